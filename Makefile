@@ -1,0 +1,60 @@
+# Every target makes its own virtual environment and installs what it needs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+NATIVE := CMakeLists.txt $(wildcard native/*/*.cpp native/*/*.hpp)
+SOURCES := src tests benchmarks examples
+
+.PHONY: demo test check bench format clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo    build, train on the embedded data, write out/demo"
+	@echo "make test    everything that must hold: checks and tests"
+	@echo "make check   ruff, mypy, clang-format, import direction"
+	@echo "make bench   measure speed against peers (minutes)"
+	@echo "make format  rewrite the sources in the house style"
+
+demo: $(VENV)/.runtime
+	$(BIN)/rankwise demo --out out/demo
+
+test: check
+	$(BIN)/python -m pytest -n 2
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run --Werror $(wildcard native/*/*.cpp native/*/*.hpp)
+	$(BIN)/python -m pytest tests/test_architecture.py
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m benchmarks
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix --exit-zero --quiet $(SOURCES)
+	$(BIN)/ruff format $(SOURCES)
+	$(BIN)/clang-format -i $(wildcard native/*/*.cpp native/*/*.hpp)
+
+# The editable install compiles into build/ and reuses it, so a change to one kernel rebuilds one file.
+INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation -Cbuild-dir=build
+
+$(VENV)/.tools: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	  { echo "rankwise needs Python 3.11 or newer as '$(PYTHON)'; set PYTHON=/path/to/python3.11."; exit 1; }
+	@command -v $${CXX:-c++} >/dev/null || \
+	  { echo "rankwise needs a C++17 compiler as '$${CXX:-c++}'; install g++ or set CXX."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check "scikit-build-core>=0.11" "nanobind>=2.4" "cmake>=3.18" ninja
+	@touch $@
+
+$(VENV)/.runtime: $(VENV)/.tools $(NATIVE)
+	$(INSTALL) -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.tools $(NATIVE)
+	$(INSTALL) -e ".[dev]"
+	@touch $@ $(VENV)/.runtime
+
+clean:
+	rm -rf $(VENV) build out

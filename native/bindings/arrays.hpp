@@ -1,0 +1,28 @@
+// Array types that cross the border between Python and the kernels.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+#include <optional>
+
+namespace rankwise {
+
+namespace nb = nanobind;
+
+template <class T>
+using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+using Doubles = Vector<const double>;
+using Indices = Vector<const std::int64_t>;
+
+// Null when the caller passed None.
+template <class T>
+T* data_or_null(const std::optional<Vector<T>>& array) {
+    return array ? array->data() : nullptr;
+}
+
+void bind_laplacian(nb::module_& module);
+
+}  // namespace rankwise

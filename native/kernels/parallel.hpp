@@ -1,0 +1,41 @@
+// Fixed chunks over a few threads. Which thread runs a chunk varies; what a chunk computes does not, so a
+// kernel that writes per chunk and reduces in chunk order gives the same bits for any number of threads.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace rankwise {
+
+template <class Body>
+void for_each_chunk(std::int64_t n_chunks, int n_threads, Body&& body) {
+    if (n_threads <= 1 || n_chunks <= 1) {
+        for (std::int64_t chunk = 0; chunk < n_chunks; ++chunk) body(chunk);
+        return;
+    }
+    std::atomic<std::int64_t> next{0};
+    std::exception_ptr failure;
+    std::mutex failure_lock;
+    auto work = [&] {
+        try {
+            for (std::int64_t chunk = next++; chunk < n_chunks; chunk = next++) body(chunk);
+        } catch (...) {
+            const std::lock_guard<std::mutex> hold(failure_lock);
+            if (!failure) failure = std::current_exception();
+            next = n_chunks;
+        }
+    };
+    const auto extra = static_cast<std::size_t>(n_threads < n_chunks ? n_threads - 1 : n_chunks - 1);
+    std::vector<std::thread> threads;
+    threads.reserve(extra);
+    for (std::size_t i = 0; i < extra; ++i) threads.emplace_back(work);
+    work();
+    for (auto& thread : threads) thread.join();
+    if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace rankwise

@@ -1,0 +1,36 @@
+"""Fast, exact, explainable learning to rank.
+
+Names are imported when they are first used, so that ``import rankwise`` stays light.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+# Public name -> module that holds it.
+_HOME = {
+    "DataError": "rankwise.errors",
+    "ParameterError": "rankwise.errors",
+    "RankwiseError": "rankwise.errors",
+    "RankRLS": "rankwise.estimators.rankrls",
+    "RankingData": "rankwise.data.ranking",
+}
+
+_SUBMODULES = ("metrics",)
+
+__all__ = ["__version__", *_HOME, *_SUBMODULES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    if name in _SUBMODULES:
+        return import_module(f"rankwise.{name}")
+    raise AttributeError(f"module 'rankwise' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

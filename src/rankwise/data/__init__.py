@@ -1,0 +1,1 @@
+"""Text, tables, disk stores and simulations -> `RankingData`."""

@@ -1,0 +1,1 @@
+"""Thin scikit-learn classes: validate, call one solver, set attributes."""

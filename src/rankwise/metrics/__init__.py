@@ -1,0 +1,1 @@
+"""Measures of ranking quality, each with its conventions named."""

@@ -1,0 +1,1 @@
+"""Model files that hold numbers and names, never code."""

@@ -1,0 +1,1 @@
+"""Which pairs of rows matter, as difference operators ``F`` with ``FᵀF = L``."""

@@ -1,0 +1,191 @@
+"""Difference operators: linear maps ``F`` with ``FᵀF = L``, the Laplacian of the pairs that matter.
+
+Every learner here is an ordinary learner applied to differences ``F v``; none of them ever sees a pair.
+``F`` is never a matrix: it costs O(m) to apply to scores in queries and O(l) to l explicit pairs.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from rankwise.errors import DataError
+from rankwise.preferences.queries import Queries
+from rankwise.types import Floats, Ints, Ties, Weighting
+
+
+class Differences(Protocol):
+    """A linear map from m rows to differences; arrays may have any number of columns."""
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def n_differences(self) -> int: ...
+
+    def apply(self, rows: Floats) -> Floats:
+        """``F v``, from the caller's row order."""
+        ...
+
+    def adjoint(self, differences: Floats) -> Floats:
+        """``Fᵀ u``, in the caller's row order."""
+        ...
+
+    def laplacian(self, rows: Floats) -> Floats:
+        """``L v = Fᵀ F v``."""
+        ...
+
+
+class QueryDifferences:
+    """All pairs of rows inside each query, with tied labels kept or dropped.
+
+    For a query with row weights s (sum S), query weight c and, when ties are dropped, levels l of equal
+    label (sum of weights S_l), the pairs (i, j) weigh ``c sᵢ sⱼ`` and
+
+    - kept:    ``(F v)ᵢ = √(c sᵢ S) (vᵢ − mean v)``
+    - dropped: ``(F v)ᵢ = √(c sᵢ) [√(S − S_l) (vᵢ − mean_l v) + √S (mean_l v − mean v)]``
+
+    with weighted means. The second is the exact square root: a complete multipartite graph has eigenvalue
+    S − S_l on vectors that vary inside level l and S on differences between level means. Kept ties are the
+    case where every row is a level of its own.
+
+    Differences come in grouped order (by query, and by level inside it when ties are dropped), so that
+    those of query q are ``queries.offsets[q]:queries.offsets[q + 1]``.
+
+    Parameters
+    ----------
+    queries : Queries
+    y : Floats, shape (m,)
+        Labels; only their equality inside a query matters, and only when ties are dropped.
+    ties : Ties
+    weighting : Weighting
+        ``c`` is 1/S ("example"), 1 ("pair") or 1 over the number of pairs counted ("query").
+    row_weight : Floats or None
+        Weight 2 means the same as the row given twice.
+
+    Notes
+    -----
+    Applying costs O(m) a column. Under ``weighting="query"`` with ties kept, the pairs of a query are
+    counted as S(S − 1)/2, the only count for which weight 2 equals the row twice.
+    """
+
+    def __init__(
+        self,
+        queries: Queries,
+        y: Floats,
+        *,
+        ties: Ties = Ties.KEEP,
+        weighting: Weighting = Weighting.EXAMPLE,
+        row_weight: Floats | None = None,
+    ) -> None:
+        self.queries = queries
+        self.weighting = weighting
+        self.ties = ties
+        drop = ties is Ties.DROP
+        self.order: Ints | None
+        self.level_offsets: Ints | None
+        self.order, self.level_offsets = _order_by_level(queries, y) if drop else (queries.order, None)
+        weight = np.ones(queries.n_rows) if row_weight is None else self._grouped(row_weight)
+        self.row_weight = weight
+        self._query_sum = np.add.reduceat(weight, queries.offsets[:-1])
+        if self.level_offsets is not None:
+            self._level_sum = np.add.reduceat(weight, self.level_offsets[:-1])
+            level_query = np.searchsorted(queries.offsets, self.level_offsets[:-1], side="right") - 1
+            others = self._query_sum[level_query] - self._level_sum
+            others[np.bincount(level_query, minlength=queries.n_queries)[level_query] == 1] = 0.0
+            pair_sum = np.bincount(level_query, self._level_sum * others, queries.n_queries) / 2
+        else:
+            others = np.empty(0)
+            pair_sum = self._query_sum * (self._query_sum - 1) / 2
+        self.pair_sum = pair_sum
+        self.query_weight = _query_weights(weighting, queries, self._query_sum, pair_sum)
+        scale = np.sqrt(weight * self._spread_queries(self.query_weight))
+        self._between = scale * np.sqrt(self._spread_queries(self._query_sum))
+        self._within = scale * np.sqrt(self._spread_levels(others)) if drop else None
+
+    @property
+    def n_rows(self) -> int:
+        return self.queries.n_rows
+
+    @property
+    def n_differences(self) -> int:
+        return self.queries.n_rows
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether any pair of rows is compared at all."""
+        sizes = self.queries.sizes if self.level_offsets is None else self.pair_sum + 1
+        return bool((sizes > 1).any())
+
+    def apply(self, rows: Floats) -> Floats:
+        v = self._grouped(rows)
+        query_mean = self._spread_queries(self._mean(v, self.queries.offsets, self._query_sum))
+        if self.level_offsets is None or self._within is None:
+            return _scaled(self._between, v - query_mean)
+        level_mean = self._spread_levels(self._mean(v, self.level_offsets, self._level_sum))
+        return _scaled(self._within, v - level_mean) + _scaled(self._between, level_mean - query_mean)
+
+    def adjoint(self, differences: Floats) -> Floats:
+        between = _scaled(self._between, differences)
+        query_part = self._spread_queries(self._share(between, self.queries.offsets, self._query_sum))
+        if self.level_offsets is None or self._within is None:
+            return self._restored(between - _scaled(self.row_weight, query_part))
+        within = _scaled(self._within, differences)
+        level_part = self._spread_levels(self._share(between - within, self.level_offsets, self._level_sum))
+        return self._restored(within + _scaled(self.row_weight, level_part - query_part))
+
+    def laplacian(self, rows: Floats) -> Floats:
+        return self.adjoint(self.apply(rows))
+
+    def _grouped(self, rows: Floats) -> Floats:
+        return rows if self.order is None else rows[self.order]
+
+    def _restored(self, grouped: Floats) -> Floats:
+        if self.order is None:
+            return grouped
+        rows = np.empty_like(grouped)
+        rows[self.order] = grouped
+        return rows
+
+    def _mean(self, v: Floats, offsets: Ints, weight_sum: Floats) -> Floats:
+        return self._share(_scaled(self.row_weight, v), offsets, weight_sum)
+
+    @staticmethod
+    def _share(v: Floats, offsets: Ints, weight_sum: Floats) -> Floats:
+        """Sums over segments divided by the segments' weight; 0 where a segment weighs nothing."""
+        inverse = np.divide(1.0, weight_sum, out=np.zeros_like(weight_sum), where=weight_sum > 0)
+        return _scaled(inverse, np.add.reduceat(v, offsets[:-1], axis=0))
+
+    def _spread_queries(self, per_query: Floats) -> Floats:
+        return np.repeat(per_query, self.queries.sizes, axis=0)
+
+    def _spread_levels(self, per_level: Floats) -> Floats:
+        assert self.level_offsets is not None
+        return np.repeat(per_level, np.diff(self.level_offsets), axis=0)
+
+
+def _scaled(scale: Floats, v: Floats) -> Floats:
+    return scale * v if v.ndim == 1 else scale[:, None] * v
+
+
+def _order_by_level(queries: Queries, y: Floats) -> tuple[Ints, Ints]:
+    """Rows by query, then by label; and where each run of equal labels inside a query starts."""
+    query = queries.query_of_row()
+    order = np.lexsort((y, query)).astype(np.int64)
+    starts = np.concatenate([[True], (np.diff(query[order]) != 0) | (np.diff(y[order]) != 0)])
+    return order, np.append(np.flatnonzero(starts), queries.n_rows).astype(np.int64)
+
+
+def _query_weights(weighting: Weighting, queries: Queries, weight_sum: Floats, pair_sum: Floats) -> Floats:
+    if weighting is Weighting.PAIR:
+        return np.ones(queries.n_queries)
+    total = weight_sum if weighting is Weighting.EXAMPLE else pair_sum
+    if (total < 0).any():
+        q = int((total < 0).argmax())
+        name = "" if queries.labels is None else f" {queries.labels[q]!r}"
+        raise DataError(
+            f"weighting='query' counts S(S - 1)/2 pairs in a query whose row weights sum to S, but those of "
+            f"query{name} sum to {weight_sum[q]:g}; scale sample_weight so that every sum is at least 1."
+        )
+    return np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)

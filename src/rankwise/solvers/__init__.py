@@ -1,0 +1,1 @@
+"""Pure functions: validated operators in, a frozen result out."""

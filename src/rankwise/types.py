@@ -1,0 +1,33 @@
+"""Names for the arrays and choices that everything else speaks of."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+AnyArray: TypeAlias = NDArray[Any]
+# A feature matrix: dense rows in C order, or CSR.
+Matrix: TypeAlias = "NDArray[np.float64] | NDArray[np.float32] | sparse.csr_matrix | sparse.csr_array"
+
+
+class Ties(StrEnum):
+    """What becomes of pairs of rows with equal labels (paper A, section 3)."""
+
+    KEEP = "keep"
+    DROP = "drop"
+
+
+class Weighting(StrEnum):
+    """The weight c of a query's pairs: 1/h, 1, or 1 over the number of pairs counted."""
+
+    EXAMPLE = "example"
+    PAIR = "pair"
+    QUERY = "query"

@@ -1,0 +1,16 @@
+"""Fixtures shared by all tests."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def shared_data():
+    """The folder of real data sets, which a user's clone does not have."""
+    default = Path(__file__).parent.parent.parent / "shared" / "data"
+    folder = Path(os.environ.get("RANKWISE_SHARED", default))
+    if not folder.is_dir():
+        pytest.skip("the real data sets are not here")
+    return folder

@@ -1,0 +1,83 @@
+"""The rules of the house: which way imports point, and how light `import rankwise` is."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parent.parent / "src" / "rankwise"
+
+# Data flows down this list; a room may import only from rooms above it, or from itself.
+ROOMS = [
+    {"errors", "types"},
+    {"threads", "_native"},
+    {"preferences"},
+    {"validation"},
+    {"data"},
+    {"operators"},
+    {"losses"},
+    {"solvers"},
+    {"metrics"},
+    {"selection"},
+    {"persist", "export"},
+    {"estimators"},
+    {"report"},
+    {"dask"},
+    {"cli"},
+]
+LEVEL = {name: level for level, names in enumerate(ROOMS) for name in names}
+MODULES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imported_rooms(path: Path) -> set[str]:
+    rooms = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} line {node.lineno}: relative import"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        rooms |= {name.split(".")[1] for name in names if name.startswith("rankwise.")}
+    return rooms - {"__version__"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_point_only_up_the_house(path):
+    here = room_of(path)
+    for room in imported_rooms(path) - {here}:
+        assert LEVEL[room] < LEVEL[here], f"{here} imports {room}, which stands below it"
+
+
+def test_only_the_bindings_know_python():
+    kernels = SOURCE.parent.parent / "native" / "kernels"
+    for path in kernels.iterdir():
+        text = path.read_text(encoding="utf-8")
+        assert "nanobind" not in text, path
+        assert "Python.h" not in text, path
+
+
+def test_importing_rankwise_imports_nothing_heavy():
+    script = "import sys, rankwise; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    heavy = [
+        "sklearn",
+        "scipy",
+        "pandas",
+        "polars",
+        "pyarrow",
+        "matplotlib",
+        "typer",
+        "rich",
+        "dask",
+        "onnx",
+        "altair",
+    ]
+    assert not set(heavy) & set(run.stdout.split())
