@@ -17,6 +17,7 @@ _HOME = {
     "RankwiseError": "rankwise.errors",
     "RankRLS": "rankwise.estimators.rankrls",
     "RankingData": "rankwise.data.ranking",
+    "load": "rankwise.persist.models",
 }
 
 _SUBMODULES = ("metrics",)

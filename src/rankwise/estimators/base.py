@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
+from rankwise.persist.fields import array
+from rankwise.persist.models import Saveable
 from rankwise.preferences.queries import group_rows
 from rankwise.types import Floats, Ints
 from rankwise.validation import check_rows
 
 
-class Ranker(BaseEstimator):  # type: ignore[misc]
+class Ranker(Saveable, BaseEstimator):  # type: ignore[misc]
     """A scoring function for rows; only differences of scores inside a query mean anything.
 
     ``qid`` is declared as metadata of `fit` and `score`, so that grid search and pipelines pass it on when
@@ -39,6 +41,8 @@ class LinearRanker(Ranker):
     """A ranker whose scores are ``X @ coef_``."""
 
     coef_: Floats
+
+    _fitted_state = (array("coef_", "features targets?"),)
 
     def predict(self, X: Any) -> Floats:
         rows = check_rows(self, X)

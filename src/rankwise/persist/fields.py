@@ -1,0 +1,196 @@
+"""What an estimator's fitted state consists of: how each attribute is written, and checked when it is read.
+
+An estimator declares its state in one line, for example::
+
+    _fitted_state = (array("coef_", "features"), value("n_iter_", int, optional=True))
+
+A shape names its dimensions: equal names must have equal sizes in one file, ``features`` is
+``n_features_in_``, and a name that ends in ``?`` may be absent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+from rankwise.errors import DataError
+from rankwise.types import AnyArray
+
+Plain: TypeAlias = "bool | int | float | str | list[Plain] | dict[str, Plain] | None"
+
+
+class RefusedError(Exception):
+    """Why a file's content cannot be the state of its class; the reader adds the file's name."""
+
+
+@dataclass
+class Content:
+    """The numbers and plain values of one model, as a file holds them."""
+
+    tensors: dict[str, AnyArray] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+
+    def take_tensor(self, name: str, kinds: str, shape: str) -> AnyArray:
+        """Remove a tensor after checking it: what is left at the end was not expected."""
+        if name not in self.tensors:
+            raise RefusedError(f"the tensor '{name}' is missing")
+        tensor = self.tensors.pop(name)
+        if tensor.dtype.kind not in kinds:
+            expected = " or ".join(_KINDS[kind] for kind in kinds)
+            raise RefusedError(f"the tensor '{name}' must hold {expected}, not {tensor.dtype}")
+        self.match(name, tensor.shape, shape)
+        if tensor.dtype.kind == "f" and not np.isfinite(tensor).all():
+            raise RefusedError(f"the tensor '{name}' holds a value that is not finite")
+        return tensor
+
+    def match(self, name: str, shape: tuple[int, ...], pattern: str) -> None:
+        """Check a shape against named dimensions, and remember the sizes of names seen first."""
+        names = pattern.split()
+        required = [dimension for dimension in names if not dimension.endswith("?")]
+        dimensions = required if len(shape) == len(required) else [d.rstrip("?") for d in names]
+        sizes = dict(zip(dimensions, shape, strict=False))
+        if len(dimensions) != len(shape) or any(self.sizes.get(d, n) != n for d, n in sizes.items()):
+            wanted = ", ".join(f"{d}={self.sizes[d]}" if d in self.sizes else d for d in names)
+            raise RefusedError(f"the tensor '{name}' must have shape ({wanted}), not {shape}")
+        self.sizes |= sizes
+
+
+_KINDS = {"f": "floating-point numbers", "i": "whole numbers", "b": "truth values"}
+
+
+class Field(Protocol):
+    """One attribute of a fitted estimator."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def optional(self) -> bool: ...
+    def pack(self, attribute: Any, content: Content) -> None: ...
+    def is_in(self, content: Content) -> bool: ...
+    def unpack(self, content: Content) -> Any: ...
+
+
+@dataclass(frozen=True)
+class ArrayField:
+    """A dense array, stored as one tensor."""
+
+    name: str
+    shape: str
+    kinds: str
+    optional: bool
+
+    def pack(self, attribute: Any, content: Content) -> None:
+        content.tensors[self.name] = np.ascontiguousarray(attribute)
+
+    def is_in(self, content: Content) -> bool:
+        return self.name in content.tensors
+
+    def unpack(self, content: Content) -> AnyArray:
+        return content.take_tensor(self.name, self.kinds, self.shape)
+
+
+@dataclass(frozen=True)
+class RowsField:
+    """A feature matrix, stored as one tensor when dense and as three when CSR."""
+
+    name: str
+    shape: str
+    optional: bool
+
+    def pack(self, attribute: Any, content: Content) -> None:
+        if not hasattr(attribute, "indptr"):
+            content.tensors[self.name] = np.ascontiguousarray(attribute)
+            return
+        for part in ("data", "indices", "indptr"):
+            content.tensors[f"{self.name}.{part}"] = np.ascontiguousarray(getattr(attribute, part))
+        content.values[f"{self.name}.shape"] = list(attribute.shape)
+
+    def is_in(self, content: Content) -> bool:
+        return self.name in content.tensors or f"{self.name}.data" in content.tensors
+
+    def unpack(self, content: Content) -> Any:
+        if self.name in content.tensors:
+            return content.take_tensor(self.name, "f", self.shape)
+        from scipy import sparse
+
+        shape = content.values.pop(f"{self.name}.shape", None)
+        if not (
+            isinstance(shape, list) and len(shape) == 2 and all(type(n) is int and n >= 0 for n in shape)
+        ):
+            raise RefusedError(f"the shape of the sparse matrix '{self.name}' is missing or no pair of sizes")
+        content.match(self.name, tuple(shape), self.shape)
+        data = content.take_tensor(f"{self.name}.data", "f", f"{self.name}-entries")
+        indices = content.take_tensor(f"{self.name}.indices", "i", f"{self.name}-entries")
+        indptr = content.take_tensor(f"{self.name}.indptr", "i", f"{self.name}-offsets")
+        try:
+            matrix = sparse.csr_matrix((data, indices, indptr), shape=tuple(shape))
+            matrix.check_format(full_check=True)
+        except ValueError as error:
+            raise RefusedError(f"the sparse matrix '{self.name}' is damaged ({error})") from None
+        return matrix
+
+
+@dataclass(frozen=True)
+class ValueField:
+    """A number, a string, or lists and dictionaries of them, stored as JSON."""
+
+    name: str
+    kinds: tuple[type, ...]
+    optional: bool
+
+    def pack(self, attribute: Any, content: Content) -> None:
+        content.values[self.name] = plain(attribute, f"the attribute {self.name}")
+
+    def is_in(self, content: Content) -> bool:
+        return self.name in content.values
+
+    def unpack(self, content: Content) -> Any:
+        if self.name not in content.values:
+            raise RefusedError(f"the value '{self.name}' is missing")
+        found = content.values.pop(self.name)
+        if float in self.kinds and type(found) is int:
+            return float(found)
+        if type(found) not in self.kinds:
+            expected = " or ".join(kind.__name__ for kind in self.kinds)
+            raise RefusedError(f"the value '{self.name}' must be {expected}, not {found!r}")
+        return found
+
+
+def array(name: str, shape: str, kinds: str = "f", *, optional: bool = False) -> Field:
+    """An array of floats (``kinds="f"``), ints (``"i"``) or truth values (``"b"``)."""
+    return ArrayField(name, shape, kinds, optional)
+
+
+def rows(name: str, shape: str, *, optional: bool = False) -> Field:
+    """A dense or CSR feature matrix, such as the basis rows of a kernel model."""
+    return RowsField(name, shape, optional)
+
+
+def value(name: str, *kinds: type, optional: bool = False) -> Field:
+    """A plain value of one of the given types (``float`` takes whole numbers too)."""
+    return ValueField(name, kinds, optional)
+
+
+def plain(item: Any, what: str) -> Plain:
+    """The JSON form of a parameter or attribute; lists stand for tuples and arrays.
+
+    Raises
+    ------
+    DataError
+        If it is something that only code could rebuild, such as a function.
+    """
+    if isinstance(item, np.generic | np.ndarray):
+        item = item.tolist()
+    if item is None or isinstance(item, bool | int | float | str):
+        return item
+    if isinstance(item, list | tuple):
+        return [plain(entry, what) for entry in item]
+    if isinstance(item, dict) and all(isinstance(key, str) for key in item):
+        return {key: plain(entry, what) for key, entry in item.items()}
+    description = f"the function {item.__name__}" if hasattr(item, "__name__") else f"a {type(item).__name__}"
+    raise DataError(
+        f"The model cannot be saved: {what} is {description}, and model files hold only numbers and names."
+    )

@@ -1,0 +1,156 @@
+"""Fitted estimators as files: one safetensors file with JSON metadata.
+
+The metadata entry ``rankwise`` holds the schema version, the class, its parameters, the feature names and the
+plain attributes; the tensors hold the rest. Reading builds only classes that rankwise itself exports, and
+sets only attributes that the class declares, so a file can be wrong but never do anything.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+import rankwise
+from rankwise.errors import FileFormatError
+from rankwise.files import replacing_file
+from rankwise.persist.fields import Content, Field, Plain, RefusedError, plain
+
+SCHEMA = 1
+_KEY = "rankwise"
+
+
+class Saveable:
+    """Gives an estimator `save`; the class declares what fitting sets (see `rankwise.persist.fields`)."""
+
+    _fitted_state: ClassVar[tuple[Field, ...]]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to one file, to be read by `rankwise.load`.
+
+        The file is written beside and moved into place, so an older model survives a failed save.
+        """
+        from safetensors.numpy import save
+
+        header, tensors = _pack(self)
+        encoded = save(tensors, metadata={_KEY: json.dumps(header)})
+        with replacing_file(path) as beside:
+            beside.write_bytes(encoded)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a model that `save` wrote.
+
+    Returns
+    -------
+    estimator
+        A fitted estimator of the class that was saved; it predicts the same bits.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is not a model file, is damaged, or names something this version does not know.
+    """
+    header, tensors = _read(Path(path))
+    try:
+        return _unpack(header, tensors)
+    except RefusedError as reason:
+        raise FileFormatError(Path(path), f"cannot be loaded: {reason}.") from None
+
+
+def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The metadata of a model file and the shapes of its tensors, without building the model."""
+    header, tensors = _read(Path(path))
+    shapes = {name: f"{tensor.dtype} {tensor.shape}" for name, tensor in sorted(tensors.items())}
+    return {**header, "tensors": shapes}
+
+
+def _pack(estimator: Any) -> tuple[dict[str, Plain], dict[str, np.ndarray[Any, Any]]]:
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(estimator)
+    content = Content()
+    for field in estimator._fitted_state:
+        if not field.optional or hasattr(estimator, field.name):
+            field.pack(getattr(estimator, field.name), content)
+    parameters = estimator.get_params(deep=False).items()
+    names = getattr(estimator, "feature_names_in_", None)
+    header: dict[str, Plain] = {
+        "schema": SCHEMA,
+        "written_by": f"rankwise {rankwise.__version__}",
+        "class": type(estimator).__name__,
+        "parameters": {name: plain(value, f"the parameter '{name}'") for name, value in parameters},
+        "n_features": int(estimator.n_features_in_),
+        "feature_names": None if names is None else [str(name) for name in names],
+        "values": content.values,
+    }
+    return header, content.tensors
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
+    from safetensors import SafetensorError, safe_open
+
+    path.open("rb").close()  # so that a missing or unreadable file is reported as such
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except SafetensorError as error:
+        raise FileFormatError(path, f"is not a model file, or is damaged ({error}).") from None
+    try:
+        header = json.loads(metadata[_KEY])
+    except (KeyError, ValueError):
+        raise FileFormatError(path, "is a safetensors file, but not one that rankwise wrote.") from None
+    if not isinstance(header, dict) or type(header.get("schema")) is not int:
+        raise FileFormatError(path, "is not a model file: its header has no schema version.")
+    if header["schema"] > SCHEMA:
+        raise FileFormatError(
+            path,
+            f"has schema {header['schema']}, and this version reads up to {SCHEMA}; "
+            f"it was written by {header.get('written_by')}: upgrade rankwise.",
+        )
+    return header, tensors
+
+
+def _unpack(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]) -> Any:
+    kind = _known_class(header.get("class"))
+    parameters = _expect(header, "parameters", dict)
+    unknown = set(parameters) - set(kind._get_param_names())
+    if unknown:
+        raise RefusedError(f"{kind.__name__} has no parameter '{min(unknown)}'")
+    n_features = _expect(header, "n_features", int)
+    content = Content(tensors, dict(_expect(header, "values", dict)), {"features": n_features})
+    estimator = kind(**parameters)
+    estimator.n_features_in_ = n_features
+    if header.get("feature_names") is not None:
+        estimator.feature_names_in_ = _feature_names(header["feature_names"], n_features)
+    for field in kind._fitted_state:
+        if not field.optional or field.is_in(content):
+            setattr(estimator, field.name, field.unpack(content))
+    unexpected = sorted([*content.tensors, *content.values])
+    if unexpected:
+        raise RefusedError(f"{kind.__name__} has no fitted attribute '{unexpected[0]}'")
+    return estimator
+
+
+def _known_class(name: object) -> Any:
+    kind = getattr(rankwise, name) if isinstance(name, str) and name in rankwise.__all__ else None
+    if not (isinstance(kind, type) and issubclass(kind, Saveable)):
+        raise RefusedError(f"it names the class {name!r}, which this version of rankwise does not have")
+    return kind
+
+
+def _expect(header: dict[str, Any], key: str, kind: type) -> Any:
+    found: Any = header.get(key)
+    if type(found) is not kind or (kind is int and found < 1):
+        raise RefusedError(f"the entry '{key}' of its header is missing or malformed")
+    return found
+
+
+def _feature_names(names: object, n_features: int) -> np.ndarray[Any, Any]:
+    if not isinstance(names, list) or [type(name) for name in names] != [str] * n_features:
+        raise RefusedError(f"its feature names are not {n_features} strings")
+    return np.array(names, dtype=object)
