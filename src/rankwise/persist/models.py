@@ -144,8 +144,8 @@ def _known_class(name: object) -> Any:
 
 
 def _expect(header: dict[str, Any], key: str, kind: type) -> Any:
-    found: Any = header.get(key)
-    if type(found) is not kind or (kind is int and found < 1):
+    found = header.get(key)
+    if not isinstance(found, kind) or isinstance(found, bool):
         raise RefusedError(f"the entry '{key}' of its header is missing or malformed")
     return found
 
