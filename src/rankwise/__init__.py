@@ -12,12 +12,16 @@ __version__ = "0.1.0"
 
 # Public name -> module that holds it.
 _HOME = {
+    "ClickLog": "rankwise.data.clicks",
     "DataError": "rankwise.errors",
     "ParameterError": "rankwise.errors",
     "RankwiseError": "rankwise.errors",
     "RankRLS": "rankwise.estimators.rankrls",
     "RankingData": "rankwise.data.ranking",
     "load": "rankwise.persist.models",
+    "make_click_log": "rankwise.data.clicks",
+    "make_search_data": "rankwise.data.search",
+    "pairs_from_clicks": "rankwise.data.clicks",
 }
 
 _SUBMODULES = ("metrics",)

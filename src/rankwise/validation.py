@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError, ParameterError
 from rankwise.preferences.queries import Queries, group_rows
-from rankwise.types import Floats, Matrix
+from rankwise.types import AnyArray, Floats, Matrix
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
@@ -70,6 +70,85 @@ def check_rows(estimator: Any, X: Any) -> Matrix:
     return rows
 
 
+def check_matrix(X: Any, feature_names: Sequence[str] | None = None) -> Matrix:
+    """Finite features with at least one row, as CSR or C-ordered rows; float32 stays, the rest is float64."""
+    from scipy import sparse
+
+    is_sparse: bool = sparse.issparse(X)
+    if is_sparse:
+        X = X.tocsr(copy=X.format == "csr" and not X.has_canonical_format)
+        X.sum_duplicates()
+    else:
+        X = _as_array("X", X)
+    if X.ndim != 2:
+        raise DataError(f"X must be two-dimensional, one row per document; got {X.ndim} dimension(s).")
+    if 0 in X.shape:
+        raise DataError(f"X must have at least one row and one feature; got shape {X.shape}.")
+    matrix: Any = _as_real("X", X) if is_sparse else np.ascontiguousarray(_as_real("X", X))
+    values: AnyArray = matrix.data if is_sparse else matrix.reshape(-1)
+    at = _first_not_finite(values)
+    if at is not None:
+        row, column = divmod(at, matrix.shape[1])
+        if is_sparse:
+            row, column = int((matrix.indptr <= at).sum()) - 1, int(matrix.indices[at])
+        name = (
+            "" if feature_names is None or column >= len(feature_names) else f" ({feature_names[column]!r})"
+        )
+        raise DataError(f"X must hold finite numbers; row {row}, column {column}{name} is {values[at]}.")
+    checked: Matrix = matrix
+    return checked
+
+
+def check_labels(y: ArrayLike, n_rows: int, *, name: str = "y") -> Floats:
+    """Finite labels (or, under another name, scores), one per row."""
+    labels = _as_real(name, check_column(name, y, n_rows))
+    row = _first_not_finite(labels)
+    if row is not None:
+        raise DataError(f"{name} must hold finite numbers; row {row} has {labels[row]}.")
+    return np.ascontiguousarray(labels, dtype=np.float64)
+
+
+def check_column(name: str, values: ArrayLike | Iterable[Hashable], n_rows: int) -> AnyArray:
+    """A one-dimensional array with one entry per row."""
+    array = _as_array(name, values)
+    if array.ndim != 1:
+        raise DataError(f"{name} must be one-dimensional, one entry per row; got shape {array.shape}.")
+    if len(array) != n_rows:
+        raise DataError(f"{name} must have one entry per row of X: expected {n_rows}, got {len(array)}.")
+    return array
+
+
+def _as_array(name: str, values: Any) -> AnyArray:
+    """An array of whatever is given; a list that mixes strings and numbers keeps them apart."""
+    if hasattr(values, "__array__"):
+        return np.asarray(values)
+    try:
+        entries = list(values)
+        array = np.asarray(entries)
+    except (ValueError, TypeError):
+        raise DataError(f"{name} must be an array; got a {type(values).__name__} that is none.") from None
+    mixed = array.dtype.kind in "US" and not all(isinstance(entry, (str, bytes)) for entry in entries)
+    return np.asarray(entries, dtype=object) if mixed else array
+
+
+def _as_real(name: str, array: Any) -> Any:
+    """float32 and float64 as they are, other real numbers as float64; anything else is refused."""
+    if array.dtype.kind not in "biuf":
+        kinds = {"O": "Python objects", "U": "strings", "S": "strings", "c": "complex numbers"}
+        held = kinds.get(array.dtype.kind, f"values of type {array.dtype}")
+        raise DataError(f"{name} must hold real numbers; got an array of {held}.")
+    return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
+
+
+def _first_not_finite(values: AnyArray) -> int | None:
+    """Where the first NaN or infinity is; a sum tells, without an array of flags, when there is none."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)):
+            return None
+    finite = np.isfinite(values)
+    return None if finite.all() else int(finite.argmin())
+
+
 def check_row_weight(weight: ArrayLike | None, n_rows: int) -> Floats | None:
     """Non-negative finite weights, one per row, not all zero."""
     if weight is None:
@@ -97,11 +176,34 @@ def check_choice(name: str, value: object, choices: type[Choice]) -> Choice:
         raise ParameterError(f"The '{name}' parameter must be one of {expected}; got {value!r}.") from None
 
 
-def check_number(name: str, value: object, *, minimum: float = -math.inf, exclusive: bool = False) -> float:
-    """A finite real number, at least (or, if `exclusive`, above) `minimum`."""
+def check_number(
+    name: str,
+    value: object,
+    *,
+    minimum: float = -math.inf,
+    maximum: float = math.inf,
+    exclusive: bool = False,
+) -> float:
+    """A finite real number in [minimum, maximum] or, if `exclusive`, strictly between them."""
     is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     number = float(value) if is_number else math.nan  # type: ignore[arg-type]
-    if not math.isfinite(number) or number < minimum or (exclusive and number == minimum):
-        bound = "" if minimum == -math.inf else f" {'above' if exclusive else 'of at least'} {minimum:g}"
-        raise ParameterError(f"The '{name}' parameter must be a finite number{bound}; got {value!r}.")
+    inside = minimum < number < maximum if exclusive else minimum <= number <= maximum
+    if not (inside and math.isfinite(number)):
+        bounds = [
+            (minimum, "above" if exclusive else "of at least"),
+            (maximum, "below" if exclusive else "at most"),
+        ]
+        bound = " and ".join(f"{word} {limit:g}" for limit, word in bounds if math.isfinite(limit))
+        raise ParameterError(
+            f"The '{name}' parameter must be a finite number{bound and ' ' + bound}; got {value!r}."
+        )
     return number
+
+
+def check_count(name: str, value: object, *, minimum: int = 1) -> int:
+    """A whole number, at least `minimum`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:
+        raise ParameterError(
+            f"The '{name}' parameter must be a whole number of at least {minimum}; got {value!r}."
+        )
+    return int(value)

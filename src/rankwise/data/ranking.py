@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
-from rankwise.preferences.queries import Queries
-from rankwise.types import AnyArray, Floats, Matrix
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankwise.errors import DataError, ParameterError
+from rankwise.preferences.queries import Queries, group_rows, one_query
+from rankwise.types import AnyArray, Floats, Ints, Matrix
+from rankwise.validation import check_column, check_labels, check_matrix, check_number
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class RankingData:
     """Judged rows, in the order they came in.
+
+    Make one with `from_arrays` or `from_frame`, or read one with `rankwise.load_letor`,
+    `rankwise.read_table` or `rankwise.open_store`.
 
     Attributes
     ----------
@@ -34,6 +44,44 @@ class RankingData:
     docs: AnyArray | None = None
     feature_names: tuple[str, ...] | None = None
 
+    @classmethod
+    def from_arrays(
+        cls,
+        X: Any,
+        y: ArrayLike,
+        qid: ArrayLike | Iterable[Hashable] | None = None,
+        docs: ArrayLike | Iterable[Hashable] | None = None,
+        feature_names: Sequence[str] | None = None,
+    ) -> Self:
+        """Check arrays and put them together.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (m, n)
+            Finite numbers; float32 stays float32, everything else becomes float64.
+        y : array-like, shape (m,)
+            Finite labels, higher is better.
+        qid : array-like of hashables, shape (m,), optional
+            Query labels in any order; without them all rows make one global ranking.
+        docs : array-like, shape (m,), optional
+            Document labels.
+        feature_names : sequence of str, length n, optional
+            By default the column names of X, if it has any.
+        """
+        if feature_names is None:
+            feature_names = _column_names(X)
+        X = check_matrix(X, feature_names)
+        n_rows, n_features = X.shape
+        queries = group_rows(qid, n_rows)
+        return cls(
+            X=X,
+            y=check_labels(y, n_rows),
+            queries=queries,
+            qid=None if queries.labels is None else queries.labels[queries.query_of_row()],
+            docs=None if docs is None else check_column("docs", docs, n_rows),
+            feature_names=None if feature_names is None else _checked_names(feature_names, n_features),
+        )
+
     @property
     def n_rows(self) -> int:
         return int(self.X.shape[0])
@@ -45,3 +93,130 @@ class RankingData:
     @property
     def n_queries(self) -> int:
         return self.queries.n_queries
+
+    def select(self, rows: Any = None, *, queries: Iterable[Hashable] | None = None) -> Self:
+        """The data of some rows, or of some whole queries.
+
+        Parameters
+        ----------
+        rows : slice, mask or row numbers
+            The result has these rows in this order.
+        queries : collection of query labels
+            The result has all rows of these queries, in the order they have here.
+        """
+        if (rows is None) == (queries is None):
+            raise ParameterError("select takes either 'rows' or 'queries', and exactly one of them.")
+        if queries is not None:
+            rows = self._is_in(queries)
+        return self._rows(_row_numbers(rows, self.n_rows))
+
+    def split(self, fraction: float = 0.75, seed: int = 0) -> tuple[Self, Self]:
+        """Two parts of whole queries, drawn at random; data without queries is split row by row.
+
+        Parameters
+        ----------
+        fraction : float
+            The share of the queries that goes to the first part; each part gets at least one.
+        seed : int
+            The same seed gives the same parts.
+        """
+        fraction = check_number("fraction", fraction, minimum=0.0, maximum=1.0, exclusive=True)
+        by_row = self.queries.labels is None
+        n_units = self.n_rows if by_row else self.n_queries
+        if n_units < 2:
+            raise DataError(f"The data has only one {'row' if by_row else 'query'}, so it cannot be split.")
+        n_first = min(max(round(fraction * n_units), 1), n_units - 1)
+        in_first = np.zeros(n_units, dtype=bool)
+        in_first[np.random.default_rng(seed).permutation(n_units)[:n_first]] = True
+        mask = in_first if by_row else in_first[self.queries.query_of_row()]
+        return self._rows(np.flatnonzero(mask)), self._rows(np.flatnonzero(~mask))
+
+    def _is_in(self, queries: Iterable[Hashable]) -> AnyArray:
+        if self.queries.labels is None:
+            raise DataError("The data has no queries to select from: it was made without qid.")
+        if isinstance(queries, (str, bytes)) or not isinstance(queries, Iterable):
+            raise ParameterError(f"The 'queries' parameter must be a collection of labels; got {queries!r}.")
+        position = {label: q for q, label in enumerate(self.queries.labels.tolist())}
+        wanted = np.zeros(self.n_queries, dtype=bool)
+        for label in queries:
+            if label not in position:
+                raise DataError(f"The data has no query {label!r}.")
+            wanted[position[label]] = True
+        return wanted[self.queries.query_of_row()]
+
+    def _rows(self, rows: Ints) -> Self:
+        if len(rows) == 0:
+            raise DataError("The selection has no rows.")
+        return type(self)(
+            X=self.X[rows],
+            y=self.y[rows],
+            queries=_restricted(self.queries, rows),
+            qid=None if self.qid is None else self.qid[rows],
+            docs=None if self.docs is None else self.docs[rows],
+            feature_names=self.feature_names,
+        )
+
+    def __repr__(self) -> str:
+        queries = "one global ranking" if self.queries.labels is None else _counted(self.n_queries, "query")
+        storage = str(self.X.dtype)
+        if not isinstance(self.X, np.ndarray):
+            filled = self.X.nnz / max(1, self.n_rows * self.n_features)
+            storage = f"sparse {storage}, {filled:.2%} filled"
+        levels = np.unique(self.y)
+        labels = (
+            ", ".join(f"{v:g}" for v in levels) if len(levels) <= 6 else f"{levels[0]:g} to {levels[-1]:g}"
+        )
+        return (
+            f"RankingData({_counted(self.n_rows, 'row')}, {queries}, "
+            f"{_counted(self.n_features, 'feature')} ({storage}), labels {labels})"
+        )
+
+
+def _counted(n: int, noun: str) -> str:
+    plural = noun.removesuffix("y") + "ies" if noun.endswith("y") else noun + "s"
+    return f"{n:,} {noun if n == 1 else plural}"
+
+
+def _restricted(queries: Queries, rows: Ints) -> Queries:
+    """The partition of some of the rows."""
+    if queries.labels is None:
+        return one_query(len(rows))
+    kept = group_rows(queries.query_of_row()[rows], len(rows))
+    return Queries(kept.offsets, kept.order, queries.labels[kept.labels])
+
+
+def _row_numbers(rows: Any, n_rows: int) -> Ints:
+    if isinstance(rows, slice):
+        return np.arange(n_rows)[rows]
+    array = np.asarray(rows)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "biu"):
+        raise ParameterError("The 'rows' parameter must be a slice, a mask or a list of row numbers.")
+    if array.dtype.kind == "b":
+        if len(array) != n_rows:
+            raise ParameterError(f"The mask 'rows' must have one entry per row: {n_rows}, not {len(array)}.")
+        return np.flatnonzero(array)
+    outside = (array < -n_rows) | (array >= n_rows)
+    if outside.any():
+        row = array[outside.argmax()]
+        raise ParameterError(f"The 'rows' parameter names row {row}, but there are {n_rows} rows.")
+    return array.astype(np.int64) % n_rows
+
+
+def _column_names(X: Any) -> tuple[str, ...] | None:
+    columns = getattr(X, "columns", None)
+    names = None if columns is None else tuple(columns)
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def _checked_names(names: Sequence[str], n_features: int) -> tuple[str, ...]:
+    names = tuple(names)
+    if len(names) != n_features:
+        raise DataError(f"feature_names must have one name per column of X: {n_features}, not {len(names)}.")
+    seen: set[str] = set()
+    for name in names:
+        if not isinstance(name, str):
+            raise DataError(f"feature_names must hold strings; got {name!r}.")
+        if name in seen:
+            raise DataError(f"feature_names must be distinct; {name!r} is there twice.")
+        seen.add(name)
+    return names

@@ -1,0 +1,179 @@
+"""Click logs: what was shown where, what was clicked, and the preferences that clicks reveal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rankwise.data.ranking import RankingData
+from rankwise.errors import DataError
+from rankwise.types import Floats, Ints
+from rankwise.validation import check_count, check_labels, check_number
+
+
+class PreferencePairs(NamedTuple):
+    """Rows preferred to rows, as `fit_preferences` takes them: ``pairs, weight = pairs_from_clicks(log)``.
+
+    Attributes
+    ----------
+    pairs : Ints, shape (n_pairs, 2)
+        Row numbers from 0, the preferred row first.
+    weight : Floats or None, shape (n_pairs,)
+    """
+
+    pairs: Ints
+    weight: Floats | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClickLog:
+    """Sessions of users; every array has one entry per result shown.
+
+    Attributes
+    ----------
+    session : Ints
+        The session that the result was shown in; a session asks one query.
+    row : Ints
+        The row of the data that was shown.
+    position : Ints
+        Where it was shown, from 1.
+    clicked : bool array
+    propensity : Floats
+        The probability, above 0, that a user looks at a result in this place at all.
+    """
+
+    session: Ints
+    row: Ints
+    position: Ints
+    clicked: NDArray[np.bool_]
+    propensity: Floats
+
+    @property
+    def n_sessions(self) -> int:
+        return len(np.unique(self.session))
+
+    def __repr__(self) -> str:
+        shown = f"{len(self.row):,} results shown"
+        return f"ClickLog({self.n_sessions:,} sessions, {shown}, {int(self.clicked.sum()):,} clicks)"
+
+
+def make_click_log(
+    data: RankingData,
+    scores: ArrayLike,
+    *,
+    n_sessions: int = 2000,
+    n_shown: int = 10,
+    exploration: float = 0.3,
+    position_bias: float = 1.0,
+    click_noise: float = 0.1,
+    seed: int = 0,
+) -> ClickLog:
+    """Simulate users of an engine that ranks by `scores`: the position-based click model.
+
+    A session asks a query (some are asked far more often than others) and is shown the `n_shown` best rows.
+    The user looks at position k with probability ``k ** -position_bias`` and, having looked, clicks a row
+    of grade g with probability ``click_noise + (1 - click_noise) (2^g - 1) / (2^g_max - 1)``.
+
+    Parameters
+    ----------
+    data : RankingData
+        Its labels, not negative, are what users find out when they look.
+    scores : array-like, shape (m,)
+        The scores of the engine that wrote the log.
+    n_sessions : int, default=2000
+    n_shown : int, default=10
+        How many results a session is shown, if the query has as many.
+    exploration : float, default=0.3
+        The engine adds Gumbel noise of this size to scores standardized inside the query; 0 always shows the
+        same order, and then no click can tell how good a row is that is never shown.
+    position_bias : float, default=1
+    click_noise : float, default=0.1
+    seed : int, default=0
+    """
+    n_sessions, n_shown = check_count("n_sessions", n_sessions), check_count("n_shown", n_shown)
+    exploration = check_number("exploration", exploration, minimum=0.0)
+    position_bias = check_number("position_bias", position_bias, minimum=0.0)
+    click_noise = check_number("click_noise", click_noise, minimum=0.0, maximum=1.0)
+    if data.y.min() < 0:
+        raise DataError("Clicks are simulated from grades, and this data has negative labels.")
+    rng = np.random.default_rng(seed)
+    queries = data.queries
+    score = queries.grouped(_standardized(check_labels(scores, data.n_rows, name="scores"), data))
+
+    fame = 1.0 / (1.0 + rng.permutation(queries.n_queries))
+    query = rng.choice(queries.n_queries, size=n_sessions, p=fame / fame.sum())
+    session, row, rank = _candidates(queries.offsets, query)
+    by_score = np.lexsort((-(score[row] + exploration * rng.gumbel(size=len(row))), session))
+    # Sorting keeps the sessions in place, so `rank` still counts from the start of each.
+    shown = rank < n_shown
+    session, row, position = session[shown], row[by_score][shown], rank[shown] + 1
+
+    gain = queries.grouped(np.exp2(data.y) - 1)[row]
+    attraction = gain / max(gain.max(initial=0.0), float(np.exp2(data.y.max()) - 1), 1.0)
+    propensity = position.astype(np.float64) ** -position_bias
+    clicked = rng.random(len(row)) < propensity * (click_noise + (1 - click_noise) * attraction)
+    return ClickLog(
+        session=session,
+        row=row if queries.order is None else queries.order[row],
+        position=position,
+        clicked=clicked,
+        propensity=propensity,
+    )
+
+
+def pairs_from_clicks(log: ClickLog, *, max_weight: float | None = None) -> PreferencePairs:
+    """Prefer every clicked row to every other row of its session, weighted by 1 / propensity of the click.
+
+    A row low on the page is clicked less because fewer users look there; dividing by the probability that
+    they look makes the expected weight of "i above j" proportional to how often users click i once they
+    look, wherever it was shown [1]_. Two clicked rows give a pair in both directions. The same pair in
+    several sessions is given once, with the sum of its weights.
+
+    Parameters
+    ----------
+    log : ClickLog
+    max_weight : float, optional
+        The largest weight of one click: a little bias for less variance.
+
+    References
+    ----------
+    .. [1] T. Joachims, A. Swaminathan, T. Schnabel: Unbiased Learning-to-Rank with Biased Feedback, WSDM 2017
+    """
+    by_session = np.argsort(log.session, kind="stable")
+    _, size = np.unique(log.session, return_counts=True)
+    start = np.cumsum(size) - size
+    of_session = np.repeat(np.arange(len(size)), size)
+    clicks = np.flatnonzero(log.clicked[by_session])
+    click, other, _ = _candidates(np.append(start, len(by_session)), of_session[clicks])
+    preferred, other = by_session[clicks[click]], by_session[other]
+    weight = 1.0 / log.propensity[preferred]
+    if max_weight is not None:
+        weight = np.minimum(weight, check_number("max_weight", max_weight, minimum=0.0, exclusive=True))
+    keep = log.row[preferred] != log.row[other]
+    return _summed(log.row[preferred][keep], log.row[other][keep], weight[keep])
+
+
+def _standardized(scores: Floats, data: RankingData) -> Floats:
+    """Scores with mean 0 and deviation 1 inside every query (0 where all are equal)."""
+    query, size = data.queries.query_of_row(), data.queries.sizes
+    centered = scores - (np.bincount(query, scores) / size)[query]
+    deviation = np.sqrt(np.bincount(query, centered**2) / size)
+    return centered / np.where(deviation > 0, deviation, 1.0)[query]
+
+
+def _candidates(offsets: Ints, segments: Ints) -> tuple[Ints, Ints, Ints]:
+    """All members of the segments asked for: the request, the member, and its rank in its segment."""
+    size = np.diff(offsets)[segments]
+    request = np.repeat(np.arange(len(segments)), size)
+    rank = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+    return request, offsets[segments][request] + rank, rank
+
+
+def _summed(preferred: Ints, other: Ints, weight: Floats) -> PreferencePairs:
+    """Every pair once, with the sum of its weights, in ascending order."""
+    pairs, of_pair = np.unique(np.column_stack([preferred, other]), axis=0, return_inverse=True)
+    total = np.bincount(of_pair.reshape(-1), weight, len(pairs)).astype(np.float64)
+    return PreferencePairs(pairs.astype(np.int64), total)

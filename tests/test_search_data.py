@@ -1,0 +1,187 @@
+"""The simulated search engine and its click log."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+from rankwise import (
+    ClickLog,
+    DataError,
+    ParameterError,
+    RankingData,
+    RankRLS,
+    make_click_log,
+    make_search_data,
+    pairs_from_clicks,
+)
+
+
+def pairwise_error(y, scores, qid):
+    """Mean over queries of the share of misordered pairs, written out."""
+    errors = []
+    for q in np.unique(qid):
+        better = np.subtract.outer(y[qid == q], y[qid == q]) > 0
+        ahead = np.subtract.outer(scores[qid == q], scores[qid == q])
+        if better.any():
+            errors.append(((ahead < 0)[better] + 0.5 * (ahead == 0)[better]).mean())
+    return np.mean(errors)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_search_data(200, seed=0)
+
+
+def test_the_same_seed_gives_the_same_bits_in_another_process():
+    script = (
+        "import hashlib, rankwise; d, log = rankwise.make_search_data(30, seed=5, clicks=True);"
+        "print(hashlib.sha256(b''.join(a.tobytes() for a in "
+        "(d.X, d.y, d.qid, d.docs, log.session, log.row, log.clicked, log.propensity))).hexdigest())"
+    )
+    digests = {
+        subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    }
+    assert len(digests) == 1
+    assert not np.array_equal(make_search_data(30, seed=5).X, make_search_data(30, seed=6).X)
+
+
+def test_the_data_looks_like_a_judgment_list(data):
+    assert data.n_queries == 200
+    assert data.X.shape == (data.n_rows, len(data.feature_names))
+    assert len(set(data.feature_names)) == len(data.feature_names) >= 15
+    assert set(data.y) == {0.0, 1.0, 2.0, 3.0, 4.0}
+    shares = np.bincount(data.y.astype(int)) / data.n_rows
+    assert (np.diff(shares) < 0).all()
+    sizes = data.queries.sizes
+    assert 15 < sizes.mean() < 25
+    assert (sizes == 1).any()
+    assert sizes.max() > 2 * np.median(sizes)
+    best = [data.y[data.qid == q].max() for q in range(1, 201)]
+    assert 0 < np.count_nonzero(np.equal(best, 0)) < 40
+
+
+def test_a_document_appears_once_in_a_query_and_is_the_same_in_every_query(data):
+    seen = list(zip(data.qid, data.docs, strict=True))
+    assert len(set(seen)) == len(seen)
+    assert len(set(data.docs)) < data.n_rows
+    for name in ("popularity", "rating", "age_days", "in_stock"):
+        column = data.X[:, data.feature_names.index(name)]
+        assert len(set(zip(data.docs, column, strict=True))) == len(set(data.docs)), name
+
+
+def test_differences_inside_queries_beat_regression_and_every_single_feature():
+    for seed in range(3):
+        train, test = make_search_data(200, seed=seed).split(0.5)
+        error = {
+            "rank": pairwise_error(
+                test.y, RankRLS(alpha=1.0).fit(train.X, train.y, train.qid).predict(test.X), test.qid
+            ),
+            "regression": pairwise_error(test.y, Ridge().fit(train.X, train.y).predict(test.X), test.qid),
+            "single": min(pairwise_error(test.y, sign * x, test.qid) for x in test.X.T for sign in (1, -1)),
+        }
+        assert error["rank"] < 0.85 * error["regression"], error
+        assert error["rank"] < 0.75 * error["single"], error
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"n_queries": 0}, "'n_queries' parameter must be a whole number of at least 1; got 0"),
+        ({"n_queries": 2.5}, "'n_queries' parameter must be a whole number"),
+        ({"mean_rows": 0.5}, "'mean_rows' parameter must be a finite number of at least 1; got 0.5"),
+        ({"noise": -1}, "'noise' parameter must be a finite number of at least 0; got -1"),
+    ],
+)
+def test_impossible_simulations_are_refused(options, message):
+    with pytest.raises(ParameterError, match=message):
+        make_search_data(**options)
+
+
+def test_tiny_simulations_work():
+    assert make_search_data(1, mean_rows=1, seed=1).n_queries == 1
+    _, log = make_search_data(2, mean_rows=1, seed=1, clicks=True)
+    assert log.n_sessions == 40
+
+
+def test_a_session_shows_distinct_rows_of_one_query_in_places_from_one(data):
+    log = make_click_log(data, data.X[:, 0], n_sessions=300, n_shown=7, seed=1)
+    assert log.n_sessions == 300
+    for session in range(300):
+        rows = log.row[log.session == session]
+        assert len(set(rows)) == len(rows) == min(7, np.count_nonzero(data.qid == data.qid[rows[0]]))
+        assert len(set(data.qid[rows])) == 1
+        assert log.position[log.session == session].tolist() == list(range(1, len(rows) + 1))
+
+
+def test_without_exploration_the_engine_shows_its_best_rows_in_order(data):
+    scores = data.X[:, 1]
+    log = make_click_log(data, scores, n_sessions=50, exploration=0.0)
+    for session in range(50):
+        rows = log.row[log.session == session]
+        best = np.sort(scores[data.qid == data.qid[rows[0]]])[::-1][:10]
+        np.testing.assert_array_equal(scores[rows], best)
+
+
+def test_clicks_fall_with_position_and_rise_with_grade(data):
+    log = make_click_log(data, np.zeros(data.n_rows), n_sessions=20000, seed=2)
+    rate = [log.clicked[log.position == k].mean() for k in (1, 3, 9)]
+    assert rate[0] > 2 * rate[1] > 4 * rate[2]
+    first = log.position == 1
+    by_grade = [log.clicked[first & (data.y[log.row] == g)].mean() for g in range(5)]
+    np.testing.assert_allclose(by_grade, 0.1 + 0.9 * (2.0 ** np.arange(5) - 1) / 15, atol=0.03)
+
+
+def test_rows_in_any_order_are_shown_under_their_own_numbers(data):
+    order = np.random.default_rng(0).permutation(data.n_rows)
+    shuffled = data.select(order)
+    log = make_click_log(shuffled, shuffled.X[:, 0], n_sessions=100)
+    for session in range(100):
+        assert len(set(shuffled.qid[log.row[log.session == session]])) == 1
+
+
+def test_clicks_need_grades(data):
+    with pytest.raises(DataError, match="negative labels"):
+        make_click_log(RankingData.from_arrays(data.X, data.y - 1, data.qid), data.y)
+
+
+def test_pairs_are_clicked_rows_against_the_rest_of_their_session():
+    log = ClickLog(
+        session=np.array([7, 7, 7, 4, 4, 9, 4]),
+        row=np.array([3, 1, 2, 3, 1, 5, 0]),
+        position=np.array([1, 2, 3, 2, 1, 1, 3]),
+        clicked=np.array([False, True, True, False, True, True, False]),
+        propensity=np.array([1.0, 0.5, 0.25, 0.5, 1.0, 1.0, 0.25]),
+    )
+    pairs, weight = pairs_from_clicks(log)
+    found = {tuple(pair): w for pair, w in zip(pairs.tolist(), weight.tolist(), strict=True)}
+    assert found == {(1, 3): 2 + 1, (1, 2): 2, (2, 3): 4, (2, 1): 4, (1, 0): 1}
+    assert pairs_from_clicks(log, max_weight=3).weight.max() == 3
+    with pytest.raises(ParameterError, match="'max_weight' parameter must be a finite number above 0"):
+        pairs_from_clicks(log, max_weight=0)
+
+
+def test_a_log_without_clicks_gives_no_pairs():
+    log = ClickLog(np.zeros(2, int), np.arange(2), np.arange(1, 3), np.zeros(2, bool), np.ones(2))
+    pairs, weight = pairs_from_clicks(log)
+    assert pairs.shape == (0, 2)
+    assert weight.shape == (0,)
+
+
+def test_inverse_propensities_undo_the_position_bias():
+    """Weight i above j is, per session, how often i is clicked once looked at, wherever both were shown."""
+    y = np.array([3.0, 2.0, 0.0])
+    data = RankingData.from_arrays(np.eye(3), y, [1, 1, 1])
+    n = 60000
+    # The engine likes the worst row best, and nearly always shows it first.
+    log = make_click_log(data, -y, n_sessions=n, exploration=0.5, click_noise=0.05, seed=0)
+    pairs, weight = pairs_from_clicks(log)
+    expected = 0.05 + 0.95 * (2**y - 1) / 7
+    np.testing.assert_allclose(weight / n, expected[pairs[:, 0]], rtol=0.05)
+    naive = pairs_from_clicks(
+        ClickLog(log.session, log.row, log.position, log.clicked, np.ones_like(log.propensity))
+    )
+    assert (naive.weight / n)[pairs[:, 0] == 0].max() < 0.6 * expected[0]
