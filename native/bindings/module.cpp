@@ -4,4 +4,5 @@ NB_MODULE(_native, module) {
     module.doc() =
         "Compiled kernels. Arguments are valid by contract: validation.py and its callers checked them.";
     rankwise::bind_laplacian(module);
+    rankwise::bind_measures(module);
 }

@@ -10,3 +10,26 @@ def complete_laplacian(
     out: Floats,
     n_threads: int,
 ) -> None: ...
+def rank_rows(offsets: Ints, scores: Floats, row: Ints, first: Ints, end: Ints, n_threads: int) -> None: ...
+def cascade(
+    offsets: Ints, first: Ints, end: Ints, stop: Floats, cutoff: int, values: Floats, n_threads: int
+) -> None: ...
+def count_pairs(
+    offsets: Ints,
+    level: Ints,
+    scores: Floats,
+    discordant: Ints,
+    tied_scores: Ints,
+    tied_both: Ints,
+    n_threads: int,
+) -> None: ...
+def count_weighted_pairs(
+    offsets: Ints,
+    level: Ints,
+    scores: Floats,
+    row_weight: Floats,
+    discordant: Floats,
+    tied_scores: Floats,
+    tied_both: Floats,
+    n_threads: int,
+) -> None: ...

@@ -99,8 +99,8 @@ def check_matrix(X: Any, feature_names: Sequence[str] | None = None) -> Matrix:
     return checked
 
 
-def check_labels(y: ArrayLike, n_rows: int, *, name: str = "y") -> Floats:
-    """Finite labels (or, under another name, scores), one per row."""
+def check_labels(y: ArrayLike, n_rows: int | None = None, *, name: str = "y") -> Floats:
+    """Finite labels (or, under another name, scores), one per row; None when y itself says how many."""
     labels = _as_real(name, check_column(name, y, n_rows))
     row = _first_not_finite(labels)
     if row is not None:
@@ -108,12 +108,12 @@ def check_labels(y: ArrayLike, n_rows: int, *, name: str = "y") -> Floats:
     return np.ascontiguousarray(labels, dtype=np.float64)
 
 
-def check_column(name: str, values: ArrayLike | Iterable[Hashable], n_rows: int) -> AnyArray:
+def check_column(name: str, values: ArrayLike | Iterable[Hashable], n_rows: int | None = None) -> AnyArray:
     """A one-dimensional array with one entry per row."""
     array = _as_array(name, values)
     if array.ndim != 1:
         raise DataError(f"{name} must be one-dimensional, one entry per row; got shape {array.shape}.")
-    if len(array) != n_rows:
+    if n_rows is not None and len(array) != n_rows:
         raise DataError(f"{name} must have one entry per row of X: expected {n_rows}, got {len(array)}.")
     return array
 

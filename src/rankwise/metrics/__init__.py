@@ -1,1 +1,23 @@
-"""Measures of ranking quality, each with its conventions named."""
+"""Measures of rankings, with their conventions spelled out.
+
+For a table of results, see `evaluate` and `compare`; for one number, `ndcg`, `pairwise_error` and their like.
+To use a measure as a criterion, for many score vectors of the same rows::
+
+    from rankwise.metrics import get_measure
+
+    measure = get_measure("ndcg@10", preset="letor")   # or "pairwise_error", "map", "p@5", ...
+    prepared = measure.on(y, queries)                  # Queries, or a qid array, or None
+    prepared(scores)                                   # mean over queries, a float
+    prepared.per_query(scores)                         # one value per query; NaN where it is left out
+    prepared.left_out                                  # which queries those are (fixed by the labels)
+    measure.higher_is_better                           # and measure.is_better(new, old)
+
+`y`, `sample_weight` and `scores` are in the caller's row order, as in `Problem`. A measure is a small
+frozen value that says *what* is measured (`conventions.py`); how it is computed is in `lists.py` and
+`pairs.py`, without a Python loop over queries.
+"""
+
+from rankwise.metrics.conventions import PRESETS, Conventions
+from rankwise.metrics.measure import KINDS, Measure, PreparedMeasure, get_measure
+
+__all__ = ["KINDS", "PRESETS", "Conventions", "Measure", "PreparedMeasure", "get_measure"]

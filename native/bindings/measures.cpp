@@ -1,0 +1,61 @@
+#include "bindings/arrays.hpp"
+#include "kernels/cascade.hpp"
+#include "kernels/pair_counts.hpp"
+#include "kernels/ranking.hpp"
+
+namespace rankwise {
+namespace {
+
+QueryRows query_rows(const Indices& offsets) {
+    return {offsets.data(), static_cast<std::int64_t>(offsets.shape(0)) - 1};
+}
+
+}  // namespace
+
+void bind_measures(nb::module_& module) {
+    module.def(
+        "rank_rows",
+        [](Indices offsets, Doubles scores, Vector<std::int64_t> row, Vector<std::int64_t> first,
+           Vector<std::int64_t> end, int n_threads) {
+            const QueryRows rows = query_rows(offsets);
+            nb::gil_scoped_release release;
+            rank_rows(rows, scores.data(), {row.data(), first.data(), end.data()}, n_threads);
+        },
+        nb::arg("offsets"), nb::arg("scores"), nb::arg("row").noconvert(), nb::arg("first").noconvert(),
+        nb::arg("end").noconvert(), nb::arg("n_threads"));
+    module.def(
+        "cascade",
+        [](Indices offsets, Indices first, Indices end, Doubles stop, std::int64_t cutoff,
+           Vector<double> values, int n_threads) {
+            const QueryRows rows = query_rows(offsets);
+            nb::gil_scoped_release release;
+            cascade(rows, first.data(), end.data(), stop.data(), cutoff, values.data(), n_threads);
+        },
+        nb::arg("offsets"), nb::arg("first"), nb::arg("end"), nb::arg("stop"), nb::arg("cutoff"),
+        nb::arg("values").noconvert(), nb::arg("n_threads"));
+    module.def(
+        "count_pairs",
+        [](Indices offsets, Indices level, Doubles scores, Vector<std::int64_t> discordant,
+           Vector<std::int64_t> tied_scores, Vector<std::int64_t> tied_both, int n_threads) {
+            const QueryRows rows = query_rows(offsets);
+            nb::gil_scoped_release release;
+            count_pairs(rows, level.data(), scores.data(),
+                        {discordant.data(), tied_scores.data(), tied_both.data()}, n_threads);
+        },
+        nb::arg("offsets"), nb::arg("level"), nb::arg("scores"), nb::arg("discordant").noconvert(),
+        nb::arg("tied_scores").noconvert(), nb::arg("tied_both").noconvert(), nb::arg("n_threads"));
+    module.def(
+        "count_weighted_pairs",
+        [](Indices offsets, Indices level, Doubles scores, Doubles row_weight, Vector<double> discordant,
+           Vector<double> tied_scores, Vector<double> tied_both, int n_threads) {
+            const QueryRows rows = query_rows(offsets);
+            nb::gil_scoped_release release;
+            count_weighted_pairs(rows, level.data(), scores.data(), row_weight.data(),
+                                 {discordant.data(), tied_scores.data(), tied_both.data()}, n_threads);
+        },
+        nb::arg("offsets"), nb::arg("level"), nb::arg("scores"), nb::arg("row_weight"),
+        nb::arg("discordant").noconvert(), nb::arg("tied_scores").noconvert(),
+        nb::arg("tied_both").noconvert(), nb::arg("n_threads"));
+}
+
+}  // namespace rankwise

@@ -1,0 +1,19 @@
+// Rows of each query by descending score.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/laplacian.hpp"
+
+namespace rankwise {
+
+struct RankedRows {
+    std::int64_t* row;    // which row (of all) stands here, best first, query after query
+    std::int64_t* first;  // rank, from 0 inside the query, of the first row with the same score
+    std::int64_t* end;    // rank after the last row with the same score
+};
+
+// Rows with equal scores keep their order. O(h log h) for a query of h rows.
+void rank_rows(QueryRows rows, const double* scores, RankedRows out, int n_threads);
+
+}  // namespace rankwise

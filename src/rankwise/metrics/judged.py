@@ -1,0 +1,109 @@
+"""Labels to measure against, arranged query by query, and score vectors ranked for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwise import _native
+from rankwise.types import AnyArray, Floats, Ints
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Judged rows, arranged query by query; inside a query the order is the one that settles tied scores.
+
+    Attributes
+    ----------
+    y : Floats
+        Labels of the arranged rows.
+    offsets : Ints
+        Query q holds the arranged rows ``offsets[q]:offsets[q + 1]``; no query is empty.
+    rows : Ints or None
+        Arranged row i is the caller's row ``rows[i]``; None when they are the same.
+    weight : Floats or None
+        Weights of the arranged rows.
+    n_threads : int
+        For the kernels.
+    """
+
+    y: Floats
+    offsets: Ints
+    rows: Ints | None = None
+    weight: Floats | None = None
+    n_threads: int = 1
+
+    @property
+    def n_queries(self) -> int:
+        return len(self.offsets) - 1
+
+    @cached_property
+    def sizes(self) -> Ints:
+        return np.diff(self.offsets)
+
+    @cached_property
+    def rank(self) -> Ints:
+        """Ranks from 0 inside each query, in the order of the arranged rows."""
+        return np.arange(len(self.y)) - np.repeat(self.offsets[:-1], self.sizes)
+
+    def arranged(self, values: Any) -> Any:
+        """The caller's rows of an array, arranged."""
+        return values if self.rows is None else values[self.rows]
+
+    def caller_row(self, arranged_row: int) -> int:
+        return arranged_row if self.rows is None else int(self.rows[arranged_row])
+
+    def query_sums(self, values: AnyArray) -> Floats:
+        """Sums over the rows of each query."""
+        return np.add.reduceat(values, self.offsets[:-1], dtype=np.float64)
+
+    def ranked(self, scores: Floats) -> Ranked:
+        """The rows of each query by descending score; O(h log h) for a query of h rows."""
+        row, first, end = (np.empty(len(scores), dtype=np.int64) for _ in range(3))
+        _native.rank_rows(self.offsets, scores, row, first, end, self.n_threads)
+        return Ranked(row, first, end)
+
+    def ranked_strictly(self, scores: Floats) -> Ranked:
+        """The same, with tied rows one after the other as they are arranged."""
+        return Ranked(self.ranked(scores).row, self.rank, self.rank + 1)
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Rows by descending score, query after query; ranks count from 0 inside the query.
+
+    ``row[i]`` is the arranged row at place i; the rows tied with it take the ranks ``first[i]:end[i]``.
+    """
+
+    row: Ints
+    first: Ints
+    end: Ints
+
+
+class Formula(Protocol):
+    """A measure prepared for some judged rows: everything that does not depend on the scores is done.
+
+    Attributes
+    ----------
+    empty : bool array, shape (n_queries,)
+        Queries that the formula has no value for, whatever the scores.
+    empty_value : float
+        What they count instead; NaN leaves them out.
+    empty_reason : str
+        Why, in a few words.
+    weight : Floats or None
+        Weights of the queries in the mean; None weighs them alike.
+    """
+
+    empty: NDArray[np.bool_]
+    empty_value: float
+    empty_reason: str
+    weight: Floats | None
+
+    def values(self, scores: Floats) -> Floats:
+        """One value per query (anything where `empty`), from the scores of the arranged rows."""
+        ...

@@ -1,0 +1,188 @@
+"""How measures of ranked lists are computed: NDCG, precision, average precision, reciprocal rank, ERR.
+
+Tied scores are averaged exactly: each formula is the expectation over all orders of the tied rows, in closed
+form or by a recurrence, never by sampling.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from rankwise import _native
+from rankwise.errors import DataError, ParameterError
+from rankwise.metrics.conventions import (
+    Conventions,
+    Denominator,
+    Discount,
+    Empty,
+    Gain,
+    ShortLists,
+    TiedScores,
+)
+from rankwise.metrics.judged import Judged, Ranked
+from rankwise.types import Floats, Ints
+
+_EMPTY_VALUE = {Empty.LEAVE_OUT: math.nan, Empty.ZERO: 0.0, Empty.ONE: 1.0}
+
+
+class _ListFormula:
+    """What the formulas below share: tie order, empty queries, equal weights."""
+
+    empty_reason = "no relevant rows"
+    weight: Floats | None = None
+
+    def __init__(self, judged: Judged, conventions: Conventions, worth: Floats) -> None:
+        if judged.weight is not None:
+            raise ParameterError("Measures of ranked lists take no sample_weight; pairwise_error does.")
+        self.judged = judged
+        self.ties = conventions.ties
+        self.worth = worth
+        self.empty = judged.query_sums(worth) <= 0.0
+        self.empty_value = _EMPTY_VALUE[conventions.empty]
+
+    def _ranked(self, scores: Floats) -> Ranked:
+        if self.ties in (TiedScores.AVERAGE, TiedScores.THRESHOLD):
+            return self.judged.ranked(scores)
+        return self.judged.ranked_strictly(scores)
+
+
+class DiscountedGain(_ListFormula):
+    """``Σ_rows worth · discount(rank) / normalizer``, the form of both NDCG@k and P@k.
+
+    Tied rows share the mean of the discounts of their ranks, which is the expectation over their orders.
+    """
+
+    def __init__(
+        self, judged: Judged, conventions: Conventions, worth: Floats, discount: Floats, normalizer: Floats
+    ) -> None:
+        super().__init__(judged, conventions, worth)
+        self._up_to = np.concatenate([[0.0], np.cumsum(discount)])
+        self._scale = np.divide(1.0, normalizer, out=np.zeros_like(normalizer), where=normalizer > 0.0)
+
+    def values(self, scores: Floats) -> Floats:
+        ranked = self._ranked(scores)
+        discount = (self._up_to[ranked.end] - self._up_to[ranked.first]) / (ranked.end - ranked.first)
+        return self.judged.query_sums(self.worth[ranked.row] * discount) * self._scale
+
+
+def ndcg(judged: Judged, cutoff: int | None, conventions: Conventions) -> DiscountedGain:
+    """DCG@k over the greatest DCG@k that the labels allow (Järvelin and Kekäläinen 2002)."""
+    gains = _gains(judged, conventions.gain)
+    discount = _discounts(int(judged.sizes.max()), conventions.discount)
+    discount[cutoff:] = 0.0
+    best = np.lexsort((-gains, np.repeat(np.arange(judged.n_queries), judged.sizes)))
+    ideal = judged.query_sums(gains[best] * discount[judged.rank])
+    if conventions.short is ShortLists.ZERO and cutoff is not None:
+        ideal[judged.sizes < cutoff] = 0.0
+    return DiscountedGain(judged, conventions, gains, discount, ideal)
+
+
+def precision(judged: Judged, cutoff: int | None, conventions: Conventions) -> DiscountedGain:
+    """The part of relevant rows among the first k."""
+    k = math.inf if cutoff is None else float(cutoff)
+    discount = (np.arange(judged.sizes.max()) < k).astype(np.float64)
+    attainable = conventions.denominator is Denominator.ATTAINABLE or cutoff is None
+    normalizer = np.minimum(k, judged.sizes) if attainable else np.full(judged.n_queries, k)
+    return DiscountedGain(judged, conventions, _relevant(judged, conventions), discount, normalizer)
+
+
+class AveragePrecision(_ListFormula):
+    """The mean, over relevant rows, of the precision at their rank; ranks beyond the cutoff add 0.
+
+    Ties, averaged: in a run of n tied rows with r relevant ones after a rows with R relevant ones, the row at
+    rank a + j + 1 is relevant with probability r/n, and then j (r − 1)/(n − 1) of the j before it in the
+    run are, in expectation (McSherry and Najork 2008); summed over j with harmonic numbers.
+    """
+
+    def __init__(self, judged: Judged, cutoff: int | None, conventions: Conventions) -> None:
+        super().__init__(judged, conventions, _relevant(judged, conventions))
+        if self.ties is TiedScores.THRESHOLD and cutoff is not None:
+            raise ParameterError("Average precision with ties='threshold' has no cutoff; use 'map'.")
+        self._cutoff = int(judged.sizes.max()) if cutoff is None else cutoff
+        self._harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1.0, judged.sizes.max() + 1.0))])
+        n_relevant = judged.query_sums(self.worth)
+        if conventions.denominator is Denominator.ATTAINABLE:
+            n_relevant = np.minimum(n_relevant, self._cutoff)
+        self._scale = 1.0 / np.maximum(n_relevant, 1.0)
+        self._query = np.repeat(np.arange(judged.n_queries), judged.sizes)
+
+    def values(self, scores: Floats) -> Floats:
+        ranked = self._ranked(scores)
+        head = np.flatnonzero(ranked.first == self.judged.rank)
+        query, before, n = self._query[head], ranked.first[head], (ranked.end - ranked.first)[head]
+        relevant_up_to = np.concatenate([[0.0], np.cumsum(self.worth[ranked.row])])
+        relevant = relevant_up_to[head + n] - relevant_up_to[head]
+        relevant_before = relevant_up_to[head] - relevant_up_to[self.judged.offsets[query]]
+        if self.ties is TiedScores.THRESHOLD:
+            run_sums = relevant * (relevant_before + relevant) / (before + n)
+        else:
+            run_sums = self._expected_run(before, n, relevant, relevant_before)
+        return np.bincount(query, weights=run_sums, minlength=self.judged.n_queries) * self._scale
+
+    def _expected_run(self, before: Ints, n: Ints, relevant: Floats, relevant_before: Floats) -> Floats:
+        counted = np.clip(self._cutoff - before, 0, n)
+        reciprocal = self._harmonic[before + counted] - self._harmonic[before]
+        inside = (relevant - 1.0) / np.maximum(n - 1, 1) * (counted - (before + 1) * reciprocal)
+        return relevant / n * ((relevant_before + 1.0) * reciprocal + inside)
+
+
+class Cascade(_ListFormula):
+    """``Σ_rank P(the reader stops at this rank) / rank``: reciprocal rank and ERR (Chapelle et al. 2009).
+
+    A row stops the reader with probability `stop`. With tied rows in every order alike, the reader survives j
+    of them with the mean product of j of their 1 − stop: an elementary symmetric mean.
+    """
+
+    def __init__(self, judged: Judged, cutoff: int | None, conventions: Conventions, stop: Floats) -> None:
+        super().__init__(judged, conventions, stop)
+        self._cutoff = int(judged.sizes.max()) if cutoff is None else cutoff
+
+    def values(self, scores: Floats) -> Floats:
+        ranked = self._ranked(scores)
+        values = np.empty(self.judged.n_queries)
+        stop = self.worth[ranked.row]
+        _native.cascade(
+            self.judged.offsets, ranked.first, ranked.end, stop, self._cutoff, values, self.judged.n_threads
+        )
+        return values
+
+
+def reciprocal_rank(judged: Judged, cutoff: int | None, conventions: Conventions) -> Cascade:
+    """One over the rank of the first relevant row; 0 if it is beyond the cutoff."""
+    return Cascade(judged, cutoff, conventions, _relevant(judged, conventions))
+
+
+def expected_reciprocal_rank(judged: Judged, cutoff: int | None, conventions: Conventions) -> Cascade:
+    """ERR: stop probability (2^label − 1) / 2^max_grade."""
+    gains = _gains(judged, Gain.EXPONENTIAL)
+    greatest = float(judged.y.max()) if conventions.max_grade is None else conventions.max_grade
+    if judged.y.max() > greatest:
+        row = judged.caller_row(int(judged.y.argmax()))
+        raise DataError(f"ERR's max_grade is {greatest:g}, but row {row} has the label {judged.y.max():g}.")
+    return Cascade(judged, cutoff, conventions, gains / 2.0**greatest)
+
+
+def _relevant(judged: Judged, conventions: Conventions) -> Floats:
+    return (judged.y >= conventions.relevant).astype(np.float64)
+
+
+def _gains(judged: Judged, gain: Gain) -> Floats:
+    if judged.y.min() < 0.0:
+        row = judged.caller_row(int(judged.y.argmin()))
+        raise DataError(f"Measures with gains need labels of at least 0; row {row} has {judged.y.min():g}.")
+    if gain is Gain.LINEAR:
+        return judged.y
+    if judged.y.max() > 1000.0:
+        row = judged.caller_row(int(judged.y.argmax()))
+        raise DataError(
+            f"The gain 2^label − 1 is too large for the label {judged.y.max():g} of row {row}; "
+            "choose gain='linear'."
+        )
+    return np.exp2(judged.y) - 1.0
+
+
+def _discounts(n: int, discount: Discount) -> Floats:
+    rank = np.arange(1.0, n + 1.0)
+    return 1.0 / np.log2(1.0 + rank) if discount is Discount.LOG2 else 1.0 / np.log2(np.maximum(rank, 2.0))

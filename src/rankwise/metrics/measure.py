@@ -1,0 +1,221 @@
+"""Measures by name: what to compute, prepared once for some labels, then called for many score vectors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rankwise.errors import DataError, ParameterError
+from rankwise.metrics import lists, pairs
+from rankwise.metrics.conventions import Conventions, TiedScores, get_preset
+from rankwise.metrics.judged import Formula, Judged
+from rankwise.preferences.queries import Queries, group_rows
+from rankwise.threads import resolve_threads
+from rankwise.types import AnyArray, Floats, Ints
+from rankwise.validation import check_labels, check_row_weight
+
+# A partition that is known already, or the query label of each row; None is one global ranking.
+QueryLike = Queries | ArrayLike | Iterable[Hashable] | None
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A family of measures: how it is prepared, which way is up, and whether it takes a cutoff."""
+
+    prepare: Callable[[Judged, int | None, Conventions], Formula]
+    higher_is_better: bool = True
+    cutoff: str = "none"  # "none", "optional" or "needed"
+    aliases: tuple[str, ...] = ()
+    ties: tuple[TiedScores, ...] = tuple(t for t in TiedScores if t is not TiedScores.THRESHOLD)
+
+
+KINDS: dict[str, Kind] = {
+    "ndcg": Kind(lists.ndcg, cutoff="optional"),
+    "map": Kind(
+        lists.AveragePrecision, cutoff="optional", aliases=("ap", "average_precision"), ties=tuple(TiedScores)
+    ),
+    "p": Kind(lists.precision, cutoff="needed", aliases=("precision",)),
+    "rr": Kind(lists.reciprocal_rank, cutoff="optional", aliases=("mrr", "reciprocal_rank")),
+    "err": Kind(lists.expected_reciprocal_rank, cutoff="optional"),
+    "auc": Kind(lambda judged, _, conventions: pairs.AreaUnderCurve(judged, conventions)),
+    "pairwise_error": Kind(lambda judged, *_: pairs.PairwiseError(judged), higher_is_better=False),
+    "pairwise_error_micro": Kind(
+        lambda judged, *_: pairs.PairwiseError(judged, micro=True), higher_is_better=False
+    ),
+    "disagreement_error": Kind(
+        lambda judged, *_: pairs.DisagreementError(judged), higher_is_better=False, aliases=("disagreement",)
+    ),
+    "kendall_tau_b": Kind(lambda judged, *_: pairs.KendallTauB(judged), aliases=("tau_b", "tau")),
+}
+_KIND_OF = {alias: kind for kind, entry in KINDS.items() for alias in (kind, *entry.aliases)}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What to measure: a kind, a cutoff and conventions. Made by `get_measure`.
+
+    >>> measure = get_measure("ndcg@10", preset="letor")
+    >>> measure(y, scores, qid)                     # the mean over queries
+    >>> ndcg = measure.on(y, qid)                   # everything that the scores do not change, once
+    >>> best = max(candidates, key=ndcg)            # ... then one call per score vector
+    """
+
+    kind: str
+    cutoff: int | None = None
+    conventions: Conventions = Conventions()
+
+    @property
+    def name(self) -> str:
+        return self.kind if self.cutoff is None else f"{self.kind}@{self.cutoff}"
+
+    @property
+    def higher_is_better(self) -> bool:
+        return KINDS[self.kind].higher_is_better
+
+    def is_better(self, value: float, than: float) -> bool:
+        """Whether one mean is strictly better than another; any number is better than NaN."""
+        if np.isnan(than):
+            return not np.isnan(value)
+        return value > than if self.higher_is_better else value < than
+
+    def on(
+        self,
+        y: ArrayLike,
+        queries: QueryLike = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        docs: ArrayLike | None = None,
+        n_threads: int | None = None,
+    ) -> PreparedMeasure:
+        """Prepare the measure for fixed labels, so that a score vector costs one sort and a few passes.
+
+        Parameters
+        ----------
+        y : array-like, shape (m,)
+            Labels, finite.
+        queries : Queries, array-like of query labels, or None
+            None is one global ranking.
+        sample_weight : array-like, optional
+            Row weights s; a pair then weighs s_i s_j. Only for pairwise_error and auc.
+        docs : array-like, optional
+            Document labels, for conventions that settle tied scores by them.
+        """
+        labels = check_labels(y, queries.n_rows if isinstance(queries, Queries) else None)
+        if not len(labels):
+            raise DataError("There are no rows to measure: y is empty.")
+        if not isinstance(queries, Queries):
+            queries = group_rows(queries, len(labels))
+        if int(queries.sizes.max()) >= 2**32:
+            raise DataError("A query may have at most 2^32 - 1 rows.")
+        rows = queries.order
+        if self.conventions.ties is TiedScores.DOC_DESCENDING and docs is not None:
+            rows = _by_document(queries, np.asarray(docs))
+        weight = check_row_weight(sample_weight, len(labels))
+        judged = Judged(
+            y=labels if rows is None else labels[rows],
+            offsets=queries.offsets,
+            rows=rows,
+            weight=weight if rows is None or weight is None else weight[rows],
+            n_threads=resolve_threads(n_threads),
+        )
+        formula = KINDS[self.kind].prepare(judged, self.cutoff, self.conventions)
+        return PreparedMeasure(self, queries, judged, formula)
+
+    def per_query(self, y: ArrayLike, scores: ArrayLike, queries: QueryLike = None, **options: Any) -> Floats:
+        """The value of each query, in order of first appearance; NaN where it is left out."""
+        return self.on(y, queries, **options).per_query(scores)
+
+    def __call__(self, y: ArrayLike, scores: ArrayLike, queries: QueryLike = None, **options: Any) -> float:
+        """The mean over queries."""
+        return self.on(y, queries, **options)(scores)
+
+
+@dataclass(frozen=True)
+class PreparedMeasure:
+    """A measure prepared for fixed labels and queries: call it with scores in the caller's row order.
+
+    Attributes
+    ----------
+    measure : Measure
+    queries : Queries
+    """
+
+    measure: Measure
+    queries: Queries
+    _judged: Judged
+    _formula: Formula
+
+    @property
+    def left_out(self) -> NDArray[np.bool_]:
+        """Queries that have no value, whatever the scores, and do not count in the mean."""
+        return self._formula.empty & np.isnan(self._formula.empty_value)
+
+    @property
+    def left_out_reason(self) -> str:
+        return self._formula.empty_reason
+
+    def per_query(self, scores: ArrayLike) -> Floats:
+        """The value of each query, in order of first appearance; NaN where it is left out."""
+        given = check_labels(scores, len(self._judged.y), name="scores")
+        values = self._formula.values(self._judged.arranged(given))
+        values[self._formula.empty] = self._formula.empty_value
+        return values
+
+    def mean(self, values: Floats) -> float:
+        """The mean of what `per_query` gave, weighted as the measure says; NaN if every query is left out."""
+        counted = ~self.left_out
+        if not counted.any():
+            return float("nan")
+        weight = None if self._formula.weight is None else self._formula.weight[counted]
+        return float(np.average(values[counted], weights=weight))
+
+    def __call__(self, scores: ArrayLike) -> float:
+        return self.mean(self.per_query(scores))
+
+
+def get_measure(name: str | Measure, *, preset: str | None = None, **conventions: Any) -> Measure:
+    """The measure of that name.
+
+    Parameters
+    ----------
+    name : str or Measure
+        A kind, with ``@k`` for a cutoff: "ndcg@10", "map", "p@5", "rr", "err@20", "auc", "pairwise_error",
+        "pairwise_error_micro", "disagreement_error", "kendall_tau_b". A `Measure` is returned as it is.
+    preset : str, optional
+        "default", "letor", "trec", "sklearn", "lightgbm" or "xgboost".
+    **conventions
+        Fields of `Conventions` to change from the preset's, such as ``gain="linear"``; None changes nothing.
+    """
+    if isinstance(name, Measure):
+        return name
+    match = re.fullmatch(r"\s*([a-z_]+)(?:@([0-9]+))?\s*", name.lower().replace("-", "_"))
+    kind = _KIND_OF.get(match[1]) if match else None
+    if match is None or kind is None:
+        raise ParameterError(
+            f"There is no measure {name!r}; there are: {', '.join(KINDS)}, with a cutoff as in 'ndcg@10'."
+        )
+    cutoff = None if match[2] is None else int(match[2])
+    entry = KINDS[kind]
+    if cutoff == 0:
+        raise ParameterError(f"The cutoff of {name!r} must be at least 1.")
+    if entry.cutoff == "none" and cutoff is not None:
+        raise ParameterError(f"The measure '{kind}' takes no cutoff; got {name!r}.")
+    if entry.cutoff == "needed" and cutoff is None:
+        raise ParameterError(f"The measure '{kind}' needs a cutoff, as in '{kind}@10'.")
+    chosen = get_preset(preset).of(kind).with_options(**conventions)
+    if chosen.ties not in entry.ties:
+        raise ParameterError(f"The measure '{kind}' has no ties='{chosen.ties}'.")
+    return Measure(kind, cutoff, chosen)
+
+
+def _by_document(queries: Queries, docs: AnyArray) -> Ints:
+    """Rows query by query, inside a query by descending document label, compared as text."""
+    if docs.shape != (queries.n_rows,):
+        raise DataError(f"docs must have one entry per row: expected {queries.n_rows}, got {docs.shape}.")
+    _, codes = np.unique(docs.astype(str), return_inverse=True)
+    return np.lexsort((-codes, queries.query_of_row())).astype(np.int64)

@@ -1,0 +1,149 @@
+"""How measures of pairs are computed: pairwise error, disagreement error, Kendall's τ-b, AUC.
+
+All of them read the same counts, which a native kernel finds in O(h log h) for a query of h rows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rankwise import _native
+from rankwise.errors import ParameterError
+from rankwise.metrics.conventions import Conventions
+from rankwise.metrics.judged import Judged
+from rankwise.types import Floats, Ints
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """Numbers (or weights) of pairs of each query, of those that scores and labels are compared on.
+
+    ``discordant`` pairs are ordered oppositely, ``tied_scores`` have equal scores and ``tied_both`` equal
+    labels besides.
+    """
+
+    discordant: Floats
+    tied_scores: Floats
+    tied_both: Floats
+
+
+class _PairFormula:
+    """The label side of the counts, and the kernel for the score side."""
+
+    empty_value = math.nan
+    empty_reason = "no two rows with different labels"
+    weight: Floats | None = None
+
+    def __init__(self, judged: Judged) -> None:
+        self.judged = judged
+        by_label = judged.ranked(judged.y)
+        self._level = np.empty_like(by_label.first)
+        self._level[by_label.row] = by_label.first
+        self.n_pairs = self._count_untied(by_label.row, by_label.end)
+        self.empty = self.n_pairs <= 0.0
+
+    def _count_untied(self, row: Ints, end: Ints) -> Floats:
+        """Pairs with different labels: each row with the rows of its query in lower levels."""
+        starts, sizes = self.judged.offsets[:-1], self.judged.sizes
+        if self.judged.weight is None:
+            n_lower = np.repeat(sizes, sizes) - end
+            return np.add.reduceat(n_lower, starts).astype(np.float64)
+        weight = self.judged.weight[row]
+        up_to = np.concatenate([[0.0], np.cumsum(weight)])
+        lower = np.repeat(up_to[self.judged.offsets[1:]], sizes) - up_to[np.repeat(starts, sizes) + end]
+        return self.judged.query_sums(weight * lower)
+
+    def counts(self, scores: Floats) -> PairCounts:
+        judged, n = self.judged, self.judged.n_queries
+        if judged.weight is None:
+            whole = [np.empty(n, dtype=np.int64) for _ in range(3)]
+            _native.count_pairs(judged.offsets, self._level, scores, *whole, judged.n_threads)
+            return PairCounts(*(count.astype(np.float64) for count in whole))
+        parts = [np.empty(n) for _ in range(3)]
+        _native.count_weighted_pairs(
+            judged.offsets, self._level, scores, judged.weight, *parts, judged.n_threads
+        )
+        return PairCounts(*parts)
+
+    def _error(self, scores: Floats) -> Floats:
+        """The part of pairs with different labels that the scores get wrong; a tied pair is half wrong."""
+        counts = self.counts(scores)
+        wrong = counts.discordant + 0.5 * (counts.tied_scores - counts.tied_both)
+        return np.clip(_ratio(wrong, self.n_pairs), 0.0, 1.0)
+
+
+class PairwiseError(_PairFormula):
+    """Paper C, equation (1): wrongly ordered pairs over pairs with different labels; ½ for a tied score.
+
+    With row weights s a pair weighs s_i s_j. `micro` weighs queries by their pairs in the mean.
+    """
+
+    def __init__(self, judged: Judged, *, micro: bool = False) -> None:
+        super().__init__(judged)
+        if micro:
+            self.weight = self.n_pairs
+
+    def values(self, scores: Floats) -> Floats:
+        return self._error(scores)
+
+
+class AreaUnderCurve(_PairFormula):
+    """The probability that a relevant row is scored above another one: 1 − pairwise error of yes/no labels."""
+
+    empty_reason = "not both relevant and other rows"
+
+    def __init__(self, judged: Judged, conventions: Conventions) -> None:
+        super().__init__(replace(judged, y=(judged.y >= conventions.relevant).astype(np.float64)))
+
+    def values(self, scores: Floats) -> Floats:
+        return 1.0 - self._error(scores)
+
+
+class DisagreementError(_PairFormula):
+    """Paper B, equation (1): the mean of ½ |sign(y_i − y_j) − sign(f_i − f_j)| over all pairs of a query.
+
+    A pair tied in the labels counts too: ½ when the scores order it, 0 when they tie it as well.
+    """
+
+    empty_reason = "a single row"
+
+    def __init__(self, judged: Judged) -> None:
+        super().__init__(_unweighted(judged, "Disagreement error"))
+        self._all = 0.5 * judged.sizes * (judged.sizes - 1.0)
+        self.empty = judged.sizes < 2
+
+    def values(self, scores: Floats) -> Floats:
+        counts = self.counts(scores)
+        tied_once = counts.tied_scores + (self._all - self.n_pairs) - 2.0 * counts.tied_both
+        return _ratio(counts.discordant + 0.5 * tied_once, self._all)
+
+
+class KendallTauB(_PairFormula):
+    """(concordant − discordant) / √(pairs untied in labels · pairs untied in scores).
+
+    Scores that are all equal order nothing and count 0 (scipy: NaN), so that which queries count depends on
+    the labels alone.
+    """
+
+    def __init__(self, judged: Judged) -> None:
+        super().__init__(_unweighted(judged, "Kendall's tau"))
+        self._all = 0.5 * judged.sizes * (judged.sizes - 1.0)
+
+    def values(self, scores: Floats) -> Floats:
+        counts = self.counts(scores)
+        concordant = self.n_pairs - counts.discordant - (counts.tied_scores - counts.tied_both)
+        scale = np.sqrt(self.n_pairs) * np.sqrt(self._all - counts.tied_scores)
+        return np.clip(_ratio(concordant - counts.discordant, scale), -1.0, 1.0)
+
+
+def _ratio(part: Floats, whole: Floats) -> Floats:
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0.0)
+
+
+def _unweighted(judged: Judged, name: str) -> Judged:
+    if judged.weight is not None:
+        raise ParameterError(f"{name} takes no sample_weight; pairwise_error does.")
+    return judged
