@@ -67,6 +67,16 @@ class Denominator(StrEnum):
     ATTAINABLE = "attainable"
 
 
+_CHOICES: dict[str, type[StrEnum]] = {
+    "gain": Gain,
+    "discount": Discount,
+    "ties": TiedScores,
+    "empty": Empty,
+    "short": ShortLists,
+    "denominator": Denominator,
+}
+
+
 @dataclass(frozen=True)
 class Conventions:
     """Everything on which implementations of a measure differ; a measure reads the fields that concern it.
@@ -92,18 +102,15 @@ class Conventions:
 
     def with_options(self, **options: Any) -> Conventions:
         """These conventions with some replaced; strings become enums and None means unchanged."""
-        known = {f.name: f for f in fields(self)}
+        known = [f.name for f in fields(self)]
         changes: dict[str, Any] = {}
         for name, value in options.items():
             if name not in known:
                 raise ParameterError(f"There is no convention '{name}'; there are: {', '.join(known)}.")
             if value is None:
                 continue
-            current = known[name].default
-            is_choice = isinstance(current, StrEnum)
-            changes[name] = (
-                check_choice(name, value, type(current)) if is_choice else check_number(name, value)
-            )
+            choices = _CHOICES.get(name)
+            changes[name] = check_choice(name, value, choices) if choices else check_number(name, value)
         return replace(self, **changes)
 
 

@@ -119,13 +119,15 @@ class AveragePrecision(_ListFormula):
             run_sums = relevant * (relevant_before + relevant) / (before + n)
         else:
             run_sums = self._expected_run(before, n, relevant, relevant_before)
-        return np.bincount(query, weights=run_sums, minlength=self.judged.n_queries) * self._scale
+        sums = np.bincount(query, weights=run_sums, minlength=self.judged.n_queries)
+        return np.asarray(sums, dtype=np.float64) * self._scale
 
     def _expected_run(self, before: Ints, n: Ints, relevant: Floats, relevant_before: Floats) -> Floats:
         counted = np.clip(self._cutoff - before, 0, n)
         reciprocal = self._harmonic[before + counted] - self._harmonic[before]
         inside = (relevant - 1.0) / np.maximum(n - 1, 1) * (counted - (before + 1) * reciprocal)
-        return relevant / n * ((relevant_before + 1.0) * reciprocal + inside)
+        expected: Floats = relevant / n * ((relevant_before + 1.0) * reciprocal + inside)
+        return expected
 
 
 class Cascade(_ListFormula):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -67,7 +67,7 @@ class Measure:
 
     kind: str
     cutoff: int | None = None
-    conventions: Conventions = Conventions()
+    conventions: Conventions = field(default_factory=Conventions)
 
     @property
     def name(self) -> str:
@@ -153,7 +153,8 @@ class PreparedMeasure:
     @property
     def left_out(self) -> NDArray[np.bool_]:
         """Queries that have no value, whatever the scores, and do not count in the mean."""
-        return self._formula.empty & np.isnan(self._formula.empty_value)
+        formula = self._formula
+        return formula.empty if np.isnan(formula.empty_value) else np.zeros_like(formula.empty)
 
     @property
     def left_out_reason(self) -> str:

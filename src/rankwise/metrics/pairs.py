@@ -14,7 +14,7 @@ from rankwise import _native
 from rankwise.errors import ParameterError
 from rankwise.metrics.conventions import Conventions
 from rankwise.metrics.judged import Judged
-from rankwise.types import Floats, Ints
+from rankwise.types import AnyArray, Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -57,16 +57,16 @@ class _PairFormula:
         return self.judged.query_sums(weight * lower)
 
     def counts(self, scores: Floats) -> PairCounts:
-        judged, n = self.judged, self.judged.n_queries
+        judged, shape = self.judged, (3, self.judged.n_queries)
         if judged.weight is None:
-            whole = [np.empty(n, dtype=np.int64) for _ in range(3)]
-            _native.count_pairs(judged.offsets, self._level, scores, *whole, judged.n_threads)
-            return PairCounts(*(count.astype(np.float64) for count in whole))
-        parts = [np.empty(n) for _ in range(3)]
+            count = np.empty(shape, dtype=np.int64)
+            _native.count_pairs(judged.offsets, self._level, scores, *_rows(count), judged.n_threads)
+            return PairCounts(*count.astype(np.float64))
+        total = np.empty(shape)
         _native.count_weighted_pairs(
-            judged.offsets, self._level, scores, judged.weight, *parts, judged.n_threads
+            judged.offsets, self._level, scores, judged.weight, *_rows(total), judged.n_threads
         )
-        return PairCounts(*parts)
+        return PairCounts(*total)
 
     def _error(self, scores: Floats) -> Floats:
         """The part of pairs with different labels that the scores get wrong; a tied pair is half wrong."""
@@ -91,7 +91,7 @@ class PairwiseError(_PairFormula):
 
 
 class AreaUnderCurve(_PairFormula):
-    """The probability that a relevant row is scored above another one: 1 − pairwise error of yes/no labels."""
+    """The probability that a relevant row is scored above another one: 1 − pairwise error of yes/no."""
 
     empty_reason = "not both relevant and other rows"
 
@@ -137,6 +137,10 @@ class KendallTauB(_PairFormula):
         concordant = self.n_pairs - counts.discordant - (counts.tied_scores - counts.tied_both)
         scale = np.sqrt(self.n_pairs) * np.sqrt(self._all - counts.tied_scores)
         return np.clip(_ratio(concordant - counts.discordant, scale), -1.0, 1.0)
+
+
+def _rows(table: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
+    return table[0], table[1], table[2]
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:
