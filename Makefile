@@ -16,44 +16,53 @@ help:
 	@echo "make format  rewrite the sources in the house style"
 
 demo: $(VENV)/.runtime
-	$(BIN)/rankwise demo --out out/demo
+	@$(BIN)/rankwise demo --out out/demo
 
 test: check
-	$(BIN)/python -m pytest -n 2
+	@$(BIN)/python -m pytest -n 2
 
 check: $(VENV)/.dev
-	$(BIN)/ruff check $(SOURCES)
-	$(BIN)/ruff format --check $(SOURCES)
-	$(BIN)/mypy
-	$(BIN)/clang-format --dry-run --Werror $(wildcard native/*/*.cpp native/*/*.hpp)
-	$(BIN)/python -m pytest tests/test_architecture.py
+	@$(BIN)/ruff check --quiet $(SOURCES)
+	@$(BIN)/ruff format --quiet --check $(SOURCES)
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/clang-format --dry-run --Werror $(wildcard native/*/*.cpp native/*/*.hpp)
+	@$(BIN)/python -m pytest tests/test_architecture.py
 
 bench: $(VENV)/.dev
-	$(BIN)/python -m benchmarks
+	@$(BIN)/python -m benchmarks
 
 format: $(VENV)/.dev
-	$(BIN)/ruff check --fix --exit-zero --quiet $(SOURCES)
-	$(BIN)/ruff format $(SOURCES)
-	$(BIN)/clang-format -i $(wildcard native/*/*.cpp native/*/*.hpp)
+	@$(BIN)/ruff check --fix --exit-zero --quiet $(SOURCES)
+	@$(BIN)/ruff format $(SOURCES)
+	@$(BIN)/clang-format -i $(wildcard native/*/*.cpp native/*/*.hpp)
 
-# The editable install compiles into build/ and reuses it, so a change to one kernel rebuilds one file.
-INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation -Cbuild-dir=build
+# pip says nothing when all is well. The editable install compiles into build/ and reuses it, so a change to
+# one kernel rebuilds one file.
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
+INSTALL := $(PIP) --no-build-isolation -Cbuild-dir=build
 
 $(VENV)/.tools: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
-	  { echo "rankwise needs Python 3.11 or newer as '$(PYTHON)'; set PYTHON=/path/to/python3.11."; exit 1; }
+	  { echo "rankwise needs Python 3.11 or newer as '$(PYTHON)'; try 'make PYTHON=/path/to/python3.11'." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	  { echo "rankwise needs Python's venv module; install it (on Debian: apt install python3-venv)." >&2; exit 1; }
+	@$(PYTHON) -c 'import os, sysconfig as s; os.stat(os.path.join(s.get_path("include"), "Python.h"))' 2>/dev/null || \
+	  { echo "rankwise needs Python's headers; install them (on Debian: apt install python3-dev)." >&2; exit 1; }
 	@command -v $${CXX:-c++} >/dev/null || \
-	  { echo "rankwise needs a C++17 compiler as '$${CXX:-c++}'; install g++ or set CXX."; exit 1; }
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check "scikit-build-core>=0.11" "nanobind>=2.4" "cmake>=3.18" ninja
+	  { echo "rankwise needs a C++17 compiler as '$${CXX:-c++}'; install g++ or clang, or set CXX." >&2; exit 1; }
+	@echo "Preparing $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) "scikit-build-core>=0.11" "nanobind>=2.4" "cmake>=3.18" ninja
 	@touch $@
 
 $(VENV)/.runtime: $(VENV)/.tools $(NATIVE)
-	$(INSTALL) -e .
+	@echo "Building rankwise"
+	@$(INSTALL) -e .
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.tools $(NATIVE)
-	$(INSTALL) -e ".[dev]"
+	@echo "Building rankwise and installing what the tests need"
+	@$(INSTALL) -e ".[dev]"
 	@touch $@ $(VENV)/.runtime
 
 clean:

@@ -2,6 +2,8 @@
 
 from rankwise.types import Floats, Ints
 
+compiler: str
+
 def complete_laplacian(
     offsets: Ints,
     row_weight: Floats | None,
