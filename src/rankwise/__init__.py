@@ -15,13 +15,19 @@ _HOME = {
     "ClickLog": "rankwise.data.clicks",
     "DataError": "rankwise.errors",
     "ParameterError": "rankwise.errors",
+    "QueryMinMaxScaler": "rankwise.estimators.scaler",
     "RankwiseError": "rankwise.errors",
     "RankRLS": "rankwise.estimators.rankrls",
     "RankingData": "rankwise.data.ranking",
     "load": "rankwise.persist.models",
+    "load_pairs": "rankwise.data.pairs",
     "make_click_log": "rankwise.data.clicks",
     "make_search_data": "rankwise.data.search",
     "pairs_from_clicks": "rankwise.data.clicks",
+    "qid_from_group_sizes": "rankwise.preferences.queries",
+    "read_table": "rankwise.data.tables",
+    "save_pairs": "rankwise.data.pairs",
+    "scale_per_query": "rankwise.data.scaling",
 }
 
 _SUBMODULES = ("metrics",)

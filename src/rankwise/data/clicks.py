@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rankwise.data.pairs import PreferencePairs
 from rankwise.data.ranking import RankingData
 from rankwise.errors import DataError
 from rankwise.types import Floats, Ints
 from rankwise.validation import check_count, check_labels, check_number
-
-
-class PreferencePairs(NamedTuple):
-    """Rows preferred to rows, as `fit_preferences` takes them: ``pairs, weight = pairs_from_clicks(log)``.
-
-    Attributes
-    ----------
-    pairs : Ints, shape (n_pairs, 2)
-        Row numbers from 0, the preferred row first.
-    weight : Floats or None, shape (n_pairs,)
-    """
-
-    pairs: Ints
-    weight: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -82,6 +82,36 @@ class RankingData:
             feature_names=None if feature_names is None else _checked_names(feature_names, n_features),
         )
 
+    @classmethod
+    def from_frame(
+        cls,
+        df: Any,
+        *,
+        label: str,
+        qid: str | None = None,
+        features: Sequence[str] | None = None,
+        doc: str | None = None,
+    ) -> Self:
+        """Take a pandas, polars or pyarrow table apart.
+
+        Parameters
+        ----------
+        df : DataFrame or Table
+        label : str
+            The column of labels.
+        qid : str, optional
+            The column of query labels, of any type; without it all rows make one global ranking.
+        features : list of str, optional
+            The feature columns, in this order; by default every other column, all of which must then hold
+            numbers or booleans. Columns that are all float32 give a float32 matrix.
+        doc : str, optional
+            The column of document labels.
+        """
+        from rankwise.data.frames import take_apart
+
+        columns = take_apart(df, label=label, qid=qid, features=features, doc=doc)
+        return cls.from_arrays(columns.X, columns.y, columns.qid, columns.docs, columns.feature_names)
+
     @property
     def n_rows(self) -> int:
         return int(self.X.shape[0])

@@ -83,6 +83,20 @@ def group_rows(qid: ArrayLike | Iterable[Hashable] | None, n_rows: int) -> Queri
     return Queries(offsets=offsets, order=order, labels=labels)
 
 
+def qid_from_group_sizes(sizes: ArrayLike) -> Ints:
+    """The qid, 0, 1, ..., of rows that come query after query, from the number of rows of each.
+
+    LightGBM calls the sizes ``group``: one entry per *query*, with the number of rows as their sum.
+    """
+    array = np.asarray(sizes)
+    if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iu":
+        raise DataError("Group sizes must be a one-dimensional array of whole numbers, one per query.")
+    if (array < 1).any():
+        at = int((array < 1).argmax())
+        raise DataError(f"Group sizes must be at least 1; group {at} has {array[at]}.")
+    return np.repeat(np.arange(len(array), dtype=np.int64), array)
+
+
 def _encode(qid: ArrayLike | Iterable[Hashable]) -> tuple[Ints, AnyArray]:
     """Codes 0, 1, ... by first appearance, and the label of each code."""
     array = qid if isinstance(qid, np.ndarray) else np.asarray(_as_list(qid))

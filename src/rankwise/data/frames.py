@@ -1,0 +1,124 @@
+"""Data frames of any library, through narwhals -> arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from rankwise.errors import DataError, ParameterError
+from rankwise.types import AnyArray, Matrix
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A frame taken apart, ready for `RankingData.from_arrays`."""
+
+    X: Matrix
+    y: AnyArray
+    qid: AnyArray | None
+    docs: AnyArray | None
+    feature_names: tuple[str, ...]
+
+
+def take_apart(
+    frame: Any, *, label: str, qid: str | None, features: Sequence[str] | None, doc: str | None
+) -> Columns:
+    """Turn the columns of a pandas, polars or pyarrow table into arrays (see `RankingData.from_frame`)."""
+    table, names = _narwhal(frame)
+    if len(table) == 0:
+        raise DataError("The table has no rows.")
+    reserved = [name for name in (label, qid, doc) if name is not None]
+    chosen = _chosen(names, reserved, features)
+    _check_present(names, [*reserved, *chosen])
+    return Columns(
+        X=_matrix(table, chosen, named=features is not None),
+        y=_numbers(table, label),
+        qid=None if qid is None else _labels(table, qid),
+        docs=None if doc is None else _labels(table, doc),
+        feature_names=tuple(str(name) for name in chosen),
+    )
+
+
+def _narwhal(frame: Any) -> tuple[Any, list[str]]:
+    import narwhals as nw
+
+    try:
+        table = nw.from_native(frame, eager_only=True)
+        return table, list(table.columns)
+    except TypeError:
+        kind = f"{type(frame).__module__.partition('.')[0]} {type(frame).__name__}"
+        hint = "; call its collect() first" if hasattr(frame, "collect") else ""
+        raise DataError(f"from_frame takes a pandas, polars or pyarrow table; got a {kind}{hint}.") from None
+    except nw.exceptions.DuplicateError:
+        raise DataError("The table has two columns of the same name; give every column its own.") from None
+
+
+def _chosen(names: list[str], reserved: list[str], features: Sequence[str] | None) -> list[str]:
+    if features is None:
+        chosen = [name for name in names if name not in reserved]
+        if not chosen:
+            raise DataError("The table has no column left that could be a feature.")
+        return chosen
+    if isinstance(features, str) or not features:
+        raise ParameterError(f"The 'features' parameter must be a list of column names; got {features!r}.")
+    for name in features:
+        if name in reserved:
+            raise ParameterError(f"Column {name!r} cannot be a feature: it is the label, qid or doc column.")
+    return list(features)
+
+
+def _check_present(names: list[str], wanted: list[str]) -> None:
+    for name in wanted:
+        if name not in names:
+            close = get_close_matches(str(name), [str(known) for known in names], n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(map(repr, names[:20]))}."
+            raise DataError(f"The table has no column {name!r}; {hint}")
+
+
+def _matrix(table: Any, names: list[str], *, named: bool) -> Matrix:
+    import narwhals as nw
+
+    for name in names:
+        dtype = table.schema[name]
+        if not (dtype.is_numeric() or dtype == nw.Boolean):
+            hint = "" if named else "; list the feature columns with features=, without this one"
+            raise DataError(f"Column {name!r} cannot be a feature: it holds {dtype}, not numbers{hint}.")
+    all_single = all(table.schema[name] == nw.Float32 for name in names)
+    X = np.empty((len(table), len(names)), dtype=np.float32 if all_single else np.float64)
+    for j, name in enumerate(names):
+        X[:, j] = _numbers(table, name)
+    return X
+
+
+def _numbers(table: Any, name: str) -> AnyArray:
+    import narwhals as nw
+
+    dtype = table.schema[name]
+    if not (dtype.is_numeric() or dtype == nw.Boolean):
+        raise DataError(f"Column {name!r} must hold numbers; it holds {dtype}.")
+    column = table[name]
+    _check_complete(column, name)
+    if dtype not in (nw.Float32, nw.Float64):
+        column = column.cast(nw.Float64)
+    return np.asarray(column.to_numpy())
+
+
+def _labels(table: Any, name: str) -> AnyArray:
+    column = table[name]
+    _check_complete(column, name)
+    values = np.asarray(column.to_numpy())
+    if values.dtype.kind == "O":
+        # Dates and the like come back as the objects that the user put in.
+        values = np.empty(len(values), dtype=object)
+        values[:] = column.to_list()
+    return values
+
+
+def _check_complete(column: Any, name: str) -> None:
+    if column.null_count():
+        row = int(np.asarray(column.is_null().to_numpy(), dtype=bool).argmax())
+        raise DataError(f"Column {name!r} has a missing value in row {row} (counted from 0).")

@@ -1,0 +1,116 @@
+"""Features scaled to [0, 1] inside every query, as paper A prepares its document retrieval data."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from rankwise.errors import DataError
+from rankwise.preferences.queries import Queries, group_rows
+from rankwise.types import AnyArray, Ints, Matrix
+from rankwise.validation import check_matrix
+
+# Rows are scaled in chunks of whole queries of about this many values, so that a chunk stays in cache.
+_CHUNK_VALUES = 1 << 17
+
+
+def scale_per_query(X: Any, qid: ArrayLike | Iterable[Hashable] | None = None) -> Matrix:
+    """Map every feature linearly so that, inside each query, its smallest value is 0 and its largest 1.
+
+    A feature that is constant inside a query becomes 0 there. O(m n), or O(nnz) for sparse X.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix, shape (m, n)
+        Sparse X stays sparse: where a row of the query does not store a feature, its value is 0. This works
+        as long as 0 is then the smallest value; negative values beside zeros that are not stored would
+        have to fill the matrix, and are refused.
+    qid : array-like of hashables, shape (m,), optional
+        Without it all rows are one query.
+
+    Returns
+    -------
+    Matrix
+        A new matrix, its rows in the order of X; float32 stays float32.
+    """
+    X = check_matrix(X)
+    return scale_grouped(X, group_rows(qid, X.shape[0]))
+
+
+def scale_grouped(X: Matrix, queries: Queries) -> Matrix:
+    """`scale_per_query` for a checked matrix and a known partition."""
+    return _scale_dense(X, queries) if isinstance(X, np.ndarray) else _scale_sparse(X, queries)
+
+
+def _scale_dense(X: AnyArray, queries: Queries) -> AnyArray:
+    scaled = np.empty_like(X)
+    for first, last in _chunks(queries.offsets, max(1, _CHUNK_VALUES // X.shape[1])):
+        start, stop = queries.offsets[first], queries.offsets[last]
+        rows = slice(start, stop) if queries.order is None else queries.order[start:stop]
+        starts, sizes = queries.offsets[first:last] - start, np.diff(queries.offsets[first : last + 1])
+        chunk = X[rows]
+        low, high = np.minimum.reduceat(chunk, starts, axis=0), np.maximum.reduceat(chunk, starts, axis=0)
+        chunk, low, span = _representable(chunk, low, high)
+        if len(sizes) > 1:
+            low, span = np.repeat(low, sizes, axis=0), np.repeat(span, sizes, axis=0)
+        out = scaled[rows] if queries.order is None else chunk
+        np.subtract(chunk, low, out=out)
+        np.divide(out, span, out=out)
+        if queries.order is not None:
+            scaled[rows] = out
+    return scaled
+
+
+def _scale_sparse(X: Any, queries: Queries) -> Any:
+    grouped: Any = queries.grouped(X).copy() if queries.order is None else queries.grouped(X)
+    grouped.sum_duplicates()
+    # Places of the stored values column by column and, inside a column, query by query: a run of them is one
+    # feature of one query.
+    places = sparse.csr_array(
+        (np.arange(grouped.nnz), grouped.indices, grouped.indptr), shape=X.shape
+    ).tocsc()
+    query = np.repeat(np.arange(queries.n_queries), queries.sizes)[places.indices]
+    column = np.repeat(np.arange(X.shape[1]), np.diff(places.indptr))
+    starts = np.flatnonzero((np.diff(query, prepend=-1) != 0) | (np.diff(column, prepend=-1) != 0))
+    if len(starts) > 0:
+        values = grouped.data[places.data]
+        lengths = np.diff(starts, append=len(values))
+        low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+        with_zero = lengths < queries.sizes[query[starts]]
+        if (low[with_zero] < 0).any():
+            run = starts[(with_zero & (low < 0)).argmax()]
+            raise _filling(int(column[run]), int(query[run]), queries)
+        low[with_zero] = 0
+        values, low, span = _representable(values, low, high)
+        grouped.data[places.data] = (values - np.repeat(low, lengths)) / np.repeat(span, lengths)
+    grouped.eliminate_zeros()
+    return grouped if queries.order is None else grouped[np.argsort(queries.order)]
+
+
+def _representable(x: AnyArray, low: AnyArray, high: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """`x`, `low` and ``high − low`` (1 where that is 0), all halved if the range passes the largest float."""
+    with np.errstate(over="ignore"):
+        span = high - low
+    if not np.isfinite(span).all():
+        x, low, span = x / 2, low / 2, high / 2 - low / 2
+    span[span == 0] = 1
+    return x, low, span
+
+
+def _filling(column: int, query: int, queries: Queries) -> DataError:
+    where = "" if queries.labels is None else f" of query {queries.labels.tolist()[query]!r}"
+    return DataError(
+        f"Column {column}{where} has negative values beside zeros that are not stored; scaling to [0, 1] "
+        "would fill the sparse matrix, so give X as a dense array or make the feature non-negative."
+    )
+
+
+def _chunks(offsets: Ints, n_rows: int) -> list[tuple[int, int]]:
+    """Runs of whole queries with about `n_rows` rows each (more if one query has more)."""
+    cuts = np.searchsorted(offsets, np.arange(0, offsets[-1], n_rows), side="left")
+    ends = np.unique(np.append(cuts, len(offsets) - 1))
+    return list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True))

@@ -1,0 +1,99 @@
+"""CSV and Parquet files -> `RankingData`, read by pyarrow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from rankwise.data.ranking import RankingData
+from rankwise.errors import DataError, FileFormatError, MissingExtraError, ParameterError
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_PARQUET = (".parquet", ".pq")
+_COMPRESSIONS = (".gz", ".bz2", ".zst", ".lz4", ".br")
+
+
+def read_table(
+    path: str | PathLike[str],
+    *,
+    label: str,
+    qid: str | None = None,
+    features: Sequence[str] | None = None,
+    doc: str | None = None,
+) -> RankingData:
+    """Read judged rows from a CSV, TSV or Parquet file.
+
+    Needs the ``arrow`` extra. The columns are named as in `RankingData.from_frame`.
+
+    Parameters
+    ----------
+    path : path
+        The ending tells the format: ``.csv`` or ``.tsv`` with a header line (``.gz``, ``.bz2``, ``.zst``,
+        ``.lz4`` or ``.br`` behind it if compressed), ``.parquet`` or ``.pq``.
+    label : str
+        The column of labels.
+    qid : str, optional
+        The column of query labels.
+    features : list of str, optional
+        The feature columns; only these are read from a Parquet file. By default all that remain.
+    doc : str, optional
+        The column of document labels.
+    """
+    path = Path(path)
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in _COMPRESSIONS:
+        suffixes.pop()
+    kind = suffixes[-1] if suffixes else ""
+    if kind not in _DELIMITERS and path.suffix.lower() not in _PARQUET:
+        raise ParameterError(
+            f"{path}: the name must end in .csv, .tsv (or .csv.gz and the like) or .parquet."
+        )
+    wanted = [name for name in (label, qid, doc, *(features or ())) if name is not None] if features else None
+    try:
+        table = _read_parquet(path, wanted) if kind in _PARQUET else _read_text(path, _DELIMITERS[kind])
+    except ImportError:
+        raise MissingExtraError(f"Reading {path.name}", "arrow") from None
+    try:
+        return RankingData.from_frame(table, label=label, qid=qid, features=features, doc=doc)
+    except DataError as error:
+        raise FileFormatError(path, str(error)) from error
+
+
+def _read_parquet(path: Path, columns: list[str] | None) -> Any:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    with path.open("rb") as file:
+        try:
+            names = parquet.read_schema(file).names
+            return parquet.read_table(file, columns=columns and [name for name in names if name in columns])
+        except (pa.ArrowException, OSError) as error:
+            raise FileFormatError(path, f"is not a Parquet file that can be read: {error}") from error
+
+
+def _read_text(path: Path, delimiter: str) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    with path.open("rb"):  # a missing file speaks for itself, in the words of the system
+        pass
+    try:
+        with pa.input_stream(str(path), compression="detect") as stream:
+            # One thread, so that an error can name its line.
+            table = csv.read_csv(
+                stream,
+                read_options=csv.ReadOptions(use_threads=False),
+                parse_options=csv.ParseOptions(delimiter=delimiter),
+            )
+    except (pa.ArrowException, OSError) as error:
+        row = re.search(r"Row #(\d+): ", str(error))
+        message = str(error)[row.end() :] if row else str(error)
+        raise FileFormatError(path, message, int(row[1]) if row else None) from error
+    try:
+        table.column_names  # noqa: B018 - decodes the header, which pyarrow left as bytes
+    except UnicodeDecodeError:
+        raise FileFormatError(path, "the header is not UTF-8 text", 1) from None
+    return table

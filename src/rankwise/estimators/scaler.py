@@ -1,0 +1,85 @@
+"""Per-query scaling as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from rankwise.data.scaling import scale_grouped
+from rankwise.errors import DataError
+from rankwise.preferences.queries import group_rows
+from rankwise.types import Matrix
+
+
+class QueryMinMaxScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Scale every feature to [0, 1] inside each query, as paper A does.
+
+    Queries differ in the level and range of their features (BM25 grows with rare words, prices with the
+    category); what a ranker can use is where a row stands among the rows it competes with. Nothing is
+    learned from the training rows, so there is nothing to leak, but the rows of a query must be
+    transformed together. A feature that is constant inside a query becomes 0 there.
+
+    ``qid`` is declared as metadata, so that pipelines pass it on when scikit-learn's metadata routing is
+    enabled: ``make_pipeline(QueryMinMaxScaler(), RankRLS()).fit(X, y, qid=qid).predict(X, qid=qid)``.
+    A scaler fitted with qid refuses to transform without one. Without qid all rows are one query.
+
+    Sparse X stays sparse; see `rankwise.scale_per_query` for the one case that has to be refused.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only when X had column names.
+
+    Examples
+    --------
+    >>> from rankwise import QueryMinMaxScaler
+    >>> QueryMinMaxScaler().fit_transform([[1.0], [3.0], [2.0], [50.0], [70.0]], qid=[1, 1, 1, 2, 2]).ravel()
+    array([0. , 1. , 0.5, 0. , 1. ])
+    """
+
+    __metadata_request__fit = {"qid": True}  # noqa: RUF012
+    __metadata_request__transform = {"qid": True}  # noqa: RUF012
+
+    def fit(self, X: Any, y: Any = None, qid: ArrayLike | Iterable[Hashable] | None = None) -> Self:
+        """Record the features, and whether there are queries; y is ignored."""
+        X = self._checked(X, reset=True)
+        group_rows(qid, X.shape[0])
+        self._has_qid = qid is not None
+        return self
+
+    def transform(self, X: Any, qid: ArrayLike | Iterable[Hashable] | None = None) -> Matrix:
+        """The scaled rows, in the order of X."""
+        check_is_fitted(self)
+        if qid is None and self._has_qid:
+            raise DataError(
+                "QueryMinMaxScaler was fitted with qid and needs it to transform; "
+                "give rows of a single query the same qid."
+            )
+        X = self._checked(X, reset=False)
+        return scale_grouped(X, group_rows(qid, X.shape[0]))
+
+    def fit_transform(
+        self, X: Any, y: Any = None, qid: ArrayLike | Iterable[Hashable] | None = None
+    ) -> Matrix:
+        """`fit`, then `transform` of the same rows."""
+        return self.fit(X, y, qid=qid).transform(X, qid=qid)
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        return validate_data(
+            self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C"
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_has_qid")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

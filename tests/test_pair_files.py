@@ -1,0 +1,99 @@
+"""Files of explicit preferences."""
+
+import numpy as np
+import pytest
+
+from rankwise import DataError, load_pairs, save_pairs
+from rankwise.errors import FileFormatError
+
+PAIRS = np.array([[3, 0], [12, 7], [0, 3]])
+
+
+@pytest.mark.parametrize("name", ["p.tsv", "p.pairs.gz", "p.bz2", "p.xz"])
+@pytest.mark.parametrize("weight", [None, [0.1, 2.0, 1e-300]])
+def test_what_is_saved_is_loaded_to_the_bit(tmp_path, name, weight):
+    save_pairs(tmp_path / name, PAIRS, weight)
+    pairs, loaded = load_pairs(tmp_path / name, n_rows=13)
+    np.testing.assert_array_equal(pairs, PAIRS)
+    assert pairs.dtype == np.int64
+    assert loaded is None if weight is None else loaded.tolist() == weight
+
+
+def test_the_format_is_catboost_s(tmp_path):
+    save_pairs(tmp_path / "p", PAIRS[:2], [0.5, 1])
+    assert (tmp_path / "p").read_bytes() == b"3\t0\t0.5\n12\t7\t1.0\n"
+
+
+def test_blanks_crlf_and_empty_lines_are_fine(tmp_path):
+    (tmp_path / "p").write_bytes(b"94 2\r\n\r\n  5\t 6  \n\n7 8")
+    assert load_pairs(tmp_path / "p").pairs.tolist() == [[94, 2], [5, 6], [7, 8]]
+
+
+@pytest.mark.parametrize(
+    "content, line, message",
+    [
+        (b"", None, "holds no preferences"),
+        (b"\n\n", None, "holds no preferences"),
+        (b"1 2\n3\n", 2, "expected 'preferred other"),
+        (b"1 2\n3 4 5 6\n", 2, "expected"),
+        (b"1 2\n-3 4\n", 2, "expected"),
+        (b"1 2\n3 4.0\n", 2, "expected"),
+        (b"1 2\n3 x\n", 2, "got '3 x'"),
+        (b"1 99999999999999999999\n", 1, "expected"),
+        ("1 ２\n".encode(), 1, "expected"),
+        (b"\x00\x01\xff\xfe", 1, "expected"),
+        (b"1" * 10_000_000, 1, r"got '1+'\.\.\."),
+        (b"1 2\n4 4\n", 2, "row 4 is preferred to itself"),
+        (b"1 2\n3 4 2.0\n", 2, "every line must have a weight, or none"),
+        (b"1 2 1.0\n3 4\n", 2, "every line must have a weight, or none"),
+        (b"1 2 nan\n", 1, "a weight must be a finite number of at least 0; got 'nan'"),
+        (b"1 2 inf\n", 1, "got 'inf'"),
+        (b"1 2 -1\n", 1, "got '-1'"),
+        (b"1 2 heavy\n", 1, "got 'heavy'"),
+        (b"1 2\n\n10 4\n", 3, "row 10 is not one of the 10 rows"),
+    ],
+)
+def test_bad_lines_are_named(tmp_path, content, line, message):
+    path = tmp_path / "clicks.pairs"
+    path.write_bytes(content)
+    with pytest.raises(FileFormatError, match=message) as caught:
+        load_pairs(path, n_rows=10)
+    assert caught.value.line == line
+    assert str(path) in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz"])
+def test_broken_compression_is_named(tmp_path, suffix):
+    path = tmp_path / f"p{suffix}"
+    path.write_bytes(b"1 2\n")
+    with pytest.raises(FileFormatError, match=r"p\.(gz|bz2|xz)"):
+        load_pairs(path)
+    save_pairs(path, np.column_stack([np.arange(5000), np.arange(1, 5001)]))
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.raises(FileFormatError, match="cannot be read to its end"):
+        load_pairs(path)
+
+
+@pytest.mark.parametrize(
+    "pairs, weight, message",
+    [
+        ([[1, 2, 3]], None, r"of shape \(n_pairs, 2\)"),
+        ([[1.0, 2.0]], None, "whole numbers"),
+        ([[1, 2], [3, 3]], None, r"pair 1 is \[3, 3\]"),
+        ([[1, 2], [-1, 3]], None, r"pair 1 is \[-1, 3\]"),
+        ([[1, 2]], [1.0, 2.0], "shape"),
+        ([[1, 2], [2, 3]], [1.0, np.nan], "finite"),
+    ],
+)
+def test_what_no_one_could_load_is_not_saved(tmp_path, pairs, weight, message):
+    with pytest.raises(DataError, match=message):
+        save_pairs(tmp_path / "p", pairs, weight)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_parse_preferences_load(shared_data):
+    pairs, weight = load_pairs(shared_data / "parses" / "rank_train.preferences", n_rows=100)
+    assert pairs.shape == (1000, 2)
+    assert pairs[0].tolist() == [94, 2]
+    assert weight is None

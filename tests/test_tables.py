@@ -1,0 +1,229 @@
+"""Frames of three libraries and table files -> the same RankingData."""
+
+import bz2
+import datetime
+import gzip
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from pyarrow import csv, parquet
+
+from rankwise import DataError, ParameterError, RankingData, read_table
+from rankwise.errors import FileFormatError
+
+COLUMNS = {
+    "query": ["shoes", "hats", "shoes", "hats"],
+    "grade": [2, 0, 1, 3],
+    "doc": [17, 4, 5, 17],
+    "bm25": [0.5, 1.5, 2.5, 3.5],
+    "clicks": [3, 0, 2, 1],
+    "in_stock": [True, False, True, True],
+}
+X = np.array([[0.5, 3, 1], [1.5, 0, 0], [2.5, 2, 1], [3.5, 1, 1]])
+LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+
+
+@pytest.fixture(params=LIBRARIES, ids=str)
+def library(request):
+    return LIBRARIES[request.param]
+
+
+def check(data):
+    np.testing.assert_array_equal(data.X, X)
+    assert data.y.tolist() == [2, 0, 1, 3]
+    assert data.qid.tolist() == COLUMNS["query"]
+    assert data.docs.tolist() == COLUMNS["doc"]
+    assert data.feature_names == ("bm25", "clicks", "in_stock")
+
+
+def test_every_library_gives_the_same_data(library):
+    check(RankingData.from_frame(library(COLUMNS), label="grade", qid="query", doc="doc"))
+
+
+def test_features_are_taken_in_the_order_asked_for(library):
+    data = RankingData.from_frame(library(COLUMNS), label="grade", features=["clicks", "bm25"])
+    np.testing.assert_array_equal(data.X, X[:, [1, 0]])
+    assert data.qid is None
+    assert data.docs is None
+
+
+def test_float32_columns_give_a_float32_matrix(library):
+    frame = library({"y": [0, 1], "a": np.array([1, 2], np.float32), "b": np.array([3, 4], np.float32)})
+    assert RankingData.from_frame(frame, label="y").X.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    "qid",
+    [
+        [3, 1, 3, 1],
+        [3.5, 1.0, 3.5, 1.0],
+        [datetime.date(2024, 1, 2), datetime.date(2024, 1, 1)] * 2,
+        [True, False, True, False],
+    ],
+    ids=["int", "float", "date", "bool"],
+)
+def test_query_labels_may_be_of_any_type(library, qid):
+    data = RankingData.from_frame(
+        library({"y": [0, 1, 2, 3], "q": qid, "f": [1.0, 2, 3, 4]}), label="y", qid="q"
+    )
+    assert data.queries.query_of_row().tolist() == [0, 1, 0, 1]
+    assert data.queries.labels.tolist() == qid[:2]
+
+
+def test_categories_are_query_labels_too():
+    for q in (pd.Categorical(["b", "a", "b"]), pl.Series(["b", "a", "b"], dtype=pl.Categorical)):
+        frame = (pd if isinstance(q, pd.Categorical) else pl).DataFrame(
+            {"y": [0, 1, 2], "q": q, "f": [1.0, 2, 3]}
+        )
+        assert RankingData.from_frame(frame, label="y", qid="q").qid.tolist() == ["b", "a", "b"]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"y": [0.0, 1.0], "z": [1, 2], "f": pd.array([1, None], dtype="Int64")}),
+        pd.DataFrame({"y": [0.0, 1.0], "z": [1, 2], "f": [1.0, np.nan]}),
+        pl.DataFrame({"y": [0.0, 1.0], "z": [1, 2], "f": [1, None]}),
+        pa.table({"y": [0.0, 1.0], "z": [1, 2], "f": [1.5, None]}),
+    ],
+    ids=["pandas nullable", "pandas", "polars", "pyarrow"],
+)
+def test_missing_values_are_named_with_their_column_and_row(frame):
+    for options in ({"label": "y"}, {"label": "f"}, {"label": "y", "features": ["z"], "qid": "f"}):
+        with pytest.raises(DataError, match=r"Column 'f' has a missing value in row 1 \(counted from 0\)"):
+            RankingData.from_frame(frame, **options)
+
+
+def test_polars_nan_is_named_too():
+    with pytest.raises(DataError, match=r"row 1, column 0 \('f'\) is nan"):
+        RankingData.from_frame(pl.DataFrame({"y": [0.0, 1.0], "f": [1.0, float("nan")]}), label="y")
+
+
+def test_nullable_columns_without_nulls_are_fine():
+    frame = pd.DataFrame(COLUMNS).convert_dtypes()
+    check(RankingData.from_frame(frame, label="grade", qid="query", doc="doc"))
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"label": "grades"}, "no column 'grades'; did you mean 'grade'?"),
+        ({"label": "zzz"}, "no column 'zzz'; it has 'query', 'grade', 'doc', 'bm25'"),
+        ({"label": "grade", "qid": "q"}, "no column 'q'"),
+        ({"label": "grade", "features": ["bm26"]}, "no column 'bm26'; did you mean 'bm25'?"),
+        (
+            {"label": "grade"},
+            "Column 'query' cannot be a feature: it holds String, not numbers; list the feature",
+        ),
+        ({"label": "query", "features": ["bm25"]}, "Column 'query' must hold numbers; it holds String"),
+        ({"label": "grade", "features": ["query"]}, "Column 'query' cannot be a feature"),
+    ],
+)
+def test_wrong_columns_get_one_sentence(library, options, message):
+    with pytest.raises(DataError, match=message):
+        RankingData.from_frame(library(COLUMNS), **options)
+
+
+@pytest.mark.parametrize("features", ["bm25", [], ["grade"]])
+def test_wrong_features_get_one_sentence(library, features):
+    with pytest.raises(ParameterError, match="feature"):
+        RankingData.from_frame(library(COLUMNS), label="grade", features=features)
+
+
+def test_what_is_no_frame_is_refused():
+    with pytest.raises(DataError, match="takes a pandas, polars or pyarrow table; got a numpy ndarray"):
+        RankingData.from_frame(X, label="grade")
+    with pytest.raises(DataError, match=r"got a polars LazyFrame; call its collect\(\) first"):
+        RankingData.from_frame(pl.LazyFrame(COLUMNS), label="grade")
+    with pytest.raises(DataError, match="two columns of the same name"):
+        RankingData.from_frame(pd.DataFrame([[1, 2, 3]], columns=["a", "a", "y"]), label="y")
+    with pytest.raises(DataError, match="no rows"):
+        RankingData.from_frame(pd.DataFrame({"y": [], "f": []}, dtype=float), label="y")
+    with pytest.raises(DataError, match="no column left"):
+        RankingData.from_frame(pd.DataFrame({"y": [1]}), label="y")
+
+
+def write_csv(path, delimiter=","):
+    csv.write_csv(pa.table(COLUMNS), path, csv.WriteOptions(delimiter=delimiter))
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "A.CSV", "a.csv.gz", "a.tsv.bz2", "a.parquet", "b.v2.pq"])
+def test_files_give_the_same_data_as_frames(tmp_path, name):
+    path = tmp_path / name
+    if path.suffix in (".parquet", ".pq"):
+        parquet.write_table(pa.table(COLUMNS), path)
+    else:
+        plain = tmp_path / "plain"
+        write_csv(plain, "\t" if "tsv" in name else ",")
+        compress = {".gz": gzip.compress, ".bz2": bz2.compress}.get(path.suffix, bytes)
+        path.write_bytes(compress(plain.read_bytes()))
+    check(read_table(path, label="grade", qid="query", doc="doc"))
+    check(
+        read_table(str(path), label="grade", qid="query", doc="doc", features=["bm25", "clicks", "in_stock"])
+    )
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (b"", "Empty CSV file"),
+        (b"y,f\n", "The table has no rows"),
+        (b"y,f\n1,2\n3\n", r"bad.csv, line 3: .*Expected 2 columns, got 1"),
+        (b"y,f\n1,2\n3,x\n", "Column 'f' cannot be a feature: it holds String"),
+        (b"y,f\n1,2\n,4\n", "Column 'y' has a missing value in row 1"),
+        (b"y,f\n1,2\n3,nan\n", "Column 'f' has a missing value in row 1"),
+        (b"y,f\n1,2\n3,inf\n", r"row 1, column 0 \('f'\) is inf"),
+        (b"\x00\xff\xfe\x00\n\xff\xff\n", "line 1: the header is not UTF-8 text"),
+        (b"a,b\n1,2\n", "no column 'y'"),
+        (b"y,f,f\n1,2,3\n", "two columns of the same name"),
+    ],
+)
+def test_bad_csv_files_are_named_in_one_sentence(tmp_path, content, message):
+    path = tmp_path / "bad.csv"
+    path.write_bytes(content)
+    with pytest.raises(FileFormatError, match=message) as caught:
+        read_table(path, label="y")
+    assert "bad.csv" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name, content", [("a.parquet", b"no parquet"), ("a.parquet", b""), ("a.csv.gz", b"no gzip")]
+)
+def test_files_that_are_not_what_their_name_says_are_refused(tmp_path, name, content):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(FileFormatError, match=name):
+        read_table(path, label="y")
+
+
+def test_a_truncated_parquet_file_is_refused(tmp_path):
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pa.table(COLUMNS), path)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(FileFormatError, match=r"a\.parquet"):
+        read_table(path, label="grade")
+
+
+def test_missing_files_and_unknown_endings(tmp_path):
+    for name in ("none.csv", "none.parquet"):
+        with pytest.raises(FileNotFoundError, match=name):
+            read_table(tmp_path / name, label="y")
+    with pytest.raises(ParameterError, match="must end in"):
+        read_table(tmp_path / "data.xlsx", label="y")
+
+
+def test_without_pyarrow_the_extra_is_named(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("y,f\n1,2\n")
+    script = (
+        "import sys; sys.modules['pyarrow'] = None; import rankwise, rankwise.errors\n"
+        f"try: rankwise.read_table({str(path)!r}, label='y')\n"
+        "except rankwise.errors.MissingExtraError as error: print(error)"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout == "Reading a.csv needs the 'arrow' extra: pip install 'rankwise[arrow]'.\n"
