@@ -31,3 +31,11 @@ class Weighting(StrEnum):
     EXAMPLE = "example"
     PAIR = "pair"
     QUERY = "query"
+
+
+class Solver(StrEnum):
+    """Where RankRLS is solved: in the space of features, or in the space of rows."""
+
+    AUTO = "auto"
+    PRIMAL = "primal"
+    DUAL = "dual"

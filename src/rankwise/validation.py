@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError, ParameterError
+from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.types import AnyArray, Floats, Matrix
 
@@ -207,3 +208,71 @@ def check_count(name: str, value: object, *, minimum: int = 1) -> int:
             f"The '{name}' parameter must be a whole number of at least {minimum}; got {value!r}."
         )
     return int(value)
+
+
+def check_preferences(
+    estimator: Any, X: Any, pairs: Any, magnitude: ArrayLike | None, weight: ArrayLike | None
+) -> tuple[Matrix, Pairs]:
+    """Check what `fit_preferences` was given, and record the features on the estimator."""
+    from sklearn.utils.validation import validate_data
+
+    rows: Matrix = validate_data(
+        estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", accept_large_sparse=True
+    )
+    return rows, check_pairs(pairs, rows.shape[0], magnitude, weight)
+
+
+def check_pairs(
+    pairs: Any, n_rows: int, magnitude: ArrayLike | None = None, weight: ArrayLike | None = None
+) -> Pairs:
+    """Pairs of different, existing rows, the preferred one first; contradictions and cycles are allowed."""
+    array = np.asarray(pairs)
+    if array.ndim != 2 or array.shape[1] != 2 or array.shape[0] == 0:
+        raise DataError(
+            f"pairs must have shape (n_pairs, 2) with at least one pair, the preferred row first; "
+            f"got shape {array.shape}."
+        )
+    if array.dtype.kind not in "iu":
+        if array.dtype.kind != "f" or not (array == np.floor(array)).all():
+            raise DataError(f"pairs must hold whole row numbers; got values of type {array.dtype}.")
+        array = array.astype(np.int64)
+    outside = ((array < 0) | (array >= n_rows)).any(axis=1)
+    if outside.any():
+        e = int(outside.argmax())
+        raise DataError(
+            f"pairs[{e}] is ({array[e, 0]}, {array[e, 1]}), but X has rows 0 to {n_rows - 1} only."
+        )
+    same = array[:, 0] == array[:, 1]
+    if same.any():
+        e = int(same.argmax())
+        raise DataError(f"pairs[{e}] compares row {array[e, 0]} with itself.")
+    return Pairs(
+        better=np.ascontiguousarray(array[:, 0], dtype=np.int64),
+        worse=np.ascontiguousarray(array[:, 1], dtype=np.int64),
+        magnitude=_check_per_pair("magnitude", 1.0 if magnitude is None else magnitude, len(array)),
+        weight=None if weight is None else _check_per_pair("weight", weight, len(array), minimum=0.0),
+    )
+
+
+def _check_per_pair(name: str, values: ArrayLike, n_pairs: int, minimum: float = -math.inf) -> Floats:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim == 0:
+        array = np.full(n_pairs, float(array))
+    if array.shape != (n_pairs,):
+        raise DataError(f"{name} must have shape ({n_pairs},), one value per pair; got {array.shape}.")
+    bad = ~(np.isfinite(array) & (array >= minimum))
+    if bad.any():
+        e = int(bad.argmax())
+        bound = "finite" if minimum == -math.inf else "finite and not negative"
+        raise DataError(f"{name} must be {bound}; pair {e} has {array[e]}.")
+    return array
+
+
+def check_alphas(alphas: Any) -> Floats:
+    """A non-empty grid of regularization parameters, ascending."""
+    array = np.atleast_1d(np.asarray(alphas))
+    if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iuf":
+        raise ParameterError(f"The 'alphas' parameter must be a sequence of numbers; got {alphas!r}.")
+    for alpha in array:
+        check_number("alphas", alpha, minimum=0.0)
+    return np.unique(array.astype(np.float64))

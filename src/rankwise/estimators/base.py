@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from rankwise.persist.fields import array
-from rankwise.persist.models import Saveable
+from rankwise.errors import DataError
+from rankwise.estimators.explanation import Explanation
 from rankwise.preferences.queries import group_rows
-from rankwise.types import Floats, Ints
+from rankwise.types import AnyArray, Floats, Ints, Matrix
 from rankwise.validation import check_rows
 
 
-class Ranker(Saveable, BaseEstimator):  # type: ignore[misc]
+class Ranker(BaseEstimator):  # type: ignore[misc]
     """A scoring function for rows; only differences of scores inside a query mean anything.
 
     ``qid`` is declared as metadata of `fit` and `score`, so that grid search and pipelines pass it on when
@@ -33,17 +34,45 @@ class Ranker(Saveable, BaseEstimator):  # type: ignore[misc]
     def rank(self, X: Any, qid: ArrayLike | Iterable[Hashable] | None = None) -> Ints:
         """Row numbers, best first, query after query in order of first appearance; ties keep row order."""
         scores = self.predict(X)
+        if scores.ndim != 1:
+            raise DataError(f"rank needs one score a row; this model predicts {scores.shape[1]} targets.")
         query = group_rows(qid, len(scores)).query_of_row()
         return np.lexsort((-scores, query)).astype(np.int64)
 
+    def explain(self, X: Any, i: int, j: int) -> Explanation:
+        """Why row i of X is above row j: an exact sum of contributions to the difference of their scores."""
+        rows = check_rows(self, X)
+        for name, row in (("i", i), ("j", j)):
+            if not 0 <= row < rows.shape[0]:
+                raise DataError(f"{name} must be a row of X, 0 to {rows.shape[0] - 1}; got {row}.")
+        pair = rows[[i, j]]
+        contributions, names = self._contributions(pair)
+        return Explanation(float(contributions.sum()), contributions, names)
+
+    def _contributions(self, pair: Matrix) -> tuple[Floats, AnyArray]:
+        """What each part of the model adds to the score of the first of two rows over the second."""
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "ranker"
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        return tags
+
 
 class LinearRanker(Ranker):
-    """A ranker whose scores are ``X @ coef_``."""
+    """A ranker whose scores are ``X @ coef_`` (``X @ coef_.T`` for k targets, coef_ of shape (k, n))."""
 
     coef_: Floats
 
-    _fitted_state = (array("coef_", "features targets?"),)
-
     def predict(self, X: Any) -> Floats:
         rows = check_rows(self, X)
-        return np.asarray(rows @ self.coef_, dtype=np.float64)
+        return np.asarray(rows @ self.coef_.T, dtype=np.float64)
+
+    def _contributions(self, pair: Matrix) -> tuple[Floats, AnyArray]:
+        if self.coef_.ndim != 1:
+            raise DataError(f"explain needs one score a row; this model predicts {len(self.coef_)} targets.")
+        dense = np.asarray(pair.toarray() if sparse.issparse(pair) else pair, dtype=np.float64)
+        default = np.array([f"x{k}" for k in range(len(self.coef_))], dtype=object)
+        return self.coef_ * (dense[0] - dense[1]), getattr(self, "feature_names_in_", default)

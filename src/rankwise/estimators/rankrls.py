@@ -2,53 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from typing import Any, Self
+from collections.abc import Callable, Sequence
 
-from numpy.typing import ArrayLike
+import numpy as np
 
-from rankwise.errors import DataError
 from rankwise.estimators.base import LinearRanker
+from rankwise.estimators.closed_form import ClosedFormRanker, joined_targets
+from rankwise.losses.squared import SquaredLoss
 from rankwise.operators.design import MatrixDesign
-from rankwise.preferences.differences import QueryDifferences
-from rankwise.solvers.spectrum import solve_primal
-from rankwise.types import Ties, Weighting
-from rankwise.validation import check_choice, check_number, check_problem
+from rankwise.operators.kernel import Kernel, KernelName
+from rankwise.solvers.spaces import ExampleSpace, FeatureSpace, MappedSpace, Space
+from rankwise.types import Floats, Matrix, Solver
+from rankwise.validation import check_choice
 
 
-class RankRLS(LinearRanker):
+class RankRLS(ClosedFormRanker, LinearRanker):
     """Linear RankRLS: minimize ``Σ_q c_q Σ_{i<j in q} (yᵢ − yⱼ − (xᵢ − xⱼ)·w)² + alpha ‖w‖²``.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        The papers' λ.
+        The papers' λ; 0 gives the least-squares solution of smallest norm.
+    solver : {"auto", "primal", "dual"}, default="auto"
+        "primal" solves in the space of features (O(m n² + n³)), "dual" in the space of rows (O(m² n + m³));
+        "auto" takes the smaller space. Both give the same model.
     ties : {"keep", "drop"}, default="keep"
         Whether pairs with equal labels count.
     weighting : {"example", "pair", "query"}, default="example"
         The weight c of a query's pairs: one over its number of rows, 1, or one over its number of pairs.
+
+    Attributes
+    ----------
+    coef_ : array, shape (n,) or (k, n)
+        The weights w, one row a target when y has k columns.
+    solver_ : {"primal", "dual"}
+        The solver that "auto" chose.
+
+    References
+    ----------
+    Pahikkala et al., "Learning to Rank with Pairwise Regularized Least-Squares" (2007), equations 8 and 11.
+
+    Examples
+    --------
+    >>> from rankwise import RankRLS
+    >>> X, y, qid = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [1.0, 0.0, 2.0], ["a", "a", "a"]
+    >>> RankRLS(alpha=0.1).fit(X, y, qid).rank(X, qid).tolist()
+    [2, 0, 1]
     """
 
-    def __init__(self, alpha: float = 1.0, *, ties: str = "keep", weighting: str = "example") -> None:
+    def __init__(
+        self, alpha: float = 1.0, *, solver: str = "auto", ties: str = "keep", weighting: str = "example"
+    ) -> None:
         self.alpha = alpha
+        self.solver = solver
         self.ties = ties
         self.weighting = weighting
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        qid: ArrayLike | Iterable[Hashable] | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        alpha = check_number("alpha", self.alpha, minimum=0.0)
-        ties = check_choice("ties", self.ties, Ties)
-        weighting = check_choice("weighting", self.weighting, Weighting)
-        problem = check_problem(self, X, y, qid, sample_weight)
-        differences = QueryDifferences(
-            problem.queries, problem.y, ties=ties, weighting=weighting, row_weight=problem.row_weight
-        )
-        if not differences.has_pairs:
-            raise DataError("There is nothing to learn: no query has two rows with different labels.")
-        self.coef_ = solve_primal(MatrixDesign(problem.X), differences, problem.y, alpha)
-        return self
+    def _spaces_for(self, X: Matrix, losses: Sequence[SquaredLoss]) -> list[Space]:
+        chosen = choose_solver(check_choice("solver", self.solver, Solver), *X.shape)
+        self.solver_ = str(chosen)
+        return _SPACES[chosen](X, losses)
+
+    def _accept(self, coefficients: Sequence[Floats]) -> None:
+        self.coef_ = np.ascontiguousarray(joined_targets(coefficients))
+
+
+def choose_solver(solver: Solver, n_rows: int, n_features: int) -> Solver:
+    """What "auto" stands for: the smaller of the two spaces."""
+    if solver is not Solver.AUTO:
+        return solver
+    return Solver.PRIMAL if n_features <= n_rows else Solver.DUAL
+
+
+def _in_features(X: Matrix, losses: Sequence[SquaredLoss]) -> list[Space]:
+    design = MatrixDesign(X)
+    return [FeatureSpace(design, loss) for loss in losses]
+
+
+def _in_examples(X: Matrix, losses: Sequence[SquaredLoss]) -> list[Space]:
+    K, design = Kernel(KernelName.LINEAR)(X, X), MatrixDesign(X)
+    return [MappedSpace(ExampleSpace(K, loss), design.adjoint) for loss in losses]
+
+
+_SPACES: dict[Solver, Callable[[Matrix, Sequence[SquaredLoss]], list[Space]]] = {
+    Solver.PRIMAL: _in_features,
+    Solver.DUAL: _in_examples,
+}

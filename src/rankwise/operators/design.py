@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-from scipy import sparse
 
+from rankwise.operators.gram import difference_factor, difference_gram
 from rankwise.preferences.differences import Differences
 from rankwise.types import Floats, Matrix
 
@@ -33,6 +33,10 @@ class Design(Protocol):
         """``Xᵀ L X`` as a dense n × n matrix; O(m s n)."""
         ...
 
+    def difference_factor(self, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
+        """``R`` and ``Qᵀt`` of ``F X = QR``; for systems too ill-conditioned for ``Xᵀ L X``."""
+        ...
+
 
 class MatrixDesign:
     """A dense or CSR matrix in memory or memory-mapped."""
@@ -54,7 +58,7 @@ class MatrixDesign:
         return self.adjoint(differences.laplacian(self.scores(weights)))
 
     def difference_gram(self, differences: Differences) -> Floats:
-        if sparse.issparse(self.X):
-            raise NotImplementedError
-        Z = differences.apply(np.asarray(self.X, dtype=np.float64))
-        return np.asarray(Z.T @ Z)
+        return difference_gram(self.X, differences)
+
+    def difference_factor(self, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
+        return difference_factor(self.X, differences, target)

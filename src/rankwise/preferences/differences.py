@@ -119,12 +119,39 @@ class QueryDifferences:
         return bool((sizes > 1).any())
 
     def apply(self, rows: Floats) -> Floats:
-        v = self._grouped(rows)
-        query_mean = self._spread_queries(self._mean(v, self.queries.offsets, self._query_sum))
+        return self.apply_rows(self._grouped(rows), slice(0, self.n_rows))
+
+    def apply_rows(
+        self,
+        v: Floats,
+        place: slice,
+        query_mean: Floats | None = None,
+        level_mean: Floats | None = None,
+    ) -> Floats:
+        """Differences of the grouped rows `place` alone, given the values v of these rows.
+
+        `place` holds whole queries, or part of one query whose mean is given; and whole levels, or part of
+        one level whose mean is given too.
+        """
+        if query_mean is None:
+            query_mean = self._local_mean(v, place, self.queries.offsets)
         if self.level_offsets is None or self._within is None:
-            return _scaled(self._between, v - query_mean)
-        level_mean = self._spread_levels(self._mean(v, self.level_offsets, self._level_sum))
-        return _scaled(self._within, v - level_mean) + _scaled(self._between, level_mean - query_mean)
+            return _scaled(self._between[place], v - query_mean)
+        if level_mean is None:
+            level_mean = self._local_mean(v, place, self.level_offsets)
+        between = _scaled(self._between[place], level_mean - query_mean)
+        return _scaled(self._within[place], v - level_mean) + between
+
+    def laplacian_terms(self) -> tuple[Floats, list[tuple[float, Ints, Floats]]]:
+        """L of the grouped rows as ``diag(degree) + Σ sign · Σ_segments a aᵀ``.
+
+        Each term is (sign, offsets of its segments, a), a holding one value a row.
+        """
+        share = np.sqrt(self._spread_queries(self.query_weight)) * self.row_weight
+        queries = (-1.0, self.queries.offsets, share)
+        if self.level_offsets is None or self._within is None:
+            return self._between**2, [queries]
+        return self._within**2, [queries, (1.0, self.level_offsets, share)]
 
     def adjoint(self, differences: Floats) -> Floats:
         between = _scaled(self._between, differences)
@@ -148,8 +175,13 @@ class QueryDifferences:
         rows[self.order] = grouped
         return rows
 
-    def _mean(self, v: Floats, offsets: Ints, weight_sum: Floats) -> Floats:
-        return self._share(_scaled(self.row_weight, v), offsets, weight_sum)
+    def _local_mean(self, v: Floats, place: slice, offsets: Ints) -> Floats:
+        """The mean of each row's segment, for rows that make up whole segments."""
+        first, last = np.searchsorted(offsets, [place.start, place.stop])
+        local = offsets[first : last + 1] - place.start
+        weight = self.row_weight[place]
+        means = self._share(_scaled(weight, v), local, np.add.reduceat(weight, local[:-1]))
+        return np.repeat(means, np.diff(local), axis=0)
 
     @staticmethod
     def _share(v: Floats, offsets: Ints, weight_sum: Floats) -> Floats:

@@ -1,31 +1,102 @@
-"""Ridge regression on differences, in closed form."""
+"""Ridge regression on differences in closed form, for one alpha or for all of them.
+
+The minimizer of ``‖F f − t‖² + α‖f‖²`` solves one symmetric system ``(M + αI) z = r``:
+
+- in the feature space (primal), ``M = XᵀLX``, ``r = XᵀFᵀt`` and z is the weights (paper A, equation 11);
+- in the example space (dual), ``M = F K Fᵀ``, ``r = t`` and the coefficients of the rows are ``Fᵀz``
+  (equation 8 of paper A: ``(LK + αI)⁻¹ L y``, made symmetric).
+
+`solvers.spaces` forms the systems; here they are solved. A single alpha takes a Cholesky factorization. An
+eigendecomposition ``M = VΛVᵀ`` gives every alpha, at O(p²) each.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import linalg
 
-from rankwise.operators.design import Design
-from rankwise.preferences.differences import Differences
 from rankwise.types import Floats
 
+EPS = float(np.finfo(np.float64).eps)
+# Below this reciprocal condition number, XᵀLX has lost so many digits that FX itself is factorized instead.
+WELL_CONDITIONED = 1e-9
 
-def solve_primal(design: Design, differences: Differences, y: Floats, alpha: float) -> Floats:
-    """Minimize ``‖F X w − F y‖² + alpha ‖w‖²`` by one Cholesky factorization (paper A, equation 11).
 
-    Parameters
+@dataclass(frozen=True)
+class Spectrum:
+    """``M = V diag(values) Vᵀ`` with the right-hand side in the basis V.
+
+    Attributes
     ----------
-    y : Floats, shape (m,) or (m, k)
-
-    Returns
-    -------
-    Floats, shape (n,) or (n, k)
-
-    Notes
-    -----
-    O(m n² + n³) time for dense X, O(n²) memory beyond X.
+    values : Floats, shape (r,)
+        Eigenvalues, ascending and not negative; those below the rounding error of the largest are 0.
+    vectors : Floats, shape (p, r)
+    target : Floats, shape (r,) or (r, k)
+        ``Vᵀ r``; 0 where the eigenvalue is 0, so that ``alpha = 0`` gives the minimum-norm solution.
     """
-    A = design.difference_gram(differences)
-    A[np.diag_indices_from(A)] += alpha
-    b = design.adjoint(differences.laplacian(y))
-    return np.asarray(linalg.solve(A, b, assume_a="pos", overwrite_a=True))
+
+    values: Floats
+    vectors: Floats
+    target: Floats
+
+    @property
+    def rank(self) -> int:
+        return int(np.count_nonzero(self.values))
+
+    def inverse(self, alpha: float) -> Floats:
+        """``1 / (values + alpha)``, with 0 for a value of 0 when alpha is 0."""
+        total = self.values + alpha
+        return np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
+
+    def solve(self, alpha: float) -> Floats:
+        """``(M + alpha I)⁻¹ r``, shape (p,) or (p, k); O(p²) a target."""
+        return np.asarray(self.vectors @ (self.inverse(alpha) * self.target.T).T)
+
+    def solve_all(self, alphas: Sequence[float] | Floats) -> Floats:
+        """The solutions for all alphas, shape (n_alphas, p) or (n_alphas, p, k), in one product."""
+        columns = [(self.inverse(alpha) * self.target.T).T.reshape(len(self.values), -1) for alpha in alphas]
+        solved = self.vectors @ np.hstack(columns)
+        split = solved.reshape(len(self.vectors), len(alphas), -1).transpose(1, 0, 2)
+        return split.reshape(len(alphas), len(self.vectors), *self.target.shape[1:])
+
+    def resolves(self, alpha: float) -> bool:
+        """Whether ``M + alpha I`` is so well conditioned that forming M lost nothing that matters."""
+        return bool(self.values[0] + alpha > WELL_CONDITIONED * self.values[-1])
+
+
+@dataclass(frozen=True)
+class RidgeSystem:
+    """``(M + αI) z = r`` for any α; M symmetric and positive semi-definite."""
+
+    matrix: Floats
+    right: Floats
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """One symmetric eigendecomposition, O(p³), made when first asked for."""
+        values, vectors = linalg.eigh(self.matrix, check_finite=False)
+        return truncated(values, vectors, vectors.T @ self.right, len(values) * EPS)
+
+    def cholesky(self, alpha: float) -> tuple[Floats, float]:
+        """The solution for one alpha, and the reciprocal condition of ``M + alpha I`` (0 if singular)."""
+        shifted = self.matrix.copy()
+        shifted[np.diag_indices_from(shifted)] += alpha
+        norm = float(np.abs(shifted).sum(axis=0).max())
+        factor, failed = linalg.lapack.dpotrf(shifted, lower=1, overwrite_a=1)
+        if failed:
+            return np.zeros_like(self.right), 0.0
+        solution, _ = linalg.lapack.dpotrs(factor, self.right, lower=1)
+        return np.asarray(solution).reshape(self.right.shape), float(
+            linalg.lapack.dpocon(factor, norm, uplo="L")[0]
+        )
+
+
+def truncated(values: Floats, vectors: Floats, target: Floats, rcond: float) -> Spectrum:
+    """A spectrum whose eigenvalues up to ``rcond`` times the largest are 0."""
+    noise = values <= rcond * max(float(values[-1]), 0.0)
+    keep = np.where(noise, 0.0, 1.0)
+    return Spectrum(values=values * keep, vectors=vectors, target=(target.T * keep).T)

@@ -1,0 +1,70 @@
+"""The squared loss on differences, from scores, from pairs, or from both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankwise.errors import DataError
+from rankwise.preferences.differences import Differences, QueryDifferences
+from rankwise.preferences.pairs import PairDifferences, Pairs, StackedDifferences
+from rankwise.types import Floats, Ties, Weighting
+from rankwise.validation import Problem
+
+
+@dataclass(frozen=True)
+class SquaredLoss:
+    """``f ↦ ‖F f − t‖²``.
+
+    Attributes
+    ----------
+    differences : Differences
+    target : Floats, shape (n_differences,) or (n_differences, k)
+        ``F y`` for scores, the scaled magnitudes for pairs; k targets may share one F.
+    """
+
+    differences: Differences
+    target: Floats
+
+    def __call__(self, scores: Floats) -> float:
+        residual = self.differences.apply(scores) - self.target
+        return float(np.vdot(residual, residual))
+
+
+def loss_on_pairs(pairs: Pairs, n_rows: int) -> SquaredLoss:
+    """``Σ_e s_e (magnitude_e − (f_i − f_j))²``."""
+    return SquaredLoss(PairDifferences(n_rows, pairs.better, pairs.worse, pairs.weight), pairs.target)
+
+
+def losses_on_scores(problem: Problem, ties: Ties, weighting: Weighting) -> list[SquaredLoss]:
+    """``Σ_q c_q Σ_{i<j in q} (yᵢ − yⱼ − (fᵢ − fⱼ))²``: one loss for all targets, or one for each when tied
+    pairs are dropped and every target has ties of its own.
+    """
+    y = problem.y
+    targets = [y[:, k] for k in range(y.shape[1])] if ties is Ties.DROP and y.ndim == 2 else [y]
+    losses = []
+    for target in targets:
+        F = QueryDifferences(
+            problem.queries, target, ties=ties, weighting=weighting, row_weight=problem.row_weight
+        )
+        if not F.has_pairs:
+            raise DataError(nothing_to_compare(ties))
+        losses.append(SquaredLoss(F, F.apply(target)))
+    return losses
+
+
+def nothing_to_compare(ties: Ties) -> str:
+    if ties is Ties.DROP:
+        return "There is nothing to learn: all labels are tied within every query, and ties='drop'."
+    return "There is nothing to learn: no query has two rows to compare."
+
+
+def with_pairs(loss: SquaredLoss, pairs: SquaredLoss) -> SquaredLoss:
+    """The sum of a loss on scores and one on pairs over the same rows."""
+    target = pairs.target
+    if loss.target.ndim == 2:
+        target = np.repeat(target[:, None], loss.target.shape[1], axis=1)
+    return SquaredLoss(
+        StackedDifferences([loss.differences, pairs.differences]), np.concatenate([loss.target, target])
+    )

@@ -1,0 +1,177 @@
+"""Kernels between rows, and the features that basis vectors span."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy import linalg
+
+from rankwise.errors import DataError
+from rankwise.types import Floats, Ints, Matrix
+
+# k(A, B) gives the matrix of kernel values between the rows of A and those of B.
+KernelFunction: TypeAlias = Callable[[Any, Any], Any]
+
+# Bytes of kernel values computed at a time when rows are streamed.
+BLOCK_BYTES = 1 << 25
+# How far kernel matrices may be off symmetry and semi-definiteness, relative to their largest value.
+TOLERANCE = 1e-7
+
+
+class KernelName(StrEnum):
+    """Kernels with a name."""
+
+    LINEAR = "linear"
+    POLYNOMIAL = "polynomial"
+    RBF = "rbf"
+    PRECOMPUTED = "precomputed"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel function with its parameters.
+
+    Attributes
+    ----------
+    function : KernelName or callable
+        ``linear``: a·b; ``polynomial``: (gamma a·b + coef0)^degree; ``rbf``: exp(−gamma ‖a − b‖²);
+        ``precomputed``: the matrix passed as A already holds the values; or a callable k(A, B) -> matrix.
+    gamma : float
+    degree : float
+    coef0 : float
+    """
+
+    function: KernelName | KernelFunction
+    gamma: float = 1.0
+    degree: float = 3.0
+    coef0: float = 1.0
+
+    def __call__(self, A: Matrix, B: Matrix) -> Floats:
+        """Kernel values between rows, shape (len(A), len(B)); O(len(A) len(B) s)."""
+        if not isinstance(self.function, KernelName):
+            return self._checked_call(A, B)
+        return _NAMED[self.function](self, A, B)
+
+    def _checked_call(self, A: Matrix, B: Matrix) -> Floats:
+        assert not isinstance(self.function, KernelName)
+        values = np.asarray(self.function(A, B), dtype=np.float64)
+        expected = (A.shape[0], B.shape[0])
+        if values.shape != expected:
+            raise DataError(
+                f"The kernel function must return one value for every pair of rows, shape {expected}; "
+                f"got shape {values.shape}."
+            )
+        if not np.isfinite(values).all():
+            raise DataError("The kernel function returned values that are not finite.")
+        return values
+
+
+def _linear(_: Kernel, A: Matrix, B: Matrix) -> Floats:
+    from sklearn.metrics.pairwise import linear_kernel
+
+    return np.asarray(linear_kernel(A, B), dtype=np.float64)
+
+
+def _polynomial(kernel: Kernel, A: Matrix, B: Matrix) -> Floats:
+    from sklearn.metrics.pairwise import polynomial_kernel
+
+    values = polynomial_kernel(A, B, degree=kernel.degree, gamma=kernel.gamma, coef0=kernel.coef0)
+    return np.asarray(values, dtype=np.float64)
+
+
+def _rbf(kernel: Kernel, A: Matrix, B: Matrix) -> Floats:
+    from sklearn.metrics.pairwise import rbf_kernel
+
+    return np.asarray(rbf_kernel(A, B, gamma=kernel.gamma), dtype=np.float64)
+
+
+def _precomputed(_: Kernel, A: Matrix, B: Matrix) -> Floats:
+    return np.asarray(A, dtype=np.float64)
+
+
+_NAMED: dict[KernelName, Callable[[Kernel, Matrix, Matrix], Floats]] = {
+    KernelName.LINEAR: _linear,
+    KernelName.POLYNOMIAL: _polynomial,
+    KernelName.RBF: _rbf,
+    KernelName.PRECOMPUTED: _precomputed,
+}
+
+
+def check_kernel_matrix(K: Floats, name: str) -> None:
+    """Refuse a kernel matrix that is not symmetric and positive semi-definite, and say by how much.
+
+    One Cholesky factorization, m³/3; eigenvalues only when it fails.
+    """
+    scale = float(np.abs(K).max(initial=0.0))
+    skew = float(np.abs(K - K.T).max(initial=0.0))
+    if skew > TOLERANCE * scale:
+        i, j = np.unravel_index(np.abs(K - K.T).argmax(), K.shape)
+        raise DataError(
+            f"{name} must be symmetric; the values of rows {i} and {j} are {K[i, j]:g} and {K[j, i]:g}."
+        )
+    shifted = K.copy()
+    shifted[np.diag_indices_from(shifted)] += TOLERANCE * scale
+    if linalg.lapack.dpotrf(shifted, lower=1, overwrite_a=1)[1]:
+        values = linalg.eigvalsh(K)
+        raise DataError(
+            f"{name} must be positive semi-definite; its smallest eigenvalue is {values[0]:.3g}, "
+            f"its largest {values[-1]:.3g}."
+        )
+
+
+def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
+    """Slices of rows whose kernel values against `n_columns` rows fit in a block."""
+    size = max(64, BLOCK_BYTES // (8 * max(1, n_columns)))
+    for start in range(0, n_rows, size):
+        yield slice(start, min(start + size, n_rows))
+
+
+@dataclass(frozen=True)
+class BasisFeatures:
+    """Features whose inner products are the kernel's, as far as the basis vectors reach (paper B).
+
+    Attributes
+    ----------
+    features : Floats, shape (m, rank)
+        ``Z = K_MR C⁻ᵀ`` with ``K_RR = C Cᵀ``: ridge on Z is Sparse RankRLS.
+    transform : Floats, shape (rank, rank)
+        ``C⁻ᵀ``: weights of the features -> coefficients of the basis vectors.
+    kept : Ints, shape (rank,)
+        The positions in the basis of the vectors that were kept: one that the others already span (a
+        duplicate, or more vectors than the kernel has dimensions) adds nothing and is left out.
+    """
+
+    features: Floats
+    transform: Floats
+    kept: Ints
+
+    @property
+    def rank(self) -> int:
+        return len(self.kept)
+
+
+def basis_features(K_RR: Floats, kernel_rows: Callable[[slice, Ints], Floats], n_rows: int) -> BasisFeatures:
+    """Pivoted Cholesky of ``K_RR``, then the features of all rows, block by block.
+
+    O(m r²) time, O(m r) memory.
+
+    Parameters
+    ----------
+    K_RR : Floats, shape (r, r)
+    kernel_rows : callable
+        ``kernel_rows(rows, kept)``: kernel values of a slice of rows against the basis vectors `kept`.
+    """
+    factor, pivots, rank, _ = linalg.lapack.dpstrf(K_RR, lower=1)
+    if rank == 0:
+        raise DataError("The kernel is 0 between all basis vectors; nothing can be learned with it.")
+    kept = np.asarray(pivots[:rank] - 1, dtype=np.int64)
+    C = np.tril(factor[:rank, :rank])
+    transform = linalg.solve_triangular(C, np.eye(rank), lower=True).T
+    Z = np.empty((n_rows, rank))
+    for rows in row_blocks(n_rows, rank):
+        np.matmul(kernel_rows(rows, kept), transform, out=Z[rows])
+    return BasisFeatures(features=Z, transform=transform, kept=kept)

@@ -1,0 +1,148 @@
+"""Explicit pairs of rows, and several kinds of preferences at once, as difference operators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg, sparse
+
+from rankwise.preferences.differences import Differences
+from rankwise.types import Floats, Ints
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Statements "row ``better[e]`` is above row ``worse[e]``", by how much, and how much each counts.
+
+    Contradictions and cycles are allowed: squared and hinge losses treat them as noise (paper C).
+
+    Attributes
+    ----------
+    better, worse : Ints, shape (l,)
+    magnitude : Floats, shape (l,)
+        The difference of scores to aim at.
+    weight : Floats or None, shape (l,)
+        None means that every pair weighs 1.
+    """
+
+    better: Ints
+    worse: Ints
+    magnitude: Floats
+    weight: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.better)
+
+    @property
+    def target(self) -> Floats:
+        """``t``: the magnitudes, scaled as `PairDifferences` scales differences."""
+        return self.magnitude if self.weight is None else np.sqrt(self.weight) * self.magnitude
+
+
+class PairDifferences:
+    """``(F v)_e = √s_e (v_i − v_j)`` for explicit pairs e = (i, j) of weight s_e; O(l) a column.
+
+    Parameters
+    ----------
+    n_rows : int
+    better, worse : Ints, shape (l,)
+    weight : Floats or None, shape (l,)
+    """
+
+    def __init__(self, n_rows: int, better: Ints, worse: Ints, weight: Floats | None = None) -> None:
+        n_pairs = len(better)
+        scale = np.ones(n_pairs) if weight is None else np.sqrt(weight)
+        self.better, self.worse, self.scale = better, worse, scale
+        columns = np.column_stack([better, worse]).ravel()
+        values = np.column_stack([scale, -scale]).ravel()
+        self.matrix = sparse.csr_array((values, columns, 2 * np.arange(n_pairs + 1)), shape=(n_pairs, n_rows))
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.matrix.shape[1])
+
+    @property
+    def n_differences(self) -> int:
+        return int(self.matrix.shape[0])
+
+    def apply(self, rows: Floats) -> Floats:
+        return np.asarray(self.matrix @ rows)
+
+    def adjoint(self, differences: Floats) -> Floats:
+        return np.asarray(self.matrix.T @ differences)
+
+    def laplacian(self, rows: Floats) -> Floats:
+        return self.adjoint(self.apply(rows))
+
+
+class StackedDifferences:
+    """Several kinds of preferences over the same rows: their differences one after the other.
+
+    Stacking the operators adds their Laplacians, and so their losses.
+    """
+
+    def __init__(self, parts: Sequence[Differences]) -> None:
+        self.parts = tuple(parts)
+        self._splits = np.cumsum([part.n_differences for part in self.parts])[:-1]
+
+    @property
+    def n_rows(self) -> int:
+        return self.parts[0].n_rows
+
+    @property
+    def n_differences(self) -> int:
+        return sum(part.n_differences for part in self.parts)
+
+    def apply(self, rows: Floats) -> Floats:
+        return np.concatenate([part.apply(rows) for part in self.parts])
+
+    def adjoint(self, differences: Floats) -> Floats:
+        pieces = np.split(differences, self._splits)
+        total = self.parts[0].adjoint(pieces[0])
+        for part, piece in zip(self.parts[1:], pieces[1:], strict=True):
+            total = total + part.adjoint(piece)
+        return total
+
+    def laplacian(self, rows: Floats) -> Floats:
+        return self.adjoint(self.apply(rows))
+
+
+class MatrixDifferences:
+    """A difference operator that is a (small) dense matrix."""
+
+    def __init__(self, matrix: Floats) -> None:
+        self.matrix = matrix
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.matrix.shape[1])
+
+    @property
+    def n_differences(self) -> int:
+        return int(self.matrix.shape[0])
+
+    def apply(self, rows: Floats) -> Floats:
+        return np.asarray(self.matrix @ rows)
+
+    def adjoint(self, differences: Floats) -> Floats:
+        return np.asarray(self.matrix.T @ differences)
+
+    def laplacian(self, rows: Floats) -> Floats:
+        return self.adjoint(self.apply(rows))
+
+
+def compacted(differences: Differences, target: Floats) -> tuple[Differences, Floats]:
+    """The same squared loss up to a constant, with at most as many differences as there are rows.
+
+    With ``L = QΘQᵀ``, the operator ``Θ^½ Qᵀ`` has the same Laplacian, and ``Θ^-½ Qᵀ Fᵀ t`` the same ``Fᵀ t``.
+    O(m³) time and O(m²) memory; for the example space, where there are m × m matrices anyway.
+    """
+    if differences.n_differences <= differences.n_rows:
+        return differences, target
+    values, vectors = linalg.eigh(differences.laplacian(np.eye(differences.n_rows)))
+    kept = values > values[-1] * len(values) * np.finfo(np.float64).eps
+    root = np.sqrt(values[kept])
+    projected = vectors[:, kept].T @ differences.adjoint(target)
+    return MatrixDifferences((vectors[:, kept] * root).T), (projected.T / root).T
