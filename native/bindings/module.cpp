@@ -6,4 +6,5 @@ NB_MODULE(_native, module) {
     module.attr("compiler") = RANKWISE_COMPILER;
     rankwise::bind_laplacian(module);
     rankwise::bind_measures(module);
+    rankwise::bind_letor(module);
 }

@@ -19,6 +19,7 @@ _HOME = {
     "RankwiseError": "rankwise.errors",
     "RankRLS": "rankwise.estimators.rankrls",
     "RankingData": "rankwise.data.ranking",
+    "load_letor": "rankwise.data.letor",
     "load": "rankwise.persist.models",
     "load_pairs": "rankwise.data.pairs",
     "make_click_log": "rankwise.data.clicks",

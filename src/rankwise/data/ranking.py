@@ -35,6 +35,8 @@ class RankingData:
     docs : array or None, shape (m,)
         The document label of each row.
     feature_names : tuple of str or None
+    comments : array or None, shape (m,)
+        The comment of each row of a text file, which its document label comes from.
     """
 
     X: Matrix
@@ -43,6 +45,7 @@ class RankingData:
     qid: AnyArray | None = None
     docs: AnyArray | None = None
     feature_names: tuple[str, ...] | None = None
+    comments: AnyArray | None = None
 
     @classmethod
     def from_arrays(
@@ -184,6 +187,7 @@ class RankingData:
             qid=None if self.qid is None else self.qid[rows],
             docs=None if self.docs is None else self.docs[rows],
             feature_names=self.feature_names,
+            comments=None if self.comments is None else self.comments[rows],
         )
 
     def __repr__(self) -> str:

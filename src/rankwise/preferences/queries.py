@@ -76,6 +76,11 @@ def group_rows(qid: ArrayLike | Iterable[Hashable] | None, n_rows: int) -> Queri
     codes, labels = _encode(qid)
     if len(codes) != n_rows:
         raise DataError(f"qid must have one entry per row of X: expected {n_rows}, got {len(codes)}.")
+    return group_codes(codes, labels)
+
+
+def group_codes(codes: Ints, labels: AnyArray) -> Queries:
+    """Partition rows by the number of their query, 0, 1, ... by first appearance, each of which has a row."""
     sizes = np.bincount(codes, minlength=len(labels))
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     grouped = bool(np.all(codes[1:] >= codes[:-1]))

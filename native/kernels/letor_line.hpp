@@ -1,0 +1,34 @@
+// One line of LETOR/SVMlight text: "label [qid:query] index:value ... [# comment]".
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace rankwise {
+
+// What a number or an index may be.
+struct LetorRules {
+    std::int64_t min_index;
+    std::int64_t max_index;
+    double max_value;
+};
+
+// Views into the text; the entries go to arrays of the caller, which hold a quarter as many elements as the
+// line has characters (no entry is shorter than " 1:2").
+struct LetorLine {
+    bool is_row;  // false for blank lines and lines with nothing but a comment
+    double label;
+    std::string_view query;  // empty if there is none
+    std::string_view comment;
+    std::int64_t n_entries;
+};
+
+// Reads the line that ends with the newline at `newline`. Returns an empty string, or what is wrong with it.
+std::string read_letor_line(const char* begin, const char* newline, const LetorRules& rules,
+                            std::int64_t* indices, double* values, LetorLine& line);
+
+// The document label in a comment: what follows "docid =", or else the first word.
+std::string_view docid_of(std::string_view comment);
+
+}  // namespace rankwise

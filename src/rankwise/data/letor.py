@@ -1,0 +1,208 @@
+"""LETOR/SVMlight text: ``label [qid:query] index:value ... [# comment]``, one row per line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from rankwise._native import LetorReader
+from rankwise.data.csr import csr_around
+from rankwise.data.ranking import RankingData
+from rankwise.data.text import Progress, line_blocks
+from rankwise.errors import FileFormatError, ParameterError
+from rankwise.preferences.queries import group_codes, one_query
+from rankwise.threads import resolve_threads
+from rankwise.types import AnyArray, Floats, Ints, Matrix
+
+Auto = Literal["auto"]
+
+_MAX_FEATURES = 2**63 - 1
+
+
+def load_letor(
+    path: str | os.PathLike[str],
+    *,
+    dtype: str = "float64",
+    dense: bool | Auto = "auto",
+    zero_based: bool | Auto = "auto",
+    n_features: int | None = None,
+    n_threads: int | None = None,
+    progress: Progress | None = None,
+) -> RankingData:
+    """Read judged rows from LETOR/SVMlight text, decompressed by extension (``.gz``, ``.xz``, ``.bz2``).
+
+    Labels may be any finite number and queries any word; either every row has a ``qid`` or none. Document
+    labels are found in comments of the forms ``#docid = GX008-86 inc = 1`` and ``# 7555 rambo``. Blank lines
+    and lines with nothing but a comment are skipped. Reading takes O(file) time, in parallel, and little more
+    memory than the arrays it returns.
+
+    Parameters
+    ----------
+    path : path
+    dtype : {"float64", "float32"}
+        Of the feature values. Labels are always float64.
+    dense : bool or "auto"
+        Whether X is a dense array or a CSR matrix; "auto" makes it dense if at least half of its entries are
+        in the file.
+    zero_based : bool or "auto"
+        Whether the first feature has index 0; "auto" decides so if the index 0 occurs, like scikit-learn.
+    n_features : int or None
+        The number of columns of X; None takes the largest index in the file. Give it when several files must
+        agree.
+    n_threads : int or None
+    progress : callable or None
+        Called with the bytes of the file used so far, and its size.
+
+    Returns
+    -------
+    RankingData
+        ``qid`` is int64 if every query label is a whole number, and text otherwise. Indices are int32 where
+        they fit.
+
+    Raises
+    ------
+    FileFormatError
+        With file and line, if anything is wrong with the text.
+    """
+    reader = LetorFile(path, dtype=dtype, zero_based=zero_based, n_features=n_features, n_threads=n_threads)
+    if dense not in (True, False, "auto"):
+        raise ParameterError(f"The 'dense' parameter must be True, False or 'auto'; got {dense!r}.")
+    for _ in reader.blocks(progress):
+        pass
+    rows = reader.take()
+    n_columns, first_index = reader.n_features(), reader.first_index()
+    labels = reader.query_labels()
+    return RankingData(
+        X=_matrix(rows, n_columns, first_index, dense),
+        y=rows.labels,
+        queries=one_query(len(rows.labels)) if rows.queries is None else group_codes(rows.queries, labels),
+        qid=None if rows.queries is None else _row_labels(labels)[rows.queries],
+        docs=text_column(rows.docs),
+        comments=text_column(rows.comments),
+    )
+
+
+@dataclass(frozen=True)
+class LetorRows:
+    """Rows as the kernel hands them over; row i has the entries ``row_ends[i - 1]:row_ends[i]``."""
+
+    labels: Floats
+    queries: Ints | None
+    row_ends: Ints
+    indices: AnyArray
+    values: AnyArray
+    docs: bytes | None
+    comments: bytes | None
+
+
+class LetorFile:
+    """A text file being read: take rows while the blocks go by, ask for the totals at the end."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        dtype: str = "float64",
+        zero_based: bool | Auto = "auto",
+        n_features: int | None = None,
+        n_threads: int | None = None,
+    ) -> None:
+        if zero_based not in (True, False, "auto"):
+            raise ParameterError(
+                f"The 'zero_based' parameter must be True, False or 'auto'; got {zero_based!r}."
+            )
+        if str(np.dtype(dtype)) not in ("float64", "float32"):
+            raise ParameterError(f"The 'dtype' parameter must be 'float64' or 'float32'; got {dtype!r}.")
+        self._path = Path(path)
+        self._zero_based = zero_based
+        self._n_features = n_features
+        self._n_threads = resolve_threads(n_threads)
+        limit = _MAX_FEATURES if n_features is None else n_features
+        self._reader = LetorReader(
+            min_index=1 if zero_based is False else 0,
+            max_index=limit - 1 if zero_based is True or n_features is None else limit,
+            single_precision=np.dtype(dtype) == np.float32,
+        )
+
+    def blocks(self, progress: Progress | None = None) -> Iterator[None]:
+        """Read the file, pausing after each block."""
+        for block in line_blocks(self._path, progress):
+            lines_before = self._reader.n_lines
+            error = self._reader.feed(block.text, self._n_threads)
+            if error is not None:
+                line, message = error
+                if not block.complete and line == lines_before + bytes(block.text).count(b"\n"):
+                    message += " The last line has no line end: is the file cut short?"
+                raise FileFormatError(self._path, message, line)
+            yield
+        if self._reader.n_rows == 0:
+            raise FileFormatError(self._path, "the file holds no rows.")
+
+    def take(self) -> LetorRows:
+        """The rows read since this was last called."""
+        return LetorRows(*self._reader.take())
+
+    def first_index(self) -> int:
+        """0 or 1: which index the file gives its first feature."""
+        if self._zero_based == "auto":
+            return 0 if self._reader.lowest_index == 0 else 1
+        return 0 if self._zero_based else 1
+
+    def n_features(self) -> int:
+        found = max(self._reader.highest_index + 1 - self.first_index(), 0)
+        if self._n_features is None:
+            return found
+        if found > self._n_features:
+            message = f"the features count from 0 to {found - 1}, but n_features is {self._n_features}."
+            raise FileFormatError(self._path, message)
+        return self._n_features
+
+    def query_labels(self) -> AnyArray:
+        """The query labels by number: int64 if all are whole numbers as Python writes them, else text."""
+        labels = [decoded(label) for label in self._reader.query_labels()]
+        try:
+            numbers = np.array([int(label) for label in labels], dtype=np.int64)
+        except (ValueError, OverflowError):
+            return np.array(labels, dtype=np.str_)
+        canonical = all(str(number) == label for number, label in zip(numbers.tolist(), labels, strict=True))
+        return numbers if canonical else np.array(labels, dtype=np.str_)
+
+
+def decoded(text: bytes) -> str:
+    """UTF-8 text; bytes that are none stay visible as ``\\xe9``."""
+    return text.decode("utf-8", errors="backslashreplace")
+
+
+def text_column(lines: bytes | None) -> AnyArray | None:
+    """One text per row from lines that each end with a newline."""
+    if lines is None:
+        return None
+    texts = decoded(lines).split("\n")[:-1]
+    column = np.empty(len(texts), dtype=object)
+    column[:] = texts
+    return column
+
+
+def _row_labels(labels: AnyArray) -> AnyArray:
+    """Labels to spread over rows: texts as objects, of which rows share one each."""
+    return labels.astype(object) if labels.dtype.kind == "U" else labels
+
+
+def _matrix(rows: LetorRows, n_columns: int, first_index: int, dense: bool | Auto) -> Matrix:
+    shape = (len(rows.labels), n_columns)
+    n_entries, size = len(rows.values), shape[0] * shape[1]
+    if dense == "auto":
+        dense = 2 * n_entries >= size
+    if dense and n_entries == size:
+        return rows.values.reshape(shape)
+    indices: Any = rows.indices
+    indices -= first_index
+    indptr = np.zeros(shape[0] + 1, dtype=indices.dtype)
+    indptr[1:] = rows.row_ends
+    X = csr_around(rows.values, indices, indptr, shape)
+    return X.toarray() if dense else X

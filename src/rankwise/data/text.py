@@ -1,0 +1,99 @@
+"""Text files, plain or compressed, as blocks of whole lines in bounded memory."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rankwise.errors import FileFormatError
+
+#: What a long job calls now and then with the bytes of the input used so far, and all of them.
+Progress = Callable[[int, int], None]
+
+BLOCK_BYTES = 1 << 23
+MAX_LINE_BYTES = 1 << 30
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
+
+
+@dataclass(frozen=True)
+class Block:
+    """Whole lines. The text always ends with a line end; `complete` is False if the file's did not."""
+
+    text: memoryview
+    complete: bool = True
+
+
+def create_text(path: Path) -> Any:
+    """A binary file to write to, compressed as its extension says."""
+    create = _COMPRESSED.get(path.suffix.lower())
+    return create(path, "wb") if create is not None else path.open("wb")
+
+
+def line_blocks(path: str | os.PathLike[str], progress: Progress | None = None) -> Iterator[Block]:
+    """Yield the text of a file in blocks of whole lines, decompressed as its extension says.
+
+    A byte order mark is left out, and a last line without an end is given one. A block is valid until the
+    next is asked for; only a line longer than a block makes a block larger than `BLOCK_BYTES`.
+    """
+    path = Path(path)
+    with path.open("rb", buffering=0) as raw, _damage_named(path):
+        total = os.fstat(raw.fileno()).st_size
+        decompress = _COMPRESSED.get(path.suffix.lower())
+        for block in _whole_lines(raw if decompress is None else decompress(raw, "rb"), path):
+            yield block
+            if progress is not None and raw.seekable():
+                progress(raw.tell(), total)
+
+
+def _whole_lines(source: Any, path: Path) -> Iterator[Block]:
+    buffer = bytearray(BLOCK_BYTES)
+    filled = _fill(source, buffer, 0)
+    start = len(_BYTE_ORDER_MARK) if buffer.startswith(_BYTE_ORDER_MARK) else 0
+    n_lines = 0
+    while filled == len(buffer):
+        end = buffer.rfind(b"\n") + 1
+        if end > start:
+            yield Block(memoryview(buffer)[start:end])
+            n_lines += buffer.count(b"\n", start, end)
+            buffer[: filled - end] = buffer[end:filled]
+            filled, start = filled - end, 0
+        elif len(buffer) < MAX_LINE_BYTES:
+            buffer = buffer + bytes(len(buffer))
+        else:
+            message = f"the line is longer than {MAX_LINE_BYTES:,} bytes; expected one row per line."
+            raise FileFormatError(path, message, n_lines + 1)
+        filled = _fill(source, buffer, filled)
+    complete = buffer[:filled].endswith(b"\n")
+    if not complete:
+        buffer[filled] = ord("\n")
+        filled += 1
+    yield Block(memoryview(buffer)[start:filled], complete)
+
+
+def _fill(source: Any, buffer: bytearray, filled: int) -> int:
+    """Read until the buffer is full or the source ends; return how many bytes the buffer then holds."""
+    with memoryview(buffer) as view:
+        while filled < len(buffer) and (count := source.readinto(view[filled:])):
+            filled += count
+    return filled
+
+
+@contextmanager
+def _damage_named(path: Path) -> Iterator[None]:
+    """Say in a sentence what is wrong with compressed data."""
+    try:
+        yield
+    except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise FileFormatError(path, f"the compressed data are damaged or cut short: {error}.") from error
