@@ -46,6 +46,16 @@ def test_a_loaded_model_has_the_same_bits_parameters_and_class(model, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
+def test_several_targets_survive(tmp_path):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(12, 3))
+    model = rankwise.RankRLS().fit(X, rng.normal(size=(12, 2)))
+    model.save(tmp_path / "model")
+    loaded = rankwise.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert vars(loaded).keys() == vars(model).keys() - {"_spaces"}
+
+
 def test_feature_names_come_back_and_are_checked(tmp_path):
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame({"title": [1.0, 2, 3], "größe": [0.0, 1, 0]})
@@ -83,7 +93,7 @@ def test_a_parameter_that_is_code_cannot_be_saved(model, tmp_path):
         (lambda h: h["parameters"].update(beta=1), "RankRLS has no parameter 'beta'"),
         (lambda h: h.update(parameters=[1]), "entry 'parameters' of its header"),
         (lambda h: h.update(n_features="3"), "entry 'n_features' of its header"),
-        (lambda h: h.update(n_features=4), r"'coef_' must have shape \(features=4, targets\?\), not \(3,\)"),
+        (lambda h: h.update(n_features=4), r"'coef_' must have shape \(targets\?, features=4\), not \(3,\)"),
         (lambda h: h.update(feature_names=["a"]), "feature names are not 3 strings"),
         (lambda h: h["values"].update(secret=1), "RankRLS has no fitted attribute 'secret'"),
     ],

@@ -12,12 +12,14 @@ from sklearn.base import BaseEstimator
 
 from rankwise.errors import DataError
 from rankwise.estimators.explanation import Explanation
+from rankwise.persist.fields import array, value
+from rankwise.persist.models import Saveable
 from rankwise.preferences.queries import group_rows
 from rankwise.types import AnyArray, Floats, Ints, Matrix
 from rankwise.validation import check_rows
 
 
-class Ranker(BaseEstimator):  # type: ignore[misc]
+class Ranker(Saveable, BaseEstimator):  # type: ignore[misc]
     """A scoring function for rows; only differences of scores inside a query mean anything.
 
     ``qid`` is declared as metadata of `fit` and `score`, so that grid search and pipelines pass it on when
@@ -26,6 +28,9 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
     __metadata_request__fit = {"qid": True, "sample_weight": True}  # noqa: RUF012
     __metadata_request__score = {"qid": True}  # noqa: RUF012
+
+    # What `save` writes and `rankwise.load` sets; subclasses add theirs (see `rankwise.persist.fields`).
+    _fitted_state = (value("fitted_with_qid_", bool, optional=True),)
 
     def predict(self, X: Any) -> Floats:
         """Scores of rows, higher is better; no qid is needed."""
@@ -65,6 +70,8 @@ class LinearRanker(Ranker):
     """A ranker whose scores are ``X @ coef_`` (``X @ coef_.T`` for k targets, coef_ of shape (k, n))."""
 
     coef_: Floats
+
+    _fitted_state = (*Ranker._fitted_state, array("coef_", "targets? features"))
 
     def predict(self, X: Any) -> Floats:
         rows = check_rows(self, X)

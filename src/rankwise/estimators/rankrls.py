@@ -11,6 +11,7 @@ from rankwise.estimators.closed_form import ClosedFormRanker, joined_targets
 from rankwise.losses.squared import SquaredLoss
 from rankwise.operators.design import MatrixDesign
 from rankwise.operators.kernel import Kernel, KernelName
+from rankwise.persist.fields import value
 from rankwise.solvers.spaces import ExampleSpace, FeatureSpace, MappedSpace, Space
 from rankwise.types import Floats, Matrix, Solver
 from rankwise.validation import check_choice
@@ -49,6 +50,8 @@ class RankRLS(ClosedFormRanker, LinearRanker):
     >>> RankRLS(alpha=0.1).fit(X, y, qid).rank(X, qid).tolist()
     [2, 0, 1]
     """
+
+    _fitted_state = (*LinearRanker._fitted_state, value("solver_", str))
 
     def __init__(
         self, alpha: float = 1.0, *, solver: str = "auto", ties: str = "keep", weighting: str = "example"
