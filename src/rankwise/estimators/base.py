@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 
 from rankwise.errors import DataError
 from rankwise.estimators.explanation import Explanation
-from rankwise.persist.fields import array, value
+from rankwise.persist.fields import Fields, array, value
 from rankwise.persist.models import Saveable
 from rankwise.preferences.queries import group_rows
 from rankwise.types import AnyArray, Floats, Ints, Matrix
@@ -30,7 +30,7 @@ class Ranker(Saveable, BaseEstimator):  # type: ignore[misc]
     __metadata_request__score = {"qid": True}  # noqa: RUF012
 
     # What `save` writes and `rankwise.load` sets; subclasses add theirs (see `rankwise.persist.fields`).
-    _fitted_state = (value("fitted_with_qid_", bool, optional=True),)
+    _fitted_state: Fields = (value("fitted_with_qid_", bool, optional=True),)
 
     def predict(self, X: Any) -> Floats:
         """Scores of rows, higher is better; no qid is needed."""
@@ -71,7 +71,7 @@ class LinearRanker(Ranker):
 
     coef_: Floats
 
-    _fitted_state = (*Ranker._fitted_state, array("coef_", "targets? features"))
+    _fitted_state: Fields = (*Ranker._fitted_state, array("coef_", "targets? features"))
 
     def predict(self, X: Any) -> Floats:
         rows = check_rows(self, X)

@@ -11,7 +11,7 @@ from rankwise.estimators.closed_form import ClosedFormRanker, joined_targets
 from rankwise.losses.squared import SquaredLoss
 from rankwise.operators.design import MatrixDesign
 from rankwise.operators.kernel import Kernel, KernelName
-from rankwise.persist.fields import value
+from rankwise.persist.fields import Fields, value
 from rankwise.solvers.spaces import ExampleSpace, FeatureSpace, MappedSpace, Space
 from rankwise.types import Floats, Matrix, Solver
 from rankwise.validation import check_choice
@@ -51,7 +51,7 @@ class RankRLS(ClosedFormRanker, LinearRanker):
     [2, 0, 1]
     """
 
-    _fitted_state = (*LinearRanker._fitted_state, value("solver_", str))
+    _fitted_state: Fields = (*LinearRanker._fitted_state, value("solver_", str))
 
     def __init__(
         self, alpha: float = 1.0, *, solver: str = "auto", ties: str = "keep", weighting: str = "example"

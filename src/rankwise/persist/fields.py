@@ -2,7 +2,7 @@
 
 An estimator declares its state in one line, for example::
 
-    _fitted_state = (array("coef_", "features"), value("n_iter_", int, optional=True))
+    _fitted_state: Fields = (array("coef_", "features"), value("n_iter_", int, optional=True))
 
 A shape names its dimensions: equal names must have equal sizes in one file, ``features`` is
 ``n_features_in_``, and a name that ends in ``?`` may be absent.
@@ -71,6 +71,9 @@ class Field(Protocol):
     def pack(self, attribute: Any, content: Content) -> None: ...
     def is_in(self, content: Content) -> bool: ...
     def unpack(self, content: Content) -> Any: ...
+
+
+Fields: TypeAlias = tuple[Field, ...]
 
 
 @dataclass(frozen=True)

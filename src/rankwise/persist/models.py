@@ -10,14 +10,14 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 import rankwise
 from rankwise.errors import FileFormatError
 from rankwise.files import replacing_file
-from rankwise.persist.fields import Content, Field, Plain, RefusedError, plain
+from rankwise.persist.fields import Content, Fields, Plain, RefusedError, plain
 
 SCHEMA = 1
 _KEY = "rankwise"
@@ -26,7 +26,7 @@ _KEY = "rankwise"
 class Saveable:
     """Gives an estimator `save`; the class declares what fitting sets (see `rankwise.persist.fields`)."""
 
-    _fitted_state: ClassVar[tuple[Field, ...]]
+    _fitted_state: Fields
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one file, to be read by `rankwise.load`.
