@@ -18,6 +18,7 @@ _HOME = {
     "QueryMinMaxScaler": "rankwise.estimators.scaler",
     "RankwiseError": "rankwise.errors",
     "RankRLS": "rankwise.estimators.rankrls",
+    "KernelRankRLS": "rankwise.estimators.kernel_rankrls",
     "RankingData": "rankwise.data.ranking",
     "load_letor": "rankwise.data.letor",
     "load": "rankwise.persist.models",

@@ -1,0 +1,252 @@
+"""Kernel RankRLS, on all rows or on basis vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rankwise.errors import DataError, ParameterError
+from rankwise.estimators.base import Ranker
+from rankwise.estimators.closed_form import ClosedFormRanker, joined_targets
+from rankwise.losses.squared import SquaredLoss
+from rankwise.operators.design import MatrixDesign
+from rankwise.operators.kernel import (
+    BasisFeatures,
+    Kernel,
+    KernelFunction,
+    KernelName,
+    basis_features,
+    check_kernel_matrix,
+    row_blocks,
+)
+from rankwise.persist.fields import Fields, array, rows, value
+from rankwise.solvers.spaces import ExampleSpace, FeatureSpace, MappedSpace, Space
+from rankwise.types import AnyArray, Floats, Ints, Matrix
+from rankwise.validation import check_choice, check_number, check_rows
+
+
+class KernelRanker(Ranker):
+    """A ranker whose scores are ``Σ_b a_b k(x, b)`` over basis rows b."""
+
+    kernel: str | KernelFunction
+    gamma_: float
+    degree_: float
+    coef0_: float
+    basis_: Matrix
+    basis_indices_: Ints
+    dual_coef_: Floats
+
+    _fitted_state: Fields = (
+        *Ranker._fitted_state,
+        rows("basis_", "basis features", optional=True),
+        array("basis_indices_", "basis", "i"),
+        array("dual_coef_", "targets? basis"),
+        value("gamma_", float),
+        value("degree_", float),
+        value("coef0_", float),
+        value("rank_", int),
+    )
+
+    def predict(self, X: Any) -> Floats:
+        """Scores of rows, higher is better; computed in blocks, so memory stays small for any number of rows.
+
+        With ``kernel="precomputed"``, X holds the kernel values of each row against all training rows.
+        """
+        checked = check_rows(self, X)
+        scores = np.empty((checked.shape[0], *self.dual_coef_.shape[:-1]))
+        for place in row_blocks(checked.shape[0], len(self.basis_indices_)):
+            scores[place] = self._kernel_values(checked[place]) @ self.dual_coef_.T
+        return scores
+
+    def _contributions(self, pair: Matrix) -> tuple[Floats, AnyArray]:
+        if self.dual_coef_.ndim != 1:
+            raise DataError(
+                f"explain needs one score a row; this model predicts {len(self.dual_coef_)} targets."
+            )
+        values = self._kernel_values(pair)
+        names = np.array([f"training row {row}" for row in self.basis_indices_], dtype=object)
+        return self.dual_coef_ * (values[0] - values[1]), names
+
+    def _kernel_values(self, X: Matrix) -> Floats:
+        """Kernel values between rows and the basis rows."""
+        kernel = self._fitted_kernel()
+        if kernel.function is KernelName.PRECOMPUTED:
+            return np.asarray(X[:, self.basis_indices_], dtype=np.float64)
+        return kernel(X, self.basis_)
+
+    def _fitted_kernel(self) -> Kernel:
+        return Kernel(check_kernel(self.kernel), self.gamma_, self.degree_, self.coef0_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        return tags
+
+
+class KernelRankRLS(ClosedFormRanker, KernelRanker):
+    """Kernel RankRLS: minimize ``Σ_q c_q Σ_{i<j in q} (yᵢ − yⱼ − (f(xᵢ) − f(xⱼ)))² + alpha ‖f‖²``.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        The papers' λ.
+    kernel : {"rbf", "linear", "polynomial", "precomputed"} or callable, default="rbf"
+        A callable k(A, B) returns the matrix of values between the rows of A and B. With "precomputed", X is
+        the matrix of kernel values: (m, m) for `fit`, (rows, m) for `predict`; this is how kernels on graphs,
+        strings or parses come in.
+    gamma : float, optional
+        The rbf kernel is exp(−gamma ‖a − b‖²), the polynomial (gamma a·b + coef0)^degree; 1 over the number
+        of features by default.
+    degree : float, default=3
+    coef0 : float, default=1
+    basis : None, int or array of int, default=None
+        The training rows that may have a coefficient: all (None; paper A, O(m³)), so many chosen at random,
+        or the rows given (paper B, Sparse RankRLS, O(m r²) for r basis vectors).
+    ties : {"keep", "drop"}, default="keep"
+        Whether pairs with equal labels count.
+    weighting : {"example", "pair", "query"}, default="example"
+        The weight c of a query's pairs: one over its number of rows, 1, or one over its number of pairs.
+    random_state : int, RandomState or None, default=None
+        Chooses the random basis.
+
+    Attributes
+    ----------
+    basis_indices_ : array of int, shape (r,)
+        The training rows that have a coefficient. Basis vectors that the others span are left out.
+    basis_ : array or CSR matrix, shape (r, n)
+        Those rows; not set for a precomputed kernel.
+    dual_coef_ : array, shape (r,) or (k, r)
+        Their coefficients a, one row a target when y has k columns.
+    rank_ : int
+        The number of basis vectors that were independent: r, and less than asked for if some were left out.
+    gamma_, degree_, coef0_ : float
+        The kernel parameters used.
+
+    References
+    ----------
+    Pahikkala et al., "Learning to Rank with Pairwise Regularized Least-Squares" (2007), equation 8;
+    Tsivtsivadze et al., "A Sparse Regularized Least-Squares Preference Learning Algorithm" (2008).
+    """
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        kernel: str | KernelFunction = "rbf",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        basis: int | Sequence[int] | Ints | None = None,
+        ties: str = "keep",
+        weighting: str = "example",
+        random_state: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.basis = basis
+        self.ties = ties
+        self.weighting = weighting
+        self.random_state = random_state
+
+    def _spaces_for(self, X: Matrix, losses: Sequence[SquaredLoss]) -> list[Space]:
+        kernel = self._checked_kernel(X)
+        if self.basis is None:
+            return self._on_all_rows(X, kernel, losses)
+        return self._on_basis(X, kernel, losses, check_basis(self.basis, X.shape[0], self.random_state))
+
+    def _on_all_rows(self, X: Matrix, kernel: Kernel, losses: Sequence[SquaredLoss]) -> list[Space]:
+        K = kernel(X, X)
+        if needs_check(kernel):
+            check_kernel_matrix(K, _matrix_name(kernel))
+        self._keep_basis(X, kernel, np.arange(X.shape[0], dtype=np.int64))
+        return [ExampleSpace(K, loss) for loss in losses]
+
+    def _on_basis(
+        self, X: Matrix, kernel: Kernel, losses: Sequence[SquaredLoss], chosen: Ints
+    ) -> list[Space]:
+        features = features_of_basis(X, kernel, chosen)
+        self._keep_basis(X, kernel, chosen[features.kept])
+        design, transform = MatrixDesign(features.features), features.transform
+        return [MappedSpace(FeatureSpace(design, loss), lambda w: transform @ w) for loss in losses]
+
+    def _keep_basis(self, X: Matrix, kernel: Kernel, indices: Ints) -> None:
+        self.basis_indices_ = indices
+        self.rank_ = len(indices)
+        if kernel.function is not KernelName.PRECOMPUTED:
+            self.basis_ = X if len(indices) == X.shape[0] and self.basis is None else X[indices]
+
+    def _accept(self, coefficients: Sequence[Floats]) -> None:
+        self.dual_coef_ = np.ascontiguousarray(joined_targets(coefficients))
+
+    def _checked_kernel(self, X: Matrix) -> Kernel:
+        function = check_kernel(self.kernel)
+        self.gamma_ = (
+            1.0 / X.shape[1] if self.gamma is None else check_number("gamma", self.gamma, minimum=0.0)
+        )
+        self.degree_ = check_number("degree", self.degree, minimum=0.0)
+        self.coef0_ = check_number("coef0", self.coef0, minimum=0.0)
+        if function is KernelName.PRECOMPUTED and X.shape[0] != X.shape[1]:
+            raise DataError(
+                f"With kernel='precomputed', X must be the square matrix of kernel values between the "
+                f"training rows; got shape {X.shape}."
+            )
+        return Kernel(function, self.gamma_, self.degree_, self.coef0_)
+
+
+def features_of_basis(X: Matrix, kernel: Kernel, chosen: Ints) -> BasisFeatures:
+    """The features of paper B: those whose inner products are the kernel's on the span of the chosen rows."""
+    precomputed = kernel.function is KernelName.PRECOMPUTED
+    basis = X[chosen]
+    K_RR = np.asarray(basis[:, chosen], dtype=np.float64) if precomputed else kernel(basis, basis)
+    if needs_check(kernel):
+        check_kernel_matrix(K_RR, _matrix_name(kernel))
+
+    def against(place: slice, kept: Ints) -> Floats:
+        return np.asarray(X[place][:, chosen[kept]]) if precomputed else kernel(X[place], basis[kept])
+
+    return basis_features(K_RR, against, X.shape[0])
+
+
+def needs_check(kernel: Kernel) -> bool:
+    """Whether a kernel's values come from the user; the others are positive semi-definite by construction."""
+    return kernel.function is KernelName.PRECOMPUTED or not isinstance(kernel.function, KernelName)
+
+
+def _matrix_name(kernel: Kernel) -> str:
+    return "The precomputed kernel" if kernel.function is KernelName.PRECOMPUTED else "The kernel function"
+
+
+def check_kernel(kernel: object) -> KernelName | KernelFunction:
+    if callable(kernel):
+        function: Callable[[Any, Any], Any] = kernel
+        return function
+    return check_choice("kernel", kernel, KernelName)
+
+
+def check_basis(basis: object, n_rows: int, random_state: Any) -> Ints:
+    """The training rows that a `basis` parameter stands for."""
+    if isinstance(basis, (int, np.integer)) and not isinstance(basis, bool):
+        from sklearn.utils import check_random_state
+
+        if not 1 <= basis <= n_rows:
+            raise ParameterError(f"The 'basis' parameter must be between 1 and {n_rows} rows; got {basis}.")
+        drawn = check_random_state(random_state).choice(n_rows, int(basis), replace=False)
+        return np.sort(drawn).astype(np.int64)
+    indices = np.asarray(basis)
+    if indices.ndim != 1 or len(indices) == 0 or indices.dtype.kind not in "iu":
+        raise ParameterError(f"The 'basis' parameter must be None, an int or row numbers; got {basis!r}.")
+    outside = (indices < 0) | (indices >= n_rows)
+    if outside.any():
+        raise ParameterError(
+            f"The 'basis' parameter must hold rows 0 to {n_rows - 1}; got {indices[outside.argmax()]}."
+        )
+    values, counts = np.unique(indices, return_counts=True)
+    if (counts > 1).any():
+        raise ParameterError(f"The 'basis' parameter must not repeat rows; {values[counts.argmax()]} does.")
+    return indices.astype(np.int64)
