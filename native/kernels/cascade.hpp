@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/laplacian.hpp"
+#include "kernels/query_rows.hpp"
 
 namespace rankwise {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/laplacian.hpp"
 #include "kernels/parallel.hpp"
+#include "kernels/query_rows.hpp"
 
 namespace rankwise {
 

@@ -4,13 +4,25 @@ from rankwise.types import AnyArray, Floats, Ints
 
 compiler: str
 
-def complete_laplacian(
+class RowMatrix: ...
+
+def dense_rows(values: AnyArray) -> RowMatrix: ...
+def sparse_rows(offsets: Ints, columns: AnyArray, values: AnyArray, n_columns: int) -> RowMatrix: ...
+def scores(X: RowMatrix, weights: Floats, out: Floats, n_threads: int) -> None: ...
+def adjoint(X: RowMatrix, u: Floats, out: Floats, n_threads: int) -> None: ...
+def query_normal_product(
+    X: RowMatrix,
     offsets: Ints,
-    row_weight: Floats | None,
+    order: Ints | None,
+    level_offsets: Ints | None,
+    row_weight: Floats,
     query_weight: Floats,
-    v: Floats,
+    weights: Floats,
     out: Floats,
     n_threads: int,
+) -> None: ...
+def row_normal_product(
+    X: RowMatrix, scale: Floats, shift: Floats, weights: Floats, out: Floats, n_threads: int
 ) -> None: ...
 def rank_rows(offsets: Ints, scores: Floats, row: Ints, first: Ints, end: Ints, n_threads: int) -> None: ...
 def cascade(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
 
 from rankwise.operators.gram import difference_factor, difference_gram
+from rankwise.operators.normal import NormalOperator, normal_operator
+from rankwise.operators.rows import NativeRows
 from rankwise.preferences.differences import Differences
 from rankwise.types import Floats, Matrix
 
@@ -25,8 +28,8 @@ class Design(Protocol):
         """``Xᵀ u``; O(m s) a column."""
         ...
 
-    def normal_product(self, differences: Differences, weights: Floats) -> Floats:
-        """``Xᵀ L X w``."""
+    def normal_operator(self, differences: Differences) -> NormalOperator:
+        """``w ↦ Xᵀ L X w``, prepared once and called often; O(m s + l) a call."""
         ...
 
     def difference_gram(self, differences: Differences) -> Floats:
@@ -39,26 +42,37 @@ class Design(Protocol):
 
 
 class MatrixDesign:
-    """A dense or CSR matrix in memory or memory-mapped."""
+    """A dense or CSR matrix in memory or memory-mapped.
 
-    def __init__(self, X: Matrix) -> None:
+    Products run in compiled kernels on `n_threads` threads, sum in double precision whatever the type of X,
+    and give the same bits for any number of threads.
+    """
+
+    def __init__(self, X: Matrix, n_threads: int | None = None) -> None:
         self.X = X
+        self._rows = NativeRows(X, n_threads)
 
     @property
     def shape(self) -> tuple[int, int]:
-        return int(self.X.shape[0]), int(self.X.shape[1])
+        return self._rows.shape
 
     def scores(self, weights: Floats) -> Floats:
-        return np.asarray(self.X @ weights, dtype=np.float64)
+        return _by_column(self._rows.scores, weights)
 
     def adjoint(self, rows: Floats) -> Floats:
-        return np.asarray(self.X.T @ rows, dtype=np.float64)
+        return _by_column(self._rows.adjoint, rows)
 
-    def normal_product(self, differences: Differences, weights: Floats) -> Floats:
-        return self.adjoint(differences.laplacian(self.scores(weights)))
+    def normal_operator(self, differences: Differences) -> NormalOperator:
+        return normal_operator(differences, self._rows)
 
     def difference_gram(self, differences: Differences) -> Floats:
         return difference_gram(self.X, differences)
 
     def difference_factor(self, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
         return difference_factor(self.X, differences, target)
+
+
+def _by_column(product: Callable[[Floats], Floats], operand: Floats) -> Floats:
+    if operand.ndim == 1:
+        return product(operand)
+    return np.column_stack([product(np.ascontiguousarray(column)) for column in operand.T])

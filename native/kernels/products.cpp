@@ -1,0 +1,171 @@
+#include "kernels/products.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "kernels/ordered_sum.hpp"
+#include "kernels/parallel.hpp"
+
+namespace rankwise {
+namespace {
+
+constexpr std::int64_t kRowsPerScoreChunk = 4096;
+constexpr std::int64_t kMaxSums = 64;
+constexpr std::int64_t kEntriesPerColumn = 8;
+// Scoring a few rows before adding them back lets the processor overlap the two.
+constexpr std::int64_t kRowsPerBlock = 8;
+
+// How many partial sums of X' make: each costs a pass over a vector of n_columns, so that a chunk must hold
+// several entries a column to pay for its own. Depends on the data alone, never on the threads.
+template <class M>
+std::int64_t count_sums(const M& rows) {
+    const std::int64_t columns = std::max<std::int64_t>(1, rows.n_columns);
+    return std::clamp<std::int64_t>(rows.n_entries() / (kEntriesPerColumn * columns), 1, kMaxSums);
+}
+
+// Runs body(chunk, sum) over chunks that each add to a vector of n_columns.
+template <class M, class Body>
+void sum_over_chunks(const M& rows, double* out, int n_threads, Body&& body) {
+    const std::int64_t n_chunks = count_sums(rows);
+    OrderedSum total(out, rows.n_columns);
+    for_each_chunk(n_chunks, n_threads, [&](std::int64_t chunk) {
+        std::vector<double> sum = total.take();
+        body(chunk, n_chunks, sum.data());
+        total.give(chunk, std::move(sum));
+    });
+}
+
+// Residuals of one query: scores become L times scores.
+class Centering {
+  public:
+    explicit Centering(const QueryPairs& pairs) : pairs_(pairs) {}
+
+    // v holds the scores of grouped rows begin .. end, which make up query q.
+    void apply(std::int64_t q, double* v) const {
+        const std::int64_t begin = pairs_.queries.offsets[q];
+        const std::int64_t end = pairs_.queries.offsets[q + 1];
+        double weight = 0.0;
+        const double mean = weighted_mean(begin, end, v, begin, &weight);
+        const double c = pairs_.query_weight[q];
+        if (!pairs_.level_offsets) {
+            for (std::int64_t g = begin; g < end; ++g)
+                v[g - begin] = c * weight * pairs_.row_weight[g] * (v[g - begin] - mean);
+            return;
+        }
+        const std::int64_t* level =
+            std::lower_bound(pairs_.level_offsets, pairs_.level_offsets + pairs_.n_levels, begin);
+        for (; *level < end; ++level) {
+            double level_weight = 0.0;
+            const double level_mean = weighted_mean(level[0], level[1], v, begin, &level_weight);
+            const double within = c * (weight - level_weight);
+            const double between = c * weight * (level_mean - mean);
+            for (std::int64_t g = level[0]; g < level[1]; ++g) {
+                v[g - begin] = pairs_.row_weight[g] * (within * (v[g - begin] - level_mean) + between);
+            }
+        }
+    }
+
+    // Whether the query has no pair: one row, or one level when tied pairs are dropped.
+    bool is_void(std::int64_t q) const {
+        const std::int64_t begin = pairs_.queries.offsets[q];
+        const std::int64_t end = pairs_.queries.offsets[q + 1];
+        if (end - begin < 2) return true;
+        if (!pairs_.level_offsets) return false;
+        return *std::upper_bound(pairs_.level_offsets, pairs_.level_offsets + pairs_.n_levels, begin) == end;
+    }
+
+  private:
+    double weighted_mean(std::int64_t begin, std::int64_t end, const double* v, std::int64_t v_begin,
+                         double* weight) const {
+        double sum = 0.0;
+        double weight_sum = 0.0;
+        for (std::int64_t g = begin; g < end; ++g) {
+            sum += pairs_.row_weight[g] * v[g - v_begin];
+            weight_sum += pairs_.row_weight[g];
+        }
+        *weight = weight_sum;
+        return weight_sum > 0.0 ? sum / weight_sum : 0.0;
+    }
+
+    const QueryPairs& pairs_;
+};
+
+// The first query that starts at or after `part` of `n_parts` equal parts of the rows.
+std::int64_t query_at(const QueryPairs& pairs, std::int64_t part, std::int64_t n_parts) {
+    const std::int64_t row = pairs.queries.offsets[pairs.queries.n_queries] / n_parts * part;
+    if (part == n_parts) return pairs.queries.n_queries;
+    return std::lower_bound(pairs.queries.offsets, pairs.queries.offsets + pairs.queries.n_queries, row) -
+           pairs.queries.offsets;
+}
+
+}  // namespace
+
+void scores(const Rows& rows, const double* weights, double* out, int n_threads) {
+    std::visit(
+        [&](const auto& x) {
+            const std::int64_t n_chunks = (x.n_rows + kRowsPerScoreChunk - 1) / kRowsPerScoreChunk;
+            for_each_chunk(n_chunks, n_threads, [&](std::int64_t chunk) {
+                const std::int64_t last = std::min(x.n_rows, (chunk + 1) * kRowsPerScoreChunk);
+                for (std::int64_t i = chunk * kRowsPerScoreChunk; i < last; ++i) out[i] = x.score(i, weights);
+            });
+        },
+        rows);
+}
+
+void adjoint(const Rows& rows, const double* u, double* out, int n_threads) {
+    std::visit(
+        [&](const auto& x) {
+            sum_over_chunks(x, out, n_threads, [&](std::int64_t chunk, std::int64_t n_chunks, double* sum) {
+                const std::int64_t last = x.n_rows * (chunk + 1) / n_chunks;
+                for (std::int64_t i = x.n_rows * chunk / n_chunks; i < last; ++i) {
+                    if (u[i] != 0.0) x.add(i, u[i], sum);
+                }
+            });
+        },
+        rows);
+}
+
+void query_normal_product(const Rows& rows, const QueryPairs& pairs, const double* weights, double* out,
+                          int n_threads) {
+    const Centering centering(pairs);
+    const auto row_of = [&](std::int64_t g) { return pairs.order ? pairs.order[g] : g; };
+    std::visit(
+        [&](const auto& x) {
+            sum_over_chunks(x, out, n_threads, [&](std::int64_t chunk, std::int64_t n_chunks, double* sum) {
+                std::vector<double> v;
+                const std::int64_t last = query_at(pairs, chunk + 1, n_chunks);
+                for (std::int64_t q = query_at(pairs, chunk, n_chunks); q < last; ++q) {
+                    if (centering.is_void(q)) continue;
+                    const std::int64_t begin = pairs.queries.offsets[q];
+                    const std::int64_t size = pairs.queries.offsets[q + 1] - begin;
+                    v.resize(static_cast<std::size_t>(size));
+                    for (std::int64_t i = 0; i < size; ++i)
+                        v[static_cast<std::size_t>(i)] = x.score(row_of(begin + i), weights);
+                    centering.apply(q, v.data());
+                    for (std::int64_t i = 0; i < size; ++i)
+                        x.add(row_of(begin + i), v[static_cast<std::size_t>(i)], sum);
+                }
+            });
+        },
+        rows);
+}
+
+void row_normal_product(const Rows& rows, const double* scale, const double* shift, const double* weights,
+                        double* out, int n_threads) {
+    std::visit(
+        [&](const auto& x) {
+            sum_over_chunks(x, out, n_threads, [&](std::int64_t chunk, std::int64_t n_chunks, double* sum) {
+                double v[kRowsPerBlock];
+                const std::int64_t last = x.n_rows * (chunk + 1) / n_chunks;
+                for (std::int64_t i = x.n_rows * chunk / n_chunks; i < last; i += kRowsPerBlock) {
+                    const std::int64_t size = std::min(kRowsPerBlock, last - i);
+                    for (std::int64_t b = 0; b < size; ++b)
+                        v[b] = scale[i + b] * x.score(i + b, weights) - shift[i + b];
+                    for (std::int64_t b = 0; b < size; ++b) x.add(i + b, v[b], sum);
+                }
+            });
+        },
+        rows);
+}
+
+}  // namespace rankwise

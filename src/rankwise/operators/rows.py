@@ -1,0 +1,80 @@
+"""The compiled products of a dense or sparse matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from rankwise import _native
+from rankwise.threads import resolve_threads
+from rankwise.types import Floats, Ints, Matrix
+
+
+class NativeRows:
+    """A matrix that the kernels read where it is, in memory or memory-mapped; never a copy of its values.
+
+    All products give the same bits for any number of threads.
+
+    Parameters
+    ----------
+    X : Matrix, shape (m, n)
+        Valid: see `validation.check_problem`.
+    n_threads : int or None
+    """
+
+    def __init__(self, X: Matrix, n_threads: int | None = None) -> None:
+        self.shape = (int(X.shape[0]), int(X.shape[1]))
+        self.n_threads = resolve_threads(n_threads)
+        if sparse.issparse(X):
+            columns: Any = X.indices
+            offsets = np.ascontiguousarray(X.indptr, dtype=np.int64)
+            self.n_entries = int(offsets[-1] - offsets[0])
+            self.entry_bytes = X.data.itemsize + columns.itemsize
+            self.matrix = _native.sparse_rows(offsets, columns, X.data, self.shape[1])
+        else:
+            values = np.ascontiguousarray(X)
+            self.n_entries = values.size
+            self.entry_bytes = values.itemsize
+            self.matrix = _native.dense_rows(values)
+
+    def scores(self, weights: Floats) -> Floats:
+        out = np.empty(self.shape[0])
+        _native.scores(self.matrix, weights, out, self.n_threads)
+        return out
+
+    def adjoint(self, u: Floats) -> Floats:
+        out = np.empty(self.shape[1])
+        _native.adjoint(self.matrix, u, out, self.n_threads)
+        return out
+
+    def query_normal_product(
+        self,
+        offsets: Ints,
+        order: Ints | None,
+        level_offsets: Ints | None,
+        row_weight: Floats,
+        query_weight: Floats,
+        weights: Floats,
+    ) -> Floats:
+        """``XᵀLXw`` for the pairs inside queries, one query at a time."""
+        out = np.empty(self.shape[1])
+        _native.query_normal_product(
+            self.matrix,
+            offsets,
+            order,
+            level_offsets,
+            row_weight,
+            query_weight,
+            weights,
+            out,
+            self.n_threads,
+        )
+        return out
+
+    def row_normal_product(self, scale: Floats, shift: Floats, weights: Floats) -> Floats:
+        """``Xᵀ(scale ∘ Xw − shift)``, one row at a time."""
+        out = np.empty(self.shape[1])
+        _native.row_normal_product(self.matrix, scale, shift, weights, out, self.n_threads)
+        return out

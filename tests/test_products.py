@@ -1,0 +1,132 @@
+"""The compiled products equal those of explicit pairs, by every road, in the same bits for any threads."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from pairs import pair_laplacian
+from rankwise.operators import normal
+from rankwise.operators.design import MatrixDesign
+from rankwise.operators.rows import NativeRows
+from rankwise.preferences.differences import QueryDifferences
+from rankwise.preferences.queries import group_rows
+from rankwise.types import Ties, Weighting
+
+ROADS = [normal.by_query, normal.by_row, normal.in_two_passes]
+
+
+def stored(dense, kind):
+    """The matrix `dense` stored in one of the forms that the kernels read."""
+    values = dense.astype(np.float32 if "float32" in kind else np.float64)
+    if "csr" not in kind:
+        return values
+    X = sparse.csr_array(values)
+    if "int64" in kind:
+        X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    return X
+
+
+KINDS = ["dense", "dense float32", "csr", "csr float32", "csr int64", "csr int64 float32"]
+
+
+def sparse_values(rng, m, n, density=0.3):
+    X = rng.normal(size=(m, n)) * (rng.random((m, n)) < density)
+    X[m // 2] = 0.0
+    return X
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_scores_and_adjoint_are_matrix_products(kind):
+    rng = np.random.default_rng(0)
+    X = stored(sparse_values(rng, 57, 23), kind)
+    exact = np.asarray(X.todense() if sparse.issparse(X) else X, dtype=float)
+    design = MatrixDesign(X)
+    for columns in ((), (3,)):
+        w, u = rng.normal(size=(23, *columns)), rng.normal(size=(57, *columns))
+        np.testing.assert_allclose(design.scores(w), exact @ w, rtol=1e-13, atol=1e-13)
+        np.testing.assert_allclose(design.adjoint(u), exact.T @ u, rtol=1e-13, atol=1e-13)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    kind=st.sampled_from(KINDS),
+    road=st.sampled_from(ROADS),
+    ties=st.sampled_from(Ties),
+    weighting=st.sampled_from(Weighting),
+    n_queries=st.integers(1, 12),
+    weighted=st.booleans(),
+)
+def test_every_road_equals_explicit_pairs(seed, kind, road, ties, weighting, n_queries, weighted):
+    rng = np.random.default_rng(seed)
+    m, n = int(rng.integers(2, 40)), int(rng.integers(1, 12))
+    y, qid = rng.integers(0, 4, m).astype(float), rng.integers(0, n_queries, m)
+    weight = rng.integers(1, 4, m).astype(float) if weighted else None
+    X = stored(sparse_values(rng, m, n, 0.6), kind)
+    exact = np.asarray(X.todense() if sparse.issparse(X) else X, dtype=float)
+    F = QueryDifferences(group_rows(qid, m), y, ties=ties, weighting=weighting, row_weight=weight)
+    w = rng.normal(size=n)
+    expected = exact.T @ pair_laplacian(y, qid, ties=ties, weighting=weighting, weight=weight) @ exact @ w
+    scale = 1e-12 * (1.0 + np.abs(exact.T @ np.abs(exact @ w)).max() * m**2)
+    np.testing.assert_allclose(road(F, NativeRows(X))(w), expected, rtol=0, atol=scale)
+
+
+@pytest.mark.parametrize("road", ROADS)
+def test_large_feature_means_cost_no_digits(road):
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(400, 3)), rng.normal(size=400)
+    F = QueryDifferences(group_rows(None, 400), y)
+    w = rng.normal(size=3)
+    centred = X - X.mean(axis=0)
+    shifted = road(F, NativeRows(X + 1e3))(w)
+    np.testing.assert_allclose(shifted, centred.T @ (centred @ w), rtol=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["csr", "dense float32"])
+@pytest.mark.parametrize("road", ROADS)
+def test_products_have_the_same_bits_for_any_number_of_threads(road, kind):
+    rng = np.random.default_rng(5)
+    m, n = 6_000, 13
+    X = stored(sparse_values(rng, m, n), kind)
+    F = QueryDifferences(group_rows(rng.integers(0, 5, m), m), rng.integers(0, 3, m) * 1.0, ties=Ties.DROP)
+    w = rng.normal(size=n)
+    one = road(F, NativeRows(X, 1))(w)
+    for n_threads in (2, 3, 8):
+        many = NativeRows(X, n_threads)
+        assert road(F, many)(w).tobytes() == one.tobytes()
+        assert many.scores(w).tobytes() == NativeRows(X, 1).scores(w).tobytes()
+        assert many.adjoint(many.scores(w)).tobytes() == NativeRows(X, 1).adjoint(many.scores(w)).tobytes()
+
+
+class CountingRows(NativeRows):
+    """Counts passes over X."""
+
+    def __init__(self, X):
+        super().__init__(X)
+        self.passes = 0
+
+    def __getattribute__(self, name):
+        if name in ("scores", "adjoint", "query_normal_product", "row_normal_product"):
+            self.passes += 1
+        return super().__getattribute__(name)
+
+
+@pytest.mark.parametrize(
+    ("qid", "levels", "passes"),
+    [(None, None, 1), (None, 2, 1), (None, 10_000, 1), (None, 1_200, 2), ("small", 3, 1), ("small", None, 1)],
+)
+def test_queries_and_one_global_ranking_take_one_pass(qid, levels, passes, monkeypatch):
+    monkeypatch.setattr(normal, "QUERY_BYTES", 10_000)
+    rng = np.random.default_rng(7)
+    m, n = 3_000, 40
+    X = CountingRows(rng.normal(size=(m, n)))
+    queries = group_rows(None if qid is None else np.arange(m) // 20, m)
+    y = np.arange(m) * 1.0 if levels == 10_000 else rng.integers(0, levels or 2, m) * 1.0
+    F = QueryDifferences(queries, y, ties=Ties.KEEP if levels is None else Ties.DROP)
+    product = normal.normal_operator(F, X)
+    X.passes = 0
+    result = product(rng.normal(size=n))
+    assert X.passes == passes
+    assert np.isfinite(result).all()
