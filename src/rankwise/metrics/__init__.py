@@ -17,7 +17,44 @@ frozen value that says *what* is measured (`conventions.py`); how it is computed
 `pairs.py`, without a Python loop over queries.
 """
 
+from rankwise.metrics.comparison import Comparison, PairedTest, compare
 from rankwise.metrics.conventions import PRESETS, Conventions
+from rankwise.metrics.evaluation import DEFAULT_MEASURES, Evaluation, evaluate
+from rankwise.metrics.functions import (
+    auc,
+    average_precision,
+    disagreement_error,
+    err,
+    kendall_tau_b,
+    ndcg,
+    pairwise_error,
+    precision_at,
+    reciprocal_rank,
+)
 from rankwise.metrics.measure import KINDS, Measure, PreparedMeasure, get_measure
+from rankwise.metrics.preferences import preference_error
 
-__all__ = ["KINDS", "PRESETS", "Conventions", "Measure", "PreparedMeasure", "get_measure"]
+__all__ = [
+    "DEFAULT_MEASURES",
+    "KINDS",
+    "PRESETS",
+    "Comparison",
+    "Conventions",
+    "Evaluation",
+    "Measure",
+    "PairedTest",
+    "PreparedMeasure",
+    "auc",
+    "average_precision",
+    "compare",
+    "disagreement_error",
+    "err",
+    "evaluate",
+    "get_measure",
+    "kendall_tau_b",
+    "ndcg",
+    "pairwise_error",
+    "precision_at",
+    "preference_error",
+    "reciprocal_rank",
+]

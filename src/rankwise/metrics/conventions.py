@@ -67,6 +67,13 @@ class Denominator(StrEnum):
     ATTAINABLE = "attainable"
 
 
+class Average(StrEnum):
+    """The mean over queries, or over all pairs of all queries."""
+
+    MACRO = "macro"
+    MICRO = "micro"
+
+
 _CHOICES: dict[str, type[StrEnum]] = {
     "gain": Gain,
     "discount": Discount,

@@ -160,6 +160,12 @@ class PreparedMeasure:
     def left_out_reason(self) -> str:
         return self._formula.empty_reason
 
+    @property
+    def query_weight(self) -> Floats:
+        """The weight of each query in the mean: 1, or its number of pairs for micro averages."""
+        weight = self._formula.weight
+        return np.ones(self.queries.n_queries) if weight is None else weight
+
     def per_query(self, scores: ArrayLike) -> Floats:
         """The value of each query, in order of first appearance; NaN where it is left out."""
         given = check_labels(scores, len(self._judged.y), name="scores")
@@ -172,8 +178,7 @@ class PreparedMeasure:
         counted = ~self.left_out
         if not counted.any():
             return float("nan")
-        weight = None if self._formula.weight is None else self._formula.weight[counted]
-        return float(np.average(values[counted], weights=weight))
+        return float(np.average(values[counted], weights=self.query_weight[counted]))
 
     def __call__(self, scores: ArrayLike) -> float:
         return self.mean(self.per_query(scores))

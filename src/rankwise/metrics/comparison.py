@@ -1,0 +1,174 @@
+"""Two or more score vectors on the same queries, with tests of their differences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankwise.errors import ParameterError
+from rankwise.metrics.evaluation import DEFAULT_MEASURES, plain, prepare_measures
+from rankwise.metrics.measure import Measure, QueryLike
+from rankwise.metrics.tables import Cell, html_table, text_table
+from rankwise.types import Floats
+from rankwise.validation import check_count
+
+_TEST_HEADER = ("measure", "a", "b", "a - b", "a better", "b better", "equal", "p Wilcoxon", "p random.")
+# Sign vectors drawn at a time, a bound on memory rather than a choice with consequences.
+_FLIPS_PER_BLOCK = 256
+
+
+@dataclass(frozen=True)
+class PairedTest:
+    """Two score vectors on one measure, compared query by query.
+
+    Attributes
+    ----------
+    difference : float
+        The mean of a minus the mean of b.
+    n_better, n_worse, n_equal : int
+        Queries on which a is better than, worse than and equal to b.
+    p_wilcoxon : float
+        Two-sided Wilcoxon signed-rank test over queries that differ; 1 if none does.
+    p_randomization : float
+        Two-sided paired randomization test of the mean: how often it is at least as large when a and b change
+        places at random in every query.
+    """
+
+    measure: str
+    a: str
+    b: str
+    difference: float
+    n_better: int
+    n_worse: int
+    n_equal: int
+    p_wilcoxon: float
+    p_randomization: float
+
+    @property
+    def row(self) -> tuple[Cell, ...]:
+        return tuple(asdict(self).values())
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What `compare` found: the mean of each measure for each name, and a test for each pair of names.
+
+    The p-values are those of single tests, not corrected for their number.
+    """
+
+    means: dict[str, dict[str, float]]
+    tests: tuple[PairedTest, ...]
+
+    def _mean_rows(self) -> tuple[list[str], list[list[Cell]]]:
+        measures = list(next(iter(self.means.values())))
+        return ["name", *measures], [[name, *means.values()] for name, means in self.means.items()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, strings and lists, with None for NaN: ready for JSON."""
+        means = {name: {m: plain(v) for m, v in row.items()} for name, row in self.means.items()}
+        tests = [{key: plain(value) for key, value in asdict(test).items()} for test in self.tests]
+        return {"means": means, "tests": tests}
+
+    def __str__(self) -> str:
+        tests = text_table(_TEST_HEADER, [test.row for test in self.tests])
+        return f"{text_table(*self._mean_rows())}\n\n{tests}"
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._mean_rows()) + html_table(_TEST_HEADER, [test.row for test in self.tests])
+
+
+def compare(
+    y: ArrayLike,
+    scores: Mapping[str, ArrayLike],
+    qid: QueryLike = None,
+    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    *,
+    preset: str | None = None,
+    docs: ArrayLike | None = None,
+    n_permutations: int = 10_000,
+    seed: int = 0,
+    n_threads: int | None = None,
+) -> Comparison:
+    """Compare score vectors of the same rows: means, Wilcoxon and paired randomization tests over queries.
+
+    Parameters
+    ----------
+    scores : dict of name to array-like
+        At least two score vectors.
+    n_permutations : int
+        Random exchanges in the randomization test; if there are no more exchanges than this, all are tried
+        and the p-value is exact.
+    seed : int
+        The same seed gives the same p-values.
+
+    The other parameters are those of `evaluate`.
+    """
+    if len(scores) < 2:
+        raise ParameterError(
+            f"The 'scores' parameter must name at least two score vectors; got {len(scores)}."
+        )
+    n_permutations = check_count("n_permutations", n_permutations)
+    means: dict[str, dict[str, float]] = {name: {} for name in scores}
+    tests = []
+    for prepared in prepare_measures(y, qid, measures, preset=preset, docs=docs, n_threads=n_threads):
+        measure, counted = prepared.measure, ~prepared.left_out
+        values = {name: prepared.per_query(vector) for name, vector in scores.items()}
+        for name in scores:
+            means[name][measure.name] = prepared.mean(values[name])
+        weight = prepared.query_weight[counted]
+        for a, b in combinations(scores, 2):
+            difference = values[a][counted] - values[b][counted]
+            gained = difference if measure.higher_is_better else -difference
+            tests.append(
+                PairedTest(
+                    measure=measure.name,
+                    a=a,
+                    b=b,
+                    difference=means[a][measure.name] - means[b][measure.name],
+                    n_better=int((gained > 0.0).sum()),
+                    n_worse=int((gained < 0.0).sum()),
+                    n_equal=int((gained == 0.0).sum()),
+                    p_wilcoxon=wilcoxon_p(difference),
+                    p_randomization=randomization_p(weight * difference, n_permutations, seed),
+                )
+            )
+    return Comparison(means, tuple(tests))
+
+
+def wilcoxon_p(difference: Floats) -> float:
+    """Two-sided Wilcoxon signed-rank test; queries without a difference are set aside."""
+    from scipy.stats import wilcoxon
+
+    if not len(difference):
+        return float("nan")
+    nonzero = difference[difference != 0.0]
+    return float(wilcoxon(nonzero).pvalue) if len(nonzero) else 1.0
+
+
+def randomization_p(difference: Floats, n_permutations: int, seed: int) -> float:
+    """Two-sided paired randomization test of the sum: flip the sign of every difference at random.
+
+    Exact over all 2^n sign vectors when there are at most `n_permutations` of them; otherwise
+    (1 + draws at least as extreme) / (1 + draws), which is never 0.
+    """
+    if not len(difference):
+        return float("nan")
+    nonzero = difference[difference != 0.0]
+    # A draw that equals the observed sum but for rounding is as extreme.
+    extreme = abs(float(nonzero.sum())) * (1.0 - 1e-12)
+    n = len(nonzero)
+    if 2**n <= n_permutations:
+        signs = 1.0 - 2.0 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
+        return float(np.mean(np.abs(signs @ nonzero) >= extreme))
+    rng = np.random.default_rng(seed)
+    n_extreme = 0
+    for start in range(0, n_permutations, _FLIPS_PER_BLOCK):
+        n_draws = min(_FLIPS_PER_BLOCK, n_permutations - start)
+        signs = 1.0 - 2.0 * rng.integers(0, 2, size=(n_draws, n), dtype=np.int8)
+        n_extreme += int((np.abs(signs @ nonzero) >= extreme).sum())
+    return (1 + n_extreme) / (1 + n_permutations)

@@ -1,0 +1,165 @@
+"""Several measures of one score vector: means, and a table with a line per query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankwise.errors import ParameterError
+from rankwise.metrics.measure import Measure, PreparedMeasure, QueryLike, get_measure
+from rankwise.metrics.tables import html_table, text_table
+from rankwise.preferences.queries import Queries, group_rows
+from rankwise.types import AnyArray
+from rankwise.validation import check_labels
+
+DEFAULT_MEASURES = ("ndcg@10", "map", "p@5", "rr", "pairwise_error")
+_HEADER = ("measure", "mean", "queries", "left out", "why")
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The mean of one measure, over how many queries, and how many were left out for what reason."""
+
+    measure: Measure
+    mean: float
+    n_queries: int
+    n_left_out: int
+    reason: str
+
+    @property
+    def row(self) -> tuple[str, float, int, int, str]:
+        why = self.reason if self.n_left_out else ""
+        return self.measure.name, self.mean, self.n_queries, self.n_left_out, why
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What `evaluate` found.
+
+    Attributes
+    ----------
+    summaries : tuple of Summary
+        One per measure, in the order asked for.
+    per_query : dict of str to array
+        A table by columns: "qid", "n_rows" and one column per measure, with a line per query in order of
+        first appearance; NaN where the measure leaves the query out. ``pandas.DataFrame(e.per_query)`` works.
+    """
+
+    summaries: tuple[Summary, ...]
+    per_query: dict[str, AnyArray]
+
+    @property
+    def means(self) -> dict[str, float]:
+        """The mean of each measure, by name."""
+        return {summary.measure.name: summary.mean for summary in self.summaries}
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """The number of queries that each measure leaves out, by name."""
+        return {summary.measure.name: summary.n_left_out for summary in self.summaries}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, strings and lists, with None for NaN: ready for JSON."""
+        measures = {
+            s.measure.name: {
+                "mean": plain(s.mean),
+                "queries": s.n_queries,
+                "left_out": s.n_left_out,
+                "reason": s.reason if s.n_left_out else None,
+            }
+            for s in self.summaries
+        }
+        per_query = {name: [plain(v) for v in column.tolist()] for name, column in self.per_query.items()}
+        return {"measures": measures, "per_query": per_query}
+
+    def __str__(self) -> str:
+        return text_table(_HEADER, [summary.row for summary in self.summaries])
+
+    def _repr_html_(self) -> str:
+        return html_table(_HEADER, [summary.row for summary in self.summaries])
+
+
+def evaluate(
+    y: ArrayLike,
+    scores: ArrayLike,
+    qid: QueryLike = None,
+    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    *,
+    preset: str | None = None,
+    docs: ArrayLike | None = None,
+    n_threads: int | None = None,
+) -> Evaluation:
+    """Measure scores against labels, query by query.
+
+    Parameters
+    ----------
+    y, scores : array-like, shape (m,)
+    qid : array-like of query labels, Queries or None
+        None is one global ranking.
+    measures : names or Measures
+        See `get_measure`.
+    preset : {"default", "letor", "trec", "sklearn", "lightgbm", "xgboost"}, optional
+        Whose conventions to follow.
+    docs : array-like, optional
+        Document labels; the preset "trec" settles tied scores by them (without them, by row order).
+
+    Examples
+    --------
+    >>> print(evaluate([2, 0, 1, 1, 0], [0.9, 0.1, 0.8, 0.2, 0.3], ["a", "a", "a", "b", "b"], ["map", "p@1"]))
+    measure    mean  queries  left out  why
+    map      0.7500        2         0
+    p@1      0.5000        2         0
+    """
+    prepared = prepare_measures(y, qid, measures, preset=preset, docs=docs, n_threads=n_threads)
+    queries = prepared[0].queries
+    labels = np.array(["all"]) if queries.labels is None else queries.labels
+    per_query: dict[str, AnyArray] = {"qid": labels, "n_rows": queries.sizes}
+    summaries = []
+    for measure in prepared:
+        values = measure.per_query(scores)
+        per_query[measure.measure.name] = values
+        n_left_out = int(measure.left_out.sum())
+        summaries.append(
+            Summary(
+                measure=measure.measure,
+                mean=measure.mean(values),
+                n_queries=queries.n_queries - n_left_out,
+                n_left_out=n_left_out,
+                reason=measure.left_out_reason,
+            )
+        )
+    return Evaluation(tuple(summaries), per_query)
+
+
+def prepare_measures(
+    y: ArrayLike,
+    qid: QueryLike,
+    measures: str | Measure | Iterable[str | Measure],
+    *,
+    preset: str | None = None,
+    docs: ArrayLike | None = None,
+    n_threads: int | None = None,
+) -> Sequence[PreparedMeasure]:
+    """Measures of distinct names, prepared for the same labels."""
+    asked = [measures] if isinstance(measures, str | Measure) else list(measures)
+    chosen = [get_measure(measure, preset=preset) for measure in asked]
+    names = [measure.name for measure in chosen]
+    if not names:
+        raise ParameterError("The 'measures' parameter must name at least one measure.")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ParameterError(f"The 'measures' parameter names {twice[0]!r} twice.")
+    labels = check_labels(y)
+    queries = qid if isinstance(qid, Queries) else group_rows(qid, len(labels))
+    return [measure.on(labels, queries, docs=docs, n_threads=n_threads) for measure in chosen]
+
+
+def plain(value: Any) -> Any:
+    """A value that JSON can hold; None for NaN."""
+    if isinstance(value, float) and value != value:
+        return None
+    return value if isinstance(value, str | int | float) else str(value)
