@@ -22,3 +22,19 @@ def pair_laplacian(y, qid, *, ties="keep", weighting="example", weight=None):
             L[i, j] -= w
             L[j, i] -= w
     return L
+
+
+def pair_errors(y, scores, weight=None):
+    """Pairwise error (paper C, equation 1) and disagreement error (paper B, equation 1) of one ranking."""
+    y, scores = np.asarray(y, dtype=float), np.asarray(scores, dtype=float)
+    s = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
+    above = y[:, None] > y[None, :]
+    heaviside = np.heaviside(np.sign(scores[None, :] - scores[:, None]), 0.5)
+    pair_weight = np.where(above, np.outer(s, s), 0.0)
+    other = ~np.eye(len(y), dtype=bool)
+    signs = np.sign(np.subtract.outer(y, y)) - np.sign(np.subtract.outer(scores, scores))
+    with np.errstate(invalid="ignore"):
+        return {
+            "pairwise": (pair_weight * heaviside).sum() / pair_weight.sum(),
+            "disagreement": np.divide(0.5 * np.abs(signs[other]).sum(), other.sum()),
+        }

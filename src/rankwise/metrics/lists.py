@@ -71,7 +71,8 @@ def ndcg(judged: Judged, cutoff: int | None, conventions: Conventions) -> Discou
     """DCG@k over the greatest DCG@k that the labels allow (Järvelin and Kekäläinen 2002)."""
     gains = _gains(judged, conventions.gain)
     discount = _discounts(int(judged.sizes.max()), conventions.discount)
-    discount[cutoff:] = 0.0
+    if cutoff is not None:
+        discount[cutoff:] = 0.0
     best = np.lexsort((-gains, np.repeat(np.arange(judged.n_queries), judged.sizes)))
     ideal = judged.query_sums(gains[best] * discount[judged.rank])
     if conventions.short is ShortLists.ZERO and cutoff is not None:

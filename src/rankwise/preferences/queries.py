@@ -104,14 +104,15 @@ def qid_from_group_sizes(sizes: ArrayLike) -> Ints:
 
 def _encode(qid: ArrayLike | Iterable[Hashable]) -> tuple[Ints, AnyArray]:
     """Codes 0, 1, ... by first appearance, and the label of each code."""
-    array = qid if isinstance(qid, np.ndarray) else np.asarray(_as_list(qid))
-    if array.ndim != 1:
-        raise DataError(f"qid must be one-dimensional, one entry per row; got shape {array.shape}.")
-    if array.dtype.kind == "O" or not isinstance(qid, np.ndarray):
+    if not isinstance(qid, np.ndarray):
         return _encode_hashables(_as_list(qid))
-    if array.dtype.kind == "f" and np.isnan(array).any():
-        raise DataError(f"qid has a missing value (NaN) in row {int(np.isnan(array).argmax())}.")
-    labels, first, codes = np.unique(array, return_index=True, return_inverse=True)
+    if qid.ndim != 1:
+        raise DataError(f"qid must be one-dimensional, one entry per row; got shape {qid.shape}.")
+    if qid.dtype.kind == "O":
+        return _encode_hashables(_as_list(qid))
+    if qid.dtype.kind == "f" and np.isnan(qid).any():
+        raise DataError(f"qid has a missing value (NaN) in row {int(np.isnan(qid).argmax())}.")
+    labels, first, codes = np.unique(qid, return_index=True, return_inverse=True)
     by_appearance = np.argsort(first, kind="stable")
     rank = np.empty_like(by_appearance)
     rank[by_appearance] = np.arange(len(labels))

@@ -1,0 +1,167 @@
+"""Tables of measures: what is counted, what is left out, how differences are tested, what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.stats import wilcoxon
+
+from rankwise.errors import DataError, ParameterError
+from rankwise.metrics import compare, evaluate, get_measure, ndcg, pairwise_error, preference_error
+from rankwise.metrics.comparison import randomization_p
+from rankwise.preferences.queries import group_rows
+
+Y = [2, 0, 1, 0, 0, 1, 1]
+SCORES = [0.9, 0.1, 0.8, 0.2, 0.3, 0.5, 0.4]
+QID = ["a", "a", "b", "b", "c", "d", "d"]
+
+
+def test_evaluate_gives_means_over_counted_queries_and_a_line_per_query():
+    result = evaluate(Y, SCORES, QID, ["ndcg@10", "pairwise_error"])
+    assert result.means == {"ndcg@10": 1.0, "pairwise_error": 0.0}
+    assert result.per_query["qid"].tolist() == ["a", "b", "c", "d"]
+    assert result.per_query["n_rows"].tolist() == [2, 2, 1, 2]
+    np.testing.assert_array_equal(result.per_query["ndcg@10"], [1.0, 1.0, np.nan, 1.0])
+    np.testing.assert_array_equal(result.per_query["pairwise_error"], [0.0, 0.0, np.nan, np.nan])
+    assert result.left_out == {"ndcg@10": 1, "pairwise_error": 2}
+
+
+def test_evaluation_says_how_many_queries_were_left_out_and_why():
+    result = evaluate(Y, SCORES, QID, ["ndcg@10", "pairwise_error"])
+    assert "no relevant rows" in str(result)
+    assert "no two rows with different labels" in str(result)
+    assert "<table>" in result._repr_html_()
+
+
+def test_evaluation_is_ready_for_json():
+    plain = json.loads(json.dumps(evaluate(Y, SCORES, QID, "map").to_dict(), allow_nan=False))
+    assert plain["measures"]["map"] == {
+        "mean": 1.0,
+        "queries": 3,
+        "left_out": 1,
+        "reason": "no relevant rows",
+    }
+    assert plain["per_query"]["map"] == [1.0, 1.0, None, 1.0]
+
+
+def test_all_labels_tied_is_a_counted_nothing_not_an_error():
+    result = evaluate([1, 1, 1], [1, 2, 3], measures="pairwise_error")
+    assert np.isnan(result.means["pairwise_error"])
+    assert result.left_out == {"pairwise_error": 1}
+    assert "no two rows with different labels" in str(result)
+
+
+def test_a_preset_counts_empty_queries_as_its_tool_does():
+    assert evaluate(Y, SCORES, QID, "ndcg@10", preset="lightgbm").means["ndcg@10"] == 1.0
+    assert evaluate(Y, SCORES, QID, "ndcg@10", preset="sklearn").means["ndcg@10"] == 0.75
+
+
+def test_qid_may_be_anything_hashable_in_any_order_or_queries():
+    order = [6, 0, 4, 2, 1, 5, 3]
+    shuffled = evaluate(*(np.array(column)[order] for column in (Y, SCORES)), [(QID[i],) for i in order])
+    assert shuffled.means == evaluate(Y, SCORES, group_rows(QID, len(Y))).means
+
+
+@pytest.fixture
+def two_rankers():
+    rng = np.random.default_rng(0)
+    qid = np.repeat(np.arange(40), 12)
+    y = rng.integers(0, 4, 480).astype(float)
+    return y, {"good": y + rng.normal(size=480), "poor": y + 3.0 * rng.normal(size=480)}, qid
+
+
+def test_compare_tests_the_differences_of_queries(two_rankers):
+    y, scores, qid = two_rankers
+    result = compare(y, scores, qid, ["ndcg@5", "pairwise_error"])
+    (first, second) = result.tests
+    a, b = (get_measure("ndcg@5").per_query(y, scores[name], qid) for name in ("good", "poor"))
+    assert first.difference == pytest.approx(a.mean() - b.mean())
+    assert (first.n_better, first.n_worse, first.n_equal) == ((a > b).sum(), (a < b).sum(), (a == b).sum())
+    assert first.p_wilcoxon == pytest.approx(wilcoxon((a - b)[a != b]).pvalue)
+    assert first.p_randomization < 0.01
+    assert second.difference < 0 < second.n_better - second.n_worse
+    assert result.means["good"]["ndcg@5"] == pytest.approx(a.mean())
+    assert "good" in str(result)
+    assert "poor" in result._repr_html_()
+    json.dumps(result.to_dict(), allow_nan=False)
+
+
+def test_compare_gives_the_same_p_values_again(two_rankers):
+    y, scores, qid = two_rankers
+    assert compare(y, scores, qid) == compare(y, scores, qid)
+
+
+def test_compare_tests_each_pair_of_names_once(two_rankers):
+    y, scores, qid = two_rankers
+    tests = compare(y, {**scores, "none": np.zeros(480)}, qid, "map", n_permutations=100).tests
+    assert [(test.a, test.b) for test in tests] == [("good", "poor"), ("good", "none"), ("poor", "none")]
+
+
+def test_equal_rankers_do_not_differ(two_rankers):
+    y, scores, qid = two_rankers
+    (test,) = compare(y, {"a": scores["good"], "b": scores["good"]}, qid, "map").tests
+    assert (test.p_wilcoxon, test.p_randomization, test.n_equal) == (1.0, 1.0, 40)
+
+
+def test_randomization_is_exact_for_few_queries_and_close_to_it_for_more():
+    # |±1 ± 2 ± 3| >= 6 for 2 of the 8 sign vectors.
+    assert randomization_p(np.array([1.0, 2.0, 3.0]), 10_000, 0) == 0.25
+    difference = np.array([1.0, 2.0, 3.0, -1.0, 0.5, 4.0, 1.5, 2.5])
+    exact = randomization_p(difference, 256, 0)
+    assert randomization_p(np.tile(difference, 1), 255, 0) == pytest.approx(exact, abs=0.08)
+    assert randomization_p(difference, 250, 1) >= 1 / 251
+
+
+@pytest.mark.parametrize(
+    "call, error, sentence",
+    [
+        (lambda: pairwise_error([1, 2], [1, 2, 3]), DataError, "scores .*expected 2, got 3"),
+        (lambda: pairwise_error([1, 2], [1, 2], ["a"]), DataError, "qid .*expected 2, got 1"),
+        (lambda: pairwise_error([1, np.nan], [1, 2]), DataError, "y .*row 1 has nan"),
+        (lambda: pairwise_error([1, 2], [np.nan, 2]), DataError, "scores .*row 0 has nan"),
+        (
+            lambda: pairwise_error(np.array([1, "x"], dtype=object), [1, 2]),
+            DataError,
+            "y must hold real numbers",
+        ),
+        (lambda: pairwise_error([[1, 2]], [1, 2]), DataError, "y must be one-dimensional"),
+        (lambda: pairwise_error([], []), DataError, "no rows to measure"),
+        (lambda: evaluate([], [], []), DataError, "no rows to measure"),
+        (
+            lambda: evaluate([1], [1], None, "dcg@3"),
+            ParameterError,
+            "no measure 'dcg@3'; there are: ndcg, map",
+        ),
+        (lambda: evaluate([1], [1], None, []), ParameterError, "at least one"),
+        (lambda: evaluate([1], [1], None, ["map", "ap"]), ParameterError, "names 'map' twice"),
+        (
+            lambda: evaluate([1], [1], None, "map", preset="letor5"),
+            ParameterError,
+            "no preset 'letor5'; there are",
+        ),
+        (lambda: get_measure("p"), ParameterError, "needs a cutoff, as in 'p@10'"),
+        (lambda: get_measure("auc@3"), ParameterError, "takes no cutoff"),
+        (lambda: get_measure("ndcg@0"), ParameterError, "at least 1"),
+        (
+            lambda: get_measure("ndcg", gains="linear"),
+            ParameterError,
+            "no convention 'gains'; there are: gain",
+        ),
+        (lambda: get_measure("ndcg", gain="cubic"), ParameterError, "'gain' parameter must be one of"),
+        (lambda: get_measure("ndcg", ties="threshold"), ParameterError, "has no ties='threshold'"),
+        (lambda: ndcg([1, 0], [1, 2], k=2.5), ParameterError, "'k' parameter"),
+        (lambda: ndcg([-1, 0], [1, 2]), DataError, "labels of at least 0; row 0 has -1"),
+        (lambda: ndcg([2000, 0], [1, 2]), DataError, "label 2000 of row 0"),
+        (lambda: get_measure("err", max_grade=1)([0, 2], [1, 2]), DataError, "row 1 has the label 2"),
+        (lambda: get_measure("map").on([1, 0], None, [1, 2]), ParameterError, "take no sample_weight"),
+        (lambda: compare([1, 0], {"a": [1, 2]}), ParameterError, "at least two"),
+        (lambda: preference_error([1, 2], [[0, 2]]), DataError, "pair 0 is \\[0, 2\\]"),
+        (lambda: preference_error([1, 2], [[0.5, 1]]), DataError, "whole numbers"),
+        (lambda: preference_error([1, 2], np.zeros((0, 2), dtype=int)), DataError, "pairs is empty"),
+        (lambda: preference_error([1, 2], [[0, 1]], weight=[-1]), DataError, "at least 0"),
+        (lambda: pairwise_error([1, 2], [1, 2], average="mean"), ParameterError, "'macro', 'micro'"),
+    ],
+)
+def test_a_mistake_gets_one_clear_sentence(call, error, sentence):
+    with pytest.raises(error, match=sentence):
+        call()

@@ -1,0 +1,98 @@
+"""Laws that every measure obeys, whatever the data."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rankwise.metrics import KINDS, get_measure, pairwise_error
+
+NAMES = sorted(f"{kind}@3" if entry.cutoff == "needed" else kind for kind, entry in KINDS.items())
+CUT = ["ndcg@2", "map@3", "rr@2", "err@3"]
+laws = settings(max_examples=40, deadline=None)
+
+
+@st.composite
+def rankings(draw):
+    """Small labels, tied scores and a few queries, as three lists of one length."""
+    m = draw(st.integers(1, 24))
+    column = lambda values: draw(st.lists(values, min_size=m, max_size=m))  # noqa: E731
+    y = np.array(column(st.integers(0, 3)), dtype=float)
+    scores = np.array(column(st.integers(-5, 5)), dtype=float)
+    return y, scores, np.array(column(st.integers(0, 3)))
+
+
+def values_by_query(name, y, scores, qid, **options):
+    """Values keyed by query, so that the order of queries does not matter."""
+    prepared = get_measure(name, max_grade=3.0, **options).on(y, qid)
+    return dict(zip(prepared.queries.labels.tolist(), prepared.per_query(scores), strict=True))
+
+
+def assert_same(a, b):
+    assert a.keys() == b.keys()
+    np.testing.assert_allclose([a[q] for q in a], [b[q] for q in a], rtol=1e-12, atol=1e-14, equal_nan=True)
+
+
+@pytest.mark.parametrize("name", NAMES + CUT)
+@laws
+@given(data=rankings(), seed=st.integers(0, 2**32 - 1))
+def test_the_order_of_rows_and_queries_changes_nothing(name, data, seed):
+    y, scores, qid = data
+    shuffled = np.random.default_rng(seed).permutation(len(y))
+    assert_same(
+        values_by_query(name, y, scores, qid),
+        values_by_query(name, y[shuffled], scores[shuffled], qid[shuffled]),
+    )
+
+
+@pytest.mark.parametrize("name", NAMES + CUT)
+@laws
+@given(data=rankings())
+def test_a_strictly_increasing_map_of_the_scores_changes_nothing(name, data):
+    y, scores, qid = data
+    for mapped in (scores**3, np.exp(scores), scores * 1e-300, 1e6 - np.exp(-scores)):
+        assert_same(values_by_query(name, y, scores, qid), values_by_query(name, y, mapped, qid))
+
+
+@pytest.mark.parametrize("name", NAMES + CUT)
+@laws
+@given(data=rankings())
+def test_sorting_by_the_labels_is_best(name, data):
+    y, scores, qid = data
+    measure = get_measure(name, max_grade=3.0)
+    value, best = measure(y, scores, qid), measure(y, y, qid)
+    assert not measure.is_better(value, best) or value == pytest.approx(best, abs=1e-12)
+    if name.startswith(("ndcg", "auc", "pairwise", "disagreement")) and not np.isnan(best):
+        assert best == pytest.approx(float(measure.higher_is_better), abs=1e-12)
+
+
+@laws
+@given(data=rankings())
+def test_reversing_the_scores_turns_the_error_around(data):
+    y, scores, qid = data
+    if np.isnan(error := pairwise_error(y, scores, qid)):
+        return
+    assert pairwise_error(y, -scores, qid) == pytest.approx(1.0 - error, abs=1e-12)
+
+
+@laws
+@given(data=rankings(), seed=st.integers(0, 2**32 - 1))
+def test_weight_two_equals_the_row_twice(data, seed):
+    y, scores, qid = data
+    weight = np.random.default_rng(seed).integers(1, 4, len(y))
+    weight_of_row = dict(zip(range(len(y)), weight, strict=True))
+    twice = np.repeat(np.arange(len(y)), [weight_of_row[i] for i in range(len(y))])
+    for average in ("macro", "micro"):
+        weighted = pairwise_error(y, scores, qid, average=average, sample_weight=weight)
+        repeated = pairwise_error(y[twice], scores[twice], qid[twice], average=average)
+        assert weighted == pytest.approx(repeated, abs=1e-12, nan_ok=True)
+
+
+@laws
+@given(data=rankings())
+def test_single_row_queries_change_no_pairwise_measure(data):
+    y, scores, qid = data
+    more = np.append(y, [0.0, 3.0]), np.append(scores, [9.0, 9.0]), np.append(qid, [7, 8])
+    for name in ("pairwise_error", "pairwise_error_micro", "disagreement_error", "kendall_tau_b", "auc"):
+        measure = get_measure(name)
+        assert measure(*more) == pytest.approx(measure(y, scores, qid), abs=1e-12, nan_ok=True)
