@@ -30,7 +30,7 @@ def tied_rows(seed, m, n_labels=4, n_scores=None):
     return y, scores
 
 
-# Lengths on both sides of where the kernels change their method: direct counting, comparison sort, radix sort.
+# Lengths on both sides of where the kernels change method: direct counting, comparison sort, radix sort.
 SHAPES = [
     (1, 2, None),
     (2, 2, 3),
