@@ -7,4 +7,5 @@ NB_MODULE(_native, module) {
     rankwise::bind_measures(module);
     rankwise::bind_letor(module);
     rankwise::bind_products(module);
+    rankwise::bind_shifts(module);
 }

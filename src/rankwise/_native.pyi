@@ -24,6 +24,16 @@ def query_normal_product(
 def row_normal_product(
     X: RowMatrix, scale: Floats, shift: Floats, weights: Floats, out: Floats, n_threads: int
 ) -> None: ...
+def shifted_update(
+    active: Ints,
+    step: Floats,
+    zeta: Floats,
+    beta: Floats,
+    residual: Floats,
+    solutions: Floats,
+    directions: Floats,
+    n_threads: int,
+) -> None: ...
 def rank_rows(offsets: Ints, scores: Floats, row: Ints, first: Ints, end: Ints, n_threads: int) -> None: ...
 def cascade(
     offsets: Ints, first: Ints, end: Ints, stop: Floats, cutoff: int, values: Floats, n_threads: int

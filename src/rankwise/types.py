@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
+Bools: TypeAlias = NDArray[np.bool_]
 AnyArray: TypeAlias = NDArray[Any]
 # A feature matrix: dense rows in C order, or CSR.
 Matrix: TypeAlias = "NDArray[np.float64] | NDArray[np.float32] | sparse.csr_matrix | sparse.csr_array"

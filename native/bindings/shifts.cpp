@@ -1,0 +1,24 @@
+#include "kernels/shifts.hpp"
+
+#include "bindings/arrays.hpp"
+
+namespace rankwise {
+
+using Table = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+void bind_shifts(nb::module_& module) {
+    module.def(
+        "shifted_update",
+        [](Indices active, Doubles step, Doubles zeta, Doubles beta, Doubles residual, Table solutions,
+           Table directions, int n_threads) {
+            const ShiftedStep by{step.data(), zeta.data(), beta.data()};
+            const nb::gil_scoped_release release;
+            shifted_update(active.data(), static_cast<std::int64_t>(active.shape(0)),
+                           static_cast<std::int64_t>(residual.shape(0)), by, residual.data(),
+                           solutions.data(), directions.data(), n_threads);
+        },
+        nb::arg("active"), nb::arg("step"), nb::arg("zeta"), nb::arg("beta"), nb::arg("residual"),
+        nb::arg("solutions").noconvert(), nb::arg("directions").noconvert(), nb::arg("n_threads"));
+}
+
+}  // namespace rankwise

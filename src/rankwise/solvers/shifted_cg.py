@@ -1,0 +1,246 @@
+"""Conjugate gradient on ``(A + αI) z = b`` for every α of a grid at once, with the products of a single run.
+
+The systems share their Krylov space: run from zero, their residuals stay parallel, ``r_α = ζ_α r``, and ζ
+obeys a recurrence of scalars (Jegerlehner 1996; Frommer and Maass 1999). So only the system with the
+smallest α takes products with A, and each further α costs O(n) an iteration. Scores of validation rows are
+linear in z and obey the same recurrences, so that one product with the validation matrix an iteration serves
+all α.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rankwise import _native
+from rankwise.solvers.surface import ShiftedCGResult, Stop, Surface, Validation
+from rankwise.threads import resolve_threads
+from rankwise.types import Bools, Floats, Ints
+
+
+@dataclass
+class ShiftedCGState:
+    """Everything that the next iteration depends on: saved and given back, a run goes on to the same bits.
+
+    Solutions, directions and the residual are extended: the first n values are vectors of the system, the
+    rest their scores of the validation rows.
+    """
+
+    solutions: Floats  # (n_alphas, n + n_validation)
+    directions: Floats  # like solutions
+    residual: Floats  # (n + n_validation,)
+    zeta: Floats  # (n_alphas,): residual of a shifted system over that of the smallest alpha
+    ratio: Floats  # (n_alphas,): the last zeta over the one before
+    norm: Floats  # (n_alphas,): of the residuals
+    active: Bools  # (n_alphas,): not yet converged
+    n_iter: Ints  # (n_alphas,): iterations until convergence, or so far
+    surface: Floats  # (n_alphas, max_iter): the measure, NaN where not reached
+    best_value: Floats  # (n_alphas,)
+    best_iter: Ints  # (n_alphas,): counted from 1; 0 before there is one
+    best: Floats  # (n_alphas, n): the solutions that were best
+    step: float = 1.0
+    beta: float = 0.0
+    residual_square: float = 0.0
+    iteration: int = 0
+
+
+def shifted_cg(
+    product: Callable[[Floats], Floats],
+    right: Floats,
+    alphas: Sequence[float] | Floats,
+    *,
+    validation: Validation | None = None,
+    patience: int = 10,
+    stop_early: bool = False,
+    tol: float = 1e-5,
+    max_iter: int = 500,
+    on_iteration: Callable[[ShiftedCGState], None] | None = None,
+    state: ShiftedCGState | None = None,
+    n_threads: int | None = None,
+) -> ShiftedCGResult:
+    """Solve ``(A + αI) z = b`` for all alphas, A symmetric and positive semi-definite.
+
+    Parameters
+    ----------
+    product : callable
+        ``v ↦ A v``; called once an iteration.
+    right : Floats, shape (n,)
+        b.
+    alphas : sequence of float
+        Not negative, ascending, all different.
+    validation : Validation or None
+    patience : int
+        Early stopping gives an alpha up after this many iterations without a better measure.
+    stop_early : bool
+        Whether to end the run when every alpha is given up or converged; otherwise each must converge.
+    tol : float
+        A system has converged when its residual is at most ``tol ‖b‖``.
+    max_iter : int
+    on_iteration : callable or None
+        Called with the state after every iteration; it must not change it.
+    state : ShiftedCGState or None
+        Where an earlier run of the same problem was; it is changed.
+    n_threads : int or None
+
+    Returns
+    -------
+    ShiftedCGResult
+
+    Notes
+    -----
+    An iteration takes one product with A, one with the validation matrix, O(n_alphas (n + n_validation)) for
+    the recurrences, and one measure for each alpha that has not converged. A KeyboardInterrupt ends the run
+    with what there is (``stop`` says so), and so does a singular matrix or a product that is not finite.
+    """
+    run = _Run(
+        np.asarray(alphas, dtype=np.float64), product, right, validation, patience, resolve_threads(n_threads)
+    )
+    if state is None:
+        state = run.start(max_iter)
+    stop = Stop.CONVERGED if not state.active.any() else None
+    try:
+        while stop is None:
+            stop = run.advance(state, tol)
+            if on_iteration is not None and stop not in (Stop.BREAKDOWN, Stop.NOT_FINITE):
+                on_iteration(state)
+            if stop is None and stop_early and run.all_given_up(state):
+                stop = Stop.NO_IMPROVEMENT
+            if stop is None and state.iteration >= max_iter:
+                stop = Stop.MAX_ITER
+    except KeyboardInterrupt:
+        stop = Stop.INTERRUPTED
+    return run.finish(state, stop)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What stays the same over a run."""
+
+    alphas: Floats
+    product: Callable[[Floats], Floats]
+    right: Floats
+    validation: Validation | None
+    patience: int
+    n_threads: int
+
+    def start(self, max_iter: int) -> ShiftedCGState:
+        n, n_alphas = len(self.right), len(self.alphas)
+        residual = self._extended(self.right)
+        judged = (n_alphas, n) if self.validation is not None else (0, n)
+        square = _dot(self.right, self.right)
+        return ShiftedCGState(
+            solutions=np.zeros((n_alphas, len(residual))),
+            directions=np.tile(residual, (n_alphas, 1)),
+            residual=residual,
+            zeta=np.ones(n_alphas),
+            ratio=np.ones(n_alphas),
+            norm=np.full(n_alphas, np.sqrt(square)),
+            active=np.full(n_alphas, square > 0.0),
+            n_iter=np.zeros(n_alphas, dtype=np.int64),
+            surface=np.full((judged[0], max_iter), np.nan),
+            best_value=np.full(judged[0], np.nan),
+            best_iter=np.zeros(judged[0], dtype=np.int64),
+            best=np.zeros(judged),
+            residual_square=square,
+        )
+
+    def advance(self, state: ShiftedCGState, tol: float) -> Stop | None:
+        """One iteration; the state is left as it was when there is no step to take."""
+        n, smallest = len(self.right), self.alphas[0]
+        direction = state.directions[0, :n]
+        image = self.product(direction) + smallest * direction
+        curvature = _dot(direction, image)
+        if not np.isfinite(curvature):
+            return Stop.NOT_FINITE
+        if curvature <= 0.0:
+            return Stop.BREAKDOWN
+        step = state.residual_square / curvature
+        residual = state.residual[:n] - step * image
+        square = _dot(residual, residual)
+        if not np.isfinite(square):
+            return Stop.NOT_FINITE
+        extended = self._extended(residual)
+        self._step(state, step, square, extended)
+        if self.validation is not None:
+            self._judge(state, self.validation)
+        state.norm[state.active] = state.zeta[state.active] * np.sqrt(square)
+        state.active &= state.norm > tol * np.sqrt(_dot(self.right, self.right))
+        return None if state.active.any() else Stop.CONVERGED
+
+    def _step(self, state: ShiftedCGState, step: float, square: float, residual: Floats) -> None:
+        beta = square / state.residual_square
+        ratio = 1.0 / (
+            1.0 + (self.alphas - self.alphas[0]) * step + step * state.beta / state.step * (1.0 - state.ratio)
+        )
+        zeta = state.zeta * ratio
+        active = np.flatnonzero(state.active)
+        _native.shifted_update(
+            active,
+            step * ratio,
+            zeta,
+            ratio**2 * beta,
+            residual,
+            state.solutions,
+            state.directions,
+            self.n_threads,
+        )
+        state.ratio[active], state.zeta[active] = ratio[active], zeta[active]
+        state.residual, state.residual_square = residual, square
+        state.step, state.beta = step, beta
+        state.iteration += 1
+        state.n_iter[active] = state.iteration
+
+    def _judge(self, state: ShiftedCGState, validation: Validation) -> None:
+        n, column = len(self.right), state.iteration - 1
+        if column > 0:
+            state.surface[:, column] = state.surface[:, column - 1]
+        for k in np.flatnonzero(state.active):
+            value = validation.measure(state.solutions[k, n:])
+            state.surface[k, column] = value
+            if not self._given_up(state)[k] and validation.improves(value, state.best_value[k]):
+                state.best_value[k] = value
+                state.best_iter[k] = state.iteration
+                state.best[k] = state.solutions[k, :n]
+
+    def _given_up(self, state: ShiftedCGState) -> Bools:
+        """Which alphas have gone `patience` iterations without a better measure."""
+        return state.n_iter - state.best_iter > self.patience
+
+    def all_given_up(self, state: ShiftedCGState) -> bool:
+        if self.validation is None:
+            return False
+        done = ~state.active | (state.n_iter - state.best_iter >= self.patience)
+        return bool(done.all())
+
+    def _extended(self, vector: Floats) -> Floats:
+        if self.validation is None:
+            return vector.copy()
+        return np.concatenate([vector, self.validation.scores(vector)])
+
+    def finish(self, state: ShiftedCGState, stop: Stop) -> ShiftedCGResult:
+        scale = np.sqrt(_dot(self.right, self.right)) or 1.0
+        result = ShiftedCGResult(
+            alphas=self.alphas.copy(),
+            solutions=state.solutions[:, : len(self.right)].copy(),
+            n_iter=state.n_iter.copy(),
+            converged=~state.active,
+            residual=state.norm / scale,
+            stop=stop,
+        )
+        if self.validation is None:
+            return result
+        surface = Surface(
+            validation=self.validation,
+            values=state.surface[:, : state.iteration].copy(),
+            best=state.best.copy(),
+            best_value=state.best_value.copy(),
+            best_iter=state.best_iter.copy(),
+        )
+        return replace(result, surface=surface)
+
+
+def _dot(u: Floats, v: Floats) -> float:
+    """A sum in fixed order, unlike BLAS, whose bits depend on its threads."""
+    return float((u * v).sum())
