@@ -43,7 +43,7 @@ def test_blanks_crlf_and_empty_lines_are_fine(tmp_path):
         ("1 ２\n".encode(), 1, "expected"),
         (b"\x00\x01\xff\xfe", 1, "expected"),
         (b"1" * 10_000_000, 1, r"got '1+'\.\.\."),
-        (b"1 2\n4 4\n", 2, "row 4 is preferred to itself"),
+        (b"4 4\n", None, "holds no preferences"),
         (b"1 2\n3 4 2.0\n", 2, "every line must have a weight, or none"),
         (b"1 2 1.0\n3 4\n", 2, "every line must have a weight, or none"),
         (b"1 2 nan\n", 1, "a weight must be a finite number of at least 0; got 'nan'"),
@@ -92,8 +92,19 @@ def test_what_no_one_could_load_is_not_saved(tmp_path, pairs, weight, message):
     assert not list(tmp_path.iterdir())
 
 
+def test_rows_compared_with_themselves_are_left_out_with_a_warning(tmp_path):
+    (tmp_path / "p").write_bytes(b"1 2 0.5\n4 4 0.6\n3 1 0.7\n5 5 0.8\n")
+    with pytest.warns(
+        UserWarning, match=r"2 of 4 preferences compare a row with itself \(the first is row 4\)"
+    ):
+        pairs, weight = load_pairs(tmp_path / "p")
+    assert pairs.tolist() == [[1, 2], [3, 1]]
+    assert weight.tolist() == [0.5, 0.7]
+
+
 def test_the_parse_preferences_load(shared_data):
-    pairs, weight = load_pairs(shared_data / "parses" / "rank_train.preferences", n_rows=100)
-    assert pairs.shape == (1000, 2)
+    with pytest.warns(UserWarning, match="16 of 1000 preferences compare a row with itself"):
+        pairs, weight = load_pairs(shared_data / "parses" / "rank_train.preferences", n_rows=100)
+    assert pairs.shape == (984, 2)
     assert pairs[0].tolist() == [94, 2]
     assert weight is None

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import lzma
 import re
+import warnings
 from array import array
 from collections.abc import Callable
 from os import PathLike
@@ -42,6 +43,8 @@ class PreferencePairs(NamedTuple):
 def load_pairs(path: str | PathLike[str], *, n_rows: int | None = None) -> PreferencePairs:
     """Read preferences, one a line: the preferred row, the other row and, on every line or none, a weight.
 
+    Lines that compare a row with itself, which some logs have, are left out with a warning.
+
     Parameters
     ----------
     path : path
@@ -68,10 +71,17 @@ def load_pairs(path: str | PathLike[str], *, n_rows: int | None = None) -> Prefe
                     weights.extend(() if weight is None else (weight,))
         except (EOFError, OSError, lzma.LZMAError) as error:
             raise FileFormatError(path, f"cannot be read to its end: {error}") from error
-    if not rows:
-        raise FileFormatError(path, "holds no preferences")
     pairs = np.frombuffer(rows, dtype=np.int64).reshape(-1, 2)
-    return PreferencePairs(pairs, np.frombuffer(weights, dtype=np.float64) if weights else None)
+    differ = pairs[:, 0] != pairs[:, 1]
+    if not differ.any():
+        raise FileFormatError(path, "holds no preferences")
+    if not differ.all():
+        first, n_same = int(pairs[~differ][0, 0]), int((~differ).sum())
+        message = f"{n_same} of {len(pairs)} preferences compare a row with itself (the first is row {first})"
+        warnings.warn(f"{path}: {message} and are left out.", stacklevel=2)
+    return PreferencePairs(
+        pairs[differ], np.frombuffer(weights, dtype=np.float64)[differ] if weights else None
+    )
 
 
 def _parsed(line: bytes, path: Path, number: int) -> tuple[int, int, float | None]:
@@ -81,8 +91,6 @@ def _parsed(line: bytes, path: Path, number: int) -> tuple[int, int, float | Non
         expected = "expected 'preferred other [weight]' with row numbers from 0"
         raise FileFormatError(path, f"{expected}; got {shown!r}{'...' if len(line) > 60 else ''}", number)
     preferred, other = int(fields[1]), int(fields[2])
-    if preferred == other:
-        raise FileFormatError(path, f"row {other} is preferred to itself", number)
     if fields[3] is None:
         return preferred, other, None
     try:

@@ -14,8 +14,8 @@ from rankwise.preferences.queries import Queries, group_rows
 from rankwise.types import AnyArray, Ints, Matrix
 from rankwise.validation import check_matrix
 
-# Rows are scaled in chunks of whole queries of about this many values, so that a chunk stays in cache.
-_CHUNK_VALUES = 1 << 17
+# Whole queries are scaled in chunks of about this many values, which stay in cache.
+_CHUNK_VALUES = 1 << 16
 
 
 def scale_per_query(X: Any, qid: ArrayLike | Iterable[Hashable] | None = None) -> Matrix:
@@ -48,14 +48,16 @@ def scale_grouped(X: Matrix, queries: Queries) -> Matrix:
 
 def _scale_dense(X: AnyArray, queries: Queries) -> AnyArray:
     scaled = np.empty_like(X)
-    for first, last in _chunks(queries.offsets, max(1, _CHUNK_VALUES // X.shape[1])):
+    for first, last in _chunks(queries.offsets * X.shape[1], _CHUNK_VALUES):
         start, stop = queries.offsets[first], queries.offsets[last]
         rows = slice(start, stop) if queries.order is None else queries.order[start:stop]
-        starts, sizes = queries.offsets[first:last] - start, np.diff(queries.offsets[first : last + 1])
         chunk = X[rows]
-        low, high = np.minimum.reduceat(chunk, starts, axis=0), np.maximum.reduceat(chunk, starts, axis=0)
-        chunk, low, span = _representable(chunk, low, high)
-        if len(sizes) > 1:
+        if last - first == 1:
+            chunk, low, span = _ranges(chunk, chunk.min(axis=0), chunk.max(axis=0))
+        else:
+            starts, sizes = queries.offsets[first:last] - start, np.diff(queries.offsets[first : last + 1])
+            low, high = np.minimum.reduceat(chunk, starts, axis=0), np.maximum.reduceat(chunk, starts, axis=0)
+            chunk, low, span = _ranges(chunk, low, high)
             low, span = np.repeat(low, sizes, axis=0), np.repeat(span, sizes, axis=0)
         out = scaled[rows] if queries.order is None else chunk
         np.subtract(chunk, low, out=out)
@@ -66,32 +68,42 @@ def _scale_dense(X: AnyArray, queries: Queries) -> AnyArray:
 
 
 def _scale_sparse(X: Any, queries: Queries) -> Any:
-    grouped: Any = queries.grouped(X).copy() if queries.order is None else queries.grouped(X)
-    grouped.sum_duplicates()
-    # Places of the stored values column by column and, inside a column, query by query: a run of them is one
+    scaled: Any = X.copy() if queries.order is None else X[queries.order]
+    scaled.sum_duplicates()
+    query_of_row = np.repeat(np.arange(queries.n_queries), queries.sizes)
+    n_stored_before = scaled.indptr[queries.offsets]
+    for first, last in _chunks(n_stored_before, max(_CHUNK_VALUES, X.shape[1])):
+        rows = slice(queries.offsets[first], queries.offsets[last])
+        stored = slice(n_stored_before[first], n_stored_before[last])
+        scaled.data[stored] = _scale_stored(scaled[rows], query_of_row[rows], queries)
+    scaled.eliminate_zeros()
+    return scaled if queries.order is None else scaled[np.argsort(queries.order)]
+
+
+def _scale_stored(rows: Any, query_of_row: Ints, queries: Queries) -> AnyArray:
+    """The stored values of some whole queries, scaled."""
+    # Where the values are, column by column and, inside a column, query by query: each run of them is one
     # feature of one query.
-    places = sparse.csr_array(
-        (np.arange(grouped.nnz), grouped.indices, grouped.indptr), shape=X.shape
-    ).tocsc()
-    query = np.repeat(np.arange(queries.n_queries), queries.sizes)[places.indices]
-    column = np.repeat(np.arange(X.shape[1]), np.diff(places.indptr))
-    starts = np.flatnonzero((np.diff(query, prepend=-1) != 0) | (np.diff(column, prepend=-1) != 0))
-    if len(starts) > 0:
-        values = grouped.data[places.data]
-        lengths = np.diff(starts, append=len(values))
-        low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
-        with_zero = lengths < queries.sizes[query[starts]]
-        if (low[with_zero] < 0).any():
-            run = starts[(with_zero & (low < 0)).argmax()]
-            raise _filling(int(column[run]), int(query[run]), queries)
-        low[with_zero] = 0
-        values, low, span = _representable(values, low, high)
-        grouped.data[places.data] = (values - np.repeat(low, lengths)) / np.repeat(span, lengths)
-    grouped.eliminate_zeros()
-    return grouped if queries.order is None else grouped[np.argsort(queries.order)]
+    places = sparse.csr_array((np.arange(rows.nnz), rows.indices, rows.indptr), shape=rows.shape).tocsc()
+    query = query_of_row[places.indices]
+    is_start = np.diff(query, prepend=-1) != 0
+    is_start[places.indptr[:-1][np.diff(places.indptr) > 0]] = True
+    starts = np.flatnonzero(is_start)
+    lengths = np.diff(starts, append=len(query))
+    values = rows.data[places.data]
+    low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+    with_zero = lengths < queries.sizes[query[starts]]
+    if (low[with_zero] < 0).any():
+        at = starts[(with_zero & (low < 0)).argmax()]
+        raise _filling(int(rows.indices[places.data[at]]), int(query[at]), queries)
+    low[with_zero] = 0
+    values, low, span = _ranges(values, low, high)
+    scaled = np.empty_like(values)
+    scaled[places.data] = (values - np.repeat(low, lengths)) / np.repeat(span, lengths)
+    return scaled
 
 
-def _representable(x: AnyArray, low: AnyArray, high: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
+def _ranges(x: AnyArray, low: AnyArray, high: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
     """`x`, `low` and ``high − low`` (1 where that is 0), all halved if the range passes the largest float."""
     with np.errstate(over="ignore"):
         span = high - low
@@ -109,8 +121,8 @@ def _filling(column: int, query: int, queries: Queries) -> DataError:
     )
 
 
-def _chunks(offsets: Ints, n_rows: int) -> list[tuple[int, int]]:
-    """Runs of whole queries with about `n_rows` rows each (more if one query has more)."""
-    cuts = np.searchsorted(offsets, np.arange(0, offsets[-1], n_rows), side="left")
-    ends = np.unique(np.append(cuts, len(offsets) - 1))
+def _chunks(n_before: Ints, size: int) -> list[tuple[int, int]]:
+    """Runs of whole queries that hold about `size` values each; `n_before` counts those before each query."""
+    cuts = np.searchsorted(n_before, np.arange(0, n_before[-1], size), side="left")
+    ends = np.unique(np.append(cuts, len(n_before) - 1))
     return list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True))

@@ -84,7 +84,9 @@ def group_codes(codes: Ints, labels: AnyArray) -> Queries:
     sizes = np.bincount(codes, minlength=len(labels))
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     grouped = bool(np.all(codes[1:] >= codes[:-1]))
-    order = None if grouped else np.argsort(codes, kind="stable").astype(np.int64)
+    # NumPy sorts 8 and 16 bits by radix.
+    narrow = codes.astype(np.min_scalar_type(len(labels)))
+    order = None if grouped else np.argsort(narrow, kind="stable").astype(np.int64, copy=False)
     return Queries(offsets=offsets, order=order, labels=labels)
 
 
@@ -104,39 +106,80 @@ def qid_from_group_sizes(sizes: ArrayLike) -> Ints:
 
 def _encode(qid: ArrayLike | Iterable[Hashable]) -> tuple[Ints, AnyArray]:
     """Codes 0, 1, ... by first appearance, and the label of each code."""
-    if not isinstance(qid, np.ndarray):
+    # A list is taken as it is: as an array, tuples would become a second dimension and [1, "1"] one label.
+    if not hasattr(qid, "__array__"):
         return _encode_hashables(_as_list(qid))
-    if qid.ndim != 1:
-        raise DataError(f"qid must be one-dimensional, one entry per row; got shape {qid.shape}.")
-    if qid.dtype.kind == "O":
-        return _encode_hashables(_as_list(qid))
-    if qid.dtype.kind == "f" and np.isnan(qid).any():
-        raise DataError(f"qid has a missing value (NaN) in row {int(np.isnan(qid).argmax())}.")
-    labels, first, codes = np.unique(qid, return_index=True, return_inverse=True)
-    by_appearance = np.argsort(first, kind="stable")
-    rank = np.empty_like(by_appearance)
-    rank[by_appearance] = np.arange(len(labels))
-    return rank[codes].astype(np.int64), labels[by_appearance]
+    array = np.asarray(qid)
+    if array.ndim != 1:
+        raise DataError(f"qid must be one-dimensional, one entry per row; got shape {array.shape}.")
+    if array.dtype.kind == "O":
+        return _encode_hashables(array.tolist())
+    missing = array != array  # NaN and NaT
+    if missing.any():
+        raise DataError(f"qid has a missing value in row {int(missing.argmax())}.")
+    if array.dtype.kind in "iu" and len(array) > 0:
+        low, high = int(array.min()), int(array.max())
+        if high - low < 4 * len(array) + 1000:
+            return _encode_range(array, low, high)
+    labels, first, codes = np.unique(array, return_index=True, return_inverse=True)
+    by_appearance = np.argsort(first)
+    return np.argsort(by_appearance)[codes].astype(np.int64, copy=False), labels[by_appearance]
 
 
-def _as_list(qid: ArrayLike | Iterable[Hashable]) -> list[Any]:
-    to_list = getattr(qid, "tolist", None) or getattr(qid, "to_list", None)
-    return list(to_list()) if to_list is not None else list(qid)  # type: ignore[arg-type]
+def _encode_range(array: AnyArray, low: int, high: int) -> tuple[Ints, AnyArray]:
+    """Codes of integers from a range so narrow that a table of it is smaller than a sort; O(m)."""
+    wide = array.astype(np.int64) if array.dtype.kind == "i" else array
+    index = (wide - wide.dtype.type(low)).astype(np.int64)
+    first = np.full(high - low + 1, -1, dtype=np.int64)
+    # The last of several assignments to one place stays: backwards, that is the first row of each label.
+    first[index[::-1]] = np.arange(len(array))[::-1]
+    present = np.flatnonzero(first >= 0)
+    by_appearance = present[np.argsort(first[present])]
+    labels = array[first[by_appearance]]
+    first[by_appearance] = np.arange(len(by_appearance))
+    return first[index], labels
+
+
+def _as_list(qid: Any) -> list[Any]:
+    if isinstance(qid, (str, bytes)) or not isinstance(qid, Iterable):
+        raise DataError(f"qid must be an array or list of labels, one per row; got a {type(qid).__name__}.")
+    return list(qid)
 
 
 def _encode_hashables(values: list[Any]) -> tuple[Ints, AnyArray]:
     code_of: dict[Any, int] = {}
-    codes = np.empty(len(values), dtype=np.int64)
-    for row, value in enumerate(values):
-        if value is None or value != value:
-            raise DataError(f"qid has a missing value in row {row}.")
-        try:
-            codes[row] = code_of.setdefault(value, len(code_of))
-        except TypeError as error:
-            raise DataError(
-                f"qid must hold hashable labels; row {row} holds a {type(value).__name__}."
-            ) from error
-    labels = np.empty(len(code_of), dtype=object)
-    labels[:] = list(code_of)
-    narrowed = np.array(list(code_of)) if all(type(v) in (int, str) for v in code_of) else labels
-    return codes, narrowed if narrowed.shape == labels.shape else labels
+    try:
+        codes = np.fromiter(
+            (code_of.setdefault(value, len(code_of)) for value in values), np.int64, len(values)
+        )
+    except TypeError:
+        row, value = next((row, value) for row, value in enumerate(values) if not _is_hashable(value))
+        message = f"qid must hold hashable labels; row {row} holds a {type(value).__name__}."
+        raise DataError(message) from None
+    for value, code in code_of.items():
+        if _is_missing(value):
+            raise DataError(f"qid has a missing value in row {int((codes == code).argmax())}.")
+    distinct = list(code_of)
+    labels = np.empty(len(distinct), dtype=object)
+    labels[:] = distinct
+    if {type(value) for value in distinct} in ({int}, {str}):
+        plain = np.array(distinct)
+        # NumPy drops zero bytes at the end of a string, which may be all that tells two labels apart.
+        labels = plain if plain.tolist() == distinct else labels
+    return codes, labels
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, NaT, and pandas' NA, which does not say whether it equals itself."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:
+        return True
