@@ -1,10 +1,13 @@
 #include "kernels/letor.hpp"
 
+#include <nanobind/stl/vector.h>
+
 #include <limits>
 #include <memory>
 #include <utility>
 
 #include "bindings/arrays.hpp"
+#include "kernels/letor_writer.hpp"
 
 namespace rankwise {
 
@@ -25,9 +28,31 @@ nb::object as_bytes(TextColumn& column) {
     return nb::bytes(text.data(), text.size());
 }
 
+template <class Value>
+void bind_format_entries(nb::module_& module) {
+    module.def(
+        "format_entries",
+        [](Indices indptr, Indices indices, Vector<const Value> values, std::int64_t first_index,
+           int n_threads) {
+            EntryText entries;
+            {
+                nb::gil_scoped_release release;
+                const auto n_rows = static_cast<std::int64_t>(indptr.shape(0)) - 1;
+                entries = format_entries(indptr.data(), n_rows, indices.data(), values.data(), first_index,
+                                         n_threads);
+            }
+            return nb::make_tuple(nb::bytes(entries.text.data(), entries.text.size()),
+                                  nb::cast(entries.ends));
+        },
+        nb::arg("indptr"), nb::arg("indices"), nb::arg("values").noconvert(), nb::arg("first_index"),
+        nb::arg("n_threads"));
+}
+
 }  // namespace
 
 void bind_letor(nb::module_& module) {
+    bind_format_entries<double>(module);
+    bind_format_entries<float>(module);
     nb::class_<LetorReader>(module, "LetorReader")
         .def(
             "__init__",

@@ -57,6 +57,9 @@ def count_weighted_pairs(
     tied_both: Floats,
     n_threads: int,
 ) -> None: ...
+def format_entries(
+    indptr: Ints, indices: Ints, values: AnyArray, first_index: int, n_threads: int
+) -> tuple[bytes, list[int]]: ...
 
 class LetorReader:
     def __init__(self, min_index: int, max_index: int, single_precision: bool) -> None: ...

@@ -70,8 +70,7 @@ def load_letor(
         With file and line, if anything is wrong with the text.
     """
     reader = LetorFile(path, dtype=dtype, zero_based=zero_based, n_features=n_features, n_threads=n_threads)
-    if dense not in (True, False, "auto"):
-        raise ParameterError(f"The 'dense' parameter must be True, False or 'auto'; got {dense!r}.")
+    check_flag("dense", dense)
     for _ in reader.blocks(progress):
         pass
     rows = reader.take()
@@ -173,6 +172,16 @@ class LetorFile:
         return numbers if canonical else np.array(labels, dtype=np.str_)
 
 
+def check_flag(name: str, value: object) -> None:
+    if not (isinstance(value, bool) or value == "auto"):
+        raise ParameterError(f"The '{name}' parameter must be True, False or 'auto'; got {value!r}.")
+
+
+def is_dense(dense: bool | Auto, n_entries: int, n_rows: int, n_columns: int) -> bool:
+    """Resolve "auto": X is dense if at least half of its entries are there."""
+    return 2 * n_entries >= n_rows * n_columns if dense == "auto" else dense
+
+
 def decoded(text: bytes) -> str:
     """UTF-8 text; bytes that are none stay visible as ``\\xe9``."""
     return text.decode("utf-8", errors="backslashreplace")
@@ -195,11 +204,10 @@ def _row_labels(labels: AnyArray) -> AnyArray:
 
 def _matrix(rows: LetorRows, n_columns: int, first_index: int, dense: bool | Auto) -> Matrix:
     shape = (len(rows.labels), n_columns)
-    n_entries, size = len(rows.values), shape[0] * shape[1]
-    if dense == "auto":
-        dense = 2 * n_entries >= size
-    if dense and n_entries == size:
-        return rows.values.reshape(shape)
+    n_entries = len(rows.values)
+    dense = is_dense(dense, n_entries, *shape)
+    if dense and n_entries == shape[0] * shape[1]:
+        return rows.values.reshape(shape)  # every row is full, and its indices ascend
     indices: Any = rows.indices
     indices -= first_index
     indptr = np.zeros(shape[0] + 1, dtype=indices.dtype)

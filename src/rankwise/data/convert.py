@@ -1,0 +1,173 @@
+"""LETOR text to a store, in one pass and bounded memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import chain, islice
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from rankwise.data.letor import Auto, LetorFile, LetorRows, check_flag, decoded, is_dense
+from rankwise.data.manifest import MANIFEST, Manifest, write_manifest
+from rankwise.data.npy import HEADER_BYTES, PIECE_BYTES, ArrayFile, ArrayWriter, read_pieces, write_array
+from rankwise.data.text import Progress
+from rankwise.errors import FileFormatError
+from rankwise.files import replacing_folder
+from rankwise.preferences.queries import group_codes, one_query
+from rankwise.types import AnyArray
+
+_MAX_DOC_BYTES = 1000
+_ROWS_PER_PIECE = 1 << 14
+
+
+def convert_letor(
+    path: str | os.PathLike[str],
+    store: str | os.PathLike[str],
+    *,
+    dtype: str = "float64",
+    dense: bool | Auto = "auto",
+    zero_based: bool | Auto = "auto",
+    n_features: int | None = None,
+    n_threads: int | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Convert LETOR/SVMlight text to a store that `open_store` opens.
+
+    The parameters are those of `load_letor`, and so is the data, comments aside, which are not kept. The text
+    is read once, block by block, and a block's arrays go to disk before the next is read, so memory is
+    bounded whatever the size of the file (except for 16 bytes per row if a query's rows are not together).
+    If anything goes wrong, a full disk included, no half-written store is left.
+    """
+    check_flag("dense", dense)
+    reader = LetorFile(path, dtype=dtype, zero_based=zero_based, n_features=n_features, n_threads=n_threads)
+    with replacing_folder(store, marker=MANIFEST) as folder, _Spool(folder, dtype) as spool:
+        for _ in reader.blocks(progress):
+            spool.append(reader.take())
+        spool.rewind()
+        shape, first_index = (spool.y.size, reader.n_features()), reader.first_index()
+        arrays = {"y": spool.y.finish(), **_query_arrays(folder, spool, reader.query_labels())}
+        if spool.longest_doc > 0:
+            arrays["docs"] = _doc_array(folder, spool, Path(path))
+        if is_dense(dense, spool.data.size, *shape):
+            arrays["X"] = _dense_array(folder, spool, shape, first_index)
+        else:
+            arrays |= _sparse_arrays(folder, spool, shape, first_index)
+        spool.remove()
+        n_queries = arrays["offsets"].shape[0] - 1
+        write_manifest(folder, Manifest(*shape, n_queries, None, arrays))
+
+
+class _Spool:
+    """Rows go to disk as they come: labels and values as they stay, the rest raw, until all is known."""
+
+    def __init__(self, folder: Path, dtype: DTypeLike) -> None:
+        self.y = ArrayWriter(folder / "y.npy", np.float64)
+        self.data = ArrayWriter(folder / "data.npy", dtype)
+        self.row_ends, self.indices, self.queries, self.docs = (
+            (folder / f"raw_{name}").open("w+b") for name in ("row_ends", "indices", "queries", "docs")
+        )
+        self.longest_doc = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for file in (self.y, self.data, self.row_ends, self.indices, self.queries, self.docs):
+            file.close()
+
+    def append(self, rows: LetorRows) -> None:
+        self.row_ends.write((rows.row_ends + self.data.size).data)
+        self.indices.write(rows.indices.astype(np.int64).data)
+        if rows.queries is not None:
+            self.queries.write(rows.queries.data)
+        docs = rows.docs if rows.docs is not None else b"\n" * len(rows.labels)
+        self.docs.write(docs)
+        self.longest_doc = max(self.longest_doc, *map(len, docs.split(b"\n")))
+        self.y.append(rows.labels)
+        self.data.append(rows.values)
+
+    def rewind(self) -> None:
+        """Turn from writing to reading."""
+        for file in (self.row_ends, self.indices, self.queries, self.docs):
+            file.seek(0)
+
+    def remove(self) -> None:
+        for file in (self.row_ends, self.indices, self.queries, self.docs):
+            file.close()
+            Path(file.name).unlink()
+
+
+def _query_arrays(folder: Path, spool: _Spool, labels: AnyArray) -> dict[str, ArrayFile]:
+    def write(name: str, dtype: DTypeLike, parts: Iterable[AnyArray]) -> None:
+        arrays[name] = write_array(folder / f"{name}.npy", dtype, parts)
+
+    arrays: dict[str, ArrayFile] = {}
+    if len(labels) == 0:
+        write("offsets", np.int64, [one_query(spool.y.size).offsets])
+        return arrays
+    path = Path(spool.queries.name)
+    queries = group_codes(np.memmap(path, dtype=np.int64, mode="r"), labels)
+    write("offsets", np.int64, [queries.offsets])
+    write("query_labels", labels.dtype, [labels])
+    write("qid", labels.dtype, (labels[codes] for codes in read_pieces(path, np.int64)))
+    if queries.order is not None:
+        write("order", np.int64, [queries.order])
+    return arrays
+
+
+def _doc_array(folder: Path, spool: _Spool, source: Path) -> ArrayFile:
+    if spool.longest_doc > _MAX_DOC_BYTES:
+        message = f"a document label has {spool.longest_doc:,} bytes; a store keeps up to {_MAX_DOC_BYTES:,}."
+        raise FileFormatError(source, message)
+
+    def parts() -> Iterator[AnyArray]:
+        while lines := list(islice(spool.docs, _ROWS_PER_PIECE)):
+            yield np.array(decoded(b"".join(lines)).split("\n")[:-1])
+
+    width = max(part.dtype.itemsize // 4 for part in parts())
+    spool.docs.seek(0)
+    return write_array(folder / "docs.npy", f"<U{width}", parts())
+
+
+def _sparse_arrays(
+    folder: Path, spool: _Spool, shape: tuple[int, int], first_index: int
+) -> dict[str, ArrayFile]:
+    dtype = np.int32 if max(shape[1], spool.data.size) <= np.iinfo(np.int32).max else np.int64
+    indices = (piece - first_index for piece in read_pieces(Path(spool.indices.name), np.int64))
+    row_ends = read_pieces(Path(spool.row_ends.name), np.int64)
+    return {
+        "data": spool.data.finish(),
+        "indices": write_array(folder / "indices.npy", dtype, indices),
+        "indptr": write_array(folder / "indptr.npy", dtype, chain([np.zeros(1, dtype)], row_ends)),
+    }
+
+
+def _dense_array(folder: Path, spool: _Spool, shape: tuple[int, int], first_index: int) -> ArrayFile:
+    values, place = spool.data, folder / "X.npy"
+    if values.size == shape[0] * shape[1]:  # every row is full, and its indices ascend
+        entry = values.finish(shape)
+        values.path.rename(place)
+        return replace(entry, file=place.name)
+
+    def parts() -> Iterator[AnyArray]:
+        start = 0
+        with values.path.open("rb") as file:
+            file.seek(HEADER_BYTES)
+            while len(ends := np.fromfile(spool.row_ends, np.int64, count=step)):
+                rows = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=start))
+                part = np.zeros((len(ends), shape[1]), dtype=values.dtype)
+                columns = np.fromfile(spool.indices, np.int64, count=len(rows)) - first_index
+                part[rows, columns] = np.fromfile(file, values.dtype, count=len(rows))
+                start = ends[-1]
+                yield part
+
+    values.close()
+    step = max(1, PIECE_BYTES // (values.dtype.itemsize * shape[1]))
+    entry = write_array(place, values.dtype, parts(), shape)
+    values.path.unlink()
+    return entry

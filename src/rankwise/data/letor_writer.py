@@ -1,0 +1,122 @@
+"""Writing LETOR/SVMlight text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from rankwise._native import format_entries
+from rankwise.data.ranking import RankingData
+from rankwise.data.text import create_text
+from rankwise.errors import DataError
+from rankwise.files import replacing_file
+from rankwise.threads import resolve_threads
+from rankwise.types import AnyArray, Matrix
+
+_ENTRIES_PER_BLOCK = 1 << 20
+
+
+def save_letor(
+    data: RankingData,
+    path: str | os.PathLike[str],
+    *,
+    zero_based: bool = False,
+    n_threads: int | None = None,
+) -> None:
+    """Write judged rows as LETOR/SVMlight text, compressed by extension (``.gz``, ``.xz``, ``.bz2``).
+
+    Every number is written with the fewest digits that read back as the same number. Of a dense X all entries
+    are written, of a sparse one those that are stored. Comments are written as they are; without them,
+    document labels become ``#docid = ...``. Feature names have no place in this format. Rows are written
+    block by block, so data on disk never has to fit in memory.
+
+    Parameters
+    ----------
+    data : RankingData
+    path : path
+        An existing file is replaced once the new one is whole.
+    zero_based : bool
+        Whether the first feature gets index 0 instead of 1.
+    n_threads : int or None
+    """
+    n_threads = resolve_threads(n_threads)
+    with replacing_file(path) as beside, create_text(beside) as file:
+        for start, stop in _row_blocks(data.X):
+            heads = _heads(data, start, stop)
+            entries = _entries(data.X, start, stop, 0 if zero_based else 1, n_threads)
+            tails = _tails(data, start, stop)
+            file.writelines(
+                head.encode() + entry + tail.encode()
+                for head, entry, tail in zip(heads, entries, tails, strict=True)
+            )
+
+
+def _row_blocks(X: Any) -> Iterator[tuple[int, int]]:
+    """Ranges of rows with about `_ENTRIES_PER_BLOCK` entries, at least one row each."""
+    n_rows = X.shape[0]
+    start = 0
+    while start < n_rows:
+        if isinstance(X, np.ndarray):
+            stop = start + _ENTRIES_PER_BLOCK // max(1, X.shape[1])
+        else:
+            stop = int(np.searchsorted(X.indptr, X.indptr[start] + _ENTRIES_PER_BLOCK, side="right")) - 1
+        stop = min(max(stop, start + 1), start + _ENTRIES_PER_BLOCK, n_rows)
+        yield start, stop
+        start = stop
+
+
+def _heads(data: RankingData, start: int, stop: int) -> list[str]:
+    labels = data.y[start:stop]
+    finite = np.isfinite(labels)
+    if not finite.all():
+        row = int(finite.argmin())
+        raise DataError(f"y is {labels[row]} in row {start + row}; this format holds finite labels only.")
+    heads = [repr(label).removesuffix(".0") for label in labels.tolist()]
+    if data.qid is None:
+        return heads
+    queries = _words("qid", data.qid[start:stop], start)
+    return [f"{head} qid:{query}" for head, query in zip(heads, queries, strict=True)]
+
+
+def _entries(X: Matrix, start: int, stop: int, first_index: int, n_threads: int) -> list[bytes]:
+    if isinstance(X, np.ndarray):
+        n_rows, n_columns = stop - start, X.shape[1]
+        indptr = np.arange(n_rows + 1) * n_columns
+        indices, values = np.tile(np.arange(n_columns), n_rows), X[start:stop].ravel()
+    else:
+        indptr = X.indptr[start : stop + 1].astype(np.int64)
+        indices = X.indices[indptr[0] : indptr[-1]].astype(np.int64)
+        values = X.data[indptr[0] : indptr[-1]]
+    finite = np.isfinite(values)
+    if not finite.all():
+        row = start + int(np.searchsorted(indptr - indptr[0], finite.argmin(), side="right")) - 1
+        raise DataError(f"X has a value in row {row} that is not finite, which this format cannot hold.")
+    text, ends = format_entries(indptr, indices, values, first_index, n_threads)
+    return [text[begin:end] for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
+
+
+def _tails(data: RankingData, start: int, stop: int) -> list[str]:
+    if data.comments is not None:
+        comments = data.comments[start:stop].tolist()
+        for row, comment in enumerate(comments, start):
+            if "\n" in comment:
+                raise DataError(f"The comment of row {row} has a line break, which this format cannot hold.")
+        return [f" # {comment}\n" if comment else "\n" for comment in comments]
+    if data.docs is not None:
+        docs = _words("docs", data.docs[start:stop], start, may_be_empty=True)
+        return [f" #docid = {doc}\n" if doc else "\n" for doc in docs]
+    return ["\n"] * (stop - start)
+
+
+def _words(name: str, labels: AnyArray, start: int, *, may_be_empty: bool = False) -> list[str]:
+    """Labels as text that reads back as one word."""
+    words = [str(label) for label in labels.tolist()]
+    for row, word in enumerate(words, start):
+        if (word.split() != [word] or "#" in word) and not (may_be_empty and word == ""):
+            raise DataError(
+                f"{name} is {word!r} in row {row}; this format needs a word without spaces or '#'."
+            )
+    return words

@@ -1,0 +1,157 @@
+"""The manifest of a store: what it holds, and whether the files still hold that."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankwise.data.npy import HEADER_BYTES, ArrayFile, map_array, read_pieces
+from rankwise.errors import FileFormatError
+from rankwise.types import AnyArray
+
+MANIFEST = "manifest.json"
+VERSION = 1
+_FORMAT = "rankwise store"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The contents of ``manifest.json``; the arrays are named as in docs/stores.md."""
+
+    n_rows: int
+    n_features: int
+    n_queries: int
+    feature_names: tuple[str, ...] | None
+    arrays: dict[str, ArrayFile]
+
+    @property
+    def bytes(self) -> int:
+        """The size of all arrays on disk."""
+        return sum(entry.bytes for entry in self.arrays.values())
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    text = json.dumps({"format": _FORMAT, "version": VERSION, **asdict(manifest)}, indent=1)
+    (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read the manifest of a store and check everything that takes no reading of arrays."""
+    path = folder / MANIFEST
+    if folder.exists() and not path.is_file():
+        raise FileFormatError(folder, f"this is no store: it has no {MANIFEST}.")
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise FileFormatError(path, f"the manifest is not JSON text: {error}.") from error
+    if not isinstance(content, dict) or content.pop("format", None) != _FORMAT:
+        raise FileFormatError(path, f"this is not the manifest of a {_FORMAT}.")
+    version = content.pop("version", None)
+    if version != VERSION:
+        newer = isinstance(version, int) and version > VERSION
+        advice = "a newer rankwise wrote it, so upgrade" if newer else "convert the data again"
+        raise FileFormatError(
+            path, f"the store has version {version!r}, this rankwise reads {VERSION}; {advice}."
+        )
+    manifest = _parse(path, content)
+    for name, entry in manifest.arrays.items():
+        _check_file(folder, name, entry)
+    return manifest
+
+
+def _parse(path: Path, content: dict[str, Any]) -> Manifest:
+    """The manifest if every field has its type; otherwise a sentence that names the field."""
+
+    def check(is_right: bool, what: str) -> None:
+        if not is_right:
+            raise FileFormatError(path, f"the manifest is damaged: {what}.")
+
+    expected = {field.name for field in fields(Manifest)}
+    check(content.keys() == expected, f"it must have exactly the fields {', '.join(sorted(expected))}")
+    for name in ("n_rows", "n_features", "n_queries"):
+        check(_is_count(content[name]), f"{name} must be a whole number, got {content[name]!r}")
+    names = content["feature_names"]
+    is_names = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    check(names is None or is_names, "feature_names must be null or a list of names")
+    check(isinstance(content["arrays"], dict), "arrays must be an object")
+    arrays = {}
+    for name, entry in content["arrays"].items():
+        check(
+            isinstance(entry, dict)
+            and entry.keys() == {field.name for field in fields(ArrayFile)}
+            and isinstance(entry["file"], str)
+            and _is_dtype(entry["dtype"])
+            and isinstance(entry["shape"], list)
+            and all(_is_count(length) for length in (*entry["shape"], entry["bytes"], entry["crc32"])),
+            f"the entry of the array {name!r} is not as it should be",
+        )
+        arrays[name] = ArrayFile(**{**entry, "shape": tuple(entry["shape"])})
+    return Manifest(
+        n_rows=content["n_rows"],
+        n_features=content["n_features"],
+        n_queries=content["n_queries"],
+        feature_names=None if names is None else tuple(names),
+        arrays=arrays,
+    )
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
+
+
+def _is_dtype(value: object) -> bool:
+    """Numbers, dates and text of a fixed size; never objects."""
+    try:
+        return isinstance(value, str) and np.dtype(value).kind in "biufUM" and np.dtype(value).str == value
+    except TypeError:
+        return False
+
+
+def _check_file(folder: Path, name: str, entry: ArrayFile) -> None:
+    path = folder / entry.file
+    if path.resolve().parent != folder.resolve():
+        raise FileFormatError(
+            folder / MANIFEST, f"the array {name!r} is said to be in {entry.file!r}, outside the store."
+        )
+    if not path.is_file():
+        raise FileFormatError(path, f"the file is missing; the manifest names it for the array {name!r}.")
+    n_elements = 1
+    for length in entry.shape:
+        n_elements *= length
+    expected = HEADER_BYTES + n_elements * np.dtype(entry.dtype).itemsize
+    if entry.bytes != expected:
+        raise FileFormatError(
+            folder / MANIFEST, f"the size of the array {name!r} does not follow from its shape and dtype."
+        )
+    size = path.stat().st_size
+    if size != expected:
+        raise FileFormatError(
+            path, f"the file has {size:,} bytes instead of {expected:,}; it was cut or changed."
+        )
+
+
+def open_array(folder: Path, entry: ArrayFile) -> AnyArray:
+    """Map one array into memory."""
+    path = folder / entry.file
+    try:
+        array: AnyArray = map_array(path, entry)
+    except ValueError as error:
+        raise FileFormatError(path, f"{error}.") from error
+    return array
+
+
+def verify_checksums(folder: Path, manifest: Manifest) -> None:
+    """Read every array and compare its checksum: O(bytes), in bounded memory."""
+    for entry in manifest.arrays.values():
+        crc32 = 0
+        for piece in read_pieces(folder / entry.file, np.uint8, HEADER_BYTES):
+            crc32 = zlib.crc32(piece.data, crc32)
+        if crc32 != entry.crc32:
+            raise FileFormatError(
+                folder / entry.file, "the checksum is wrong; the file was changed or damaged."
+            )

@@ -1,0 +1,113 @@
+"""Judged rows on disk: a folder of plain ``.npy`` arrays and a manifest, opened without being read."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from rankwise.data.csr import csr_around
+from rankwise.data.manifest import (
+    MANIFEST,
+    Manifest,
+    open_array,
+    read_manifest,
+    verify_checksums,
+    write_manifest,
+)
+from rankwise.data.npy import ArrayFile, write_array
+from rankwise.data.ranking import RankingData
+from rankwise.data.store_checks import check_shapes, check_structure
+from rankwise.errors import DataError
+from rankwise.files import replacing_folder
+from rankwise.preferences.queries import Queries
+from rankwise.types import AnyArray, Matrix
+
+
+def open_store(path: str | os.PathLike[str], *, verify: bool = False) -> RankingData:
+    """Open a store that `save_store` or `convert_letor` wrote.
+
+    Every array stays on disk and is paged in where it is used, so this takes neither time nor memory,
+    whatever the size of the store. Sizes, types and the version are always checked.
+
+    Parameters
+    ----------
+    path : path
+        The folder of the store.
+    verify : bool
+        Also read everything once and compare checksums and the structure of X, O(bytes) in bounded memory.
+
+    Returns
+    -------
+    RankingData
+        As `load_letor` returns it (without comments, which a store does not keep), with read-only arrays.
+    """
+    folder = Path(path)
+    manifest = read_manifest(folder)
+    check_shapes(folder, manifest)
+    if verify:
+        verify_checksums(folder, manifest)
+    arrays = {name: open_array(folder, entry) for name, entry in manifest.arrays.items()}
+    data = RankingData(
+        X=_matrix(arrays, (manifest.n_rows, manifest.n_features)),
+        y=arrays["y"],
+        queries=Queries(arrays["offsets"], arrays.get("order"), arrays.get("query_labels")),
+        qid=arrays.get("qid"),
+        docs=arrays.get("docs"),
+        feature_names=manifest.feature_names,
+    )
+    check_structure(folder, data, deep=verify)
+    return data
+
+
+def save_store(data: RankingData, path: str | os.PathLike[str]) -> None:
+    """Write a store. What stood at the path before is replaced once the new store is whole.
+
+    Rows stay in their order; ``order`` leads to them query by query if a query's rows are not together.
+    Comments are not kept, document labels are.
+    """
+    with replacing_folder(path, marker=MANIFEST) as folder:
+
+        def write(name: str, array: AnyArray) -> None:
+            arrays[name] = write_array(folder / f"{name}.npy", array.dtype, [array], array.shape)
+
+        arrays: dict[str, ArrayFile] = {}
+        write("y", data.y)
+        if isinstance(data.X, np.ndarray):
+            write("X", data.X)
+        else:
+            X = data.X if data.X.has_canonical_format else data.X.copy()
+            X.sum_duplicates()
+            for name in ("data", "indices", "indptr"):
+                write(name, getattr(X, name))
+        write("offsets", data.queries.offsets)
+        if data.queries.order is not None:
+            write("order", data.queries.order)
+        if data.queries.labels is not None:
+            write("query_labels", storable("qid", data.queries.labels))
+        if data.qid is not None:
+            write("qid", storable("qid", data.qid))
+        if data.docs is not None:
+            write("docs", storable("docs", data.docs))
+        manifest = Manifest(data.n_rows, data.n_features, data.n_queries, data.feature_names, arrays)
+        write_manifest(folder, manifest)
+
+
+def storable(name: str, labels: AnyArray) -> AnyArray:
+    """Labels as an array of numbers, dates or text that needs no pickle."""
+    if labels.dtype.kind != "O":
+        return labels
+    kinds = {type(label) for label in labels.tolist()}
+    if kinds in ({str}, {int}, {float}):
+        array = np.array(labels.tolist())
+        if array.dtype.kind != "O":
+            return array
+    found = ", ".join(sorted(kind.__name__ for kind in kinds))
+    raise DataError(f"A store keeps labels of one type, text or numbers; {name} has {found}.")
+
+
+def _matrix(arrays: dict[str, AnyArray], shape: tuple[int, int]) -> Matrix:
+    if "X" in arrays:
+        return arrays["X"]
+    return csr_around(arrays["data"], arrays["indices"], arrays["indptr"], shape)

@@ -1,0 +1,89 @@
+"""Whether the arrays of a store fit together, so that no kernel can be led outside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from rankwise.data.manifest import MANIFEST, Manifest
+from rankwise.data.npy import pieces
+from rankwise.data.ranking import RankingData
+from rankwise.errors import FileFormatError
+from rankwise.types import AnyArray
+
+
+def check_shapes(folder: Path, manifest: Manifest) -> None:
+    """Check that every array is there with the shape and type that it must have."""
+    for name, shape, dtypes in _expected_arrays(manifest):
+        entry = manifest.arrays.get(name)
+        if entry is None or entry.shape != shape or (dtypes and entry.dtype not in dtypes):
+            kind = f" and dtype {' or '.join(dtypes)}" if dtypes else ""
+            raise FileFormatError(
+                folder / MANIFEST, f"the store must have an array {name!r} of shape {shape}{kind}."
+            )
+    names = manifest.feature_names
+    if names is not None and len(names) != manifest.n_features:
+        message = f"the store names {len(names)} features but has {manifest.n_features}."
+        raise FileFormatError(folder / MANIFEST, message)
+
+
+def _expected_arrays(manifest: Manifest) -> Iterator[tuple[str, tuple[int, ...], tuple[str, ...]]]:
+    """Name, shape and possible types (none named: any) of the arrays."""
+    m, n, q = manifest.n_rows, manifest.n_features, manifest.n_queries
+    yield "y", (m,), ("<f8",)
+    yield "offsets", (q + 1,), ("<i8",)
+    if "order" in manifest.arrays:
+        yield "order", (m,), ("<i8",)
+    for name, length in (("query_labels", q), ("qid", m), ("docs", m)):
+        if name in manifest.arrays:
+            yield name, (length,), ()
+    if "X" in manifest.arrays:
+        yield "X", (m, n), ("<f8", "<f4")
+        return
+    entries = manifest.arrays["data"].shape[:1] if "data" in manifest.arrays else (0,)
+    yield "data", entries, ("<f8", "<f4")
+    index_types: tuple[str, ...] = ("<i4", "<i8")
+    if "indptr" in manifest.arrays and manifest.arrays["indptr"].dtype in index_types:
+        index_types = (manifest.arrays["indptr"].dtype,)  # SciPy wants the same for both
+    yield "indices", entries, index_types
+    yield "indptr", (m + 1,), index_types
+
+
+def check_structure(folder: Path, data: RankingData, *, deep: bool) -> None:
+    """Check offsets at their ends, and if `deep` also everything between them and all indices."""
+
+    def check(is_right: bool, name: str) -> None:
+        if not is_right:
+            raise FileFormatError(folder / f"{name}.npy", "the array is damaged: it does not fit the others.")
+
+    check(_spans(data.queries.offsets, data.n_rows), "offsets")
+    if deep:
+        check(_ascends(data.queries.offsets, strictly=True), "offsets")
+        check(data.queries.order is None or _is_permutation(data.queries.order), "order")
+    if not isinstance(data.X, np.ndarray):
+        check(_spans(data.X.indptr, len(data.X.data)), "indptr")
+        if deep:
+            check(_ascends(data.X.indptr, strictly=False), "indptr")
+            check(all(_are_inside(piece, data.n_features) for piece in pieces(data.X.indices)), "indices")
+
+
+def _spans(offsets: AnyArray, end: int) -> bool:
+    return bool(offsets[0] == 0 and offsets[-1] == end)
+
+
+def _ascends(offsets: AnyArray, *, strictly: bool) -> bool:
+    return bool(np.all(np.diff(offsets) >= (1 if strictly else 0)))
+
+
+def _are_inside(indices: AnyArray, end: int) -> bool:
+    return bool(len(indices) == 0 or (indices.min() >= 0 and indices.max() < end))
+
+
+def _is_permutation(order: AnyArray) -> bool:
+    if not _are_inside(order, len(order)):
+        return False
+    seen = np.zeros(len(order), dtype=bool)
+    seen[order] = True
+    return bool(seen.all())
