@@ -122,7 +122,7 @@ def pairs_from_clicks(log: ClickLog, *, max_weight: float | None = None) -> Pref
     ----------
     log : ClickLog
     max_weight : float, optional
-        The largest weight of one click: a little bias for less variance.
+        The largest weight of one click: a little bias for less variance. 1 counts every click the same.
 
     References
     ----------

@@ -32,6 +32,7 @@ class QueryMinMaxScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator): 
 
     Attributes
     ----------
+    fitted_with_qid_ : bool
     n_features_in_ : int
     feature_names_in_ : array of str
         Only when X had column names.
@@ -50,13 +51,13 @@ class QueryMinMaxScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator): 
         """Record the features, and whether there are queries; y is ignored."""
         X = self._checked(X, reset=True)
         group_rows(qid, X.shape[0])
-        self._has_qid = qid is not None
+        self.fitted_with_qid_ = qid is not None
         return self
 
     def transform(self, X: Any, qid: ArrayLike | Iterable[Hashable] | None = None) -> Matrix:
         """The scaled rows, in the order of X."""
         check_is_fitted(self)
-        if qid is None and self._has_qid:
+        if qid is None and self.fitted_with_qid_:
             raise DataError(
                 "QueryMinMaxScaler was fitted with qid and needs it to transform; "
                 "give rows of a single query the same qid."
@@ -74,9 +75,6 @@ class QueryMinMaxScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator): 
         return validate_data(
             self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C"
         )
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_has_qid")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

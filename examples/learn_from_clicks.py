@@ -1,0 +1,42 @@
+"""Learn from a click log instead of judgments, with and without a correction for the position bias.
+
+Run: python examples/learn_from_clicks.py
+"""
+
+import rankwise
+from rankwise import RankRLS
+
+train, test = rankwise.make_search_data(n_queries=300, seed=3).split(0.6, seed=1)
+
+
+def engine(data):
+    """What is in production: text match alone."""
+    return (
+        data.X[:, data.feature_names.index("title_bm25")] + data.X[:, data.feature_names.index("body_bm25")]
+    )
+
+
+# Users saw the engine's rankings, looked mostly at the top, and clicked what they liked of what they saw.
+log = rankwise.make_click_log(train, engine(train), n_sessions=20_000, seed=0)
+print(log)
+for position in (1, 2, 5, 10):
+    print(
+        f"  clicks per result at position {position:2d}: {log.clicked[log.position == position].mean():.3f}"
+    )
+
+# A click says: this row above the others of its page. A click far down the page is rare and counts for more.
+pairs, weight = rankwise.pairs_from_clicks(log)
+corrected = RankRLS(alpha=1.0).fit_preferences(train.X, pairs, weight=weight)
+pairs, weight = rankwise.pairs_from_clicks(log, max_weight=1.0)  # every click counts the same
+biased = RankRLS(alpha=1.0).fit_preferences(train.X, pairs, weight=weight)
+
+# Grades, which none of the above has seen, are the judge.
+candidates = {
+    "the engine": engine(test),
+    "clicks as they are": biased.predict(test.X),
+    "clicks, bias corrected": corrected.predict(test.X),
+    "grades": RankRLS(alpha=1.0).fit(train.X, train.y, train.qid).predict(test.X),
+}
+for name, scores in candidates.items():
+    means = rankwise.metrics.evaluate(test.y, scores, test.qid, measures=["ndcg@10", "pairwise_error"]).means
+    print(f"{name:22s}", *(f"{measure} {mean:.3f}" for measure, mean in means.items()))

@@ -1,0 +1,55 @@
+"""Every example runs, and shows what it says it shows."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+def run(name):
+    # Two cores may be shared with other tests; examples are small.
+    environment = {
+        **os.environ,
+        "RANKWISE_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+        "PYTHONWARNINGS": "error",
+    }
+    command = [sys.executable, str(EXAMPLES / name)]
+    finished = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stderr == ""
+    return finished.stdout
+
+
+def ndcg_of(output, name):
+    return float(re.search(rf"^{name} +ndcg@10 (\S+)", output, re.MULTILINE)[1])
+
+
+def test_a_frame_is_enough_and_learning_pays():
+    output = run("train_on_a_frame.py")
+    ranked = ndcg_of(output, "RankRLS")
+    assert ranked > ndcg_of(output, "regression on grades") + 0.02
+    assert ranked > ndcg_of(output, "best single feature") + 0.05
+
+
+def test_clicks_teach_and_the_correction_helps():
+    output = run("learn_from_clicks.py")
+    engine, biased, corrected, grades = (
+        ndcg_of(output, name)
+        for name in ("the engine", "clicks as they are", "clicks, bias corrected", "grades")
+    )
+    assert engine < biased < corrected < grades
+
+
+def test_queries_reach_every_step_of_a_pipeline():
+    assert len(re.findall(r"^alpha .*NDCG@10 0\.[78]", run("scale_inside_a_pipeline.py"), re.MULTILINE)) == 6
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
+def test_every_example_is_tested_here(path):
+    assert f'run("{path.name}")' in Path(__file__).read_text(encoding="utf-8")
