@@ -27,5 +27,6 @@ void bind_measures(nb::module_& module);
 void bind_letor(nb::module_& module);
 void bind_products(nb::module_& module);
 void bind_shifts(nb::module_& module);
+void bind_path(nb::module_& module);
 
 }  // namespace rankwise

@@ -8,4 +8,5 @@ NB_MODULE(_native, module) {
     rankwise::bind_letor(module);
     rankwise::bind_products(module);
     rankwise::bind_shifts(module);
+    rankwise::bind_path(module);
 }

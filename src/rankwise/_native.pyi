@@ -1,5 +1,8 @@
 """Types of the compiled kernels (native/bindings)."""
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rankwise.types import AnyArray, Floats, Ints
 
 compiler: str
@@ -76,3 +79,29 @@ class LetorReader:
     def lowest_index(self) -> int: ...
     @property
     def highest_index(self) -> int: ...
+def factor_solve_transposed(storage: Floats, size: int, x: Floats) -> None: ...
+def factor_solve_upper(storage: Floats, size: int, x: Floats) -> None: ...
+def factor_remove_column(storage: Floats, size: int, index: int) -> None: ...
+def near_margin(
+    better: NDArray[np.int32],
+    worse: NDArray[np.int32],
+    side: NDArray[np.int8],
+    watched: Ints,
+    g: Floats,
+    level: float,
+    tolerance: float,
+    near: Ints,
+) -> tuple[int, float]: ...
+def longest_step(
+    better: NDArray[np.int32],
+    worse: NDArray[np.int32],
+    side: NDArray[np.int8],
+    watched: Ints,
+    g: Floats,
+    direction: Floats,
+    level: float,
+    tolerance: float,
+    longest: float,
+    n_threads: int,
+) -> float: ...
+def combine_rows(matrix: Floats, rows: Ints, weight: Floats, out: Floats, n_threads: int) -> None: ...

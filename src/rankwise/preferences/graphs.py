@@ -1,0 +1,193 @@
+"""Preference graphs: explicit pairs "this row above that one" for methods that need each pair by name.
+
+Paper E learns from such a graph: the full one (every pair of rows of a query with different scores, O(h²)
+edges) or the reduced one (its section 4, O(h) edges).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankwise.errors import DataError
+from rankwise.preferences.queries import Queries
+from rankwise.types import Floats, Ints, Weighting
+
+# The row that stands for a level of equal scores, chosen from that level's rows (caller's row numbers).
+Representative: TypeAlias = Callable[[Ints], int]
+
+# A pair costs about 40 bytes in the graph and in the path solver together.
+BYTES_PER_PAIR = 40
+MAX_GRAPH_BYTES = 2 << 30
+
+
+@dataclass(frozen=True)
+class PreferenceGraph:
+    """Pairs of rows, the first above the second.
+
+    Attributes
+    ----------
+    better, worse : Ints, shape (n_pairs,)
+        The caller's row numbers.
+    weight : Floats, shape (n_pairs,)
+        Positive; what a pair's loss counts.
+    n_rows : int
+    """
+
+    better: Ints
+    worse: Ints
+    weight: Floats
+    n_rows: int
+
+    @property
+    def n_pairs(self) -> int:
+        return len(self.better)
+
+    def differences(self, rows: Floats) -> Floats:
+        """``P v``: each pair's better row minus its worse one."""
+        return np.asarray(rows[self.better] - rows[self.worse])
+
+    def adjoint(self, pairs: Floats) -> Floats:
+        """``Pᵀ a``: what each row collects from its pairs."""
+        return collect(self.better, self.worse, pairs, self.n_rows)
+
+
+def collect(better: Ints, worse: Ints, values: Floats, n_rows: int) -> Floats:
+    """Add each pair's value to its better row and take it from its worse one."""
+    above = np.bincount(better, values, n_rows).astype(np.float64)
+    return above - np.bincount(worse, values, n_rows)
+
+
+def first_row(rows: Ints) -> int:
+    """The default representative of a level: its first row in the caller's order."""
+    return int(rows[0])
+
+
+def full_graph(
+    queries: Queries, y: Floats, *, weighting: Weighting = Weighting.QUERY, row_weight: Floats | None = None
+) -> PreferenceGraph:
+    """Every pair of rows of a query with different scores."""
+    count = _count_pairs(queries, y)
+    if count * BYTES_PER_PAIR > MAX_GRAPH_BYTES:
+        raise DataError(
+            f"graph='full' has {count:,} pairs, more than the {MAX_GRAPH_BYTES // BYTES_PER_PAIR:,} that fit "
+            "in memory; graph='reduced' needs only about two pairs a row."
+        )
+    return _assemble(queries, y, _full_edges, weighting, row_weight)
+
+
+def reduced_graph(
+    queries: Queries,
+    y: Floats,
+    *,
+    weighting: Weighting = Weighting.QUERY,
+    row_weight: Floats | None = None,
+    representative: Representative = first_row,
+) -> PreferenceGraph:
+    """A double star between every two neighbouring score levels of a query (paper E, figure 3).
+
+    One representative of the lower level stands below every row of the upper level, and one of the upper
+    level above every other row of the lower: ``n_k + n_{k+1} − 1`` pairs instead of ``n_k n_{k+1}``, and none
+    between levels that are not neighbours. Rows of weight zero take no part.
+    """
+
+    def edges(levels: list[Ints]) -> Iterator[tuple[Ints, Ints]]:
+        chosen = [_choose(representative, rows) for rows in levels]
+        for k in range(len(levels) - 1):
+            yield levels[k + 1], np.full(len(levels[k + 1]), chosen[k])
+            others = levels[k][levels[k] != chosen[k]]
+            yield np.full(len(others), chosen[k + 1]), others
+
+    return _assemble(queries, y, edges, weighting, row_weight)
+
+
+def explicit_graph(pairs: ArrayLike, n_rows: int, weight: ArrayLike | None = None) -> PreferenceGraph:
+    """The caller's own pairs, (better, worse) row numbers; cycles and repeats are allowed, as noise is."""
+    array = np.asarray(pairs)
+    if array.ndim != 2 or array.shape[1] != 2 or not np.issubdtype(array.dtype, np.integer):
+        raise DataError(
+            "pairs must be integers of shape (n_pairs, 2), one (better, worse) row each; "
+            f"got shape {array.shape} and type {array.dtype}."
+        )
+    array = array.astype(np.int64)
+    outside = ((array < 0) | (array >= n_rows)).any(axis=1)
+    if outside.any():
+        e = int(outside.argmax())
+        raise DataError(f"pair {e} is {tuple(array[e].tolist())}, but rows are numbered 0 to {n_rows - 1}.")
+    same = array[:, 0] == array[:, 1]
+    if same.any():
+        e = int(same.argmax())
+        raise DataError(f"pair {e} puts row {array[e, 0]} above itself.")
+    weights = np.ones(len(array)) if weight is None else np.asarray(weight, dtype=np.float64)
+    if weights.shape != (len(array),) or not (np.isfinite(weights) & (weights >= 0)).all():
+        raise DataError(f"weight must hold {len(array)} finite numbers that are not negative, one per pair.")
+    kept = weights > 0
+    if not kept.any():
+        raise DataError("There is nothing to learn: no pair has a positive weight.")
+    return PreferenceGraph(array[kept, 0].copy(), array[kept, 1].copy(), weights[kept], n_rows)
+
+
+def _levels(queries: Queries, y: Floats, row_weight: Floats | None) -> Iterator[tuple[int, list[Ints]]]:
+    """For each query, its rows by ascending score level; rows of weight zero are left out."""
+    order = np.arange(queries.n_rows) if queries.order is None else queries.order
+    for q in range(queries.n_queries):
+        rows = order[queries.offsets[q] : queries.offsets[q + 1]]
+        if row_weight is not None:
+            rows = rows[row_weight[rows] > 0]
+        rows = rows[np.argsort(y[rows], kind="stable")]
+        yield q, np.split(rows, np.flatnonzero(np.diff(y[rows])) + 1)
+
+
+def _full_edges(levels: list[Ints]) -> Iterator[tuple[Ints, Ints]]:
+    for k in range(1, len(levels)):
+        lower = np.concatenate(levels[:k])
+        yield np.repeat(levels[k], len(lower)), np.tile(lower, len(levels[k]))
+
+
+def _assemble(
+    queries: Queries,
+    y: Floats,
+    edges: Callable[[list[Ints]], Iterator[tuple[Ints, Ints]]],
+    weighting: Weighting,
+    row_weight: Floats | None,
+) -> PreferenceGraph:
+    """Edges of every query, weighing ``c sᵢ sⱼ`` with c as `weighting` says (see `Weighting`)."""
+    better, worse, weight = [], [], []
+    for _, levels in _levels(queries, y, row_weight):
+        parts = list(edges(levels))
+        if not parts:
+            continue
+        above, below = (np.concatenate(side) for side in zip(*parts, strict=True))
+        products = np.ones(len(above)) if row_weight is None else row_weight[above] * row_weight[below]
+        rows = np.concatenate(levels)
+        size = len(rows) if row_weight is None else row_weight[rows].sum()
+        total = {Weighting.EXAMPLE: size, Weighting.PAIR: 1.0, Weighting.QUERY: products.sum()}[weighting]
+        better.append(above)
+        worse.append(below)
+        weight.append(products / total)
+    if not better:
+        raise DataError("There is nothing to learn: no query has two rows with different labels.")
+    return PreferenceGraph(
+        np.concatenate(better), np.concatenate(worse), np.concatenate(weight), queries.n_rows
+    )
+
+
+def _count_pairs(queries: Queries, y: Floats) -> int:
+    count = 0
+    for _, levels in _levels(queries, y, None):
+        sizes = np.array([len(rows) for rows in levels])
+        count += int(sizes.sum() ** 2 - (sizes**2).sum()) // 2
+    return count
+
+
+def _choose(representative: Representative, rows: Ints) -> int:
+    row = int(representative(rows))
+    if row not in rows:
+        raise DataError(
+            f"representative chose row {row}, which is not among the level's rows {rows.tolist()}."
+        )
+    return row

@@ -1,0 +1,123 @@
+"""Preference graphs hold the pairs they promise."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rankwise.errors import DataError
+from rankwise.preferences import graphs
+from rankwise.preferences.graphs import explicit_graph, full_graph, reduced_graph
+from rankwise.preferences.queries import group_rows, one_query
+from rankwise.types import Weighting
+
+PATH_DATA = {
+    "mixture.txt": {"delimiter": ",", "skip_header": 1, "label": 2},
+    "auto_mpg.csv": {"delimiter": ",", "skip_header": 1, "label": 0},
+    "pima-indians-diabetes.csv": {"delimiter": ",", "label": -1},
+    "breast_cancer.csv": {"delimiter": ",", "skip_header": 1, "label": -1},
+}
+
+
+@pytest.mark.parametrize(
+    "name, full, reduced",
+    [
+        ("mixture.txt", 10_000, 199),
+        ("auto_mpg.csv", 75_245, 656),
+        ("pima-indians-diabetes.csv", 134_000, 767),
+        ("breast_cancer.csv", 75_684, 568),
+    ],
+)
+def test_pair_counts_are_those_of_the_papers_table_1(shared_data, name, full, reduced):
+    options = dict(PATH_DATA[name])
+    label = options.pop("label")
+    y = np.genfromtxt(shared_data / "path" / name, **options)[:, label]
+    queries = one_query(len(y))
+    assert full_graph(queries, y).n_pairs == full
+    assert reduced_graph(queries, y).n_pairs == reduced
+
+
+labels = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=2, max_size=25).filter(
+    lambda rows: any(a[0] != b[0] and a[1] == b[1] for a in rows for b in rows)
+)
+
+
+@given(labels)
+@settings(deadline=None, max_examples=60)
+def test_the_full_graph_is_every_pair_with_different_scores(rows):
+    y, qid = np.array(rows, dtype=float).T
+    graph = full_graph(group_rows(qid, len(y)), y, weighting=Weighting.PAIR)
+    expected = {(i, j) for i in range(len(y)) for j in range(len(y)) if y[i] > y[j] and qid[i] == qid[j]}
+    assert sorted(zip(graph.better, graph.worse, strict=True)) == sorted(expected)
+    assert (graph.weight == 1).all()
+
+
+@given(labels)
+@settings(deadline=None, max_examples=60)
+def test_the_reduced_graph_joins_neighbouring_levels_and_says_the_same_order(rows):
+    y, qid = np.array(rows, dtype=float).T
+    graph = reduced_graph(group_rows(qid, len(y)), y)
+    count = 0
+    for q in np.unique(qid):
+        levels, sizes = np.unique(y[qid == q], return_counts=True)
+        count += sum(sizes[k] + sizes[k + 1] - 1 for k in range(len(levels) - 1))
+    assert graph.n_pairs == count == len(set(zip(graph.better, graph.worse, strict=True)))
+    assert (y[graph.better] > y[graph.worse]).all()
+    assert (qid[graph.better] == qid[graph.worse]).all()
+
+
+@given(labels, st.sampled_from([full_graph, reduced_graph]))
+@settings(deadline=None, max_examples=40)
+def test_query_weighting_gives_every_query_the_same_say(rows, make):
+    y, qid = np.array(rows, dtype=float).T
+    graph = make(group_rows(qid, len(y)), y, weighting=Weighting.QUERY)
+    say = np.bincount(qid[graph.better].astype(int), graph.weight)
+    np.testing.assert_allclose(say[say > 0], 1.0)
+
+
+def test_row_weights_multiply_and_zero_weight_rows_take_no_part():
+    y = np.array([0.0, 1.0, 2.0, 2.0])
+    weight = np.array([2.0, 3.0, 0.0, 5.0])
+    graph = full_graph(one_query(4), y, weighting=Weighting.PAIR, row_weight=weight)
+    assert dict(zip(zip(graph.better, graph.worse, strict=True), graph.weight, strict=True)) == {
+        (1, 0): 6.0,
+        (3, 0): 10.0,
+        (3, 1): 15.0,
+    }
+
+
+def test_the_representative_can_be_chosen():
+    y = np.array([0.0, 0.0, 1.0, 1.0])
+    graph = reduced_graph(one_query(4), y, representative=lambda rows: rows[-1])
+    assert set(zip(graph.better, graph.worse, strict=True)) == {(2, 1), (3, 1), (3, 0)}
+    with pytest.raises(DataError, match="representative chose row 7"):
+        reduced_graph(one_query(4), y, representative=lambda rows: 7)
+
+
+def test_a_graph_too_large_is_refused_before_it_is_built(monkeypatch):
+    monkeypatch.setattr(graphs, "MAX_GRAPH_BYTES", 1000)
+    monkeypatch.setattr(graphs, "_assemble", lambda *args: pytest.fail("built"))
+    with pytest.raises(DataError, match=r"100 pairs.*graph='reduced'"):
+        full_graph(one_query(20), np.repeat([0.0, 1.0], 10))
+
+
+@pytest.mark.parametrize(
+    "pairs, weight, message",
+    [
+        ([[0, 3]], None, r"pair 0 is \(0, 3\), but rows are numbered 0 to 2"),
+        ([[0, 1], [2, 2]], None, "pair 1 puts row 2 above itself"),
+        ([0, 1], None, r"shape \(n_pairs, 2\)"),
+        ([[0.5, 1.0]], None, "integers"),
+        ([[0, 1]], [-1.0], "not negative"),
+        ([[0, 1]], [0.0], "nothing to learn"),
+    ],
+)
+def test_wrong_pairs_are_named(pairs, weight, message):
+    with pytest.raises(DataError, match=message):
+        explicit_graph(pairs, 3, weight)
+
+
+def test_ties_only_is_nothing_to_learn():
+    for make in (full_graph, reduced_graph):
+        with pytest.raises(DataError, match="nothing to learn"):
+            make(one_query(3), np.ones(3))

@@ -1,0 +1,218 @@
+"""The path is optimal at every level, whatever the kernel, the graph and the degeneracy."""
+
+import clarabel
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from rankwise.errors import DataError, ParameterError
+from rankwise.preferences.graphs import explicit_graph, full_graph, reduced_graph
+from rankwise.preferences.queries import group_rows, one_query
+from rankwise.solvers.svm_path import duality_gap, ranking_svm_path
+from rankwise.solvers.svm_path_elbow import Elbow
+from rankwise.types import Weighting
+
+GRAPHS = {"full": full_graph, "reduced": reduced_graph}
+
+
+def down_to(share):
+    return lambda level: share * level
+
+
+def kernel_matrix(X, kernel):
+    options = {} if kernel == "linear" else {"gamma": 1 / X.shape[1]}
+    return np.ascontiguousarray(pairwise_kernels(X, metric=kernel, **options))
+
+
+def quadratic_program(K, graph, level):
+    """The optimum of paper E's problem (8), from a general interior-point solver."""
+    m = graph.n_pairs
+    P = sparse.csr_matrix(
+        (
+            np.repeat([1.0, -1.0], m),
+            (np.tile(np.arange(m), 2), np.concatenate([graph.better, graph.worse])),
+        ),
+        shape=(m, graph.n_rows),
+    )
+    Q = P @ (P @ K).T / level
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-11
+    box = sparse.vstack([sparse.eye(m), -sparse.eye(m)]).tocsc()
+    solution = clarabel.DefaultSolver(
+        sparse.triu(Q).tocsc(),
+        -np.ones(m),
+        box,
+        np.concatenate([graph.weight, np.zeros(m)]),
+        [clarabel.NonnegativeConeT(2 * m)],
+        settings,
+    ).solve()
+    return -solution.obj_val
+
+
+def dual_value(K, graph, a, level):
+    rows = graph.adjoint(a)
+    return a.sum() - rows @ K @ rows / (2 * level)
+
+
+def levels_between(path, count, seed=0):
+    rng = np.random.default_rng(seed)
+    return np.exp(rng.uniform(np.log(path.levels[-1]), np.log(path.levels[0]), count))
+
+
+def assert_optimal_everywhere(path, K, *, count=20, tolerance=1e-8):
+    assert path.converged
+    assert path.violations.max() <= 1e-7
+    assert (np.diff(path.levels) <= 0).all()
+    for level in levels_between(path, count):
+        a = path.multipliers_at(level)
+        assert (a >= 0).all()
+        assert (a <= path.graph.weight).all()
+        assert abs(duality_gap(K, path.graph, a, level)) <= tolerance
+
+
+def toy(n=24, features=3, levels=3, queries=2, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, features))
+    y = np.digitize(X[:, 0] + rng.normal(size=n), np.linspace(-1, 1, levels - 1)).astype(float)
+    return X, y, rng.integers(0, queries, n)
+
+
+@pytest.mark.parametrize("weighting", list(Weighting))
+@pytest.mark.parametrize("graph", ["full", "reduced"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_the_objective_is_a_general_solvers_optimum(kernel, graph, weighting):
+    X, y, qid = toy()
+    pairs = GRAPHS[graph](group_rows(qid, len(y)), y, weighting=weighting)
+    K = kernel_matrix(X, kernel)
+    path = ranking_svm_path(K, pairs, min_level=down_to(1e-3))
+    assert_optimal_everywhere(path, K)
+    for level in levels_between(path, 4, seed=1):
+        ours = dual_value(K, pairs, path.multipliers_at(level), level)
+        assert ours == pytest.approx(quadratic_program(K, pairs, level), rel=1e-8)
+
+
+# Small integers make duplicated rows, dependent differences and simultaneous events the rule.
+rows = st.lists(
+    st.tuples(st.integers(0, 2), st.integers(-1, 1), st.integers(0, 2)), min_size=3, max_size=14
+).filter(lambda rows: any(a[:2] != b[:2] and a[2] != b[2] for a in rows for b in rows))
+
+
+@given(rows, st.sampled_from(["linear", "rbf", "poly"]), st.sampled_from(list(GRAPHS)))
+@settings(deadline=None, max_examples=80)
+def test_heavy_degeneracy_is_solved_exactly(rows, kernel, graph):
+    data = np.array(rows, dtype=float)
+    X, y = data[:, :2], data[:, 2]
+    K = kernel_matrix(X, kernel)
+    pairs = GRAPHS[graph](one_query(len(y)), y)
+    try:
+        path = ranking_svm_path(K, pairs, min_level=down_to(1e-3))
+    except DataError as error:
+        assert "cancel out" in str(error)  # noqa: PT017
+        assert np.abs(K @ pairs.adjoint(pairs.weight)).max() < 1e-10
+        return
+    assert_optimal_everywhere(path, K, count=6)
+
+
+@pytest.mark.parametrize("graph", ["full", "reduced"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("name", ["mixture.txt", "auto_mpg.csv", "breast_cancer.csv"])
+def test_real_data_with_duplicated_rows(shared_data, name, kernel, graph):
+    table = np.genfromtxt(shared_data / "path" / name, delimiter=",", skip_header=1)
+    table = table[:, ~np.isnan(table).any(axis=0)]
+    table = table[:: len(table) // 36]
+    table = np.vstack([table, table[::6]])
+    label = 0 if name == "auto_mpg.csv" else -1
+    X, y = np.delete(table, label, axis=1), table[:, label]
+    K = kernel_matrix((X - X.mean(axis=0)) / X.std(axis=0), kernel)
+    path = ranking_svm_path(K, GRAPHS[graph](one_query(len(y)), y), min_level=down_to(1e-2))
+    assert_optimal_everywhere(path, K, count=50)
+
+
+def test_multipliers_are_continuous_across_breakpoints():
+    X, y, qid = toy(seed=3)
+    path = ranking_svm_path(
+        kernel_matrix(X, "rbf"), full_graph(group_rows(qid, len(y)), y), min_level=down_to(1e-2)
+    )
+    for t in range(1, path.n_breakpoints - 1):
+        level = path.levels[t]
+        gaps = [path.levels[t - 1] - level, level - path.levels[t + 1]]
+        if min(gaps) < 1e-9 * level:
+            continue
+        above, below = (path.multipliers_at(level + sign * 1e-6 * min(gaps)) for sign in (1, -1))
+        np.testing.assert_allclose(above, below, atol=1e-5 * path.graph.weight.max())
+
+
+def test_the_first_breakpoint_is_where_the_first_pair_reaches_the_margin():
+    X, y, qid = toy(seed=4)
+    K, graph = kernel_matrix(X, "rbf"), full_graph(group_rows(qid, len(y)), y)
+    path = ranking_svm_path(K, graph, min_level=down_to(0.5))
+    scores = K @ graph.adjoint(graph.weight)
+    assert path.levels[0] == pytest.approx(max(graph.differences(scores)))
+    assert (path.multipliers_at(2 * path.levels[0]) == graph.weight).all()
+
+
+def test_a_separable_problem_ends_with_its_hard_margin_solution():
+    X = np.arange(5.0)[:, None]
+    K, graph = X @ X.T, full_graph(one_query(5), X[:, 0])
+    path = ranking_svm_path(K, graph, min_level=down_to(1e-9))
+    assert path.complete
+    for level in (path.levels[-1], 1e-3 * path.levels[-1]):
+        assert X[:, 0] @ path.coefficients_at(level) == pytest.approx(1.0)
+
+
+def test_cycles_in_the_users_pairs_are_noise():
+    X, _, _ = toy(n=8)
+    graph = explicit_graph([[0, 1], [1, 2], [2, 0], [3, 4], [4, 3], [5, 6], [5, 6]], 8)
+    K = kernel_matrix(X, "rbf")
+    assert_optimal_everywhere(ranking_svm_path(K, graph, min_level=down_to(1e-3)), K)
+
+
+def test_contradictory_duplicates_stay_at_their_box():
+    X = np.array([[0.0], [0.0], [1.0]])
+    K, graph = X @ X.T, full_graph(one_query(3), np.array([0.0, 1.0, 2.0]), weighting=Weighting.PAIR)
+    path = ranking_svm_path(K, graph, min_level=down_to(1e-3))
+    assert_optimal_everywhere(path, K)
+    a = path.multipliers_at(path.levels[-1])
+    assert a[(graph.better == 1) & (graph.worse == 0)] == 1.0
+
+
+def test_nothing_to_learn_is_said():
+    graph = explicit_graph([[0, 1], [1, 0]], 2)
+    with pytest.raises(DataError, match="cancel out"):
+        ranking_svm_path(np.eye(2), graph, min_level=down_to(0.1))
+
+
+def test_a_path_cut_short_is_valid_as_far_as_it_goes():
+    X, y, qid = toy()
+    K, graph = kernel_matrix(X, "rbf"), full_graph(group_rows(qid, len(y)), y)
+    path = ranking_svm_path(K, graph, min_level=down_to(1e-3), max_events=10)
+    assert not path.converged
+    assert path.n_breakpoints == 11
+    assert "max_events=10" in path.message
+    assert duality_gap(K, graph, path.multipliers_at(path.levels[-1]), path.levels[-1]) < 1e-12
+    with pytest.raises(ParameterError, match="covers levels from"):
+        path.multipliers_at(path.levels[-1] / 2)
+
+
+@given(st.integers(0, 10_000))
+@settings(deadline=None, max_examples=30)
+def test_the_updated_factor_solves_like_a_fresh_one(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(9, 9))
+    K, graph = X @ X.T, full_graph(one_query(9), np.arange(9.0))
+    elbow = Elbow(K, graph)
+    for _ in range(30):
+        if elbow.size and rng.random() < 0.4:
+            elbow.remove(int(rng.integers(elbow.size)))
+        else:
+            elbow.append(int(rng.integers(graph.n_pairs)))
+    half = K[elbow.better] - K[elbow.worse]
+    gram = half[:, elbow.better] - half[:, elbow.worse]
+    right = rng.normal(size=elbow.size)
+    np.testing.assert_allclose(gram @ elbow.solve(right), right, atol=1e-6)
+    if elbow.size:
+        assert not elbow.append(int(elbow.pairs[0]))
