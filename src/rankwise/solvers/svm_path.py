@@ -168,7 +168,8 @@ def ranking_svm_path(
     -----
     Paper E, algorithm 1 and equations (11) to (17), with λ⁰ of its section 5.1; an empty I_α needs no
     special case, since the direction is then zero. `Walk` says how simultaneous events and singular systems
-    are solved. An event costs O(|I|² + n |I|) and a look at the pairs that may come next; memory is O(n² + pairs + Σ|I|).
+    are solved. An event costs O(|I|² + n |I|) and a look at the pairs that may come next; memory is
+    O(n² + pairs + Σ|I|).
     """
     walk = Walk(K, graph, n_threads)
     if walk.level <= NOTHING * float(graph.weight.sum() * K.diagonal().max()):
