@@ -68,14 +68,14 @@ def test_a_document_appears_once_in_a_query_and_is_the_same_in_every_query(data)
     seen = list(zip(data.qid, data.docs, strict=True))
     assert len(set(seen)) == len(seen)
     assert len(set(data.docs)) < data.n_rows
-    for name in ("popularity", "rating", "age_days", "in_stock"):
+    for name in ("popularity", "log_inlinks", "rating", "age_days", "price", "in_stock", "title_length"):
         column = data.X[:, data.feature_names.index(name)]
         assert len(set(zip(data.docs, column, strict=True))) == len(set(data.docs)), name
 
 
 def test_differences_inside_queries_beat_regression_and_every_single_feature():
     for seed in range(3):
-        train, test = make_search_data(200, seed=seed).split(0.5)
+        train, test = make_search_data(600, seed=seed).split(0.7)
         error = {
             "rank": pairwise_error(
                 test.y, RankRLS(alpha=1.0).fit(train.X, train.y, train.qid).predict(test.X), test.qid
@@ -102,7 +102,8 @@ def test_impossible_simulations_are_refused(options, message):
 
 
 def test_tiny_simulations_work():
-    assert make_search_data(1, mean_rows=1, seed=1).n_queries == 1
+    for seed in range(20):
+        assert make_search_data(1, mean_rows=1, seed=seed).n_queries == 1
     _, log = make_search_data(2, mean_rows=1, seed=1, clicks=True)
     assert log.n_sessions == 40
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal, overload
+from dataclasses import dataclass, fields
+from typing import Literal, TypeVar, overload
 
 import numpy as np
 
@@ -21,28 +21,38 @@ _FIELDS = ("title", "body", "anchor", "embedding")
 
 @dataclass(frozen=True)
 class _Queries:
-    """What a query brings with it; every array has one entry per query."""
+    """What a query brings with it; one entry per query along the last axis."""
 
     size: Ints
     category: Ints
     n_words: Ints
-    rarity: Floats  # of its words in each field of _FIELDS, standardized; the long tail has rare words
+    rarity: Floats  # of its words in each of _FIELDS, standardized; the long tail has rare words
     intent: Floats  # how much its users want to buy, 0 to 1
+    supply: Floats  # how good the documents are that it finds
 
 
 @dataclass(frozen=True)
 class _Documents:
-    """What a document is whatever was asked; every array has one entry per document."""
+    """What a document is, whatever was asked; one entry per document."""
 
     category: Ints
     authority: Floats
     log_price: Floats  # standardized inside the category
     age_days: Floats
+    inlinks: Ints
     rating: Floats
     spam: Floats
     length: Floats
+    title_length: Ints
     url_depth: Ints
     in_stock: Ints
+
+
+Table = TypeVar("Table", _Queries, _Documents)
+
+
+def _take(table: Table, entries: Ints) -> Table:
+    return type(table)(**{field.name: getattr(table, field.name)[..., entries] for field in fields(table)})
 
 
 @overload
@@ -111,12 +121,14 @@ def make_search_data(
     rng = np.random.default_rng(seed)
     queries = _draw_queries(rng, n_queries, mean_rows)
     documents = _draw_documents(
-        rng, max(4 * int(queries.size.max()) * _N_CATEGORIES, int(queries.size.sum()) // 4)
+        rng, int(max(4 * _N_CATEGORIES * queries.size.max(), queries.size.sum() // 4))
     )
     query = np.repeat(np.arange(n_queries), queries.size)
-    doc = _retrieve(rng, queries, documents, query)
-    match, features = _features(rng, queries, documents, query, doc)
-    y = _judge(rng, queries, documents, query, doc, match, noise)
+    doc = _retrieve(rng, queries, documents)
+    asked, shown = _take(queries, query), _take(documents, doc)
+    match = rng.normal(size=len(query))
+    features = _features(rng, asked, shown, match)
+    y = _judge(rng, asked, shown, match, noise)
     data = RankingData.from_arrays(
         np.column_stack(list(features.values())).round(4),
         y,
@@ -135,117 +147,111 @@ def _draw_queries(rng: np.random.Generator, n: int, mean_rows: float) -> _Querie
     size = np.round(rng.lognormal(np.log(mean_rows) - spread**2 / 2, spread, n))
     size[rng.random(n) < 0.03] = 1
     category = rng.integers(_N_CATEGORIES, size=n)
+    rarity = 0.5 * rng.normal(size=(1, n)) + np.sqrt(0.75) * rng.normal(size=(len(_FIELDS), n))
+    # The long tail finds less that is good, and the expensive categories have the better documents.
+    supply = -1.2 * rarity.mean(axis=0) + 0.12 * category + rng.normal(0.0, 0.6, n)
     return _Queries(
         size=np.clip(size, 1, 8 * mean_rows).astype(np.int64),
         category=category,
         n_words=1 + rng.poisson(1.6, n),
-        rarity=0.5 * rng.normal(size=(1, n)) + np.sqrt(0.75) * rng.normal(size=(len(_FIELDS), n)),
+        rarity=rarity,
         intent=rng.beta(2.0, 2.0, n),
+        supply=supply,
     )
 
 
 def _draw_documents(rng: np.random.Generator, n: int) -> _Documents:
     authority = rng.normal(size=n)
     return _Documents(
-        category=np.sort(rng.integers(_N_CATEGORIES, size=n)),
+        category=np.arange(n) * _N_CATEGORIES // n,
         authority=authority,
         log_price=rng.normal(size=n),
         age_days=rng.gamma(0.7, 400.0, n),
+        inlinks=np.exp(2.5 + 1.3 * authority + 0.4 * rng.normal(size=n)).astype(np.int64),
         rating=np.clip(4.1 + 0.3 * authority + rng.normal(0.0, 0.6, n), 1.0, 5.0),
         spam=rng.beta(1.0, 9.0, n),
         length=rng.lognormal(6.0, 0.8, n),
+        title_length=3 + rng.poisson(6.0, n),
         url_depth=1 + rng.poisson(1.5, n),
         in_stock=(rng.random(n) < 0.85).astype(np.int64),
     )
 
 
-def _retrieve(rng: np.random.Generator, queries: _Queries, documents: _Documents, query: Ints) -> Ints:
+def _retrieve(rng: np.random.Generator, queries: _Queries, documents: _Documents) -> Ints:
     """A window of the query's category, so that its documents are distinct and shared with other queries."""
     first = np.searchsorted(documents.category, np.arange(_N_CATEGORIES + 1))
     n_in_category = np.diff(first)[queries.category]
     start = rng.integers(n_in_category)
-    row_in_query = np.arange(len(query)) - np.repeat(np.cumsum(queries.size) - queries.size, queries.size)
-    within = (start[query] + row_in_query) % n_in_category[query]
-    return first[queries.category][query] + within
+    in_query = np.arange(queries.size.sum()) - np.repeat(np.cumsum(queries.size) - queries.size, queries.size)
+    within = (np.repeat(start, queries.size) + in_query) % np.repeat(n_in_category, queries.size)
+    doc: Ints = np.repeat(first[queries.category], queries.size) + within
+    return doc
 
 
 def _features(
-    rng: np.random.Generator, queries: _Queries, documents: _Documents, query: Ints, doc: Ints
-) -> tuple[Floats, dict[str, Any]]:
-    """The latent match of each row with its query, and what the engine measures of it."""
-    m = len(query)
+    rng: np.random.Generator, asked: _Queries, shown: _Documents, match: Floats
+) -> dict[str, Floats | Ints]:
+    """What the engine measures of each row, given how well its document matches its query."""
+    m = len(match)
 
     def blurred(v: Floats, by: float) -> Floats:
         return v + rng.normal(0.0, by, m)
 
-    match = rng.normal(size=m)
-    n_words = queries.n_words[query]
+    def words_matched(probability: Floats) -> Floats:
+        return rng.binomial(asked.n_words, probability) / asked.n_words
+
     # Rare words weigh more in every document that has them, whether it is good or not.
-    rarity = dict(zip(_FIELDS, queries.rarity[:, query], strict=True))
-    idf = {field: np.exp(0.5 * rarity[field]) * np.sqrt(n_words) for field in _FIELDS}
-    authority = documents.authority[doc]
-    age = documents.age_days[doc]
-    coverage = rng.binomial(n_words, 1 / (1 + np.exp(-blurred(match, 0.7)))) / n_words
+    rarity = dict(zip(_FIELDS, asked.rarity, strict=True))
+    idf = {field: np.exp(0.5 * rarity[field]) * np.sqrt(asked.n_words) for field in _FIELDS}
     title = np.maximum(0.0, blurred(match, 0.9) + 0.3)
     body = np.logaddexp(0.0, blurred(match, 0.8) + 1.0)
-    ctr_level = 0.05 * np.exp(0.8 * (queries.intent[query] - 0.5) + 0.5 * rarity["title"])
-    return match, {
+    anchor = np.maximum(0.0, blurred(match + 0.6 * shown.authority, 1.2) - 0.8)
+    is_new = rng.random(m) < np.exp(-shown.age_days / 60.0)  # too new to have been clicked
+    click_level = 0.05 * np.exp(0.8 * (asked.intent - 0.5) + 0.5 * rarity["title"])
+    click_through = click_level * np.exp(0.5 * blurred(match + 0.3 * shown.authority, 1.0))
+    return {
         "title_bm25": 4.0 * idf["title"] * (title + 0.6),
         "body_bm25": 3.0 * idf["body"] * body,
-        "anchor_bm25": 2.0 * idf["anchor"] * np.maximum(0.0, blurred(match + 0.6 * authority, 1.2) - 0.8),
-        "body_lm": -n_words * (5.0 + rarity["body"]) + 1.5 * blurred(body, 0.8),
-        "title_coverage": coverage,
-        "url_match": rng.binomial(n_words, np.clip(0.15 + 0.15 * match, 0.02, 0.9)) / n_words,
-        "exact_phrase": (rng.random(m) < np.clip(0.1 + 0.15 * match, 0.0, 1.0) / n_words).astype(float),
+        "anchor_bm25": 2.0 * idf["anchor"] * anchor,
+        "body_lm": -asked.n_words * (5.0 + rarity["body"]) + 1.5 * blurred(body, 0.8),
+        "title_coverage": words_matched(1 / (1 + np.exp(-blurred(match, 0.7)))),
+        "url_match": words_matched(np.clip(0.15 + 0.15 * match, 0.02, 0.9)),
+        "exact_phrase": (rng.random(m) < np.clip(0.1 + 0.15 * match, 0.0, 1.0) / asked.n_words).astype(float),
         "embedding_cosine": np.tanh(0.35 + 0.2 * blurred(match, 0.7) + 0.2 * rarity["embedding"]),
-        "click_through": np.where(
-            rng.random(m) < np.exp(-age / 60.0),  # too new to have been shown
-            0.0,
-            np.clip(ctr_level * np.exp(0.5 * blurred(match + 0.3 * authority, 1.0)), 0.0, 1.0),
-        ),
-        "popularity": np.exp(1.1 * authority),
-        "log_inlinks": np.log1p(np.round(np.exp(2.5 + 1.3 * authority + 0.4 * rng.normal(size=m)))),
-        "rating": documents.rating[doc],
-        "age_days": age,
-        "freshness": np.exp(-age / 180.0),
-        "price": np.exp(1.0 + 0.45 * queries.category[query] + 0.5 * documents.log_price[doc]),
-        "in_stock": documents.in_stock[doc].astype(float),
-        "spam_score": documents.spam[doc],
-        "url_depth": documents.url_depth[doc].astype(float),
-        "doc_length": documents.length[doc],
-        "query_words": n_words.astype(float),
-        "title_length": 3.0 + rng.poisson(6.0, m),
-        "doc_hash": rng.random(m),
+        "click_through": np.where(is_new, 0.0, np.minimum(click_through, 1.0)),
+        "popularity": np.exp(1.1 * shown.authority),
+        "log_inlinks": np.log1p(shown.inlinks),
+        "rating": shown.rating,
+        "age_days": shown.age_days,
+        "freshness": np.exp(-shown.age_days / 180.0),
+        "price": np.exp(1.0 + 0.45 * asked.category + 0.5 * shown.log_price),
+        "in_stock": shown.in_stock,
+        "spam_score": shown.spam,
+        "url_depth": shown.url_depth,
+        "doc_length": shown.length,
+        "title_length": shown.title_length,
+        "query_words": asked.n_words,
+        "random": rng.random(m),
     }
 
 
 def _judge(
-    rng: np.random.Generator,
-    queries: _Queries,
-    documents: _Documents,
-    query: Ints,
-    doc: Ints,
-    match: Floats,
-    noise: float,
+    rng: np.random.Generator, asked: _Queries, shown: _Documents, match: Floats, noise: float
 ) -> Floats:
-    """Grades: thresholds on a utility that falls with the query's rarity and rises with its category."""
-    m = len(query)
-    intent = queries.intent[query]
+    """Grades: thresholds on the worth of a document, on top of what the query has to offer at all."""
+    m = len(match)
     worth = (
-        1.0 * match
-        + 0.45 * documents.authority[doc]
-        + 0.5 * np.exp(-documents.age_days[doc] / 180.0)
-        - 0.6 * intent * documents.log_price[doc]
-        + 0.35 * (documents.rating[doc] - 4.1)
-        + 0.5 * intent * documents.in_stock[doc]
-        - 2.0 * documents.spam[doc]
-        - 0.1 * documents.url_depth[doc]
+        match
+        + 0.45 * shown.authority
+        + 0.35 * (shown.rating - 4.1)
+        + 0.5 * np.exp(-shown.age_days / 180.0)
+        + 0.5 * asked.intent * shown.in_stock
+        - 0.6 * asked.intent * shown.log_price
+        - 2.0 * shown.spam
+        - 0.1 * shown.url_depth
     )
-    level = -1.2 * queries.rarity.mean(axis=0) + 0.12 * (queries.category - (_N_CATEGORIES - 1) / 2)
-    level += rng.normal(0.0, 0.6, len(level))
-    utility = worth + level[query] + rng.normal(0.0, 0.6 * noise, m)
-    thresholds = np.quantile(utility, np.cumsum(_GRADE_SHARES)[:-1])
-    grade = np.digitize(utility, thresholds)
+    utility = worth + asked.supply + rng.normal(0.0, 0.6 * noise, m)
+    grade = np.digitize(utility, np.quantile(utility, np.cumsum(_GRADE_SHARES)[:-1]))
     slip = rng.choice([-1, 1], size=m) * (rng.random(m) < 0.05 * noise)
     graded: Floats = np.clip(grade + slip, 0.0, 4.0)
     return graded
