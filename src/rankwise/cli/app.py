@@ -1,0 +1,103 @@
+"""All commands together, and what happens when one fails.
+
+Exit codes: 0 done, 1 the data or the system is at fault, 2 the command line is, 130 interrupted. A failure is
+one sentence on standard error; ``--debug``, anywhere on the command line, adds the traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import Annotated, Any
+
+import typer
+
+from rankwise.cli import compare, convert, demo, evaluate, info, predict, train
+from rankwise.errors import ParameterError, RankwiseError
+
+app = typer.Typer(
+    name="rankwise",
+    help="Fast, exact, explainable learning to rank.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (demo, train, predict, evaluate, compare, convert, info):
+    app.command(name=command.__name__.rpartition(".")[2])(command.run)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from rankwise import __version__
+
+        typer.echo(f"rankwise {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version.")
+    ] = False,
+) -> None:
+    """Fast, exact, explainable learning to rank."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in arguments
+    if debug:
+        arguments.remove("--debug")
+    warnings.showwarning = _show_warning
+    try:
+        command = typer.main.get_command(app)
+        with command.make_context("rankwise", arguments or ["--help"]) as context:
+            command.invoke(context)
+        sys.stdout.flush()
+        return 0
+    except typer.Exit as request:
+        return request.exit_code
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; nothing is to be written there at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (KeyboardInterrupt, typer.Abort):
+        return 130
+    except Exception as error:
+        if debug:
+            raise
+        sentence, code = explain(error)
+        typer.echo(f"rankwise: error: {sentence}", err=True)
+        return code
+
+
+def explain(error: Exception) -> tuple[str, int]:
+    """One sentence about an error, and the exit code for it."""
+    if isinstance(error, typer.TyperException):
+        context = getattr(error, "ctx", None)
+        path = context.command_path if context is not None else "rankwise"
+        message = _one_line(error.format_message())
+        return f"{message}{'' if message.endswith(('.', '?')) else '.'} See '{path} --help'.", 2
+    if isinstance(error, ParameterError):
+        return _one_line(str(error)), 2
+    if isinstance(error, RankwiseError):
+        return _one_line(str(error)), 1
+    if isinstance(error, OSError):
+        reason = error.strerror or str(error)
+        return (f"{error.filename}: {reason}." if error.filename else f"{reason}."), 1
+    if isinstance(error, MemoryError):
+        return f"there is not enough memory ({_one_line(str(error)) or 'allocation failed'}).", 1
+    if isinstance(error, ValueError):  # scikit-learn's checks of X and y
+        return _one_line(str(error)), 1
+    return f"{type(error).__name__}: {_one_line(str(error))} (--debug shows where)", 1
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    typer.echo(f"rankwise: warning: {_one_line(str(message))}", err=True)

@@ -1,0 +1,55 @@
+"""``rankwise compare``: which scores are better, and whether that could be chance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rankwise.cli import options
+from rankwise.cli.screen import show_json, show_table
+from rankwise.errors import ParameterError
+
+
+def run(
+    data: options.Data,
+    scores: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="SCORES...",
+            help="Two or more: files of one score per line, or models.",
+            show_default=False,
+        ),
+    ],
+    measures: options.Measures = options.MEASURES,
+    preset: options.Preset = None,
+    label: options.Label = "label",
+    qid: options.Qid = "qid",
+    zero_based: options.ZeroBased = None,
+    threads: options.Threads = None,
+    json: options.Json = False,
+) -> None:
+    """Compare score files or models on judged rows, with tests over queries."""
+    from rankwise.cli.inputs import Reading, read_judged, split_list
+    from rankwise.metrics import compare
+
+    if len(set(scores)) < max(len(scores), 2):
+        raise ParameterError("Name two or more different score files or models to compare.")
+    how = Reading(label, qid, zero_based=zero_based)
+    judged = [(str(path), *read_judged(data, how, path)) for path in scores]
+    rows = judged[0][1]
+    names = split_list(measures) or []
+    vectors = {name: values for name, _, values in judged}
+    comparison = compare(rows.y, vectors, rows.queries, names, preset=preset, docs=rows.docs)
+    if json:
+        show_json(comparison.to_dict())
+        return
+    columns = list(next(iter(comparison.means.values())))
+    show_table("Means", ["scores", *columns], [(name, *m.values()) for name, m in comparison.means.items()])
+    show_table(
+        "Differences",
+        ["measure", "a", "b", "a − b", "a better", "b better", "equal", "p Wilcoxon", "p randomization"],
+        [test.row for test in comparison.tests],
+        "Two-sided p-values of single tests over queries, not corrected for their number.",
+    )

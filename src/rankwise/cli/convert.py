@@ -1,0 +1,56 @@
+"""``rankwise convert``: data from one form to another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rankwise.cli import options
+from rankwise.cli.screen import progress
+from rankwise.errors import ParameterError
+
+
+def run(
+    data: options.Data,
+    out: Annotated[
+        Path,
+        typer.Argument(
+            metavar="OUT", help="A .store folder, or LETOR text (.txt, .gz, .xz, .bz2).", show_default=False
+        ),
+    ],
+    scale: Annotated[
+        bool, typer.Option("--scale", help="Scale every feature to [0, 1] inside each query.")
+    ] = False,
+    label: options.Label = "label",
+    qid: options.Qid = "qid",
+    doc: options.Doc = None,
+    features: options.Features = None,
+    zero_based: options.ZeroBased = None,
+    threads: options.Threads = None,
+) -> None:
+    """Convert data, for example text to a memory-mapped store; text is streamed there in bounded memory."""
+    import rankwise
+    from rankwise.cli.inputs import Reading, check_output, is_table, read_data, split_list
+
+    to_store = out.suffix == ".store"
+    if is_table(out):
+        raise ParameterError(f"{out}: data can be converted to a .store or to LETOR text, not to a table.")
+    if to_store and not scale and not data.is_dir() and not is_table(data):
+        with progress(f"Converting {data.name}") as advance:
+            rankwise.convert_letor(
+                data,
+                out,
+                zero_based="auto" if zero_based is None else zero_based,
+                progress=lambda done, total: advance(done / max(total, 1)),
+            )
+        return
+    if not to_store:
+        check_output(out)
+    rows = read_data(data, Reading(label, qid, doc, zero_based), features=split_list(features))
+    if scale:
+        rows = replace(rows, X=rankwise.scale_per_query(rows.X, rows.qid))
+    with progress(f"Writing {out.name}"):
+        (rankwise.save_store if to_store else rankwise.save_letor)(rows, out)

@@ -1,0 +1,146 @@
+"""``rankwise demo``: a whole experiment on the embedded data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rankwise.cli import options
+from rankwise.cli.screen import progress, show_json, show_table
+
+if TYPE_CHECKING:
+    from rankwise.data.ranking import RankingData
+    from rankwise.metrics import Comparison, Evaluation
+    from rankwise.types import Floats
+
+MEASURES = ("ndcg@10", "map", "p@1", "err", "pairwise_error")
+CRITERION = "pairwise_error"
+ALPHAS = tuple(4.0**power for power in range(-4, 6))
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What the demo found: the learned model, and all rankers on queries that none of them has seen."""
+
+    parts: dict[str, RankingData]
+    model: Any
+    settings: dict[str, str]
+    evaluations: dict[str, Evaluation]
+    comparison: Comparison
+
+
+def run(
+    out: Annotated[Path, typer.Option(help="The folder for model, per-query table and report.")] = Path(
+        "demo"
+    ),
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the simulated search engine.")] = 0,
+    threads: options.Threads = None,
+    json: options.Json = False,
+) -> None:
+    """Train on the embedded data, compare with simpler rankers, and write a report.
+
+    The data is a simulated shop search; RankRLS meets the best single feature and plain regression on queries
+    that none of them has seen.
+    """
+    from rankwise.cli.demo_report import write_per_query, write_report
+
+    out.mkdir(parents=True, exist_ok=True)
+    with progress("Training three rankers"):
+        experiment = conduct(seed)
+    experiment.model.save(out / "model.safetensors")
+    write_per_query(out / "per_query.csv", experiment)
+    write_report(out / "report.html", experiment)
+    comparison = experiment.comparison
+    if json:
+        show_json({"out": str(out), "settings": experiment.settings, **comparison.to_dict()})
+        return
+    test = experiment.parts["test"]
+    show_table(
+        f"Quality on {test.n_queries} test queries",
+        ["ranker", *MEASURES],
+        [(name, *means.values()) for name, means in comparison.means.items()],
+    )
+    show_table(
+        "RankRLS against the others, query by query",
+        ["measure", "against", "better", "worse", "equal", "p Wilcoxon", "p randomization"],
+        [
+            (
+                test.measure,
+                test.b,
+                test.n_better,
+                test.n_worse,
+                test.n_equal,
+                test.p_wilcoxon,
+                test.p_randomization,
+            )
+            for test in comparison.tests
+            if test.a == "RankRLS"
+        ],
+        f"Written to {out}: model.safetensors, per_query.csv, report.html",
+    )
+
+
+def conduct(seed: int) -> Experiment:
+    """Learn on some queries, choose alpha on others, compare on the rest."""
+    from sklearn.linear_model import Ridge
+
+    import rankwise
+    from rankwise.cli.train import name_features
+    from rankwise.metrics import compare, evaluate
+
+    learning, test = rankwise.make_search_data(600, seed=seed).split(0.7, seed=seed)
+    training, validation = learning.split(0.7, seed=seed)
+    feature, score_by_feature = best_feature(training)
+    ranker, alpha = best_model(
+        lambda alpha: rankwise.RankRLS(alpha).fit(training.X, training.y, training.qid), validation
+    )
+    ridge, ridge_alpha = best_model(lambda alpha: Ridge(alpha).fit(training.X, training.y), validation)
+    scores = {
+        "RankRLS": ranker.predict(test.X),
+        "regression (Ridge)": ridge.predict(test.X),
+        f"best feature ({feature})": score_by_feature(test),
+    }
+    name_features(ranker, training)
+    return Experiment(
+        parts={"training": training, "validation": validation, "test": test},
+        model=ranker,
+        settings={"RankRLS": f"alpha={alpha:g}", "regression (Ridge)": f"alpha={ridge_alpha:g}"},
+        evaluations={
+            name: evaluate(test.y, values, test.queries, MEASURES) for name, values in scores.items()
+        },
+        comparison=compare(test.y, scores, test.queries, MEASURES),
+    )
+
+
+def best_feature(training: RankingData) -> tuple[str, Callable[[RankingData], Floats]]:
+    """The feature that, up or down, orders the training queries best: what one can do without learning."""
+    from rankwise.metrics import get_measure
+
+    error = get_measure(CRITERION).on(training.y, training.queries)
+    names = training.feature_names or ()
+    candidates = [
+        (error(sign * column(training, j)), j, sign) for j in range(len(names)) for sign in (1.0, -1.0)
+    ]
+    _, best, sign = min(candidates)
+    return names[best] if sign > 0 else f"−{names[best]}", lambda data: sign * column(data, best)
+
+
+def column(data: RankingData, number: int) -> Floats:
+    """The values of one feature."""
+    import numpy as np
+
+    return np.asarray(data.X[:, number], dtype=np.float64)
+
+
+def best_model(fitted: Callable[[float], Any], validation: RankingData) -> tuple[Any, float]:
+    """The fitted model that orders the validation queries best, and its alpha; the largest of equals."""
+    from rankwise.metrics import get_measure
+
+    error = get_measure(CRITERION).on(validation.y, validation.queries)
+    models = {alpha: fitted(alpha) for alpha in ALPHAS}
+    best = min(ALPHAS, key=lambda alpha: (error(models[alpha].predict(validation.X)), -alpha))
+    return models[best], best

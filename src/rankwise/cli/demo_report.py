@@ -1,0 +1,88 @@
+"""What `rankwise demo` writes beside the model: a table with a line per query, and a page to look at."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rankwise.cli.page import bars, heading, page, paragraph, table
+from rankwise.files import replacing_file
+
+if TYPE_CHECKING:
+    from rankwise.cli.demo import Experiment
+
+
+def write_per_query(path: Path, experiment: Experiment) -> None:
+    """A line per test query and ranker; empty where a measure leaves a query out."""
+    with replacing_file(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        names = list(next(iter(experiment.evaluations.values())).per_query)
+        writer.writerow(["ranker", *names])
+        for ranker, evaluation in experiment.evaluations.items():
+            columns = [column.tolist() for column in evaluation.per_query.values()]
+            for line in zip(*columns, strict=True):
+                writer.writerow([ranker, *("" if cell != cell else cell for cell in line)])
+
+
+def write_report(path: Path, experiment: Experiment) -> None:
+    parts = ", ".join(
+        f"{part.n_queries} {name} queries ({part.n_rows} rows)" for name, part in experiment.parts.items()
+    )
+    settings = "; ".join(f"{name}: {setting}" for name, setting in experiment.settings.items())
+    means = experiment.comparison.means
+    html = page(
+        "rankwise demo",
+        paragraph(
+            f"A simulated shop search: {parts}. Alpha was chosen on the validation queries ({settings}); "
+            "everything below was measured on the test queries."
+        ),
+        heading("Quality"),
+        table(
+            ["ranker", *next(iter(means.values()))],
+            [[name, *(f"{value:.4f}" for value in row.values())] for name, row in means.items()],
+            best=0,
+        ),
+        paragraph("Higher is better, except for pairwise_error: the share of pairs in the wrong order."),
+        heading("Could it be chance?"),
+        table(
+            ["measure", "RankRLS against", "better", "worse", "equal", "p Wilcoxon", "p randomization"],
+            _tests(experiment),
+        ),
+        paragraph("Better, worse and equal count queries; p-values are two-sided and of single tests."),
+        heading("What was learned"),
+        bars(_importance(experiment), "Weight of each feature times its spread inside queries"),
+        paragraph(
+            "Each weight times the standard deviation of its feature inside queries: how far the feature "
+            "typically moves a document against the others of its query."
+        ),
+    )
+    with replacing_file(path) as beside:
+        beside.write_text(html, encoding="utf-8")
+
+
+def _tests(experiment: Experiment) -> list[list[str]]:
+    return [
+        [
+            test.measure,
+            test.b,
+            *map(str, (test.n_better, test.n_worse, test.n_equal)),
+            *(f"{p:.2g}" for p in (test.p_wilcoxon, test.p_randomization)),
+        ]
+        for test in experiment.comparison.tests
+        if test.a == "RankRLS"
+    ]
+
+
+def _importance(experiment: Experiment) -> list[tuple[str, float]]:
+    """Weights in units of the features' spread inside training queries, largest first."""
+    import numpy as np
+
+    training = experiment.parts["training"]
+    queries = training.queries
+    X = queries.grouped(training.X)
+    means = np.add.reduceat(X, queries.offsets[:-1]) / queries.sizes[:, None]
+    spread = (X - np.repeat(means, queries.sizes, axis=0)).std(axis=0)
+    effects = (experiment.model.coef_ * spread).tolist()
+    names = experiment.model.feature_names_in_.tolist()
+    return sorted(zip(names, effects, strict=True), key=lambda entry: -abs(entry[1]))

@@ -1,0 +1,48 @@
+"""``rankwise evaluate``: how good scores are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rankwise.cli import options
+from rankwise.cli.screen import show_json, show_table
+
+
+def run(
+    data: options.Data,
+    scores: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SCORES", help="One score per line, - for standard input, or a model.", show_default=False
+        ),
+    ],
+    measures: options.Measures = options.MEASURES,
+    preset: options.Preset = None,
+    per_query: Annotated[bool, typer.Option("--per-query", help="Show every query.")] = False,
+    label: options.Label = "label",
+    qid: options.Qid = "qid",
+    zero_based: options.ZeroBased = None,
+    threads: options.Threads = None,
+    json: options.Json = False,
+) -> None:
+    """Measure scores, or a model, against judged rows."""
+    from rankwise.cli.inputs import Reading, read_judged, split_list
+    from rankwise.metrics import evaluate
+
+    names = split_list(measures) or []
+    rows, values = read_judged(data, Reading(label, qid, zero_based=zero_based), scores)
+    result = evaluate(rows.y, values, rows.queries, measures=names, preset=preset, docs=rows.docs)
+    if json:
+        show_json(result.to_dict() if per_query else {"measures": result.to_dict()["measures"]})
+        return
+    if per_query:
+        columns = result.per_query
+        show_table(
+            "Quality by query", list(columns), zip(*(c.tolist() for c in columns.values()), strict=True)
+        )
+    lines = [summary.row for summary in result.summaries]
+    note = f"{rows.n_rows} rows, {rows.n_queries} queries"
+    show_table("Quality", ["measure", "mean", "queries", "left out", "why"], lines, note)

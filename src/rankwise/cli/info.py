@@ -1,0 +1,104 @@
+"""``rankwise info``: the build, or what a file holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rankwise.cli import options
+from rankwise.cli.screen import show_facts, show_json
+
+if TYPE_CHECKING:
+    from rankwise.cli.inputs import Reading
+
+
+def run(
+    path: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="A model or data.", show_default=False)
+    ] = None,
+    label: options.Label = "label",
+    qid: options.Qid = "qid",
+    doc: options.Doc = None,
+    zero_based: options.ZeroBased = None,
+    json: options.Json = False,
+) -> None:
+    """Describe this build of rankwise (for bug reports), a model or a data set."""
+    from rankwise.cli.inputs import Reading, is_model
+
+    if path is None:
+        facts = _build()
+    elif is_model(path):
+        facts = _model(path)
+    else:
+        facts = _data(path, Reading(label, qid, doc, zero_based))
+    if json:
+        show_json(facts)
+        return
+    show_facts(str(path or "This build"), facts)
+
+
+def _build() -> dict[str, Any]:
+    import importlib.metadata
+    import platform
+
+    import rankwise
+    from rankwise import _native
+    from rankwise.threads import resolve_threads
+
+    packages = ["numpy", "scipy", "scikit-learn", "safetensors", "narwhals", "typer", "rich"]
+    return {
+        "rankwise": rankwise.__version__,
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "compiler": _native.compiler,
+        "threads": resolve_threads(None),
+        **{name: importlib.metadata.version(name) for name in packages},
+    }
+
+
+def _model(path: Path) -> dict[str, Any]:
+    from rankwise.persist.models import describe
+
+    header = describe(path)
+    return {
+        "class": header["class"],
+        **{f"parameter {name}": value for name, value in header["parameters"].items()},
+        "features": header["n_features"],
+        "feature names": header["feature_names"],
+        **header["values"],
+        **{f"tensor {name}": shape for name, shape in header["tensors"].items()},
+        "schema": header["schema"],
+        "written by": header["written_by"],
+    }
+
+
+def _data(path: Path, how: Reading) -> dict[str, Any]:
+    import numpy as np
+
+    from rankwise.cli.inputs import read_data
+
+    data = read_data(path, how)
+    sizes = data.queries.sizes
+    grades, counts = np.unique(data.y, return_counts=True)
+    if len(grades) <= 10:
+        labels: Any = {f"{grade:g}": int(count) for grade, count in zip(grades, counts, strict=True)}
+    else:
+        labels = f"{len(grades)} values from {grades[0]:g} to {grades[-1]:g}"
+    stored = data.X.nnz if hasattr(data.X, "nnz") else np.count_nonzero(data.X)
+    return {
+        "rows": data.n_rows,
+        "features": data.n_features,
+        "feature names": None if data.feature_names is None else list(data.feature_names),
+        "entries": int(stored),
+        "storage": f"{'csr' if hasattr(data.X, 'nnz') else 'dense'} {data.X.dtype}",
+        "queries": data.n_queries if data.qid is not None else None,
+        "rows per query": {
+            "least": int(sizes.min()),
+            "median": float(np.median(sizes)),
+            "most": int(sizes.max()),
+        },
+        "labels": labels,
+        "documents named": data.docs is not None,
+    }

@@ -1,0 +1,139 @@
+"""Reading what a command is given: data in any form, scores, and the scores a model gives."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankwise.cli.screen import progress
+from rankwise.errors import DataError, FileFormatError, ParameterError
+
+if TYPE_CHECKING:
+    from rankwise.data.ranking import RankingData
+    from rankwise.types import Floats
+
+TABLES = {".csv", ".tsv", ".parquet", ".pq"}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read data: the columns of tables, and how text counts its features."""
+
+    label: str = "label"
+    qid: str | None = "qid"
+    doc: str | None = None
+    zero_based: bool | None = None
+
+
+def read_data(
+    path: Path, how: Reading, *, features: Sequence[str] | None = None, n_features: int | None = None
+) -> RankingData:
+    """Read text, a table or a store, told apart by its name.
+
+    `features` chooses columns of a table; `n_features` widens text whose last features never occur.
+    """
+    import rankwise
+
+    data: RankingData
+    with progress(f"Reading {path.name}") as advance:
+        if path.is_dir():
+            data = rankwise.open_store(path)
+        elif is_table(path):
+            data = rankwise.read_table(
+                path, label=how.label, qid=how.qid or None, doc=how.doc, features=features
+            )
+        else:
+            data = rankwise.load_letor(
+                path,
+                zero_based="auto" if how.zero_based is None else how.zero_based,
+                n_features=n_features,
+                progress=lambda done, total: advance(done / max(total, 1)),
+            )
+    return data
+
+
+def read_like(path: Path, how: Reading, model: Any) -> RankingData:
+    """Read data with the features that a fitted model knows."""
+    names = getattr(model, "feature_names_in_", None)
+    chosen = None if names is None else names.tolist()
+    return read_data(path, how, features=chosen, n_features=model.n_features_in_)
+
+
+def is_table(path: Path) -> bool:
+    return bool(TABLES.intersection(suffix.lower() for suffix in path.suffixes))
+
+
+def is_model(path: Path) -> bool:
+    """Whether a file starts like a safetensors file: the size of a JSON header, then the header."""
+    if str(path) == "-" or path.is_dir():
+        return False
+    with path.open("rb") as file:
+        return file.read(9)[8:] == b"{"
+
+
+def predict_scores(model: Any, data: RankingData) -> Floats:
+    """The model's scores of all rows, after making sure that the features are the ones it was trained on."""
+    known = getattr(model, "feature_names_in_", None)
+    if known is not None and data.feature_names is not None and list(known) != list(data.feature_names):
+        missing = [name for name in known if name not in data.feature_names]
+        what = f"the feature '{missing[0]}' is missing" if missing else "the features are in another order"
+        raise DataError(f"The data does not fit the model: {what}.")
+    if data.n_features != model.n_features_in_:
+        raise DataError(
+            f"The data has {data.n_features} features, and the model was trained on {model.n_features_in_}."
+        )
+    with warnings.catch_warnings(), progress("Scoring"):
+        # Names were compared above; the arrays themselves carry none.
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        scores: Floats = model.predict(data.X)
+    return scores
+
+
+def read_scores(path: Path, n_rows: int) -> Floats:
+    """One finite number per line, as `predict` writes them; ``-`` is standard input."""
+    import numpy as np
+
+    text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8", errors="replace")
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    scores = np.empty(len(lines))
+    for number, line in enumerate(lines, start=1):
+        try:
+            scores[number - 1] = float(line)
+        except ValueError:
+            raise FileFormatError(path, f"expected one score, found {line[:40]!r}.", line=number) from None
+        if not np.isfinite(scores[number - 1]):
+            raise FileFormatError(path, f"the score {line.strip()} is not finite.", line=number)
+    if len(scores) != n_rows:
+        raise FileFormatError(path, f"has {len(scores)} scores, but the data has {n_rows} rows.")
+    return scores
+
+
+def read_judged(data: Path, how: Reading, scores: Path) -> tuple[RankingData, Floats]:
+    """Judged rows, and their scores from a file or from a model."""
+    import rankwise
+
+    if is_model(scores):
+        model = rankwise.load(scores)
+        rows = read_like(data, how, model)
+        return rows, predict_scores(model, rows)
+    rows = read_data(data, how)
+    return rows, read_scores(scores, rows.n_rows)
+
+
+def split_list(text: str | None) -> list[str] | None:
+    """The parts of ``a,b,c``."""
+    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
+
+
+def check_output(path: Path) -> None:
+    """Refuse a place that cannot be written before hours of work, not after them."""
+    if path.is_dir():
+        raise ParameterError(f"{path} is a folder; name a file to write.")
+    if not path.absolute().parent.is_dir():
+        raise ParameterError(f"{path}: the folder {path.parent} does not exist.")

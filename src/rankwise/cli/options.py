@@ -1,0 +1,73 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+
+def _use_threads(n_threads: int | None) -> int | None:
+    """Tell our kernels and the BLAS library, which reads its setting once, when NumPy is first imported."""
+    if n_threads is not None:
+        for variable in (
+            "RANKWISE_NUM_THREADS",
+            "OMP_NUM_THREADS",
+            "OPENBLAS_NUM_THREADS",
+            "MKL_NUM_THREADS",
+        ):
+            os.environ[variable] = str(n_threads)
+    return n_threads
+
+
+Data: TypeAlias = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="LETOR/SVMlight text (plain, .gz, .xz, .bz2), a .csv or .parquet table, or a .store folder.",
+        show_default=False,
+    ),
+]
+Model: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A model file that 'train' wrote.", show_default=False)
+]
+Label: TypeAlias = Annotated[str, typer.Option(help="The column of labels.", rich_help_panel="Tables")]
+Qid: TypeAlias = Annotated[
+    str | None, typer.Option(help="The column of query labels.", rich_help_panel="Tables")
+]
+Doc: TypeAlias = Annotated[
+    str | None, typer.Option(help="The column of document labels.", rich_help_panel="Tables")
+]
+Features: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B,...",
+        help="The feature columns; all others by default.",
+        rich_help_panel="Tables",
+    ),
+]
+ZeroBased: TypeAlias = Annotated[
+    bool | None,
+    typer.Option(
+        "--zero-based/--one-based",
+        help="Text: the index of the first feature; by default 0 if it occurs.",
+        rich_help_panel="Text",
+        show_default=False,
+    ),
+]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Threads: TypeAlias = Annotated[
+    int | None,
+    typer.Option(min=1, callback=_use_threads, help="How many threads to use; every core by default."),
+]
+
+MEASURES = "ndcg@10,map,pairwise_error"
+Measures: TypeAlias = Annotated[str, typer.Option(metavar="A,B,...", help="What to measure.")]
+Preset: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="Conventions of a known tool: letor, trec, sklearn, lightgbm, xgboost.", show_default=False
+    ),
+]

@@ -1,0 +1,87 @@
+"""``rankwise predict``: scores of rows."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TextIO
+
+import typer
+
+from rankwise.cli import options
+from rankwise.errors import DataError
+
+if TYPE_CHECKING:
+    from rankwise.data.ranking import RankingData
+    from rankwise.types import AnyArray, Floats
+
+
+def run(
+    data: options.Data,
+    model: options.Model,
+    out: Annotated[
+        Path | None, typer.Option(help="Write to this file instead of standard output.", show_default=False)
+    ] = None,
+    trec: Annotated[
+        bool, typer.Option("--trec", help="Write a TREC run: qid Q0 doc rank score tag.")
+    ] = False,
+    tag: Annotated[str, typer.Option(help="The last column of a TREC run.")] = "rankwise",
+    label: options.Label = "label",
+    qid: options.Qid = "qid",
+    doc: options.Doc = None,
+    zero_based: options.ZeroBased = None,
+    threads: options.Threads = None,
+) -> None:
+    """Score rows with a model: one score per line, in the order of the data."""
+    import rankwise
+    from rankwise.cli.inputs import Reading, check_output, predict_scores, read_like
+
+    if out is not None:
+        check_output(out)
+    ranker = rankwise.load(model)
+    rows = read_like(data, Reading(label, qid, doc, zero_based), ranker)
+    scores = predict_scores(ranker, rows)
+    with _writing(out) as file:
+        if trec:
+            write_trec(file, rows, scores, tag)
+        else:
+            file.writelines(f"{score!r}\n" for score in scores.tolist())
+
+
+def write_trec(file: TextIO, rows: RankingData, scores: Floats, tag: str) -> None:
+    """Write a TREC run: queries in order of appearance, best rows first, ties in the order of the data.
+
+    Rows without document labels are named by their number in the data, counted from 1.
+    """
+    import numpy as np
+
+    query = rows.queries.query_of_row()
+    order = np.lexsort((-scores, query))
+    first = np.concatenate([[0], np.cumsum(rows.queries.sizes)])
+    queries = np.ones(1, dtype=int) if rows.queries.labels is None else rows.queries.labels
+    docs = np.arange(1, rows.n_rows + 1) if rows.docs is None else rows.docs
+    _refuse_blanks("query", queries)
+    _refuse_blanks("document", docs)
+    _refuse_blanks("tag", np.array([tag]))
+    for position, row in enumerate(order.tolist()):
+        rank = position - first[query[row]] + 1
+        file.write(f"{queries[query[row]]} Q0 {docs[row]} {rank} {scores[row].item()!r} {tag}\n")
+
+
+def _refuse_blanks(what: str, labels: AnyArray) -> None:
+    for text in map(str, labels.tolist()):
+        if len(text.split()) != 1:
+            raise DataError(f"TREC runs have no room for blanks, and there is a {what} named {text!r}.")
+
+
+@contextmanager
+def _writing(out: Path | None) -> Iterator[TextIO]:
+    from rankwise.files import replacing_file
+
+    if out is None:
+        yield sys.stdout
+        return
+    with replacing_file(out) as beside, beside.open("w", encoding="utf-8") as file:
+        yield file

@@ -1,0 +1,346 @@
+"""The command line as another process: what it prints, writes and exits with."""
+
+import csv
+import gzip
+import json
+import signal
+import subprocess
+import sys
+import time
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import rankwise
+from rankwise.cli import main
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Training and test data as text, and a model trained by the command line."""
+    folder = tmp_path_factory.mktemp("cli")
+    train, test = rankwise.make_search_data(60, seed=3).split(0.6)
+    with gzip.open(folder / "train.txt.gz", "wt") as file:
+        file.writelines(letor_lines(train))
+    (folder / "test.txt").write_text("".join(letor_lines(test)))
+    run = rankwise_process("train", "train.txt.gz", "model", "--alpha", "0.5", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    return folder
+
+
+def letor_lines(data):
+    for label, qid, doc, values in zip(data.y, data.qid, data.docs, data.X.tolist(), strict=True):
+        entries = " ".join(f"{index}:{value!r}" for index, value in enumerate(values, start=1))
+        yield f"{label:g} qid:{qid} {entries} #docid = {doc}\n"
+
+
+def rankwise_process(*arguments, cwd=None, **options):
+    command = [sys.executable, "-m", "rankwise", *map(str, arguments)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, **options)
+
+
+@pytest.fixture
+def refused(folder, monkeypatch, capsys):
+    """Runs a command that must fail, and returns the one sentence it says."""
+
+    def run(*arguments, code):
+        monkeypatch.chdir(folder)
+        returned = main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        assert (returned, printed.out) == (code, ""), printed
+        assert printed.err.startswith("rankwise: error: ")
+        assert printed.err.count("\n") == 1
+        assert printed.err.endswith((".\n", "?\n", ")\n"))
+        return printed.err.removeprefix("rankwise: error: ")
+
+    return run
+
+
+# Help
+
+
+def test_help_imports_nothing_heavy():
+    script = (
+        "import sys; from rankwise.cli import main; main(['--help']); print(*sys.modules, file=sys.stderr)"
+    )
+    start = time.perf_counter()
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    print(f"rankwise --help: {time.perf_counter() - start:.2f} s")
+    heavy = {
+        "numpy",
+        "scipy",
+        "sklearn",
+        "pandas",
+        "polars",
+        "pyarrow",
+        "narwhals",
+        "safetensors",
+        "matplotlib",
+    }
+    assert not heavy & set(run.stderr.split())
+    for name in ("demo", "train", "predict", "evaluate", "compare", "convert", "info"):
+        assert f" {name} " in run.stdout
+
+
+@pytest.mark.parametrize("command", ["demo", "train", "predict", "evaluate", "compare", "convert", "info"])
+def test_every_command_has_help(command, capsys):
+    assert main([command, "--help"]) == 0
+    assert command in capsys.readouterr().out
+
+
+def test_no_command_shows_help_and_version_shows_the_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"rankwise {rankwise.__version__}\n"
+    assert main([]) == 0
+    assert "Usage" in capsys.readouterr().out
+
+
+# Train, predict, evaluate, convert, info
+
+
+def test_train_predict_and_evaluate_agree_with_python(folder, tmp_path):
+    train = rankwise.load_letor(folder / "train.txt.gz")
+    test = rankwise.load_letor(folder / "test.txt", n_features=train.n_features)
+    model = rankwise.RankRLS(alpha=0.5).fit(train.X, train.y, train.qid)
+    run = rankwise_process("predict", "test.txt", "model", cwd=folder)
+    np.testing.assert_array_equal([float(line) for line in run.stdout.split()], model.predict(test.X))
+
+    scores = tmp_path / "scores.txt"
+    assert rankwise_process("predict", "test.txt", "model", "--out", scores, cwd=folder).returncode == 0
+    assert scores.read_text() == run.stdout
+
+    expected = rankwise.metrics.evaluate(test.y, model.predict(test.X), test.qid, measures=["ndcg@10", "map"])
+    for given in (scores, "model", "-"):
+        arguments = ["evaluate", "test.txt", given, "--measures", "ndcg@10,map", "--json"]
+        run = rankwise_process(*arguments, cwd=folder, input=scores.read_text())
+        assert json.loads(run.stdout)["measures"]["map"]["mean"] == expected.means["map"]
+
+
+def test_a_store_and_text_give_the_same_model(folder, tmp_path):
+    store = tmp_path / "train.store"
+    assert rankwise_process("convert", "train.txt.gz", store, cwd=folder).returncode == 0
+    assert rankwise_process("train", store, tmp_path / "model", "--alpha", "0.5", cwd=folder).returncode == 0
+    ours, theirs = rankwise.load(tmp_path / "model"), rankwise.load(folder / "model")
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-12)
+    back = tmp_path / "back.txt.xz"
+    assert rankwise_process("convert", store, back, cwd=folder).returncode == 0
+    assert (rankwise.load_letor(back).y == rankwise.load_letor(folder / "train.txt.gz").y).all()
+
+
+def test_tables_are_read_by_their_column_names(folder, tmp_path):
+    data = rankwise.make_search_data(20, seed=5)
+    for name, order in (("a.csv", 1), ("b.csv", -1)):
+        with (tmp_path / name).open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["grade", "query", "page", *data.feature_names[::order]])
+            for row in range(data.n_rows):
+                values = data.X[row].tolist()[::order]
+                writer.writerow([data.y[row], f"q{data.qid[row]}", data.docs[row], *values])
+    columns = ("--label", "grade", "--qid", "query", "--doc", "page")
+    assert main(["train", str(tmp_path / "a.csv"), str(tmp_path / "model"), *columns]) == 0
+    model = rankwise.load(tmp_path / "model")
+    assert list(model.feature_names_in_) == list(data.feature_names)
+    run = rankwise_process(
+        "predict", tmp_path / "b.csv", tmp_path / "model", "--trec", "--tag", "me", *columns
+    )
+    first = run.stdout.splitlines()[0].split()
+    assert (first[0], first[1], first[3], first[5]) == ("q1", "Q0", "1", "me")
+    assert first[2] == data.docs[data.qid == 1][model.predict(data.X[data.qid == 1]).argmax()]
+
+
+def test_a_trec_run_ranks_each_query_by_falling_score(folder):
+    run = rankwise_process("predict", "test.txt", "model", "--trec", cwd=folder)
+    rows = [line.split() for line in run.stdout.splitlines()]
+    by_query = {}
+    for qid, q0, doc, rank, score, tag in rows:
+        assert (q0, tag) == ("Q0", "rankwise")
+        assert doc.startswith("doc")
+        by_query.setdefault(qid, []).append((int(rank), float(score)))
+    for ranked in by_query.values():
+        assert [rank for rank, _ in ranked] == list(range(1, len(ranked) + 1))
+        assert all(a[1] >= b[1] for a, b in pairwise(ranked))
+
+
+def test_train_reports_a_validation_set_and_json(folder, tmp_path, capsys):
+    arguments = [
+        "train",
+        folder / "train.txt.gz",
+        tmp_path / "model",
+        "--validation",
+        folder / "test.txt",
+        "--json",
+    ]
+    assert main([*map(str, arguments), "--set", "alpha=2", "--ties", "drop"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert set(report) >= {"model", "class", "seconds", "training", "validation"}
+    assert rankwise.load(tmp_path / "model").get_params()["alpha"] == 2
+    assert rankwise.load(tmp_path / "model").get_params()["ties"] == "drop"
+
+
+def test_evaluate_shows_every_query(folder, capsys):
+    arguments = ["evaluate", str(folder / "test.txt"), str(folder / "model"), "--measures", "p@1,rr"]
+    assert main([*arguments, "--per-query"]) == 0
+    n_queries = rankwise.load_letor(folder / "test.txt").n_queries
+    assert len(capsys.readouterr().out.splitlines()) > n_queries
+    assert main([*arguments, "--per-query", "--json", "--preset", "trec"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["per_query"]["rr"]) == n_queries
+
+
+def test_info_describes_the_build_models_text_and_stores(folder, tmp_path):
+    build = json.loads(rankwise_process("info", "--json").stdout)
+    assert build["rankwise"] == rankwise.__version__
+    assert build["compiler"]
+    model = rankwise_process("info", "model", cwd=folder)
+    assert "RankRLS" in model.stdout
+    assert "coef_" in model.stdout
+    data = json.loads(rankwise_process("info", "test.txt", "--json", cwd=folder).stdout)
+    assert data["rows"] == rankwise.load_letor(folder / "test.txt").n_rows
+
+
+def test_the_demo_finds_rankrls_best_and_writes_everything(tmp_path, capsys):
+    run = rankwise_process("demo", "--out", tmp_path / "deep" / "demo")
+    assert run.returncode == 0, run.stderr
+    assert "RankRLS" in run.stdout
+    out = tmp_path / "deep" / "demo"
+    assert sorted(path.name for path in out.iterdir()) == [
+        "model.safetensors",
+        "per_query.csv",
+        "report.html",
+    ]
+    assert rankwise.load(out / "model.safetensors").feature_names_in_[0] == "title_bm25"
+    report = (out / "report.html").read_text()
+    assert report.startswith("<!doctype html>")
+    assert "<svg" in report
+    assert "http" not in report
+    assert main(["demo", "--out", str(tmp_path / "again"), "--json"]) == 0
+    means = json.loads(capsys.readouterr().out)["means"]
+    assert means["RankRLS"]["ndcg@10"] == max(means[name]["ndcg@10"] for name in means)
+    for name in ("model.safetensors", "per_query.csv", "report.html"):
+        assert (tmp_path / "again" / name).read_bytes() == (out / name).read_bytes()
+
+
+# Failures
+
+
+@pytest.mark.parametrize(
+    "arguments, says",
+    [
+        (["trian"], "No such command 'trian'"),
+        (["train"], "Missing argument 'DATA'"),
+        (["train", "test.txt", "out", "--alhpa", "1"], "No such option: --alhpa"),
+        (["train", "test.txt", "out", "--alpha", "much"], "Invalid value for '--alpha'"),
+        (
+            ["train", "test.txt", "out", "--alpha", "-1"],
+            "'alpha' parameter must be a finite number of at least 0",
+        ),
+        (["train", "test.txt", "out", "--ties", "maybe"], "'ties' parameter must be one of 'keep', 'drop'"),
+        (["train", "test.txt", "out", "--learner", "oracle"], "--learner must be one of rankrls"),
+        (["train", "test.txt", "out", "--set", "beta=1"], "The learner rankrls has no option 'beta'"),
+        (["train", "test.txt", "out", "--set", "beta"], "--set takes name=value; got 'beta'"),
+        (["train", "test.txt", "no/such/out"], "the folder no/such does not exist"),
+        (["train", "test.txt", "."], "is a folder; name a file"),
+        (["evaluate", "test.txt", "model", "--measures", "fame"], "There is no measure 'fame'"),
+        (["evaluate", "test.txt", "model", "--preset", "fame"], "There is no preset 'fame'"),
+        (["predict", "test.txt", "model", "--threads", "0"], "Invalid value for '--threads'"),
+    ],
+)
+def test_a_wrong_command_line_is_a_sentence_and_exit_code_2(folder, refused, arguments, says):
+    assert says in refused(*arguments, code=2)
+    assert not (folder / "out").exists()
+
+
+@pytest.fixture(scope="module")
+def bad_files(folder):
+    (folder / "garbage").write_bytes(bytes(range(256)) * 40)
+    (folder / "empty").write_bytes(b"")
+    (folder / "words.txt").write_text("1 qid:1 1:0.5\nrelevant qid:1 1:0.5\n")
+    (folder / "tied.txt").write_text("1 qid:1 1:0.5\n1 qid:1 1:0.25\n")
+    (folder / "wide.txt").write_text("1 qid:1 999:0.5\n0 qid:1 1:0.25\n")
+    (folder / "few_scores").write_text("0.5\n")
+    (folder / "word_scores").write_text("0.5\nhigh\n")
+    (folder / "table.csv").write_text("grade,qid,a\n1,1,0.5\n0,1,0.25\n")
+    (folder / "cut.gz").write_bytes((folder / "train.txt.gz").read_bytes()[:500])
+    return folder
+
+
+@pytest.mark.parametrize(
+    "arguments, says",
+    [
+        (["train", "missing.txt", "out"], "missing.txt: No such file or directory"),
+        (["train", "garbage", "out"], "garbage, line 1:"),
+        (["train", "empty", "out"], "empty: "),
+        (["train", "words.txt", "out"], "words.txt, line 2:"),
+        (["train", "cut.gz", "out"], "cut.gz"),
+        (["train", "tied.txt", "out", "--ties", "drop"], "nothing to learn"),
+        (["train", "table.csv", "out"], "label"),
+        (["predict", "test.txt", "missing"], "missing: No such file or directory"),
+        (["predict", "test.txt", "garbage"], "garbage: is not a model file"),
+        (["predict", "test.txt", "test.txt"], "test.txt: is not a model file"),
+        (["predict", "wide.txt", "model"], "wide.txt"),
+        (["evaluate", "test.txt", "few_scores"], "few_scores: has 1 scores, but the data has"),
+        (["evaluate", "test.txt", "word_scores"], "word_scores, line 2: expected one score, found 'high'"),
+        (["evaluate", "test.txt", "missing"], "missing: No such file or directory"),
+        (["convert", "garbage", "out"], "garbage, line 1:"),
+        (["info", "missing"], "missing: No such file or directory"),
+        (["info", "garbage"], "garbage"),
+    ],
+)
+def test_bad_data_is_a_sentence_and_exit_code_1(bad_files, refused, arguments, says):
+    assert says in refused(*arguments, code=1)
+    assert not (bad_files / "out").exists()
+
+
+def test_a_full_disk_is_a_sentence_and_leaves_the_old_model(folder, tmp_path):
+    model = tmp_path / "model"
+    model.write_text("old")
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100));"
+    script = f"{limit} import sys; from rankwise.cli import main; sys.exit(main(sys.argv[1:]))"
+    run = subprocess.run(
+        [sys.executable, "-c", script, "train", folder / "test.txt", model], capture_output=True, text=True
+    )
+    assert run.returncode == 1
+    assert run.stderr == f"rankwise: error: {model}: File too large.\n"
+    assert model.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_an_unwritable_place_is_a_sentence(refused):
+    assert "/proc/model: " in refused("train", "test.txt", "/proc/model", code=1)
+
+
+def test_failures_of_the_process_exit_with_the_same_codes(folder):
+    for code, arguments in ((1, ["info", "missing"]), (2, ["train"])):
+        run = rankwise_process(*arguments, cwd=folder)
+        assert (run.returncode, run.stdout, run.stderr.count("\n")) == (code, "", 1)
+        assert run.stderr.startswith("rankwise: error: ")
+
+
+def test_debug_shows_the_traceback_wherever_it_stands(folder):
+    for arguments in (["--debug", "info", "missing"], ["info", "missing", "--debug"]):
+        run = rankwise_process(*arguments, cwd=folder)
+        assert run.returncode != 0
+        assert "Traceback" in run.stderr
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(folder):
+    command = f"{sys.executable} -m rankwise predict test.txt model | head -n 1"
+    run = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command], cwd=folder, capture_output=True, text=True
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+    assert len(run.stdout.splitlines()) == 1
+
+
+def test_an_interrupt_is_quiet_and_exits_130(folder):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rankwise", "evaluate", "test.txt", "-"],
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    time.sleep(2.0)  # it now waits for scores
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (130, b"", b"")
