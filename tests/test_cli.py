@@ -1,12 +1,19 @@
-"""The command line as another process: what it prints, writes and exits with."""
+"""The command line: what it prints, writes and exits with.
+
+Most tests call `main` in this process, which returns the exit code; those of another process are few because
+each of them imports scikit-learn anew (test_readme.py runs the main commands that way too).
+"""
 
 import csv
 import gzip
+import io
 import json
+import os
 import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from itertools import pairwise
 
 import numpy as np
@@ -14,6 +21,7 @@ import pytest
 
 import rankwise
 from rankwise.cli import main
+from rankwise.cli.learners import LEARNERS
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +32,7 @@ def folder(tmp_path_factory):
     with gzip.open(folder / "train.txt.gz", "wt") as file:
         file.writelines(letor_lines(train))
     (folder / "test.txt").write_text("".join(letor_lines(test)))
-    run = rankwise_process("train", "train.txt.gz", "model", "--alpha", "0.5", cwd=folder)
-    assert run.returncode == 0, run.stderr
+    assert main(["train", str(folder / "train.txt.gz"), str(folder / "model"), "--alpha", "0.5"]) == 0
     return folder
 
 
@@ -38,6 +45,21 @@ def letor_lines(data):
 def rankwise_process(*arguments, cwd=None, **options):
     command = [sys.executable, "-m", "rankwise", *map(str, arguments)]
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, **options)
+
+
+@pytest.fixture
+def done(folder, monkeypatch, capsys):
+    """Runs a command that must succeed, and returns what it prints."""
+
+    def run(*arguments):
+        monkeypatch.chdir(folder)
+        capsys.readouterr()
+        returned = main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        assert (returned, printed.err) == (0, ""), printed
+        return printed.out
+
+    return run
 
 
 @pytest.fixture
@@ -99,36 +121,49 @@ def test_no_command_shows_help_and_version_shows_the_version(capsys):
 # Train, predict, evaluate, convert, info
 
 
-def test_train_predict_and_evaluate_agree_with_python(folder, tmp_path):
+def test_train_predict_and_evaluate_agree_with_python(folder, done, tmp_path, monkeypatch):
     train = rankwise.load_letor(folder / "train.txt.gz")
     test = rankwise.load_letor(folder / "test.txt", n_features=train.n_features)
     model = rankwise.RankRLS(alpha=0.5).fit(train.X, train.y, train.qid)
-    run = rankwise_process("predict", "test.txt", "model", cwd=folder)
-    np.testing.assert_array_equal([float(line) for line in run.stdout.split()], model.predict(test.X))
+    printed = done("predict", "test.txt", "model")
+    np.testing.assert_array_equal([float(line) for line in printed.split()], model.predict(test.X))
 
     scores = tmp_path / "scores.txt"
-    assert rankwise_process("predict", "test.txt", "model", "--out", scores, cwd=folder).returncode == 0
-    assert scores.read_text() == run.stdout
+    assert done("predict", "test.txt", "model", "--out", scores) == ""
+    assert scores.read_text() == printed
 
     expected = rankwise.metrics.evaluate(test.y, model.predict(test.X), test.qid, measures=["ndcg@10", "map"])
     for given in (scores, "model", "-"):
-        arguments = ["evaluate", "test.txt", given, "--measures", "ndcg@10,map", "--json"]
-        run = rankwise_process(*arguments, cwd=folder, input=scores.read_text())
-        assert json.loads(run.stdout)["measures"]["map"]["mean"] == expected.means["map"]
+        monkeypatch.setattr("sys.stdin", io.StringIO(printed))
+        found = json.loads(done("evaluate", "test.txt", given, "--measures", "ndcg@10,map", "--json"))
+        assert found["measures"] == expected.to_dict()["measures"]
 
 
-def test_a_store_and_text_give_the_same_model(folder, tmp_path):
-    store = tmp_path / "train.store"
-    assert rankwise_process("convert", "train.txt.gz", store, cwd=folder).returncode == 0
-    assert rankwise_process("train", store, tmp_path / "model", "--alpha", "0.5", cwd=folder).returncode == 0
-    ours, theirs = rankwise.load(tmp_path / "model"), rankwise.load(folder / "model")
-    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-12)
-    back = tmp_path / "back.txt.xz"
-    assert rankwise_process("convert", store, back, cwd=folder).returncode == 0
-    assert (rankwise.load_letor(back).y == rankwise.load_letor(folder / "train.txt.gz").y).all()
+def test_a_store_and_text_give_the_same_model(folder, done, tmp_path):
+    store, model, back = tmp_path / "train.store", tmp_path / "model", tmp_path / "back.txt.xz"
+    done("convert", "train.txt.gz", store)
+    done("train", store, model, "--alpha", "0.5")
+    np.testing.assert_allclose(rankwise.load(model).coef_, rankwise.load(folder / "model").coef_, rtol=1e-12)
+    done("convert", store, back)
+    assert (rankwise.load_letor(back).X == rankwise.load_letor(folder / "train.txt.gz").X).all()
 
 
-def test_tables_are_read_by_their_column_names(folder, tmp_path):
+def test_convert_scales_inside_queries(folder, done, tmp_path):
+    done("convert", "test.txt", tmp_path / "scaled.txt", "--scale")
+    plain, scaled = (rankwise.load_letor(path) for path in (folder / "test.txt", tmp_path / "scaled.txt"))
+    np.testing.assert_array_equal(scaled.X, rankwise.scale_per_query(plain.X, plain.qid))
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_every_learner_trains_and_predicts(done, tmp_path, learner):
+    done("train", "test.txt", tmp_path / "model", "--learner", learner, "--alpha", "2")
+    assert rankwise.load(tmp_path / "model").get_params()["alpha"] == 2
+    assert np.isfinite(
+        [float(line) for line in done("predict", "test.txt", tmp_path / "model").split()]
+    ).all()
+
+
+def test_tables_are_read_by_their_column_names(done, tmp_path):
     data = rankwise.make_search_data(20, seed=5)
     for name, order in (("a.csv", 1), ("b.csv", -1)):
         with (tmp_path / name).open("w", newline="") as file:
@@ -138,22 +173,20 @@ def test_tables_are_read_by_their_column_names(folder, tmp_path):
                 values = data.X[row].tolist()[::order]
                 writer.writerow([data.y[row], f"q{data.qid[row]}", data.docs[row], *values])
     columns = ("--label", "grade", "--qid", "query", "--doc", "page")
-    assert main(["train", str(tmp_path / "a.csv"), str(tmp_path / "model"), *columns]) == 0
+    done("train", tmp_path / "a.csv", tmp_path / "model", *columns)
     model = rankwise.load(tmp_path / "model")
     assert list(model.feature_names_in_) == list(data.feature_names)
-    run = rankwise_process(
-        "predict", tmp_path / "b.csv", tmp_path / "model", "--trec", "--tag", "me", *columns
-    )
-    first = run.stdout.splitlines()[0].split()
+    run = done("predict", tmp_path / "b.csv", tmp_path / "model", "--trec", "--tag", "me", *columns)
+    first = run.splitlines()[0].split()
     assert (first[0], first[1], first[3], first[5]) == ("q1", "Q0", "1", "me")
-    assert first[2] == data.docs[data.qid == 1][model.predict(data.X[data.qid == 1]).argmax()]
+    query = data.qid == 1
+    assert first[2] == data.docs[query][(data.X[query] @ model.coef_).argmax()]
 
 
-def test_a_trec_run_ranks_each_query_by_falling_score(folder):
-    run = rankwise_process("predict", "test.txt", "model", "--trec", cwd=folder)
-    rows = [line.split() for line in run.stdout.splitlines()]
+def test_a_trec_run_ranks_each_query_by_falling_score(done):
     by_query = {}
-    for qid, q0, doc, rank, score, tag in rows:
+    for line in done("predict", "test.txt", "model", "--trec").splitlines():
+        qid, q0, doc, rank, score, tag = line.split()
         assert (q0, tag) == ("Q0", "rankwise")
         assert doc.startswith("doc")
         by_query.setdefault(qid, []).append((int(rank), float(score)))
@@ -162,47 +195,50 @@ def test_a_trec_run_ranks_each_query_by_falling_score(folder):
         assert all(a[1] >= b[1] for a, b in pairwise(ranked))
 
 
-def test_train_reports_a_validation_set_and_json(folder, tmp_path, capsys):
-    arguments = [
-        "train",
-        folder / "train.txt.gz",
-        tmp_path / "model",
-        "--validation",
-        folder / "test.txt",
-        "--json",
-    ]
-    assert main([*map(str, arguments), "--set", "alpha=2", "--ties", "drop"]) == 0
-    report = json.loads(capsys.readouterr().out)
+def test_train_reports_a_validation_set_and_json(done, tmp_path):
+    arguments = ["--validation", "test.txt", "--json", "--set", "alpha=2", "--ties", "drop"]
+    report = json.loads(done("train", "train.txt.gz", tmp_path / "model", *arguments))
     assert set(report) >= {"model", "class", "seconds", "training", "validation"}
     assert rankwise.load(tmp_path / "model").get_params()["alpha"] == 2
     assert rankwise.load(tmp_path / "model").get_params()["ties"] == "drop"
 
 
-def test_evaluate_shows_every_query(folder, capsys):
-    arguments = ["evaluate", str(folder / "test.txt"), str(folder / "model"), "--measures", "p@1,rr"]
-    assert main([*arguments, "--per-query"]) == 0
+def test_evaluate_shows_every_query(folder, done):
+    arguments = ["evaluate", "test.txt", "model", "--measures", "p@1,rr", "--per-query"]
     n_queries = rankwise.load_letor(folder / "test.txt").n_queries
-    assert len(capsys.readouterr().out.splitlines()) > n_queries
-    assert main([*arguments, "--per-query", "--json", "--preset", "trec"]) == 0
-    assert len(json.loads(capsys.readouterr().out)["per_query"]["rr"]) == n_queries
+    assert len(done(*arguments).splitlines()) > n_queries
+    assert len(json.loads(done(*arguments, "--json", "--preset", "trec"))["per_query"]["rr"]) == n_queries
 
 
-def test_info_describes_the_build_models_text_and_stores(folder, tmp_path):
-    build = json.loads(rankwise_process("info", "--json").stdout)
+def test_compare_tests_models_and_scores_against_each_other(done, tmp_path):
+    done("train", "train.txt.gz", tmp_path / "other", "--alpha", "1e6")
+    (tmp_path / "scores").write_text(done("predict", "test.txt", "model"))
+    found = json.loads(
+        done("compare", "test.txt", tmp_path / "other", "model", tmp_path / "scores", "--json")
+    )
+    assert found["means"]["model"] == found["means"][str(tmp_path / "scores")]
+    assert len(found["tests"]) == 3 * len(found["means"]["model"])
+    assert "p Wilcoxon" in done("compare", "test.txt", tmp_path / "other", "model")
+
+
+def test_info_describes_the_build_models_text_and_stores(folder, done, tmp_path):
+    build = json.loads(done("info", "--json"))
     assert build["rankwise"] == rankwise.__version__
     assert build["compiler"]
-    model = rankwise_process("info", "model", cwd=folder)
-    assert "RankRLS" in model.stdout
-    assert "coef_" in model.stdout
-    data = json.loads(rankwise_process("info", "test.txt", "--json", cwd=folder).stdout)
-    assert data["rows"] == rankwise.load_letor(folder / "test.txt").n_rows
+    assert "RankRLS" in done("info", "model")
+    done("convert", "test.txt", tmp_path / "test.store")
+    for data in ("test.txt", tmp_path / "test.store"):
+        assert (
+            json.loads(done("info", data, "--json"))["rows"]
+            == rankwise.load_letor(folder / "test.txt").n_rows
+        )
 
 
-def test_the_demo_finds_rankrls_best_and_writes_everything(tmp_path, capsys):
-    run = rankwise_process("demo", "--out", tmp_path / "deep" / "demo")
-    assert run.returncode == 0, run.stderr
+def test_the_demo_finds_rankrls_best_and_writes_everything(done, tmp_path):
+    out, again = tmp_path / "deep" / "demo", tmp_path / "again"
+    run = rankwise_process("demo", "--out", out)
+    assert (run.returncode, run.stderr) == (0, "")
     assert "RankRLS" in run.stdout
-    out = tmp_path / "deep" / "demo"
     assert sorted(path.name for path in out.iterdir()) == [
         "model.safetensors",
         "per_query.csv",
@@ -213,11 +249,10 @@ def test_the_demo_finds_rankrls_best_and_writes_everything(tmp_path, capsys):
     assert report.startswith("<!doctype html>")
     assert "<svg" in report
     assert "http" not in report
-    assert main(["demo", "--out", str(tmp_path / "again"), "--json"]) == 0
-    means = json.loads(capsys.readouterr().out)["means"]
+    means = json.loads(done("demo", "--out", again, "--json"))["means"]
     assert means["RankRLS"]["ndcg@10"] == max(means[name]["ndcg@10"] for name in means)
     for name in ("model.safetensors", "per_query.csv", "report.html"):
-        assert (tmp_path / "again" / name).read_bytes() == (out / name).read_bytes()
+        assert (again / name).read_bytes() == (out / name).read_bytes()
 
 
 # Failures
@@ -316,11 +351,10 @@ def test_failures_of_the_process_exit_with_the_same_codes(folder):
         assert run.stderr.startswith("rankwise: error: ")
 
 
-def test_debug_shows_the_traceback_wherever_it_stands(folder):
-    for arguments in (["--debug", "info", "missing"], ["info", "missing", "--debug"]):
-        run = rankwise_process(*arguments, cwd=folder)
-        assert run.returncode != 0
-        assert "Traceback" in run.stderr
+def test_debug_shows_the_traceback_wherever_it_stands(tmp_path):
+    for arguments in (["--debug", "info", str(tmp_path / "no")], ["info", str(tmp_path / "no"), "--debug"]):
+        with pytest.raises(FileNotFoundError):
+            main(arguments)
 
 
 def test_a_reader_that_has_seen_enough_is_no_error(folder):
@@ -332,15 +366,44 @@ def test_a_reader_that_has_seen_enough_is_no_error(folder):
     assert len(run.stdout.splitlines()) == 1
 
 
-def test_an_interrupt_is_quiet_and_exits_130(folder):
+def test_an_interrupt_is_quiet_and_exits_130(folder, tmp_path):
+    pipe = tmp_path / "scores"
+    os.mkfifo(pipe)
     process = subprocess.Popen(
-        [sys.executable, "-m", "rankwise", "evaluate", "test.txt", "-"],
-        cwd=folder,
-        stdin=subprocess.PIPE,
+        [sys.executable, "-m", "rankwise", "evaluate", folder / "test.txt", pipe],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    time.sleep(2.0)  # it now waits for scores
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    with pipe.open("w"):  # opens once the command reads it, and is now waiting for scores
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, b"", b"")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_a_terminal_shows_progress_of_what_takes_long():
+    script = """
+import time
+from rankwise.cli import screen
+screen.PATIENCE_SECONDS = 0.2
+with screen.progress("Quick work"):
+    pass
+with screen.progress("Long work") as advance:
+    for share in range(10):
+        time.sleep(0.1)
+        advance(share / 10)
+"""
+    reader, writer = os.openpty()
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": "80"}
+    subprocess.run([sys.executable, "-c", script], stderr=writer, check=True, env=environment)
+    os.close(writer)
+    shown = b""
+    with suppress(OSError):  # how Linux says that the terminal is gone
+        while block := os.read(reader, 4096):
+            shown += block
+    os.close(reader)
+    assert b"Long work" in shown
+    assert b"%" in shown
+    assert b"Quick work" not in shown
+    quiet = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert (quiet.stdout, quiet.stderr) == (b"", b"")

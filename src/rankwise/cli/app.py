@@ -51,15 +51,8 @@ def main(arguments: list[str] | None = None) -> int:
     debug = "--debug" in arguments
     if debug:
         arguments.remove("--debug")
-    warnings.showwarning = _show_warning
     try:
-        command = typer.main.get_command(app)
-        with command.make_context("rankwise", arguments or ["--help"]) as context:
-            command.invoke(context)
-        sys.stdout.flush()
-        return 0
-    except typer.Exit as request:
-        return request.exit_code
+        return _run(arguments or ["--help"])
     except BrokenPipeError:
         # Whoever read our output has seen enough; nothing is to be written there at exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -72,6 +65,19 @@ def main(arguments: list[str] | None = None) -> int:
         sentence, code = explain(error)
         typer.echo(f"rankwise: error: {sentence}", err=True)
         return code
+
+
+def _run(arguments: list[str]) -> int:
+    command = typer.main.get_command(app)
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            with command.make_context("rankwise", arguments) as context:
+                command.invoke(context)
+    except typer.Exit as request:
+        return request.exit_code
+    sys.stdout.flush()
+    return 0
 
 
 def explain(error: Exception) -> tuple[str, int]:

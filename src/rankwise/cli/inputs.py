@@ -68,8 +68,11 @@ def is_table(path: Path) -> bool:
 
 
 def is_model(path: Path) -> bool:
-    """Whether a file starts like a safetensors file: the size of a JSON header, then the header."""
-    if str(path) == "-" or path.is_dir():
+    """Whether a file starts like a safetensors file: the size of a JSON header, then the header.
+
+    A pipe is never one: what was read from it could not be read again.
+    """
+    if not path.is_file():
         return False
     with path.open("rb") as file:
         return file.read(9)[8:] == b"{"
