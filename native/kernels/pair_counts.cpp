@@ -15,150 +15,202 @@ constexpr std::int64_t kEntriesPerChunk = std::int64_t{1} << 17;
 template <class E>
 struct PairScratch {
     SortScratch sort;
-    std::vector<std::uint32_t> filled;  // rows placed so far, at the first rank of each level
+    std::vector<std::uint32_t> placed;  // rows placed so far, at the first rank of each level
     std::vector<E> entries;
     std::vector<E> spare;
 };
 
-// Pairs inside a group, from the sum and the sum of squares of its weights.
-template <class E>
-class Group {
-  public:
-    void add(const E& entry) {
-        sum_ += entry.weight();
-        squares_ += static_cast<Sum>(entry.weight()) * static_cast<Sum>(entry.weight());
-    }
-    typename E::Sum pairs() const { return (sum_ * sum_ - squares_) / 2; }
-
-  private:
-    using Sum = typename E::Sum;
-    Sum sum_ = 0;
-    Sum squares_ = 0;
-};
-
-int top_shift(std::int64_t n) {
-    int shift = 0;
-    while ((n - 1) >> (shift + kInversionBits) > 0) shift += kInversionBits;
-    return shift;
+int bits_for(std::int64_t n) {
+    int bits = 0;
+    while ((n - 1) >> bits > 0) ++bits;
+    return bits;
 }
 
-// count_inversions with the first pass, and then the buckets, shared among threads.
+// The first pass over a long sequence in chunks, so that threads can share it.
 template <class E>
-typename E::Sum count_long(std::vector<E>& entries, std::vector<E>& spare, std::int64_t n, int n_threads) {
-    const int shift = top_shift(n);
-    const std::int64_t n_chunks = (n + kEntriesPerChunk - 1) / kEntriesPerChunk;
-    const auto block = [&](std::int64_t chunk) { return std::min(n, chunk * kEntriesPerChunk); };
-    std::vector<PerBucket<std::int64_t>> next(static_cast<std::size_t>(n_chunks));
-    std::vector<PerBucket<typename E::BlockSum>> greater(static_cast<std::size_t>(n_chunks));
-    for_each_chunk(n_chunks, n_threads, [&](std::int64_t chunk) {
-        auto& count = next[static_cast<std::size_t>(chunk)];
-        auto& sums = greater[static_cast<std::size_t>(chunk)];
-        count.fill(0);
+class FirstPass {
+  public:
+    FirstPass(const std::vector<E>& entries, std::int64_t n, int n_threads)
+        : entries_(entries),
+          n_(n),
+          shift_(shift_of(bits_for(n))),
+          n_threads_(n_threads),
+          n_chunks_((n + kEntriesPerChunk - 1) / kEntriesPerChunk),
+          next_(static_cast<std::size_t>(n_chunks_)),
+          above_(static_cast<std::size_t>(n_chunks_)) {
+        for_each_chunk(n_chunks_, n_threads_, [this](std::int64_t chunk) { count_digits(chunk); });
+        place_buckets();
+        sum_above();
+    }
+
+    int shift() const { return shift_; }
+    const PerBucket<std::int64_t>& starts() const { return starts_; }
+
+    typename E::Sum run(std::vector<E>& target) {
+        std::vector<typename E::Sum> parts(static_cast<std::size_t>(n_chunks_));
+        for_each_chunk(n_chunks_, n_threads_, [&](std::int64_t chunk) {
+            const auto c = static_cast<std::size_t>(chunk);
+            parts[c] = distribute(entries_.data() + begin(chunk), entries_.data() + begin(chunk + 1),
+                                  target.data(), shift_, next_[c], typename E::Earlier(above_[c]));
+        });
+        typename E::Sum total = 0;
+        for (const auto part : parts) total += part;
+        return total;
+    }
+
+  private:
+    std::int64_t begin(std::int64_t chunk) const { return std::min(n_, chunk * kEntriesPerChunk); }
+
+    void count_digits(std::int64_t chunk) {
+        auto& counts = next_[static_cast<std::size_t>(chunk)];
+        auto& sums = above_[static_cast<std::size_t>(chunk)];
+        counts.fill(0);
         sums.fill(0);
-        for (std::int64_t i = block(chunk); i < block(chunk + 1); ++i) {
-            const E& entry = entries[static_cast<std::size_t>(i)];
-            const std::size_t bucket = bucket_of(entry.value, shift);
-            ++count[bucket];
-            sums[bucket] += entry.weight();
-        }
-    });
-    PerBucket<std::int64_t> start{};
-    std::int64_t filled = 0;
-    for (std::size_t b = 0; b < kBuckets; ++b) {
-        start[b] = filled;
-        for (auto& count : next) {
-            const std::int64_t size = count[b];
-            count[b] = filled;
-            filled += size;
+        for (std::int64_t i = begin(chunk); i < begin(chunk + 1); ++i) {
+            const E& entry = entries_[static_cast<std::size_t>(i)];
+            const std::size_t digit = digit_of(entry.value, shift_);
+            ++counts[digit];
+            sums[digit] += entry.weight();
         }
     }
-    PerBucket<typename E::BlockSum> before{};
-    for (auto& sums : greater) {
-        PerBucket<typename E::BlockSum> above{};
-        for (std::size_t b = kBuckets - 1; b > 0; --b) above[b - 1] = above[b] + before[b];
-        for (std::size_t b = 0; b < kBuckets; ++b) before[b] += sums[b];
-        sums = above;
+
+    // From counts per chunk and digit to where each chunk writes its entries of each digit.
+    void place_buckets() {
+        std::int64_t filled = 0;
+        for (std::size_t d = 0; d < kBuckets; ++d) {
+            starts_[d] = filled;
+            for (auto& counts : next_) {
+                const std::int64_t size = counts[d];
+                counts[d] = filled;
+                filled += size;
+            }
+        }
     }
-    std::vector<typename E::Sum> totals(static_cast<std::size_t>(n_chunks) + kBuckets);
-    for_each_chunk(n_chunks, n_threads, [&](std::int64_t chunk) {
-        const auto at = static_cast<std::size_t>(chunk);
-        totals[at] = distribute(entries.data() + block(chunk), entries.data() + block(chunk + 1),
-                                spare.data(), shift, next[at], greater[at]);
+
+    // From sums per chunk and digit to what earlier chunks hold above each digit.
+    void sum_above() {
+        PerBucket<typename E::Sum> before{};
+        for (auto& sums : above_) {
+            PerBucket<typename E::Sum> above{};
+            for (std::size_t d = kBuckets - 1; d > 0; --d) above[d - 1] = above[d] + before[d];
+            for (std::size_t d = 0; d < kBuckets; ++d) before[d] += sums[d];
+            sums = above;
+        }
+    }
+
+    const std::vector<E>& entries_;
+    std::int64_t n_;
+    int shift_;
+    int n_threads_;
+    std::int64_t n_chunks_;
+    PerBucket<std::int64_t> starts_{};
+    std::vector<PerBucket<std::int64_t>> next_;
+    std::vector<PerBucket<typename E::Sum>> above_;
+};
+
+template <class E>
+typename E::Sum count_long(PairScratch<E>& scratch, std::int64_t n, int n_threads) {
+    FirstPass<E> pass(scratch.entries, n, n_threads);
+    typename E::Sum total = pass.run(scratch.spare);
+    PerBucket<typename E::Sum> parts{};
+    for_each_chunk(static_cast<std::int64_t>(kBuckets), n_threads, [&](std::int64_t digit) {
+        const auto d = static_cast<std::size_t>(digit);
+        const std::int64_t start = pass.starts()[d];
+        const std::int64_t end = d + 1 < kBuckets ? pass.starts()[d + 1] : n;
+        parts[d] = count_inversions(scratch.spare.data() + start, scratch.entries.data() + start, end - start,
+                                    pass.shift());
     });
-    for_each_chunk(static_cast<std::int64_t>(kBuckets), n_threads, [&](std::int64_t bucket) {
-        const auto b = static_cast<std::size_t>(bucket);
-        const std::int64_t end = b + 1 < kBuckets ? start[b + 1] : n;
-        totals[static_cast<std::size_t>(n_chunks) + b] = count_inversions(
-            spare.data() + start[b], entries.data() + start[b], end - start[b], shift - kInversionBits);
-    });
-    typename E::Sum total = 0;
-    for (const auto part : totals) total += part;
+    for (const auto part : parts) total += part;
     return total;
 }
 
-// Entries by descending label, inside a level by descending score, valued by their rank in the scores: the
-// pairs out of order are the discordant ones. Returns the pairs with equal scores.
+// Pairs inside a group, from the sum and the sum of squares of its weights.
+template <class Sum>
+struct Group {
+    Sum sum = 0;
+    Sum squares = 0;
+    void add(Sum weight) {
+        sum += weight;
+        squares += weight * weight;
+    }
+    Sum pairs() const { return (sum * sum - squares) / 2; }
+};
+
+template <class Sum>
+struct TiedPairs {
+    Sum scores = 0;
+    Sum both = 0;
+};
+
+// Rows come by descending score, tied ones by descending label.
 template <class E, class MakeEntry>
-typename E::Sum place_entries(const std::int64_t* level, std::int64_t n, PairScratch<E>& scratch,
-                              MakeEntry make) {
-    scratch.filled.assign(static_cast<std::size_t>(n), 0);
-    scratch.entries.resize(static_cast<std::size_t>(n));
-    scratch.spare.resize(static_cast<std::size_t>(n));
-    const std::uint32_t* order = scratch.sort.order.data();
-    const std::uint64_t* keys = scratch.sort.keys.data();
-    typename E::Sum tied = 0;
+TiedPairs<typename E::Sum> count_tied(const std::int64_t* level, std::int64_t n, const SortScratch& sort,
+                                      MakeEntry make) {
+    TiedPairs<typename E::Sum> tied;
     for (std::int64_t first = 0, end = 0; first < n; first = end) {
-        Group<E> run;
-        const std::uint64_t key = keys[order[first]];
-        for (; end < n && keys[order[end]] == key; ++end) {
-            const std::uint32_t row = order[end];
-            const auto at = static_cast<std::size_t>(level[row]);
-            const E entry = make(static_cast<std::uint32_t>(first), row);
-            scratch.entries[at + scratch.filled[at]++] = entry;
-            run.add(entry);
+        ++end;
+        if (end == n || !sort.tied[static_cast<std::size_t>(end)]) continue;
+        Group<typename E::Sum> run;
+        Group<typename E::Sum> level_run;
+        std::int64_t current = -1;
+        for (std::int64_t i = first; i == first || (i < n && sort.tied[static_cast<std::size_t>(i)]); ++i) {
+            const std::uint32_t row = sort.order[static_cast<std::size_t>(i)];
+            if (level[row] != current) {
+                tied.both += level_run.pairs();
+                level_run = {};
+                current = level[row];
+            }
+            const auto weight = make(0, row).weight();
+            run.add(weight);
+            level_run.add(weight);
+            end = i + 1;
         }
-        tied += run.pairs();
+        tied.scores += run.pairs();
+        tied.both += level_run.pairs();
     }
     return tied;
 }
 
-// Entries of a level stand together, and those of equal value among them too.
-template <class E>
-typename E::Sum count_tied_both(const PairScratch<E>& scratch, std::int64_t n) {
-    typename E::Sum tied = 0;
-    for (std::int64_t start = 0; start < n;) {
-        const std::int64_t end = start + scratch.filled[static_cast<std::size_t>(start)];
-        while (start < end) {
-            Group<E> run;
-            const std::uint32_t value = scratch.entries[static_cast<std::size_t>(start)].value;
-            for (; start < end && scratch.entries[static_cast<std::size_t>(start)].value == value; ++start) {
-                run.add(scratch.entries[static_cast<std::size_t>(start)]);
-            }
-            tied += run.pairs();
+// Entries by descending label, inside a level by descending score, valued by their rank in the scores: the
+// pairs out of order are the discordant ones.
+template <class E, class MakeEntry>
+void place_entries(const std::int64_t* level, std::int64_t n, PairScratch<E>& scratch, MakeEntry make) {
+    scratch.entries.resize(static_cast<std::size_t>(n));
+    scratch.spare.resize(static_cast<std::size_t>(n));
+    const std::uint32_t* order = scratch.sort.order.data();
+    bool distinct = true;
+    for (std::int64_t i = 0; i < n; ++i) distinct &= level[i] == i;
+    if (distinct) {
+        for (std::int64_t rank = 0; rank < n; ++rank) {
+            scratch.entries[order[rank]] = make(static_cast<std::uint32_t>(rank), order[rank]);
         }
+        return;
     }
-    return tied;
+    scratch.placed.assign(static_cast<std::size_t>(n), 0);
+    for (std::int64_t rank = 0; rank < n; ++rank) {
+        const auto at = static_cast<std::size_t>(level[order[rank]]);
+        scratch.entries[at + scratch.placed[at]++] = make(static_cast<std::uint32_t>(rank), order[rank]);
+    }
 }
 
 template <class E, class MakeEntry>
 void count_all(QueryRows rows, const std::int64_t* level, const double* scores,
-               PairCounts<typename E::Sum> out, int n_threads, MakeEntry make) {
+               PairCounts<typename E::Sum> out, int n_threads, MakeEntry make_entry) {
     using Scratch = PairScratch<E>;
     for_each_query<Scratch>(rows, n_threads, [&](std::int64_t q, Scratch& scratch, int threads) {
         const std::int64_t start = rows.offsets[q];
         const std::int64_t n = rows.offsets[q + 1] - start;
-        scratch.sort.keys.resize(static_cast<std::size_t>(n));
-        for (std::int64_t i = 0; i < n; ++i) {
-            scratch.sort.keys[static_cast<std::size_t>(i)] = descending_key(scores[start + i]);
-        }
-        stable_argsort(n, scratch.sort, threads);
-        out.tied_scores[q] =
-            place_entries(level + start, n, scratch,
-                          [&](std::uint32_t value, std::int64_t row) { return make(value, start + row); });
-        out.tied_both[q] = count_tied_both(scratch, n);
-        out.discordant[q] = n > kEntriesPerChunk ? count_long(scratch.entries, scratch.spare, n, threads)
+        const auto make = [&](std::uint32_t value, std::uint32_t row) {
+            return make_entry(value, start + row);
+        };
+        sort_descending(scores + start, n, scratch.sort, threads);
+        const auto tied = count_tied<E>(level + start, n, scratch.sort, make);
+        out.tied_scores[q] = tied.scores;
+        out.tied_both[q] = tied.both;
+        place_entries(level + start, n, scratch, make);
+        out.discordant[q] = n > kEntriesPerChunk ? count_long(scratch, n, threads)
                                                  : count_inversions(scratch.entries.data(),
-                                                                    scratch.spare.data(), n, top_shift(n));
+                                                                    scratch.spare.data(), n, bits_for(n));
     });
 }
 

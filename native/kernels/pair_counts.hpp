@@ -16,8 +16,8 @@ struct PairCounts {
     Sum* tied_both;
 };
 
-// level[i] is the rank, from 0 inside the query by descending label, of the first row with the label of row
-// i. O(h log h) for a query of h rows.
+// The rows of a query stand by descending label; level[i] is the rank, from 0 inside the query, of the first
+// row with the label of row i. O(h log h) for a query of h rows.
 void count_pairs(QueryRows rows, const std::int64_t* level, const double* scores,
                  PairCounts<std::int64_t> out, int n_threads);
 void count_weighted_pairs(QueryRows rows, const std::int64_t* level, const double* scores,

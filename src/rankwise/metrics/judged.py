@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -67,6 +67,17 @@ class Judged:
         _native.rank_rows(self.offsets, scores, row, first, end, self.n_threads)
         return Ranked(row, first, end)
 
+    def by_label(self) -> tuple[Judged, Ranked]:
+        """The same rows arranged by descending label inside each query, and how their labels rank them."""
+        ranked = self.ranked(self.y)
+        judged = replace(
+            self,
+            y=self.y[ranked.row],
+            rows=ranked.row if self.rows is None else self.rows[ranked.row],
+            weight=None if self.weight is None else self.weight[ranked.row],
+        )
+        return judged, ranked
+
     def ranked_strictly(self, scores: Floats) -> Ranked:
         """The same, with tied rows one after the other as they are arranged."""
         return Ranked(self.ranked(scores).row, self.rank, self.rank + 1)
@@ -89,6 +100,8 @@ class Formula(Protocol):
 
     Attributes
     ----------
+    judged : Judged
+        The rows, arranged as `values` expects scores.
     empty : bool array, shape (n_queries,)
         Queries that the formula has no value for, whatever the scores.
     empty_value : float
@@ -99,6 +112,7 @@ class Formula(Protocol):
         Weights of the queries in the mean; None weighs them alike.
     """
 
+    judged: Judged
     empty: NDArray[np.bool_]
     empty_value: float
     empty_reason: str

@@ -124,7 +124,7 @@ class Measure:
             n_threads=resolve_threads(n_threads),
         )
         formula = KINDS[self.kind].prepare(judged, self.cutoff, self.conventions)
-        return PreparedMeasure(self, queries, judged, formula)
+        return PreparedMeasure(self, queries, formula)
 
     def per_query(self, y: ArrayLike, scores: ArrayLike, queries: QueryLike = None, **options: Any) -> Floats:
         """The value of each query, in order of first appearance; NaN where it is left out."""
@@ -147,7 +147,6 @@ class PreparedMeasure:
 
     measure: Measure
     queries: Queries
-    _judged: Judged
     _formula: Formula
 
     @property
@@ -168,8 +167,8 @@ class PreparedMeasure:
 
     def per_query(self, scores: ArrayLike) -> Floats:
         """The value of each query, in order of first appearance; NaN where it is left out."""
-        given = check_labels(scores, len(self._judged.y), name="scores")
-        values = self._formula.values(self._judged.arranged(given))
+        given = check_labels(scores, self.queries.n_rows, name="scores")
+        values = self._formula.values(self._formula.judged.arranged(given))
         values[self._formula.empty] = self._formula.empty_value
         return values
 

@@ -38,22 +38,19 @@ class _PairFormula:
     weight: Floats | None = None
 
     def __init__(self, judged: Judged) -> None:
-        self.judged = judged
-        by_label = judged.ranked(judged.y)
-        self._level = np.empty_like(by_label.first)
-        self._level[by_label.row] = by_label.first
-        self.n_pairs = self._count_untied(by_label.row, by_label.end)
+        self.judged, by_label = judged.by_label()
+        self._level = by_label.first
+        self.n_pairs = self._count_untied(by_label.end)
         self.empty = self.n_pairs <= 0.0
 
-    def _count_untied(self, row: Ints, end: Ints) -> Floats:
+    def _count_untied(self, level_end: Ints) -> Floats:
         """Pairs with different labels: each row with the rows of its query in lower levels."""
-        starts, sizes = self.judged.offsets[:-1], self.judged.sizes
-        if self.judged.weight is None:
-            n_lower = np.repeat(sizes, sizes) - end
+        starts, sizes, weight = self.judged.offsets[:-1], self.judged.sizes, self.judged.weight
+        if weight is None:
+            n_lower = np.repeat(sizes, sizes) - level_end
             return np.add.reduceat(n_lower, starts).astype(np.float64)
-        weight = self.judged.weight[row]
         up_to = np.concatenate([[0.0], np.cumsum(weight)])
-        lower = np.repeat(up_to[self.judged.offsets[1:]], sizes) - up_to[np.repeat(starts, sizes) + end]
+        lower = np.repeat(up_to[self.judged.offsets[1:]], sizes) - up_to[np.repeat(starts, sizes) + level_end]
         return self.judged.query_sums(weight * lower)
 
     def counts(self, scores: Floats) -> PairCounts:
