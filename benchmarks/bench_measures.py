@@ -12,10 +12,9 @@ N_THREADS = 2
 
 def bench_pairwise_error() -> None:
     """The target: one million rows with real-valued labels in at most six times np.argsort of the scores."""
-    header(f"pairwise_error of one global ranking, {N_THREADS} threads")
-    print(
-        f"{'rows':>9}  {'np.argsort':>10}  {'error':>8}  {'ratio':>5}  {'prepared':>8}  {'ratio':>5}  {'scipy τ':>8}"
-    )
+    header(f"pairwise_error of one global ranking, {N_THREADS} threads; times in ms")
+    columns = ("np.argsort", "error", "ratio", "prepared", "ratio", "scipy τ")
+    print(f"{'rows':>9}  " + "  ".join(f"{column:>10}" for column in columns))
     rng = np.random.default_rng(0)
     sizes, times = (10_000, 100_000, 1_000_000), []
     for m in sizes:
@@ -34,10 +33,9 @@ def bench_pairwise_error() -> None:
         # Without ties, τ = 1 − 2 · error: both sides must have done the same work.
         assert abs(1.0 - 2.0 * prepared(scores) - kendalltau(y, scores).statistic) < 1e-9
         ms = {name: 1e3 * seconds for name, seconds in time.items()}
-        print(
-            f"{m:9,}  {ms['sort']:7.2f} ms  {ms['error']:5.1f} ms  {ms['error'] / ms['sort']:5.2f}"
-            f"  {ms['prepared']:5.1f} ms  {ms['prepared'] / ms['sort']:5.2f}  {ms['scipy']:5.0f} ms"
-        )
+        cells = (ms["sort"], ms["error"], ms["error"] / ms["sort"])
+        more = (ms["prepared"], ms["prepared"] / ms["sort"], ms["scipy"])
+        print(f"{m:9,}  " + "  ".join(f"{cell:10.2f}" for cell in (*cells, *more)))
         times.append(time["error"])
     slope = np.polyfit(np.log(sizes), np.log(times), 1)[0]
     print(f"time grows as rows^{slope:.2f}")

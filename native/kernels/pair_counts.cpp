@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/buffer.hpp"
 #include "kernels/inversions.hpp"
 #include "kernels/query_chunks.hpp"
 #include "kernels/sorting.hpp"
@@ -15,9 +16,9 @@ constexpr std::int64_t kEntriesPerChunk = std::int64_t{1} << 17;
 template <class E>
 struct PairScratch {
     SortScratch sort;
-    std::vector<std::uint32_t> placed;  // rows placed so far, at the first rank of each level
-    std::vector<E> entries;
-    std::vector<E> spare;
+    Buffer<std::uint32_t> placed;  // rows placed so far, at the first rank of each level
+    Buffer<E> entries;
+    Buffer<E> spare;
 };
 
 int bits_for(std::int64_t n) {
@@ -30,7 +31,7 @@ int bits_for(std::int64_t n) {
 template <class E>
 class FirstPass {
   public:
-    FirstPass(const std::vector<E>& entries, std::int64_t n, int n_threads)
+    FirstPass(const E* entries, std::int64_t n, int n_threads)
         : entries_(entries),
           n_(n),
           shift_(shift_of(bits_for(n))),
@@ -46,12 +47,12 @@ class FirstPass {
     int shift() const { return shift_; }
     const PerBucket<std::int64_t>& starts() const { return starts_; }
 
-    typename E::Sum run(std::vector<E>& target) {
+    typename E::Sum run(E* target) {
         std::vector<typename E::Sum> parts(static_cast<std::size_t>(n_chunks_));
         for_each_chunk(n_chunks_, n_threads_, [&](std::int64_t chunk) {
             const auto c = static_cast<std::size_t>(chunk);
-            parts[c] = distribute(entries_.data() + begin(chunk), entries_.data() + begin(chunk + 1),
-                                  target.data(), shift_, next_[c], typename E::Earlier(above_[c]));
+            parts[c] = distribute(entries_ + begin(chunk), entries_ + begin(chunk + 1), target, shift_,
+                                  next_[c], typename E::Earlier(above_[c]));
         });
         typename E::Sum total = 0;
         for (const auto part : parts) total += part;
@@ -67,7 +68,7 @@ class FirstPass {
         counts.fill(0);
         sums.fill(0);
         for (std::int64_t i = begin(chunk); i < begin(chunk + 1); ++i) {
-            const E& entry = entries_[static_cast<std::size_t>(i)];
+            const E& entry = entries_[i];
             const std::size_t digit = digit_of(entry.value, shift_);
             ++counts[digit];
             sums[digit] += entry.weight();
@@ -98,7 +99,7 @@ class FirstPass {
         }
     }
 
-    const std::vector<E>& entries_;
+    const E* entries_;
     std::int64_t n_;
     int shift_;
     int n_threads_;
@@ -110,8 +111,8 @@ class FirstPass {
 
 template <class E>
 typename E::Sum count_long(PairScratch<E>& scratch, std::int64_t n, int n_threads) {
-    FirstPass<E> pass(scratch.entries, n, n_threads);
-    typename E::Sum total = pass.run(scratch.spare);
+    FirstPass<E> pass(scratch.entries.data(), n, n_threads);
+    typename E::Sum total = pass.run(scratch.spare.data());
     PerBucket<typename E::Sum> parts{};
     for_each_chunk(static_cast<std::int64_t>(kBuckets), n_threads, [&](std::int64_t digit) {
         const auto d = static_cast<std::size_t>(digit);
@@ -149,12 +150,12 @@ TiedPairs<typename E::Sum> count_tied(const std::int64_t* level, std::int64_t n,
     TiedPairs<typename E::Sum> tied;
     for (std::int64_t first = 0, end = 0; first < n; first = end) {
         ++end;
-        if (end == n || !sort.tied[static_cast<std::size_t>(end)]) continue;
+        if (end == n || !sort.tied[end]) continue;
         Group<typename E::Sum> run;
         Group<typename E::Sum> level_run;
         std::int64_t current = -1;
-        for (std::int64_t i = first; i == first || (i < n && sort.tied[static_cast<std::size_t>(i)]); ++i) {
-            const std::uint32_t row = sort.order[static_cast<std::size_t>(i)];
+        for (std::int64_t i = first; i == first || (i < n && sort.tied[i]); ++i) {
+            const std::uint32_t row = sort.order[i];
             if (level[row] != current) {
                 tied.both += level_run.pairs();
                 level_run = {};
@@ -175,21 +176,22 @@ TiedPairs<typename E::Sum> count_tied(const std::int64_t* level, std::int64_t n,
 // pairs out of order are the discordant ones.
 template <class E, class MakeEntry>
 void place_entries(const std::int64_t* level, std::int64_t n, PairScratch<E>& scratch, MakeEntry make) {
-    scratch.entries.resize(static_cast<std::size_t>(n));
-    scratch.spare.resize(static_cast<std::size_t>(n));
+    E* entries = scratch.entries.resize(n);
+    scratch.spare.resize(n);
     const std::uint32_t* order = scratch.sort.order.data();
     bool distinct = true;
     for (std::int64_t i = 0; i < n; ++i) distinct &= level[i] == i;
     if (distinct) {
         for (std::int64_t rank = 0; rank < n; ++rank) {
-            scratch.entries[order[rank]] = make(static_cast<std::uint32_t>(rank), order[rank]);
+            entries[order[rank]] = make(static_cast<std::uint32_t>(rank), order[rank]);
         }
         return;
     }
-    scratch.placed.assign(static_cast<std::size_t>(n), 0);
+    std::uint32_t* placed = scratch.placed.resize(n);
+    std::fill(placed, placed + n, 0);
     for (std::int64_t rank = 0; rank < n; ++rank) {
-        const auto at = static_cast<std::size_t>(level[order[rank]]);
-        scratch.entries[at + scratch.placed[at]++] = make(static_cast<std::uint32_t>(rank), order[rank]);
+        const std::int64_t at = level[order[rank]];
+        entries[at + placed[at]++] = make(static_cast<std::uint32_t>(rank), order[rank]);
     }
 }
 

@@ -11,9 +11,9 @@ void rank_rows(QueryRows rows, const double* scores, RankedRows out, int n_threa
         const std::int64_t n = rows.offsets[q + 1] - start;
         sort_descending(scores + start, n, scratch, threads);
         for (std::int64_t first = 0, end = 0; first < n; first = end) {
-            for (++end; end < n && scratch.tied[static_cast<std::size_t>(end)];) ++end;
+            for (++end; end < n && scratch.tied[end];) ++end;
             for (std::int64_t i = first; i < end; ++i) {
-                out.row[start + i] = start + scratch.order[static_cast<std::size_t>(i)];
+                out.row[start + i] = start + scratch.order[i];
                 out.first[start + i] = first;
                 out.end[start + i] = end;
             }

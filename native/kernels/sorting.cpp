@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <vector>
 
 #include "kernels/parallel.hpp"
 
@@ -46,8 +47,8 @@ void sort_short(const double* values, std::int64_t n, SortScratch& scratch) {
     }
     std::sort(rows.begin(), rows.begin() + n);
     for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
-        scratch.order[i] = rows[i].row;
-        scratch.tied[i] = i > 0 && rows[i].key == rows[i - 1].key;
+        scratch.order.data()[i] = rows[i].row;
+        scratch.tied.data()[i] = i > 0 && rows[i].key == rows[i - 1].key;
     }
 }
 
@@ -78,12 +79,12 @@ void radix_pass(const std::uint64_t* source, std::uint64_t* target, std::int64_t
 }
 
 // Items sorted by the leading bits of their keys: settle the runs that agree in those by the whole keys.
-void settle_runs(const std::uint64_t* items, std::int64_t n, SortScratch& scratch, int n_threads) {
+void settle_runs(const std::uint64_t* items, const double* values, std::int64_t n, SortScratch& scratch,
+                 int n_threads) {
     const auto head = [items](std::int64_t i) { return items[i] >> 32; };
-    const std::uint64_t* keys = scratch.keys.data();
     std::uint32_t* order = scratch.order.data();
-    const auto less = [keys](std::uint32_t a, std::uint32_t b) {
-        return keys[a] != keys[b] ? keys[a] < keys[b] : a < b;
+    const auto less = [values](std::uint32_t a, std::uint32_t b) {
+        return values[a] != values[b] ? values[a] > values[b] : a < b;
     };
     for_each_chunk(n_chunks_of(n), n_threads, [&](std::int64_t chunk) {
         // A run belongs to the chunk that it starts in.
@@ -94,13 +95,13 @@ void settle_runs(const std::uint64_t* items, std::int64_t n, SortScratch& scratc
             for (; end < n && head(end) == head(begin); ++end) {
                 order[end] = static_cast<std::uint32_t>(items[end]);
             }
-            scratch.tied[static_cast<std::size_t>(begin)] = 0;
+            scratch.tied[begin] = 0;
             if (end - begin > 1) {
                 if (!std::is_sorted(order + begin, order + end, less)) {
                     std::sort(order + begin, order + end, less);
                 }
                 for (std::int64_t i = begin + 1; i < end; ++i) {
-                    scratch.tied[static_cast<std::size_t>(i)] = keys[order[i]] == keys[order[i - 1]];
+                    scratch.tied[i] = values[order[i]] == values[order[i - 1]];
                 }
             }
             begin = end;
@@ -109,38 +110,33 @@ void settle_runs(const std::uint64_t* items, std::int64_t n, SortScratch& scratc
 }
 
 void sort_long(const double* values, std::int64_t n, SortScratch& scratch, int n_threads) {
-    scratch.keys.resize(static_cast<std::size_t>(n));
-    scratch.items.resize(static_cast<std::size_t>(n));
-    scratch.spare.resize(static_cast<std::size_t>(n));
-    std::uint64_t* keys = scratch.keys.data();
     std::uint64_t least = ~std::uint64_t{0};
     std::uint64_t most = 0;
     for (std::int64_t i = 0; i < n; ++i) {
-        keys[i] = descending_key(values[i]);
-        least = std::min(least, keys[i]);
-        most = std::max(most, keys[i]);
+        least = std::min(least, descending_key(values[i]));
+        most = std::max(most, descending_key(values[i]));
     }
     // An item is the 32 leading bits in which keys differ above the row: half the traffic of whole keys.
     int n_bits = 0;
     while (n_bits < 64 && (most - least) >> n_bits > 0) ++n_bits;
     const int dropped = std::max(0, n_bits - 32);
-    std::uint64_t* source = scratch.items.data();
-    std::uint64_t* target = scratch.spare.data();
+    std::uint64_t* source = scratch.items.resize(n);
+    std::uint64_t* target = scratch.spare.resize(n);
     for (std::int64_t i = 0; i < n; ++i) {
-        source[i] = ((keys[i] - least) >> dropped) << 32 | static_cast<std::uint64_t>(i);
+        source[i] = ((descending_key(values[i]) - least) >> dropped) << 32 | static_cast<std::uint64_t>(i);
     }
     for (int shift = 32; shift < 32 + n_bits - dropped; shift += kDigitBits) {
         radix_pass(source, target, n, shift, n_threads);
         std::swap(source, target);
     }
-    settle_runs(source, n, scratch, n_threads);
+    settle_runs(source, values, n, scratch, n_threads);
 }
 
 }  // namespace
 
 void sort_descending(const double* values, std::int64_t n, SortScratch& scratch, int n_threads) {
-    scratch.order.resize(static_cast<std::size_t>(n));
-    scratch.tied.resize(static_cast<std::size_t>(n));
+    scratch.order.resize(n);
+    scratch.tied.resize(n);
     if (n <= kShort) {
         sort_short(values, n, scratch);
     } else {

@@ -2,17 +2,17 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+
+#include "kernels/buffer.hpp"
 
 namespace rankwise {
 
 // The result of a sort, and memory that sorts of different lengths share.
 struct SortScratch {
-    std::vector<std::uint32_t> order;  // which value stands at each place
-    std::vector<std::uint8_t> tied;    // whether it equals the one before
-    std::vector<std::uint64_t> keys;
-    std::vector<std::uint64_t> items;
-    std::vector<std::uint64_t> spare;
+    Buffer<std::uint32_t> order;  // which value stands at each place
+    Buffer<std::uint8_t> tied;    // whether it equals the one before
+    Buffer<std::uint64_t> items;
+    Buffer<std::uint64_t> spare;
 };
 
 // Sort n < 2^32 values, none of them NaN, from the greatest down; equal values keep their order.
