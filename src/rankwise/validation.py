@@ -45,12 +45,12 @@ def check_problem(
         estimator,
         X,
         y,
-        accept_sparse="csr",
+        accept_sparse=_accepted_sparse(estimator),
         dtype=[np.float64, np.float32],
         order="C",
+        ensure_min_samples=2,
         multi_output=multi_output,
         y_numeric=True,
-        accept_large_sparse=True,
     )
     return Problem(
         X=X,
@@ -60,13 +60,46 @@ def check_problem(
     )
 
 
+def _accepted_sparse(estimator: Any) -> str | bool:
+    from sklearn.utils import get_tags
+
+    return "csr" if get_tags(estimator).input_tags.sparse else False
+
+
+def check_eval_set(estimator: Any, eval_set: Any) -> Problem:
+    """Check rows to validate on, ``(X, y)`` or ``(X, y, qid)``, against the features of the estimator."""
+    from sklearn.utils.validation import validate_data
+
+    if not isinstance(eval_set, (tuple, list)) or len(eval_set) not in (2, 3):
+        raise DataError("eval_set must be (X, y) or (X, y, qid).")
+    X = validate_data(
+        estimator,
+        eval_set[0],
+        reset=False,
+        accept_sparse=_accepted_sparse(estimator),
+        dtype=[np.float64, np.float32],
+        order="C",
+    )
+    return Problem(
+        X=X,
+        y=check_labels(eval_set[1], X.shape[0], name="the y of eval_set"),
+        queries=group_rows(eval_set[2] if len(eval_set) == 3 else None, X.shape[0]),
+        row_weight=None,
+    )
+
+
 def check_rows(estimator: Any, X: Any) -> Matrix:
     """Check rows to score against the features that the estimator was fitted on."""
     from sklearn.utils.validation import check_is_fitted, validate_data
 
     check_is_fitted(estimator)
     rows: Matrix = validate_data(
-        estimator, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32], order="C"
+        estimator,
+        X,
+        reset=False,
+        accept_sparse=_accepted_sparse(estimator),
+        dtype=[np.float64, np.float32],
+        order="C",
     )
     return rows
 
@@ -217,7 +250,12 @@ def check_preferences(
     from sklearn.utils.validation import validate_data
 
     rows: Matrix = validate_data(
-        estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", accept_large_sparse=True
+        estimator,
+        X,
+        accept_sparse=_accepted_sparse(estimator),
+        dtype=[np.float64, np.float32],
+        order="C",
+        ensure_min_samples=2,
     )
     return rows, check_pairs(pairs, rows.shape[0], magnitude, weight)
 

@@ -34,6 +34,20 @@ class Ranker(Saveable, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Floats:
         """Scores of rows, higher is better; no qid is needed."""
+        return self._scores(check_rows(self, X))
+
+    def score(self, X: Any, y: Any, qid: ArrayLike | Iterable[Hashable] | None = None) -> float:
+        """The share of pairs with different labels that the model ranks rightly, averaged over queries.
+
+        This is 1 minus `rankwise.metrics.pairwise_error`; use `rankwise.rank_scorer` for other measures. A
+        model fitted with qid is not scored without one.
+        """
+        from rankwise.selection.scorer import rank_scorer
+
+        return 1.0 - rank_scorer("pairwise_error").measured(self, X, y, qid)
+
+    def _scores(self, rows: Matrix) -> Floats:
+        """Scores of checked rows."""
         raise NotImplementedError
 
     def rank(self, X: Any, qid: ArrayLike | Iterable[Hashable] | None = None) -> Ints:
@@ -73,8 +87,7 @@ class LinearRanker(Ranker):
 
     _fitted_state: Fields = (*Ranker._fitted_state, array("coef_", "targets? features"))
 
-    def predict(self, X: Any) -> Floats:
-        rows = check_rows(self, X)
+    def _scores(self, rows: Matrix) -> Floats:
         return np.asarray(rows @ self.coef_.T, dtype=np.float64)
 
     def _contributions(self, pair: Matrix) -> tuple[Floats, AnyArray]:

@@ -121,6 +121,11 @@ class ClosedFormRanker(Ranker):
         """Set the fitted attributes from the coefficients found in each space."""
         raise NotImplementedError
 
+    def _scores_for_all(self, coefficients: Floats, rows: Matrix) -> Floats:
+        """Scores of rows for every alpha, one column each, from coefficients of shape (n_alphas, p)."""
+        self._accept([coefficients.T])
+        return self._scores(rows)
+
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_spaces"}

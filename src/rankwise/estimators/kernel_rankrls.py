@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,9 @@ import numpy as np
 from rankwise.errors import DataError, ParameterError
 from rankwise.estimators.base import Ranker
 from rankwise.estimators.closed_form import ClosedFormRanker, joined_targets
+from rankwise.estimators.selected import DEFAULT_ALPHAS, SelectingRanker, grid_of
 from rankwise.losses.squared import SquaredLoss
+from rankwise.metrics.measure import Measure
 from rankwise.operators.design import MatrixDesign
 from rankwise.operators.kernel import (
     BasisFeatures,
@@ -24,7 +26,7 @@ from rankwise.operators.kernel import (
 from rankwise.persist.fields import Fields, array, rows, value
 from rankwise.solvers.spaces import ExampleSpace, FeatureSpace, MappedSpace, Space
 from rankwise.types import AnyArray, Floats, Ints, Matrix
-from rankwise.validation import check_choice, check_number, check_rows
+from rankwise.validation import check_choice, check_number
 
 
 class KernelRanker(Ranker):
@@ -49,15 +51,14 @@ class KernelRanker(Ranker):
         value("rank_", int),
     )
 
-    def predict(self, X: Any) -> Floats:
-        """Scores of rows, higher is better; computed in blocks, so memory stays small for any number of rows.
+    def _scores(self, rows: Matrix) -> Floats:
+        """Computed in blocks, so that memory stays small for any number of rows.
 
-        With ``kernel="precomputed"``, X holds the kernel values of each row against all training rows.
+        With ``kernel="precomputed"``, a row holds its kernel values against all training rows.
         """
-        checked = check_rows(self, X)
-        scores = np.empty((checked.shape[0], *self.dual_coef_.shape[:-1]))
-        for place in row_blocks(checked.shape[0], len(self.basis_indices_)):
-            scores[place] = self._kernel_values(checked[place]) @ self.dual_coef_.T
+        scores = np.empty((rows.shape[0], *self.dual_coef_.shape[:-1]))
+        for place in row_blocks(rows.shape[0], len(self.basis_indices_)):
+            scores[place] = self._kernel_values(rows[place]) @ self.dual_coef_.T
         return scores
 
     def _contributions(self, pair: Matrix) -> tuple[Floats, AnyArray]:
@@ -250,3 +251,64 @@ def check_basis(basis: object, n_rows: int, random_state: Any) -> Ints:
     if (counts > 1).any():
         raise ParameterError(f"The 'basis' parameter must not repeat rows; {values[counts.argmax()]} does.")
     return indices.astype(np.int64)
+
+
+class KernelRankRLSCV(SelectingRanker, KernelRanker):
+    """Kernel RankRLS that chooses alpha and the kernel's parameters.
+
+    Parameters
+    ----------
+    alphas : sequence of float, default=(2⁻¹⁵, ..., 2¹⁵)
+        The values to choose from; all of them from one decomposition for each kernel.
+    cv, measure
+        As in `RankRLSCV`.
+    kernel, gamma, degree, coef0, basis, ties, weighting, random_state
+        As in `KernelRankRLS`; gamma, degree, coef0, ties and weighting may each be a list or tuple of values
+        to choose from.
+
+    Attributes
+    ----------
+    basis_indices_, basis_, dual_coef_, rank_, gamma_, degree_, coef0_
+        As in `KernelRankRLS`.
+    best_, alphas_, settings_, scores_, cv_
+        As in `RankRLSCV`; the settings are the combinations of kernel parameters, ties and weighting.
+    """
+
+    _fitted_state: Fields = (*KernelRanker._fitted_state, *SelectingRanker._selection_state)
+
+    def __init__(
+        self,
+        alphas: Sequence[float] | Floats = DEFAULT_ALPHAS,
+        *,
+        cv: Any = "leave-query-out",
+        measure: str | Measure = "pairwise_error",
+        kernel: str | KernelFunction = "rbf",
+        gamma: float | Sequence[float] | None = None,
+        degree: float | Sequence[float] = 3,
+        coef0: float | Sequence[float] = 1,
+        basis: int | Sequence[int] | Ints | None = None,
+        ties: str | Sequence[str] = "keep",
+        weighting: str | Sequence[str] = "example",
+        random_state: Any = None,
+    ) -> None:
+        self.alphas = alphas
+        self.cv = cv
+        self.measure = measure
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.basis = basis
+        self.ties = ties
+        self.weighting = weighting
+        self.random_state = random_state
+
+    def _candidates(self) -> Iterator[tuple[dict[str, Any], ClosedFormRanker]]:
+        names = ("gamma", "degree", "coef0", "ties", "weighting")
+        for setting in grid_of({name: getattr(self, name) for name in names}):
+            yield (
+                setting,
+                KernelRankRLS(
+                    kernel=self.kernel, basis=self.basis, random_state=self.random_state, **setting
+                ),
+            )

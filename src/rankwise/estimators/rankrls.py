@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from rankwise.estimators.base import LinearRanker
 from rankwise.estimators.closed_form import ClosedFormRanker, joined_targets
+from rankwise.estimators.selected import DEFAULT_ALPHAS, SelectingRanker, grid_of
 from rankwise.losses.squared import SquaredLoss
+from rankwise.metrics.measure import Measure
 from rankwise.operators.design import MatrixDesign
 from rankwise.operators.kernel import Kernel, KernelName
 from rankwise.persist.fields import Fields, value
@@ -91,3 +94,62 @@ _SPACES: dict[Solver, Callable[[Matrix, Sequence[SquaredLoss]], list[Space]]] = 
     Solver.PRIMAL: _in_features,
     Solver.DUAL: _in_examples,
 }
+
+
+class RankRLSCV(SelectingRanker, LinearRanker):
+    """Linear RankRLS that chooses alpha, every value of it from one decomposition.
+
+    Parameters
+    ----------
+    alphas : sequence of float, default=(2⁻¹⁵, ..., 2¹⁵)
+        The values to choose from.
+    cv : "leave-query-out", "leave-pair-out", int, splitter or None, default="leave-query-out"
+        What the choice rests on when `fit` gets no `eval_set`. Leave-query-out is exact for every alpha, at
+        the price of a few fits; a number of folds or a scikit-learn splitter of whole queries is treated
+        alike. One global ranking (no qid) has nothing to leave out but pairs of rows: leave-pair-out then
+        takes its place.
+    measure : str or Measure, default="pairwise_error"
+        What is measured on the rows left out; see `rankwise.metrics.get_measure`.
+    solver : {"auto", "primal", "dual"}, default="auto"
+    ties : {"keep", "drop"} or a tuple of them, default="keep"
+        ``("keep", "drop")`` chooses as paper A does.
+    weighting : {"example", "pair", "query"} or a tuple of them, default="example"
+
+    Attributes
+    ----------
+    coef_ : array, shape (n,)
+    best_ : dict
+        The chosen alpha, its score and the other settings.
+    alphas_ : array, shape (n_alphas,)
+        Ascending.
+    settings_ : list of dict
+        The combinations of the other settings.
+    scores_ : array, shape (n_settings, n_alphas)
+        The measure for each.
+    cv_ : str
+        What the choice rested on.
+    solver_ : {"primal", "dual"}
+    """
+
+    _fitted_state: Fields = (*RankRLS._fitted_state, *SelectingRanker._selection_state)
+
+    def __init__(
+        self,
+        alphas: Sequence[float] | Floats = DEFAULT_ALPHAS,
+        *,
+        cv: Any = "leave-query-out",
+        measure: str | Measure = "pairwise_error",
+        solver: str = "auto",
+        ties: str | Sequence[str] = "keep",
+        weighting: str | Sequence[str] = "example",
+    ) -> None:
+        self.alphas = alphas
+        self.cv = cv
+        self.measure = measure
+        self.solver = solver
+        self.ties = ties
+        self.weighting = weighting
+
+    def _candidates(self) -> Iterator[tuple[dict[str, Any], ClosedFormRanker]]:
+        for setting in grid_of({"ties": self.ties, "weighting": self.weighting}):
+            yield setting, RankRLS(solver=self.solver, **setting)

@@ -7,11 +7,11 @@ from typing import Protocol
 
 import numpy as np
 
-from rankwise.operators.gram import difference_factor, difference_gram
+from rankwise.operators.gram import dense, difference_factor, difference_gram
 from rankwise.operators.normal import NormalOperator, normal_operator
 from rankwise.operators.rows import NativeRows
 from rankwise.preferences.differences import Differences
-from rankwise.types import Floats, Matrix
+from rankwise.types import Floats, Ints, Matrix
 
 
 class Design(Protocol):
@@ -30,6 +30,10 @@ class Design(Protocol):
 
     def normal_operator(self, differences: Differences) -> NormalOperator:
         """``w ↦ Xᵀ L X w``, prepared once and called often; O(m s + l) a call."""
+        ...
+
+    def rows(self, index: Ints) -> Floats:
+        """Some rows of X, dense and in double precision."""
         ...
 
     def difference_gram(self, differences: Differences) -> Floats:
@@ -64,6 +68,9 @@ class MatrixDesign:
 
     def normal_operator(self, differences: Differences) -> NormalOperator:
         return normal_operator(differences, self._rows)
+
+    def rows(self, index: Ints) -> Floats:
+        return dense(self.X[index])
 
     def difference_gram(self, differences: Differences) -> Floats:
         return difference_gram(self.X, differences)

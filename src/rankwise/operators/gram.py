@@ -70,7 +70,7 @@ def sparse_gram(differences: Any, X: Any) -> Floats:
 @difference_blocks.register(PairDifferences)
 def _(differences: PairDifferences, X: Matrix) -> Iterator[tuple[Floats, slice]]:
     for place in _pieces(0, differences.n_differences, _block_rows(X)):
-        Z = _dense(X[differences.better[place]]) - _dense(X[differences.worse[place]])
+        Z = dense(X[differences.better[place]]) - dense(X[differences.worse[place]])
         Z *= differences.scale[place, None]
         yield Z, place
 
@@ -95,7 +95,7 @@ def _(differences: QueryDifferences, X: Matrix) -> Iterator[tuple[Floats, slice]
     for first, last in _runs(offsets, size):
         whole = slice(int(offsets[first]), int(offsets[last]))
         if whole.stop - whole.start <= size:
-            yield differences.apply_rows(_dense(_rows(X, differences, whole)), whole), whole
+            yield differences.apply_rows(dense(_rows(X, differences, whole)), whole), whole
         else:
             yield from _large_query(differences, X, whole, size)
 
@@ -108,7 +108,7 @@ def _large_query(
     levels = differences.level_offsets
     if levels is None:
         for place in _pieces(whole.start, whole.stop, size):
-            yield differences.apply_rows(_dense(_rows(X, differences, place)), place, query_mean), place
+            yield differences.apply_rows(dense(_rows(X, differences, place)), place, query_mean), place
         return
     inside = levels[np.searchsorted(levels, whole.start) : np.searchsorted(levels, whole.stop) + 1]
     for first, last in _runs(inside, size):
@@ -116,14 +116,14 @@ def _large_query(
         large = run.stop - run.start > size
         level_mean = _mean_of_rows(differences, X, run, size) if large else None
         for place in _pieces(run.start, run.stop, size):
-            rows = _dense(_rows(X, differences, place))
+            rows = dense(_rows(X, differences, place))
             yield differences.apply_rows(rows, place, query_mean, level_mean), place
 
 
 def _mean_of_rows(differences: QueryDifferences, X: Matrix, whole: slice, size: int) -> Floats:
     total, weight = np.zeros(X.shape[1]), differences.row_weight
     for place in _pieces(whole.start, whole.stop, size):
-        total += weight[place] @ _dense(_rows(X, differences, place))
+        total += weight[place] @ dense(_rows(X, differences, place))
     weight_sum = float(weight[whole].sum())
     return total / weight_sum if weight_sum > 0 else total
 
@@ -185,6 +185,6 @@ def _rows(X: Matrix, differences: QueryDifferences, place: slice) -> Any:
     return X[place] if differences.order is None else X[differences.order[place]]
 
 
-def _dense(rows: Any) -> Floats:
+def dense(rows: Any) -> Floats:
     """A float64 array of rows: the same memory when it is one already."""
     return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)

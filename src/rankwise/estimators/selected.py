@@ -1,0 +1,119 @@
+"""What linear and kernel RankRLS with built-in choice of alpha share."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import product
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankwise.errors import ParameterError
+from rankwise.estimators.base import Ranker
+from rankwise.estimators.closed_form import ClosedFormRanker
+from rankwise.losses.squared import losses_on_scores
+from rankwise.metrics.measure import Measure, get_measure
+from rankwise.persist.fields import Fields, array, value
+from rankwise.selection.criteria import Criterion, Validation, best_alpha, choose_criterion
+from rankwise.types import Floats
+from rankwise.validation import check_alphas, check_eval_set, check_problem
+
+# Paper A's grid.
+DEFAULT_ALPHAS = tuple(2.0**k for k in range(-15, 16))
+
+
+class SelectingRanker(Ranker):
+    """Fits one candidate for each setting, values all its alphas at once, and becomes the best."""
+
+    alphas: Any
+    cv: Any
+    measure: str | Measure
+    alphas_: Floats
+    scores_: Floats
+    settings_: list[dict[str, Any]]
+    best_: dict[str, Any]
+    cv_: str
+
+    _selection_state: Fields = (
+        array("alphas_", "alphas"),
+        array("scores_", "settings alphas"),
+        value("settings_", list),
+        value("best_", dict),
+        value("cv_", str),
+    )
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        qid: ArrayLike | Iterable[Hashable] | None = None,
+        sample_weight: ArrayLike | None = None,
+        eval_set: Sequence[Any] | None = None,
+    ) -> Self:
+        """Choose alpha (and the other settings on offer), and learn with the choice from all rows.
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (m, n)
+        y : array, shape (m,)
+        qid : sequence of hashables, optional
+            The query of each row, in any order; None means one global ranking.
+        sample_weight : array, shape (m,), optional
+            Weight 2 means the same as the row given twice; the measure does not use it.
+        eval_set : (X, y) or (X, y, qid), optional
+            Rows to choose on; `cv` is not used then.
+        """
+        measure, alphas = get_measure(self.measure), check_alphas(self.alphas)
+        problem = check_problem(self, X, y, qid, sample_weight)
+        criterion: Criterion
+        if eval_set is None:
+            criterion = choose_criterion(self.cv, problem, measure)
+        else:
+            criterion = Validation(check_eval_set(self, eval_set), measure)
+        settings, values, best = [], [], None
+        for setting, candidate in self._candidates():
+            losses = losses_on_scores(problem, *candidate._checked_choices())
+            (space,) = candidate._spaces_for(problem.X, losses)
+            settings.append(setting)
+            values.append(criterion.values(space, alphas, candidate._scores_for_all))
+            if best_alpha(np.stack(values), measure)[0] == len(values) - 1:
+                best = candidate, space
+        assert best is not None
+        self._become(best, settings, np.stack(values), alphas, measure)
+        self.cv_, self.fitted_with_qid_ = criterion.name, qid is not None
+        return self
+
+    def _become(
+        self,
+        best: tuple[ClosedFormRanker, Any],
+        settings: list[dict[str, Any]],
+        values: Floats,
+        alphas: Floats,
+        measure: Measure,
+    ) -> None:
+        """Take the fitted attributes of the best candidate, and record the choice."""
+        row, column = best_alpha(values, measure)
+        candidate, space = best
+        candidate._accept([space.solve_all(alphas[[column]])[0]])
+        for name, fitted in vars(candidate).items():
+            if name.endswith("_") and not name.startswith("_"):
+                setattr(self, name, fitted)
+        self.alphas_, self.scores_, self.settings_ = alphas, values, settings
+        chosen = {"alpha": float(alphas[column]), "score": float(values[row, column])}
+        self.best_ = chosen | settings[row]
+
+    def _candidates(self) -> Iterator[tuple[dict[str, Any], ClosedFormRanker]]:
+        """Each setting besides alpha, and an unfitted model with it."""
+        raise NotImplementedError
+
+
+def grid_of(options: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """All combinations of options, each of which is one value or a list or tuple of values."""
+    axes = {}
+    for name, option in options.items():
+        axes[name] = list(option) if isinstance(option, (list, tuple, np.ndarray)) else [option]
+        if not axes[name]:
+            raise ParameterError(f"The '{name}' parameter offers no value to choose from.")
+    for combination in product(*axes.values()):
+        yield dict(zip(axes, combination, strict=True))

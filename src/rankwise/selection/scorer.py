@@ -1,0 +1,75 @@
+"""Any measure as a scikit-learn scorer that knows about queries."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils.metadata_routing import UNUSED
+
+from rankwise.errors import DataError
+from rankwise.metrics.measure import Measure, get_measure
+
+
+class RankScorer(BaseEstimator):  # type: ignore[misc]
+    """``scorer(estimator, X, y, qid=None)``; higher is better, as scikit-learn wants it.
+
+    ``qid`` is declared as metadata of `score`: with metadata routing enabled, grid search and
+    cross-validation pass it on. Without it, an estimator that was fitted with qid is refused: its rows would
+    be compared across queries, silently. Made by `rank_scorer`.
+    """
+
+    __metadata_request__score = {"qid": True, "estimator": UNUSED}  # noqa: RUF012
+
+    def __init__(self, measure: Measure) -> None:
+        self.measure = measure
+
+    def __call__(
+        self, estimator: Any, X: Any, y: Any, qid: ArrayLike | Iterable[Hashable] | None = None
+    ) -> float:
+        return self.score(estimator, X, y, qid)
+
+    def score(
+        self, estimator: Any, X: Any, y: Any, qid: ArrayLike | Iterable[Hashable] | None = None
+    ) -> float:
+        """The measure, negated if lower is better; scikit-learn routes qid to methods of this name."""
+        value = self.measured(estimator, X, y, qid)
+        return value if self.measure.higher_is_better else -value
+
+    def measured(
+        self, estimator: Any, X: Any, y: Any, qid: ArrayLike | Iterable[Hashable] | None = None
+    ) -> float:
+        """The measure itself, with its own sign."""
+        if qid is None and getattr(_final(estimator), "fitted_with_qid_", False):
+            raise DataError(
+                f"{type(_final(estimator)).__name__} was fitted with qid and cannot be scored without one; "
+                f"in grid search and cross-validation, enable metadata routing with "
+                f"sklearn.set_config(enable_metadata_routing=True)."
+            )
+        return self.measure(y, estimator.predict(X), qid)
+
+
+def rank_scorer(measure: str | Measure, **options: Any) -> RankScorer:
+    """A scorer for `GridSearchCV`, `cross_val_score` and the like.
+
+    Parameters
+    ----------
+    measure : str or Measure
+        Such as "ndcg@10"; see `rankwise.metrics.get_measure`, which takes the options (``preset=``...).
+
+    Examples
+    --------
+    >>> from rankwise import rank_scorer
+    >>> rank_scorer("ndcg@10", preset="letor").measure.name
+    'ndcg@10'
+    """
+    return RankScorer(get_measure(measure, **options))
+
+
+def _final(estimator: Any) -> Any:
+    """The ranker at the end of a pipeline or inside a search."""
+    if hasattr(estimator, "steps"):
+        return _final(estimator.steps[-1][1])
+    return _final(estimator.best_estimator_) if hasattr(estimator, "best_estimator_") else estimator
