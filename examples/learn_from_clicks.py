@@ -20,9 +20,8 @@ def engine(data):
 log = rankwise.make_click_log(train, engine(train), n_sessions=20_000, seed=0)
 print(log)
 for position in (1, 2, 5, 10):
-    print(
-        f"  clicks per result at position {position:2d}: {log.clicked[log.position == position].mean():.3f}"
-    )
+    look = log.propensity[log.position == position][0]
+    print(f"  estimated share of users who look at position {position:2d}: {look:.3f}")
 
 # A click says: this row above the others of its page. A click far down the page is rare and counts for more.
 pairs, weight = rankwise.pairs_from_clicks(log)

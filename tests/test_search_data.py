@@ -17,17 +17,7 @@ from rankwise import (
     make_search_data,
     pairs_from_clicks,
 )
-
-
-def pairwise_error(y, scores, qid):
-    """Mean over queries of the share of misordered pairs, written out."""
-    errors = []
-    for q in np.unique(qid):
-        better = np.subtract.outer(y[qid == q], y[qid == q]) > 0
-        ahead = np.subtract.outer(scores[qid == q], scores[qid == q])
-        if better.any():
-            errors.append(((ahead < 0)[better] + 0.5 * (ahead == 0)[better]).mean())
-    return np.mean(errors)
+from rankwise.metrics import pairwise_error
 
 
 @pytest.fixture(scope="module")
@@ -186,3 +176,63 @@ def test_inverse_propensities_undo_the_position_bias():
         ClickLog(log.session, log.row, log.position, log.clicked, np.ones_like(log.propensity))
     )
     assert (naive.weight / n)[pairs[:, 0] == 0].max() < 0.6 * expected[0]
+
+
+def raw(log):
+    """What a real log holds: everything but the propensities."""
+    return log.session, log.row, log.position, log.clicked
+
+
+@pytest.mark.parametrize("bias", [0.0, 0.5, 1.0])
+def test_the_position_bias_is_found_from_the_clicks_alone(data, bias):
+    simulated = make_click_log(
+        data, data.X[:, 0], n_sessions=60_000, position_bias=bias, exploration=1.0, n_shown=6
+    )
+    estimated = ClickLog.from_arrays(*raw(simulated))
+    np.testing.assert_allclose(estimated.propensity, simulated.propensity, rtol=0.08)
+
+
+def test_expected_clicks_of_places_and_rows_are_those_observed(data):
+    session, row, position, clicked = raw(
+        make_click_log(data, data.X[:, 0], n_sessions=3000, exploration=1.0)
+    )
+    look = ClickLog.from_arrays(session, row, position, clicked).propensity
+    liking = np.bincount(row, clicked) / np.maximum(np.bincount(row, look), 1e-300)
+    expected = look * liking[row]
+    for groups in (position, row):
+        np.testing.assert_allclose(np.bincount(groups, expected), np.bincount(groups, clicked), atol=1e-4)
+
+
+def test_an_engine_that_never_explores_hides_the_position_bias(data):
+    log = make_click_log(data, data.X[:, 0], n_sessions=500, exploration=0.0)
+    with pytest.raises(DataError, match="no row links positions 1 and 2 by being shown in both"):
+        ClickLog.from_arrays(*raw(log))
+
+
+def test_sessions_may_have_any_labels():
+    log = ClickLog.from_arrays(["b", "a", "b"], [4, 5, 6], [1, 1, 2], [0, 1, 1], [1.0, 1.0, 0.5])
+    assert log.session.tolist() == [0, 1, 0]
+    assert pairs_from_clicks(log).pairs.tolist() == [[6, 4]]
+    assert pairs_from_clicks(log).weight.tolist() == [2.0]
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (([1, 1], [0, 1], [1, 2], [0, 2]), "clicked must be 0 or 1; entry 1 is 2"),
+        (([1, 1], [0, 1], [0, 2], [0, 1]), "position must be at least 1; entry 0 is 0"),
+        (([1, 1], [0, -1], [1, 2], [0, 1]), "row must be at least 0; entry 1 is -1"),
+        (([1, 1], [0, 1.5], [1, 2], [0, 1]), "row must hold whole numbers"),
+        (([], [], [], []), "row must hold whole numbers"),
+        (([1], [0, 1], [1, 2], [0, 1]), "session must have one entry"),
+        (([1, 1], [0, 1], [1], [0, 1]), "position must have one entry"),
+        (
+            ([1, 1], [0, 1], [1, 2], [0, 1], [1.0, 0.0]),
+            "propensity must be above 0 and at most 1; entry 1 is 0",
+        ),
+        (([1, 1], [0, 1], [1, 2], [0, 1], [1.0, np.nan]), "propensity must hold finite numbers; row 1"),
+    ],
+)
+def test_bad_logs_get_one_sentence(arguments, message):
+    with pytest.raises(DataError, match=message):
+        ClickLog.from_arrays(*arguments, **({} if len(arguments) == 5 else {"propensity": [1.0, 1.0]}))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rankwise.data.pairs import PreferencePairs
+from rankwise.data.position_bias import estimate_position_bias
 from rankwise.data.ranking import RankingData
 from rankwise.errors import DataError
+from rankwise.preferences.queries import group_rows
 from rankwise.types import Floats, Ints
-from rankwise.validation import check_count, check_labels, check_number
+from rankwise.validation import check_column, check_count, check_labels, check_number
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,6 +40,45 @@ class ClickLog:
     position: Ints
     clicked: NDArray[np.bool_]
     propensity: Floats
+
+    @classmethod
+    def from_arrays(
+        cls,
+        session: ArrayLike | Iterable[Hashable],
+        row: ArrayLike,
+        position: ArrayLike,
+        clicked: ArrayLike,
+        propensity: ArrayLike | None = None,
+    ) -> Self:
+        """Check a log and put it together; each argument has one entry per result shown.
+
+        Parameters
+        ----------
+        session : array-like of hashables
+            Any label of the session.
+        row : array-like of int
+            The row of the data that was shown, from 0.
+        position : array-like of int
+            Where it was shown, from 1.
+        clicked : array-like of bool, or of 0 and 1
+        propensity : array-like, optional
+            The probability that users look at a result there, above 0 and at most 1. By default it is
+            estimated from rows that were shown in several places (`estimate_position_bias`).
+        """
+        rows = _whole_numbers("row", row, minimum=0)
+        n = len(rows)
+        places = _whole_numbers("position", position, minimum=1, n=n)
+        clicks = _whole_numbers("clicked", clicked, minimum=0, maximum=1, n=n).astype(bool)
+        if propensity is None:
+            look = estimate_position_bias(rows, places, clicks)[places - 1]
+        else:
+            look = check_labels(propensity, n, name="propensity")
+            bad = (look <= 0) | (look > 1)
+            if bad.any():
+                at = int(bad.argmax())
+                raise DataError(f"propensity must be above 0 and at most 1; entry {at} is {look[at]}.")
+        sessions = group_rows(check_column("session", session, n), n)
+        return cls(sessions.query_of_row(), rows, places, clicks, look)
 
     @property
     def n_sessions(self) -> int:
@@ -140,6 +183,20 @@ def pairs_from_clicks(log: ClickLog, *, max_weight: float | None = None) -> Pref
         weight = np.minimum(weight, check_number("max_weight", max_weight, minimum=0.0, exclusive=True))
     keep = log.row[preferred] != log.row[other]
     return _summed(log.row[preferred][keep], log.row[other][keep], weight[keep])
+
+
+def _whole_numbers(
+    name: str, values: ArrayLike, *, minimum: int, maximum: int = 2**62, n: int | None = None
+) -> Ints:
+    array = check_column(name, values, np.size(values) if n is None else n)
+    if array.dtype.kind not in "biu" or len(array) == 0:
+        raise DataError(f"{name} must hold whole numbers, one per result shown.")
+    bad = (array < minimum) | (array > maximum)
+    if bad.any():
+        at = int(bad.argmax())
+        expected = f"at least {minimum}" if maximum == 2**62 else f"{minimum} or {maximum}"
+        raise DataError(f"{name} must be {expected}; entry {at} is {array[at]}.")
+    return array.astype(np.int64)
 
 
 def _standardized(scores: Floats, data: RankingData) -> Floats:
