@@ -1,5 +1,7 @@
 """The simulated search engine and its click log."""
 
+import lzma
+import re
 import subprocess
 import sys
 
@@ -236,3 +238,18 @@ def test_sessions_may_have_any_labels():
 def test_bad_logs_get_one_sentence(arguments, message):
     with pytest.raises(DataError, match=message):
         ClickLog.from_arrays(*arguments, **({} if len(arguments) == 5 else {"propensity": [1.0, 1.0]}))
+
+
+def test_on_a_real_log_users_look_less_the_further_down(shared_data):
+    text = lzma.decompress((shared_data / "clicks" / "trainSample.xz").read_bytes()).decode()
+    number, shown = {}, []
+    for session, line in enumerate(filter(str.strip, text.split(";"))):
+        query, results, clicks = re.split(r"\t|:", line.strip())
+        for position, result in enumerate(results.split(","), start=1):
+            row = number.setdefault((query, result.strip()), len(number))
+            shown.append((session, row, position, result.strip() in map(str.strip, clicks.split(","))))
+    log = ClickLog.from_arrays(*zip(*shown, strict=True))
+    look = [log.propensity[log.position == position][0] for position in range(1, 11)]
+    assert look[0] == 1.0
+    assert (np.diff(look[:8]) < 0).all()
+    assert 0.15 < look[9] < 0.35
