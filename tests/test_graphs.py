@@ -10,6 +10,7 @@ from rankwise.preferences import graphs
 from rankwise.preferences.graphs import explicit_graph, full_graph, reduced_graph
 from rankwise.preferences.queries import group_rows, one_query
 from rankwise.types import Weighting
+from rankwise.validation import check_pairs
 
 PATH_DATA = {
     "mixture.txt": {"delimiter": ",", "skip_header": 1, "label": 2},
@@ -101,20 +102,11 @@ def test_a_graph_too_large_is_refused_before_it_is_built(monkeypatch):
         full_graph(one_query(20), np.repeat([0.0, 1.0], 10))
 
 
-@pytest.mark.parametrize(
-    "pairs, weight, message",
-    [
-        ([[0, 3]], None, r"pair 0 is \(0, 3\), but rows are numbered 0 to 2"),
-        ([[0, 1], [2, 2]], None, "pair 1 puts row 2 above itself"),
-        ([0, 1], None, r"shape \(n_pairs, 2\)"),
-        ([[0.5, 1.0]], None, "integers"),
-        ([[0, 1]], [-1.0], "not negative"),
-        ([[0, 1]], [0.0], "nothing to learn"),
-    ],
-)
-def test_wrong_pairs_are_named(pairs, weight, message):
-    with pytest.raises(DataError, match=message):
-        explicit_graph(pairs, 3, weight)
+def test_explicit_pairs_of_weight_zero_are_left_out():
+    graph = explicit_graph(check_pairs([[0, 1], [2, 1]], 3, weight=[0.0, 2.0]), 3)
+    assert (graph.better, graph.worse, graph.weight) == ([2], [1], [2.0])
+    with pytest.raises(DataError, match="nothing to learn"):
+        explicit_graph(check_pairs([[0, 1]], 3, weight=0.0), 3)
 
 
 def test_ties_only_is_nothing_to_learn():

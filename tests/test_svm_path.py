@@ -14,6 +14,7 @@ from rankwise.preferences.queries import group_rows, one_query
 from rankwise.solvers.svm_path import duality_gap, ranking_svm_path
 from rankwise.solvers.svm_path_elbow import Elbow
 from rankwise.types import Weighting
+from rankwise.validation import check_pairs
 
 GRAPHS = {"full": full_graph, "reduced": reduced_graph}
 
@@ -166,7 +167,7 @@ def test_a_separable_problem_ends_with_its_hard_margin_solution():
 
 def test_cycles_in_the_users_pairs_are_noise():
     X, _, _ = toy(n=8)
-    graph = explicit_graph([[0, 1], [1, 2], [2, 0], [3, 4], [4, 3], [5, 6], [5, 6]], 8)
+    graph = explicit_graph(check_pairs([[0, 1], [1, 2], [2, 0], [3, 4], [4, 3], [5, 6], [5, 6]], 8), 8)
     K = kernel_matrix(X, "rbf")
     assert_optimal_everywhere(ranking_svm_path(K, graph, min_level=down_to(1e-3)), K)
 
@@ -181,7 +182,7 @@ def test_contradictory_duplicates_stay_at_their_box():
 
 
 def test_nothing_to_learn_is_said():
-    graph = explicit_graph([[0, 1], [1, 0]], 2)
+    graph = explicit_graph(check_pairs([[0, 1], [1, 0]], 2), 2)
     with pytest.raises(DataError, match="cancel out"):
         ranking_svm_path(np.eye(2), graph, min_level=down_to(0.1))
 

@@ -17,6 +17,7 @@ _HOME = {
     "ParameterError": "rankwise.errors",
     "QueryMinMaxScaler": "rankwise.estimators.scaler",
     "RankwiseError": "rankwise.errors",
+    "RankSVMPath": "rankwise.estimators.ranksvm_path",
     "RankRLS": "rankwise.estimators.rankrls",
     "KernelRankRLS": "rankwise.estimators.kernel_rankrls",
     "KernelRankRLSCV": "rankwise.estimators.kernel_rankrls",

@@ -33,6 +33,9 @@ class KernelRanker(Ranker):
     """A ranker whose scores are ``Σ_b a_b k(x, b)`` over basis rows b."""
 
     kernel: str | KernelFunction
+    gamma: float | None
+    degree: float
+    coef0: float
     gamma_: float
     degree_: float
     coef0_: float
@@ -76,6 +79,21 @@ class KernelRanker(Ranker):
         if kernel.function is KernelName.PRECOMPUTED:
             return np.asarray(X[:, self.basis_indices_], dtype=np.float64)
         return kernel(X, self.basis_)
+
+    def _checked_kernel(self, X: Matrix) -> Kernel:
+        """The kernel that the parameters name, for these training rows; sets the parameters used."""
+        function = check_kernel(self.kernel)
+        self.gamma_ = (
+            1.0 / X.shape[1] if self.gamma is None else check_number("gamma", self.gamma, minimum=0.0)
+        )
+        self.degree_ = check_number("degree", self.degree, minimum=0.0)
+        self.coef0_ = check_number("coef0", self.coef0, minimum=0.0)
+        if function is KernelName.PRECOMPUTED and X.shape[0] != X.shape[1]:
+            raise DataError(
+                f"With kernel='precomputed', X must be the square matrix of kernel values between the "
+                f"training rows; got shape {X.shape}."
+            )
+        return Kernel(function, self.gamma_, self.degree_, self.coef0_)
 
     def _fitted_kernel(self) -> Kernel:
         return Kernel(check_kernel(self.kernel), self.gamma_, self.degree_, self.coef0_)
@@ -164,7 +182,7 @@ class KernelRankRLS(ClosedFormRanker, KernelRanker):
     def _on_all_rows(self, X: Matrix, kernel: Kernel, losses: Sequence[SquaredLoss]) -> list[Space]:
         K = kernel(X, X)
         if needs_check(kernel):
-            check_kernel_matrix(K, _matrix_name(kernel))
+            check_kernel_matrix(K, matrix_name(kernel))
         self._keep_basis(X, kernel, np.arange(X.shape[0], dtype=np.int64))
         return [ExampleSpace(K, loss) for loss in losses]
 
@@ -185,20 +203,6 @@ class KernelRankRLS(ClosedFormRanker, KernelRanker):
     def _accept(self, coefficients: Sequence[Floats]) -> None:
         self.dual_coef_ = np.ascontiguousarray(joined_targets(coefficients))
 
-    def _checked_kernel(self, X: Matrix) -> Kernel:
-        function = check_kernel(self.kernel)
-        self.gamma_ = (
-            1.0 / X.shape[1] if self.gamma is None else check_number("gamma", self.gamma, minimum=0.0)
-        )
-        self.degree_ = check_number("degree", self.degree, minimum=0.0)
-        self.coef0_ = check_number("coef0", self.coef0, minimum=0.0)
-        if function is KernelName.PRECOMPUTED and X.shape[0] != X.shape[1]:
-            raise DataError(
-                f"With kernel='precomputed', X must be the square matrix of kernel values between the "
-                f"training rows; got shape {X.shape}."
-            )
-        return Kernel(function, self.gamma_, self.degree_, self.coef0_)
-
 
 def features_of_basis(X: Matrix, kernel: Kernel, chosen: Ints) -> BasisFeatures:
     """The features of paper B: those whose inner products are the kernel's on the span of the chosen rows."""
@@ -206,7 +210,7 @@ def features_of_basis(X: Matrix, kernel: Kernel, chosen: Ints) -> BasisFeatures:
     basis = X[chosen]
     K_RR = np.asarray(basis[:, chosen], dtype=np.float64) if precomputed else kernel(basis, basis)
     if needs_check(kernel):
-        check_kernel_matrix(K_RR, _matrix_name(kernel))
+        check_kernel_matrix(K_RR, matrix_name(kernel))
 
     def against(place: slice, kept: Ints) -> Floats:
         return np.asarray(X[place][:, chosen[kept]]) if precomputed else kernel(X[place], basis[kept])
@@ -219,7 +223,7 @@ def needs_check(kernel: Kernel) -> bool:
     return kernel.function is KernelName.PRECOMPUTED or not isinstance(kernel.function, KernelName)
 
 
-def _matrix_name(kernel: Kernel) -> str:
+def matrix_name(kernel: Kernel) -> str:
     return "The precomputed kernel" if kernel.function is KernelName.PRECOMPUTED else "The kernel function"
 
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError
+from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import Queries
 from rankwise.types import Floats, Ints, Weighting
 
@@ -105,30 +105,13 @@ def reduced_graph(
     return _assemble(queries, y, edges, weighting, row_weight)
 
 
-def explicit_graph(pairs: ArrayLike, n_rows: int, weight: ArrayLike | None = None) -> PreferenceGraph:
-    """The caller's own pairs, (better, worse) row numbers; cycles and repeats are allowed, as noise is."""
-    array = np.asarray(pairs)
-    if array.ndim != 2 or array.shape[1] != 2 or not np.issubdtype(array.dtype, np.integer):
-        raise DataError(
-            "pairs must be integers of shape (n_pairs, 2), one (better, worse) row each; "
-            f"got shape {array.shape} and type {array.dtype}."
-        )
-    array = array.astype(np.int64)
-    outside = ((array < 0) | (array >= n_rows)).any(axis=1)
-    if outside.any():
-        e = int(outside.argmax())
-        raise DataError(f"pair {e} is {tuple(array[e].tolist())}, but rows are numbered 0 to {n_rows - 1}.")
-    same = array[:, 0] == array[:, 1]
-    if same.any():
-        e = int(same.argmax())
-        raise DataError(f"pair {e} puts row {array[e, 0]} above itself.")
-    weights = np.ones(len(array)) if weight is None else np.asarray(weight, dtype=np.float64)
-    if weights.shape != (len(array),) or not (np.isfinite(weights) & (weights >= 0)).all():
-        raise DataError(f"weight must hold {len(array)} finite numbers that are not negative, one per pair.")
-    kept = weights > 0
+def explicit_graph(pairs: Pairs, n_rows: int) -> PreferenceGraph:
+    """The caller's own pairs; cycles and repeats are allowed, as noise is. Their magnitudes play no part."""
+    weight = np.ones(len(pairs)) if pairs.weight is None else pairs.weight
+    kept = weight > 0
     if not kept.any():
         raise DataError("There is nothing to learn: no pair has a positive weight.")
-    return PreferenceGraph(array[kept, 0].copy(), array[kept, 1].copy(), weights[kept], n_rows)
+    return PreferenceGraph(pairs.better[kept], pairs.worse[kept], weight[kept], n_rows)
 
 
 def _levels(queries: Queries, y: Floats, row_weight: Floats | None) -> Iterator[tuple[int, list[Ints]]]:
@@ -170,7 +153,10 @@ def _assemble(
         worse.append(below)
         weight.append(products / total)
     if not better:
-        raise DataError("There is nothing to learn: no query has two rows with different labels.")
+        raise DataError(
+            "There is nothing to learn: no query has two rows with different labels "
+            f"(n_samples = {queries.n_rows})."
+        )
     return PreferenceGraph(
         np.concatenate(better), np.concatenate(worse), np.concatenate(weight), queries.n_rows
     )

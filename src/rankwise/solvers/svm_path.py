@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from rankwise.errors import DataError, ParameterError
 from rankwise.preferences.graphs import PreferenceGraph
 from rankwise.solvers.svm_path_walk import Walk
 from rankwise.types import Floats, Ints
 
-# Called after every event with the level, the number of events so far and the number of free pairs.
+# Called after every event with the part of the path behind it (0 to 1, by log λ), the number of events so far
+# and the number of free pairs.
 Progress: TypeAlias = Callable[[float, int, int], None]
 
 # The walk is refreshed after so many events, and whenever its violation passes this share of the tolerance.
@@ -86,6 +88,37 @@ class SVMPath:
     def coefficients_at(self, level: float) -> Floats:
         """β with ``f = Σ βᵢ k(xᵢ, ·)``; ``β = Pᵀ a / λ``."""
         return self.graph.adjoint(self.multipliers_at(level)) / level
+
+    def scores_along(self, K_rows: Floats, block: int) -> Iterator[Floats]:
+        """λ f of other rows at every breakpoint, a block of breakpoints at a time, one row a breakpoint.
+
+        O(rows) for each multiplier that changes on the way to a breakpoint.
+
+        Parameters
+        ----------
+        K_rows : Floats, shape (rows, n)
+            Kernel values between those rows and the training rows.
+        """
+        columns = np.ascontiguousarray(K_rows.T)
+        scores = K_rows @ self.graph.adjoint(self.graph.weight)
+        for start in range(0, self.n_breakpoints, block):
+            stop = min(start + block, self.n_breakpoints)
+            steps = np.empty((stop - start, len(scores)))
+            steps[0] = scores
+            steps[1:] = self._row_changes(start, stop - 1) @ columns
+            np.cumsum(steps, axis=0, out=steps)
+            yield steps
+            if stop < self.n_breakpoints:
+                scores = steps[-1] + (self._row_changes(stop - 1, stop) @ columns)[0]
+
+    def _row_changes(self, start: int, stop: int) -> sparse.csr_array:
+        """``Pᵀ`` times the change of the multipliers after each breakpoint start .. stop − 1, one a row."""
+        piece = slice(self.offsets[start], self.offsets[stop])
+        step = np.repeat(np.arange(stop - start), np.diff(self.offsets[start : stop + 1]))
+        pairs, change = self.pairs[piece], self.changes[piece]
+        rows = np.concatenate([self.graph.better[pairs], self.graph.worse[pairs]])
+        entries = (np.concatenate([change, -change]), (np.concatenate([step, step]), rows))
+        return sparse.csr_array(entries, shape=(stop - start, self.graph.n_rows))
 
     def _sum_changes(self, t: int) -> Floats:
         """Multipliers at breakpoint t."""
@@ -176,7 +209,8 @@ def ranking_svm_path(
         raise DataError(
             "There is nothing to learn: the differences of the pairs cancel out in the kernel's space."
         )
-    floor = min_level(walk.level)
+    first = walk.level
+    floor = min_level(first)
     log = _Log(multipliers=walk.a.copy())
     stalled = 0
 
@@ -211,7 +245,7 @@ def ranking_svm_path(
         if stalled > MAX_STALLED:
             return stop(f"{stalled} events in a row made no progress", converged=False)
         if on_event is not None:
-            on_event(walk.level, events + 1, walk.elbow.size)
+            on_event(np.log(walk.level / first) / np.log(floor / first), events + 1, walk.elbow.size)
 
 
 def duality_gap(K: Floats, graph: PreferenceGraph, multipliers: Floats, level: float) -> float:

@@ -1,0 +1,208 @@
+"""RankSVMPath: the path as an estimator."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import rankwise
+from rankwise import DataError, ParameterError, RankSVMPath, RankwiseError
+from rankwise.metrics import get_measure
+from rankwise.selection import breakpoints
+
+
+def toy(n=40, seed=0, features=3, queries=4):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, features))
+    y = np.round(X[:, 0] + 0.7 * X[:, 1] + 0.5 * rng.normal(size=n))
+    return X, y, rng.integers(0, queries, n)
+
+
+def objective(X, y, qid, weighting, scores, square, alpha):
+    """R + alpha ‖f‖², pair by pair."""
+    loss = weight = 0.0
+    for q in np.unique(qid):
+        rows = np.flatnonzero(qid == q)
+        pairs = [(i, j) for i in rows for j in rows if y[i] > y[j]]
+        c = {"pair": 1.0, "query": 1 / max(1, len(pairs)), "example": 1 / len(rows)}[weighting]
+        loss += c * sum(max(0.0, 1 - scores[i] + scores[j]) for i, j in pairs)
+        weight += c * len(pairs)
+    return loss / weight + alpha * square
+
+
+def by_definition(estimator):
+    """A duplicated row is not a row of weight 2 in the reduced graph, where one row stands for a level."""
+    if estimator.graph == "full":
+        return {}
+    reason = "the representative of a level is one row"
+    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
+
+
+@parametrize_with_checks(
+    [RankSVMPath(alpha_min=0.1), RankSVMPath(kernel="linear", graph="reduced")],
+    expected_failed_checks=by_definition,
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("weighting", ["pair", "query", "example"])
+def test_the_linear_model_minimizes_the_objective_of_ranksvm(weighting):
+    from scipy.optimize import minimize
+
+    X, y, qid = toy(n=24, features=2)
+    model = RankSVMPath(kernel="linear", weighting=weighting).fit(X, y, qid)
+    for alpha in np.geomspace(model.alphas_[-1], 2 * model.alphas_[0], 3):
+        w = X.T @ model.coef_at(alpha)
+        np.testing.assert_allclose(model.predict(X, alpha=alpha), X @ w, atol=1e-12)
+
+        def value(v, alpha=alpha):
+            return objective(X, y, qid, weighting, X @ v, v @ v, alpha)
+
+        found = minimize(value, w, method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-14})
+        assert value(w) <= found.fun + 1e-10
+        assert value(w) <= value(w + 1e-3 * np.array([1, -1])) + 1e-12
+
+
+def test_alpha_f_is_linear_between_breakpoints():
+    X, y, qid = toy()
+    model = RankSVMPath(graph="reduced").fit(X, y, qid)
+    t = int(np.argmax(-np.diff(model.alphas_)))
+    above, below = model.alphas_[t], model.alphas_[t + 1]
+    for share in (0.25, 0.5):
+        alpha = above + share * (below - above)
+        mixed = (1 - share) * above * model.coef_at(above) + share * below * model.coef_at(below)
+        np.testing.assert_allclose(alpha * model.coef_at(alpha), mixed, atol=1e-13)
+
+
+@pytest.mark.parametrize("measure", ["pairwise_error", "ndcg@5", "kendall_tau_b", "pairwise_error_micro"])
+@pytest.mark.parametrize("block", [1, 100, 1 << 17])
+def test_select_measures_every_breakpoint_as_predict_would(measure, block, monkeypatch):
+    monkeypatch.setattr(breakpoints, "BLOCK_SCORES", block)
+    X, y, qid = toy()
+    X_val, y_val, qid_val = toy(n=30, seed=1)
+    y_val = np.maximum(y_val, 0)
+    model = RankSVMPath(graph="reduced").fit(X, y, qid).select(X_val, y_val, qid_val, measure)
+    chosen = get_measure(measure)
+    expected = [chosen(y_val, model.predict(X_val, alpha=alpha), qid_val) for alpha in model.alphas_]
+    np.testing.assert_allclose(model.path_error_, expected, atol=1e-12)
+    best = max(expected) if chosen.higher_is_better else min(expected)
+    assert chosen(y_val, model.predict(X_val), qid_val) == pytest.approx(best)
+    assert model.alpha_ == max(
+        a for a, v in zip(model.alphas_, expected, strict=True) if abs(v - best) < 1e-12
+    )
+
+
+def test_row_order_and_labels_of_queries_change_nothing():
+    X, y, qid = toy(seed=2)
+    shuffled = np.random.default_rng(0).permutation(len(y))
+    names = np.array(["d", "b", "a", "c"])[qid]
+    one = RankSVMPath().fit(X, y, qid)
+    two = RankSVMPath().fit(X[shuffled], y[shuffled] + 5.0 * qid[shuffled], names[shuffled])
+    np.testing.assert_allclose(one.predict(X, alpha=0.01), two.predict(X, alpha=0.01), atol=1e-9)
+
+
+def test_weight_two_is_the_row_twice():
+    X, y, qid = toy(seed=3)
+    weight = 1.0 + (np.arange(len(y)) % 3 == 0)
+    twice = np.repeat(np.arange(len(y)), weight.astype(int))
+    one = RankSVMPath().fit(X, y, qid, sample_weight=weight)
+    two = RankSVMPath().fit(X[twice], y[twice], qid[twice])
+    assert one.alphas_[0] == pytest.approx(two.alphas_[0])
+    np.testing.assert_allclose(one.predict(X, alpha=0.01), two.predict(X, alpha=0.01), atol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "polynomial", "rbf"])
+def test_kernels_come_by_name_as_a_function_and_precomputed(kernel):
+    X, y, qid = toy(n=30)
+    named = RankSVMPath(kernel=kernel, gamma=0.3).fit(X, y, qid)
+    function = named._fitted_kernel()
+    called = RankSVMPath(kernel=lambda A, B: function(A, B)).fit(X, y, qid)
+    given = RankSVMPath(kernel="precomputed").fit(function(X, X), y, qid)
+    sparse_rows = RankSVMPath(kernel=kernel, gamma=0.3).fit(sparse.csr_matrix(X), y, qid)
+    for other, rows in ((called, X), (given, function(X, X)), (sparse_rows, sparse.csr_matrix(X))):
+        np.testing.assert_allclose(other.predict(rows, alpha=0.02), named.predict(X, alpha=0.02), atol=1e-8)
+
+
+def test_pairs_say_the_same_as_the_scores_they_come_from():
+    X, y, qid = toy(seed=5)
+    pairs = [(i, j) for i in range(len(y)) for j in range(len(y)) if qid[i] == qid[j] and y[i] > y[j]]
+    one = RankSVMPath(weighting="pair").fit(X, y, qid)
+    two = RankSVMPath().fit_preferences(X, pairs)
+    assert one.n_pairs_ == two.n_pairs_ == len(pairs)
+    np.testing.assert_allclose(one.predict(X, alpha=0.01), two.predict(X, alpha=0.01), atol=1e-9)
+
+
+def test_a_query_of_ties_alone_changes_nothing():
+    X, y, qid = toy()
+    more = RankSVMPath().fit(np.vstack([X, X[:3]]), np.append(y, [1, 1, 1]), np.append(qid, [9, 9, 9]))
+    np.testing.assert_allclose(more.predict(X), RankSVMPath().fit(X, y, qid).predict(X), atol=1e-9)
+    with pytest.raises(DataError, match="nothing to learn"):
+        RankSVMPath().fit(X, np.ones(len(y)), qid)
+
+
+def test_alpha_outside_the_path_is_named_with_its_range():
+    X, y, qid = toy()
+    model = RankSVMPath(alpha_min=0.01).fit(X, y, qid)
+    assert model.alphas_[-1] == pytest.approx(0.01)
+    with pytest.raises(ParameterError, match=r"at least 0\.01, where the path ends.*got 0\.005"):
+        model.predict(X, alpha=0.005)
+    with pytest.raises(ParameterError, match="alpha"):
+        model.coef_at(0.0)
+
+
+def test_an_indefinite_kernel_is_refused_with_its_eigenvalue():
+    X, y, qid = toy(n=12)
+    K = X @ X.T - 2 * np.eye(12)
+    with pytest.raises(DataError, match="smallest eigenvalue is -2"):
+        RankSVMPath(kernel="precomputed").fit(K, y, qid)
+
+
+def test_a_path_cut_short_warns_and_stays_valid():
+    X, y, qid = toy()
+    with pytest.warns(ConvergenceWarning, match="max_events=5"):
+        model = RankSVMPath(max_events=5).fit(X, y, qid)
+    assert model.n_events_ == 5
+    whole = RankSVMPath().fit(X, y, qid)
+    np.testing.assert_allclose(model.predict(X), whole.predict(X, alpha=model.alpha_), atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "parameters, message",
+    [
+        ({"graph": "half"}, "'graph' parameter must be one of 'full', 'reduced'"),
+        ({"weighting": "rows"}, "'weighting' parameter"),
+        ({"alpha_min": 0}, "'alpha_min' parameter must be a finite number above 0"),
+        ({"max_events": 0}, "'max_events' parameter"),
+        ({"tol": -1}, "'tol' parameter"),
+        ({"kernel": "cubic"}, "'kernel' parameter"),
+    ],
+)
+def test_wrong_parameters_are_named(parameters, message):
+    X, y, qid = toy(n=10)
+    with pytest.raises(ParameterError, match=message):
+        RankSVMPath(**parameters).fit(X, y, qid)
+
+
+def test_a_saved_model_predicts_the_same_bits_at_its_alpha(tmp_path):
+    X, y, qid = toy()
+    model = RankSVMPath(graph="reduced").fit(X, y, qid).select(X, y, qid)
+    model.save(tmp_path / "model")
+    loaded = rankwise.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    np.testing.assert_array_equal(loaded.path_error_, model.path_error_)
+    with pytest.raises(RankwiseError, match="knows only its chosen alpha"):
+        loaded.predict(X, alpha=0.1)
+
+
+def test_progress_runs_from_zero_to_one():
+    X, y, qid = toy()
+    seen = []
+    model = RankSVMPath().fit(X, y, qid, on_event=lambda *event: seen.append(event))
+    done = [event[0] for event in seen]
+    assert done == sorted(done)
+    assert done[-1] == pytest.approx(1.0)
+    assert seen[-1][1] == model.n_events_
+    assert clone(model).fit(X, y, qid).n_events_ == model.n_events_
