@@ -183,8 +183,8 @@ class RankSVMPath(KernelRanker):
         asked = check_number("alpha", alpha, minimum=0.0, exclusive=True)
         if asked < self.alphas_[-1] and not path.complete:
             raise ParameterError(
-                f"The 'alpha' parameter must be at least {self.alphas_[-1]:.6g}, where the path ends (it starts "
-                f"at {self.alphas_[0]:.6g}); got {asked:.6g}. A smaller alpha_min extends the path."
+                f"The 'alpha' parameter must be at least {self.alphas_[-1]:.6g}, where the path ends (its "
+                f"start is {self.alphas_[0]:.6g}); got {asked:.6g}. A smaller alpha_min extends the path."
             )
         level = asked * self._level_per_alpha
         return path.coefficients_at(level if asked < self.alphas_[-1] else max(level, float(path.levels[-1])))
