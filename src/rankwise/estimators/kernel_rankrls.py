@@ -33,9 +33,9 @@ class KernelRanker(Ranker):
     """A ranker whose scores are ``Σ_b a_b k(x, b)`` over basis rows b."""
 
     kernel: str | KernelFunction
-    gamma: float | None
-    degree: float
-    coef0: float
+    gamma: Any
+    degree: Any
+    coef0: Any
     gamma_: float
     degree_: float
     coef0_: float
