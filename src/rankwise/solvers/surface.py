@@ -120,26 +120,30 @@ class ShiftedCGResult:
         """Iterations of the whole run: its number of products with A."""
         return int(self.n_iter.max())
 
+    def last(self, k: int) -> Reading:
+        """The last iterate of the k-th alpha."""
+        value = float("nan") if self.surface is None else float(self.surface.values[k, -1])
+        return Reading(float(self.alphas[k]), int(self.n_iter[k]), value, self.solutions[k].copy())
+
+    def early(self, k: int) -> Reading:
+        """The iterate of the k-th alpha that early stopping keeps."""
+        surface = self._surface()
+        value, iteration = float(surface.best_value[k]), int(surface.best_iter[k])
+        return Reading(float(self.alphas[k]), iteration, value, surface.best[k].copy())
+
     def tikhonov(self) -> Reading:
         """The best alpha, each at its last iterate (paper C, method 1)."""
         surface = self._surface()
-        last = surface.values[:, -1]
-        k = surface.validation.argbest(last)
-        return Reading(float(self.alphas[k]), int(self.n_iter[k]), float(last[k]), self.solutions[k].copy())
+        return self.last(surface.validation.argbest(surface.values[:, -1]))
 
     def by_iteration(self) -> Reading:
         """The best iteration at the smallest alpha, usually 0 (paper C, method 2)."""
-        return self._early(0)
+        return self.early(0)
 
     def hybrid(self) -> Reading:
         """The best alpha, each at its best iteration (paper C, method 3)."""
         surface = self._surface()
-        return self._early(surface.validation.argbest(surface.best_value))
-
-    def _early(self, k: int) -> Reading:
-        surface = self._surface()
-        value, iteration = float(surface.best_value[k]), int(surface.best_iter[k])
-        return Reading(float(self.alphas[k]), iteration, value, surface.best[k].copy())
+        return self.early(surface.validation.argbest(surface.best_value))
 
     def _surface(self) -> Surface:
         if self.surface is None:

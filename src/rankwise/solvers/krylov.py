@@ -1,0 +1,153 @@
+"""The spaces of `solvers.spaces`, solved by conjugate gradient: products only, no matrix is formed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from rankwise.losses.squared import SquaredLoss
+from rankwise.operators.design import Design
+from rankwise.solvers.shifted_cg import ShiftedCGState, shifted_cg
+from rankwise.solvers.surface import Reading, ShiftedCGResult, Validation
+from rankwise.types import Floats
+
+LinearMap = Callable[[Floats], Floats]
+
+
+class Runner(Protocol):
+    """`shifted_cg`, or something that calls it: one that saves the state on the way, say."""
+
+    def __call__(
+        self,
+        product: LinearMap,
+        right: Floats,
+        alphas: Sequence[float] | Floats,
+        *,
+        validation: Validation | None = None,
+        patience: int = 10,
+        stop_early: bool = False,
+        tol: float = 1e-5,
+        max_iter: int = 500,
+        on_iteration: Callable[[ShiftedCGState], None] | None = None,
+    ) -> ShiftedCGResult: ...
+
+
+@dataclass(frozen=True)
+class Iterations:
+    """How long to iterate, and what judges the iterates; the defaults are paper C's.
+
+    Attributes
+    ----------
+    tol : float
+        Relative residual at which a system counts as solved.
+    max_iter : int
+    stop_early : bool
+        Keep the iterate that the validation rows like best, and stop after `patience` iterations without a
+        better one; otherwise go on to `tol`.
+    patience : int
+    run : Runner
+    """
+
+    tol: float = 1e-5
+    max_iter: int = 500
+    stop_early: bool = False
+    patience: int = 10
+    run: Runner = shifted_cg
+
+
+@dataclass(frozen=True)
+class KrylovSpace:
+    """``(A + αI) z = b`` and what its solutions mean.
+
+    Attributes
+    ----------
+    product : callable
+        ``z ↦ A z``, symmetric and positive semi-definite.
+    right : Floats, shape (p,) or (p, k)
+    turn : callable
+        From z to coefficients.
+    iterations : Iterations
+    validation : Validation or None
+        Of z; needed to stop early.
+    runs : list of ShiftedCGResult
+        What `solve` and `solve_all` have done, one run a target; the last call's.
+    """
+
+    product: LinearMap
+    right: Floats
+    iterations: Iterations
+    validation: Validation | None = None
+    turn: LinearMap = lambda z: z
+    runs: list[ShiftedCGResult] = field(default_factory=list)
+
+    def solve(self, alpha: float) -> Floats:
+        """Coefficients for one alpha, shape (p,) or (p, k)."""
+        kept = [self.reading(run, 0).solution for run in self.run([alpha])]
+        return self.turn(kept[0] if self.right.ndim == 1 else np.column_stack(kept))
+
+    def solve_all(self, alphas: Sequence[float] | Floats) -> Floats:
+        """Coefficients for every alpha, shape (n_alphas, p) or (n_alphas, p, k), from one run a target."""
+        ascending, place = np.unique(np.asarray(alphas, dtype=np.float64), return_inverse=True)
+        runs = self.run(ascending)
+        solved = []
+        for k in place:
+            kept = [self.reading(run, k).solution for run in runs]
+            solved.append(self.turn(kept[0] if self.right.ndim == 1 else np.column_stack(kept)))
+        return np.stack(solved)
+
+    def run(self, alphas: Sequence[float] | Floats) -> list[ShiftedCGResult]:
+        """One run of conjugate gradient a target."""
+        targets = self.right[:, None] if self.right.ndim == 1 else self.right
+        how = self.iterations
+        self.runs[:] = [
+            how.run(
+                self.product,
+                np.ascontiguousarray(target),
+                alphas,
+                validation=self.validation,
+                patience=how.patience,
+                stop_early=how.stop_early,
+                tol=how.tol,
+                max_iter=how.max_iter,
+            )
+            for target in targets.T
+        ]
+        return self.runs
+
+    def reading(self, run: ShiftedCGResult, k: int) -> Reading:
+        """What is kept of the k-th alpha: the best iterate when stopping early, otherwise the last."""
+        return run.early(k) if self.iterations.stop_early else run.last(k)
+
+
+def feature_space(
+    design: Design,
+    loss: SquaredLoss,
+    iterations: Iterations,
+    validation: Validation | None = None,
+    turn: LinearMap = lambda z: z,
+) -> KrylovSpace:
+    """Weights of features (paper C, equation 8): O(m s + l) an iteration, O(n) memory."""
+    F = loss.differences
+    right = design.adjoint(F.adjoint(loss.target))
+    return KrylovSpace(design.normal_operator(F), right, iterations, validation, turn)
+
+
+def example_space(
+    kernel_product: LinearMap, loss: SquaredLoss, iterations: Iterations, validation: Validation | None = None
+) -> KrylovSpace:
+    """Coefficients of rows, ``a = Fᵀz`` with ``(F K Fᵀ + αI) z = t``: one product with K an iteration.
+
+    `validation` maps coefficients of rows to scores, as `kernel_product` does for the training rows.
+    """
+    F = loss.differences
+    if validation is not None:
+        scores = validation.scores
+        validation = Validation(
+            lambda z: scores(F.adjoint(z)), validation.measure, validation.higher_is_better
+        )
+    return KrylovSpace(
+        lambda z: F.apply(kernel_product(F.adjoint(z))), loss.target, iterations, validation, F.adjoint
+    )
