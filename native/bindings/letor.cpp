@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/vector.h>
 
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -16,10 +17,11 @@ namespace {
 // A NumPy array that owns what was grown.
 template <class T>
 nb::object as_array(Growing<T>& grown) {
-    const auto size = static_cast<std::size_t>(grown.size());
-    T* const memory = grown.release().release();
-    nb::capsule owner(memory, [](void* released) noexcept { std::free(released); });
-    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(memory, {size}, owner));
+    grown.shrink();
+    auto* const kept = new Growing<T>(std::move(grown));
+    nb::capsule owner(kept, [](void* array) noexcept { delete static_cast<Growing<T>*>(array); });
+    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(),
+                                                           {static_cast<std::size_t>(kept->size())}, owner));
 }
 
 nb::object as_bytes(TextColumn& column) {
@@ -57,8 +59,10 @@ void bind_letor(nb::module_& module) {
         .def(
             "__init__",
             [](LetorReader* self, std::int64_t min_index, std::int64_t max_index, bool single_precision) {
+                // From halfway between the largest float and 2^128 on, doubles round to infinity.
+                const double too_large = std::ldexp(1.0, 128) - std::ldexp(1.0, 103);
                 const double max_value =
-                    single_precision ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+                    single_precision ? std::nextafter(too_large, 0.0) : std::numeric_limits<double>::max();
                 new (self) LetorReader(LetorRules{min_index, max_index, max_value}, single_precision);
             },
             nb::arg("min_index"), nb::arg("max_index"), nb::arg("single_precision"))

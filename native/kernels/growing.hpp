@@ -1,63 +1,93 @@
-// An array that grows in place where the system can, and is handed over without a copy.
+// An array that grows without copying where the system can, and is handed over without a copy.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <memory>
 #include <new>
 #include <utility>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 namespace rankwise {
 
-struct Free {
-    void operator()(void* memory) const { std::free(memory); }
+// Memory in whole pages. On Linux growing moves pages rather than bytes, what is never written costs nothing,
+// and large pages spare most of the page faults, which take longer than filling the pages.
+class Pages {
+  public:
+    Pages() = default;
+    Pages(Pages&& other) noexcept
+        : start_(std::exchange(other.start_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+    Pages& operator=(Pages&& other) noexcept {
+        std::swap(start_, other.start_);
+        std::swap(bytes_, other.bytes_);
+        return *this;
+    }
+#ifdef __linux__
+    ~Pages() {
+        if (start_ != nullptr) munmap(start_, bytes_);
+    }
+    void resize(std::size_t bytes) {
+        bytes = (bytes + page_bytes - 1) / page_bytes * page_bytes;
+        void* const moved = start_ == nullptr ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                                                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                                              : mremap(start_, bytes_, bytes, MREMAP_MAYMOVE);
+        if (moved == MAP_FAILED) throw std::bad_alloc();
+        if (bytes >= huge_from_bytes) madvise(moved, bytes, MADV_HUGEPAGE);
+        start_ = moved;
+        bytes_ = bytes;
+    }
+#else
+    ~Pages() { std::free(start_); }
+    void resize(std::size_t bytes) {
+        void* const moved = std::realloc(start_, bytes);
+        if (moved == nullptr) throw std::bad_alloc();
+        start_ = moved;
+        bytes_ = bytes;
+    }
+#endif
+    void* start() const { return start_; }
+    std::size_t bytes() const { return bytes_; }
+
+  private:
+    static constexpr std::size_t page_bytes = 4096;
+    static constexpr std::size_t huge_from_bytes = std::size_t{1} << 22;
+
+    void* start_ = nullptr;
+    std::size_t bytes_ = 0;
 };
 
-// For trivial types. Unlike std::vector it leaves new elements unset, and growing a large array moves pages
-// rather than bytes (realloc), so that it costs neither time nor resident memory.
+// For trivial types. Unlike those of std::vector, new elements are not set.
 template <class T>
 class Growing {
   public:
     std::int64_t size() const { return size_; }
-    T* data() { return memory_.get(); }
-    const T* data() const { return memory_.get(); }
+    T* data() { return static_cast<T*>(pages_.start()); }
+    const T* data() const { return static_cast<const T*>(pages_.start()); }
 
     // Adds `n` unset elements and returns the first.
     T* extend(std::int64_t n) {
-        if (size_ + n > capacity_) reserve(size_ + n > capacity_ * 2 ? size_ + n : capacity_ * 2);
-        T* const added = memory_.get() + size_;
+        const std::int64_t before = size_;
+        if (before + n > capacity()) reserve(before + n > 2 * capacity() ? before + n : 2 * capacity());
         size_ += n;
-        return added;
+        return data() + before;
     }
-
-    void push(T value) { *extend(1) = value; }
-    void clear() { size_ = 0; }
 
     // Makes room for `n` elements, which `data()` may then be used for without counting in `size()`.
     void reserve(std::int64_t n) {
-        if (n > capacity_) reallocate(n);
+        if (n > capacity()) pages_.resize(static_cast<std::size_t>(n) * sizeof(T));
     }
 
-    // Gives the memory away, cut to size (never null, so that it can back an empty array).
-    std::unique_ptr<T, Free> release() {
-        reallocate(size_ > 0 ? size_ : 1);
-        size_ = capacity_ = 0;
-        return std::move(memory_);
-    }
+    // Gives back what is not needed; an empty array keeps a page, so that it has an address.
+    void shrink() { pages_.resize(static_cast<std::size_t>(size_ > 0 ? size_ : 1) * sizeof(T)); }
 
   private:
-    void reallocate(std::int64_t capacity) {
-        void* const moved = std::realloc(memory_.get(), static_cast<std::size_t>(capacity) * sizeof(T));
-        if (moved == nullptr) throw std::bad_alloc();
-        static_cast<void>(memory_.release());
-        memory_.reset(static_cast<T*>(moved));
-        capacity_ = capacity;
-    }
+    std::int64_t capacity() const { return static_cast<std::int64_t>(pages_.bytes() / sizeof(T)); }
 
-    std::unique_ptr<T, Free> memory_;
+    Pages pages_;
     std::int64_t size_ = 0;
-    std::int64_t capacity_ = 0;
 };
 
 }  // namespace rankwise

@@ -11,7 +11,7 @@ namespace rankwise {
 
 namespace {
 
-constexpr std::int64_t chunk_size = 1 << 18;
+constexpr std::int64_t chunk_size = 1 << 17;
 constexpr std::int64_t max_32 = std::numeric_limits<std::int32_t>::max();
 
 template <class To, class From>

@@ -81,10 +81,10 @@ std::string index_error(std::int64_t index, std::int64_t previous, const LetorRu
 }
 
 // Reads digits into `index`; null if there are none or they pass 2^63 - 1.
-const char* read_index(const char* at, std::int64_t& index) {
+const char* read_index(const char* at, const char* limit, std::int64_t& index) {
     const char* const start = at;
     std::uint64_t number = 0;
-    while (is_digit(*at)) number = number * 10 + static_cast<std::uint64_t>(*at++ - '0');
+    at = read_digits(at, limit, number);
     if (at == start) return nullptr;
     if (at - start > 18) {
         const auto parsed = std::from_chars(start, at, index);
@@ -137,7 +137,7 @@ std::string read_letor_line(const char* begin, const char* newline, const LetorR
     std::int64_t n = 0;
     for (; *at != '\n' && *at != '#'; at = skip_spaces(after), ++n) {
         std::int64_t index;
-        const char* const colon = read_index(at, index);
+        const char* const colon = read_index(at, limit, index);
         if (colon == nullptr || *colon != ':') {
             const bool overflow = colon == nullptr && is_digit(*at);
             return overflow ? "feature index " + shown(at, token_end(at)) + " does not fit in 63 bits."

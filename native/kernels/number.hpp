@@ -12,28 +12,34 @@ inline bool is_digit(char c) {
     return static_cast<unsigned char>(c - '0') < 10;
 }
 
-// True if the eight characters at `at` are all digits; their value is added behind `number`'s digits.
-inline bool append_eight_digits(const char* at, std::uint64_t& number) {
-    std::uint64_t text;
-    std::memcpy(&text, at, sizeof text);
-    const std::uint64_t carries = (text + 0x4646464646464646u) | (text - 0x3030303030303030u);
-    if (carries & 0x8080808080808080u) return false;
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    text = __builtin_bswap64(text);
-#endif
-    // Neighbouring digits are joined to pairs, pairs to fours, fours to eight.
-    text -= 0x3030303030303030u;
-    text = (text * 10) + (text >> 8);
-    const std::uint64_t mask = 0x000000FF000000FFu;
-    const std::uint64_t low = (text & mask) * 0x000F424000000064u;           // 100 + (1000000 << 32)
-    const std::uint64_t high = ((text >> 16) & mask) * 0x0000271000000001u;  // 1 + (10000 << 32)
-    number = number * 100000000u + ((low + high) >> 32);
-    return true;
+// The number that eight digits write, each a byte from 0 to 9, the first in the lowest byte: neighbours are
+// joined to pairs, pairs to fours, fours to eight.
+inline std::uint64_t join_digits(std::uint64_t digits) {
+    constexpr std::uint64_t mask = 0x000000FF000000FFu;
+    digits = digits * 10 + (digits >> 8);
+    return ((digits & mask) * 0x000F424000000064u + ((digits >> 16) & mask) * 0x0000271000000001u) >> 32;
 }
 
-// Reads digits until there are none; `limit` bounds look-ahead, and text[limit - 1] is no digit.
+// Reads digits behind those of `number` until there are none, eight at a time while `limit` allows to look
+// ahead. The character before `limit` is no digit.
 inline const char* read_digits(const char* at, const char* limit, std::uint64_t& number) {
-    while (limit - at >= 8 && append_eight_digits(at, number)) at += 8;
+    static constexpr std::uint64_t power_of_ten[] = {1,      10,      100,      1000,     10000,
+                                                     100000, 1000000, 10000000, 100000000};
+    while (limit - at >= 8) {
+        std::uint64_t text;
+        std::memcpy(&text, at, sizeof text);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        text = __builtin_bswap64(text);
+#endif
+        text ^= 0x3030303030303030u;
+        // The high bit of each byte that is no digit, and perhaps of some behind the first such byte.
+        const std::uint64_t others = ((text + 0x7676767676767676u) | text) & 0x8080808080808080u;
+        const int n = others == 0 ? 8 : __builtin_ctzll(others) / 8;
+        if (n == 0) return at;
+        number = number * power_of_ten[n] + join_digits(text << (64 - 8 * n));
+        at += n;
+        if (n < 8) return at;
+    }
     while (is_digit(*at)) number = number * 10 + static_cast<std::uint64_t>(*at++ - '0');
     return at;
 }

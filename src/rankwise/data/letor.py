@@ -13,11 +13,12 @@ import numpy as np
 from rankwise._native import LetorReader
 from rankwise.data.csr import csr_around
 from rankwise.data.ranking import RankingData
-from rankwise.data.text import Progress, line_blocks
+from rankwise.data.text import MAX_LINE_BYTES, Block, LineTooLongError, Progress, line_blocks
 from rankwise.errors import FileFormatError, ParameterError
 from rankwise.preferences.queries import group_codes, one_query
 from rankwise.threads import resolve_threads
 from rankwise.types import AnyArray, Floats, Ints, Matrix
+from rankwise.validation import check_count
 
 Auto = Literal["auto"]
 
@@ -111,12 +112,11 @@ class LetorFile:
         n_features: int | None = None,
         n_threads: int | None = None,
     ) -> None:
-        if zero_based not in (True, False, "auto"):
-            raise ParameterError(
-                f"The 'zero_based' parameter must be True, False or 'auto'; got {zero_based!r}."
-            )
-        if str(np.dtype(dtype)) not in ("float64", "float32"):
+        check_flag("zero_based", zero_based)
+        if dtype not in ("float64", "float32", np.float64, np.float32):
             raise ParameterError(f"The 'dtype' parameter must be 'float64' or 'float32'; got {dtype!r}.")
+        if n_features is not None:
+            n_features = check_count("n_features", n_features)
         self._path = Path(path)
         self._zero_based = zero_based
         self._n_features = n_features
@@ -125,22 +125,29 @@ class LetorFile:
         self._reader = LetorReader(
             min_index=1 if zero_based is False else 0,
             max_index=limit - 1 if zero_based is True or n_features is None else limit,
-            single_precision=np.dtype(dtype) == np.float32,
+            single_precision=bool(np.dtype(dtype) == np.float32),
         )
 
     def blocks(self, progress: Progress | None = None) -> Iterator[None]:
         """Read the file, pausing after each block."""
-        for block in line_blocks(self._path, progress):
-            lines_before = self._reader.n_lines
-            error = self._reader.feed(block.text, self._n_threads)
-            if error is not None:
-                line, message = error
-                if not block.complete and line == lines_before + bytes(block.text).count(b"\n"):
-                    message += " The last line has no line end: is the file cut short?"
-                raise FileFormatError(self._path, message, line)
-            yield
+        try:
+            for block in line_blocks(self._path, progress):
+                self._feed(block)
+                yield
+        except LineTooLongError:
+            message = f"the line is longer than {MAX_LINE_BYTES:,} bytes; expected one row per line."
+            raise FileFormatError(self._path, message, self._reader.n_lines + 1) from None
         if self._reader.n_rows == 0:
             raise FileFormatError(self._path, "the file holds no rows.")
+
+    def _feed(self, block: Block) -> None:
+        lines_before = self._reader.n_lines
+        error = self._reader.feed(block.text, self._n_threads)
+        if error is not None:
+            line, message = error
+            if not block.complete and line == lines_before + bytes(block.text).count(b"\n"):
+                message += " The last line has no line end: is the file cut short?"
+            raise FileFormatError(self._path, message, line)
 
     def take(self) -> LetorRows:
         """The rows read since this was last called."""
