@@ -79,6 +79,5 @@ def run() -> None:
         command = [sys.executable, "-c", MEASURE_MEMORY, str(path), str(N_THREADS)]
         output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         peak, returned = map(int, output.split())
-        print(
-            f"{megabytes:.0f} MB of text; X, y and qid identical; peak memory {peak / returned:.2f}x the arrays"
-        )
+        memory = f"peak memory {peak / returned:.2f}x the arrays returned"
+        print(f"{megabytes:.0f} MB of text; X, y and qid identical; {memory}")
