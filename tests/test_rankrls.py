@@ -167,10 +167,23 @@ def test_float32_features_are_summed_in_double_precision():
     np.testing.assert_allclose(RankRLS(alpha=0.1).fit(X, y, qid).coef_, expected.coef_, rtol=1e-6)
 
 
-def test_auto_takes_the_smaller_space_and_says_so():
-    assert choose_solver(Solver.AUTO, n_rows=10, n_features=10) is Solver.PRIMAL
-    assert choose_solver(Solver.AUTO, n_rows=10, n_features=11) is Solver.DUAL
-    assert choose_solver(Solver.DUAL, n_rows=10, n_features=2) is Solver.DUAL
+@pytest.mark.parametrize(
+    ("solver", "shape", "density", "chosen"),
+    [
+        (Solver.AUTO, (10, 10), 1.0, Solver.PRIMAL),
+        (Solver.AUTO, (10, 11), 1.0, Solver.DUAL),
+        (Solver.DUAL, (10, 2), 1.0, Solver.DUAL),
+        (Solver.AUTO, (1_000_000, 136), 1.0, Solver.PRIMAL),
+        (Solver.AUTO, (500, 50_000), 0.01, Solver.DUAL),
+        (Solver.AUTO, (781_265, 47_152), 0.0016, Solver.CG),
+        (Solver.AUTO, (20_000, 20_000), 1.0, Solver.CG),
+    ],
+)
+def test_auto_takes_the_cheapest_solver_that_memory_holds(solver, shape, density, chosen):
+    assert choose_solver(solver, *shape, int(density * shape[0] * shape[1])) is chosen
+
+
+def test_the_chosen_solver_is_said():
     assert RankRLS().fit(*ranking(m=20, n=30)).solver_ == "dual"
 
 

@@ -35,8 +35,17 @@ class Weighting(StrEnum):
 
 
 class Solver(StrEnum):
-    """Where RankRLS is solved: in the space of features, or in the space of rows."""
+    """How RankRLS is solved: in the space of features, in that of rows, or by conjugate gradient."""
 
     AUTO = "auto"
     PRIMAL = "primal"
     DUAL = "dual"
+    CG = "cg"
+
+
+class KernelSolver(StrEnum):
+    """How kernel RankRLS is solved: by decompositions, or by conjugate gradient on products."""
+
+    AUTO = "auto"
+    CLOSED = "closed"
+    CG = "cg"

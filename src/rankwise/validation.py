@@ -68,24 +68,44 @@ def _accepted_sparse(estimator: Any) -> str | bool:
 
 def check_eval_set(estimator: Any, eval_set: Any) -> Problem:
     """Check rows to validate on, ``(X, y)`` or ``(X, y, qid)``, against the features of the estimator."""
-    from sklearn.utils.validation import validate_data
-
-    if not isinstance(eval_set, (tuple, list)) or len(eval_set) not in (2, 3):
-        raise DataError("eval_set must be (X, y) or (X, y, qid).")
-    X = validate_data(
-        estimator,
-        eval_set[0],
-        reset=False,
-        accept_sparse=_accepted_sparse(estimator),
-        dtype=[np.float64, np.float32],
-        order="C",
-    )
+    X, y, qid = check_eval_parts(eval_set, ("X", "y", "qid"))
+    rows = check_eval_rows(estimator, X)
     return Problem(
-        X=X,
-        y=check_labels(eval_set[1], X.shape[0], name="the y of eval_set"),
-        queries=group_rows(eval_set[2] if len(eval_set) == 3 else None, X.shape[0]),
+        X=rows,
+        y=check_labels(y, rows.shape[0], name="the y of eval_set"),
+        queries=group_rows(qid, rows.shape[0]),
         row_weight=None,
     )
+
+
+def check_eval_parts(eval_set: Any, names: tuple[str, str, str]) -> tuple[Any, Any, Any]:
+    """The two or three parts of an eval_set; the third may be left out and is None then."""
+    if not isinstance(eval_set, (tuple, list)) or len(eval_set) not in (2, 3):
+        found = f" of {len(eval_set)}" if isinstance(eval_set, (tuple, list)) else ""
+        raise DataError(
+            f"eval_set must be ({', '.join(names[:2])}) or ({', '.join(names)}); "
+            f"got a {type(eval_set).__name__}{found}."
+        )
+    first, second, *third = eval_set
+    return first, second, third[0] if third else None
+
+
+def check_eval_rows(estimator: Any, X: Any) -> Matrix:
+    """Check the rows of an eval_set against the features that the estimator is being fitted on."""
+    from sklearn.utils.validation import validate_data
+
+    try:
+        rows: Matrix = validate_data(
+            estimator,
+            X,
+            reset=False,
+            accept_sparse=_accepted_sparse(estimator),
+            dtype=[np.float64, np.float32],
+            order="C",
+        )
+    except ValueError as error:
+        raise DataError(f"eval_set: {error}") from error
+    return rows
 
 
 def check_rows(estimator: Any, X: Any) -> Matrix:

@@ -12,13 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from rankwise.errors import RankwiseError
 from rankwise.estimators.base import Ranker
+from rankwise.estimators.held_out import HeldOut
+from rankwise.estimators.iterative import IterativeMixin
 from rankwise.losses.squared import SquaredLoss, loss_on_pairs, losses_on_scores, with_pairs
 from rankwise.solvers.spaces import Space
 from rankwise.types import Floats, Matrix, Ties, Weighting
 from rankwise.validation import check_choice, check_number, check_preferences, check_problem
 
 
-class ClosedFormRanker(Ranker):
+class ClosedFormRanker(IterativeMixin, Ranker):
     """RankRLS in some space: subclasses say which (`_spaces_for`) and what its coefficients mean (`_accept`).
 
     The spaces, with their decompositions, are kept for `with_alpha`; a pickled model does not carry them.
@@ -34,6 +36,7 @@ class ClosedFormRanker(Ranker):
         y: Any,
         qid: ArrayLike | Iterable[Hashable] | None = None,
         sample_weight: ArrayLike | None = None,
+        eval_set: Any = None,
     ) -> Self:
         """Learn from scores.
 
@@ -46,10 +49,13 @@ class ClosedFormRanker(Ranker):
             The query of each row, in any order; None means one global ranking.
         sample_weight : array, shape (m,), optional
             Weight 2 means the same as the row given twice.
+        eval_set : (X, y) or (X, y, qid), optional
+            Rows that judge the iterates of conjugate gradient by `measure`, rather than a part of X.
         """
         problem = check_problem(self, X, y, qid, sample_weight, multi_output=True)
+        problem, held_out = self._hold_out(problem, eval_set)
         losses = losses_on_scores(problem, *self._checked_choices())
-        return self._learn(problem.X, losses, qid is not None)
+        return self._learn(problem.X, losses, qid is not None, held_out)
 
     def fit_preferences(
         self,
@@ -61,6 +67,7 @@ class ClosedFormRanker(Ranker):
         y: Any = None,
         qid: ArrayLike | Iterable[Hashable] | None = None,
         sample_weight: ArrayLike | None = None,
+        eval_set: Any = None,
     ) -> Self:
         """Learn from statements "this row above that row", and from scores as well when y is given.
 
@@ -78,15 +85,20 @@ class ClosedFormRanker(Ranker):
             How much each pair counts; 1 by default.
         y, qid, sample_weight : optional
             Scores to learn from besides the pairs, as in `fit`; a row without a judgment has weight 0.
+        eval_set : (X, pairs) or (X, pairs, weight), optional
+            Pairs that judge the iterates of conjugate gradient by the part of them that is violated, rather
+            than a part of the training pairs.
         """
         rows, checked = check_preferences(self, X, pairs, magnitude, weight)
+        checked, held_out = self._hold_out_pairs(rows, checked, eval_set)
         loss = loss_on_pairs(checked, rows.shape[0])
         if y is None:
             self._checked_choices()
-            return self._learn(rows, [loss], False)
+            return self._learn(rows, [loss], False, held_out)
         problem = check_problem(self, X, y, qid, sample_weight, multi_output=True)
         scored = losses_on_scores(problem, *self._checked_choices())
-        return self._learn(problem.X, [with_pairs(one, loss) for one in scored], qid is not None)
+        losses = [with_pairs(one, loss) for one in scored]
+        return self._learn(problem.X, losses, qid is not None, held_out)
 
     def with_alpha(self, alpha: float) -> Self:
         """This model as it would be with another alpha, from the decomposition of the first, not fitted anew.
@@ -106,14 +118,17 @@ class ClosedFormRanker(Ranker):
     def _checked_choices(self) -> tuple[Ties, Weighting]:
         return check_choice("ties", self.ties, Ties), check_choice("weighting", self.weighting, Weighting)
 
-    def _learn(self, X: Matrix, losses: Sequence[SquaredLoss], fitted_with_qid: bool) -> Self:
+    def _learn(
+        self, X: Matrix, losses: Sequence[SquaredLoss], fitted_with_qid: bool, held_out: HeldOut | None
+    ) -> Self:
         alpha = check_number("alpha", self.alpha, minimum=0.0)
-        self._spaces = self._spaces_for(X, losses)
+        self._spaces = self._spaces_for(X, losses, held_out)
         self._accept([space.solve(alpha) for space in self._spaces])
+        self._report(self._spaces, alpha)
         self.fitted_with_qid_ = fitted_with_qid
         return self
 
-    def _spaces_for(self, X: Matrix, losses: Sequence[SquaredLoss]) -> list[Space]:
+    def _spaces_for(self, X: Matrix, losses: Sequence[SquaredLoss], held_out: HeldOut | None) -> list[Space]:
         """One space for each loss."""
         raise NotImplementedError
 

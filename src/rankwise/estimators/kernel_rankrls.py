@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import numpy as np
 from rankwise.errors import DataError, ParameterError
 from rankwise.estimators.base import Ranker
 from rankwise.estimators.closed_form import ClosedFormRanker, joined_targets
+from rankwise.estimators.held_out import HeldOut
+from rankwise.estimators.iterative import ITERATION_STATE, MAX_ENTRIES, refuse_held_out
 from rankwise.estimators.selected import DEFAULT_ALPHAS, SelectingRanker, grid_of
 from rankwise.losses.squared import SquaredLoss
 from rankwise.metrics.measure import Measure
@@ -23,9 +26,12 @@ from rankwise.operators.kernel import (
     check_kernel_matrix,
     row_blocks,
 )
+from rankwise.operators.kernel_products import KernelProducts
 from rankwise.persist.fields import Fields, array, rows, value
+from rankwise.solvers.krylov import Iterations, LinearMap, example_space, feature_space
 from rankwise.solvers.spaces import ExampleSpace, FeatureSpace, MappedSpace, Space
-from rankwise.types import AnyArray, Floats, Ints, Matrix
+from rankwise.solvers.surface import Validation
+from rankwise.types import AnyArray, Floats, Ints, KernelSolver, Matrix
 from rankwise.validation import check_choice, check_number
 
 
@@ -129,7 +135,13 @@ class KernelRankRLS(ClosedFormRanker, KernelRanker):
     weighting : {"example", "pair", "query"}, default="example"
         The weight c of a query's pairs: one over its number of rows, 1, or one over its number of pairs.
     random_state : int, RandomState or None, default=None
-        Chooses the random basis.
+        Chooses the random basis, and the rows to hold out.
+    solver : {"auto", "closed", "cg"}, default="auto"
+        "closed" decomposes the kernel matrix, O(m³) time and O(m²) memory without a basis; "cg" multiplies
+        with it, computed in blocks in every iteration, O(t m² s) time and O(m) memory. "auto" takes "cg" for
+        more rows than memory can square, and to stop early.
+    tol, max_iter, early_stopping, patience, validation_fraction, measure, checkpoint, checkpoint_seconds
+        Of "cg", as in `RankRLS`.
 
     Attributes
     ----------
@@ -143,12 +155,16 @@ class KernelRankRLS(ClosedFormRanker, KernelRanker):
         The number of basis vectors that were independent: r, and less than asked for if some were left out.
     gamma_, degree_, coef0_ : float
         The kernel parameters used.
+    solver_, n_iter_, validation_curve_, best_iter_
+        As in `RankRLS`.
 
     References
     ----------
     Pahikkala et al., "Learning to Rank with Pairwise Regularized Least-Squares" (2007), equation 8;
     Tsivtsivadze et al., "A Sparse Regularized Least-Squares Preference Learning Algorithm" (2008).
     """
+
+    _fitted_state: Fields = (*KernelRanker._fitted_state, value("solver_", str), *ITERATION_STATE)
 
     def __init__(
         self,
@@ -162,6 +178,15 @@ class KernelRankRLS(ClosedFormRanker, KernelRanker):
         ties: str = "keep",
         weighting: str = "example",
         random_state: Any = None,
+        solver: str = "auto",
+        tol: float = 1e-5,
+        max_iter: int = 500,
+        early_stopping: bool = False,
+        patience: int = 10,
+        validation_fraction: float = 0.1,
+        measure: str = "pairwise_error",
+        checkpoint: str | None = None,
+        checkpoint_seconds: float = 60.0,
     ) -> None:
         self.alpha = alpha
         self.kernel = kernel
@@ -172,27 +197,65 @@ class KernelRankRLS(ClosedFormRanker, KernelRanker):
         self.ties = ties
         self.weighting = weighting
         self.random_state = random_state
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.early_stopping = early_stopping
+        self.patience = patience
+        self.validation_fraction = validation_fraction
+        self.measure = measure
+        self.checkpoint = checkpoint
+        self.checkpoint_seconds = checkpoint_seconds
 
-    def _spaces_for(self, X: Matrix, losses: Sequence[SquaredLoss]) -> list[Space]:
+    def _spaces_for(self, X: Matrix, losses: Sequence[SquaredLoss], held_out: HeldOut | None) -> list[Space]:
         kernel = self._checked_kernel(X)
+        wanted = check_choice("solver", self.solver, KernelSolver)
+        if wanted is KernelSolver.AUTO and (self._wants_iterations or held_out is not None):
+            wanted = KernelSolver.CG
+        chosen = choose_kernel_solver(wanted, X.shape[0], self.basis is not None)
+        self.solver_ = str(chosen)
+        how = _How(self._iterations(), held_out) if chosen is KernelSolver.CG else None
+        if how is None:
+            refuse_held_out(self.solver, held_out, self)
         if self.basis is None:
-            return self._on_all_rows(X, kernel, losses)
-        return self._on_basis(X, kernel, losses, check_basis(self.basis, X.shape[0], self.random_state))
+            return self._on_all_rows(X, kernel, losses, how)
+        return self._on_basis(X, kernel, losses, check_basis(self.basis, X.shape[0], self.random_state), how)
 
-    def _on_all_rows(self, X: Matrix, kernel: Kernel, losses: Sequence[SquaredLoss]) -> list[Space]:
+    def _on_all_rows(
+        self, X: Matrix, kernel: Kernel, losses: Sequence[SquaredLoss], how: _How | None
+    ) -> list[Space]:
+        self._keep_basis(X, kernel, np.arange(X.shape[0], dtype=np.int64))
+        if how is not None:
+            product = KernelProducts(kernel, X, X)
+            validation = how.validation(lambda rows: KernelProducts(kernel, rows, X))
+            return [example_space(product, loss, how.iterations, validation) for loss in losses]
         K = kernel(X, X)
         if needs_check(kernel):
             check_kernel_matrix(K, matrix_name(kernel))
-        self._keep_basis(X, kernel, np.arange(X.shape[0], dtype=np.int64))
         return [ExampleSpace(K, loss) for loss in losses]
 
     def _on_basis(
-        self, X: Matrix, kernel: Kernel, losses: Sequence[SquaredLoss], chosen: Ints
+        self, X: Matrix, kernel: Kernel, losses: Sequence[SquaredLoss], chosen: Ints, how: _How | None
     ) -> list[Space]:
         features = features_of_basis(X, kernel, chosen)
         self._keep_basis(X, kernel, chosen[features.kept])
         design, transform = MatrixDesign(features.features), features.transform
-        return [MappedSpace(FeatureSpace(design, loss), lambda w: transform @ w) for loss in losses]
+        if how is None:
+            return [MappedSpace(FeatureSpace(design, loss), lambda w: transform @ w) for loss in losses]
+        validation = how.validation(
+            lambda rows: (
+                lambda w: np.concatenate(
+                    [
+                        self._kernel_values(rows[place]) @ (transform @ w)
+                        for place in row_blocks(rows.shape[0], len(transform))
+                    ]
+                )
+            )
+        )
+        return [
+            feature_space(design, loss, how.iterations, validation, lambda w: transform @ w)
+            for loss in losses
+        ]
 
     def _keep_basis(self, X: Matrix, kernel: Kernel, indices: Ints) -> None:
         self.basis_indices_ = indices
@@ -202,6 +265,25 @@ class KernelRankRLS(ClosedFormRanker, KernelRanker):
 
     def _accept(self, coefficients: Sequence[Floats]) -> None:
         self.dual_coef_ = np.ascontiguousarray(joined_targets(coefficients))
+
+
+@dataclass(frozen=True)
+class _How:
+    """How to iterate, and on which held-out rows."""
+
+    iterations: Iterations
+    held_out: HeldOut | None
+
+    def validation(self, scores: Callable[[Matrix], LinearMap]) -> Validation | None:
+        """Judge a model given how it scores rows."""
+        return None if self.held_out is None else self.held_out.validation(scores(self.held_out.X))
+
+
+def choose_kernel_solver(solver: KernelSolver, n_rows: int, has_basis: bool) -> KernelSolver:
+    """What "auto" stands for: decompositions as long as memory holds the matrix to decompose."""
+    if solver is not KernelSolver.AUTO:
+        return solver
+    return KernelSolver.CG if not has_basis and n_rows**2 > MAX_ENTRIES else KernelSolver.CLOSED
 
 
 def features_of_basis(X: Matrix, kernel: Kernel, chosen: Ints) -> BasisFeatures:

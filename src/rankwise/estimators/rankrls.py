@@ -6,15 +6,19 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from rankwise.estimators.base import LinearRanker
 from rankwise.estimators.closed_form import ClosedFormRanker, joined_targets
+from rankwise.estimators.held_out import HeldOut
+from rankwise.estimators.iterative import ITERATION_STATE, MAX_ENTRIES, refuse_held_out
 from rankwise.estimators.selected import DEFAULT_ALPHAS, SelectingRanker, grid_of
 from rankwise.losses.squared import SquaredLoss
 from rankwise.metrics.measure import Measure
 from rankwise.operators.design import MatrixDesign
 from rankwise.operators.kernel import Kernel, KernelName
 from rankwise.persist.fields import Fields, value
+from rankwise.solvers.krylov import feature_space
 from rankwise.solvers.spaces import ExampleSpace, FeatureSpace, MappedSpace, Space
 from rankwise.types import Floats, Matrix, Solver
 from rankwise.validation import check_choice
@@ -27,24 +31,51 @@ class RankRLS(ClosedFormRanker, LinearRanker):
     ----------
     alpha : float, default=1.0
         The papers' λ; 0 gives the least-squares solution of smallest norm.
-    solver : {"auto", "primal", "dual"}, default="auto"
-        "primal" solves in the space of features (O(m n² + n³)), "dual" in the space of rows (O(m² n + m³));
-        "auto" takes the smaller space. Both give the same model.
+    solver : {"auto", "primal", "dual", "cg"}, default="auto"
+        "primal" solves in the space of features (O(m n² + n³)), "dual" in the space of rows (O(m² n + m³)),
+        "cg" by conjugate gradient on sparse products (O(t m s) for t iterations and s non-zeros a row; paper
+        C). "auto" takes the cheapest, see `choose_solver`. All give the same model, "cg" up to `tol`.
     ties : {"keep", "drop"}, default="keep"
         Whether pairs with equal labels count.
     weighting : {"example", "pair", "query"}, default="example"
         The weight c of a query's pairs: one over its number of rows, 1, or one over its number of pairs.
+    tol : float, default=1e-5
+        "cg" ends when the residual is at most this part of the right-hand side.
+    max_iter : int, default=500
+        "cg" ends after so many iterations, with a warning.
+    early_stopping : bool, default=False
+        Whether "cg" keeps the iterate that does best by `measure` on held-out rows (or on `eval_set`) and
+        stops after `patience` iterations without a better one: regularization by iteration. With alpha = 0 it
+        is the only regularization, otherwise the model has both.
+    patience : int, default=10
+    validation_fraction : float, default=0.1
+        The part of the queries (of the rows, for one global ranking) that is held out to stop early.
+    measure : str, default="pairwise_error"
+        The measure on held-out rows, by its name in `rankwise.metrics`.
+    checkpoint : str, optional
+        A folder in which "cg" saves its state; a run that was killed takes it up and ends with the same bits.
+    checkpoint_seconds : float, default=60
+        The least time between two saves.
+    random_state : int, RandomState or None, default=None
+        Chooses the rows to hold out.
 
     Attributes
     ----------
     coef_ : array, shape (n,) or (k, n)
         The weights w, one row a target when y has k columns.
-    solver_ : {"primal", "dual"}
+    solver_ : {"primal", "dual", "cg"}
         The solver that "auto" chose.
+    n_iter_ : int or None
+        Iterations of "cg".
+    validation_curve_ : array, shape (n_iter_,)
+        The measure after each iteration; only with held-out rows.
+    best_iter_ : int
+        The best iteration, counted from 1: the one that early stopping keeps.
 
     References
     ----------
-    Pahikkala et al., "Learning to Rank with Pairwise Regularized Least-Squares" (2007), equations 8 and 11.
+    Pahikkala et al., "Learning to Rank with Pairwise Regularized Least-Squares" (2007), equations 8 and 11;
+    Airola et al., "Large scale training methods for linear RankRLS" (2010).
 
     Examples
     --------
@@ -54,45 +85,104 @@ class RankRLS(ClosedFormRanker, LinearRanker):
     [2, 0, 1]
     """
 
-    _fitted_state: Fields = (*LinearRanker._fitted_state, value("solver_", str))
+    _fitted_state: Fields = (*LinearRanker._fitted_state, value("solver_", str), *ITERATION_STATE)
 
     def __init__(
-        self, alpha: float = 1.0, *, solver: str = "auto", ties: str = "keep", weighting: str = "example"
+        self,
+        alpha: float = 1.0,
+        *,
+        solver: str = "auto",
+        ties: str = "keep",
+        weighting: str = "example",
+        tol: float = 1e-5,
+        max_iter: int = 500,
+        early_stopping: bool = False,
+        patience: int = 10,
+        validation_fraction: float = 0.1,
+        measure: str = "pairwise_error",
+        checkpoint: str | None = None,
+        checkpoint_seconds: float = 60.0,
+        random_state: Any = None,
     ) -> None:
         self.alpha = alpha
         self.solver = solver
         self.ties = ties
         self.weighting = weighting
+        self.tol = tol
+        self.max_iter = max_iter
+        self.early_stopping = early_stopping
+        self.patience = patience
+        self.validation_fraction = validation_fraction
+        self.measure = measure
+        self.checkpoint = checkpoint
+        self.checkpoint_seconds = checkpoint_seconds
+        self.random_state = random_state
 
-    def _spaces_for(self, X: Matrix, losses: Sequence[SquaredLoss]) -> list[Space]:
-        chosen = choose_solver(check_choice("solver", self.solver, Solver), *X.shape)
+    def _spaces_for(self, X: Matrix, losses: Sequence[SquaredLoss], held_out: HeldOut | None) -> list[Space]:
+        wanted = check_choice("solver", self.solver, Solver)
+        if wanted is Solver.AUTO and (self._wants_iterations or held_out is not None):
+            wanted = Solver.CG
+        n_entries = X.nnz if sparse.issparse(X) else X.size
+        chosen = choose_solver(wanted, X.shape[0], X.shape[1], n_entries)
         self.solver_ = str(chosen)
-        return _SPACES[chosen](X, losses)
+        return _SPACES[chosen](self, X, losses, held_out)
 
     def _accept(self, coefficients: Sequence[Floats]) -> None:
         self.coef_ = np.ascontiguousarray(joined_targets(coefficients))
 
 
-def choose_solver(solver: Solver, n_rows: int, n_features: int) -> Solver:
-    """What "auto" stands for: the smaller of the two spaces."""
+# What an entry costs in sparse products, in multiply-adds of dense linear algebra; and the iterations that
+# conjugate gradient is expected to take.
+SPARSE_COST, EXPECTED_ITERATIONS = 40.0, 100
+
+
+def choose_solver(solver: Solver, n_rows: int, n_features: int, n_entries: int) -> Solver:
+    """What "auto" stands for: the solver with the fewest multiply-adds among those that memory can hold.
+
+    A closed form is exact, conjugate gradient stops at a tolerance: so it must be ten times cheaper.
+    """
     if solver is not Solver.AUTO:
         return solver
-    return Solver.PRIMAL if n_features <= n_rows else Solver.DUAL
+    m, n, density = float(n_rows), float(n_features), n_entries / max(1, n_rows * n_features)
+    sparse_share = min(1.0, SPARSE_COST * density)
+    cost = {
+        Solver.PRIMAL: m * n**2 * sparse_share**2 + n**3 / 3,
+        Solver.DUAL: m**2 * n * sparse_share + m**3 / 3,
+    }
+    closed = min(cost, key=lambda name: cost[name])
+    iterative = EXPECTED_ITERATIONS * SPARSE_COST * n_entries
+    too_large = min(m, n) ** 2 > MAX_ENTRIES
+    return Solver.CG if too_large or 10 * iterative < cost[closed] else closed
 
 
-def _in_features(X: Matrix, losses: Sequence[SquaredLoss]) -> list[Space]:
+def _in_features(
+    ranker: RankRLS, X: Matrix, losses: Sequence[SquaredLoss], held_out: HeldOut | None
+) -> list[Space]:
+    refuse_held_out(ranker.solver, held_out, ranker)
     design = MatrixDesign(X)
     return [FeatureSpace(design, loss) for loss in losses]
 
 
-def _in_examples(X: Matrix, losses: Sequence[SquaredLoss]) -> list[Space]:
+def _in_examples(
+    ranker: RankRLS, X: Matrix, losses: Sequence[SquaredLoss], held_out: HeldOut | None
+) -> list[Space]:
+    refuse_held_out(ranker.solver, held_out, ranker)
     K, design = Kernel(KernelName.LINEAR)(X, X), MatrixDesign(X)
     return [MappedSpace(ExampleSpace(K, loss), design.adjoint) for loss in losses]
 
 
-_SPACES: dict[Solver, Callable[[Matrix, Sequence[SquaredLoss]], list[Space]]] = {
+def _by_iteration(
+    ranker: RankRLS, X: Matrix, losses: Sequence[SquaredLoss], held_out: HeldOut | None
+) -> list[Space]:
+    iterations, design = ranker._iterations(), MatrixDesign(X)
+    validation = None if held_out is None else held_out.validation(MatrixDesign(held_out.X).scores)
+    return [feature_space(design, loss, iterations, validation) for loss in losses]
+
+
+_SPACES: dict[Solver, Callable[[RankRLS, Matrix, Sequence[SquaredLoss], HeldOut | None], list[Space]]] = {
     Solver.PRIMAL: _in_features,
     Solver.DUAL: _in_examples,
+    Solver.CG: _by_iteration,
 }
 
 

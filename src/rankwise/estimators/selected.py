@@ -74,7 +74,7 @@ class SelectingRanker(Ranker):
         settings, values, best = [], [], None
         for setting, candidate in self._candidates():
             losses = losses_on_scores(problem, *candidate._checked_choices())
-            (space,) = candidate._spaces_for(problem.X, losses)
+            (space,) = candidate._spaces_for(problem.X, losses, None)
             settings.append(setting)
             values.append(criterion.values(space, alphas, candidate._scores_for_all))
             if best_alpha(np.stack(values), measure)[0] == len(values) - 1:
@@ -96,6 +96,7 @@ class SelectingRanker(Ranker):
         row, column = best_alpha(values, measure)
         candidate, space = best
         candidate._accept([space.solve_all(alphas[[column]])[0]])
+        candidate._report([space], float(alphas[column]))
         for name, fitted in vars(candidate).items():
             if name.endswith("_") and not name.startswith("_"):
                 setattr(self, name, fitted)

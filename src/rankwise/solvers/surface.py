@@ -50,7 +50,9 @@ class Validation:
         return value > best if self.higher_is_better else value < best
 
     def argbest(self, values: Floats) -> int:
-        """The first of the best values."""
+        """The first of the best values; NaN is the worst."""
+        if np.isnan(values).all():
+            return 0
         return int(np.nanargmax(values) if self.higher_is_better else np.nanargmin(values))
 
 
@@ -122,7 +124,8 @@ class ShiftedCGResult:
 
     def last(self, k: int) -> Reading:
         """The last iterate of the k-th alpha."""
-        value = float("nan") if self.surface is None else float(self.surface.values[k, -1])
+        values = np.empty(0) if self.surface is None else self.surface.values[k]
+        value = float(values[-1]) if len(values) else float("nan")
         return Reading(float(self.alphas[k]), int(self.n_iter[k]), value, self.solutions[k].copy())
 
     def early(self, k: int) -> Reading:
@@ -133,8 +136,8 @@ class ShiftedCGResult:
 
     def tikhonov(self) -> Reading:
         """The best alpha, each at its last iterate (paper C, method 1)."""
-        surface = self._surface()
-        return self.last(surface.validation.argbest(surface.values[:, -1]))
+        last = np.array([self.last(k).value for k in range(len(self.alphas))])
+        return self.last(self._surface().validation.argbest(last))
 
     def by_iteration(self) -> Reading:
         """The best iteration at the smallest alpha, usually 0 (paper C, method 2)."""

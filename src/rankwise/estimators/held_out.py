@@ -1,0 +1,110 @@
+"""Rows that are kept out of training and judge its iterates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rankwise.errors import DataError
+from rankwise.metrics import get_measure
+from rankwise.metrics.preferences import preference_error
+from rankwise.preferences.pairs import Pairs
+from rankwise.preferences.queries import Queries, group_rows
+from rankwise.solvers.surface import Validation
+from rankwise.types import Bools, Floats, Matrix
+from rankwise.validation import Problem, check_eval_parts, check_eval_rows, check_eval_set, check_pairs
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Validated rows with the measure that judges their scores."""
+
+    X: Matrix
+    measure: Callable[[Floats], float]
+    higher_is_better: bool
+
+    def validation(self, scores: Callable[[Floats], Floats]) -> Validation:
+        """Judge a model by its linear map to the scores of these rows."""
+        return Validation(scores, self.measure, self.higher_is_better)
+
+
+def judged_rows(X: Matrix, y: Floats, queries: Queries, measure_name: str, name: str) -> HeldOut:
+    """Rows judged by a measure; `name` says in errors where they came from."""
+    measure = get_measure(measure_name)
+    prepared = measure.on(y, queries)
+    if prepared.left_out.all():
+        raise DataError(
+            f"{name} cannot be measured by {measure.name!r}: {prepared.left_out_reason} in every query."
+        )
+    return HeldOut(X, prepared, measure.higher_is_better)
+
+
+def judged_pairs(X: Matrix, pairs: Pairs) -> HeldOut:
+    """Rows judged by the part of the pairs whose order they get wrong (paper C, equation 2)."""
+    table = np.column_stack([pairs.better, pairs.worse])
+    return HeldOut(X, lambda scores: preference_error(scores, table, weight=pairs.weight), False)
+
+
+def judged_eval_set(estimator: Any, eval_set: Any, measure: str) -> HeldOut:
+    """``(X, y)`` or ``(X, y, qid)`` with the features of the training data."""
+    checked = check_eval_set(estimator, eval_set)
+    return judged_rows(checked.X, checked.y, checked.queries, measure, "eval_set")
+
+
+def judged_eval_pairs(estimator: Any, eval_set: Any) -> HeldOut:
+    """``(X, pairs)`` or ``(X, pairs, weight)`` with the features of the training data."""
+    X, pairs, weight = check_eval_parts(eval_set, ("X", "pairs", "weight"))
+    rows = check_eval_rows(estimator, X)
+    return judged_pairs(rows, check_pairs(pairs, rows.shape[0], None, weight))
+
+
+def split_problem(problem: Problem, fraction: float, measure: str, seed: Any) -> tuple[Problem, HeldOut]:
+    """Hold out this fraction of the queries, or of the rows of one global ranking, chosen at random."""
+    from sklearn.utils import check_random_state
+
+    queries, random = problem.queries, check_random_state(seed)
+    if queries.n_queries > 1:
+        chosen = _draw(queries.n_queries, fraction, random)
+        held = chosen[queries.query_of_row()]
+    else:
+        held = _draw(queries.n_rows, fraction, random)
+    rest, out = _rows_of(problem, ~held), _rows_of(problem, held)
+    name = f"validation_fraction={fraction:g} of the training data"
+    return rest, judged_rows(out.X, out.y, out.queries, measure, name)
+
+
+def split_pairs(X: Matrix, pairs: Pairs, fraction: float, seed: Any) -> tuple[Pairs, HeldOut]:
+    """Hold out this fraction of the pairs, chosen at random."""
+    from sklearn.utils import check_random_state
+
+    if len(pairs) < 2:
+        raise DataError("early_stopping holds out pairs, but there is only one; give an eval_set.")
+    held = _draw(len(pairs), fraction, check_random_state(seed))
+    return _pairs_of(pairs, ~held), judged_pairs(X, _pairs_of(pairs, held))
+
+
+def _draw(n: int, fraction: float, random: Any) -> Bools:
+    if n < 2:
+        raise DataError("early_stopping holds out rows, but there is only one; give an eval_set.")
+    held = np.zeros(n, dtype=np.bool_)
+    held[random.choice(n, min(n - 1, max(1, round(fraction * n))), replace=False)] = True
+    return held
+
+
+def _rows_of(problem: Problem, rows: Bools) -> Problem:
+    weight = problem.row_weight
+    kept = np.flatnonzero(rows)
+    return Problem(
+        X=problem.X[kept],
+        y=problem.y[kept],
+        queries=group_rows(problem.queries.query_of_row()[kept], len(kept)),
+        row_weight=None if weight is None else weight[kept],
+    )
+
+
+def _pairs_of(pairs: Pairs, chosen: Bools) -> Pairs:
+    weight = None if pairs.weight is None else pairs.weight[chosen]
+    return Pairs(pairs.better[chosen], pairs.worse[chosen], pairs.magnitude[chosen], weight)

@@ -1,0 +1,168 @@
+"""Long runs that survive: the state of conjugate gradient on disk.
+
+A checkpoint is one file a run, written beside and moved into place, so that a process killed at any moment
+leaves the last whole one. A run that is taken up again goes on to the same bits.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import time
+import warnings
+import zipfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankwise.errors import DataError, FileFormatError
+from rankwise.files import replacing_file
+from rankwise.solvers.shifted_cg import ShiftedCGState, shifted_cg
+from rankwise.solvers.surface import ShiftedCGResult, Validation
+from rankwise.types import AnyArray, Floats
+
+FILE = "conjugate-gradient.npz"
+_NAMES = tuple(field.name for field in dataclasses.fields(ShiftedCGState))
+
+
+class _FirstIteration(Exception):  # noqa: N818 (not an error: it ends the probe)
+    pass
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Runs `shifted_cg`, saving its state on the way and taking up what an earlier run saved.
+
+    Attributes
+    ----------
+    folder : Path
+        Made when there is something to save. A checkpoint of other data or options in it is refused.
+    seconds : float
+        The least time between two saves.
+
+    Notes
+    -----
+    What the run is about is recognised by its first iteration, into which X, labels, weights, pairs, alphas
+    and validation data all enter: taking a run up costs one product to compare it.
+    """
+
+    folder: Path
+    seconds: float = 60.0
+
+    def __call__(
+        self,
+        product: Callable[[Floats], Floats],
+        right: Floats,
+        alphas: Sequence[float] | Floats,
+        *,
+        validation: Validation | None = None,
+        patience: int = 10,
+        stop_early: bool = False,
+        tol: float = 1e-5,
+        max_iter: int = 500,
+        on_iteration: Callable[[ShiftedCGState], None] | None = None,
+    ) -> ShiftedCGResult:
+        def run(
+            after: Callable[[ShiftedCGState], None], state: ShiftedCGState | None = None
+        ) -> ShiftedCGResult:
+            return shifted_cg(
+                product,
+                right,
+                alphas,
+                validation=validation,
+                patience=patience,
+                stop_early=stop_early,
+                tol=tol,
+                max_iter=max_iter,
+                on_iteration=after,
+                state=state,
+            )
+
+        options = f"{list(alphas)} {patience} {stop_early} {tol} {max_iter}"
+        saved = _read(self.folder / FILE)
+        saver = _Saver(self.folder / FILE, self.seconds, options, on_iteration)
+        if saved is None:
+            return run(saver)
+        state, fingerprint = saved
+        if _fingerprint_of(run, options) != fingerprint:
+            raise DataError(
+                f"{self.folder} holds the checkpoint of a run on other data or with other options; "
+                f"remove it, or choose another folder."
+            )
+        saver.fingerprint = fingerprint
+        return run(saver, state)
+
+
+@dataclass
+class _Saver:
+    """The callback that saves the state when it is time."""
+
+    path: Path
+    seconds: float
+    options: str
+    also: Callable[[ShiftedCGState], None] | None
+    fingerprint: str = ""
+    saved_at: float = dataclasses.field(default_factory=time.monotonic)
+
+    def __call__(self, state: ShiftedCGState) -> None:
+        if not self.fingerprint:
+            self.fingerprint = _fingerprint(state, self.options)
+        if time.monotonic() - self.saved_at >= self.seconds:
+            self._save(state)
+            self.saved_at = time.monotonic()
+        if self.also is not None:
+            self.also(state)
+
+    def _save(self, state: ShiftedCGState) -> None:
+        """Write the state; a disk that is full must not end the training."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with replacing_file(self.path) as beside, beside.open("wb") as file:
+                arrays = {name: getattr(state, name) for name in _NAMES}
+                np.savez(file, fingerprint=np.array(self.fingerprint), **arrays)
+        except OSError as error:
+            warnings.warn(
+                f"The checkpoint of iteration {state.iteration} could not be written ({error}); "
+                f"training goes on.",
+                stacklevel=2,
+            )
+
+
+def _read(path: Path) -> tuple[ShiftedCGState, str] | None:
+    """The saved state and the fingerprint of its run; None if nothing was saved."""
+    if not path.exists():
+        return None
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            fields: dict[str, Any] = {name: _plain(file[name]) for name in _NAMES}
+            return ShiftedCGState(**fields), str(file["fingerprint"])
+    except (KeyError, ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
+        raise FileFormatError(path, f"this is not a checkpoint of rankwise ({error}).") from error
+
+
+def _plain(array: AnyArray) -> Any:
+    return array if array.ndim else array.item()
+
+
+def _fingerprint_of(run: Callable[[Callable[[ShiftedCGState], None]], Any], options: str) -> str:
+    found = []
+
+    def first(state: ShiftedCGState) -> None:
+        found.append(_fingerprint(state, options))
+        raise _FirstIteration
+
+    try:
+        run(first)
+    except _FirstIteration:
+        return found[0]
+    return ""
+
+
+def _fingerprint(state: ShiftedCGState, options: str) -> str:
+    digest = hashlib.sha256(options.encode())
+    for name in _NAMES:
+        digest.update(np.ascontiguousarray(getattr(state, name)).tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,173 @@
+"""A run that is killed and taken up again ends with the bits of one that never was."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from rankwise import DataError, RankRLS
+from rankwise.persist.checkpoint import FILE, Checkpoint
+from rankwise.solvers import shifted_cg as solver
+
+SLOW_FIT = """
+import sys, time
+from pathlib import Path
+import numpy as np
+from rankwise.operators.design import MatrixDesign
+from rankwise.persist.checkpoint import Checkpoint
+from rankwise.preferences.differences import QueryDifferences
+from rankwise.preferences.queries import group_rows
+from rankwise.solvers.shifted_cg import shifted_cg
+from rankwise.solvers.surface import Validation
+
+folder, pause = sys.argv[1], float(sys.argv[2])
+rng = np.random.default_rng(0)
+X, y, qid = rng.normal(size=(400, 60)), rng.normal(size=400), np.arange(400) // 20
+held, target = rng.normal(size=(80, 60)), rng.normal(size=80)
+F, design = QueryDifferences(group_rows(qid, 400), y), MatrixDesign(X)
+product = design.normal_operator(F)
+
+def slowly(v):
+    time.sleep(pause)
+    return product(v)
+
+run = Checkpoint(Path(folder), 0.0) if folder else shifted_cg
+validation = Validation(lambda w: held @ w, lambda f: float(((f - target) ** 2).sum()))
+result = run(slowly, design.adjoint(F.laplacian(y)), [1e-3, 1.0, 9.0], validation=validation, tol=1e-13)
+surface = result.surface
+for array in (result.solutions, surface.values, surface.best, surface.best_iter):
+    sys.stdout.write(array.tobytes().hex())
+"""
+
+
+def run(folder, pause=0.0):
+    done = subprocess.run(
+        [sys.executable, "-c", SLOW_FIT, str(folder), str(pause)], capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+def test_a_run_killed_at_any_moment_ends_with_the_same_bits(tmp_path):
+    never_killed = run("")
+    folder = tmp_path / "checkpoint"
+    for wait in (0.0, 0.11):
+        victim = subprocess.Popen([sys.executable, "-c", SLOW_FIT, str(folder), "0.02"])
+        deadline = time.monotonic() + 60
+        before = (folder / FILE).stat().st_mtime_ns if folder.exists() else 0
+        while not (folder / FILE).exists() or (folder / FILE).stat().st_mtime_ns == before:
+            assert victim.poll() is None, "the run ended before it could be killed"
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        time.sleep(wait)
+        victim.send_signal(signal.SIGKILL)
+        assert victim.wait() == -signal.SIGKILL
+    with np.load(folder / FILE) as saved:
+        assert int(saved["iteration"]) >= 2
+    assert run(folder) == never_killed
+
+
+@pytest.fixture
+def problem():
+    rng = np.random.default_rng(0)
+    X, y, qid = rng.normal(size=(200, 40)), rng.normal(size=200), np.arange(200) // 10
+    return X, y, qid
+
+
+def stop_after(monkeypatch, n):
+    """End runs with an error after n iterations, as a crash would."""
+    advance = solver._Run.advance
+
+    def crashing(self, state, tol):
+        if state.iteration == n:
+            raise RuntimeError("crash")
+        return advance(self, state, tol)
+
+    monkeypatch.setattr(solver._Run, "advance", crashing)
+
+
+def crash(monkeypatch, folder, problem, **options):
+    with monkeypatch.context() as patch:
+        stop_after(patch, 5)
+        with pytest.raises(RuntimeError, match="crash"):
+            fit(folder, problem, **options)
+
+
+def fit(folder, problem, **options):
+    options = {"alpha": 0.01, "solver": "cg", "checkpoint_seconds": 0.0, **options}
+    return RankRLS(checkpoint=folder and str(folder), **options).fit(*problem)
+
+
+def test_taking_a_run_up_costs_one_product_more(tmp_path, problem, monkeypatch):
+    crash(monkeypatch, tmp_path, problem)
+    iterations = []
+    advance = solver._Run.advance
+
+    def counting(self, state, tol):
+        iterations.append(state.iteration)
+        return advance(self, state, tol)
+
+    monkeypatch.setattr(solver._Run, "advance", counting)
+    resumed = fit(tmp_path, problem)
+    assert iterations[:3] == [0, 5, 6]
+    assert len(iterations) == resumed.n_iter_ - 5 + 1
+    assert resumed.coef_.tobytes() == fit(None, problem).coef_.tobytes()
+
+
+@pytest.mark.parametrize("change", ["X", "y", "qid", "alpha", "tol", "max_iter", "weight"])
+def test_a_checkpoint_of_other_data_or_options_is_refused(tmp_path, problem, monkeypatch, change):
+    crash(monkeypatch, tmp_path, problem)
+    X, y, qid = (array.copy() for array in problem)
+    weight, options = np.ones(len(y)), {}
+    if change == "X":
+        X[3, 3] += 1e-9
+    elif change == "y":
+        y[0] += 1e-9
+    elif change == "qid":
+        qid[-1] = 0
+    elif change == "weight":
+        weight[5] = 2.0
+    else:
+        options[change] = {"alpha": 0.02, "tol": 1e-6, "max_iter": 400}[change]
+    with pytest.raises(DataError, match="checkpoint of a run on other data or with other options"):
+        fit(tmp_path, (X, y, qid, weight), **options)
+
+
+def test_a_file_that_is_no_checkpoint_is_named(tmp_path, problem):
+    (tmp_path / FILE).write_bytes(b"something else")
+    with pytest.raises(DataError, match="not a checkpoint of rankwise"):
+        fit(tmp_path, problem)
+
+
+def test_a_full_disk_is_said_and_training_goes_on(tmp_path, problem):
+    blocked = tmp_path / "file"
+    blocked.write_bytes(b"")
+    with pytest.warns(UserWarning, match="could not be written .*; training goes on"):
+        model = fit(blocked / "folder", problem)
+    assert model.coef_.tobytes() == fit(None, problem).coef_.tobytes()
+
+
+def test_the_state_is_saved_no_more_often_than_asked(tmp_path, problem):
+    fit(tmp_path, problem, checkpoint_seconds=3600.0)
+    assert not (tmp_path / FILE).exists()
+    assert Checkpoint(tmp_path).seconds == 60.0
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")  # noqa: PTH110
+def test_a_disk_that_fills_while_writing_leaves_the_last_checkpoint(tmp_path, problem, monkeypatch):
+    crash(monkeypatch, tmp_path, problem)
+    whole = (tmp_path / FILE).read_bytes()
+
+    def full(file, **arrays):
+        with open("/dev/full", "wb", buffering=0) as device:  # noqa: PTH123
+            device.write(b"x")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(np, "savez", full)
+        with pytest.warns(UserWarning, match="No space left on device"):
+            fit(tmp_path, problem)
+    assert (tmp_path / FILE).read_bytes() == whole
+    assert [path.name for path in tmp_path.iterdir()] == [FILE]

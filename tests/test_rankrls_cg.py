@@ -1,0 +1,219 @@
+"""RankRLS by conjugate gradient: the model of the closed form, early stopping, and bad input."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from rankwise import DataError, KernelRankRLS, ParameterError, RankRLS, load
+from rankwise.estimators.kernel_rankrls import choose_kernel_solver
+from rankwise.metrics import pairwise_error, preference_error
+from rankwise.types import KernelSolver
+
+PRECISE = {"solver": "cg", "tol": 1e-12}
+
+
+def noisy_ranking(m=300, n=30, seed=0, noise=3.0, n_queries=25):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, n))
+    y = np.round(X @ np.linspace(1.0, 0.0, n) + noise * rng.normal(size=m))
+    return X, y, rng.integers(0, n_queries, m)
+
+
+@pytest.mark.parametrize("ties", ["keep", "drop"])
+@pytest.mark.parametrize("weighting", ["example", "pair", "query"])
+def test_cg_gives_the_model_of_the_closed_form(ties, weighting):
+    X, y, qid = noisy_ranking()
+    weight = np.random.default_rng(1).uniform(1.0, 2.0, len(y))
+    options = {"alpha": 0.5, "ties": ties, "weighting": weighting}
+    closed = RankRLS(**options, solver="primal").fit(X, y, qid, weight)
+    for stored in (X, sparse.csr_matrix(X), X.astype(np.float32)):
+        cg = RankRLS(**options, **PRECISE).fit(stored, y, qid, weight)
+        tolerance = 1e-8 if stored.dtype == np.float64 else 1e-5
+        np.testing.assert_allclose(cg.coef_, closed.coef_, rtol=tolerance, atol=tolerance)
+        assert (cg.solver_, closed.solver_) == ("cg", "primal")
+        assert cg.n_iter_ >= 1
+        assert closed.n_iter_ is None
+
+
+def test_cg_learns_several_targets():
+    X, y, qid = noisy_ranking()
+    Y = np.column_stack([y, -y, y**2])
+    closed, cg = RankRLS(solver="primal").fit(X, Y, qid), RankRLS(**PRECISE).fit(X, Y, qid)
+    np.testing.assert_allclose(cg.coef_, closed.coef_, rtol=1e-8, atol=1e-9)
+
+
+def test_cg_learns_from_pairs_with_magnitudes_and_weights_and_scores_too():
+    X, y, qid = noisy_ranking()
+    rng = np.random.default_rng(2)
+    pairs = rng.choice(len(X), (500, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    magnitude, weight = rng.uniform(0.5, 2.0, len(pairs)), rng.uniform(0.0, 2.0, len(pairs))
+    for scores in ({}, {"y": y, "qid": qid}):
+        closed = RankRLS(solver="primal").fit_preferences(X, pairs, magnitude, weight, **scores)
+        cg = RankRLS(**PRECISE).fit_preferences(X, pairs, magnitude, weight, **scores)
+        np.testing.assert_allclose(cg.coef_, closed.coef_, rtol=1e-8, atol=1e-9)
+
+
+def test_with_alpha_runs_again_for_the_other_alpha():
+    X, y, qid = noisy_ranking()
+    other = RankRLS(alpha=1.0, **PRECISE).fit(X, y, qid).with_alpha(7.0)
+    np.testing.assert_allclose(other.coef_, RankRLS(alpha=7.0).fit(X, y, qid).coef_, rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 3.0])
+def test_early_stopping_keeps_the_iterate_that_the_eval_set_likes_best(alpha):
+    X, y, qid = noisy_ranking()
+    X_val, y_val, qid_val = noisy_ranking(seed=5)
+    model = RankRLS(alpha=alpha, early_stopping=True, tol=0.0).fit(
+        X, y, qid, eval_set=(X_val, y_val, qid_val)
+    )
+    assert model.solver_ == "cg"
+    curve, best = model.validation_curve_, model.best_iter_
+    assert len(curve) == model.n_iter_ == best + 10
+    assert curve[best - 1] == curve.min() < curve[: best - 1].min()
+    assert pairwise_error(y_val, model.predict(X_val), qid_val) == pytest.approx(curve.min(), abs=1e-12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        as_long = RankRLS(alpha=alpha, solver="cg", max_iter=best, tol=0.0).fit(X, y, qid)
+    np.testing.assert_allclose(model.coef_, as_long.coef_, rtol=1e-12)
+
+
+def test_an_eval_set_without_early_stopping_only_watches():
+    X, y, qid = noisy_ranking()
+    watched = RankRLS(solver="cg").fit(X, y, qid, eval_set=(X, y, qid))
+    np.testing.assert_array_equal(watched.coef_, RankRLS(solver="cg").fit(X, y, qid).coef_)
+    assert len(watched.validation_curve_) == watched.n_iter_
+
+
+def test_early_stopping_holds_out_whole_queries_the_same_for_the_same_seed():
+    X, y, qid = noisy_ranking()
+    seen = {}
+
+    class Watching(RankRLS):
+        def _learn(self, rows, losses, fitted_with_qid, held_out):
+            seen[self.random_state] = (rows, held_out.X)
+            return super()._learn(rows, losses, fitted_with_qid, held_out)
+
+    models = [Watching(early_stopping=True, validation_fraction=0.2, random_state=s) for s in (3, 4)]
+    for model in models:
+        model.fit(X, y, qid)
+        again = RankRLS(early_stopping=True, validation_fraction=0.2, random_state=model.random_state)
+        np.testing.assert_array_equal(again.fit(X, y, qid).coef_, model.coef_)
+        kept, out = seen[model.random_state]
+        query_of = {row.tobytes(): q for row, q in zip(X, qid, strict=True)}
+        kept_queries = {query_of[row.tobytes()] for row in kept}
+        out_queries = {query_of[row.tobytes()] for row in out}
+        assert len(out_queries) == 5
+        assert not kept_queries & out_queries
+        assert len(kept) + len(out) == len(X)
+    assert seen[3][1].tobytes() != seen[4][1].tobytes()
+
+
+@pytest.mark.parametrize("measure", ["ndcg@5", "kendall_tau_b"])
+def test_measures_to_maximize_are_maximized(measure):
+    X, y, qid = noisy_ranking()
+    y = np.clip(y, 0, 4)
+    model = RankRLS(alpha=0.0, early_stopping=True, measure=measure, random_state=0).fit(X, y, qid)
+    assert model.validation_curve_[model.best_iter_ - 1] == model.validation_curve_.max()
+
+
+def test_early_stopping_on_pairs_measures_the_violated_part():
+    X, y, _ = noisy_ranking()
+    rng = np.random.default_rng(3)
+    drawn = rng.choice(len(X), (2000, 2))
+    drawn = drawn[y[drawn[:, 0]] > y[drawn[:, 1]]]
+    train, held = drawn[:600], drawn[600:]
+    model = RankRLS(alpha=0.0, early_stopping=True).fit_preferences(X, train, eval_set=(X, held))
+    assert preference_error(model.predict(X), held) == pytest.approx(model.validation_curve_.min())
+    split = RankRLS(alpha=0.0, early_stopping=True, random_state=0).fit_preferences(X, drawn)
+    assert split.best_iter_ <= split.n_iter_
+
+
+@pytest.mark.parametrize("basis", [None, 60])
+@pytest.mark.parametrize("kernel", ["rbf", "precomputed", "callable"])
+def test_kernel_cg_gives_the_model_of_the_closed_form(kernel, basis):
+    X, y, qid = noisy_ranking(m=150, n=5)
+    rows = np.exp(-0.2 * ((X[:, None] - X) ** 2).sum(axis=2)) if kernel == "precomputed" else X
+    given = (lambda A, B: (1.0 + A @ B.T) ** 2) if kernel == "callable" else kernel
+    options = {"alpha": 0.3, "kernel": given, "gamma": 0.2, "basis": basis, "random_state": 0}
+    closed = KernelRankRLS(**options).fit(rows, y, qid)
+    cg = KernelRankRLS(**options, solver="cg", tol=1e-13, max_iter=2000).fit(rows, y, qid)
+    np.testing.assert_allclose(cg.predict(rows), closed.predict(rows), rtol=1e-6, atol=1e-6)
+    assert (cg.solver_, closed.solver_) == ("cg", "closed")
+
+
+@pytest.mark.parametrize("basis", [None, 40])
+def test_kernel_early_stopping_judges_the_scores_that_it_predicts(basis):
+    X, y, qid = noisy_ranking(m=150, n=5)
+    X_val, y_val, qid_val = noisy_ranking(m=150, n=5, seed=9)
+    model = KernelRankRLS(alpha=0.0, basis=basis, early_stopping=True, random_state=0)
+    model.fit(X, y, qid, eval_set=(X_val, y_val, qid_val))
+    best = pairwise_error(y_val, model.predict(X_val), qid_val)
+    assert best == pytest.approx(model.validation_curve_.min(), abs=1e-3)
+
+
+def test_kernel_auto_squares_no_more_rows_than_memory_holds():
+    assert choose_kernel_solver(KernelSolver.AUTO, 5_000, False) is KernelSolver.CLOSED
+    assert choose_kernel_solver(KernelSolver.AUTO, 100_000, False) is KernelSolver.CG
+    assert choose_kernel_solver(KernelSolver.AUTO, 100_000, True) is KernelSolver.CLOSED
+    assert choose_kernel_solver(KernelSolver.CG, 10, True) is KernelSolver.CG
+
+
+def test_a_saved_model_remembers_its_iterations(tmp_path):
+    X, y, qid = noisy_ranking()
+    model = RankRLS(early_stopping=True, random_state=0).fit(X, y, qid)
+    model.save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.validation_curve_, model.validation_curve_)
+    assert (loaded.n_iter_, loaded.best_iter_) == (model.n_iter_, model.best_iter_)
+
+
+def test_the_iteration_limit_warns():
+    X, y, qid = noisy_ranking()
+    with pytest.warns(ConvergenceWarning, match="after 2 iterations: the iteration limit was reached"):
+        RankRLS(solver="cg", max_iter=2).fit(X, y, qid)
+
+
+def test_nothing_that_regularizes_warns():
+    with pytest.warns(UserWarning, match="nothing regularizes"):
+        RankRLS(alpha=0, solver="cg").fit(*noisy_ranking())
+
+
+@pytest.mark.parametrize(
+    ("options", "eval_set", "error", "message"),
+    [
+        (
+            {"solver": "primal", "early_stopping": True},
+            None,
+            ParameterError,
+            "early_stopping needs solver='cg'",
+        ),
+        ({"solver": "dual"}, "good", ParameterError, "eval_set needs solver='cg'"),
+        ({"solver": "dual", "checkpoint": "x"}, None, ParameterError, "checkpoint needs solver='cg'"),
+        ({"solver": "newton"}, None, ParameterError, "'solver' parameter must be one of"),
+        ({"solver": "cg"}, "features", DataError, "eval_set: X has 2 features"),
+        ({"solver": "cg"}, "tied", DataError, "eval_set cannot be measured by 'pairwise_error'"),
+        ({"solver": "cg"}, "short", DataError, "the y of eval_set must have one entry per row"),
+        ({"solver": "cg"}, "bare", DataError, r"eval_set must be \(X, y\) or \(X, y, qid\); got a ndarray"),
+        ({"solver": "cg", "tol": -1.0}, None, ParameterError, "'tol' parameter"),
+        ({"solver": "cg", "max_iter": 0}, None, ParameterError, "'max_iter' parameter"),
+        ({"early_stopping": True, "patience": 0}, None, ParameterError, "'patience' parameter"),
+        ({"early_stopping": True, "validation_fraction": 1.0}, None, ParameterError, "below 1"),
+        ({"early_stopping": True, "measure": "beauty"}, None, ParameterError, "no measure 'beauty'"),
+    ],
+)
+def test_mistakes_are_named(options, eval_set, error, message):
+    X, y, qid = noisy_ranking()
+    given = {
+        None: None,
+        "good": (X, y, qid),
+        "features": (X[:, :2], y),
+        "tied": (X, np.zeros(len(X))),
+        "short": (X, y[:5]),
+        "bare": X,
+    }[eval_set]
+    with pytest.raises(error, match=message):
+        RankRLS(**options).fit(X, y, qid, eval_set=given)
