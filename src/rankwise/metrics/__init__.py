@@ -33,6 +33,7 @@ from rankwise.metrics.functions import (
 )
 from rankwise.metrics.measure import KINDS, Measure, PreparedMeasure, get_measure
 from rankwise.metrics.preferences import preference_error
+from rankwise.metrics.threshold import best_threshold
 
 __all__ = [
     "DEFAULT_MEASURES",
@@ -46,6 +47,7 @@ __all__ = [
     "PreparedMeasure",
     "auc",
     "average_precision",
+    "best_threshold",
     "compare",
     "disagreement_error",
     "err",

@@ -1,0 +1,1 @@
+"""The papers' tables beside ours: ``python -m benchmarks.reproduce.<name> --data DIR``."""
