@@ -81,7 +81,9 @@ def trial(X: np.ndarray, y: np.ndarray, sizes: tuple[int, int, int], graph: str,
 
 def table_3(folder: Path, graph: str, trials: int) -> None:
     print(f"\nTables 2 and 3: {trials} trials, {graph} graph; mean (standard deviation), the paper's below")
-    print("  data       rows/pairs   error        misordered   λ*               size A         seconds      events")
+    print(
+        "  data       rows/pairs   error        misordered   λ*               size A         seconds      events"
+    )
     for name, source in SOURCES.items():
         X, y = load(name, folder)
         results = [trial(X, y, source.sizes, graph, seed) for seed in range(trials)]
@@ -99,7 +101,9 @@ def table_3(folder: Path, graph: str, trials: int) -> None:
         print(f"  {'  paper':<24}{error:<13}{'':<13}{level:<17}{size:<15}{seconds}")
         worst = max(result["violation"] for result in results)
         share = np.mean([result["select"] for result in results])
-        print(f"  {'':<24}largest violation of optimality {worst:.1e}; selection costs {share:.0%} of the path")
+        print(
+            f"  {'':<24}largest violation of optimality {worst:.1e}; selection costs {share:.0%} of the path"
+        )
 
 
 def figure_4(folder: Path, file: Path) -> None:
@@ -130,7 +134,9 @@ def figure_4(folder: Path, file: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True, help="folder that holds path/mixture.txt and so on")
+    parser.add_argument(
+        "--data", type=Path, required=True, help="folder that holds path/mixture.txt and so on"
+    )
     parser.add_argument("--graph", choices=["reduced", "full"], default="reduced")
     parser.add_argument("--trials", type=int, default=10)
     parser.add_argument("--figure", type=Path, help="write figure 4 here (svg, png, pdf)")

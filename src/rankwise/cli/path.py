@@ -1,0 +1,177 @@
+"""``rankwise path``: kernel RankSVM for every regularization at once."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rankwise.cli import options
+from rankwise.cli.screen import progress, show_json, show_table
+
+if TYPE_CHECKING:
+    from rankwise.data.ranking import RankingData
+    from rankwise.estimators.ranksvm_path import RankSVMPath
+
+# Breakpoints in the table, evenly spread by log alpha.
+ROWS_SHOWN = 12
+FORMATS = (".svg", ".png", ".pdf")
+
+
+def _option(help: str) -> Any:
+    return typer.Option(help=help, rich_help_panel="Learner", show_default=False)
+
+
+def run(
+    data: options.Data,
+    validation: Annotated[
+        Path | None, typer.Option(metavar="DATA", help="Judged rows to choose alpha on.", show_default=False)
+    ] = None,
+    kernel: Annotated[str, _option("rbf, linear or polynomial.")] = "rbf",
+    gamma: Annotated[float | None, _option("Width of the rbf kernel; 1 / features by default.")] = None,
+    graph: Annotated[str, _option("Pairs: full, or reduced to about two a row.")] = "full",
+    weighting: Annotated[str, _option("What counts alike: query, pair or example.")] = "query",
+    alpha_min: Annotated[
+        float | None, _option("Where the path ends; 1/1000 of its start by default.")
+    ] = None,
+    max_events: Annotated[int | None, _option("Stop after so many breakpoints.")] = None,
+    measure: Annotated[str, typer.Option(help="What to choose alpha by.")] = "pairwise_error",
+    model: Annotated[
+        Path | None, typer.Option(metavar="MODEL", help="Write the chosen model here.", show_default=False)
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Draw the measure along the path (.svg, .png, .pdf).", show_default=False
+        ),
+    ] = None,
+    label: options.Label = "label",
+    qid: options.Qid = "qid",
+    doc: options.Doc = None,
+    features: options.Features = None,
+    zero_based: options.ZeroBased = None,
+    threads: options.Threads = None,
+    json: options.Json = False,
+) -> None:
+    """Follow kernel RankSVM along all regularizations and choose the best on validation rows."""
+    import rankwise
+    from rankwise.cli.inputs import Reading, check_output, read_data, split_list
+    from rankwise.cli.train import name_features
+
+    for output in (model, plot):
+        if output is not None:
+            check_output(output)
+    if plot is not None:
+        _check_plot(plot)
+    how = Reading(label, qid, doc, zero_based)
+    training = read_data(data, how, features=split_list(features))
+    judged = training
+    if validation is not None:
+        judged = read_data(validation, how, features=training.feature_names, n_features=training.n_features)
+    ranker = rankwise.RankSVMPath(
+        kernel=kernel,
+        gamma=gamma,
+        graph=graph,
+        weighting=weighting,
+        alpha_min=alpha_min,
+        max_events=max_events,
+    )
+    seconds = _follow(ranker, training)
+    ranker.select(judged.X, judged.y, judged.qid, measure)
+    name_features(ranker, training)
+    if model is not None:
+        ranker.save(model)
+    part = "training" if validation is None else "validation"
+    if plot is not None:
+        _draw(ranker, f"{measure} on {part} rows", plot)
+    _report(ranker, f"{measure} ({part})", seconds, json)
+
+
+def _follow(ranker: RankSVMPath, data: RankingData) -> float:
+    start = time.perf_counter()
+    with progress("Following the path") as advance:
+        ranker.fit(data.X, data.y, data.qid, on_event=lambda done, events, active: advance(done))
+    return time.perf_counter() - start
+
+
+def _report(ranker: RankSVMPath, column: str, seconds: float, json: bool) -> None:
+    if json:
+        show_json(
+            {
+                "alpha": ranker.alpha_,
+                "seconds": seconds,
+                "n_pairs": ranker.n_pairs_,
+                "alphas": ranker.alphas_,
+                "active_size": ranker.active_size_,
+                "violation": ranker.violation_,
+                "measured": ranker.path_error_,
+            }
+        )
+        return
+    shown = _spread(ranker)
+    rows = [
+        (
+            int(t),
+            f"{ranker.alphas_[t]:.4g}{' *' if ranker.alphas_[t] == ranker.alpha_ else ''}",
+            int(ranker.active_size_[t]),
+            float(ranker.path_error_[t]),
+        )
+        for t in shown
+    ]
+    note = (
+        f"{ranker.n_pairs_} pairs, {ranker.n_events_} events in {seconds:.2f} s; the optimality conditions "
+        f"hold within {ranker.violation_.max():.1e}; * chosen: alpha = {ranker.alpha_:.6g}"
+    )
+    show_table("Path", ["breakpoint", "alpha", "on margin", column], rows, note)
+
+
+def _spread(ranker: RankSVMPath) -> list[int]:
+    """A few breakpoints evenly spread by log alpha, the chosen one among them."""
+    import numpy as np
+
+    wanted = np.geomspace(ranker.alphas_[0], ranker.alphas_[-1], ROWS_SHOWN)
+    nearest = np.searchsorted(-ranker.alphas_, -wanted).clip(0, ranker.n_events_)
+    chosen = int(np.argmax(ranker.alphas_ == ranker.alpha_))
+    return sorted({*nearest.tolist(), chosen})
+
+
+def _draw(ranker: RankSVMPath, title: str, file: Path) -> None:
+    from rankwise.files import replacing_file
+
+    pyplot = _import_pyplot()
+    figure, (above, below) = pyplot.subplots(2, 1, sharex=True, figsize=(8, 6))
+    above.plot(ranker.alphas_, ranker.path_error_)
+    above.axvline(ranker.alpha_, color="black", linestyle=":", label=f"chosen: {ranker.alpha_:.4g}")
+    above.set(title=title, xscale="log")
+    above.invert_xaxis()
+    above.legend()
+    below.step(ranker.alphas_, ranker.active_size_, where="post")
+    below.set(xlabel="alpha", ylabel="pairs on the margin")
+    figure.tight_layout()
+    with replacing_file(file) as beside:
+        figure.savefig(beside, format=file.suffix[1:])
+    pyplot.close(figure)
+
+
+def _check_plot(file: Path) -> None:
+    """Refuse what cannot be drawn before the work, not after it."""
+    from rankwise.errors import ParameterError
+
+    _import_pyplot()
+    if file.suffix not in FORMATS:
+        raise ParameterError(f"--plot must name a file ending in {', '.join(FORMATS)}; got {file}.")
+
+
+def _import_pyplot() -> Any:
+    from rankwise.errors import MissingExtraError
+
+    try:
+        import matplotlib
+    except ImportError:
+        raise MissingExtraError("--plot", "plot") from None
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    return pyplot
