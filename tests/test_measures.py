@@ -1,6 +1,7 @@
 """Measures equal their definitions, ties and all."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -154,6 +155,17 @@ def test_letor_ndcg_equals_the_cases_worked_by_hand():
     assert ndcg(y, scores, k=2) == pytest.approx(0.387, abs=5e-4)
     assert ndcg(y, scores, k=5) == pytest.approx(0.659, abs=5e-4)
     assert ndcg(y, scores, k=5, gain="linear") == pytest.approx(0.674, abs=5e-4)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 7, 20])
+def test_letor_ndcg_equals_its_definition_on_random_lists(k):
+    rng = np.random.default_rng(k)
+    for _ in range(20):
+        y = rng.permutation([2.0, 1.0, *rng.integers(0, 3, 18)])
+        expected = ranked_lists.ndcg(
+            y.tolist(), k, discount=lambda rank: 1.0 if rank < 3 else 1.0 / math.log2(rank)
+        )
+        assert ndcg(y, -np.arange(20.0), k=k, preset="letor") == pytest.approx(expected, rel=1e-12)
 
 
 def test_letor_counts_empty_queries_and_lists_shorter_than_k_as_zero():

@@ -1,4 +1,7 @@
+#include <nanobind/stl/optional.h>
+
 #include "bindings/arrays.hpp"
+#include "kernels/average_precision.hpp"
 #include "kernels/cascade.hpp"
 #include "kernels/pair_counts.hpp"
 #include "kernels/ranking.hpp"
@@ -23,6 +26,18 @@ void bind_measures(nb::module_& module) {
         },
         nb::arg("offsets"), nb::arg("scores"), nb::arg("row").noconvert(), nb::arg("first").noconvert(),
         nb::arg("end").noconvert(), nb::arg("n_threads"));
+    module.def(
+        "average_precision",
+        [](Indices offsets, Indices first, Indices end, Doubles relevant, std::int64_t cutoff,
+           std::optional<Doubles> harmonic, Vector<double> values, int n_threads) {
+            const QueryRows rows = query_rows(offsets);
+            const double* sums = data_or_null(harmonic);
+            nb::gil_scoped_release release;
+            average_precision(rows, first.data(), end.data(), relevant.data(), cutoff, sums, values.data(),
+                              n_threads);
+        },
+        nb::arg("offsets"), nb::arg("first"), nb::arg("end"), nb::arg("relevant"), nb::arg("cutoff"),
+        nb::arg("harmonic").none(), nb::arg("values").noconvert(), nb::arg("n_threads"));
     module.def(
         "cascade",
         [](Indices offsets, Indices first, Indices end, Doubles stop, std::int64_t cutoff,

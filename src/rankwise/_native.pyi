@@ -38,6 +38,16 @@ def shifted_update(
     n_threads: int,
 ) -> None: ...
 def rank_rows(offsets: Ints, scores: Floats, row: Ints, first: Ints, end: Ints, n_threads: int) -> None: ...
+def average_precision(
+    offsets: Ints,
+    first: Ints,
+    end: Ints,
+    relevant: Floats,
+    cutoff: int,
+    harmonic: Floats | None,
+    values: Floats,
+    n_threads: int,
+) -> None: ...
 def cascade(
     offsets: Ints, first: Ints, end: Ints, stop: Floats, cutoff: int, values: Floats, n_threads: int
 ) -> None: ...

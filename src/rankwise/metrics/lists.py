@@ -22,7 +22,7 @@ from rankwise.metrics.conventions import (
     TiedScores,
 )
 from rankwise.metrics.judged import Judged, Ranked
-from rankwise.types import Floats, Ints
+from rankwise.types import Floats
 
 _EMPTY_VALUE = {Empty.LEAVE_OUT: math.nan, Empty.ZERO: 0.0, Empty.ONE: 1.0}
 
@@ -73,8 +73,7 @@ def ndcg(judged: Judged, cutoff: int | None, conventions: Conventions) -> Discou
     discount = _discounts(int(judged.sizes.max()), conventions.discount)
     if cutoff is not None:
         discount[cutoff:] = 0.0
-    best = np.lexsort((-gains, np.repeat(np.arange(judged.n_queries), judged.sizes)))
-    ideal = judged.query_sums(gains[best] * discount[judged.rank])
+    ideal = judged.query_sums(gains[judged.ranked(gains).row] * discount[judged.rank])
     if conventions.short is ShortLists.ZERO and cutoff is not None:
         ideal[judged.sizes < cutoff] = 0.0
     return DiscountedGain(judged, conventions, gains, discount, ideal)
@@ -92,43 +91,39 @@ def precision(judged: Judged, cutoff: int | None, conventions: Conventions) -> D
 class AveragePrecision(_ListFormula):
     """The mean, over relevant rows, of the precision at their rank; ranks beyond the cutoff add 0.
 
-    Ties, averaged: in a run of n tied rows with r relevant ones after a rows with R relevant ones, the row at
-    rank a + j + 1 is relevant with probability r/n, and then j (r − 1)/(n − 1) of the j before it in the
-    run are, in expectation (McSherry and Najork 2008); summed over j with harmonic numbers.
+    Tied rows count their expectation in closed form (McSherry and Najork 2008).
     """
 
     def __init__(self, judged: Judged, cutoff: int | None, conventions: Conventions) -> None:
         super().__init__(judged, conventions, _relevant(judged, conventions))
-        if self.ties is TiedScores.THRESHOLD and cutoff is not None:
-            raise ParameterError("Average precision with ties='threshold' has no cutoff; use 'map'.")
-        self._cutoff = int(judged.sizes.max()) if cutoff is None else cutoff
-        self._harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1.0, judged.sizes.max() + 1.0))])
+        longest = int(judged.sizes.max())
+        self._cutoff = longest if cutoff is None else cutoff
+        self._harmonic: Floats | None = np.concatenate(
+            [[0.0], np.cumsum(1.0 / np.arange(1.0, longest + 1.0))]
+        )
+        if self.ties is TiedScores.THRESHOLD:
+            if cutoff is not None:
+                raise ParameterError("Average precision with ties='threshold' has no cutoff; use 'map'.")
+            self._harmonic = None
         n_relevant = judged.query_sums(self.worth)
         if conventions.denominator is Denominator.ATTAINABLE:
             n_relevant = np.minimum(n_relevant, self._cutoff)
         self._scale = 1.0 / np.maximum(n_relevant, 1.0)
-        self._query = np.repeat(np.arange(judged.n_queries), judged.sizes)
 
     def values(self, scores: Floats) -> Floats:
         ranked = self._ranked(scores)
-        head = np.flatnonzero(ranked.first == self.judged.rank)
-        query, before, n = self._query[head], ranked.first[head], (ranked.end - ranked.first)[head]
-        relevant_up_to = np.concatenate([[0.0], np.cumsum(self.worth[ranked.row])])
-        relevant = relevant_up_to[head + n] - relevant_up_to[head]
-        relevant_before = relevant_up_to[head] - relevant_up_to[self.judged.offsets[query]]
-        if self.ties is TiedScores.THRESHOLD:
-            run_sums = relevant * (relevant_before + relevant) / (before + n)
-        else:
-            run_sums = self._expected_run(before, n, relevant, relevant_before)
-        sums = np.bincount(query, weights=run_sums, minlength=self.judged.n_queries)
-        return np.asarray(sums, dtype=np.float64) * self._scale
-
-    def _expected_run(self, before: Ints, n: Ints, relevant: Floats, relevant_before: Floats) -> Floats:
-        counted = np.clip(self._cutoff - before, 0, n)
-        reciprocal = self._harmonic[before + counted] - self._harmonic[before]
-        inside = (relevant - 1.0) / np.maximum(n - 1, 1) * (counted - (before + 1) * reciprocal)
-        expected: Floats = relevant / n * ((relevant_before + 1.0) * reciprocal + inside)
-        return expected
+        sums = np.empty(self.judged.n_queries)
+        _native.average_precision(
+            self.judged.offsets,
+            ranked.first,
+            ranked.end,
+            self.worth[ranked.row],
+            self._cutoff,
+            self._harmonic,
+            sums,
+            self.judged.n_threads,
+        )
+        return sums * self._scale
 
 
 class Cascade(_ListFormula):
