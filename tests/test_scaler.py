@@ -1,5 +1,7 @@
 """Per-query scaling against a loop over queries, and QueryMinMaxScaler in scikit-learn's world."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import sklearn
@@ -12,6 +14,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from rankwise import DataError, QueryMinMaxScaler, RankRLS, make_search_data, scale_per_query
+from rankwise.data.scaling import scale_grouped
+from rankwise.preferences.queries import group_rows
 
 
 def scaled_by_hand(X, qid):
@@ -102,6 +106,18 @@ def test_duplicate_entries_count_as_their_sum():
     expected = [[0.4], [0.0], [1.0]]
     assert QueryMinMaxScaler().fit_transform(X).toarray().tolist() == expected
     assert X.nnz == 4
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_scaling_needs_little_more_memory_than_its_result(shuffled):
+    rng = np.random.default_rng(0)
+    X = rng.random((100_000, 20))
+    queries = group_rows(rng.integers(2000, size=len(X)) if shuffled else np.arange(len(X)) // 50, len(X))
+    tracemalloc.start()
+    scaled = scale_grouped(X, queries)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1.25 * scaled.nbytes
 
 
 def test_float32_stays_float32():

@@ -35,6 +35,7 @@ def library(request):
 
 def check(data):
     np.testing.assert_array_equal(data.X, X)
+    assert data.X.dtype == np.float64
     assert data.y.tolist() == [2, 0, 1, 3]
     assert data.qid.tolist() == COLUMNS["query"]
     assert data.docs.tolist() == COLUMNS["doc"]
