@@ -101,11 +101,13 @@ def test_help_imports_nothing_heavy():
         "matplotlib",
     }
     assert not heavy & set(run.stderr.split())
-    for name in ("demo", "train", "predict", "evaluate", "compare", "convert", "info"):
+    for name in ("demo", "train", "select", "predict", "evaluate", "compare", "convert", "info"):
         assert f" {name} " in run.stdout
 
 
-@pytest.mark.parametrize("command", ["demo", "train", "predict", "evaluate", "compare", "convert", "info"])
+@pytest.mark.parametrize(
+    "command", ["demo", "train", "select", "predict", "evaluate", "compare", "convert", "info"]
+)
 def test_every_command_has_help(command, capsys):
     assert main([command, "--help"]) == 0
     assert command in capsys.readouterr().out
@@ -161,6 +163,25 @@ def test_every_learner_trains_and_predicts(done, tmp_path, learner):
     assert np.isfinite(
         [float(line) for line in done("predict", "test.txt", tmp_path / "model").split()]
     ).all()
+
+
+def test_select_chooses_what_python_chooses(folder, done, tmp_path):
+    model = tmp_path / "model"
+    arguments = ["--alphas", "2^-3..2^3,100", "--ties", "keep,drop", "--measure", "map"]
+    table = done("select", "train.txt.gz", model, *arguments)
+    assert table.startswith("map by leave-query-out")
+    train = rankwise.load_letor(folder / "train.txt.gz")
+    alphas = [*(2.0**k for k in range(-3, 4)), 100.0]
+    expected = rankwise.RankRLSCV(alphas, ties=("keep", "drop"), measure="map").fit(
+        train.X, train.y, train.qid
+    )
+    assert rankwise.load(model).best_ == expected.best_
+    assert done("predict", "test.txt", model).count("\n") == rankwise.load_letor(folder / "test.txt").n_rows
+    choice = json.loads(
+        done("select", "train.txt.gz", model, "--validation", "test.txt", "--json", *arguments)
+    )
+    assert choice["cv"] == "eval_set"
+    assert np.shape(choice["scores"]) == (2, 8)
 
 
 def test_tables_are_read_by_their_column_names(done, tmp_path):
@@ -273,6 +294,9 @@ def test_the_demo_finds_rankrls_best_and_writes_everything(done, tmp_path):
         (["train", "test.txt", "out", "--learner", "oracle"], "--learner must be one of rankrls"),
         (["train", "test.txt", "out", "--set", "beta=1"], "The learner rankrls has no option 'beta'"),
         (["train", "test.txt", "out", "--set", "beta"], "--set takes name=value; got 'beta'"),
+        (["select", "test.txt", "out", "--alphas", "2^x"], "Expected a number like 0.1 or a power like 2^-3"),
+        (["select", "test.txt", "out", "--alphas", "2^1..3^2"], "A range of powers looks like 2^-15..2^15"),
+        (["select", "test.txt", "out", "--cv", "guess"], "'cv' parameter must be"),
         (["train", "test.txt", "no/such/out"], "the folder no/such does not exist"),
         (["train", "test.txt", "."], "is a folder; name a file"),
         (["evaluate", "test.txt", "model", "--measures", "fame"], "There is no measure 'fame'"),

@@ -48,6 +48,7 @@ def write_report(path: Path, experiment: Experiment) -> None:
         table(
             ["measure", "RankRLS against", "better", "worse", "equal", "p Wilcoxon", "p randomization"],
             _tests(experiment),
+            words=2,
         ),
         paragraph("Better, worse and equal count queries; p-values are two-sided and of single tests."),
         heading("What was learned"),

@@ -9,28 +9,34 @@ from typing import Any
 import rankwise
 from rankwise.errors import ParameterError
 
-# Name on the command line -> public class.
+# Name on the command line -> public class: with given parameters, and choosing among parameters.
 LEARNERS = {
     "rankrls": "RankRLS",
     "kernel-rankrls": "KernelRankRLS",
 }
+SELECTORS = {
+    "rankrls": "RankRLSCV",
+    "kernel-rankrls": "KernelRankRLSCV",
+}
 
 
-def make_learner(name: str, options: dict[str, Any], settings: list[str]) -> Any:
+def make_learner(classes: dict[str, str], name: str, options: dict[str, Any], settings: list[str]) -> Any:
     """An unfitted learner.
 
     Parameters
     ----------
+    classes : dict
+        `LEARNERS` or `SELECTORS`.
     name : str
-        A key of `LEARNERS`.
+        A key of it.
     options : dict
         Values by parameter name; None means not given.
     settings : list of str
         More of them as ``name=value``, where the value is JSON or else a string.
     """
-    if name not in LEARNERS:
-        raise ParameterError(f"--learner must be one of {', '.join(LEARNERS)}; got {name!r}.")
-    kind = getattr(rankwise, LEARNERS[name])
+    if name not in classes:
+        raise ParameterError(f"--learner must be one of {', '.join(classes)}; got {name!r}.")
+    kind = getattr(rankwise, classes[name])
     given = {key: value for key, value in options.items() if value is not None}
     given |= dict(_setting(text) for text in settings)
     known = list(inspect.signature(kind).parameters)
@@ -48,3 +54,37 @@ def _setting(text: str) -> tuple[str, Any]:
         return key, json.loads(value)
     except ValueError:
         return key, value
+
+
+def parse_numbers(text: str) -> list[float]:
+    """Numbers from ``0.1,1,10``, with powers as in ``2^-3`` and all powers from one to another as in
+    ``2^-15..2^15``."""
+    numbers: list[float] = []
+    for part in text.split(","):
+        first, dots, last = part.partition("..")
+        if dots:
+            (base, low), (other, high) = _power(first), _power(last)
+            if base != other or low != int(low) or high != int(high) or low > high:
+                raise ParameterError(f"A range of powers looks like 2^-15..2^15; got {part.strip()!r}.")
+            numbers += [base**exponent for exponent in range(int(low), int(high) + 1)]
+        else:
+            base, exponent = _power(part)
+            numbers.append(base**exponent)
+    return numbers
+
+
+def _power(text: str) -> tuple[float, float]:
+    base, _, exponent = text.partition("^")
+    try:
+        return float(base), float(exponent or 1)
+    except ValueError:
+        raise ParameterError(
+            f"Expected a number like 0.1 or a power like 2^-3; got {text.strip()!r}."
+        ) from None
+
+
+def parse_choices(text: str | None) -> str | list[str] | None:
+    """One choice, or several to choose among from ``keep,drop``."""
+    if text is None or "," not in text:
+        return text
+    return [part.strip() for part in text.split(",")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
@@ -22,6 +22,11 @@ def _use_threads(n_threads: int | None) -> int | None:
     return n_threads
 
 
+def of_learner(help: str) -> Any:
+    """An option that becomes a parameter of the learner; None leaves it at its default."""
+    return typer.Option(help=help, rich_help_panel="Learner", show_default=False)
+
+
 Data: TypeAlias = Annotated[
     Path,
     typer.Argument(
@@ -32,6 +37,18 @@ Data: TypeAlias = Annotated[
 ]
 Model: TypeAlias = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model file that 'train' wrote.", show_default=False)
+]
+Settings: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Any other parameter of the learner's class; may be repeated.",
+        rich_help_panel="Learner",
+    ),
+]
+Validation: TypeAlias = Annotated[
+    Path | None, typer.Option(metavar="DATA", help="Judged rows to validate on.", show_default=False)
 ]
 Label: TypeAlias = Annotated[str, typer.Option(help="The column of labels.", rich_help_panel="Tables")]
 Qid: TypeAlias = Annotated[

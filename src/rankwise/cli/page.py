@@ -19,7 +19,7 @@ p { color: var(--soft); max-width: 42rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .9rem .3rem 0; text-align: right; white-space: nowrap;
          border-bottom: 1px solid var(--line); }
-th:first-child, td:first-child { text-align: left; }
+th.word, td.word { text-align: left; }
 th { font-weight: 600; color: var(--soft); } tr.best td { font-weight: 600; }
 svg { width: 100%; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: var(--ink); }
 .up { fill: var(--up); } .down { fill: var(--down); } .axis { stroke: var(--line); }
@@ -44,12 +44,15 @@ def paragraph(text: str) -> str:
     return f"<p>{escape(text)}</p>"
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]], best: int | None = None) -> str:
-    """A table of texts; row number `best` stands out."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+def table(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], *, words: int = 1, best: int | None = None
+) -> str:
+    """A table whose first columns, `words` of them, hold words and the others numbers; `best` is a row."""
+    align = [' class="word"' if position < words else "" for position in range(len(columns))]
+    head = "".join(f"<th{kind}>{escape(name)}</th>" for kind, name in zip(align, columns, strict=True))
     lines = []
     for number, row in enumerate(rows):
-        cells = "".join(f"<td>{escape(cell)}</td>" for cell in row)
+        cells = "".join(f"<td{kind}>{escape(cell)}</td>" for kind, cell in zip(align, row, strict=True))
         emphasis = ' class="best"' if number == best else ""
         lines.append(f"<tr{emphasis}>{cells}</tr>")
     body = "\n".join(lines)

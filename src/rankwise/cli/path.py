@@ -20,23 +20,21 @@ ROWS_SHOWN = 12
 FORMATS = (".svg", ".png", ".pdf")
 
 
-def _option(help: str) -> Any:
-    return typer.Option(help=help, rich_help_panel="Learner", show_default=False)
-
-
 def run(
     data: options.Data,
     validation: Annotated[
         Path | None, typer.Option(metavar="DATA", help="Judged rows to choose alpha on.", show_default=False)
     ] = None,
-    kernel: Annotated[str, _option("rbf, linear or polynomial.")] = "rbf",
-    gamma: Annotated[float | None, _option("Width of the rbf kernel; 1 / features by default.")] = None,
-    graph: Annotated[str, _option("Pairs: full, or reduced to about two a row.")] = "full",
-    weighting: Annotated[str, _option("What counts alike: query, pair or example.")] = "query",
-    alpha_min: Annotated[
-        float | None, _option("Where the path ends; 1/1000 of its start by default.")
+    kernel: Annotated[str, options.of_learner("rbf, linear or polynomial.")] = "rbf",
+    gamma: Annotated[
+        float | None, options.of_learner("Width of the rbf kernel; 1 / features by default.")
     ] = None,
-    max_events: Annotated[int | None, _option("Stop after so many breakpoints.")] = None,
+    graph: Annotated[str, options.of_learner("Pairs: full, or reduced to about two a row.")] = "full",
+    weighting: Annotated[str, options.of_learner("What counts alike: query, pair or example.")] = "query",
+    alpha_min: Annotated[
+        float | None, options.of_learner("Where the path ends; 1/1000 of its start by default.")
+    ] = None,
+    max_events: Annotated[int | None, options.of_learner("Stop after so many breakpoints.")] = None,
     measure: Annotated[str, typer.Option(help="What to choose alpha by.")] = "pairwise_error",
     model: Annotated[
         Path | None, typer.Option(metavar="MODEL", help="Write the chosen model here.", show_default=False)

@@ -10,15 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankwise.cli import options
-from rankwise.cli.learners import LEARNERS
+from rankwise.cli.learners import LEARNERS, make_learner
 from rankwise.cli.screen import progress, show_json, show_table
 
 if TYPE_CHECKING:
+    from rankwise.cli.inputs import Reading
     from rankwise.data.ranking import RankingData
-
-
-def _option(help: str) -> Any:
-    return typer.Option(help=help, rich_help_panel="Learner", show_default=False)
 
 
 def run(
@@ -26,26 +23,16 @@ def run(
     model: Annotated[
         Path, typer.Argument(metavar="MODEL", help="The model file to write.", show_default=False)
     ],
-    learner: Annotated[str, _option(f"One of: {', '.join(LEARNERS)}.")] = "rankrls",
-    alpha: Annotated[float | None, _option("Regularization, the λ of the papers.")] = None,
-    ties: Annotated[str | None, _option("Pairs with equal labels: keep or drop.")] = None,
-    weighting: Annotated[str | None, _option("What counts alike: example, pair or query.")] = None,
-    solver: Annotated[str | None, _option("How to solve: auto, primal or dual.")] = None,
-    kernel: Annotated[str | None, _option("rbf, linear or polynomial.")] = None,
-    gamma: Annotated[float | None, _option("Width of the rbf kernel.")] = None,
-    basis: Annotated[int | None, _option("How many basis vectors a kernel model has.")] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="Any other parameter of the learner's class; may be repeated.",
-            rich_help_panel="Learner",
-        ),
-    ] = None,
-    validation: Annotated[
-        Path | None, typer.Option(metavar="DATA", help="Judged rows to validate on.", show_default=False)
-    ] = None,
+    learner: Annotated[str, options.of_learner(f"One of: {', '.join(LEARNERS)}.")] = "rankrls",
+    alpha: Annotated[float | None, options.of_learner("Regularization, the λ of the papers.")] = None,
+    ties: Annotated[str | None, options.of_learner("Pairs with equal labels: keep or drop.")] = None,
+    weighting: Annotated[str | None, options.of_learner("What counts alike: example, pair or query.")] = None,
+    solver: Annotated[str | None, options.of_learner("How to solve: auto, primal or dual.")] = None,
+    kernel: Annotated[str | None, options.of_learner("rbf, linear or polynomial.")] = None,
+    gamma: Annotated[float | None, options.of_learner("Width of the rbf kernel.")] = None,
+    basis: Annotated[int | None, options.of_learner("How many basis vectors a kernel model has.")] = None,
+    settings: options.Settings = None,
+    validation: options.Validation = None,
     measures: options.Measures = options.MEASURES,
     preset: options.Preset = None,
     label: options.Label = "label",
@@ -57,25 +44,37 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Train a ranker on judged rows and write it to a model file."""
-    from rankwise.cli.inputs import Reading, check_output, read_data, split_list
-    from rankwise.cli.learners import make_learner
+    from rankwise.cli.inputs import Reading, check_output, split_list
 
     check_output(model)
     given = {"alpha": alpha, "ties": ties, "weighting": weighting, "solver": solver}
     given |= {"kernel": kernel, "gamma": gamma, "basis": basis}
-    ranker = make_learner(learner, given, settings or [])
+    ranker = make_learner(LEARNERS, learner, given, settings or [])
     how = Reading(label, qid, doc, zero_based)
-    parts = {"training": read_data(data, how, features=split_list(features))}
-    if validation is not None:
-        training = parts["training"]
-        parts["validation"] = read_data(
-            validation, how, features=training.feature_names, n_features=training.n_features
-        )
+    parts = read_parts(data, validation, how, split_list(features))
     start = time.perf_counter()
     fit(ranker, parts["training"], parts.get("validation"))
     seconds = time.perf_counter() - start
     ranker.save(model)
-    _report(ranker, parts, split_list(measures) or [], preset, seconds, model, json)
+    means = measure_parts(ranker, parts, split_list(measures) or [], preset)
+    if json:
+        show_json({"model": str(model), "class": type(ranker).__name__, "seconds": seconds, **means})
+        return
+    rows = [(measure, *(part[measure] for part in means.values())) for measure in means["training"]]
+    show_table("Quality", ["measure", *means], rows, summary(ranker, parts["training"], seconds, model))
+
+
+def read_parts(
+    data: Path, validation: Path | None, how: Reading, features: list[str] | None
+) -> dict[str, RankingData]:
+    """Training data, and validation data with the same features if there are any."""
+    from rankwise.cli.inputs import read_data
+
+    training = read_data(data, how, features=features)
+    if validation is None:
+        return {"training": training}
+    names, width = training.feature_names, training.n_features
+    return {"training": training, "validation": read_data(validation, how, features=names, n_features=width)}
 
 
 def fit(ranker: Any, data: RankingData, validation: RankingData | None = None) -> None:
@@ -96,15 +95,10 @@ def name_features(ranker: Any, data: RankingData) -> None:
         ranker.feature_names_in_ = np.array(data.feature_names, dtype=object)
 
 
-def _report(
-    ranker: Any,
-    parts: dict[str, RankingData],
-    measures: list[str],
-    preset: str | None,
-    seconds: float,
-    model: Path,
-    json: bool,
-) -> None:
+def measure_parts(
+    ranker: Any, parts: dict[str, RankingData], measures: list[str], preset: str | None
+) -> dict[str, dict[str, float]]:
+    """The means of some measures on each part of the data."""
     from rankwise.cli.inputs import predict_scores
     from rankwise.metrics import evaluate
 
@@ -112,13 +106,11 @@ def _report(
     for name, part in parts.items():
         scores = predict_scores(ranker, part)
         means[name] = evaluate(part.y, scores, part.queries, measures=measures, preset=preset).means
-    if json:
-        show_json({"model": str(model), "class": type(ranker).__name__, "seconds": seconds, **means})
-        return
-    rows = [(measure, *(means[name][measure] for name in parts)) for measure in means["training"]]
-    data = parts["training"]
-    note = (
+    return means
+
+
+def summary(ranker: Any, data: RankingData, seconds: float, model: Path) -> str:
+    return (
         f"{type(ranker).__name__} on {data.n_rows} rows, {data.n_queries} queries, "
         f"{data.n_features} features in {seconds:.2f} s; written to {model}"
     )
-    show_table("Quality", ["measure", *parts], rows, note)

@@ -1,0 +1,98 @@
+"""``rankwise select``: a model whose alpha, and other settings, the data chose."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rankwise.cli import options
+from rankwise.cli.learners import SELECTORS, make_learner, parse_choices, parse_numbers
+from rankwise.cli.screen import show_json, show_table
+from rankwise.cli.train import fit, measure_parts, read_parts, summary
+
+
+def run(
+    data: options.Data,
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="The model file to write.", show_default=False)
+    ],
+    learner: Annotated[str, options.of_learner(f"One of: {', '.join(SELECTORS)}.")] = "rankrls",
+    measure: Annotated[str | None, options.of_learner("What decides; pairwise_error by default.")] = None,
+    alphas: Annotated[
+        str | None, options.of_learner("Values to choose from: 0.1,1,10 or 2^-15..2^15 (the default).")
+    ] = None,
+    cv: Annotated[
+        str | None,
+        options.of_learner("leave-query-out (the default), leave-pair-out or a number of folds of queries."),
+    ] = None,
+    ties: Annotated[str | None, options.of_learner("keep, drop, or keep,drop to choose.")] = None,
+    weighting: Annotated[
+        str | None, options.of_learner("example, pair, query, or several to choose.")
+    ] = None,
+    kernel: Annotated[str | None, options.of_learner("rbf, linear or polynomial.")] = None,
+    gamma: Annotated[str | None, options.of_learner("Widths of the rbf kernel to choose from.")] = None,
+    basis: Annotated[int | None, options.of_learner("How many basis vectors a kernel model has.")] = None,
+    settings: options.Settings = None,
+    validation: options.Validation = None,
+    label: options.Label = "label",
+    qid: options.Qid = "qid",
+    doc: options.Doc = None,
+    features: options.Features = None,
+    zero_based: options.ZeroBased = None,
+    threads: options.Threads = None,
+    json: options.Json = False,
+) -> None:
+    """Choose alpha by exact leave-query-out or on validation data, and write the best model."""
+    from rankwise.cli.inputs import Reading, check_output, split_list
+
+    check_output(model)
+    given = {
+        "alphas": None if alphas is None else parse_numbers(alphas),
+        "cv": int(cv) if cv is not None and cv.isdecimal() else cv,
+        "measure": measure,
+        "ties": parse_choices(ties),
+        "weighting": parse_choices(weighting),
+        "kernel": kernel,
+        "gamma": None if gamma is None else parse_numbers(gamma),
+        "basis": basis,
+    }
+    ranker = make_learner(SELECTORS, learner, given, settings or [])
+    parts = read_parts(data, validation, Reading(label, qid, doc, zero_based), split_list(features))
+    start = time.perf_counter()
+    fit(ranker, parts["training"], parts.get("validation"))
+    seconds = time.perf_counter() - start
+    ranker.save(model)
+    if json:
+        show_json({"model": str(model), "seconds": seconds, **_choice(ranker)})
+        return
+    names = [_name(setting, ranker.settings_) for setting in ranker.settings_]
+    lines = [
+        (f"{alpha:.6g}", *scores.tolist(), "best" if alpha == ranker.best_["alpha"] else "")
+        for alpha, scores in zip(ranker.alphas_.tolist(), ranker.scores_.T, strict=True)
+    ]
+    show_table(f"{ranker.measure} by {ranker.cv_}", ["alpha", *names, ""], lines)
+    means = measure_parts(ranker, parts, list(dict.fromkeys([ranker.measure, "ndcg@10", "map"])), None)
+    rows = [(name, *(part[name] for part in means.values())) for name in means["training"]]
+    chosen = ", ".join(f"{name} {value}" for name, value in ranker.best_.items())
+    note = f"Chosen: {chosen}\n{summary(ranker, parts['training'], seconds, model)}"
+    show_table("Quality of the chosen model", ["measure", *means], rows, note)
+
+
+def _choice(ranker: Any) -> dict[str, Any]:
+    return {
+        "cv": ranker.cv_,
+        "measure": ranker.measure,
+        "alphas": ranker.alphas_,
+        "settings": ranker.settings_,
+        "scores": ranker.scores_,
+        "best": ranker.best_,
+    }
+
+
+def _name(setting: dict[str, Any], settings: list[dict[str, Any]]) -> str:
+    """What distinguishes one setting from the others."""
+    parts = [f"{key}={value}" for key, value in setting.items() if any(s[key] != value for s in settings)]
+    return " ".join(parts) or "score"

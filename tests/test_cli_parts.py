@@ -1,0 +1,46 @@
+"""Small parts of the command line."""
+
+import pytest
+
+from rankwise.cli import page
+from rankwise.cli.learners import parse_choices, parse_numbers
+from rankwise.errors import ParameterError
+
+
+def test_numbers_powers_and_ranges_of_powers_are_read():
+    assert parse_numbers("0.1, 1e3,2^-2") == [0.1, 1000.0, 0.25]
+    assert parse_numbers("2^-1..2^2,5") == [0.5, 1.0, 2.0, 4.0, 5.0]
+    assert parse_numbers("10^-2..10^-2") == [0.01]
+
+
+@pytest.mark.parametrize("text", ["", "x", "1,,2", "2^1..3^2", "2^0.5..2^2", "2^3..2^1", "1..2..3", "2^^3"])
+def test_what_is_no_number_is_refused(text):
+    with pytest.raises(ParameterError, match="got '"):
+        parse_numbers(text)
+
+
+def test_one_choice_stays_one_and_several_become_a_list():
+    assert parse_choices(None) is None
+    assert parse_choices("keep") == "keep"
+    assert parse_choices("keep, drop") == ["keep", "drop"]
+
+
+def test_a_page_escapes_every_text():
+    bad = "<script>alert('&')</script>"
+    html = page.page(
+        bad,
+        page.heading(bad),
+        page.paragraph(bad),
+        page.table([bad, "x"], [[bad, bad]], best=0),
+        page.bars([(bad, 1.0), ("b", -2.0)], f'"{bad}"'),
+    )
+    assert "<script" not in html
+    assert html.count("&lt;script&gt;") == 9
+
+
+def test_bars_point_both_ways_and_survive_zeros():
+    drawn = page.bars([("up", 2.0), ("down", -1.0), ("none", 0.0)], "weights")
+    assert drawn.count('class="up"') == 2
+    assert drawn.count('class="down"') == 1
+    assert "nan" not in page.bars([("none", 0.0)], "weights")
+    assert "<svg" in page.bars([], "weights")
