@@ -255,6 +255,19 @@ def test_info_describes_the_build_models_text_and_stores(folder, done, tmp_path)
         )
 
 
+def test_info_verifies_stores(done, refused, tmp_path):
+    store = tmp_path / "test.store"
+    done("convert", "test.txt", store)
+    done("info", store, "--verify")
+    with (store / "y.npy").open("r+b") as file:
+        file.seek(200)
+        file.write(b"?")
+    done("info", store)
+    assert "y.npy: the checksum is wrong" in refused("info", store, "--verify", code=1)
+    assert "this is no store" in refused("info", "model", "--verify", code=1)
+    assert "--verify needs a store" in refused("info", "--verify", code=2)
+
+
 def test_the_demo_finds_rankrls_best_and_writes_everything(done, tmp_path):
     out, again = tmp_path / "deep" / "demo", tmp_path / "again"
     run = rankwise_process("demo", "--out", out)

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -32,7 +33,11 @@ void for_each_chunk(std::int64_t n_chunks, int n_threads, Body&& body) {
     const auto extra = static_cast<std::size_t>(n_threads < n_chunks ? n_threads - 1 : n_chunks - 1);
     std::vector<std::thread> threads;
     threads.reserve(extra);
-    for (std::size_t i = 0; i < extra; ++i) threads.emplace_back(work);
+    try {
+        for (std::size_t i = 0; i < extra; ++i) threads.emplace_back(work);
+    } catch (const std::system_error&) {
+        // The system gives no more threads; those there are do all the work.
+    }
     work();
     for (auto& thread : threads) thread.join();
     if (failure) std::rethrow_exception(failure);

@@ -9,6 +9,7 @@ import typer
 
 from rankwise.cli import options
 from rankwise.cli.screen import show_facts, show_json
+from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
     from rankwise.cli.inputs import Reading
@@ -22,11 +23,16 @@ def run(
     qid: options.Qid = "qid",
     doc: options.Doc = None,
     zero_based: options.ZeroBased = None,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Also read a whole store and compare its checksums.")
+    ] = False,
     json: options.Json = False,
 ) -> None:
     """Describe this build of rankwise (for bug reports), a model or a data set."""
     from rankwise.cli.inputs import Reading, is_model
 
+    if verify:
+        _verify(path)
     if path is None:
         facts = _build()
     elif is_model(path):
@@ -37,6 +43,14 @@ def run(
         show_json(facts)
         return
     show_facts(str(path or "This build"), facts)
+
+
+def _verify(path: Path | None) -> None:
+    from rankwise.data.store import open_store
+
+    if path is None:
+        raise ParameterError("--verify needs a store to verify.")
+    open_store(path, verify=True)
 
 
 def _build() -> dict[str, Any]:

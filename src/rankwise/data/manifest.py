@@ -21,7 +21,7 @@ _FORMAT = "rankwise store"
 
 @dataclass(frozen=True)
 class Manifest:
-    """The contents of ``manifest.json``; the arrays are named as in docs/stores.md."""
+    """The contents of ``manifest.json``; the arrays are named as in docs/data-files.md."""
 
     n_rows: int
     n_features: int
