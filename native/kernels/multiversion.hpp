@@ -1,0 +1,17 @@
+// Compile a function for several instruction sets and let the loader choose: wide integer adds and a popcount
+// instruction are not in the baseline that distributed binaries are built for.
+//
+// What such a function calls must be inlined into it, or it stays compiled for the baseline.
+#pragma once
+
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__)
+#define RANKWISE_MULTIVERSION __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define RANKWISE_MULTIVERSION
+#endif
+
+#if defined(__GNUC__)
+#define RANKWISE_INLINE inline __attribute__((always_inline))
+#else
+#define RANKWISE_INLINE inline
+#endif
