@@ -1,0 +1,200 @@
+"""The pairwise hinge on scores: risk, gradient and curvature without ever listing the pairs.
+
+``R(f) = Σ_e ω_e max(0, t_e − (f_i − f_j))`` over pairs e = (i, j) with i preferred, whose weights ω sum to 1.
+Where a margin is met exactly the pair counts as met. R is convex and piecewise linear, so at any f
+``R(f') ≥ offset + gradient · f'`` for all f', with equality at f: a cutting plane. The squared hinge, its
+gradient and its generalised Hessian come from the same active pairs.
+
+Losses keep rows in an order of their own: `arranged` leads there from the caller's and `restored` back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from rankwise import _native
+from rankwise.errors import DataError
+from rankwise.preferences.differences import QueryDifferences
+from rankwise.preferences.pairs import Pairs
+from rankwise.threads import resolve_threads
+from rankwise.types import Floats, Ties
+
+
+@dataclass(frozen=True)
+class HingeValue:
+    """The risk at some scores, and the plane ``offset + gradient · f`` that touches it there."""
+
+    risk: float
+    gradient: Floats
+    offset: float
+
+
+@dataclass(frozen=True)
+class SquaredHingeValue:
+    """The squared risk at some scores, its gradient, and its generalised Hessian as a product."""
+
+    risk: float
+    gradient: Floats
+    curvature: Callable[[Floats], Floats]
+
+
+class HingeLoss(Protocol):
+    """What the solvers ask of a hinge; scores and gradients are in the loss's own row order."""
+
+    def arranged(self, rows: Floats) -> Floats: ...
+
+    def restored(self, rows: Floats) -> Floats: ...
+
+    def value(self, scores: Floats) -> HingeValue: ...
+
+    def squared_value(self, scores: Floats) -> SquaredHingeValue: ...
+
+
+class QueryHinge:
+    """All pairs of rows with different labels inside each query (paper D, equations 3 and 4).
+
+    A pair weighs ``ω = c_q sᵢ sⱼ / Σ c_q N_q``: with ``weighting="query"`` the risk is the mean over queries of
+    the mean over pairs. A query without two different labels counts nothing.
+
+    Parameters
+    ----------
+    differences : QueryDifferences
+        Ties dropped; it holds the weights, and its order (by query, then by label) is this loss's own.
+    n_threads : int, optional
+
+    Notes
+    -----
+    O(m log m) a value: the scores of a query are sorted once and the labels counted in a tree while the margin
+    passes over them. Counts are exact integers up to 2⁵³ pairs unless rows are weighted.
+    """
+
+    def __init__(self, differences: QueryDifferences, n_threads: int | None = None) -> None:
+        if differences.ties is not Ties.DROP or differences.order is None or differences.level_offsets is None:
+            raise ValueError("The hinge compares rows with different labels only: differences must drop ties.")
+        queries = differences.queries
+        if int(queries.sizes.max()) >= 2**31:
+            raise DataError("A query may have at most 2^31 - 1 rows.")
+        self._offsets = queries.offsets
+        self._order = differences.order
+        self._n_threads = resolve_threads(n_threads)
+        levels = differences.level_offsets
+        start = np.repeat(queries.offsets[:-1], queries.sizes)
+        self._lower = (np.repeat(levels[:-1], np.diff(levels)) - start).astype(np.int32)
+        self._upper = (np.repeat(levels[1:], np.diff(levels)) - start).astype(np.int32)
+        weight = differences.row_weight
+        self._row_weight = None if (weight == 1.0).all() else weight
+        share = differences.query_weight / float(differences.query_weight @ differences.pair_sum)
+        self._share = np.repeat(share, queries.sizes) * weight
+
+    def arranged(self, rows: Floats) -> Floats:
+        return rows[self._order]
+
+    def restored(self, rows: Floats) -> Floats:
+        result = np.empty_like(rows)
+        result[self._order] = rows
+        return result
+
+    def value(self, scores: Floats) -> HingeValue:
+        above, below = _ActivePairs(self, scores).sums(self._row_weight)
+        offset = float(self._share @ below)
+        above -= below
+        above *= self._share
+        return HingeValue(offset + float(above @ scores), above, offset)
+
+    def squared_value(self, scores: Floats) -> SquaredHingeValue:
+        # Only differences matter; small numbers keep their digits.
+        sizes = np.diff(self._offsets)
+        scores = scores - np.repeat(np.add.reduceat(scores, self._offsets[:-1]) / sizes, sizes)
+        active = _ActivePairs(self, scores)
+        above, below = active.sums(self._row_weight)
+        offset = float(self._share @ below)
+        partners = above + below
+        balance = above - below
+
+        def laplacian(v: Floats) -> Floats:
+            """The Laplacian of the active pairs."""
+            over, under = active.sums(v if self._row_weight is None else self._row_weight * v)
+            return self._share * (partners * v - over - under)
+
+        plain = self._share * balance
+        gradient = 2.0 * (plain + laplacian(scores))
+        risk = offset + float((plain + 0.5 * gradient) @ scores)
+        return SquaredHingeValue(risk, gradient, lambda v: 2.0 * laplacian(v))
+
+
+class _ActivePairs:
+    """The pairs inside the margin at some scores, in the form that sums over partners need."""
+
+    def __init__(self, loss: QueryHinge, scores: Floats) -> None:
+        self.loss = loss
+        self.row = np.empty(len(scores), dtype=np.int32)
+        self.score = np.empty(len(scores))
+        _native.order_scores(loss._offsets, scores, self.row, self.score, loss._n_threads)
+
+    def sums(self, values: Floats | None) -> tuple[Floats, Floats]:
+        """Sums of values (of ones, if None) over each row's active partners above and below it by label."""
+        loss = self.loss
+        above, below = np.empty(len(self.row)), np.empty(len(self.row))
+        _native.sum_active(
+            loss._offsets,
+            loss._lower,
+            loss._upper,
+            self.row,
+            self.score,
+            values,
+            above,
+            below,
+            loss._n_threads,
+        )
+        return above, below
+
+
+class PairHinge:
+    """Explicit pairs, each with its weight and the margin it asks for; O(m + l) a value.
+
+    Parameters
+    ----------
+    n_rows : int
+    pairs : Pairs
+        A magnitude is the difference of scores at which the pair is satisfied.
+    """
+
+    def __init__(self, n_rows: int, pairs: Pairs) -> None:
+        weight = np.ones(len(pairs)) if pairs.weight is None else pairs.weight
+        self._n_rows = n_rows
+        self._pairs = pairs
+        self._share = weight / weight.sum()
+
+    def arranged(self, rows: Floats) -> Floats:
+        return rows
+
+    def restored(self, rows: Floats) -> Floats:
+        return rows
+
+    def value(self, scores: Floats) -> HingeValue:
+        active = np.where(self._slack(scores) > 0.0, self._share, 0.0)
+        offset = float(active @ self._pairs.magnitude)
+        gradient = self._spread(-active)
+        return HingeValue(offset + float(gradient @ scores), gradient, offset)
+
+    def squared_value(self, scores: Floats) -> SquaredHingeValue:
+        slack = np.maximum(self._slack(scores), 0.0)
+        active = np.where(slack > 0.0, self._share, 0.0)
+        better, worse = self._pairs.better, self._pairs.worse
+        return SquaredHingeValue(
+            float(active @ slack**2),
+            self._spread(-2.0 * active * slack),
+            lambda v: self._spread(2.0 * active * (v[better] - v[worse])),
+        )
+
+    def _slack(self, scores: Floats) -> Floats:
+        return self._pairs.magnitude - (scores[self._pairs.better] - scores[self._pairs.worse])
+
+    def _spread(self, per_pair: Floats) -> Floats:
+        """Add each pair's number to its better row and take it from its worse row."""
+        gained = np.bincount(self._pairs.better, per_pair, self._n_rows)
+        return gained - np.bincount(self._pairs.worse, per_pair, self._n_rows)

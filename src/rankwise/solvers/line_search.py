@@ -1,0 +1,53 @@
+"""Minimizing a convex function of one variable from values and slopes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Tangent(Generic[T]):
+    """A convex function's value and slope at t, and whatever else was computed there."""
+
+    t: float
+    value: float
+    slope: float
+    payload: T
+
+
+def minimize_along(at: Callable[[float], Tangent[T]], *, accuracy: float, max_values: int = 30) -> Tangent[T]:
+    """The best of a few points of a convex function on t ≥ 0, at most `accuracy` above its minimum.
+
+    The minimum is bracketed by slopes of opposite signs; the next point is where the line through the slopes is
+    zero (or the middle, when that shrinks the bracket too slowly). Where the tangents at the ends of the
+    bracket meet, they prove how much lower the function may still be.
+    """
+    low, high = at(0.0), at(1.0)
+    n_values = 1
+    while high.slope < 0.0 and n_values < max_values:
+        low, high = high, at(2.0 * high.t)
+        n_values += 1
+    best = min(low, high, key=lambda tangent: tangent.value)
+    if low.slope >= 0.0 or high.slope <= 0.0:
+        return best
+    while n_values < max_values and best.value - _bound(low, high) > accuracy:
+        width = high.t - low.t
+        t = low.t - low.slope * width / (high.slope - low.slope)
+        middle = at(min(max(t, low.t + 0.05 * width), high.t - 0.05 * width))
+        n_values += 1
+        best = min(best, middle, key=lambda tangent: tangent.value)
+        if middle.slope < 0.0:
+            low = middle
+        else:
+            high = middle
+    return best
+
+
+def _bound(low: Tangent[T], high: Tangent[T]) -> float:
+    """The height at which the tangents meet."""
+    meet = (high.value - low.value - high.slope * high.t + low.slope * low.t) / (low.slope - high.slope)
+    return low.value + low.slope * (meet - low.t)
