@@ -38,3 +38,38 @@ def pair_errors(y, scores, weight=None):
             "pairwise": (pair_weight * heaviside).sum() / pair_weight.sum(),
             "disagreement": np.divide(0.5 * np.abs(signs[other]).sum(), other.sum()),
         }
+
+
+def hinge_pairs(y, qid, *, weighting="query", weight=None):
+    """Rows (i, j) of every pair with i preferred, and weights that sum to 1."""
+    m = len(y)
+    s = np.ones(m) if weight is None else np.asarray(weight, dtype=float)
+    found, weights = [], []
+    for q in dict.fromkeys(qid):
+        rows = [i for i in range(m) if qid[i] == q]
+        pairs = [(i, j) for i in rows for j in rows if y[i] > y[j]]
+        count = sum(s[i] * s[j] for i, j in pairs)
+        if count > 0:
+            denominator = {"example": sum(s[i] for i in rows), "pair": 1.0, "query": count}[weighting]
+            found += pairs
+            weights += [s[i] * s[j] / denominator for i, j in pairs]
+    return np.array(found, dtype=int).reshape(-1, 2), np.array(weights) / np.sum(weights)
+
+
+def pair_hinge(y, qid, scores, **options):
+    """Risk and gradient of the hinge and of the squared hinge, the squared one's Hessian, pair by pair."""
+    pairs, weights = hinge_pairs(y, qid, **options)
+    m = len(y)
+    risk = squared = 0.0
+    gradient, squared_gradient, hessian = np.zeros(m), np.zeros(m), np.zeros((m, m))
+    for (i, j), w in zip(pairs, weights, strict=True):
+        if scores[i] - scores[j] < 1:
+            slack = 1 - (scores[i] - scores[j])
+            e = np.zeros(m)
+            e[i], e[j] = 1, -1
+            risk += w * slack
+            gradient -= w * e
+            squared += w * slack**2
+            squared_gradient -= 2 * w * slack * e
+            hessian += 2 * w * np.outer(e, e)
+    return risk, gradient, squared, squared_gradient, hessian

@@ -5,7 +5,6 @@ NB_MODULE(_native, module) {
         "Compiled kernels. Arguments are valid by contract: validation.py and its callers checked them.";
     module.attr("compiler") = RANKWISE_COMPILER;
     rankwise::bind_hinge(module);
-    rankwise::bind_laplacian(module);
     rankwise::bind_measures(module);
     rankwise::bind_letor(module);
     rankwise::bind_products(module);

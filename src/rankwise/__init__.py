@@ -19,6 +19,7 @@ _HOME = {
     "RankwiseError": "rankwise.errors",
     "RankSVMPath": "rankwise.estimators.ranksvm_path",
     "RankRLS": "rankwise.estimators.rankrls",
+    "RankSVM": "rankwise.estimators.ranksvm",
     "KernelRankRLS": "rankwise.estimators.kernel_rankrls",
     "KernelRankRLSCV": "rankwise.estimators.kernel_rankrls",
     "RankRLSCV": "rankwise.estimators.rankrls",

@@ -116,3 +116,15 @@ def longest_step(
     n_threads: int,
 ) -> float: ...
 def combine_rows(matrix: Floats, rows: Ints, weight: Floats, out: Floats, n_threads: int) -> None: ...
+def order_scores(offsets: Ints, scores: Floats, row: AnyArray, score: Floats, n_threads: int) -> None: ...
+def sum_active(
+    offsets: Ints,
+    lower: AnyArray,
+    upper: AnyArray,
+    row: AnyArray,
+    score: Floats,
+    values: Floats | None,
+    above: Floats,
+    below: Floats,
+    n_threads: int,
+) -> None: ...

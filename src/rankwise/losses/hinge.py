@@ -20,6 +20,7 @@ from rankwise import _native
 from rankwise.errors import DataError
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.pairs import Pairs
+from rankwise.preferences.queries import Queries
 from rankwise.threads import resolve_threads
 from rankwise.types import Floats, Ties
 
@@ -57,8 +58,8 @@ class HingeLoss(Protocol):
 class QueryHinge:
     """All pairs of rows with different labels inside each query (paper D, equations 3 and 4).
 
-    A pair weighs ``ω = c_q sᵢ sⱼ / Σ c_q N_q``: with ``weighting="query"`` the risk is the mean over queries of
-    the mean over pairs. A query without two different labels counts nothing.
+    A pair weighs ``ω = c_q sᵢ sⱼ / Σ c_q N_q``: with ``weighting="query"`` the risk is the mean over queries
+    of the mean over pairs. A query without two different labels counts nothing.
 
     Parameters
     ----------
@@ -68,26 +69,31 @@ class QueryHinge:
 
     Notes
     -----
-    O(m log m) a value: the scores of a query are sorted once and the labels counted in a tree while the margin
-    passes over them. Counts are exact integers up to 2⁵³ pairs unless rows are weighted.
+    O(m log m) a value: the scores of a query are sorted once and the labels counted in a tree while the
+    margin passes over them. Counts are exact integers up to 2⁵³ pairs unless rows are weighted.
     """
 
     def __init__(self, differences: QueryDifferences, n_threads: int | None = None) -> None:
-        if differences.ties is not Ties.DROP or differences.order is None or differences.level_offsets is None:
-            raise ValueError("The hinge compares rows with different labels only: differences must drop ties.")
+        levels = differences.level_offsets
+        if differences.ties is not Ties.DROP or differences.order is None or levels is None:
+            raise ValueError("The hinge compares rows with different labels: differences must drop ties.")
         queries = differences.queries
         if int(queries.sizes.max()) >= 2**31:
             raise DataError("A query may have at most 2^31 - 1 rows.")
         self._offsets = queries.offsets
         self._order = differences.order
         self._n_threads = resolve_threads(n_threads)
-        levels = differences.level_offsets
         start = np.repeat(queries.offsets[:-1], queries.sizes)
         self._lower = (np.repeat(levels[:-1], np.diff(levels)) - start).astype(np.int32)
         self._upper = (np.repeat(levels[1:], np.diff(levels)) - start).astype(np.int32)
         weight = differences.row_weight
         self._row_weight = None if (weight == 1.0).all() else weight
-        share = differences.query_weight / float(differences.query_weight @ differences.pair_sum)
+        total = float(differences.query_weight @ differences.pair_sum)
+        if total == 0.0:
+            raise DataError(
+                f"There is nothing to learn: {_describe(queries)} two rows with different labels."
+            )
+        share = differences.query_weight / total
         self._share = np.repeat(share, queries.sizes) * weight
 
     def arranged(self, rows: Floats) -> Floats:
@@ -106,10 +112,10 @@ class QueryHinge:
         return HingeValue(offset + float(above @ scores), above, offset)
 
     def squared_value(self, scores: Floats) -> SquaredHingeValue:
-        # Only differences matter; small numbers keep their digits.
+        active = _ActivePairs(self, scores)
+        # From here on only differences matter, and small numbers keep their digits.
         sizes = np.diff(self._offsets)
         scores = scores - np.repeat(np.add.reduceat(scores, self._offsets[:-1]) / sizes, sizes)
-        active = _ActivePairs(self, scores)
         above, below = active.sums(self._row_weight)
         offset = float(self._share @ below)
         partners = above + below
@@ -124,6 +130,15 @@ class QueryHinge:
         gradient = 2.0 * (plain + laplacian(scores))
         risk = offset + float((plain + 0.5 * gradient) @ scores)
         return SquaredHingeValue(risk, gradient, lambda v: 2.0 * laplacian(v))
+
+
+def _describe(queries: Queries) -> str:
+    if queries.labels is None:
+        return f"the rows (n_samples = {queries.n_rows}) have no"
+    names = ", ".join(str(label) for label in queries.labels[:3])
+    if queries.n_queries <= 3:
+        return f"none of the queries {names} has"
+    return f"none of the {queries.n_queries} queries ({names}, ...) has"
 
 
 class _ActivePairs:
@@ -196,5 +211,6 @@ class PairHinge:
 
     def _spread(self, per_pair: Floats) -> Floats:
         """Add each pair's number to its better row and take it from its worse row."""
-        gained = np.bincount(self._pairs.better, per_pair, self._n_rows)
-        return gained - np.bincount(self._pairs.worse, per_pair, self._n_rows)
+        better, worse = self._pairs.better, self._pairs.worse
+        total = np.bincount(better, per_pair, self._n_rows) - np.bincount(worse, per_pair, self._n_rows)
+        return np.asarray(total, dtype=np.float64)

@@ -22,8 +22,8 @@ class Tangent(Generic[T]):
 def minimize_along(at: Callable[[float], Tangent[T]], *, accuracy: float, max_values: int = 30) -> Tangent[T]:
     """The best of a few points of a convex function on t ≥ 0, at most `accuracy` above its minimum.
 
-    The minimum is bracketed by slopes of opposite signs; the next point is where the line through the slopes is
-    zero (or the middle, when that shrinks the bracket too slowly). Where the tangents at the ends of the
+    The minimum is bracketed by slopes of opposite signs; the next point is where the line through the slopes
+    is zero, kept off the ends. Where the tangents at the ends of the
     bracket meet, they prove how much lower the function may still be.
     """
     low, high = at(0.0), at(1.0)

@@ -4,59 +4,94 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankwise.types import Floats
+from rankwise.types import Floats, Ints
+
+_DEPENDENT = 1e-11
 
 
-def minimize_on_simplex(H: Floats, b: Floats, start: Floats, *, max_steps: int | None = None) -> Floats:
+def minimize_on_simplex(H: Floats, b: Floats, start: Floats) -> Floats:
     """Minimize ``½ xᵀHx − bᵀx`` over ``x ≥ 0, Σx = 1`` with a primal active-set method.
 
     Parameters
     ----------
     H : Floats, shape (k, k)
-        Positive semidefinite.
+        Positive semidefinite; it may be singular.
     start : Floats, shape (k,)
         A point of the simplex; its support is where the method begins, so a start near the solution is cheap.
 
     Notes
     -----
-    Each step solves the equations of the current support and either stays feasible, and takes in the
-    coordinate whose gradient promises most, or stops at the first coordinate that becomes 0 and drops it.
-    O(s³) a step for a support of size s. Every iterate is a point of the simplex, so that a caller that only
-    needs a bound may use any of them.
+    The support is kept such that its equations have one solution. On it, the minimum is found by steps that
+    end where a coordinate becomes 0 and drop it; then the coordinate with the smallest gradient comes in,
+    along the direction that keeps the other gradients equal. Where the objective has no curvature in that
+    direction, the support would become dependent: the step goes on until a coordinate leaves instead.
+    O(s³) a step for a support of size s. Every iterate is a point of the simplex, so a caller that only needs
+    a bound may use any of them; steps are limited, since rounding could make them go round in circles.
     """
-    k = len(b)
-    scale = max(float(H.diagonal().max()), np.finfo(np.float64).tiny)
-    # Planes that depend on each other make H singular; this much of the identity is below its rounding errors.
-    H = H + np.diag(np.full(k, 1e-13 * scale))
-    precision = 1e-12 * (scale + float(np.abs(b).max()))
+    scale = max(float(H.diagonal().max()), float(np.abs(b).max()), np.finfo(np.float64).tiny)
     x = start.copy()
-    support = x > 0.0
-    for _ in range(max_steps or 50 + 10 * k):
-        inside = np.flatnonzero(support)
-        target, level = _solve_on_support(H[np.ix_(inside, inside)], b[inside])
-        negative = target < 0.0
-        if negative.any():
-            current = x[inside]
-            ratio = np.where(negative, current / np.where(negative, current - target, 1.0), np.inf)
-            blocking = int(ratio.argmin())
-            moved = np.maximum(current + ratio[blocking] * (target - current), 0.0)
-            x[inside] = moved / moved.sum()
-            x[inside[blocking]] = 0.0
-            support[inside[blocking]] = False
-            continue
-        x[inside] = target
+    support = np.flatnonzero(x > 0.0)
+    for _ in range(20 + 4 * len(b)):
+        support = _settle(H, b, x, support)
         gradient = H @ x - b
-        gradient[inside] = np.inf
-        entering = int(gradient.argmin())
-        if gradient[entering] >= level - precision:
+        level = float(gradient @ x)
+        outside = np.ones(len(b), dtype=bool)
+        outside[support] = False
+        entering = int(np.where(outside, gradient, np.inf).argmin())
+        if not outside.any() or gradient[entering] >= level - 1e-13 * scale:
             break
-        support[entering] = True
+        support = _enter(H, x, support, entering, level - float(gradient[entering]))
     return x
 
 
-def _solve_on_support(H: Floats, b: Floats) -> tuple[Floats, float]:
-    """The minimizer with coordinates summing to 1, of any sign, and the gradient that all of them share."""
-    solved = np.linalg.solve(H, np.column_stack([b, np.ones(len(b))]))
-    level = (1.0 - solved[:, 0].sum()) / solved[:, 1].sum()
-    x = solved[:, 0] + level * solved[:, 1]
-    return x / x.sum(), float(level)
+def _settle(H: Floats, b: Floats, x: Floats, support: Ints) -> Ints:
+    """Move x to the minimum over its support, without coordinates that leave it on the way; that support."""
+    while len(support) > 1:
+        solved = _solve(H, support, np.column_stack([b[support], np.ones(len(support))]))
+        level = (1.0 - solved[:, 0].sum()) / solved[:, 1].sum()
+        target = solved[:, 0] + level * solved[:, 1]
+        if (target >= 0.0).all():
+            x[support] = target / target.sum()
+            return support
+        remaining = _step_until_one_leaves(x, support, target - x[support], 1.0)
+        if len(remaining) == len(support):
+            break
+        support = remaining
+    x[support] /= x[support].sum()
+    return support
+
+
+def _enter(H: Floats, x: Floats, support: Ints, entering: int, gain: float) -> Ints:
+    """Let a coordinate in along the direction that keeps the gradients of the others equal."""
+    solved = _solve(H, support, np.column_stack([H[support, entering], np.ones(len(support))]))
+    level = (solved[:, 0].sum() - 1.0) / solved[:, 1].sum()
+    direction = np.append(level * solved[:, 1] - solved[:, 0], 1.0)
+    support = np.append(support, entering)
+    curvature = float(direction @ H[np.ix_(support, support)] @ direction)
+    if not np.isfinite(curvature) or curvature <= _DEPENDENT * H[entering, entering]:
+        return _step_until_one_leaves(x, support, direction, np.inf)
+    return _step_until_one_leaves(x, support, direction, gain / curvature)
+
+
+def _step_until_one_leaves(x: Floats, support: Ints, direction: Floats, longest: float) -> Ints:
+    """Step along a direction, no further than the first coordinate to become 0, and drop that one."""
+    falling = np.flatnonzero(direction < 0.0)
+    ratios = x[support[falling]] / -direction[falling]
+    if len(falling) == 0 or ratios.min() >= longest:
+        moved = np.maximum(x[support] + longest * direction, 0.0)
+    else:
+        blocking = falling[ratios.argmin()]
+        moved = np.maximum(x[support] + ratios.min() * direction, 0.0)
+        moved[blocking] = 0.0
+        x[support[blocking]] = 0.0
+        support, moved = np.delete(support, blocking), np.delete(moved, blocking)
+    x[support] = moved / moved.sum()
+    return support
+
+
+def _solve(H: Floats, support: Ints, right: Floats) -> Floats:
+    part = H[np.ix_(support, support)]
+    # Adding a constant to H changes nothing where Σx = 1, and makes it regular if the planes are affinely
+    # independent; the diagonal keeps a support that is not from dividing by zero.
+    shift = max(float(part.diagonal().max()), np.finfo(np.float64).tiny)
+    return np.asarray(np.linalg.solve(part + shift + np.diag(np.full(len(support), 1e-15 * shift)), right))

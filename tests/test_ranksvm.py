@@ -1,0 +1,230 @@
+"""RankSVM minimizes the hinge over explicit pairs, and its gap is a proof."""
+
+import _thread
+import threading
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize, sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from pairs import hinge_pairs
+from rankwise import DataError, ParameterError, RankSVM
+from rankwise.losses.hinge import QueryHinge
+from rankwise.operators.design import MatrixDesign
+from rankwise.preferences.differences import QueryDifferences
+from rankwise.preferences.queries import group_rows
+from rankwise.solvers.bundle import minimize_bundle
+from rankwise.solvers.newton import minimize_newton
+from rankwise.solvers.planes import Planes
+from rankwise.solvers.simplex_qp import minimize_on_simplex
+from rankwise.types import Ties
+
+LOSSES = ["hinge", "squared_hinge"]
+WEIGHTINGS = ["query", "pair", "example"]
+
+
+def ranking(m=40, n=4, seed=1):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, n))
+    y = np.round(X @ rng.normal(size=n) + rng.normal(size=m), 1)
+    return X, y, rng.integers(0, 3, m)
+
+
+def objective(w, X, y, qid, alpha, loss, **options):
+    pairs, weights = hinge_pairs(y, qid, **options)
+    scores = X @ w
+    slack = np.maximum(0.0, 1.0 - (scores[pairs[:, 0]] - scores[pairs[:, 1]]))
+    return weights @ slack ** (1 + (loss == "squared_hinge")) + alpha * w @ w
+
+
+def minimum_over_pairs(X, y, qid, alpha, loss, **options):
+    """The minimum: of the smooth primal, or of the hinge's dual over explicit pairs, a program with a box."""
+    pairs, weights = hinge_pairs(y, qid, **options)
+    if loss == "squared_hinge":
+        tight = {"gtol": 1e-11}
+        start = np.zeros(X.shape[1])
+        return optimize.minimize(
+            lambda w: objective(w, X, y, qid, alpha, loss, **options), start, options=tight
+        ).fun
+    D = weights[:, None] * (X[pairs[:, 0]] - X[pairs[:, 1]])
+
+    def scaled_dual(a):
+        w = D.T @ a / (2 * alpha)
+        return len(a) * (alpha * w @ w - weights @ a), len(a) * (D @ w - weights)
+
+    tight = {"maxiter": 20000, "maxfun": 40000, "ftol": 1e-15, "gtol": 1e-10}
+    box = [(0.0, 1.0)] * len(pairs)
+    solved = optimize.minimize(scaled_dual, np.zeros(len(pairs)), jac=True, bounds=box, options=tight)
+    return -solved.fun / len(pairs)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("weighting", WEIGHTINGS)
+@pytest.mark.parametrize("alpha", [1.0, 1e-2, 1e-4])
+def test_objective_and_gap_enclose_the_minimum_over_explicit_pairs(loss, weighting, alpha):
+    X, y, qid = ranking(m=24)
+    weight = np.random.default_rng(2).uniform(0.5, 2.0, len(y))
+    lower = minimum_over_pairs(X, y, qid, alpha, loss, weighting=weighting, weight=weight)
+    for tol in (1e-1, 1e-3, 1e-6):
+        model = RankSVM(alpha, loss=loss, tol=tol, weighting=weighting).fit(X, y, qid, sample_weight=weight)
+        at_coef = objective(model.coef_, X, y, qid, alpha, loss, weighting=weighting, weight=weight)
+        assert model.objective_ == pytest.approx(at_coef, rel=1e-9)
+        assert at_coef >= lower - 1e-9
+        assert at_coef - lower <= model.gap_ + 1e-9
+        assert model.gap_ <= tol
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("alpha", [1e-1, 1e-3, 1e-5])
+def test_reported_gap_is_never_below_the_true_one(loss, alpha):
+    X, y, _ = ranking(m=400, n=20, seed=3)
+    solve = {"hinge": minimize_bundle, "squared_hinge": minimize_newton}[loss]
+    design = MatrixDesign(X)
+    risk = QueryHinge(QueryDifferences(group_rows(None, len(y)), y, ties=Ties.DROP))
+    best = solve(design, risk, alpha, tol=1e-8).objective
+    seen = []
+    solve(design, risk, alpha, tol=1e-5, on_iteration=seen.append)
+    assert len(seen) > 1
+    for step in seen:
+        assert step.objective - step.gap <= best + 1e-12
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_storage_row_order_and_label_shifts_do_not_matter(loss):
+    X, y, qid = ranking()
+    first = RankSVM(1e-2, loss=loss, tol=1e-7).fit(X, y, qid)
+    order = np.random.default_rng(0).permutation(len(y))
+    shifted = y + 10.0 * qid
+    for other in (
+        RankSVM(1e-2, loss=loss, tol=1e-7).fit(sparse.csr_matrix(X), y, qid),
+        RankSVM(1e-2, loss=loss, tol=1e-7).fit(X[order], shifted[order], qid[order].astype(str)),
+    ):
+        np.testing.assert_allclose(other.coef_, first.coef_, atol=5e-3)
+        assert other.objective_ == pytest.approx(first.objective_, abs=2e-7)
+
+
+@given(st.integers(0, 10**6), st.sampled_from(LOSSES), st.sampled_from(WEIGHTINGS))
+@settings(max_examples=20, deadline=None)
+def test_weight_two_is_the_row_twice_and_singletons_change_nothing(seed, loss, weighting):
+    rng = np.random.default_rng(seed)
+    X, y, qid = ranking(m=20, n=3, seed=seed)
+    weight = rng.integers(1, 3, len(y))
+    rows = np.repeat(np.arange(len(y)), weight)
+    options = {"loss": loss, "weighting": weighting, "tol": 1e-6}
+    weighted = RankSVM(1e-2, **options).fit(X, y, qid, sample_weight=weight)
+    repeated = RankSVM(1e-2, **options).fit(X[rows], y[rows], qid[rows])
+    alone = RankSVM(1e-2, **options).fit(
+        np.vstack([X[rows], X[:1]]), np.append(y[rows], 9.0), np.append(qid[rows], 77)
+    )
+    assert weighted.objective_ == pytest.approx(repeated.objective_, abs=2e-6)
+    assert alone.objective_ == pytest.approx(repeated.objective_, abs=2e-6)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_pairs_and_scores_agree_when_they_say_the_same(loss):
+    X, y, _ = ranking()
+    pairs = np.argwhere(y[:, None] > y[None, :])
+    listed = RankSVM(1e-3, loss=loss, tol=1e-7).fit_preferences(X, pairs)
+    scored = RankSVM(1e-3, loss=loss, tol=1e-7).fit(X, y)
+    assert listed.objective_ == pytest.approx(scored.objective_, abs=2e-7)
+    np.testing.assert_allclose(listed.coef_, scored.coef_, atol=0.02)
+
+
+def test_a_magnitude_is_the_margin_and_a_weight_counts_pairs():
+    X, pairs = np.eye(3), [[0, 1], [1, 2]]
+    wide = RankSVM(1e-6, tol=1e-9).fit_preferences(X, pairs, magnitude=[3.0, 1.0])
+    scores = wide.predict(X)
+    assert scores[0] - scores[1] == pytest.approx(3.0, abs=1e-3)
+    assert scores[1] - scores[2] == pytest.approx(1.0, abs=1e-3)
+    twice = RankSVM(0.1, tol=1e-9).fit_preferences(X, pairs, weight=[2.0, 1.0])
+    again = RankSVM(0.1, tol=1e-9).fit_preferences(X, [*pairs, pairs[0]])
+    np.testing.assert_allclose(twice.coef_, again.coef_, atol=1e-4)
+
+
+def test_planes_kept_from_one_alpha_serve_the_next():
+    X, y, _ = ranking(m=500, n=30, seed=4)
+    design = MatrixDesign(X)
+    risk = QueryHinge(QueryDifferences(group_rows(None, len(y)), y, ties=Ties.DROP))
+    alone = minimize_bundle(design, risk, 1e-5, tol=1e-4)
+    planes, start = Planes(30), None
+    for alpha in (1e-3, 1e-4, 1e-5):
+        result = minimize_bundle(design, risk, alpha, tol=1e-4, planes=planes, start=start)
+        start = result.coef
+    assert result.n_products < alone.n_products
+    assert result.objective == pytest.approx(alone.objective, abs=1e-4)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_warm_start_at_the_solution_stops_sooner(loss):
+    X, y, qid = ranking(m=300, n=20)
+    model = RankSVM(1e-3, loss=loss, tol=1e-5, warm_start=True).fit(X, y, qid)
+    cold, best = model.n_products_, model.objective_
+    model.fit(X, y, qid)
+    assert model.n_products_ < cold
+    assert model.objective_ <= best + 1e-5
+
+
+def test_the_simplex_program_is_solved_to_its_optimality_conditions():
+    rng = np.random.default_rng(0)
+    for k in (1, 2, 7, 40):
+        A = rng.normal(size=(k, 5))
+        H, b = A @ A.T, rng.normal(size=k)
+        x = minimize_on_simplex(H, b, np.eye(k)[0])
+        gradient = H @ x - b
+        assert x.min() >= 0.0
+        assert x.sum() == pytest.approx(1.0)
+        assert gradient.min() >= gradient @ x - 1e-9
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_too_few_iterations_warn_and_name_the_gap(loss):
+    X, y, qid = ranking(m=300, n=20)
+    with pytest.warns(ConvergenceWarning, match=r"max_iter=1 .* gap_="):
+        model = RankSVM(1e-6, loss=loss, tol=1e-9, max_iter=1).fit(X, y, qid)
+    assert model.gap_ > 1e-9
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_tolerance_that_doubles_cannot_certify_says_so(loss):
+    X, y, qid = ranking()
+    with pytest.warns(ConvergenceWarning, match="double precision"):
+        model = RankSVM(1e-1, loss=loss, tol=0.0).fit(X, y, qid)
+    assert model.gap_ < 1e-12
+
+
+def test_an_interrupt_returns_the_best_so_far_with_its_gap():
+    X, y, _ = ranking(m=3000, n=50)
+    timer = threading.Timer(0.3, _thread.interrupt_main)
+    timer.start()
+    with pytest.warns(ConvergenceWarning, match="Interrupted"):
+        model = RankSVM(1e-9, tol=1e-13, max_iter=10**6).fit(X, y)
+    assert np.isfinite(model.gap_)
+    assert model.objective_ < 1.0
+
+
+def test_bad_input_is_named():
+    X, y, qid = ranking()
+    with pytest.raises(DataError, match=r"none of the queries .* has two rows with different labels"):
+        RankSVM().fit(X, np.ones(len(y)), qid)
+    with pytest.raises(DataError, match="have no two rows"):
+        RankSVM().fit(X, np.ones(len(y)))
+    with pytest.raises(ParameterError, match=r"'alpha'.*above 0"):
+        RankSVM(alpha=0.0).fit(X, y)
+    with pytest.raises(ParameterError, match=r"'loss'.*'hinge', 'squared_hinge'"):
+        RankSVM(loss="log").fit(X, y)
+    with pytest.raises(ValueError, match="NaN"):
+        RankSVM().fit(X, np.where(np.arange(len(y)) == 3, np.nan, y))
+    with pytest.raises(DataError, match="overflow"):
+        RankSVM(1e-3).fit(X * 1e200, y)
+
+
+@parametrize_with_checks([RankSVM(), RankSVM(loss="squared_hinge")])
+def test_scikit_learn_checks(estimator, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        check(estimator)
