@@ -13,6 +13,7 @@ from rankwise.errors import ParameterError
 LEARNERS = {
     "rankrls": "RankRLS",
     "kernel-rankrls": "KernelRankRLS",
+    "ranksvm": "RankSVM",
 }
 SELECTORS = {
     "rankrls": "RankRLSCV",
