@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from rankwise import DataError, KernelRankRLS, ParameterError, RankRLS, load
+from rankwise import DataError, KernelRankRLS, ParameterError, RankRLS, RankRLSCV, load
 from rankwise.estimators.kernel_rankrls import choose_kernel_solver
 from rankwise.metrics import pairwise_error, preference_error
 from rankwise.types import KernelSolver
@@ -217,3 +217,48 @@ def test_mistakes_are_named(options, eval_set, error, message):
     }[eval_set]
     with pytest.raises(error, match=message):
         RankRLS(**options).fit(X, y, qid, eval_set=given)
+
+
+ALPHAS = 2.0 ** np.arange(-10, 11)
+
+
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_cv_reads_the_papers_methods_off_one_surface(early_stopping, tmp_path):
+    X, y, qid = noisy_ranking(noise=6.0)
+    held = noisy_ranking(seed=5, noise=6.0)
+    model = RankRLSCV([0.0, *ALPHAS], solver="cg", early_stopping=early_stopping).fit(
+        X, y, qid, eval_set=held
+    )
+    assert model.surface_.shape == (22, model.n_iter_)
+    kept = "hybrid" if early_stopping else "tikhonov"
+    assert model.best_["score"] == pytest.approx(model.readings_[kept]["score"], abs=1e-12)
+    assert model.readings_["hybrid"]["score"] == model.surface_.min()
+    by_iteration = RankRLS(0.0, early_stopping=True).fit(X, y, qid, eval_set=held)
+    assert model.readings_["iteration"]["n_iter"] == by_iteration.best_iter_
+    assert pairwise_error(held[1], model.predict(held[0]), held[2]) == pytest.approx(
+        model.best_["score"], abs=1e-9
+    )
+    alone = RankRLS(model.best_["alpha"], solver="cg", early_stopping=early_stopping).fit(
+        X, y, qid, eval_set=held
+    )
+    np.testing.assert_allclose(model.coef_, alone.coef_, rtol=1e-6, atol=1e-9)
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(load(tmp_path / "model").surface_, model.surface_)
+
+
+@pytest.mark.parametrize("eval_set", [None, noisy_ranking(seed=5)])
+def test_cv_by_cg_values_alphas_as_the_closed_form_does(eval_set):
+    X, y, qid = noisy_ranking()
+    options = {"alphas": ALPHAS[::4], "cv": 4, "ties": ("keep", "drop")}
+    closed = RankRLSCV(**options, solver="primal").fit(X, y, qid, eval_set=eval_set)
+    cg = RankRLSCV(**options, **PRECISE).fit(X, y, qid, eval_set=eval_set)
+    np.testing.assert_allclose(cg.scores_, closed.scores_, atol=1e-9)
+    np.testing.assert_allclose(cg.coef_, closed.coef_, rtol=1e-6, atol=1e-9)
+
+
+def test_cv_by_cg_says_what_it_cannot_do():
+    X, y, qid = noisy_ranking()
+    with pytest.raises(ParameterError, match="early_stopping needs an eval_set"):
+        RankRLSCV(solver="cg", early_stopping=True).fit(X, y, qid)
+    with pytest.raises(ParameterError, match="Leave-pair-out needs a closed form"):
+        RankRLSCV(solver="cg").fit(X, y)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from rankwise.errors import DataError
-from rankwise.metrics import get_measure
+from rankwise.metrics.measure import Measure, get_measure
 from rankwise.metrics.preferences import preference_error
 from rankwise.preferences.pairs import Pairs
-from rankwise.preferences.queries import Queries, group_rows
+from rankwise.preferences.queries import group_rows
 from rankwise.solvers.surface import Validation
 from rankwise.types import Bools, Floats, Matrix
 from rankwise.validation import Problem, check_eval_parts, check_eval_rows, check_eval_set, check_pairs
@@ -31,15 +31,15 @@ class HeldOut:
         return Validation(scores, self.measure, self.higher_is_better)
 
 
-def judged_rows(X: Matrix, y: Floats, queries: Queries, measure_name: str, name: str) -> HeldOut:
+def judged_rows(rows: Problem, measure: str | Measure, name: str) -> HeldOut:
     """Rows judged by a measure; `name` says in errors where they came from."""
-    measure = get_measure(measure_name)
-    prepared = measure.on(y, queries)
+    judge = get_measure(measure)
+    prepared = judge.on(rows.y, rows.queries)
     if prepared.left_out.all():
         raise DataError(
-            f"{name} cannot be measured by {measure.name!r}: {prepared.left_out_reason} in every query."
+            f"{name} cannot be measured by {judge.name!r}: {prepared.left_out_reason} in every query."
         )
-    return HeldOut(X, prepared, measure.higher_is_better)
+    return HeldOut(rows.X, prepared, judge.higher_is_better)
 
 
 def judged_pairs(X: Matrix, pairs: Pairs) -> HeldOut:
@@ -50,8 +50,7 @@ def judged_pairs(X: Matrix, pairs: Pairs) -> HeldOut:
 
 def judged_eval_set(estimator: Any, eval_set: Any, measure: str) -> HeldOut:
     """``(X, y)`` or ``(X, y, qid)`` with the features of the training data."""
-    checked = check_eval_set(estimator, eval_set)
-    return judged_rows(checked.X, checked.y, checked.queries, measure, "eval_set")
+    return judged_rows(check_eval_set(estimator, eval_set), measure, "eval_set")
 
 
 def judged_eval_pairs(estimator: Any, eval_set: Any) -> HeldOut:
@@ -73,7 +72,7 @@ def split_problem(problem: Problem, fraction: float, measure: str, seed: Any) ->
         held = _draw(queries.n_rows, fraction, random)
     rest, out = _rows_of(problem, ~held), _rows_of(problem, held)
     name = f"validation_fraction={fraction:g} of the training data"
-    return rest, judged_rows(out.X, out.y, out.queries, measure, name)
+    return rest, judged_rows(out, measure, name)
 
 
 def split_pairs(X: Matrix, pairs: Pairs, fraction: float, seed: Any) -> tuple[Pairs, HeldOut]:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rankwise.errors import ParameterError
 from rankwise.estimators.held_out import (
     HeldOut,
@@ -40,6 +42,7 @@ class IterativeMixin:
 
     tol: float
     max_iter: int
+    solver: str
     early_stopping: bool
     patience: int
     validation_fraction: float
@@ -104,8 +107,9 @@ class IterativeMixin:
         for name in ("best_iter_", "validation_curve_"):
             vars(self).pop(name, None)
         if runs and runs[0].surface is not None:
-            self.validation_curve_ = runs[0].surface.values[0]
-            self.best_iter_ = int(runs[0].surface.best_iter[0])
+            k = int(np.searchsorted(runs[0].alphas, alpha))
+            self.validation_curve_ = runs[0].surface.values[k]
+            self.best_iter_ = int(runs[0].surface.best_iter[k])
         if runs and alpha == 0.0 and runs[0].surface is None:
             warnings.warn(
                 "alpha is 0 and there is no early stopping, so nothing regularizes the model.", stacklevel=4

@@ -187,7 +187,7 @@ _SPACES: dict[Solver, Callable[[RankRLS, Matrix, Sequence[SquaredLoss], HeldOut 
 
 
 class RankRLSCV(SelectingRanker, LinearRanker):
-    """Linear RankRLS that chooses alpha, every value of it from one decomposition.
+    """Linear RankRLS that chooses alpha, every value of it from one decomposition or one run of "cg".
 
     Parameters
     ----------
@@ -200,10 +200,17 @@ class RankRLSCV(SelectingRanker, LinearRanker):
         takes its place.
     measure : str or Measure, default="pairwise_error"
         What is measured on the rows left out; see `rankwise.metrics.get_measure`.
-    solver : {"auto", "primal", "dual"}, default="auto"
+    solver : {"auto", "primal", "dual", "cg"}, default="auto"
+        "cg" solves all alphas with the products of a single run and, given an `eval_set`, measures every
+        iterate of every alpha on it; folds take one run each.
     ties : {"keep", "drop"} or a tuple of them, default="keep"
         ``("keep", "drop")`` chooses as paper A does.
     weighting : {"example", "pair", "query"} or a tuple of them, default="example"
+    early_stopping : bool, default=False
+        Whether "cg" takes each alpha at its best iteration (paper C's hybrid; with ``alphas=[0]`` its
+        regularization by iteration) and stops when none improves, rather than at convergence.
+    tol, max_iter, patience, checkpoint, checkpoint_seconds
+        Of "cg", as in `RankRLS`.
 
     Attributes
     ----------
@@ -218,7 +225,14 @@ class RankRLSCV(SelectingRanker, LinearRanker):
         The measure for each.
     cv_ : str
         What the choice rested on.
-    solver_ : {"primal", "dual"}
+    solver_ : {"primal", "dual", "cg"}
+    surface_ : array, shape (n_alphas, n_iterations)
+        The measure on the `eval_set` for every alpha and iteration of "cg".
+    readings_ : dict
+        What each of paper C's methods would choose on that surface, and its score: "tikhonov" (the best alpha
+        at convergence), "iteration" (the best iteration at the smallest alpha), "hybrid" (the best of all).
+    n_iter_, validation_curve_, best_iter_
+        As in `RankRLS`, for the chosen alpha.
     """
 
     _fitted_state: Fields = (*RankRLS._fitted_state, *SelectingRanker._selection_state)
@@ -232,6 +246,12 @@ class RankRLSCV(SelectingRanker, LinearRanker):
         solver: str = "auto",
         ties: str | Sequence[str] = "keep",
         weighting: str | Sequence[str] = "example",
+        tol: float = 1e-5,
+        max_iter: int = 500,
+        early_stopping: bool = False,
+        patience: int = 10,
+        checkpoint: str | None = None,
+        checkpoint_seconds: float = 60.0,
     ) -> None:
         self.alphas = alphas
         self.cv = cv
@@ -239,7 +259,25 @@ class RankRLSCV(SelectingRanker, LinearRanker):
         self.solver = solver
         self.ties = ties
         self.weighting = weighting
+        self.tol = tol
+        self.max_iter = max_iter
+        self.early_stopping = early_stopping
+        self.patience = patience
+        self.checkpoint = checkpoint
+        self.checkpoint_seconds = checkpoint_seconds
 
     def _candidates(self) -> Iterator[tuple[dict[str, Any], ClosedFormRanker]]:
         for setting in grid_of({"ties": self.ties, "weighting": self.weighting}):
-            yield setting, RankRLS(solver=self.solver, **setting)
+            yield (
+                setting,
+                RankRLS(
+                    solver=self.solver,
+                    tol=self.tol,
+                    max_iter=self.max_iter,
+                    early_stopping=self.early_stopping,
+                    patience=self.patience,
+                    checkpoint=self.checkpoint,
+                    checkpoint_seconds=self.checkpoint_seconds,
+                    **setting,
+                ),
+            )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import product
 from typing import Any, Self
 
@@ -12,12 +13,15 @@ from numpy.typing import ArrayLike
 from rankwise.errors import ParameterError
 from rankwise.estimators.base import Ranker
 from rankwise.estimators.closed_form import ClosedFormRanker
+from rankwise.estimators.held_out import HeldOut, judged_rows
 from rankwise.losses.squared import losses_on_scores
 from rankwise.metrics.measure import Measure, get_measure
 from rankwise.persist.fields import Fields, array, value
 from rankwise.selection.criteria import Criterion, Validation, best_alpha, choose_criterion
+from rankwise.solvers.krylov import KrylovSpace
+from rankwise.solvers.spaces import Space
 from rankwise.types import Floats
-from rankwise.validation import check_alphas, check_eval_set, check_problem
+from rankwise.validation import Problem, check_alphas, check_eval_set, check_problem
 
 # Paper A's grid.
 DEFAULT_ALPHAS = tuple(2.0**k for k in range(-15, 16))
@@ -34,6 +38,8 @@ class SelectingRanker(Ranker):
     settings_: list[dict[str, Any]]
     best_: dict[str, Any]
     cv_: str
+    surface_: Floats
+    readings_: dict[str, dict[str, Any]]
 
     _selection_state: Fields = (
         array("alphas_", "alphas"),
@@ -41,6 +47,8 @@ class SelectingRanker(Ranker):
         value("settings_", list),
         value("best_", dict),
         value("cv_", str),
+        array("surface_", "alphas iterations", optional=True),
+        value("readings_", dict, optional=True),
     )
 
     def fit(
@@ -66,23 +74,30 @@ class SelectingRanker(Ranker):
         """
         measure, alphas = get_measure(self.measure), check_alphas(self.alphas)
         problem = check_problem(self, X, y, qid, sample_weight)
-        criterion: Criterion
-        if eval_set is None:
-            criterion = choose_criterion(self.cv, problem, measure)
-        else:
-            criterion = Validation(check_eval_set(self, eval_set), measure)
+        criterion, held_out = self._criterion(problem, eval_set, measure)
         settings, values, best = [], [], None
         for setting, candidate in self._candidates():
-            losses = losses_on_scores(problem, *candidate._checked_choices())
-            (space,) = candidate._spaces_for(problem.X, losses, None)
+            space = _space_of(candidate, problem, held_out)
+            refit = partial(_space_of, candidate)
             settings.append(setting)
-            values.append(criterion.values(space, alphas, candidate._scores_for_all))
+            values.append(criterion.values(space, alphas, candidate._scores_for_all, refit))
             if best_alpha(np.stack(values), measure)[0] == len(values) - 1:
                 best = candidate, space
         assert best is not None
         self._become(best, settings, np.stack(values), alphas, measure)
         self.cv_, self.fitted_with_qid_ = criterion.name, qid is not None
         return self
+
+    def _criterion(
+        self, problem: Problem, eval_set: Any, measure: Measure
+    ) -> tuple[Criterion, HeldOut | None]:
+        """What the choice rests on, and the rows that judge the iterates of conjugate gradient."""
+        if eval_set is None and getattr(self, "early_stopping", False):
+            raise ParameterError("early_stopping needs an eval_set, on which alpha is chosen as well.")
+        if eval_set is None:
+            return choose_criterion(self.cv, problem, measure), None
+        checked = check_eval_set(self, eval_set)
+        return Validation(checked, measure), judged_rows(checked, measure, "eval_set")
 
     def _become(
         self,
@@ -103,10 +118,34 @@ class SelectingRanker(Ranker):
         self.alphas_, self.scores_, self.settings_ = alphas, values, settings
         chosen = {"alpha": float(alphas[column]), "score": float(values[row, column])}
         self.best_ = chosen | settings[row]
+        self._read_surface(space)
+
+    def _read_surface(self, space: Space) -> None:
+        """What conjugate gradient saw on the eval_set: the whole surface, and paper C's methods on it."""
+        for name in ("surface_", "readings_"):
+            self.__dict__.pop(name, None)
+        if not isinstance(space, KrylovSpace) or space.runs[0].surface is None:
+            return
+        (run,) = space.runs
+        readings = {"iteration": run.by_iteration(), "hybrid": run.hybrid()}
+        if not space.iterations.stop_early:
+            readings["tikhonov"] = run.tikhonov()
+        self.surface_ = space.runs[0].surface.values
+        self.readings_ = {
+            method: {"alpha": one.alpha, "n_iter": one.n_iter, "score": one.value}
+            for method, one in readings.items()
+        }
 
     def _candidates(self) -> Iterator[tuple[dict[str, Any], ClosedFormRanker]]:
         """Each setting besides alpha, and an unfitted model with it."""
         raise NotImplementedError
+
+
+def _space_of(candidate: ClosedFormRanker, problem: Problem, held_out: HeldOut | None = None) -> Space:
+    """Where a candidate learns from these rows; only conjugate gradient has use for those held out."""
+    losses = losses_on_scores(problem, *candidate._checked_choices())
+    (space,) = candidate._spaces_for(problem.X, losses, held_out if candidate.solver == "cg" else None)
+    return space
 
 
 def grid_of(options: dict[str, Any]) -> Iterator[dict[str, Any]]:

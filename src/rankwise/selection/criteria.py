@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from rankwise.errors import DataError, ParameterError
 from rankwise.metrics.measure import Measure
 from rankwise.solvers.hold_out import held_out_scores
+from rankwise.solvers.krylov import KrylovSpace
 from rankwise.solvers.leave_pair_out import centred_ridge, leave_pair_out_error
 from rankwise.solvers.spaces import MappedSpace, Space
 from rankwise.types import Floats, Ints, Matrix
@@ -21,6 +22,8 @@ LEAVE_PAIR_OUT = "leave-pair-out"
 
 # Scores of rows, one column an alpha, for coefficients of shape (n_alphas, p).
 ScoreAll = Callable[[Floats, Matrix], Floats]
+# The space of the same model for other row weights.
+Refit = Callable[[Problem], Space]
 
 
 class Criterion(Protocol):
@@ -29,7 +32,7 @@ class Criterion(Protocol):
     @property
     def name(self) -> str: ...
 
-    def values(self, space: Space, alphas: Floats, score_all: ScoreAll) -> Floats: ...
+    def values(self, space: Space, alphas: Floats, score_all: ScoreAll, refit: Refit) -> Floats: ...
 
 
 @dataclass(frozen=True)
@@ -41,12 +44,28 @@ class HoldOut:
     problem: Problem
     measure: Measure
 
-    def values(self, space: Space, alphas: Floats, score_all: ScoreAll) -> Floats:
-        scores = held_out_scores(_bare(space), self.folds, alphas)
+    def values(self, space: Space, alphas: Floats, score_all: ScoreAll, refit: Refit) -> Floats:
+        if isinstance(space, KrylovSpace):
+            scores = self._refitted_scores(alphas, score_all, refit)
+        else:
+            scores = held_out_scores(_bare(space), self.folds, alphas)
         seen = ~np.isnan(scores[:, 0])
         query = self.problem.queries.query_of_row()[seen]
         prepared = self.measure.on(self.problem.y[seen], query)
         return np.array([prepared(column) for column in scores[seen].T])
+
+    def _refitted_scores(self, alphas: Floats, score_all: ScoreAll, refit: Refit) -> Floats:
+        """Conjugate gradient has no shortcut: one run for each fold, whose rows weigh nothing in it."""
+        problem = self.problem
+        query, weight = problem.queries.query_of_row(), problem.row_weight
+        scores = np.full((len(query), len(alphas)), np.nan)
+        for fold in self.folds:
+            rows = np.flatnonzero(np.isin(query, fold))
+            without = np.ones(len(query)) if weight is None else weight.copy()
+            without[rows] = 0.0
+            space = refit(replace(problem, row_weight=without))
+            scores[rows] = score_all(space.solve_all(alphas), problem.X[rows])
+        return scores
 
 
 @dataclass(frozen=True)
@@ -57,20 +76,28 @@ class LeavePairOut:
     measure: Measure
     name: str = LEAVE_PAIR_OUT
 
-    def values(self, space: Space, alphas: Floats, score_all: ScoreAll) -> Floats:
+    def values(self, space: Space, alphas: Floats, score_all: ScoreAll, refit: Refit) -> Floats:
+        if isinstance(space, KrylovSpace):
+            raise ParameterError("Leave-pair-out needs a closed form; with solver='cg', give an eval_set.")
         errors = leave_pair_out_error(centred_ridge(_bare(space), alphas), self.problem.y)
         return 1.0 - errors if self.measure.higher_is_better else errors
 
 
 @dataclass(frozen=True)
 class Validation:
-    """The measure on rows that the user set apart."""
+    """The measure on rows that the user set apart.
+
+    Conjugate gradient knows it already, from the recurrences of its own scores of these rows.
+    """
 
     problem: Problem
     measure: Measure
     name: str = "eval_set"
 
-    def values(self, space: Space, alphas: Floats, score_all: ScoreAll) -> Floats:
+    def values(self, space: Space, alphas: Floats, score_all: ScoreAll, refit: Refit) -> Floats:
+        if isinstance(space, KrylovSpace) and space.validation is not None:
+            (run,) = space.run(alphas)
+            return np.array([space.reading(run, k).value for k in range(len(alphas))])
         prepared = self.measure.on(self.problem.y, self.problem.queries)
         scores = score_all(space.solve_all(alphas), self.problem.X)
         return np.array([prepared(column) for column in scores.T])

@@ -73,7 +73,7 @@ class KrylovSpace:
     validation : Validation or None
         Of z; needed to stop early.
     runs : list of ShiftedCGResult
-        What `solve` and `solve_all` have done, one run a target; the last call's.
+        What `solve` and `solve_all` have done, one run a target; the last alphas'.
     """
 
     product: LinearMap
@@ -85,28 +85,29 @@ class KrylovSpace:
 
     def solve(self, alpha: float) -> Floats:
         """Coefficients for one alpha, shape (p,) or (p, k)."""
-        kept = [self.reading(run, 0).solution for run in self.run([alpha])]
-        return self.turn(kept[0] if self.right.ndim == 1 else np.column_stack(kept))
+        return np.asarray(self.solve_all([alpha])[0])
 
     def solve_all(self, alphas: Sequence[float] | Floats) -> Floats:
         """Coefficients for every alpha, shape (n_alphas, p) or (n_alphas, p, k), from one run a target."""
-        ascending, place = np.unique(np.asarray(alphas, dtype=np.float64), return_inverse=True)
-        runs = self.run(ascending)
+        runs = self.run(alphas)
         solved = []
-        for k in place:
+        for k in np.searchsorted(runs[0].alphas, alphas):
             kept = [self.reading(run, k).solution for run in runs]
             solved.append(self.turn(kept[0] if self.right.ndim == 1 else np.column_stack(kept)))
         return np.stack(solved)
 
     def run(self, alphas: Sequence[float] | Floats) -> list[ShiftedCGResult]:
-        """One run of conjugate gradient a target."""
+        """One run of conjugate gradient a target; the last runs are used again if they hold these alphas."""
+        ascending = np.unique(np.asarray(alphas, dtype=np.float64))
+        if self.runs and np.isin(ascending, self.runs[0].alphas).all():
+            return self.runs
         targets = self.right[:, None] if self.right.ndim == 1 else self.right
         how = self.iterations
         self.runs[:] = [
             how.run(
                 self.product,
                 np.ascontiguousarray(target),
-                alphas,
+                ascending,
                 validation=self.validation,
                 patience=how.patience,
                 stop_early=how.stop_early,
