@@ -170,6 +170,34 @@ def test_files_give_the_same_data_as_frames(tmp_path, name):
 
 
 @pytest.mark.parametrize(
+    "written, labels",
+    [
+        (["7", "12", "-3"], [7, 12, -3]),
+        (["007", "7", "7"], ["007", "7", "7"]),
+        (["NA", "null", "nan"], ["NA", "null", "nan"]),
+        (["1.0", "1", "x"], ["1.0", "1", "x"]),
+        (["+1", "1", "1"], ["+1", "1", "1"]),
+        (["99999999999999999999", "1", "2"], ["99999999999999999999", "1", "2"]),
+        (["2024-01-01", "2024-01-02", "2024-01-02"], ["2024-01-01", "2024-01-02", "2024-01-02"]),
+    ],
+    ids=lambda values: str(values[0]),
+)
+def test_labels_in_text_files_stay_as_they_are_written(tmp_path, written, labels):
+    path = tmp_path / "a.csv"
+    path.write_text("q,y,f,d\n" + "".join(f"{label},{i},{i},{label}\n" for i, label in enumerate(written)))
+    data = read_table(path, label="y", qid="q", doc="d")
+    assert data.qid.tolist() == data.docs.tolist() == labels
+
+
+def test_an_empty_query_label_is_missing(tmp_path):
+    path = tmp_path / "a.csv"
+    for first in ("a", "1"):
+        path.write_text(f"q,y,f\n{first},1,2\n,3,4\n")
+        with pytest.raises(FileFormatError, match=r"Column 'q' has a missing value in row 1"):
+            read_table(path, label="y", qid="q")
+
+
+@pytest.mark.parametrize(
     "content, message",
     [
         (b"", "Empty CSV file"),
@@ -181,6 +209,7 @@ def test_files_give_the_same_data_as_frames(tmp_path, name):
         (b"y,f\n1,2\n3,inf\n", r"row 1, column 0 \('f'\) is inf"),
         (b"\x00\xff\xfe\x00\n\xff\xff\n", "line 1: the header is not UTF-8 text"),
         (b"a,b\n1,2\n", "no column 'y'"),
+        (b"y,f,q\n1,2,a\n3,4,\xff\xfe\n", "bad.csv"),
         (b"y,f,f\n1,2,3\n", "two columns of the same name"),
     ],
 )

@@ -40,7 +40,8 @@ def read_table(
     features : list of str, optional
         The feature columns; only these are read from a Parquet file. By default all that remain.
     doc : str, optional
-        The column of document labels.
+        The column of document labels. In text files, labels of queries and documents are integers only if all
+        are written as such: 007 stays text.
     """
     path = Path(path)
     suffixes = [suffix.lower() for suffix in path.suffixes]
@@ -53,7 +54,10 @@ def read_table(
         )
     wanted = [name for name in (label, qid, doc, *(features or ())) if name is not None] if features else None
     try:
-        table = _read_parquet(path, wanted) if kind in _PARQUET else _read_text(path, _DELIMITERS[kind])
+        if kind in _PARQUET:
+            table = _read_parquet(path, wanted)
+        else:
+            table = _read_text(path, _DELIMITERS[kind], [name for name in (qid, doc) if name is not None])
     except ImportError:
         raise MissingExtraError(f"Reading {path.name}", "arrow") from None
     try:
@@ -74,7 +78,7 @@ def _read_parquet(path: Path, columns: list[str] | None) -> Any:
             raise FileFormatError(path, f"is not a Parquet file that can be read: {error}") from error
 
 
-def _read_text(path: Path, delimiter: str) -> Any:
+def _read_text(path: Path, delimiter: str, labels: list[str]) -> Any:
     import pyarrow as pa
     from pyarrow import csv
 
@@ -87,13 +91,30 @@ def _read_text(path: Path, delimiter: str) -> Any:
                 stream,
                 read_options=csv.ReadOptions(use_threads=False),
                 parse_options=csv.ParseOptions(delimiter=delimiter),
+                convert_options=csv.ConvertOptions(column_types=dict.fromkeys(labels, pa.string())),
             )
     except (pa.ArrowException, OSError) as error:
         row = re.search(r"Row #(\d+): ", str(error))
         message = str(error)[row.end() :] if row else str(error)
         raise FileFormatError(path, message, int(row[1]) if row else None) from error
     try:
-        table.column_names  # noqa: B018 - decodes the header, which pyarrow left as bytes
+        names = table.column_names
     except UnicodeDecodeError:
         raise FileFormatError(path, "the header is not UTF-8 text", 1) from None
+    for i, name in enumerate(names):
+        if name in labels:
+            table = table.set_column(i, name, _label_column(table.column(i)))
     return table
+
+
+def _label_column(text: Any) -> Any:
+    """Labels as text, with nothing where there is none; as integers only if that loses no leading zero."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    text = compute.if_else(compute.equal(text, ""), None, text)
+    try:
+        whole = text.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return text
+    return whole if whole.cast(pa.string()).equals(text) else text
