@@ -70,7 +70,7 @@ class ClickLog:
         places = _whole_numbers("position", position, minimum=1, n=n)
         clicks = _whole_numbers("clicked", clicked, minimum=0, maximum=1, n=n).astype(bool)
         if propensity is None:
-            look = estimate_position_bias(rows, places, clicks)[places - 1]
+            look = estimate_position_bias(rows, places, clicks)
         else:
             look = check_labels(propensity, n, name="propensity")
             bad = (look <= 0) | (look > 1)
@@ -171,18 +171,17 @@ def pairs_from_clicks(log: ClickLog, *, max_weight: float | None = None) -> Pref
     ----------
     .. [1] T. Joachims, A. Swaminathan, T. Schnabel: Unbiased Learning-to-Rank with Biased Feedback, WSDM 2017
     """
-    by_session = np.argsort(log.session, kind="stable")
-    _, size = np.unique(log.session, return_counts=True)
-    start = np.cumsum(size) - size
-    of_session = np.repeat(np.arange(len(size)), size)
-    clicks = np.flatnonzero(log.clicked[by_session])
-    click, other, _ = _candidates(np.append(start, len(by_session)), of_session[clicks])
-    preferred, other = by_session[clicks[click]], by_session[other]
-    weight = 1.0 / log.propensity[preferred]
+    sessions = group_rows(log.session, len(log.row))
+    row, clicked, propensity = (sessions.grouped(part) for part in (log.row, log.clicked, log.propensity))
+    session = np.repeat(np.arange(sessions.n_queries), sessions.sizes)
+    clicks = np.flatnonzero(clicked)
+    click, other, _ = _candidates(sessions.offsets, session[clicks])
+    preferred = clicks[click]
+    weight = 1.0 / propensity[preferred]
     if max_weight is not None:
         weight = np.minimum(weight, check_number("max_weight", max_weight, minimum=0.0, exclusive=True))
-    keep = log.row[preferred] != log.row[other]
-    return _summed(log.row[preferred][keep], log.row[other][keep], weight[keep])
+    keep = row[preferred] != row[other]
+    return _summed(row[preferred][keep], row[other][keep], weight[keep])
 
 
 def _whole_numbers(

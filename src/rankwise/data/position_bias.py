@@ -16,7 +16,7 @@ _MAX_ROUNDS, _TOLERANCE = 1000, 1e-8
 
 
 def estimate_position_bias(row: Ints, position: Ints, clicked: NDArray[np.bool_]) -> Floats:
-    """The probability that users look at each place of a page, up to a common factor.
+    """The probability that users look at the place of each result shown, up to a common factor.
 
     Assumes the position-based model: a row r in place k is clicked with probability θ_k γ_r. Rows that were
     shown in several places tell the two apart, so the engine must not always have shown the same order. θ and
@@ -26,9 +26,8 @@ def estimate_position_bias(row: Ints, position: Ints, clicked: NDArray[np.bool_]
 
     Returns
     -------
-    Floats, shape (largest position,)
-        θ by place, the largest 1. A place without a click gets one click for all its showings; a place that
-        never occurs gets NaN.
+    Floats, one per result shown
+        θ of its place, the largest 1. A place without a click counts as if it had one.
     """
     places, place = np.unique(position, return_inverse=True)
     _, item = np.unique(row, return_inverse=True)
@@ -50,9 +49,7 @@ def estimate_position_bias(row: Ints, position: Ints, clicked: NDArray[np.bool_]
             break
     else:
         _warn_unfinished(change)
-    bias = np.full(int(places[-1]), np.nan)
-    bias[places - 1] = look
-    return bias
+    return look[place]
 
 
 def _check_connected(shown: Any, places: Ints) -> None:
