@@ -205,9 +205,28 @@ def test_values_are_checked_for_their_type():
     assert plain((np.float64(0.5), [np.int64(2)], {"a": np.arange(2)}), "it") == [0.5, [2], {"a": [0, 1]}]
 
 
-def test_every_public_ranker_says_what_fitting_sets():
-    public = [getattr(rankwise, name) for name in rankwise.__all__ if name[0] == "R"]
-    rankers = [kind for kind in public if isinstance(kind, type) and issubclass(kind, Ranker)]
-    assert rankers
-    for kind in rankers:
-        assert kind._fitted_state, kind
+PUBLIC = [getattr(rankwise, name) for name in rankwise.__all__]
+RANKERS = [kind for kind in PUBLIC if isinstance(kind, type) and issubclass(kind, Ranker)]
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
+@pytest.mark.parametrize("kind", RANKERS, ids=lambda kind: kind.__name__)
+def test_every_public_ranker_survives_a_file(kind, form, tmp_path):
+    rng = np.random.default_rng(3)
+    X = form(rng.normal(size=(24, 3)) * (rng.random((24, 3)) < 0.7))
+    model = kind().fit(X, rng.integers(0, 3, 24), np.repeat(np.arange(4), 6))
+    model.save(tmp_path / "model")
+    loaded = rankwise.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    public = {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}
+    assert public <= vars(loaded).keys(), "an attribute that fitting sets is not declared in _fitted_state"
+
+
+@pytest.mark.parametrize("kind", RANKERS, ids=lambda kind: kind.__name__)
+def test_a_kernel_that_is_code_cannot_be_saved(kind, tmp_path):
+    if "kernel" not in kind().get_params():
+        pytest.skip("has no kernel")
+    rng = np.random.default_rng(3)
+    model = kind(kernel=lambda A, B: A @ B.T).fit(rng.normal(size=(12, 2)), rng.integers(0, 3, 12))
+    with pytest.raises(DataError, match="the parameter 'kernel' is the function <lambda>"):
+        model.save(tmp_path / "model")

@@ -130,8 +130,8 @@ def read_judged(data: Path, how: Reading, scores: Path) -> tuple[RankingData, Fl
 
 
 def split_list(text: str | None) -> list[str] | None:
-    """The parts of ``a,b,c``."""
-    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
+    """The parts of ``a,b,c``; None if there are none."""
+    return [part.strip() for part in (text or "").split(",") if part.strip()] or None
 
 
 def check_output(path: Path) -> None:

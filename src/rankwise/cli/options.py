@@ -38,6 +38,9 @@ Data: TypeAlias = Annotated[
 Model: TypeAlias = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model file that 'train' wrote.", show_default=False)
 ]
+ModelOut: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="The model file to write.", show_default=False)
+]
 Settings: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
@@ -81,7 +84,7 @@ Threads: TypeAlias = Annotated[
 ]
 
 MEASURES = "ndcg@10,map,pairwise_error"
-Measures: TypeAlias = Annotated[str, typer.Option(metavar="A,B,...", help="What to measure.")]
+Measures: TypeAlias = Annotated[str, typer.Option(metavar="A,B,...", help="What to measure; '' for nothing.")]
 Preset: TypeAlias = Annotated[
     str | None,
     typer.Option(

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Annotated, Any
-
-import typer
 
 from rankwise.cli import options
 from rankwise.cli.learners import SELECTORS, make_learner, parse_choices, parse_numbers
@@ -16,9 +13,7 @@ from rankwise.cli.train import fit, measure_parts, read_parts, summary
 
 def run(
     data: options.Data,
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="The model file to write.", show_default=False)
-    ],
+    model: options.ModelOut,
     learner: Annotated[str, options.of_learner(f"One of: {', '.join(SELECTORS)}.")] = "rankrls",
     measure: Annotated[str | None, options.of_learner("What decides; pairwise_error by default.")] = None,
     alphas: Annotated[
@@ -47,6 +42,7 @@ def run(
 ) -> None:
     """Choose alpha by exact leave-query-out or on validation data, and write the best model."""
     from rankwise.cli.inputs import Reading, check_output, split_list
+    from rankwise.metrics import get_measure
 
     check_output(model)
     given = {
@@ -74,7 +70,8 @@ def run(
         for alpha, scores in zip(ranker.alphas_.tolist(), ranker.scores_.T, strict=True)
     ]
     show_table(f"{ranker.measure} by {ranker.cv_}", ["alpha", *names, ""], lines)
-    means = measure_parts(ranker, parts, list(dict.fromkeys([ranker.measure, "ndcg@10", "map"])), None)
+    shown = dict.fromkeys([get_measure(name) for name in (ranker.measure, "ndcg@10", "map")])
+    means = measure_parts(ranker, parts, list(shown))
     rows = [(name, *(part[name] for part in means.values())) for name in means["training"]]
     chosen = ", ".join(f"{name} {value}" for name, value in ranker.best_.items())
     note = f"Chosen: {chosen}\n{summary(ranker, parts['training'], seconds, model)}"

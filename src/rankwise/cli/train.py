@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import inspect
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
 
 from rankwise.cli import options
 from rankwise.cli.learners import LEARNERS, make_learner
@@ -16,21 +15,28 @@ from rankwise.cli.screen import progress, show_json, show_table
 if TYPE_CHECKING:
     from rankwise.cli.inputs import Reading
     from rankwise.data.ranking import RankingData
+    from rankwise.metrics import Measure
 
 
 def run(
     data: options.Data,
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="The model file to write.", show_default=False)
-    ],
+    model: options.ModelOut,
     learner: Annotated[str, options.of_learner(f"One of: {', '.join(LEARNERS)}.")] = "rankrls",
     alpha: Annotated[float | None, options.of_learner("Regularization, the λ of the papers.")] = None,
     ties: Annotated[str | None, options.of_learner("Pairs with equal labels: keep or drop.")] = None,
     weighting: Annotated[str | None, options.of_learner("What counts alike: example, pair or query.")] = None,
-    solver: Annotated[str | None, options.of_learner("How to solve: auto, primal or dual.")] = None,
+    solver: Annotated[str | None, options.of_learner("How to solve: auto, primal, dual or cg.")] = None,
     kernel: Annotated[str | None, options.of_learner("rbf, linear or polynomial.")] = None,
     gamma: Annotated[float | None, options.of_learner("Width of the rbf kernel.")] = None,
     basis: Annotated[int | None, options.of_learner("How many basis vectors a kernel model has.")] = None,
+    max_iter: Annotated[int | None, options.of_learner("The most iterations a solver may take.")] = None,
+    tol: Annotated[float | None, options.of_learner("When an iterative solver is done.")] = None,
+    early_stopping: Annotated[
+        bool | None, options.of_learner("Keep the best iterate on held-out rows.")
+    ] = None,
+    checkpoint: Annotated[
+        Path | None, options.of_learner("A folder from which a killed run goes on.")
+    ] = None,
     settings: options.Settings = None,
     validation: options.Validation = None,
     measures: options.Measures = options.MEASURES,
@@ -45,10 +51,13 @@ def run(
 ) -> None:
     """Train a ranker on judged rows and write it to a model file."""
     from rankwise.cli.inputs import Reading, check_output, split_list
+    from rankwise.metrics import get_measure
 
     check_output(model)
-    given = {"alpha": alpha, "ties": ties, "weighting": weighting, "solver": solver}
-    given |= {"kernel": kernel, "gamma": gamma, "basis": basis}
+    wanted = [get_measure(name, preset=preset) for name in split_list(measures) or ()]
+    given: dict[str, Any] = {"alpha": alpha, "ties": ties, "weighting": weighting, "solver": solver}
+    given |= {"kernel": kernel, "gamma": gamma, "basis": basis, "max_iter": max_iter, "tol": tol}
+    given |= {"early_stopping": early_stopping, "checkpoint": checkpoint and str(checkpoint)}
     ranker = make_learner(LEARNERS, learner, given, settings or [])
     how = Reading(label, qid, doc, zero_based)
     parts = read_parts(data, validation, how, split_list(features))
@@ -56,7 +65,7 @@ def run(
     fit(ranker, parts["training"], parts.get("validation"))
     seconds = time.perf_counter() - start
     ranker.save(model)
-    means = measure_parts(ranker, parts, split_list(measures) or [], preset)
+    means = measure_parts(ranker, parts, wanted)
     if json:
         show_json({"model": str(model), "class": type(ranker).__name__, "seconds": seconds, **means})
         return
@@ -80,7 +89,8 @@ def read_parts(
 def fit(ranker: Any, data: RankingData, validation: RankingData | None = None) -> None:
     """Fit a learner, handing it the validation data if it has a use for them."""
     more = {}
-    if validation is not None and "eval_set" in inspect.signature(ranker.fit).parameters:
+    takes_it = "eval_set" in inspect.signature(ranker.fit).parameters
+    if validation is not None and takes_it and getattr(ranker, "early_stopping", True):
         more["eval_set"] = (validation.X, validation.y, validation.qid)
     with progress(f"Training {type(ranker).__name__}"):
         ranker.fit(data.X, data.y, data.qid, **more)
@@ -96,16 +106,18 @@ def name_features(ranker: Any, data: RankingData) -> None:
 
 
 def measure_parts(
-    ranker: Any, parts: dict[str, RankingData], measures: list[str], preset: str | None
+    ranker: Any, parts: dict[str, RankingData], measures: Sequence[Measure]
 ) -> dict[str, dict[str, float]]:
-    """The means of some measures on each part of the data."""
+    """The means of some measures on each part of the data; none if there is nothing to measure."""
     from rankwise.cli.inputs import predict_scores
     from rankwise.metrics import evaluate
 
-    means = {}
+    means: dict[str, dict[str, float]] = {name: {} for name in parts}
+    if not measures:
+        return means
     for name, part in parts.items():
         scores = predict_scores(ranker, part)
-        means[name] = evaluate(part.y, scores, part.queries, measures=measures, preset=preset).means
+        means[name] = evaluate(part.y, scores, part.queries, measures).means
     return means
 
 

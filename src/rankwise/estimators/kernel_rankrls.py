@@ -360,7 +360,7 @@ class KernelRankRLSCV(SelectingRanker, KernelRanker):
         As in `RankRLSCV`; the settings are the combinations of kernel parameters, ties and weighting.
     """
 
-    _fitted_state: Fields = (*KernelRanker._fitted_state, *SelectingRanker._selection_state)
+    _fitted_state: Fields = (*KernelRankRLS._fitted_state, *SelectingRanker._selection_state)
 
     def __init__(
         self,
