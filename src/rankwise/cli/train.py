@@ -62,7 +62,8 @@ def run(
     how = Reading(label, qid, doc, zero_based)
     parts = read_parts(data, validation, how, split_list(features))
     start = time.perf_counter()
-    fit(ranker, parts["training"], parts.get("validation"))
+    # Without early stopping there is nothing to decide on validation data; they are only measured.
+    fit(ranker, parts["training"], parts.get("validation") if early_stopping else None)
     seconds = time.perf_counter() - start
     ranker.save(model)
     means = measure_parts(ranker, parts, wanted)
@@ -87,10 +88,9 @@ def read_parts(
 
 
 def fit(ranker: Any, data: RankingData, validation: RankingData | None = None) -> None:
-    """Fit a learner, handing it the validation data if it has a use for them."""
+    """Fit a learner, handing it the validation data if it takes any."""
     more = {}
-    takes_it = "eval_set" in inspect.signature(ranker.fit).parameters
-    if validation is not None and takes_it and getattr(ranker, "early_stopping", True):
+    if validation is not None and "eval_set" in inspect.signature(ranker.fit).parameters:
         more["eval_set"] = (validation.X, validation.y, validation.qid)
     with progress(f"Training {type(ranker).__name__}"):
         ranker.fit(data.X, data.y, data.qid, **more)
