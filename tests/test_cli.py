@@ -17,6 +17,7 @@ from contextlib import suppress
 from itertools import pairwise
 
 import numpy as np
+import pandas
 import pytest
 
 import rankwise
@@ -202,6 +203,18 @@ def test_tables_are_read_by_their_column_names(done, tmp_path):
     assert (first[0], first[1], first[3], first[5]) == ("q1", "Q0", "1", "me")
     query = data.qid == 1
     assert first[2] == data.docs[query][(data.X[query] @ model.coef_).argmax()]
+
+
+def test_tables_without_labels_are_scored(done, tmp_path):
+    data = rankwise.make_search_data(10, seed=5)
+    frame = pandas.DataFrame(data.X, columns=list(data.feature_names))
+    frame.to_csv(tmp_path / "unjudged.csv", index=False)
+    frame.assign(label=data.y, qid=data.qid).to_parquet(tmp_path / "judged.parquet")
+    done("train", tmp_path / "judged.parquet", tmp_path / "model")
+    scores = done("predict", tmp_path / "unjudged.csv", tmp_path / "model")
+    assert scores == done("predict", tmp_path / "judged.parquet", tmp_path / "model")
+    expected = data.X @ rankwise.load(tmp_path / "model").coef_
+    np.testing.assert_allclose([float(line) for line in scores.split()], expected, rtol=1e-12)
 
 
 def test_a_trec_run_ranks_each_query_by_falling_score(done):

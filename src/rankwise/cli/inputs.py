@@ -23,7 +23,7 @@ TABLES = {".csv", ".tsv", ".parquet", ".pq"}
 class Reading:
     """How to read data: the columns of tables, and how text counts its features."""
 
-    label: str = "label"
+    label: str | None = "label"
     qid: str | None = "qid"
     doc: str | None = None
     zero_based: bool | None = None
@@ -44,7 +44,7 @@ def read_data(
             data = rankwise.open_store(path)
         elif is_table(path):
             data = rankwise.read_table(
-                path, label=how.label, qid=how.qid or None, doc=how.doc, features=features
+                path, label=how.label or None, qid=how.qid or None, doc=how.doc, features=features
             )
         else:
             data = rankwise.load_letor(

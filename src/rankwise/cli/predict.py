@@ -28,8 +28,13 @@ def run(
         bool, typer.Option("--trec", help="Write a TREC run: qid Q0 doc rank score tag.")
     ] = False,
     tag: Annotated[str, typer.Option(help="The last column of a TREC run.")] = "rankwise",
-    label: options.Label = "label",
-    qid: options.Qid = "qid",
+    label: Annotated[
+        str | None, typer.Option(help="A column of labels to leave out.", rich_help_panel="Tables")
+    ] = None,
+    qid: Annotated[
+        str | None,
+        typer.Option(help="The column of query labels; qid for --trec.", rich_help_panel="Tables"),
+    ] = None,
     doc: options.Doc = None,
     zero_based: options.ZeroBased = None,
     threads: options.Threads = None,
@@ -41,7 +46,8 @@ def run(
     if out is not None:
         check_output(out)
     ranker = rankwise.load(model)
-    rows = read_like(data, Reading(label, qid, doc, zero_based), ranker)
+    how = Reading(label, qid or ("qid" if trec else None), doc, zero_based)
+    rows = read_like(data, how, ranker)
     scores = predict_scores(ranker, rows)
     with _writing(out) as file:
         if trec:

@@ -25,7 +25,7 @@ class Columns:
 
 
 def take_apart(
-    frame: Any, *, label: str, qid: str | None, features: Sequence[str] | None, doc: str | None
+    frame: Any, *, label: str | None, qid: str | None, features: Sequence[str] | None, doc: str | None
 ) -> Columns:
     """Turn the columns of a pandas, polars or pyarrow table into arrays (see `RankingData.from_frame`)."""
     table, names = _narwhal(frame)
@@ -36,7 +36,7 @@ def take_apart(
     _check_present(names, [*reserved, *chosen])
     return Columns(
         X=_matrix(table, chosen, named=features is not None),
-        y=_numbers(table, label),
+        y=np.zeros(len(table)) if label is None else _numbers(table, label),
         qid=None if qid is None else _labels(table, qid),
         docs=None if doc is None else _labels(table, doc),
         feature_names=tuple(str(name) for name in chosen),

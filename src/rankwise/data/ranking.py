@@ -90,7 +90,7 @@ class RankingData:
         cls,
         df: Any,
         *,
-        label: str,
+        label: str | None,
         qid: str | None = None,
         features: Sequence[str] | None = None,
         doc: str | None = None,
@@ -100,8 +100,8 @@ class RankingData:
         Parameters
         ----------
         df : DataFrame or Table
-        label : str
-            The column of labels.
+        label : str or None
+            The column of labels; None for rows without judgments, whose labels are then 0.
         qid : str, optional
             The column of query labels, of any type; without it all rows make one global ranking.
         features : list of str, optional

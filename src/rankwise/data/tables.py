@@ -19,7 +19,7 @@ _COMPRESSIONS = (".gz", ".bz2", ".zst", ".lz4", ".br")
 def read_table(
     path: str | PathLike[str],
     *,
-    label: str,
+    label: str | None,
     qid: str | None = None,
     features: Sequence[str] | None = None,
     doc: str | None = None,
@@ -33,8 +33,8 @@ def read_table(
     path : path
         The ending tells the format: ``.csv`` or ``.tsv`` with a header line (``.gz``, ``.bz2``, ``.zst``,
         ``.lz4`` or ``.br`` behind it if compressed), ``.parquet`` or ``.pq``.
-    label : str
-        The column of labels.
+    label : str or None
+        The column of labels; None for rows without judgments, whose labels are then 0.
     qid : str, optional
         The column of query labels.
     features : list of str, optional
