@@ -92,18 +92,15 @@ LetorReader::LetorReader(LetorRules rules, bool single_precision)
 
 void LetorReader::read_chunk(Chunk& chunk) const {
     LetorLine line;
-    for (const char* at = chunk.begin; at < chunk.end && !chunk.error;) {
-        const auto* const newline =
-            static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(chunk.end - at)));
+    for (const char* at = chunk.begin; at < chunk.end && !chunk.error; at = line.newline + 1) {
         ++chunk.n_lines;
-        std::string message = read_letor_line(at, newline, rules_, chunk.indices + chunk.n_entries,
+        std::string message = read_letor_line(at, chunk.end, rules_, chunk.indices + chunk.n_entries,
                                               chunk.values + chunk.n_entries, line);
         if (!message.empty()) {
             chunk.error = LineError{chunk.n_lines, std::move(message)};
-        } else if (line.is_row) {
-            chunk.add(line);
+            return;
         }
-        at = newline + 1;
+        if (line.is_row) chunk.add(line);
     }
 }
 

@@ -25,6 +25,10 @@ const char* skip_spaces(const char* at) {
     return at;
 }
 
+const char* find_newline(const char* at, const char* end) {
+    return static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
+}
+
 const char* token_end(const char* at) {
     while (!ends_token(*at)) ++at;
     return at;
@@ -110,34 +114,36 @@ std::string_view docid_of(std::string_view comment) {
     return word_at(equals + 1);
 }
 
-std::string read_letor_line(const char* begin, const char* newline, const LetorRules& rules,
+std::string read_letor_line(const char* begin, const char* end, const LetorRules& rules,
                             std::int64_t* indices, double* values, LetorLine& line) {
     line = LetorLine{};
-    const char* const limit = newline + 1;
     const char* at = skip_spaces(begin);
     line.is_row = *at != '\n' && *at != '#';
-    if (!line.is_row) return {};
+    if (!line.is_row) {
+        line.newline = find_newline(at, end);
+        return {};
+    }
 
-    const char* after = read_number(at, limit, line.label);
+    const char* after = read_number(at, end, line.label);
     if (after == nullptr || !ends_token(*after) || !std::isfinite(line.label)) {
         return number_error("the label", at, std::numeric_limits<double>::max());
     }
     at = skip_spaces(after);
 
-    if (*at == 'q' && newline - at >= 4 && std::string_view(at, 4) == "qid:") {
-        const char* const end = token_end(at + 4);
-        if (end == at + 4) return "qid: names no query.";
-        if (end - at > max_name_length)
+    if (*at == 'q' && end - at > 4 && std::string_view(at, 4) == "qid:") {
+        const char* const name_end = token_end(at + 4);
+        if (name_end == at + 4) return "qid: names no query.";
+        if (name_end - at > max_name_length)
             return "qid is longer than " + std::to_string(max_name_length) + " bytes.";
-        line.query = std::string_view(at + 4, static_cast<std::size_t>(end - at - 4));
-        at = skip_spaces(end);
+        line.query = std::string_view(at + 4, static_cast<std::size_t>(name_end - at - 4));
+        at = skip_spaces(name_end);
     }
 
     std::int64_t previous = -1;
     std::int64_t n = 0;
     for (; *at != '\n' && *at != '#'; at = skip_spaces(after), ++n) {
         std::int64_t index;
-        const char* const colon = read_index(at, limit, index);
+        const char* const colon = read_index(at, end, index);
         if (colon == nullptr || *colon != ':') {
             const bool overflow = colon == nullptr && is_digit(*at);
             return overflow ? "feature index " + shown(at, token_end(at)) + " does not fit in 63 bits."
@@ -147,7 +153,7 @@ std::string read_letor_line(const char* begin, const char* newline, const LetorR
             return index_error(index, previous, rules);
         }
         double value;
-        after = read_number(colon + 1, limit, value);
+        after = read_number(colon + 1, end, value);
         if (after == nullptr || !ends_token(*after) || !(std::fabs(value) <= rules.max_value)) {
             return number_error("the value of feature " + std::to_string(index), colon + 1, rules.max_value);
         }
@@ -155,12 +161,12 @@ std::string read_letor_line(const char* begin, const char* newline, const LetorR
         values[n] = value;
     }
     line.n_entries = n;
-
+    line.newline = find_newline(at, end);
     if (*at == '#') {
-        const char* end = newline;
-        const char* start = skip_spaces(at + 1);
-        while (end > start && is_space(end[-1])) --end;
-        line.comment = std::string_view(start, static_cast<std::size_t>(end - start));
+        const char* const start = skip_spaces(at + 1);
+        const char* stop = line.newline;
+        while (stop > start && is_space(stop[-1])) --stop;
+        line.comment = std::string_view(start, static_cast<std::size_t>(stop - start));
     }
     return {};
 }

@@ -22,10 +22,12 @@ struct LetorLine {
     std::string_view query;  // empty if there is none
     std::string_view comment;
     std::int64_t n_entries;
+    const char* newline;  // that ends the line
 };
 
-// Reads the line that ends with the newline at `newline`. Returns an empty string, or what is wrong with it.
-std::string read_letor_line(const char* begin, const char* newline, const LetorRules& rules,
+// Reads the line that begins at `begin`; `end` is behind some newline. Returns an empty string, or what is
+// wrong with the line.
+std::string read_letor_line(const char* begin, const char* end, const LetorRules& rules,
                             std::int64_t* indices, double* values, LetorLine& line);
 
 // The document label in a comment: what follows "docid =", or else the first word.
