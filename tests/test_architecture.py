@@ -13,6 +13,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "rankwise"
 ROOMS = [
     {"errors", "types"},
     {"threads", "files", "_native"},
+    {"mapped"},
     {"preferences"},
     {"validation"},
     {"data"},

@@ -16,24 +16,27 @@ struct RowMatrix {
 };
 
 template <class Value>
-RowMatrix dense_rows(nb::ndarray<const Value, nb::ndim<2>, nb::c_contig, nb::device::cpu> values) {
+RowMatrix dense_rows(nb::ndarray<const Value, nb::ndim<2>, nb::c_contig, nb::device::cpu> values,
+                     bool mapped) {
     const DenseRows<Value> rows{values.data(), static_cast<std::int64_t>(values.shape(0)),
-                                static_cast<std::int64_t>(values.shape(1))};
+                                static_cast<std::int64_t>(values.shape(1)), mapped};
     return {rows, nb::make_tuple(nb::cast(values))};
 }
 
 template <class Index, class Value>
 RowMatrix sparse_rows(Indices offsets, Vector<const Index> columns, Vector<const Value> values,
-                      std::int64_t n_columns) {
-    const SparseRows<Index, Value> rows{offsets.data(), columns.data(), values.data(),
-                                        static_cast<std::int64_t>(offsets.shape(0)) - 1, n_columns};
+                      std::int64_t n_columns, bool mapped) {
+    const SparseRows<Index, Value> rows{offsets.data(), columns.data(),
+                                        values.data(),  static_cast<std::int64_t>(offsets.shape(0)) - 1,
+                                        n_columns,      mapped};
     return {rows, nb::make_tuple(nb::cast(offsets), nb::cast(columns), nb::cast(values))};
 }
 
 template <class Index, class Value>
 void bind_sparse_rows(nb::module_& module) {
     module.def("sparse_rows", &sparse_rows<Index, Value>, nb::arg("offsets").noconvert(),
-               nb::arg("columns").noconvert(), nb::arg("values").noconvert(), nb::arg("n_columns"));
+               nb::arg("columns").noconvert(), nb::arg("values").noconvert(), nb::arg("n_columns"),
+               nb::arg("mapped"));
 }
 
 template <class T>
@@ -45,8 +48,15 @@ std::int64_t length(const std::optional<Vector<T>>& array) {
 
 void bind_products(nb::module_& module) {
     nb::class_<RowMatrix>(module, "RowMatrix");
-    module.def("dense_rows", &dense_rows<double>, nb::arg("values").noconvert());
-    module.def("dense_rows", &dense_rows<float>, nb::arg("values").noconvert());
+    module.def("dense_rows", &dense_rows<double>, nb::arg("values").noconvert(), nb::arg("mapped"));
+    module.def("dense_rows", &dense_rows<float>, nb::arg("values").noconvert(), nb::arg("mapped"));
+    module.def(
+        "give_back_pages",
+        [](nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu> array) {
+            const auto* begin = static_cast<const char*>(array.data());
+            give_back_pages(begin, begin + array.nbytes());
+        },
+        nb::arg("array"));
     bind_sparse_rows<std::int32_t, double>(module);
     bind_sparse_rows<std::int32_t, float>(module);
     bind_sparse_rows<std::int64_t, double>(module);

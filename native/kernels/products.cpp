@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/ordered_sum.hpp"
+#include "kernels/paging.hpp"
 #include "kernels/parallel.hpp"
 
 namespace rankwise {
@@ -65,11 +66,11 @@ class Centering {
         }
     }
 
-    // Whether the query has no pair: one row, or one level when tied pairs are dropped.
+    // Whether no pair of the query counts: one row, one level when tied pairs are dropped, or weight 0.
     bool is_void(std::int64_t q) const {
         const std::int64_t begin = pairs_.queries.offsets[q];
         const std::int64_t end = pairs_.queries.offsets[q + 1];
-        if (end - begin < 2) return true;
+        if (end - begin < 2 || pairs_.query_weight[q] == 0.0) return true;
         if (!pairs_.level_offsets) return false;
         return *std::upper_bound(pairs_.level_offsets, pairs_.level_offsets + pairs_.n_levels, begin) == end;
     }
@@ -105,8 +106,12 @@ void scores(const Rows& rows, const double* weights, double* out, int n_threads)
         [&](const auto& x) {
             const std::int64_t n_chunks = (x.n_rows + kRowsPerScoreChunk - 1) / kRowsPerScoreChunk;
             for_each_chunk(n_chunks, n_threads, [&](std::int64_t chunk) {
+                PageSweep sweep(x);
                 const std::int64_t last = std::min(x.n_rows, (chunk + 1) * kRowsPerScoreChunk);
-                for (std::int64_t i = chunk * kRowsPerScoreChunk; i < last; ++i) out[i] = x.score(i, weights);
+                for (std::int64_t i = chunk * kRowsPerScoreChunk; i < last; ++i) {
+                    out[i] = x.score(i, weights);
+                    sweep.passed(i, i + 1);
+                }
             });
         },
         rows);
@@ -116,9 +121,11 @@ void adjoint(const Rows& rows, const double* u, double* out, int n_threads) {
     std::visit(
         [&](const auto& x) {
             sum_over_chunks(x, out, n_threads, [&](std::int64_t chunk, std::int64_t n_chunks, double* sum) {
+                PageSweep sweep(x);
                 const std::int64_t last = x.n_rows * (chunk + 1) / n_chunks;
                 for (std::int64_t i = x.n_rows * chunk / n_chunks; i < last; ++i) {
                     if (u[i] != 0.0) x.add(i, u[i], sum);
+                    sweep.passed(i, i + 1);
                 }
             });
         },
@@ -132,18 +139,23 @@ void query_normal_product(const Rows& rows, const QueryPairs& pairs, const doubl
     std::visit(
         [&](const auto& x) {
             sum_over_chunks(x, out, n_threads, [&](std::int64_t chunk, std::int64_t n_chunks, double* sum) {
+                PageSweep sweep(x);
                 std::vector<double> v;
                 const std::int64_t last = query_at(pairs, chunk + 1, n_chunks);
                 for (std::int64_t q = query_at(pairs, chunk, n_chunks); q < last; ++q) {
                     if (centering.is_void(q)) continue;
                     const std::int64_t begin = pairs.queries.offsets[q];
-                    const std::int64_t size = pairs.queries.offsets[q + 1] - begin;
-                    v.resize(static_cast<std::size_t>(size));
-                    for (std::int64_t i = 0; i < size; ++i)
-                        v[static_cast<std::size_t>(i)] = x.score(row_of(begin + i), weights);
+                    const auto size = static_cast<std::size_t>(pairs.queries.offsets[q + 1] - begin);
+                    v.resize(size);
+                    for (std::size_t i = 0; i < size; ++i) {
+                        v[i] = x.score(row_of(begin + static_cast<std::int64_t>(i)), weights);
+                    }
                     centering.apply(q, v.data());
-                    for (std::int64_t i = 0; i < size; ++i)
-                        x.add(row_of(begin + i), v[static_cast<std::size_t>(i)], sum);
+                    for (std::size_t i = 0; i < size; ++i) {
+                        const std::int64_t row = row_of(begin + static_cast<std::int64_t>(i));
+                        x.add(row, v[i], sum);
+                        sweep.passed(row, row + 1);
+                    }
                 }
             });
         },
@@ -155,13 +167,16 @@ void row_normal_product(const Rows& rows, const double* scale, const double* shi
     std::visit(
         [&](const auto& x) {
             sum_over_chunks(x, out, n_threads, [&](std::int64_t chunk, std::int64_t n_chunks, double* sum) {
+                PageSweep sweep(x);
                 double v[kRowsPerBlock];
                 const std::int64_t last = x.n_rows * (chunk + 1) / n_chunks;
                 for (std::int64_t i = x.n_rows * chunk / n_chunks; i < last; i += kRowsPerBlock) {
                     const std::int64_t size = std::min(kRowsPerBlock, last - i);
-                    for (std::int64_t b = 0; b < size; ++b)
+                    for (std::int64_t b = 0; b < size; ++b) {
                         v[b] = scale[i + b] * x.score(i + b, weights) - shift[i + b];
+                    }
                     for (std::int64_t b = 0; b < size; ++b) x.add(i + b, v[b], sum);
+                    sweep.passed(i, i + size);
                 }
             });
         },

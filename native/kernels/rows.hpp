@@ -1,9 +1,11 @@
 // A feature matrix by rows, sparse or dense: each row can be scored and can be added to a vector.
-// Values may be floats; every sum is in double.
+// Values may be floats; every sum is in double. A mapped matrix is a file that may be larger than memory.
 #pragma once
 
 #include <cstdint>
 #include <variant>
+
+#include "kernels/paging.hpp"
 
 namespace rankwise {
 
@@ -15,8 +17,18 @@ struct SparseRows {
     const Value* values;
     std::int64_t n_rows;
     std::int64_t n_columns;
+    bool mapped;
 
     std::int64_t n_entries() const { return offsets[n_rows] - offsets[0]; }
+
+    std::int64_t n_bytes(std::int64_t first, std::int64_t last) const {
+        return (offsets[last] - offsets[first]) * static_cast<std::int64_t>(sizeof(Index) + sizeof(Value));
+    }
+
+    void give_back(std::int64_t first, std::int64_t last) const {
+        give_back_pages(columns + offsets[first], columns + offsets[last]);
+        give_back_pages(values + offsets[first], values + offsets[last]);
+    }
 
     // Four sums hide the latency of the additions; their order is fixed.
     double score(std::int64_t row, const double* weights) const {
@@ -46,8 +58,17 @@ struct DenseRows {
     const Value* values;
     std::int64_t n_rows;
     std::int64_t n_columns;
+    bool mapped;
 
     std::int64_t n_entries() const { return n_rows * n_columns; }
+
+    std::int64_t n_bytes(std::int64_t first, std::int64_t last) const {
+        return (last - first) * n_columns * static_cast<std::int64_t>(sizeof(Value));
+    }
+
+    void give_back(std::int64_t first, std::int64_t last) const {
+        give_back_pages(values + first * n_columns, values + last * n_columns);
+    }
 
     // Eight sums, so that the compiler can use vectors without reordering anything.
     double score(std::int64_t row, const double* weights) const {

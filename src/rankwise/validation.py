@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError, ParameterError
+from rankwise.mapped import blocks_of, is_on_disk
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.types import AnyArray, Floats, Matrix
@@ -41,6 +42,7 @@ def check_problem(
     """Check what `fit` was given, and record the features on the estimator as scikit-learn expects."""
     from sklearn.utils.validation import validate_data
 
+    on_disk = is_on_disk(X)
     X, y = validate_data(
         estimator,
         X,
@@ -48,16 +50,33 @@ def check_problem(
         accept_sparse=_accepted_sparse(estimator),
         dtype=[np.float64, np.float32],
         order="C",
+        ensure_all_finite=not on_disk,
         ensure_min_samples=2,
         multi_output=multi_output,
         y_numeric=True,
     )
+    _check_entries(X, on_disk)
     return Problem(
         X=X,
         y=np.ascontiguousarray(y, dtype=np.float64),
         queries=group_rows(qid, X.shape[0]),
         row_weight=check_row_weight(sample_weight, X.shape[0]),
     )
+
+
+def _check_entries(X: Matrix, on_disk: bool) -> None:
+    """What scikit-learn leaves unchecked: columns that X does not have, and files larger than memory."""
+    if on_disk:
+        for block in blocks_of(X if isinstance(X, np.ndarray) else X.data):
+            if _first_not_finite(block) is not None:
+                raise DataError("X contains NaN or infinity; its file must hold finite numbers only.")
+    elif not isinstance(X, np.ndarray) and X.nnz:
+        if X.indices.min() < 0 or X.indices.max() >= X.shape[1]:
+            raise DataError(f"X is a damaged CSR matrix: an entry is outside its {X.shape[1]} columns.")
+        if (np.diff(X.indptr) < 0).any() or X.indptr[0] != 0 or X.indptr[-1] > len(X.indices):
+            raise DataError(
+                "X is a damaged CSR matrix: its indptr does not lead through its entries in order."
+            )
 
 
 def _accepted_sparse(estimator: Any) -> str | bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from rankwise.errors import DataError
+from rankwise.mapped import is_on_disk
 from rankwise.metrics.measure import Measure, get_measure
 from rankwise.metrics.preferences import preference_error
 from rankwise.preferences.pairs import Pairs
@@ -70,7 +71,7 @@ def split_problem(problem: Problem, fraction: float, measure: str, seed: Any) ->
         held = chosen[queries.query_of_row()]
     else:
         held = _draw(queries.n_rows, fraction, random)
-    rest, out = _rows_of(problem, ~held), _rows_of(problem, held)
+    rest, out = _without(problem, held), _rows_of(problem, held)
     name = f"validation_fraction={fraction:g} of the training data"
     return rest, judged_rows(out, measure, name)
 
@@ -91,6 +92,14 @@ def _draw(n: int, fraction: float, random: Any) -> Bools:
     held = np.zeros(n, dtype=np.bool_)
     held[random.choice(n, min(n - 1, max(1, round(fraction * n))), replace=False)] = True
     return held
+
+
+def _without(problem: Problem, held: Bools) -> Problem:
+    """The other rows; of a matrix on disk nothing is copied, but the held-out rows weigh nothing."""
+    if not is_on_disk(problem.X):
+        return _rows_of(problem, ~held)
+    weight = np.ones(len(held)) if problem.row_weight is None else problem.row_weight
+    return replace(problem, row_weight=np.where(held, 0.0, weight))
 
 
 def _rows_of(problem: Problem, rows: Bools) -> Problem:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from rankwise import _native
+from rankwise.mapped import is_on_disk
 from rankwise.threads import resolve_threads
 from rankwise.types import Floats, Ints, Matrix
 
@@ -15,7 +16,9 @@ from rankwise.types import Floats, Ints, Matrix
 class NativeRows:
     """A matrix that the kernels read where it is, in memory or memory-mapped; never a copy of its values.
 
-    All products give the same bits for any number of threads.
+    All products give the same bits for any number of threads. Of a matrix that is a file mapped into memory,
+    they keep only the few megabytes that they are working on, and read its rows in order if the rows of each
+    query stand together.
 
     Parameters
     ----------
@@ -32,12 +35,12 @@ class NativeRows:
             offsets = np.ascontiguousarray(X.indptr, dtype=np.int64)
             self.n_entries = int(offsets[-1] - offsets[0])
             self.entry_bytes = X.data.itemsize + columns.itemsize
-            self.matrix = _native.sparse_rows(offsets, columns, X.data, self.shape[1])
+            self.matrix = _native.sparse_rows(offsets, columns, X.data, self.shape[1], is_on_disk(X))
         else:
             values = np.ascontiguousarray(X)
             self.n_entries = values.size
             self.entry_bytes = values.itemsize
-            self.matrix = _native.dense_rows(values)
+            self.matrix = _native.dense_rows(values, is_on_disk(values))
 
     def scores(self, weights: Floats) -> Floats:
         out = np.empty(self.shape[0])

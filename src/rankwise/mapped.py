@@ -1,0 +1,38 @@
+"""Arrays that are files mapped into memory, and may be larger than it."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator
+from typing import Any
+
+from rankwise import _native
+from rankwise.types import AnyArray
+
+# Read at a time when a whole array must be looked at.
+BLOCK_BYTES = 1 << 23
+
+
+def is_mapped(array: Any) -> bool:
+    """Whether an array's memory is a read-only mapping of a file."""
+    writeable = bool(array.flags.writeable)
+    while array is not None and not isinstance(array, mmap.mmap):
+        array = getattr(array, "base", None)
+    return array is not None and not writeable
+
+
+def is_on_disk(X: Any) -> bool:
+    """Whether a dense or CSR matrix is mapped from files."""
+    values = X.data if hasattr(X, "indptr") else X
+    return hasattr(values, "flags") and is_mapped(values)
+
+
+def blocks_of(array: AnyArray) -> Iterator[AnyArray]:
+    """The entries of an array in blocks; the pages of a mapped one are given back behind them."""
+    flat, mapped = array.reshape(-1), is_mapped(array)
+    size = max(1, BLOCK_BYTES // array.itemsize)
+    for start in range(0, flat.size, size):
+        block = flat[start : start + size]
+        yield block
+        if mapped:
+            _native.give_back_pages(block)
