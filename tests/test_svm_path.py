@@ -12,7 +12,6 @@ from rankwise.errors import DataError, ParameterError
 from rankwise.preferences.graphs import explicit_graph, full_graph, reduced_graph
 from rankwise.preferences.queries import group_rows, one_query
 from rankwise.solvers.svm_path import duality_gap, ranking_svm_path
-from rankwise.solvers.svm_path_elbow import Elbow
 from rankwise.types import Weighting
 from rankwise.validation import check_pairs
 
@@ -197,23 +196,3 @@ def test_a_path_cut_short_is_valid_as_far_as_it_goes():
     assert duality_gap(K, graph, path.multipliers_at(path.levels[-1]), path.levels[-1]) < 1e-12
     with pytest.raises(ParameterError, match="covers levels from"):
         path.multipliers_at(path.levels[-1] / 2)
-
-
-@given(st.integers(0, 10_000))
-@settings(deadline=None, max_examples=30)
-def test_the_updated_factor_solves_like_a_fresh_one(seed):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(9, 9))
-    K, graph = X @ X.T, full_graph(one_query(9), np.arange(9.0))
-    elbow = Elbow(K, graph)
-    for _ in range(30):
-        if elbow.size and rng.random() < 0.4:
-            elbow.remove(int(rng.integers(elbow.size)))
-        else:
-            elbow.append(int(rng.integers(graph.n_pairs)))
-    half = K[elbow.better] - K[elbow.worse]
-    gram = half[:, elbow.better] - half[:, elbow.worse]
-    right = rng.normal(size=elbow.size)
-    np.testing.assert_allclose(gram @ elbow.solve(right), right, atol=1e-6)
-    if elbow.size:
-        assert not elbow.append(int(elbow.pairs[0]))

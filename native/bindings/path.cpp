@@ -1,86 +1,67 @@
-#include <nanobind/stl/pair.h>
+#include <algorithm>
 
 #include "bindings/arrays.hpp"
-#include "kernels/path_events.hpp"
-#include "kernels/path_factor.hpp"
+#include "kernels/path_walk.hpp"
 
 namespace rankwise {
 namespace {
 
-using Square = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using ConstSquare = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Square = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Rows32 = Vector<const std::int32_t>;
-using Sides = Vector<const std::int8_t>;
 
-UpperFactor factor_of(Square& storage, std::int64_t size) {
-    return {storage.data(), static_cast<std::int64_t>(storage.shape(1)), size};
+// A walk and the arrays it looks at.
+struct BoundWalk {
+    BoundWalk(Square kernel, Rows32 better, Rows32 worse, Doubles weight, int n_threads)
+        : kernel(kernel),
+          better(better),
+          worse(worse),
+          weight(weight),
+          walk({kernel.data(), static_cast<std::int64_t>(kernel.shape(0))},
+               {better.data(), worse.data(), weight.data(), static_cast<std::int64_t>(weight.shape(0))},
+               n_threads) {}
+
+    Square kernel;
+    Rows32 better;
+    Rows32 worse;
+    Doubles weight;
+    PathWalk walk;
+};
+
+int follow(BoundWalk& bound, double floor, double tolerance, std::int64_t max_events, std::int64_t n_events) {
+    nb::gil_scoped_release release;
+    return static_cast<int>(bound.walk.follow({floor, tolerance, max_events}, n_events));
 }
 
-Pairs pairs_of(const Rows32& better, const Rows32& worse, const Sides& side, const Indices& watched) {
-    return {better.data(), worse.data(), side.data(), watched.data(),
-            static_cast<std::int64_t>(watched.shape(0))};
-}
-
-void bind_factor(nb::module_& module) {
-    module.def(
-        "factor_solve_transposed",
-        [](Square storage, std::int64_t size, Vector<double> x) {
-            nb::gil_scoped_release release;
-            solve_transposed(factor_of(storage, size), x.data());
-        },
-        nb::arg("storage").noconvert(), nb::arg("size"), nb::arg("x").noconvert());
-    module.def(
-        "factor_solve_upper",
-        [](Square storage, std::int64_t size, Vector<double> x) {
-            nb::gil_scoped_release release;
-            solve_upper(factor_of(storage, size), x.data());
-        },
-        nb::arg("storage").noconvert(), nb::arg("size"), nb::arg("x").noconvert());
-    module.def(
-        "factor_remove_column",
-        [](Square storage, std::int64_t size, std::int64_t index) {
-            nb::gil_scoped_release release;
-            remove_column(factor_of(storage, size), index);
-        },
-        nb::arg("storage").noconvert(), nb::arg("size"), nb::arg("index"));
+template <class T>
+void copy_front(const std::vector<T>& from, Vector<T>& to) {
+    std::copy_n(from.begin(), to.shape(0), to.data());
 }
 
 }  // namespace
 
 void bind_path(nb::module_& module) {
-    bind_factor(module);
-    module.def(
-        "near_margin",
-        [](Rows32 better, Rows32 worse, Sides side, Indices watched, Doubles g, double level,
-           double tolerance, Vector<std::int64_t> near) {
-            nb::gil_scoped_release release;
-            double violation = 0.0;
-            const std::int64_t found = near_margin(pairs_of(better, worse, side, watched), g.data(), level,
-                                                   tolerance, near.data(), &violation);
-            return std::pair(found, violation);
-        },
-        nb::arg("better"), nb::arg("worse"), nb::arg("side"), nb::arg("watched"), nb::arg("g"),
-        nb::arg("level"), nb::arg("tolerance"), nb::arg("near").noconvert());
-    module.def(
-        "longest_step",
-        [](Rows32 better, Rows32 worse, Sides side, Indices watched, Doubles g, Doubles direction,
-           double level, double tolerance, double longest, int n_threads) {
-            nb::gil_scoped_release release;
-            return longest_step(pairs_of(better, worse, side, watched), g.data(), direction.data(), level,
-                                tolerance, longest, n_threads);
-        },
-        nb::arg("better"), nb::arg("worse"), nb::arg("side"), nb::arg("watched"), nb::arg("g"),
-        nb::arg("direction"), nb::arg("level"), nb::arg("tolerance"), nb::arg("longest"),
-        nb::arg("n_threads"));
-    module.def(
-        "combine_rows",
-        [](ConstSquare matrix, Indices rows, Doubles weight, Vector<double> out, int n_threads) {
-            nb::gil_scoped_release release;
-            combine_rows(matrix.data(), static_cast<std::int64_t>(matrix.shape(1)), rows.data(),
-                         weight.data(), static_cast<std::int64_t>(rows.shape(0)), out.data(), n_threads);
-        },
-        nb::arg("matrix"), nb::arg("rows"), nb::arg("weight"), nb::arg("out").noconvert(),
-        nb::arg("n_threads"));
+    nb::class_<BoundWalk>(module, "PathWalk")
+        .def(nb::init<Square, Rows32, Rows32, Doubles, int>(), nb::arg("kernel"), nb::arg("better"),
+             nb::arg("worse"), nb::arg("weight"), nb::arg("n_threads"))
+        .def("follow", &follow, nb::arg("floor"), nb::arg("tolerance"), nb::arg("max_events"),
+             nb::arg("n_events"))
+        .def_prop_ro("level", [](const BoundWalk& bound) { return bound.walk.level(); })
+        .def_prop_ro("violation", [](const BoundWalk& bound) { return bound.walk.violation(); })
+        .def_prop_ro("active_size", [](const BoundWalk& bound) { return bound.walk.active_size(); })
+        .def_prop_ro("n_breakpoints", [](const BoundWalk& bound) { return bound.walk.log().levels.size(); })
+        .def("breakpoints",
+             [](const BoundWalk& bound, Vector<double> levels, Vector<double> violations,
+                Vector<std::int64_t> offsets) {
+                 copy_front(bound.walk.log().levels, levels);
+                 copy_front(bound.walk.log().violations, violations);
+                 copy_front(bound.walk.log().offsets, offsets);
+             })
+        .def("changes", [](const BoundWalk& bound, Vector<std::int64_t> active_sizes,
+                           Vector<std::int32_t> pairs, Vector<double> changes) {
+            copy_front(bound.walk.log().active_sizes, active_sizes);
+            copy_front(bound.walk.log().pairs, pairs);
+            copy_front(bound.walk.log().changes, changes);
+        });
 }
 
 }  // namespace rankwise

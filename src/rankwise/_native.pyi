@@ -93,32 +93,6 @@ class LetorReader:
     @property
     def highest_index(self) -> int: ...
 
-def factor_solve_transposed(storage: Floats, size: int, x: Floats) -> None: ...
-def factor_solve_upper(storage: Floats, size: int, x: Floats) -> None: ...
-def factor_remove_column(storage: Floats, size: int, index: int) -> None: ...
-def near_margin(
-    better: NDArray[np.int32],
-    worse: NDArray[np.int32],
-    side: NDArray[np.int8],
-    watched: Ints,
-    g: Floats,
-    level: float,
-    tolerance: float,
-    near: Ints,
-) -> tuple[int, float]: ...
-def longest_step(
-    better: NDArray[np.int32],
-    worse: NDArray[np.int32],
-    side: NDArray[np.int8],
-    watched: Ints,
-    g: Floats,
-    direction: Floats,
-    level: float,
-    tolerance: float,
-    longest: float,
-    n_threads: int,
-) -> float: ...
-def combine_rows(matrix: Floats, rows: Ints, weight: Floats, out: Floats, n_threads: int) -> None: ...
 def order_scores(offsets: Ints, scores: Floats, row: AnyArray, score: Floats, n_threads: int) -> None: ...
 def sum_active(
     offsets: Ints,
@@ -131,3 +105,24 @@ def sum_active(
     below: Floats,
     n_threads: int,
 ) -> None: ...
+
+class PathWalk:
+    def __init__(
+        self,
+        kernel: Floats,
+        better: NDArray[np.int32],
+        worse: NDArray[np.int32],
+        weight: Floats,
+        n_threads: int,
+    ) -> None: ...
+    def follow(self, floor: float, tolerance: float, max_events: int, n_events: int) -> int: ...
+    def breakpoints(self, levels: Floats, violations: Floats, offsets: Ints) -> None: ...
+    def changes(self, active_sizes: Ints, pairs: NDArray[np.int32], changes: Floats) -> None: ...
+    @property
+    def level(self) -> float: ...
+    @property
+    def violation(self) -> float: ...
+    @property
+    def active_size(self) -> int: ...
+    @property
+    def n_breakpoints(self) -> int: ...

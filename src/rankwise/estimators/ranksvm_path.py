@@ -160,8 +160,8 @@ class RankSVMPath(KernelRanker):
         sample_weight : array, shape (m,), optional
             A pair weighs the product of its rows' weights.
         on_event : callable, optional
-            Called after every event with the part of the path behind it (0 to 1, by log alpha), the number of
-            events so far and the number of pairs on the margin.
+            Called now and then with the part of the path behind (0 to 1, by log alpha), the number of events
+            so far and the number of pairs on the margin.
         """
         problem = check_problem(self, X, y, qid, sample_weight)
         self._follow(problem.X, self._graph_of(problem), on_event)

@@ -4,28 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from rankwise import _native
 from rankwise.errors import DataError, ParameterError
 from rankwise.preferences.graphs import PreferenceGraph
-from rankwise.solvers.svm_path_walk import Walk
 from rankwise.types import Floats, Ints
 
-# Called after every event with the part of the path behind it (0 to 1, by log λ), the number of events so far
-# and the number of free pairs.
+# Called now and then with the part of the path behind (0 to 1, by log λ), the number of events so far and the
+# number of free pairs.
 Progress: TypeAlias = Callable[[float, int, int], None]
 
-# The walk is refreshed after so many events, and whenever its violation passes this share of the tolerance.
-REFRESH_EVERY = 256
-REFRESH_SHARE = 1e-3
 # A first breakpoint below this share of its bound is zero but for rounding.
 NOTHING = 1e-14
-# So many events in a row without progress mean that rounding has the upper hand.
-MAX_STALLED = 10_000
+# Events between two calls of `on_event`, and between two looks for an interrupt.
+EVENTS_PER_REPORT = 256
+
+
+class End(IntEnum):
+    """How a walk ended; the values are those of WalkState in native/kernels/path_walk.hpp."""
+
+    RUNNING = 0
+    REACHED_FLOOR = 1
+    ALL_SATISFIED = 2
+    VIOLATED = 3
+    STALLED = 4
+    MAX_EVENTS = 5
 
 
 @dataclass(frozen=True)
@@ -114,10 +123,10 @@ class SVMPath:
     def _row_changes(self, start: int, stop: int) -> sparse.csr_array:
         """``Pᵀ`` times the change of the multipliers after each breakpoint start .. stop − 1, one a row."""
         piece = slice(self.offsets[start], self.offsets[stop])
-        step = np.repeat(np.arange(stop - start), np.diff(self.offsets[start : stop + 1]))
         pairs, change = self.pairs[piece], self.changes[piece]
-        rows = np.concatenate([self.graph.better[pairs], self.graph.worse[pairs]])
-        entries = (np.concatenate([change, -change]), (np.concatenate([step, step]), rows))
+        rows = np.column_stack([self.graph.better[pairs], self.graph.worse[pairs]]).ravel()
+        values = np.column_stack([change, -change]).ravel()
+        entries = (values, rows, 2 * (self.offsets[start : stop + 1] - self.offsets[start]))
         return sparse.csr_array(entries, shape=(stop - start, self.graph.n_rows))
 
     def _sum_changes(self, t: int) -> Floats:
@@ -125,49 +134,6 @@ class SVMPath:
         stop = self.offsets[t]
         change = np.bincount(self.pairs[:stop], self.changes[:stop], self.graph.n_pairs)
         return np.clip(self.graph.weight + change, 0.0, self.graph.weight)
-
-
-@dataclass
-class _Log:
-    """What a path under way has recorded."""
-
-    multipliers: Floats
-    levels: list[float] = field(default_factory=list)
-    violations: list[float] = field(default_factory=list)
-    active_sizes: list[int] = field(default_factory=list)
-    offsets: list[int] = field(default_factory=lambda: [0])
-    pairs: list[NDArray[np.int32]] = field(default_factory=list)
-    changes: list[Floats] = field(default_factory=list)
-
-    def arrive(self, walk: Walk, violation: float) -> None:
-        self.levels.append(walk.level)
-        self.violations.append(violation)
-
-    def leave(self, walk: Walk, free: Ints) -> None:
-        """Record what a step from the last breakpoint has changed."""
-        touched = np.unique(np.concatenate([free, [pair for pair, _ in walk.moved]])).astype(np.int64)
-        walk.moved.clear()
-        change = walk.a[touched] - self.multipliers[touched]
-        self.multipliers[touched] = walk.a[touched]
-        self.pairs.append(touched.astype(np.int32))
-        self.changes.append(change)
-        self.active_sizes.append(len(free))
-        self.offsets.append(self.offsets[-1] + len(touched))
-
-    def freeze(self, graph: PreferenceGraph, message: str, *, complete: bool, converged: bool) -> SVMPath:
-        n = len(self.levels)
-        return SVMPath(
-            graph=graph,
-            levels=np.array(self.levels),
-            violations=np.array(self.violations),
-            active_sizes=np.array([*self.active_sizes, 0][:n], dtype=np.int64),
-            complete=complete,
-            converged=converged,
-            message=message,
-            offsets=np.array(self.offsets[:n], dtype=np.int64),
-            pairs=np.concatenate([np.empty(0, dtype=np.int32), *self.pairs[: n - 1]]),
-            changes=np.concatenate([np.empty(0), *self.changes[: n - 1]]),
-        )
 
 
 def ranking_svm_path(
@@ -200,52 +166,54 @@ def ranking_svm_path(
     Notes
     -----
     Paper E, algorithm 1 and equations (11) to (17), with λ⁰ of its section 5.1; an empty I_α needs no
-    special case, since the direction is then zero. `Walk` says how simultaneous events and singular systems
-    are solved. An event costs O(|I|² + n |I|) and a look at the pairs that may come next; memory is
-    O(n² + pairs + Σ|I|).
+    special case, since the direction is then zero. native/kernels/path_walk.hpp says how simultaneous
+    events and singular systems, which the paper leaves open, are solved exactly. An event costs
+    O(|I|² + n |I|) and a look at the pairs that may come next; memory is O(n² + pairs + Σ|I|).
     """
-    walk = Walk(K, graph, n_threads)
-    if walk.level <= NOTHING * float(graph.weight.sum() * K.diagonal().max()):
-        raise DataError(
-            "There is nothing to learn: the differences of the pairs cancel out in the kernel's space."
-        )
+    better, worse = graph.better.astype(np.int32), graph.worse.astype(np.int32)
+    walk = _native.PathWalk(K, better, worse, graph.weight, n_threads)
     first = walk.level
+    if first <= NOTHING * float(graph.weight.sum() * K.diagonal().max()):
+        raise DataError("There is nothing to learn: the pairs' differences cancel out in the kernel's space.")
     floor = min_level(first)
-    log = _Log(multipliers=walk.a.copy())
-    stalled = 0
-
-    def stop(message: str, *, complete: bool = False, converged: bool = True) -> SVMPath:
-        return log.freeze(graph, message, complete=complete, converged=converged)
-
-    while True:
-        near, violation = walk.near_margin()
-        events = len(log.levels)
-        if violation > REFRESH_SHARE * tolerance or events % REFRESH_EVERY == REFRESH_EVERY - 1:
-            walk.refresh()
-            near, violation = walk.near_margin()
-        if violation > tolerance:
-            return stop(
-                f"the optimality conditions are violated by {violation:.1e} after {events} events, more than "
-                f"{tolerance:.1e}: the kernel matrix is too nearly singular to go on",
-                converged=False,
-            )
-        log.arrive(walk, violation)
-        if walk.level <= floor:
-            return stop("the smallest alpha was reached")
-        if max_events is not None and events >= max_events:
-            return stop(f"max_events={max_events} was reached", converged=False)
-        walk.turn(near)
-        if not walk.n_at_box:
-            return stop("every pair is satisfied", complete=True)
-        free = walk.elbow.pairs.copy()
-        level = walk.level
-        walk.advance(floor)
-        log.leave(walk, free)
-        stalled = stalled + 1 if walk.level >= level * (1 - 1e-15) else 0
-        if stalled > MAX_STALLED:
-            return stop(f"{stalled} events in a row made no progress", converged=False)
+    limit = -1 if max_events is None else max_events
+    end = End.RUNNING
+    while end is End.RUNNING:
+        end = End(walk.follow(floor, tolerance, limit, EVENTS_PER_REPORT))
         if on_event is not None:
-            on_event(np.log(walk.level / first) / np.log(floor / first), events + 1, walk.elbow.size)
+            done = 1.0 if floor >= first else np.log(walk.level / first) / np.log(floor / first)
+            on_event(float(done), walk.n_breakpoints - 1, walk.active_size)
+    return _read(walk, graph, end, tolerance)
+
+
+def _read(walk: _native.PathWalk, graph: PreferenceGraph, end: End, tolerance: float) -> SVMPath:
+    n = walk.n_breakpoints
+    levels, violations, offsets = np.empty(n), np.empty(n), np.empty(n, dtype=np.int64)
+    walk.breakpoints(levels, violations, offsets)
+    n_changes = int(offsets[-1])
+    active_sizes = np.zeros(n, dtype=np.int64)
+    pairs, changes = np.empty(n_changes, dtype=np.int32), np.empty(n_changes)
+    walk.changes(active_sizes[: n - 1], pairs, changes)
+    message = {
+        End.REACHED_FLOOR: "the smallest alpha was reached",
+        End.ALL_SATISFIED: "every pair is satisfied",
+        End.VIOLATED: f"the optimality conditions are violated by {walk.violation:.1e} after {n} events, "
+        f"more than {tolerance:.1e}: the kernel matrix is too nearly singular to go on",
+        End.STALLED: "rounding errors keep it from making progress",
+        End.MAX_EVENTS: f"max_events={n - 1} was reached",
+    }[end]
+    return SVMPath(
+        graph=graph,
+        levels=levels,
+        violations=violations,
+        active_sizes=active_sizes,
+        complete=end is End.ALL_SATISFIED,
+        converged=end in (End.REACHED_FLOOR, End.ALL_SATISFIED),
+        message=message,
+        offsets=offsets,
+        pairs=pairs,
+        changes=changes,
+    )
 
 
 def duality_gap(K: Floats, graph: PreferenceGraph, multipliers: Floats, level: float) -> float:

@@ -1,0 +1,69 @@
+// The free pairs of a ranking SVM and the Cholesky factor of their Gram matrix.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace rankwise {
+
+// Kernel values between rows: symmetric, positive semi-definite, n x n.
+struct KernelMatrix {
+    const double* data;
+    std::int64_t n;
+
+    const double* row(std::int64_t i) const { return data + i * n; }
+};
+
+// Pair p asks for row better[p] above row worse[p]; its multiplier lies between 0 and weight[p].
+struct WeightedPairs {
+    const std::int32_t* better;
+    const std::int32_t* worse;
+    const double* weight;
+    std::int64_t count;
+
+    double difference(const double* rows, std::int64_t p) const { return rows[better[p]] - rows[worse[p]]; }
+};
+
+// Linearly independent pairs I with P_I K P_Iᵀ = RᵀR, where R is updated and downdated in O(|I|²). P K Pᵀ is
+// never formed: a pair's inner products with the free ones cost O(|I|) from two rows of K.
+class Elbow {
+  public:
+    Elbow(KernelMatrix kernel, WeightedPairs pairs) : kernel_(kernel), all_(pairs) {}
+
+    std::size_t size() const { return free_.size(); }
+    const std::vector<std::int64_t>& pairs() const { return free_; }
+
+    // Add a pair, unless it depends linearly on the free ones.
+    bool append(std::int64_t pair);
+
+    // Take out the pair at a position: the columns of R right of it move left, and Givens rotations of
+    // neighbouring rows make R triangular again.
+    void remove(std::size_t position);
+
+    // x = (P_I K P_Iᵀ)⁻¹ x.
+    void solve(std::vector<double>& x) const;
+
+    // The combination of the free pairs nearest to a pair.
+    std::vector<double> coordinates(std::int64_t pair) const;
+
+    // Compute R afresh, which undoes the rounding of many updates; O(|I|³).
+    void refactor();
+
+  private:
+    double* row(std::size_t r) { return factor_.data() + r * capacity_; }
+    const double* row(std::size_t r) const { return factor_.data() + r * capacity_; }
+    std::vector<double> gram_column(std::int64_t pair) const;
+    double squared_length(std::int64_t pair) const;
+    void solve_transposed(std::vector<double>& x) const;
+    void reserve(std::size_t size);
+
+    KernelMatrix kernel_;
+    WeightedPairs all_;
+    std::vector<std::int64_t> free_;
+    // The upper triangle of R, `capacity_` doubles a row.
+    std::vector<double> factor_;
+    std::size_t capacity_ = 0;
+};
+
+}  // namespace rankwise

@@ -1,0 +1,104 @@
+// The exact regularization path of a ranking SVM, one event after the other.
+//
+// At level λ, a solution of the dual (paper E, equation 8) has multipliers a and g = λ f = K Pᵀ a. With the
+// slack of a pair s = (P g) - λ, it has s >= 0 where a = 0, s <= 0 where a is at its box, and s = 0 in
+// between. g is unique, a need not be.
+//
+// As λ falls by a unit, a moves by da and g by dg = K Pᵀ da. This direction solves another problem of the
+// same kind, over the pairs with s = 0 only: minimize ½‖dg‖² + Σ da where da may not leave the box, that is
+// da >= 0 at zero and da <= 0 at the box. Its optimality conditions say that slacks stay zero where da is not
+// zero and turn the right way elsewhere, so every point of a step of positive length along it is optimal. It
+// is solved as Lawson and Hanson solve non-negative least squares, from the previous direction: a pair enters
+// whose slack would turn wrong, a pair leaves when its da would. Every move lowers the objective, so
+// simultaneous events, duplicated rows and dependent pairs, however many, end after finitely many moves. A
+// pair that depends on the free ones never needs to enter: if its slack is zero, so are theirs, and it stays
+// zero.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/path_elbow.hpp"
+
+namespace rankwise {
+
+enum class WalkState : int { running, reached_floor, all_satisfied, violated, stalled, max_events };
+
+struct WalkLimits {
+    double floor;             // the level to stop at
+    double tolerance;         // the largest violation allowed, in units of λ
+    std::int64_t max_events;  // negative: any number
+};
+
+// Breakpoint t is at levels[t]; the way from it to the next adds changes[k] to the multiplier of pairs[k] for
+// k = offsets[t] .. offsets[t + 1].
+struct WalkLog {
+    std::vector<double> levels;
+    std::vector<double> violations;
+    std::vector<std::int64_t> active_sizes;
+    std::vector<std::int64_t> offsets{0};
+    std::vector<std::int32_t> pairs;
+    std::vector<double> changes;
+};
+
+class PathWalk {
+  public:
+    PathWalk(KernelMatrix kernel, WeightedPairs pairs, int n_threads);
+
+    double level() const { return level_; }
+    double violation() const { return violation_; }
+    const WalkLog& log() const { return log_; }
+    std::size_t active_size() const { return elbow_.size(); }
+
+    // Go on by at most so many events.
+    WalkState follow(const WalkLimits& limits, std::int64_t n_events);
+
+  private:
+    // What a bound says about a pair's slack, as a factor that makes it non-negative.
+    enum Side : std::int8_t { at_box = -1, free_pair = 0, at_zero = 1 };
+
+    WalkState event(const WalkLimits& limits);
+    void look_near();
+    void turn();
+    void settle();
+    bool release(std::int64_t pair);
+    bool exchange(std::int64_t pair);
+    std::int64_t most_wrong() const;
+    void advance(double floor);
+    double first_event(double longest);
+    double longest_step(const std::vector<std::int64_t>& watched, double longest) const;
+    void watch();
+    void refresh();
+    void record(const std::vector<std::int64_t>& free);
+    void bind(std::size_t position, Side side);
+    void set_side(std::int64_t pair, Side side);
+    void recompute_scores();
+    void combine(const std::vector<double>& row_weight, std::vector<double>& out) const;
+
+    double slack(std::int64_t pair) const { return pairs_.difference(g_.data(), pair) - level_; }
+    double bound(std::int64_t pair, Side side) const { return side == at_box ? pairs_.weight[pair] : 0.0; }
+
+    KernelMatrix kernel_;
+    WeightedPairs pairs_;
+    int n_threads_;
+    double level_ = 0.0;
+    std::vector<double> a_;
+    std::vector<std::int8_t> side_;
+    std::int64_t n_at_box_;
+    std::vector<double> g_;
+    Elbow elbow_;
+    std::vector<double> rate_;     // da of the free pairs
+    std::vector<double> flow_;     // dg
+    double rate_tolerance_ = 0.0;  // slacks that move slower stand still
+    std::vector<std::int64_t> watched_;
+    double slack_left_ = 0.0;  // how far slacks may move before a pair that is not watched could matter
+    std::vector<std::int64_t> near_;
+    std::vector<std::int64_t> refused_;
+    std::vector<std::int64_t> moved_;
+    double violation_ = 0.0;
+    std::int64_t stalled_ = 0;
+    std::vector<double> recorded_;  // multipliers at the last breakpoint of the log
+    WalkLog log_;
+};
+
+}  // namespace rankwise
