@@ -1,11 +1,13 @@
 #include <algorithm>
 
 #include "bindings/arrays.hpp"
+#include "kernels/path_scores.hpp"
 #include "kernels/path_walk.hpp"
 
 namespace rankwise {
 namespace {
 
+// A dense matrix of kernel values, rows in C order.
 using Square = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Rows32 = Vector<const std::int32_t>;
 
@@ -62,6 +64,20 @@ void bind_path(nb::module_& module) {
             copy_front(bound.walk.log().pairs, pairs);
             copy_front(bound.walk.log().changes, changes);
         });
+    module.def(
+        "scores_along_path",
+        [](Rows32 pairs, Doubles changes, Indices offsets, Rows32 better, Rows32 worse, Square kernel,
+           nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> scores, int n_threads) {
+            const PathChanges path{pairs.data(), changes.data(), offsets.data(),
+                                   static_cast<std::int64_t>(offsets.shape(0)) - 1};
+            const WeightedPairs graph{better.data(), worse.data(), nullptr,
+                                      static_cast<std::int64_t>(better.shape(0))};
+            nb::gil_scoped_release release;
+            scores_along_path(path, graph, kernel.data(), static_cast<std::int64_t>(kernel.shape(1)),
+                              scores.data(), n_threads);
+        },
+        nb::arg("pairs"), nb::arg("changes"), nb::arg("offsets"), nb::arg("better"), nb::arg("worse"),
+        nb::arg("kernel"), nb::arg("scores").noconvert(), nb::arg("n_threads"));
 }
 
 }  // namespace rankwise

@@ -103,6 +103,15 @@ def sum_active(
     values: Floats | None,
     above: Floats,
     below: Floats,
+
+def scores_along_path(
+    pairs: NDArray[np.int32],
+    changes: Floats,
+    offsets: Ints,
+    better: NDArray[np.int32],
+    worse: NDArray[np.int32],
+    kernel: Floats,
+    scores: Floats,
     n_threads: int,
 ) -> None: ...
 

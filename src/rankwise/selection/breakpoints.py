@@ -8,6 +8,7 @@ from rankwise.errors import DataError
 from rankwise.metrics import Measure
 from rankwise.preferences.queries import Queries
 from rankwise.solvers.svm_path import SVMPath
+from rankwise.threads import resolve_threads
 from rankwise.types import Floats
 
 # Scores computed and measured at a time.
@@ -37,7 +38,7 @@ def measure_breakpoints(
     block = max(1, min(path.n_breakpoints, BLOCK_SCORES // len(y)))
     repeated = measure.on(np.tile(y, block), _repeat(queries, block))
     values = []
-    for scores in path.scores_along(K_rows, block):
+    for scores in path.scores_along(K_rows, block, resolve_threads()):
         if len(scores) < block:
             repeated = measure.on(np.tile(y, len(scores)), _repeat(queries, len(scores)))
         per_query = repeated.per_query(scores.ravel()).reshape(len(scores), -1)

@@ -9,7 +9,6 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from rankwise import _native
 from rankwise.errors import DataError, ParameterError
@@ -98,7 +97,7 @@ class SVMPath:
         """β with ``f = Σ βᵢ k(xᵢ, ·)``; ``β = Pᵀ a / λ``."""
         return self.graph.adjoint(self.multipliers_at(level)) / level
 
-    def scores_along(self, K_rows: Floats, block: int) -> Iterator[Floats]:
+    def scores_along(self, K_rows: Floats, block: int, n_threads: int = 1) -> Iterator[Floats]:
         """λ f of other rows at every breakpoint, a block of breakpoints at a time, one row a breakpoint.
 
         O(rows) for each multiplier that changes on the way to a breakpoint.
@@ -108,26 +107,17 @@ class SVMPath:
         K_rows : Floats, shape (rows, n)
             Kernel values between those rows and the training rows.
         """
-        columns = np.ascontiguousarray(K_rows.T)
-        scores = K_rows @ self.graph.adjoint(self.graph.weight)
+        kernel = np.ascontiguousarray(K_rows.T)
+        better, worse = self.graph.better.astype(np.int32), self.graph.worse.astype(np.int32)
+        scores = np.empty((block + 1, len(K_rows)))
+        scores[0] = K_rows @ self.graph.adjoint(self.graph.weight)
         for start in range(0, self.n_breakpoints, block):
-            stop = min(start + block, self.n_breakpoints)
-            steps = np.empty((stop - start, len(scores)))
-            steps[0] = scores
-            steps[1:] = self._row_changes(start, stop - 1) @ columns
-            np.cumsum(steps, axis=0, out=steps)
-            yield steps
-            if stop < self.n_breakpoints:
-                scores = steps[-1] + (self._row_changes(stop - 1, stop) @ columns)[0]
-
-    def _row_changes(self, start: int, stop: int) -> sparse.csr_array:
-        """``Pᵀ`` times the change of the multipliers after each breakpoint start .. stop − 1, one a row."""
-        piece = slice(self.offsets[start], self.offsets[stop])
-        pairs, change = self.pairs[piece], self.changes[piece]
-        rows = np.column_stack([self.graph.better[pairs], self.graph.worse[pairs]]).ravel()
-        values = np.column_stack([change, -change]).ravel()
-        entries = (values, rows, 2 * (self.offsets[start : stop + 1] - self.offsets[start]))
-        return sparse.csr_array(entries, shape=(stop - start, self.graph.n_rows))
+            offsets = self.offsets[start : start + block + 1]
+            _native.scores_along_path(
+                self.pairs, self.changes, offsets, better, worse, kernel, scores, n_threads
+            )
+            yield scores[: min(block, len(offsets))]
+            scores[0] = scores[len(offsets) - 1]
 
     def _sum_changes(self, t: int) -> Floats:
         """Multipliers at breakpoint t."""
