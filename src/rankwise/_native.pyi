@@ -103,7 +103,8 @@ def sum_active(
     values: Floats | None,
     above: Floats,
     below: Floats,
-
+    n_threads: int,
+) -> None: ...
 def scores_along_path(
     pairs: NDArray[np.int32],
     changes: Floats,
