@@ -6,6 +6,8 @@ import mmap
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from rankwise import _native
 from rankwise.types import AnyArray
 
@@ -14,17 +16,18 @@ BLOCK_BYTES = 1 << 23
 
 
 def is_mapped(array: Any) -> bool:
-    """Whether an array's memory is a read-only mapping of a file."""
-    writeable = bool(array.flags.writeable)
-    while array is not None and not isinstance(array, mmap.mmap):
-        array = getattr(array, "base", None)
-    return array is not None and not writeable
+    """Whether this is an array whose memory is a read-only mapping of a file."""
+    if not isinstance(array, np.ndarray) or array.flags.writeable:
+        return False
+    owner: Any = array
+    while owner is not None and not isinstance(owner, mmap.mmap):
+        owner = getattr(owner, "base", None)
+    return owner is not None
 
 
 def is_on_disk(X: Any) -> bool:
     """Whether a dense or CSR matrix is mapped from files."""
-    values = X.data if hasattr(X, "indptr") else X
-    return hasattr(values, "flags") and is_mapped(values)
+    return is_mapped(X.data if hasattr(X, "indptr") else X)
 
 
 def blocks_of(array: AnyArray) -> Iterator[AnyArray]:
