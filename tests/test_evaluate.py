@@ -1,5 +1,6 @@
 """Tables of measures: what is counted, what is left out, how differences are tested, what is refused."""
 
+import itertools
 import json
 
 import numpy as np
@@ -106,10 +107,28 @@ def test_equal_rankers_do_not_differ(two_rankers):
 def test_randomization_is_exact_for_few_queries_and_close_to_it_for_more():
     # |±1 ± 2 ± 3| >= 6 for 2 of the 8 sign vectors.
     assert randomization_p(np.array([1.0, 2.0, 3.0]), 10_000, 0) == 0.25
-    difference = np.array([1.0, 2.0, 3.0, -1.0, 0.5, 4.0, 1.5, 2.5])
-    exact = randomization_p(difference, 256, 0)
-    assert randomization_p(np.tile(difference, 1), 255, 0) == pytest.approx(exact, abs=0.08)
-    assert randomization_p(difference, 250, 1) >= 1 / 251
+    difference = np.array([1.0, 2.0, 3.0, -1.0, 0.5, -2.0, 1.5, 2.5, -0.5, 1.0])
+    exact = randomization_p(difference, 2**10, 0)
+    assert exact == np.mean(
+        [abs(np.dot(signs, difference)) >= 8.0 for signs in itertools.product([-1, 1], repeat=10)]
+    )
+    assert randomization_p(difference, 2**10 - 1, 0) == pytest.approx(exact, abs=0.03)
+
+
+def test_randomization_never_says_impossible():
+    assert randomization_p(np.ones(40), 100, 0) == 1 / 101
+
+
+def test_randomization_weighs_queries_as_the_mean_does():
+    rng = np.random.default_rng(1)
+    y, a, b = rng.normal(size=(3, 300))
+    qid = np.sort(rng.integers(0, 30, 300) ** 2 // 100)  # 9 queries of very different sizes
+    (test,) = compare(y, {"a": a, "b": b}, qid, "pairwise_error_micro").tests
+    prepared = get_measure("pairwise_error_micro").on(y, qid)
+    difference, weight = prepared.per_query(a) - prepared.per_query(b), prepared.query_weight
+    exact = randomization_p(weight * difference, 10_000, 0)
+    assert test.p_randomization == exact != randomization_p(difference, 10_000, 0)
+    assert test.difference == pytest.approx(np.average(difference, weights=weight))
 
 
 @pytest.mark.parametrize(
