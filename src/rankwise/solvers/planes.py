@@ -7,6 +7,10 @@ import numpy as np
 from rankwise.solvers.simplex_qp import minimize_on_simplex
 from rankwise.types import Floats
 
+# How many pulls to try for a level.
+_PULLS = 8
+_ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
+
 
 class Planes:
     """Lower bounds ``offset_k + slope_k · w`` of a risk; they hold for every alpha.
@@ -28,6 +32,9 @@ class Planes:
         self._gram = np.zeros((1, 1))
         self._share = np.ones(1)
         self._unused = np.zeros(1, dtype=np.int64)
+        self._pull = 1.0
+        self._resolution = np.inf
+        self._pulled = np.ones(1)
 
     def __len__(self) -> int:
         return len(self._offsets)
@@ -41,25 +48,56 @@ class Planes:
         self._gram[k, :] = self._gram[:, k] = self._slopes[: k + 1] @ slope
         self._offsets = np.append(self._offsets, offset)
         self._share = np.append(self._share, 0.0)
+        self._pulled = np.append(self._pulled, 0.0)
         self._unused = np.append(self._unused, 0)
 
-    def minimize(self, alpha: float) -> tuple[Floats, float]:
-        """The minimizer of the highest plane plus ``alpha ‖w‖²``, and a lower bound of that minimum.
+    def bound(self, alpha: float) -> float:
+        """A lower bound of the risk plus ``alpha ‖w‖²``, for all w.
 
-        With shares λ ≥ 0 of the planes, summing to 1, the bound is the dual objective
-        ``Σ λ_k offset_k − ‖Σ λ_k slope_k‖² / (4 alpha)``: it holds for any shares, however well the program
-        is solved.
+        It is the dual objective ``Σ λ_k offset_k − ‖Σ λ_k slope_k‖² / (4 alpha)`` at shares λ ≥ 0 of planes
+        that sum to 1. It holds for any shares; the best ones give the minimum of the highest plane plus
+        ``alpha ‖w‖²``.
         """
         self._share = minimize_on_simplex(self._gram / (2.0 * alpha), self._offsets, self._share)
-        self._unused = np.where(self._share > 0.0, 0, self._unused + 1)
+        self._unused = np.where((self._share > 0.0) | (self._pulled > 0.0), 0, self._unused + 1)
         slope = self._share @ self._slopes[: len(self)]
-        bound = float(self._share @ self._offsets) - float(slope @ slope) / (4.0 * alpha)
-        return slope / (-2.0 * alpha), bound
+        self._resolution = _ROUNDING * (1.0 + float(slope @ slope) / (4.0 * alpha))
+        return float(self._share @ self._offsets) - float(slope @ slope) / (4.0 * alpha)
 
-    def resolution(self, alpha: float) -> float:
-        """How much rounding may add to a bound: offsets are at most 1, slopes sum many numbers."""
-        slope = self._share @ self._slopes[: len(self)]
-        return 16.0 * float(np.finfo(np.float64).eps) * (1.0 + float(slope @ slope) / (4.0 * alpha))
+    @property
+    def resolution(self) -> float:
+        """How much rounding may add to the last bound: offsets are at most 1, slopes sum many numbers."""
+        return self._resolution
+
+    def propose(self, alpha: float, center: Floats, level: float, slack: float) -> Floats:
+        """The point nearest to `center` where the highest plane plus ``alpha ‖w‖²`` is about `level`.
+
+        The minimizer of the planes alone jumps about while they are few; a point that promises a good part of
+        what they promise, and stays near, is a better place to look. It minimizes the planes plus
+        ``alpha ‖w‖² + pull ‖w − center‖²``, the same program in other variables, for the pull at which the
+        level is met to within `slack`; since the program is small, the pull is found by trying.
+        """
+        heights, square = self._slopes[: len(self)] @ center, float(center @ center)
+        low, high = 0.0, np.inf
+        for _ in range(_PULLS):
+            total = alpha + self._pull
+            kept = self._pull / total
+            self._pulled = minimize_on_simplex(
+                self._gram / (2.0 * total), self._offsets + kept * heights, self._pulled
+            )
+            push = self._gram @ self._pulled / (2.0 * total)
+            norm = kept**2 * square + float(self._pulled @ (push - 2.0 * kept * heights)) / (2.0 * total)
+            value = float((self._offsets + kept * heights - push).max()) + alpha * norm
+            if abs(value - level) <= slack:
+                break
+            if value > level:
+                high = self._pull
+            else:
+                low = self._pull
+            self._pull = 4.0 * low if high == np.inf else high / 4.0 if low == 0.0 else (low * high) ** 0.5
+            if self._pull < 1e-4 * alpha:
+                break
+        return kept * center - self._pulled @ self._slopes[: len(self)] / (2.0 * total)
 
     def forget(self, patience: int) -> None:
         """Drop planes that the last `patience` programs did not use."""
@@ -68,6 +106,6 @@ class Planes:
         if len(kept) == len(self):
             return
         self._slopes[: len(kept)] = self._slopes[kept]
-        self._offsets, self._share = self._offsets[kept], self._share[kept]
+        self._offsets, self._share, self._pulled = self._offsets[kept], self._share[kept], self._pulled[kept]
         self._unused = self._unused[kept]
         self._gram = self._gram[np.ix_(kept, kept)]
