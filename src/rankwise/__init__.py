@@ -20,6 +20,7 @@ _HOME = {
     "RankSVMPath": "rankwise.estimators.ranksvm_path",
     "RankRLS": "rankwise.estimators.rankrls",
     "RankSVM": "rankwise.estimators.ranksvm",
+    "RankSVMCV": "rankwise.estimators.ranksvm_cv",
     "KernelRankRLS": "rankwise.estimators.kernel_rankrls",
     "KernelRankRLSCV": "rankwise.estimators.kernel_rankrls",
     "RankRLSCV": "rankwise.estimators.rankrls",

@@ -18,6 +18,7 @@ LEARNERS = {
 SELECTORS = {
     "rankrls": "RankRLSCV",
     "kernel-rankrls": "KernelRankRLSCV",
+    "ranksvm": "RankSVMCV",
 }
 
 

@@ -71,7 +71,7 @@ def split_problem(problem: Problem, fraction: float, measure: str, seed: Any) ->
         held = chosen[queries.query_of_row()]
     else:
         held = _draw(queries.n_rows, fraction, random)
-    rest, out = _without(problem, held), _rows_of(problem, held)
+    rest, out = rows_without(problem, held), _rows_of(problem, held)
     name = f"validation_fraction={fraction:g} of the training data"
     return rest, judged_rows(out, measure, name)
 
@@ -94,7 +94,7 @@ def _draw(n: int, fraction: float, random: Any) -> Bools:
     return held
 
 
-def _without(problem: Problem, held: Bools) -> Problem:
+def rows_without(problem: Problem, held: Bools) -> Problem:
     """The other rows; of a matrix on disk nothing is copied, but the held-out rows weigh nothing."""
     if not is_on_disk(problem.X):
         return _rows_of(problem, ~held)

@@ -125,7 +125,7 @@ def choose_criterion(cv: Any, problem: Problem, measure: Measure) -> Criterion:
             )
         folds = [np.array([q]) for q in range(problem.queries.n_queries)]
         return HoldOut(LEAVE_QUERY_OUT, folds, problem, measure)
-    return HoldOut("leave-fold-out", _folds_of_queries(cv, problem), problem, measure)
+    return HoldOut("leave-fold-out", folds_of_queries(cv, problem), problem, measure)
 
 
 def _leave_pair_out(problem: Problem, measure: Measure) -> LeavePairOut:
@@ -139,7 +139,7 @@ def _leave_pair_out(problem: Problem, measure: Measure) -> LeavePairOut:
     return LeavePairOut(problem, measure)
 
 
-def _folds_of_queries(cv: Any, problem: Problem) -> list[Ints]:
+def folds_of_queries(cv: Any, problem: Problem) -> list[Ints]:
     """The folds of a scikit-learn splitter, each as a set of whole queries."""
     query = problem.queries.query_of_row()
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):

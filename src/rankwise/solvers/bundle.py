@@ -105,9 +105,8 @@ class _Best:
         # Where the line is of no use, a plane at the best point would be one that is there already.
         beyond = best.t + (_BEYOND if best.t > 0.0 else 0.2) * (1.0 - best.t)
         self._add_plane(self.rows.loss.value(self.scores + beyond * moves))
-        self.w = self.w + best.t * towards
-        self.scores = self.scores + best.t * moves
-        self.value, self.objective = best.payload, best.value
+        w, scores = self.w + best.t * towards, self.scores + best.t * moves
+        self.w, self.scores, self.value, self.objective = w, scores, best.payload, best.value
 
     def _add_plane(self, value: HingeValue) -> None:
         self.planes.add(self.rows.adjoint(value.gradient), value.offset)

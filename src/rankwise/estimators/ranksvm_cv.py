@@ -1,0 +1,213 @@
+"""RankSVM with a choice of alpha."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankwise.errors import ParameterError
+from rankwise.estimators.base import LinearRanker
+from rankwise.estimators.held_out import judged_rows, rows_without
+from rankwise.estimators.ranksvm import Hinge, RankSVM, query_hinge, warn_unless_converged
+from rankwise.metrics.measure import Measure, get_measure
+from rankwise.operators.design import MatrixDesign
+from rankwise.persist.fields import Fields, array, value
+from rankwise.selection.criteria import best_alpha, folds_of_queries
+from rankwise.solvers.alpha_path import bundle_path, newton_path
+from rankwise.solvers.certified import Certified
+from rankwise.types import Floats, Weighting
+from rankwise.validation import (
+    Problem,
+    check_alphas,
+    check_choice,
+    check_count,
+    check_eval_set,
+    check_number,
+    check_problem,
+)
+
+DEFAULT_ALPHAS = tuple(10.0 ** (-k / 3) for k in range(9, 22))
+
+_PATHS: dict[Hinge, Callable[..., Iterator[Certified]]] = {
+    Hinge.HINGE: bundle_path,
+    Hinge.SQUARED: newton_path,
+}
+
+
+@dataclass(frozen=True)
+class AlphaProgress:
+    """What is known after one alpha: its certificate, and its score where there is an eval_set."""
+
+    alpha: float
+    objective: float
+    gap: float
+    n_iter: int
+    n_products: int
+    score: float | None
+
+
+class RankSVMCV(LinearRanker):
+    """Linear RankSVM that chooses alpha on held-out queries.
+
+    The alphas are solved from the largest down, each from the weights and, with the hinge, the cutting planes
+    of those before it: a grid costs little more than its smallest alpha.
+
+    Parameters
+    ----------
+    alphas : sequence of float, default=(1e-3, ..., 1e-7)
+        The values to choose from.
+    cv : int, splitter or None, default=5
+        How many folds of whole queries, or a scikit-learn splitter; not used when `fit` gets an `eval_set`.
+    measure : str or Measure, default="pairwise_error"
+        What is measured on the rows left out; see `rankwise.metrics.get_measure`.
+    patience : int or None, default=None
+        With an `eval_set`, stop after this many alphas in a row without a better score.
+    loss, tol, max_iter, weighting
+        As in `RankSVM`.
+    on_alpha : callable, optional
+        Called with an `AlphaProgress` after each alpha (of each fold).
+
+    Attributes
+    ----------
+    coef_ : array, shape (n,)
+    best_ : dict
+        The chosen alpha and its score.
+    alphas_ : array, shape (n_alphas,)
+        Those tried, ascending.
+    scores_ : array, shape (n_alphas,)
+        The measure for each.
+    cv_ : str
+        What the choice rested on: "eval_set" or "leave-fold-out".
+    objective_, gap_, n_iter_, n_products_
+        As in `RankSVM`, for the chosen alpha.
+    """
+
+    _fitted_state: Fields = (
+        *RankSVM._fitted_state,
+        array("alphas_", "alphas"),
+        array("scores_", "alphas"),
+        value("best_", dict),
+        value("cv_", str),
+    )
+
+    def __init__(
+        self,
+        alphas: Sequence[float] | Floats = DEFAULT_ALPHAS,
+        *,
+        cv: Any = 5,
+        measure: str | Measure = "pairwise_error",
+        patience: int | None = None,
+        loss: str = "hinge",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        weighting: str = "query",
+        on_alpha: Callable[[AlphaProgress], object] | None = None,
+    ) -> None:
+        self.alphas = alphas
+        self.cv = cv
+        self.measure = measure
+        self.patience = patience
+        self.loss = loss
+        self.tol = tol
+        self.max_iter = max_iter
+        self.weighting = weighting
+        self.on_alpha = on_alpha
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        qid: ArrayLike | Iterable[Hashable] | None = None,
+        sample_weight: ArrayLike | None = None,
+        eval_set: Sequence[Any] | None = None,
+    ) -> Self:
+        """Choose alpha, and learn with the choice from all rows.
+
+        Parameters
+        ----------
+        X, y, qid, sample_weight
+            As in `RankSVM.fit`; the measure does not use the weights.
+        eval_set : (X, y) or (X, y, qid), optional
+            Rows to choose on; `cv` is not used then.
+        """
+        measure, alphas = get_measure(self.measure), check_alphas(self.alphas)
+        check_number("alphas", alphas[0], minimum=0.0, exclusive=True)
+        if self.patience is not None:
+            check_count("patience", self.patience)
+        problem = check_problem(self, X, y, qid, sample_weight)
+        if eval_set is not None:
+            scores, result = self._choose_on(check_eval_set(self, eval_set), problem, alphas, measure)
+            self.cv_ = "eval_set"
+        else:
+            scores = self._cross_validate(problem, alphas, measure)
+            _, chosen = best_alpha(scores[None, :], measure)
+            (result,) = self._path(problem, alphas[[chosen]])
+            self.cv_ = "leave-fold-out"
+        _, chosen = best_alpha(scores[None, :], measure)
+        warn_unless_converged(result, self.tol)
+        tried = ~np.isnan(scores)
+        self.alphas_, self.scores_ = alphas[tried], scores[tried]
+        self.best_ = {"alpha": float(alphas[chosen]), "score": float(scores[chosen])}
+        self.coef_ = result.coef
+        self.objective_, self.gap_ = result.objective, result.gap
+        self.n_iter_, self.n_products_ = max(1, result.n_iter), result.n_products
+        self.fitted_with_qid_ = qid is not None
+        return self
+
+    def _path(self, problem: Problem, alphas: Floats) -> Iterator[Certified]:
+        """The models for these alphas, in this order."""
+        path = _PATHS[check_choice("loss", self.loss, Hinge)]
+        return path(
+            MatrixDesign(problem.X),
+            query_hinge(problem, check_choice("weighting", self.weighting, Weighting)),
+            alphas,
+            tol=check_number("tol", self.tol, minimum=0.0),
+            max_iter=check_count("max_iter", self.max_iter),
+        )
+
+    def _choose_on(
+        self, rows: Problem, problem: Problem, alphas: Floats, measure: Measure
+    ) -> tuple[Floats, Certified]:
+        """The score of each alpha on an eval_set, down to where patience ends, and the best model."""
+        judged = judged_rows(rows, measure, "eval_set")
+        scores = np.full(len(alphas), np.nan)
+        best, unimproved = None, 0
+        for k, result in zip(reversed(range(len(alphas))), self._path(problem, alphas[::-1]), strict=False):
+            scores[k] = judged.measure(MatrixDesign(rows.X).scores(result.coef))
+            self._tell(float(alphas[k]), result, float(scores[k]))
+            if best_alpha(scores[None, :], measure)[1] == k or best is None:
+                best, unimproved = result, 0
+            else:
+                unimproved += 1
+            if result.interrupted or unimproved == self.patience:
+                break
+        assert best is not None
+        return scores, best
+
+    def _cross_validate(self, problem: Problem, alphas: Floats, measure: Measure) -> Floats:
+        """The score of each alpha, every query scored by a model that did not see its fold."""
+        if problem.queries.n_queries == 1 or self.cv is None:
+            raise ParameterError(
+                "RankSVMCV chooses alpha on folds of queries; pass qid (and cv), or an eval_set to fit."
+            )
+        query = problem.queries.query_of_row()
+        held_out = np.full((len(query), len(alphas)), np.nan)
+        for fold in folds_of_queries(self.cv, problem):
+            held = np.isin(query, fold)
+            rest, design = rows_without(problem, held), MatrixDesign(problem.X[held])
+            for k, result in zip(reversed(range(len(alphas))), self._path(rest, alphas[::-1]), strict=True):
+                held_out[held, k] = design.scores(result.coef)
+                self._tell(float(alphas[k]), result, None)
+        seen = ~np.isnan(held_out[:, 0])
+        prepared = measure.on(problem.y[seen], query[seen])
+        return np.array([prepared(column) for column in held_out[seen].T])
+
+    def _tell(self, alpha: float, result: Certified, score: float | None) -> None:
+        if self.on_alpha is not None:
+            self.on_alpha(
+                AlphaProgress(alpha, result.objective, result.gap, result.n_iter, result.n_products, score)
+            )

@@ -1,0 +1,41 @@
+"""One alpha after the other, each beginning where the last one ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rankwise.losses.hinge import HingeLoss
+from rankwise.operators.design import Design
+from rankwise.solvers.bundle import minimize_bundle
+from rankwise.solvers.certified import Certified
+from rankwise.solvers.newton import minimize_newton
+from rankwise.solvers.planes import Planes
+from rankwise.types import Floats
+
+
+def bundle_path(
+    design: Design, loss: HingeLoss, alphas: Floats, *, tol: float, max_iter: int
+) -> Iterator[Certified]:
+    """Solve for each alpha in turn; descending ones are cheapest.
+
+    Planes below the risk do not depend on alpha and are kept, so that a grid costs little more than its
+    smallest alpha alone.
+    """
+    planes, start = Planes(design.shape[1]), None
+    for alpha in alphas:
+        result = minimize_bundle(
+            design, loss, float(alpha), tol=tol, max_iter=max_iter, start=start, planes=planes
+        )
+        start = result.coef
+        yield result
+
+
+def newton_path(
+    design: Design, loss: HingeLoss, alphas: Floats, *, tol: float, max_iter: int
+) -> Iterator[Certified]:
+    """Solve for each alpha in turn, from the weights of the one before."""
+    start = None
+    for alpha in alphas:
+        result = minimize_newton(design, loss, float(alpha), tol=tol, max_iter=max_iter, start=start)
+        start = result.coef
+        yield result
