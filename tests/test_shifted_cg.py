@@ -41,7 +41,7 @@ def problem():
     return {
         "product": design.normal_operator(F),
         "right": design.adjoint(F.laplacian(y)),
-        "A": design.difference_gram(F),
+        "A": design.difference_system(F, F.apply(y))[0],
         "validation": Validation(lambda w: X_val @ w, lambda f: float(((f - noisy) ** 2).mean())),
         "X_val": X_val,
     }

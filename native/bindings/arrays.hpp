@@ -25,6 +25,7 @@ T* data_or_null(const std::optional<Vector<T>>& array) {
 
 void bind_hinge(nb::module_& module);
 void bind_measures(nb::module_& module);
+void bind_centring(nb::module_& module);
 void bind_letor(nb::module_& module);
 void bind_products(nb::module_& module);
 void bind_shifts(nb::module_& module);

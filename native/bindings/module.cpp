@@ -6,6 +6,7 @@ NB_MODULE(_native, module) {
     module.attr("compiler") = RANKWISE_COMPILER;
     rankwise::bind_hinge(module);
     rankwise::bind_measures(module);
+    rankwise::bind_centring(module);
     rankwise::bind_letor(module);
     rankwise::bind_products(module);
     rankwise::bind_shifts(module);

@@ -30,6 +30,16 @@ def query_normal_product(
 def row_normal_product(
     X: RowMatrix, scale: Floats, shift: Floats, weights: Floats, out: Floats, n_threads: int
 ) -> None: ...
+def centred_rows(
+    values: AnyArray,
+    row: Ints,
+    offsets: Ints,
+    weight: Floats,
+    scale: Floats,
+    mean: Floats | None,
+    out: Floats,
+    n_threads: int,
+) -> None: ...
 def shifted_update(
     active: Ints,
     step: Floats,

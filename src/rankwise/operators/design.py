@@ -7,7 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from rankwise.operators.gram import dense, difference_factor, difference_gram
+from rankwise.operators.blocks import dense
+from rankwise.operators.gram import difference_factor, difference_system
 from rankwise.operators.normal import NormalOperator, normal_operator
 from rankwise.operators.rows import NativeRows
 from rankwise.preferences.differences import Differences
@@ -36,8 +37,8 @@ class Design(Protocol):
         """Some rows of X, dense and in double precision."""
         ...
 
-    def difference_gram(self, differences: Differences) -> Floats:
-        """``Xᵀ L X`` as a dense n × n matrix; O(m s n)."""
+    def difference_system(self, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
+        """``Xᵀ L X`` as a dense n × n matrix, O(m s n), and ``Xᵀ Fᵀ t``."""
         ...
 
     def difference_factor(self, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
@@ -72,8 +73,8 @@ class MatrixDesign:
     def rows(self, index: Ints) -> Floats:
         return dense(self.X[index])
 
-    def difference_gram(self, differences: Differences) -> Floats:
-        return difference_gram(self.X, differences)
+    def difference_system(self, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
+        return difference_system(self.X, differences, target)
 
     def difference_factor(self, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
         return difference_factor(self.X, differences, target)

@@ -86,7 +86,7 @@ class QueryDifferences:
         self.order: Ints | None
         self.level_offsets: Ints | None
         self.order, self.level_offsets = _order_by_level(queries, y) if drop else (queries.order, None)
-        weight = np.ones(queries.n_rows) if row_weight is None else self._grouped(row_weight)
+        weight = np.ones(queries.n_rows) if row_weight is None else self.grouped(row_weight)
         self.row_weight = weight
         self._query_sum = np.add.reduceat(weight, queries.offsets[:-1])
         if self.level_offsets is not None:
@@ -119,7 +119,7 @@ class QueryDifferences:
         return bool((sizes > 1).any())
 
     def apply(self, rows: Floats) -> Floats:
-        return self.apply_rows(self._grouped(rows), slice(0, self.n_rows))
+        return self.apply_rows(self.grouped(rows), slice(0, self.n_rows))
 
     def apply_rows(
         self,
@@ -139,7 +139,7 @@ class QueryDifferences:
             return _scaled(self._between[place], v - query_mean)
         if level_mean is None:
             level_mean = self._local_mean(v, place, self.level_offsets)
-        between = _scaled(self._between[place], level_mean - query_mean)
+        between = _scaled(self._between[place], np.broadcast_to(level_mean - query_mean, v.shape))
         return _scaled(self._within[place], v - level_mean) + between
 
     def laplacian_terms(self) -> tuple[Floats, list[tuple[float, Ints, Floats]]]:
@@ -165,7 +165,8 @@ class QueryDifferences:
     def laplacian(self, rows: Floats) -> Floats:
         return self.adjoint(self.apply(rows))
 
-    def _grouped(self, rows: Floats) -> Floats:
+    def grouped(self, rows: Floats) -> Floats:
+        """Values of the caller's rows in the order of the differences."""
         return rows if self.order is None else rows[self.order]
 
     def _restored(self, grouped: Floats) -> Floats:

@@ -43,10 +43,7 @@ class FeatureSpace:
 
     @cached_property
     def system(self) -> RidgeSystem:
-        F = self.loss.differences
-        return RidgeSystem(
-            matrix=self.design.difference_gram(F), right=self.design.adjoint(F.adjoint(self.loss.target))
-        )
+        return RidgeSystem(*self.design.difference_system(self.loss.differences, self.loss.target))
 
     @cached_property
     def precise_spectrum(self) -> Spectrum:

@@ -1,0 +1,111 @@
+"""Blocks of dense rows of ``FX``, for any kind of difference operator, without a copy of X."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from rankwise.preferences.differences import QueryDifferences
+from rankwise.preferences.pairs import MatrixDifferences, PairDifferences, StackedDifferences
+from rankwise.types import Floats, Ints, Matrix
+
+# Bytes of a block of rows: large enough for BLAS and threads, small enough for the cache.
+BLOCK_BYTES = 1 << 22
+
+
+@singledispatch
+def difference_blocks(differences: Any, X: Matrix) -> Iterator[tuple[Floats, slice]]:
+    """Blocks of dense rows of ``FX``, each with the slice of differences it holds."""
+    raise TypeError(f"No blocks are known for {type(differences).__name__}.")
+
+
+@difference_blocks.register(PairDifferences)
+def _(differences: PairDifferences, X: Matrix) -> Iterator[tuple[Floats, slice]]:
+    for place in pieces(0, differences.n_differences, block_rows(X)):
+        Z = dense(X[differences.better[place]]) - dense(X[differences.worse[place]])
+        Z *= differences.scale[place, None]
+        yield Z, place
+
+
+@difference_blocks.register(MatrixDifferences)
+def _(differences: MatrixDifferences, X: Matrix) -> Iterator[tuple[Floats, slice]]:
+    yield np.asarray(differences.matrix @ X), slice(0, differences.n_differences)
+
+
+@difference_blocks.register(StackedDifferences)
+def _(differences: StackedDifferences, X: Matrix) -> Iterator[tuple[Floats, slice]]:
+    start = 0
+    for part in differences.parts:
+        for Z, place in difference_blocks(part, X):
+            yield Z, slice(start + place.start, start + place.stop)
+        start += part.n_differences
+
+
+@difference_blocks.register(QueryDifferences)
+def _(differences: QueryDifferences, X: Matrix) -> Iterator[tuple[Floats, slice]]:
+    offsets, size = differences.queries.offsets, block_rows(X)
+    for first, last in runs(offsets, size):
+        whole = slice(int(offsets[first]), int(offsets[last]))
+        if whole.stop - whole.start <= size:
+            yield differences.apply_rows(dense(_rows(X, differences, whole)), whole), whole
+        else:
+            yield from large_query_blocks(differences, X, whole, size)
+
+
+def large_query_blocks(
+    differences: QueryDifferences, X: Matrix, whole: slice, size: int
+) -> Iterator[tuple[Floats, slice]]:
+    """A query of more rows than a block: its mean (and a large level's) comes from a pass of its own."""
+    query_mean = _mean_of_rows(differences, X, whole, size)
+    levels = differences.level_offsets
+    if levels is None:
+        for place in pieces(whole.start, whole.stop, size):
+            yield differences.apply_rows(dense(_rows(X, differences, place)), place, query_mean), place
+        return
+    inside = levels[np.searchsorted(levels, whole.start) : np.searchsorted(levels, whole.stop) + 1]
+    for first, last in runs(inside, size):
+        run = slice(int(inside[first]), int(inside[last]))
+        large = run.stop - run.start > size
+        level_mean = _mean_of_rows(differences, X, run, size) if large else None
+        for place in pieces(run.start, run.stop, size):
+            rows = dense(_rows(X, differences, place))
+            yield differences.apply_rows(rows, place, query_mean, level_mean), place
+
+
+def _mean_of_rows(differences: QueryDifferences, X: Matrix, whole: slice, size: int) -> Floats:
+    total, weight = np.zeros(X.shape[1]), differences.row_weight
+    for place in pieces(whole.start, whole.stop, size):
+        total += weight[place] @ dense(_rows(X, differences, place))
+    weight_sum = float(weight[whole].sum())
+    return total / weight_sum if weight_sum > 0 else total
+
+
+def block_rows(X: Matrix) -> int:
+    return max(64, BLOCK_BYTES // (8 * max(1, int(X.shape[1]))))
+
+
+def pieces(start: int, stop: int, size: int) -> Iterator[slice]:
+    for first in range(start, stop, size):
+        yield slice(first, min(first + size, stop))
+
+
+def runs(offsets: Ints, size: int) -> Iterator[tuple[int, int]]:
+    """Runs of whole segments with at most `size` rows; a larger segment is a run of its own."""
+    first, n = 0, len(offsets) - 1
+    while first < n:
+        last = int(np.searchsorted(offsets, offsets[first] + size, side="right")) - 1
+        last = max(last, first + 1)
+        yield first, last
+        first = last
+
+
+def _rows(X: Matrix, differences: QueryDifferences, place: slice) -> Any:
+    return X[place] if differences.order is None else X[differences.order[place]]
+
+
+def dense(rows: Any) -> Floats:
+    """A float64 array of rows: the same memory when it is one already."""
+    return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)

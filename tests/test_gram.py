@@ -1,0 +1,83 @@
+"""X'LX and the triangle of FX come out the same however the rows are cut into blocks."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from pairs import pair_laplacian
+from rankwise._native import centred_rows
+from rankwise.operators import blocks, gram
+from rankwise.preferences.differences import QueryDifferences
+from rankwise.preferences.pairs import PairDifferences, StackedDifferences
+from rankwise.preferences.queries import group_rows
+from rankwise.types import Ties, Weighting
+
+M, N = 400, 5
+
+
+@pytest.fixture
+def rows():
+    rng = np.random.default_rng(0)
+    # One query fits in no block of 64 rows, and neither do some of its levels; others are small.
+    qid = np.concatenate([np.zeros(250, int), rng.integers(1, 8, M - 250)])
+    order = rng.permutation(M)
+    X = rng.normal(size=(M, N)) + 100.0
+    return X[order], rng.integers(0, 3, M).astype(float)[order], qid[order], rng.uniform(0, 2, M)
+
+
+@pytest.mark.parametrize("block_bytes", [1, 1 << 22])
+@pytest.mark.parametrize("ties", Ties)
+@pytest.mark.parametrize("weighting", Weighting)
+@pytest.mark.parametrize("storage", [np.asarray, np.float32, sparse.csr_array, "by sparse products"])
+def test_system_equals_explicit_pairs(rows, monkeypatch, block_bytes, ties, weighting, storage):
+    X, y, qid, weight = rows
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", block_bytes)
+    F = QueryDifferences(group_rows(qid, M), y, ties=ties, weighting=weighting, row_weight=weight)
+    L = pair_laplacian(y, qid, ties=ties, weighting=weighting, weight=weight)
+    by_sparse_products = storage == "by sparse products"
+    if by_sparse_products:
+        storage = sparse.csr_array
+        monkeypatch.setattr(gram, "SPARSE_COST", 0.0)
+    given = storage(X)
+    exact = np.asarray(given.toarray() if sparse.issparse(given) else given, dtype=float)
+    centred = exact - exact.mean(axis=0)
+    A, b = gram.difference_system(given, F, F.apply(y))
+    near = {"rtol": 1e-6 if by_sparse_products else 1e-9, "atol": 1e-8 * np.abs(L).max() * M}
+    np.testing.assert_allclose(A, centred.T @ L @ centred, **near)
+    np.testing.assert_allclose(b, centred.T @ L @ y, **near)
+
+
+@pytest.mark.parametrize("block_bytes", [1, 1 << 22])
+@pytest.mark.parametrize("ties", Ties)
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
+def test_triangle_is_that_of_all_differences_together(rows, monkeypatch, block_bytes, ties, storage):
+    X, y, qid, weight = rows
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", block_bytes)
+    scores = QueryDifferences(group_rows(qid, M), y, ties=ties, row_weight=weight)
+    rng = np.random.default_rng(1)
+    pairs = PairDifferences(M, rng.integers(0, 200, 150), rng.integers(200, M, 150), rng.uniform(0, 2, 150))
+    F = StackedDifferences([scores, pairs])
+    t = np.concatenate([scores.apply(y), np.ones(150)])
+    R, projected = gram.difference_factor(storage(X), F, t)
+    FX = F.apply(X - X.mean(axis=0))
+    np.testing.assert_allclose(R.T @ R, FX.T @ FX, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(R.T @ projected, FX.T @ t, rtol=1e-9, atol=1e-9)
+    A, b = gram.difference_system(storage(X), F, t)
+    np.testing.assert_allclose(A, FX.T @ FX, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(b, FX.T @ t, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_centred_rows_have_the_same_bits_for_any_number_of_threads(dtype):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(5000, 7)).astype(dtype)
+    offsets = np.concatenate([[0], np.sort(rng.choice(np.arange(1, 5000), 300, replace=False)), [5000]])
+    row, weight, scale = rng.permutation(5000), rng.uniform(size=5000), rng.uniform(size=5000)
+    for mean in (None, X.mean(axis=0).astype(np.float64)):
+        out = [np.empty((5000, 7)) for _ in range(3)]
+        for k in range(3):
+            centred_rows(X, row, offsets, weight, scale, mean, out[k], k + 1)
+        np.testing.assert_array_equal(out[0], out[1])
+        np.testing.assert_array_equal(out[0], out[2])
+    with pytest.raises(TypeError):
+        centred_rows(X.astype(int), row, offsets, weight, scale, None, out[0], 1)
