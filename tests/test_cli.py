@@ -237,6 +237,17 @@ def test_train_reports_a_validation_set_and_json(done, tmp_path):
     assert rankwise.load(tmp_path / "model").get_params()["ties"] == "drop"
 
 
+def test_labels_that_are_no_grades_are_measured_by_pairs(done, tmp_path):
+    rng = np.random.default_rng(0)
+    lines = (f"{rng.normal()} 1:{rng.normal()} 2:{rng.normal()}\n" for _ in range(20))
+    (tmp_path / "real.txt").write_text("".join(lines))
+    report = json.loads(done("train", tmp_path / "real.txt", tmp_path / "model", "--json"))
+    assert set(report["training"]) == {"pairwise_error", "kendall_tau_b"}
+    done("select", tmp_path / "real.txt", tmp_path / "model")
+    nothing = done("train", tmp_path / "real.txt", tmp_path / "model", "--json", "--measures", "")
+    assert json.loads(nothing)["training"] == {}
+
+
 def test_evaluate_shows_every_query(folder, done):
     arguments = ["evaluate", "test.txt", "model", "--measures", "p@1,rr", "--per-query"]
     n_queries = rankwise.load_letor(folder / "test.txt").n_queries

@@ -22,7 +22,7 @@ def run(
             show_default=False,
         ),
     ],
-    measures: options.Measures = options.MEASURES,
+    measures: options.Measures = None,
     preset: options.Preset = None,
     label: options.Label = "label",
     qid: options.Qid = "qid",
@@ -31,7 +31,7 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Compare score files or models on judged rows, with tests over queries."""
-    from rankwise.cli.inputs import Reading, read_judged, split_list
+    from rankwise.cli.inputs import Reading, choose_measures, read_judged
     from rankwise.metrics import compare
 
     if len(set(scores)) < max(len(scores), 2):
@@ -39,9 +39,9 @@ def run(
     how = Reading(label, qid, zero_based=zero_based)
     judged = [(str(path), *read_judged(data, how, path)) for path in scores]
     rows = judged[0][1]
-    names = split_list(measures) or []
+    chosen = choose_measures(measures, rows, preset)
     vectors = {name: values for name, _, values in judged}
-    comparison = compare(rows.y, vectors, rows.queries, names, preset=preset, docs=rows.docs)
+    comparison = compare(rows.y, vectors, rows.queries, chosen, docs=rows.docs)
     if json:
         show_json(comparison.to_dict())
         return

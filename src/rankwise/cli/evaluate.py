@@ -19,7 +19,7 @@ def run(
             metavar="SCORES", help="One score per line, - for standard input, or a model.", show_default=False
         ),
     ],
-    measures: options.Measures = options.MEASURES,
+    measures: options.Measures = None,
     preset: options.Preset = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="Show every query.")] = False,
     label: options.Label = "label",
@@ -29,12 +29,12 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Measure scores, or a model, against judged rows."""
-    from rankwise.cli.inputs import Reading, read_judged, split_list
+    from rankwise.cli.inputs import Reading, choose_measures, read_judged
     from rankwise.metrics import evaluate
 
-    names = split_list(measures) or []
     rows, values = read_judged(data, Reading(label, qid, zero_based=zero_based), scores)
-    result = evaluate(rows.y, values, rows.queries, measures=names, preset=preset, docs=rows.docs)
+    chosen = choose_measures(measures, rows, preset)
+    result = evaluate(rows.y, values, rows.queries, chosen, docs=rows.docs)
     if json:
         show_json(result.to_dict() if per_query else {"measures": result.to_dict()["measures"]})
         return

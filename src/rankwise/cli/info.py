@@ -73,8 +73,12 @@ def _build() -> dict[str, Any]:
 
 
 def _model(path: Path) -> dict[str, Any]:
+    from rankwise.cli.inputs import is_svmrank, load_model
     from rankwise.persist.models import describe
 
+    if is_svmrank(path):
+        coef = load_model(path).coef_
+        return {"class": "SVMrank, linear", "features": len(coef), "weights": int((coef != 0).sum())}
     header = describe(path)
     return {
         "class": header["class"],

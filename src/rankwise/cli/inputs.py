@@ -14,9 +14,12 @@ from rankwise.errors import DataError, FileFormatError, ParameterError
 
 if TYPE_CHECKING:
     from rankwise.data.ranking import RankingData
+    from rankwise.metrics import Measure
     from rankwise.types import Floats
 
 TABLES = {".csv", ".tsv", ".parquet", ".pq"}
+# Labels from 0 to this are taken for grades, which NDCG and MAP are made for.
+MAX_GRADE = 30
 
 
 @dataclass(frozen=True)
@@ -67,15 +70,36 @@ def is_table(path: Path) -> bool:
     return bool(TABLES.intersection(suffix.lower() for suffix in path.suffixes))
 
 
-def is_model(path: Path) -> bool:
-    """Whether a file starts like a safetensors file: the size of a JSON header, then the header.
+def load_model(path: Path) -> Any:
+    """A model of ours, or one that SVMrank wrote."""
+    import rankwise
+    from rankwise.export.svmrank import load_svmrank
 
-    A pipe is never one: what was read from it could not be read again.
-    """
+    if not is_svmrank(path):
+        return rankwise.load(path)
+    model = rankwise.RankSVM(weighting="pair")
+    model.coef_ = load_svmrank(path)
+    model.n_features_in_ = len(model.coef_)
+    return model
+
+
+def is_model(path: Path) -> bool:
+    """Whether a file starts like safetensors (a JSON header after its size) or like SVMrank's models."""
+    return _start(path, 9)[8:] == b"{" or is_svmrank(path)
+
+
+def is_svmrank(path: Path) -> bool:
+    from rankwise.export.svmrank import MAGIC
+
+    return _start(path, len(MAGIC)) == MAGIC.encode()
+
+
+def _start(path: Path, n_bytes: int) -> bytes:
+    """The first bytes of a file; none of a pipe, from which they could not be read again."""
     if not path.is_file():
-        return False
+        return b""
     with path.open("rb") as file:
-        return file.read(9)[8:] == b"{"
+        return file.read(n_bytes)
 
 
 def predict_scores(model: Any, data: RankingData) -> Floats:
@@ -119,10 +143,8 @@ def read_scores(path: Path, n_rows: int) -> Floats:
 
 def read_judged(data: Path, how: Reading, scores: Path) -> tuple[RankingData, Floats]:
     """Judged rows, and their scores from a file or from a model."""
-    import rankwise
-
     if is_model(scores):
-        model = rankwise.load(scores)
+        model = load_model(scores)
         rows = read_like(data, how, model)
         return rows, predict_scores(model, rows)
     rows = read_data(data, how)
@@ -132,6 +154,18 @@ def read_judged(data: Path, how: Reading, scores: Path) -> tuple[RankingData, Fl
 def split_list(text: str | None) -> list[str] | None:
     """The parts of ``a,b,c``; None if there are none."""
     return [part.strip() for part in (text or "").split(",") if part.strip()] or None
+
+
+def choose_measures(text: str | None, rows: RankingData, preset: str | None = None) -> list[Measure]:
+    """The measures named, or else those that suit the labels: grades, or numbers of any kind."""
+    from rankwise.metrics import get_measure
+
+    if text is None:
+        are_grades = rows.y.min() >= 0 and rows.y.max() <= MAX_GRADE
+        names = ["ndcg@10", "map", "pairwise_error"] if are_grades else ["pairwise_error", "kendall_tau_b"]
+    else:
+        names = split_list(text) or []
+    return [get_measure(name, preset=preset) for name in names]
 
 
 def check_output(path: Path) -> None:

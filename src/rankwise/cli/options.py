@@ -83,8 +83,14 @@ Threads: TypeAlias = Annotated[
     typer.Option(min=1, callback=_use_threads, help="How many threads to use; every core by default."),
 ]
 
-MEASURES = "ndcg@10,map,pairwise_error"
-Measures: TypeAlias = Annotated[str, typer.Option(metavar="A,B,...", help="What to measure; '' for nothing.")]
+Measures: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B,...",
+        help="What to measure ('' for nothing); for grades ndcg@10,map,pairwise_error by default.",
+        show_default=False,
+    ),
+]
 Preset: TypeAlias = Annotated[
     str | None,
     typer.Option(

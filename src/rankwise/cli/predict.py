@@ -40,12 +40,11 @@ def run(
     threads: options.Threads = None,
 ) -> None:
     """Score rows with a model: one score per line, in the order of the data."""
-    import rankwise
-    from rankwise.cli.inputs import Reading, check_output, predict_scores, read_like
+    from rankwise.cli.inputs import Reading, check_output, load_model, predict_scores, read_like
 
     if out is not None:
         check_output(out)
-    ranker = rankwise.load(model)
+    ranker = load_model(model)
     how = Reading(label, qid or ("qid" if trec else None), doc, zero_based)
     rows = read_like(data, how, ranker)
     scores = predict_scores(ranker, rows)

@@ -41,7 +41,7 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Choose alpha by exact leave-query-out or on validation data, and write the best model."""
-    from rankwise.cli.inputs import Reading, check_output, split_list
+    from rankwise.cli.inputs import Reading, check_output, choose_measures, split_list
     from rankwise.metrics import get_measure
 
     check_output(model)
@@ -70,7 +70,7 @@ def run(
         for alpha, scores in zip(ranker.alphas_.tolist(), ranker.scores_.T, strict=True)
     ]
     show_table(f"{ranker.measure} by {ranker.cv_}", ["alpha", *names, ""], lines)
-    shown = dict.fromkeys([get_measure(name) for name in (ranker.measure, "ndcg@10", "map")])
+    shown = dict.fromkeys([get_measure(ranker.measure), *choose_measures(None, parts["training"])])
     means = measure_parts(ranker, parts, list(shown))
     rows = [(name, *(part[name] for part in means.values())) for name in means["training"]]
     chosen = ", ".join(f"{name} {value}" for name, value in ranker.best_.items())

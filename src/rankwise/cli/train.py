@@ -8,8 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
 from rankwise.cli import options
 from rankwise.cli.learners import LEARNERS, make_learner
+from rankwise.cli.like_svmrank import adopt_c, check_c, refuse_others
 from rankwise.cli.screen import progress, show_json, show_table
 
 if TYPE_CHECKING:
@@ -38,8 +41,14 @@ def run(
         Path | None, options.of_learner("A folder from which a killed run goes on.")
     ] = None,
     settings: options.Settings = None,
+    like_svmrank: Annotated[
+        bool, typer.Option("--like-svmrank", help="Train as svm_rank_learn does and write its kind of model.")
+    ] = False,
+    c: Annotated[
+        float | None, typer.Option("-c", help="SVMrank's C; 0.01 by default.", show_default=False)
+    ] = None,
     validation: options.Validation = None,
-    measures: options.Measures = options.MEASURES,
+    measures: options.Measures = None,
     preset: options.Preset = None,
     label: options.Label = "label",
     qid: options.Qid = "qid",
@@ -50,22 +59,30 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Train a ranker on judged rows and write it to a model file."""
-    from rankwise.cli.inputs import Reading, check_output, split_list
-    from rankwise.metrics import get_measure
+    from rankwise.cli.inputs import Reading, check_output, choose_measures, split_list
+    from rankwise.export.svmrank import save_svmrank
 
     check_output(model)
-    wanted = [get_measure(name, preset=preset) for name in split_list(measures) or ()]
     given: dict[str, Any] = {"alpha": alpha, "ties": ties, "weighting": weighting, "solver": solver}
     given |= {"kernel": kernel, "gamma": gamma, "basis": basis, "max_iter": max_iter, "tol": tol}
     given |= {"early_stopping": early_stopping, "checkpoint": checkpoint and str(checkpoint)}
-    ranker = make_learner(LEARNERS, learner, given, settings or [])
+    if like_svmrank:
+        refuse_others(learner, given, settings)
+    ranker = make_learner(LEARNERS, "ranksvm" if like_svmrank else learner, given, settings or [])
+    c = check_c(c, like_svmrank)
     how = Reading(label, qid, doc, zero_based)
     parts = read_parts(data, validation, how, split_list(features))
+    wanted = choose_measures(measures, parts["training"], preset)
+    if like_svmrank:
+        adopt_c(ranker, c, parts["training"])
     start = time.perf_counter()
     # Without early stopping there is nothing to decide on validation data; they are only measured.
     fit(ranker, parts["training"], parts.get("validation") if early_stopping else None)
     seconds = time.perf_counter() - start
-    ranker.save(model)
+    if like_svmrank:
+        save_svmrank(ranker.coef_, model, n_rows=parts["training"].n_rows)
+    else:
+        ranker.save(model)
     means = measure_parts(ranker, parts, wanted)
     if json:
         show_json({"model": str(model), "class": type(ranker).__name__, "seconds": seconds, **means})
@@ -122,7 +139,8 @@ def measure_parts(
 
 
 def summary(ranker: Any, data: RankingData, seconds: float, model: Path) -> str:
+    alpha = f" with alpha {ranker.alpha:.6g}" if hasattr(ranker, "alpha") else ""
     return (
-        f"{type(ranker).__name__} on {data.n_rows} rows, {data.n_queries} queries, "
+        f"{type(ranker).__name__}{alpha} on {data.n_rows} rows, {data.n_queries} queries, "
         f"{data.n_features} features in {seconds:.2f} s; written to {model}"
     )
