@@ -14,3 +14,15 @@ def shared_data():
     if not folder.is_dir():
         pytest.skip("the real data sets are not here")
     return folder
+
+
+@pytest.fixture
+def text(tmp_path):
+    """Write text (or bytes) to a file and return its path."""
+
+    def write(content, name="rows.letor"):
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write

@@ -52,6 +52,7 @@ def load_letor(
         in the file.
     zero_based : bool or "auto"
         Whether the first feature has index 0; "auto" decides so if the index 0 occurs, like scikit-learn.
+        Say it when several files must agree.
     n_features : int or None
         The number of columns of X; None takes the largest index in the file. Give it when several files must
         agree.
