@@ -110,6 +110,16 @@ def test_labels_of_mixed_types_are_refused_and_nothing_is_left(tmp_path):
     assert not any(tmp_path.iterdir())
 
 
+def test_a_label_that_would_widen_all_others_is_refused(tmp_path):
+    data = RankingData.from_arrays(np.eye(2), [0, 1], docs=np.array(["a", "b" * 1001], dtype=object))
+    with pytest.raises(DataError, match="docs has a label of 1,001 characters"):
+        save_store(data, tmp_path / "store")
+    (tmp_path / "rows").write_text("1 1:1 # a\n0 1:2 # " + "b" * 1001)
+    with pytest.raises(FileFormatError, match="a document label has 1,001 bytes; a store keeps up to 1,000"):
+        convert_letor(tmp_path / "rows", tmp_path / "store")
+    assert [path.name for path in tmp_path.iterdir()] == ["rows"]
+
+
 def test_opening_maps_the_arrays_and_64_bit_indices_are_not_read(store):
     opened = open_store(store)
     assert isinstance(opened.X.data, np.memmap)

@@ -15,13 +15,13 @@ from numpy.typing import DTypeLike
 from rankwise.data.letor import Auto, LetorFile, LetorRows, check_flag, decoded, is_dense
 from rankwise.data.manifest import MANIFEST, Manifest, write_manifest
 from rankwise.data.npy import HEADER_BYTES, PIECE_BYTES, ArrayFile, ArrayWriter, read_pieces, write_array
+from rankwise.data.store import MAX_LABEL_LENGTH
 from rankwise.data.text import Progress
 from rankwise.errors import FileFormatError
 from rankwise.files import replacing_folder
 from rankwise.preferences.queries import group_codes, one_query
 from rankwise.types import AnyArray
 
-_MAX_DOC_BYTES = 1000
 _ROWS_PER_PIECE = 1 << 14
 
 
@@ -121,8 +121,10 @@ def _query_arrays(folder: Path, spool: _Spool, labels: AnyArray) -> dict[str, Ar
 
 
 def _doc_array(folder: Path, spool: _Spool, source: Path) -> ArrayFile:
-    if spool.longest_doc > _MAX_DOC_BYTES:
-        message = f"a document label has {spool.longest_doc:,} bytes; a store keeps up to {_MAX_DOC_BYTES:,}."
+    if spool.longest_doc > MAX_LABEL_LENGTH:
+        message = (
+            f"a document label has {spool.longest_doc:,} bytes; a store keeps up to {MAX_LABEL_LENGTH:,}."
+        )
         raise FileFormatError(source, message)
 
     def parts() -> Iterator[AnyArray]:

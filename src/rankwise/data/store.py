@@ -24,6 +24,9 @@ from rankwise.files import replacing_folder
 from rankwise.preferences.queries import Queries
 from rankwise.types import AnyArray, Matrix
 
+# Text has a fixed width on disk, so one long label would widen all of them.
+MAX_LABEL_LENGTH = 1000
+
 
 def open_store(path: str | os.PathLike[str], *, verify: bool = False) -> RankingData:
     """Open a store that `save_store` or `convert_letor` wrote.
@@ -98,9 +101,13 @@ def storable(name: str, labels: AnyArray) -> AnyArray:
     """Labels as an array of numbers, dates or text that needs no pickle."""
     if labels.dtype.kind != "O":
         return labels
-    kinds = {type(label) for label in labels.tolist()}
+    entries = labels.tolist()
+    kinds = {type(label) for label in entries}
+    if kinds == {str} and (longest := max(map(len, entries))) > MAX_LABEL_LENGTH:
+        limit = f"a store keeps labels of up to {MAX_LABEL_LENGTH:,} characters"
+        raise DataError(f"{name} has a label of {longest:,} characters; {limit}.")
     if kinds in ({str}, {int}, {float}):
-        array = np.array(labels.tolist())
+        array = np.array(entries)
         if array.dtype.kind != "O":
             return array
     found = ", ".join(sorted(kind.__name__ for kind in kinds))
