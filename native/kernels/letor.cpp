@@ -30,6 +30,11 @@ std::vector<std::int64_t> line_starts(const char* text, std::int64_t size) {
     return starts;
 }
 
+std::string mixed_queries(bool before) {
+    return before ? "no qid, although the rows before have one."
+                  : "a qid, although the rows before have none.";
+}
+
 }  // namespace
 
 // Whole lines, read by one thread. Line numbers and row ends count from the chunk's beginning.
@@ -64,8 +69,7 @@ void LetorReader::Chunk::add(const LetorLine& line) {
     const auto row = static_cast<std::int64_t>(labels.size());
     if (row == 0) first_row_line = n_lines;
     if (row > 0 && line.query.empty() == has_queries()) {
-        error = LineError{n_lines, line.query.empty() ? "no qid, although the rows before have one."
-                                                      : "a qid, although the rows before have none."};
+        error = LineError{n_lines, mixed_queries(has_queries())};
         return;
     }
     if (!line.query.empty()) {
@@ -114,9 +118,7 @@ std::int64_t LetorReader::number_of_query(std::string_view label) {
 std::optional<LineError> LetorReader::merge(Chunk& chunk) {
     if (!chunk.labels.empty()) {
         if (has_queries_ && *has_queries_ != chunk.has_queries()) {
-            return LineError{n_lines_ + chunk.first_row_line,
-                             *has_queries_ ? "no qid, although the rows before have one."
-                                           : "a qid, although the rows before have none."};
+            return LineError{n_lines_ + chunk.first_row_line, mixed_queries(*has_queries_)};
         }
         has_queries_ = chunk.has_queries();
     }
