@@ -15,6 +15,7 @@ import sys
 import time
 from contextlib import suppress
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pandas
@@ -418,13 +419,20 @@ def test_debug_shows_the_traceback_wherever_it_stands(tmp_path):
             main(arguments)
 
 
-def test_a_reader_that_has_seen_enough_is_no_error(folder):
-    command = f"{sys.executable} -m rankwise predict test.txt model | head -n 1"
-    run = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", command], cwd=folder, capture_output=True, text=True
-    )
-    assert (run.returncode, run.stderr) == (0, "")
-    assert len(run.stdout.splitlines()) == 1
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+def test_a_reader_that_has_seen_enough_is_no_error(folder, command):
+    line = f"{sys.executable} -m rankwise {command} test.txt model | true"
+    run = subprocess.run(["bash", "-o", "pipefail", "-c", line], cwd=folder, capture_output=True, text=True)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_an_output_that_takes_no_more_is_a_sentence(folder):
+    with Path("/dev/full").open("w") as full:
+        run = subprocess.run(
+            [sys.executable, "-m", "rankwise", "info"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert (run.returncode, run.stderr) == (1, "rankwise: error: No space left on device.\n")
 
 
 def test_an_interrupt_is_quiet_and_exits_130(folder, tmp_path):

@@ -36,9 +36,12 @@ def show_table(
         table.add_row(*(Text(_cell(value)) for value in line))
     # Off a terminal there is no width to keep to, and a cut number would be a wrong one.
     console = Console(width=None if sys.stdout.isatty() else 10_000, highlight=False)
-    console.print(Text(title, style="bold"))
-    console.print(table)
-    console.print(Text(f"{note}\n" if note else "", style="dim"))
+    # Captured, because rich would end the program itself when nobody reads its output any more.
+    with console.capture() as capture:
+        console.print(Text(title, style="bold"))
+        console.print(table)
+        console.print(Text(f"{note}\n" if note else "", style="dim"))
+    typer.echo(capture.get(), nl=False)
 
 
 def show_facts(title: str, facts: dict[str, Any]) -> None:
