@@ -123,7 +123,23 @@ void sort_runs(const double* scores, std::size_t first, std::size_t last, Worksp
     }
 }
 
+void order_few(const double* scores, std::int64_t n, ScoreOrder out) {
+    for (std::int64_t i = 0; i < n; ++i) {
+        std::int64_t place = i;
+        for (; place > 0 && out.score[place - 1] > scores[i]; --place) {
+            out.score[place] = out.score[place - 1];
+            out.row[place] = out.row[place - 1];
+        }
+        out.score[place] = scores[i];
+        out.row[place] = static_cast<std::int32_t>(i);
+    }
+}
+
 void order_query(const double* scores, std::int64_t n, ScoreOrder out, Workspace& room, int n_threads) {
+    if (n <= kSmall) {
+        order_few(scores, n, out);
+        return;
+    }
     room.resize(n);
     partition(scores, n, room);
     const std::int64_t n_parts = n / kRowsPerPart + 1;

@@ -57,7 +57,10 @@ def minimize_newton(
             if gap <= max(tol, 2.0 * resolution) or n_iter == max_iter:
                 break
             n_iter += 1
-            direction = _newton_direction(rows, value, alpha, gradient, min(0.3, (norm / first_norm) ** 0.5))
+            # Ever more exact, but no more than the tolerance asks for.
+            enough = 0.7 * (4.0 * alpha * tol) ** 0.5 / norm
+            accuracy = max(min(0.3, (norm / first_norm) ** 0.5), min(0.3, enough))
+            direction = _newton_direction(rows, value, alpha, gradient, accuracy)
             t, value, moves = _search(rows, alpha, w, scores, value, direction, 1e-3 * gap)
             if t == 0.0:
                 break
