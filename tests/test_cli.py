@@ -5,83 +5,23 @@ each of them imports scikit-learn anew (test_readme.py runs the main commands th
 """
 
 import csv
-import gzip
 import io
 import json
-import os
-import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pandas
 import pytest
 
 import rankwise
+from command_line import done, folder, rankwise_process, refused
 from rankwise.cli import main
 from rankwise.cli.learners import LEARNERS
 
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """Training and test data as text, and a model trained by the command line."""
-    folder = tmp_path_factory.mktemp("cli")
-    train, test = rankwise.make_search_data(60, seed=3).split(0.6)
-    with gzip.open(folder / "train.txt.gz", "wt") as file:
-        file.writelines(letor_lines(train))
-    (folder / "test.txt").write_text("".join(letor_lines(test)))
-    assert main(["train", str(folder / "train.txt.gz"), str(folder / "model"), "--alpha", "0.5"]) == 0
-    return folder
-
-
-def letor_lines(data):
-    for label, qid, doc, values in zip(data.y, data.qid, data.docs, data.X.tolist(), strict=True):
-        entries = " ".join(f"{index}:{value!r}" for index, value in enumerate(values, start=1))
-        yield f"{label:g} qid:{qid} {entries} #docid = {doc}\n"
-
-
-def rankwise_process(*arguments, cwd=None, **options):
-    command = [sys.executable, "-m", "rankwise", *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, **options)
-
-
-@pytest.fixture
-def done(folder, monkeypatch, capsys):
-    """Runs a command that must succeed, and returns what it prints."""
-
-    def run(*arguments):
-        monkeypatch.chdir(folder)
-        capsys.readouterr()
-        returned = main([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        assert (returned, printed.err) == (0, ""), printed
-        return printed.out
-
-    return run
-
-
-@pytest.fixture
-def refused(folder, monkeypatch, capsys):
-    """Runs a command that must fail, and returns the one sentence it says."""
-
-    def run(*arguments, code):
-        monkeypatch.chdir(folder)
-        returned = main([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        assert (returned, printed.out) == (code, ""), printed
-        assert printed.err.startswith("rankwise: error: ")
-        assert printed.err.count("\n") == 1
-        assert printed.err.endswith((".\n", "?\n", ")\n"))
-        return printed.err.removeprefix("rankwise: error: ")
-
-    return run
-
-
-# Help
+__all__ = ["done", "folder", "refused"]  # fixtures
 
 
 def test_help_imports_nothing_heavy():
@@ -120,9 +60,6 @@ def test_no_command_shows_help_and_version_shows_the_version(capsys):
     assert capsys.readouterr().out == f"rankwise {rankwise.__version__}\n"
     assert main([]) == 0
     assert "Usage" in capsys.readouterr().out
-
-
-# Train, predict, evaluate, convert, info
 
 
 def test_train_predict_and_evaluate_agree_with_python(folder, done, tmp_path, monkeypatch):
@@ -312,167 +249,3 @@ def test_the_demo_finds_rankrls_best_and_writes_everything(done, tmp_path):
     assert means["RankRLS"]["ndcg@10"] == max(means[name]["ndcg@10"] for name in means)
     for name in ("model.safetensors", "per_query.csv", "report.html"):
         assert (again / name).read_bytes() == (out / name).read_bytes()
-
-
-# Failures
-
-
-@pytest.mark.parametrize(
-    "arguments, says",
-    [
-        (["trian"], "No such command 'trian'"),
-        (["train"], "Missing argument 'DATA'"),
-        (["train", "test.txt", "out", "--alhpa", "1"], "No such option: --alhpa"),
-        (["train", "test.txt", "out", "--alpha", "much"], "Invalid value for '--alpha'"),
-        (
-            ["train", "test.txt", "out", "--alpha", "-1"],
-            "'alpha' parameter must be a finite number of at least 0",
-        ),
-        (["train", "test.txt", "out", "--ties", "maybe"], "'ties' parameter must be one of 'keep', 'drop'"),
-        (["train", "test.txt", "out", "--learner", "oracle"], "--learner must be one of rankrls"),
-        (["train", "test.txt", "out", "--set", "beta=1"], "The learner rankrls has no option 'beta'"),
-        (["train", "test.txt", "out", "--set", "beta"], "--set takes name=value; got 'beta'"),
-        (["select", "test.txt", "out", "--alphas", "2^x"], "Expected a number like 0.1 or a power like 2^-3"),
-        (["select", "test.txt", "out", "--alphas", "2^1..3^2"], "A range of powers looks like 2^-15..2^15"),
-        (["select", "test.txt", "out", "--cv", "guess"], "'cv' parameter must be"),
-        (["train", "test.txt", "no/such/out"], "the folder no/such does not exist"),
-        (["train", "test.txt", "."], "is a folder; name a file"),
-        (["evaluate", "test.txt", "model", "--measures", "fame"], "There is no measure 'fame'"),
-        (["evaluate", "test.txt", "model", "--preset", "fame"], "There is no preset 'fame'"),
-        (["predict", "test.txt", "model", "--threads", "0"], "Invalid value for '--threads'"),
-    ],
-)
-def test_a_wrong_command_line_is_a_sentence_and_exit_code_2(folder, refused, arguments, says):
-    assert says in refused(*arguments, code=2)
-    assert not (folder / "out").exists()
-
-
-@pytest.fixture(scope="module")
-def bad_files(folder):
-    (folder / "garbage").write_bytes(bytes(range(256)) * 40)
-    (folder / "empty").write_bytes(b"")
-    (folder / "words.txt").write_text("1 qid:1 1:0.5\nrelevant qid:1 1:0.5\n")
-    (folder / "tied.txt").write_text("1 qid:1 1:0.5\n1 qid:1 1:0.25\n")
-    (folder / "wide.txt").write_text("1 qid:1 999:0.5\n0 qid:1 1:0.25\n")
-    (folder / "few_scores").write_text("0.5\n")
-    (folder / "word_scores").write_text("0.5\nhigh\n")
-    (folder / "table.csv").write_text("grade,qid,a\n1,1,0.5\n0,1,0.25\n")
-    (folder / "cut.gz").write_bytes((folder / "train.txt.gz").read_bytes()[:500])
-    return folder
-
-
-@pytest.mark.parametrize(
-    "arguments, says",
-    [
-        (["train", "missing.txt", "out"], "missing.txt: No such file or directory"),
-        (["train", "garbage", "out"], "garbage, line 1:"),
-        (["train", "empty", "out"], "empty: "),
-        (["train", "words.txt", "out"], "words.txt, line 2:"),
-        (["train", "cut.gz", "out"], "cut.gz"),
-        (["train", "tied.txt", "out", "--ties", "drop"], "nothing to learn"),
-        (["train", "table.csv", "out"], "label"),
-        (["predict", "test.txt", "missing"], "missing: No such file or directory"),
-        (["predict", "test.txt", "garbage"], "garbage: is not a model file"),
-        (["predict", "test.txt", "test.txt"], "test.txt: is not a model file"),
-        (["predict", "wide.txt", "model"], "wide.txt"),
-        (["evaluate", "test.txt", "few_scores"], "few_scores: has 1 scores, but the data has"),
-        (["evaluate", "test.txt", "word_scores"], "word_scores, line 2: expected one score, found 'high'"),
-        (["evaluate", "test.txt", "missing"], "missing: No such file or directory"),
-        (["convert", "garbage", "out"], "garbage, line 1:"),
-        (["info", "missing"], "missing: No such file or directory"),
-        (["info", "garbage"], "garbage"),
-    ],
-)
-def test_bad_data_is_a_sentence_and_exit_code_1(bad_files, refused, arguments, says):
-    assert says in refused(*arguments, code=1)
-    assert not (bad_files / "out").exists()
-
-
-def test_a_full_disk_is_a_sentence_and_leaves_the_old_model(folder, tmp_path):
-    model = tmp_path / "model"
-    model.write_text("old")
-    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100));"
-    script = f"{limit} import sys; from rankwise.cli import main; sys.exit(main(sys.argv[1:]))"
-    run = subprocess.run(
-        [sys.executable, "-c", script, "train", folder / "test.txt", model], capture_output=True, text=True
-    )
-    assert run.returncode == 1
-    assert run.stderr == f"rankwise: error: {model}: File too large.\n"
-    assert model.read_text() == "old"
-    assert [path.name for path in tmp_path.iterdir()] == ["model"]
-
-
-def test_an_unwritable_place_is_a_sentence(refused):
-    assert "/proc/model: " in refused("train", "test.txt", "/proc/model", code=1)
-
-
-def test_failures_of_the_process_exit_with_the_same_codes(folder):
-    for code, arguments in ((1, ["info", "missing"]), (2, ["train"])):
-        run = rankwise_process(*arguments, cwd=folder)
-        assert (run.returncode, run.stdout, run.stderr.count("\n")) == (code, "", 1)
-        assert run.stderr.startswith("rankwise: error: ")
-
-
-def test_debug_shows_the_traceback_wherever_it_stands(tmp_path):
-    for arguments in (["--debug", "info", str(tmp_path / "no")], ["info", str(tmp_path / "no"), "--debug"]):
-        with pytest.raises(FileNotFoundError):
-            main(arguments)
-
-
-@pytest.mark.parametrize("command", ["predict", "evaluate"])
-def test_a_reader_that_has_seen_enough_is_no_error(folder, command):
-    line = f"{sys.executable} -m rankwise {command} test.txt model | true"
-    run = subprocess.run(["bash", "-o", "pipefail", "-c", line], cwd=folder, capture_output=True, text=True)
-    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-def test_an_output_that_takes_no_more_is_a_sentence(folder):
-    with Path("/dev/full").open("w") as full:
-        run = subprocess.run(
-            [sys.executable, "-m", "rankwise", "info"], stdout=full, stderr=subprocess.PIPE, text=True
-        )
-    assert (run.returncode, run.stderr) == (1, "rankwise: error: No space left on device.\n")
-
-
-def test_an_interrupt_is_quiet_and_exits_130(folder, tmp_path):
-    pipe = tmp_path / "scores"
-    os.mkfifo(pipe)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "rankwise", "evaluate", folder / "test.txt", pipe],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    with pipe.open("w"):  # opens once the command reads it, and is now waiting for scores
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (130, b"", b"")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-def test_a_terminal_shows_progress_of_what_takes_long():
-    script = """
-import time
-from rankwise.cli import screen
-screen.PATIENCE_SECONDS = 0.2
-with screen.progress("Quick work"):
-    pass
-with screen.progress("Long work") as advance:
-    for share in range(10):
-        time.sleep(0.1)
-        advance(share / 10)
-"""
-    reader, writer = os.openpty()
-    environment = os.environ | {"TERM": "xterm", "COLUMNS": "80"}
-    subprocess.run([sys.executable, "-c", script], stderr=writer, check=True, env=environment)
-    os.close(writer)
-    shown = b""
-    with suppress(OSError):  # how Linux says that the terminal is gone
-        while block := os.read(reader, 4096):
-            shown += block
-    os.close(reader)
-    assert b"Long work" in shown
-    assert b"%" in shown
-    assert b"Quick work" not in shown
-    quiet = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
-    assert (quiet.stdout, quiet.stderr) == (b"", b"")

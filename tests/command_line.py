@@ -1,0 +1,65 @@
+"""The command line for tests: files to work on, commands that must succeed, commands that must fail."""
+
+import gzip
+import subprocess
+import sys
+
+import pytest
+
+import rankwise
+from rankwise.cli import main
+
+
+def rankwise_process(*arguments, cwd=None, **options):
+    command = [sys.executable, "-m", "rankwise", *map(str, arguments)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, **options)
+
+
+def letor_lines(data):
+    for label, qid, doc, values in zip(data.y, data.qid, data.docs, data.X.tolist(), strict=True):
+        entries = " ".join(f"{index}:{value!r}" for index, value in enumerate(values, start=1))
+        yield f"{label:g} qid:{qid} {entries} #docid = {doc}\n"
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    """Training and test data as text, and a model trained by the command line."""
+    folder = tmp_path_factory.mktemp("cli")
+    train, test = rankwise.make_search_data(60, seed=3).split(0.6)
+    with gzip.open(folder / "train.txt.gz", "wt") as file:
+        file.writelines(letor_lines(train))
+    (folder / "test.txt").write_text("".join(letor_lines(test)))
+    assert main(["train", str(folder / "train.txt.gz"), str(folder / "model"), "--alpha", "0.5"]) == 0
+    return folder
+
+
+@pytest.fixture
+def done(folder, monkeypatch, capsys):
+    """Runs a command that must succeed, and returns what it prints."""
+
+    def run(*arguments):
+        monkeypatch.chdir(folder)
+        capsys.readouterr()
+        returned = main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        assert (returned, printed.err) == (0, ""), printed
+        return printed.out
+
+    return run
+
+
+@pytest.fixture
+def refused(folder, monkeypatch, capsys):
+    """Runs a command that must fail, and returns the one sentence it says."""
+
+    def run(*arguments, code):
+        monkeypatch.chdir(folder)
+        returned = main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        assert (returned, printed.out) == (code, ""), printed
+        assert printed.err.startswith("rankwise: error: ")
+        assert printed.err.count("\n") == 1
+        assert printed.err.endswith((".\n", "?\n", ")\n"))
+        return printed.err.removeprefix("rankwise: error: ")
+
+    return run
