@@ -26,7 +26,9 @@ def bare_machine(tmp_path):
     def make(*arguments, python=None):
         if python is not None:
             (programs / "python3").symlink_to(python)
-        environment = {key: value for key, value in os.environ.items() if key not in ("CXX", "MAKEFLAGS")}
+        environment = {
+            key: value for key, value in os.environ.items() if key not in ("CXX", "MAKEFLAGS", "MAKELEVEL")
+        }
         run = subprocess.run(
             ["make", *arguments],
             cwd=tmp_path,
