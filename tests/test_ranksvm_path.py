@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rankwise
-from rankwise import DataError, ParameterError, RankSVMPath, RankwiseError
+from rankwise import DataError, ParameterError, RankSVM, RankSVMPath, RankwiseError
 from rankwise.metrics import get_measure
 from rankwise.selection import breakpoints
 
@@ -64,6 +64,19 @@ def test_the_linear_model_minimizes_the_objective_of_ranksvm(weighting):
         found = minimize(value, w, method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-14})
         assert value(w) <= found.fun + 1e-10
         assert value(w) <= value(w + 1e-3 * np.array([1, -1])) + 1e-12
+
+
+@pytest.mark.parametrize("weighting", ["pair", "query", "example"])
+def test_the_linear_full_path_is_ranksvm_within_its_certified_gap(weighting):
+    X, y, qid = toy(n=60, features=4)
+    path = RankSVMPath(kernel="linear", weighting=weighting).fit(X, y, qid)
+    for alpha in np.geomspace(path.alphas_[-1], path.alphas_[0], 5):
+        svm = RankSVM(alpha=alpha, tol=1e-6, weighting=weighting).fit(X, y, qid)
+        w = X.T @ path.coef_at(alpha)
+        ours = objective(X, y, qid, weighting, path.predict(X, alpha=alpha), w @ w, alpha)
+        assert -1e-12 <= svm.objective_ - ours <= svm.gap_ + 1e-12
+        # The objective grows by at least alpha ‖w − w*‖² around its minimum.
+        assert np.linalg.norm(svm.coef_ - w) <= np.sqrt(svm.gap_ / alpha) + 1e-9
 
 
 def test_alpha_f_is_linear_between_breakpoints():

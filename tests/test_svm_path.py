@@ -132,6 +132,27 @@ def test_real_data_with_duplicated_rows(shared_data, name, kernel, graph):
     assert_optimal_everywhere(path, K, count=50)
 
 
+@pytest.mark.parametrize("graph", ["full", "reduced"])
+@pytest.mark.parametrize("gamma", [1e-1, 1e-2, 1e-3])
+def test_kernels_that_are_singular_but_for_rounding_stay_within_tolerance(gamma, graph):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 1))
+    y = np.round(X[:, 0] + 0.3 * rng.normal(size=60))
+    K = np.ascontiguousarray(pairwise_kernels(X, metric="rbf", gamma=gamma))
+    assert np.linalg.matrix_rank(K) < 30
+    path = ranking_svm_path(K, GRAPHS[graph](one_query(60), y), min_level=down_to(1e-5))
+    assert_optimal_everywhere(path, K)
+
+
+def test_the_path_is_the_same_for_any_number_of_threads():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1100, 4))
+    K, graph = kernel_matrix(X, "rbf"), reduced_graph(one_query(1100), np.round(X[:, 0]))
+    one, two = (ranking_svm_path(K, graph, min_level=down_to(0.2), n_threads=n) for n in (1, 2))
+    np.testing.assert_array_equal(one.levels, two.levels)
+    np.testing.assert_array_equal(one.changes, two.changes)
+
+
 def test_multipliers_are_continuous_across_breakpoints():
     X, y, qid = toy(seed=3)
     path = ranking_svm_path(

@@ -11,8 +11,8 @@ from rankwise.solvers.svm_path import SVMPath
 from rankwise.threads import resolve_threads
 from rankwise.types import Floats
 
-# Scores computed and measured at a time.
-BLOCK_SCORES = 1 << 17
+# Scores computed and measured at a time: few enough that preparing the measure for them costs little.
+BLOCK_SCORES = 1 << 14
 
 
 def measure_breakpoints(
@@ -37,12 +37,12 @@ def measure_breakpoints(
     y, K_rows = queries.grouped(y), queries.grouped(K_rows)
     block = max(1, min(path.n_breakpoints, BLOCK_SCORES // len(y)))
     repeated = measure.on(np.tile(y, block), _repeat(queries, block))
+    padded = np.zeros((block, len(y)))
     values = []
     for scores in path.scores_along(K_rows, block, resolve_threads()):
-        if len(scores) < block:
-            repeated = measure.on(np.tile(y, len(scores)), _repeat(queries, len(scores)))
-        per_query = repeated.per_query(scores.ravel()).reshape(len(scores), -1)
-        values.append(per_query[:, counted] @ weight)
+        padded[: len(scores)] = scores
+        per_query = repeated.per_query(padded.ravel()).reshape(block, -1)
+        values.append(per_query[: len(scores), counted] @ weight)
     return np.concatenate(values)
 
 
