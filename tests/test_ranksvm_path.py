@@ -91,7 +91,7 @@ def test_alpha_f_is_linear_between_breakpoints():
 
 
 @pytest.mark.parametrize("measure", ["pairwise_error", "ndcg@5", "kendall_tau_b", "pairwise_error_micro"])
-@pytest.mark.parametrize("block", [1, 100, 1 << 17])
+@pytest.mark.parametrize("block", [300, 1 << 17])
 def test_select_measures_every_breakpoint_as_predict_would(measure, block, monkeypatch):
     monkeypatch.setattr(breakpoints, "BLOCK_SCORES", block)
     X, y, qid = toy()
@@ -106,6 +106,15 @@ def test_select_measures_every_breakpoint_as_predict_would(measure, block, monke
     assert model.alpha_ == max(
         a for a, v in zip(model.alphas_, expected, strict=True) if abs(v - best) < 1e-12
     )
+
+
+def test_tied_validation_scores_are_measured_where_they_are_tied():
+    X, y, qid = toy()
+    X_val = np.repeat(X[:5], 2, axis=0)
+    y_val = np.arange(10.0)
+    model = RankSVMPath(kernel="linear", graph="reduced").fit(X, y, qid).select(X_val, y_val)
+    expected = [get_measure("pairwise_error")(y_val, model.predict(X_val, alpha=a)) for a in model.alphas_]
+    np.testing.assert_allclose(model.path_error_, expected, atol=1e-12)
 
 
 def test_row_order_and_labels_of_queries_change_nothing():

@@ -78,6 +78,14 @@ void bind_path(nb::module_& module) {
         },
         nb::arg("pairs"), nb::arg("changes"), nb::arg("offsets"), nb::arg("better"), nb::arg("worse"),
         nb::arg("kernel"), nb::arg("scores").noconvert(), nb::arg("n_threads"));
+    module.def(
+        "mark_new_orders",
+        [](Indices offsets, Square scores, Vector<std::int64_t> order, Vector<std::uint8_t> changed) {
+            nb::gil_scoped_release release;
+            mark_new_orders(offsets.data(), static_cast<std::int64_t>(offsets.shape(0)) - 1, scores.data(),
+                            static_cast<std::int64_t>(scores.shape(0)), order.data(), changed.data());
+        },
+        nb::arg("offsets"), nb::arg("scores"), nb::arg("order").noconvert(), nb::arg("changed").noconvert());
 }
 
 }  // namespace rankwise

@@ -22,4 +22,10 @@ struct PathChanges {
 void scores_along_path(PathChanges path, WeightedPairs pairs, const double* kernel, std::int64_t n_rows,
                        double* scores, int n_threads);
 
+// Which of n_steps score vectors of the same rows rank them otherwise than the one before: changed[t] is 0
+// when every query (rows offsets[q] .. offsets[q + 1]) is in the same order, without ties in either. `order`
+// holds the rows of each query by score, and starts as any order of them.
+void mark_new_orders(const std::int64_t* offsets, std::int64_t n_queries, const double* scores,
+                     std::int64_t n_steps, std::int64_t* order, std::uint8_t* changed);
+
 }  // namespace rankwise

@@ -125,6 +125,7 @@ def scores_along_path(
     scores: Floats,
     n_threads: int,
 ) -> None: ...
+def mark_new_orders(offsets: Ints, scores: Floats, order: Ints, changed: NDArray[np.uint8]) -> None: ...
 
 class PathWalk:
     def __init__(
