@@ -31,10 +31,23 @@ class Text:
 
 
 def generate(
-    n_rows: int, *, n_features: int = N_FEATURES, dtype: type = np.float64, noise: float = 0.15, seed: int = 0
+    n_rows: int,
+    *,
+    n_features: int = N_FEATURES,
+    dtype: type = np.float64,
+    noise: float = 0.15,
+    seed: int = 0,
+    first_block: int = 0,
 ) -> Text:
-    """`n_rows` rows in memory, at about 20 µs a row and core."""
-    blocks = list(generate_blocks(n_rows, n_features=n_features, dtype=dtype, noise=noise, seed=seed))
+    """`n_rows` rows in memory, at about 20 µs a row and core.
+
+    A text of the same seed has the same topics; another `first_block` gives other documents about them.
+    """
+    blocks = list(
+        generate_blocks(
+            n_rows, n_features=n_features, dtype=dtype, noise=noise, seed=seed, first_block=first_block
+        )
+    )
     return Text(
         sparse.vstack([block.X for block in blocks], format="csr"),
         np.concatenate([block.label for block in blocks]),
@@ -43,12 +56,18 @@ def generate(
 
 
 def generate_blocks(
-    n_rows: int, *, n_features: int = N_FEATURES, dtype: type = np.float64, noise: float = 0.15, seed: int = 0
+    n_rows: int,
+    *,
+    n_features: int = N_FEATURES,
+    dtype: type = np.float64,
+    noise: float = 0.15,
+    seed: int = 0,
+    first_block: int = 0,
 ) -> Iterator[Text]:
     """The same rows in blocks of 8,192, for files that memory need not hold."""
     vocabulary = _Vocabulary(n_features, np.random.default_rng(seed))
     for number, start in enumerate(range(0, n_rows, BLOCK)):
-        rng = np.random.default_rng([seed, number])
+        rng = np.random.default_rng([seed, first_block + number])
         yield vocabulary.write(min(BLOCK, n_rows - start), rng, dtype, noise)
 
 

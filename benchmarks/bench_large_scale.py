@@ -1,0 +1,185 @@
+"""Large-scale RankRLS on text of RCV1's shape: one pass a product, every alpha and iteration from one run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import scipy
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator, cg
+
+from benchmarks.rcv1_shaped import generate
+from benchmarks.timing import best_times, header
+from rankwise.data.ranking import RankingData
+from rankwise.data.store import save_store
+from rankwise.metrics import get_measure
+from rankwise.operators.design import MatrixDesign
+from rankwise.preferences.differences import QueryDifferences
+from rankwise.preferences.queries import Queries, group_rows, one_query
+from rankwise.solvers.shifted_cg import shifted_cg
+from rankwise.solvers.surface import Validation
+
+THREADS = 2
+ROWS, QUERY_ROWS = 400_000, 100
+SURFACE_ROWS, VALIDATION_ROWS = 100_000, 8_149
+ALPHAS = 2.0 ** np.arange(-10, 11)
+SLOPE_ROWS = [50_000, 100_000, 200_000, 400_000, 800_000]
+
+
+def run() -> None:
+    text = generate(max(*SLOPE_ROWS, ROWS))
+    products(sparse.csr_matrix(text.X[:ROWS]))
+    surface(sparse.csr_matrix(text.X[:SURFACE_ROWS]), text.label[:SURFACE_ROWS])
+    slope(text.X)
+    larger_than_memory(RankingData(sparse.csr_matrix(text.X), text.label, one_query(len(text.label))))
+
+
+def queries_of(m: int, size: int | None) -> Queries:
+    return one_query(m) if size is None else group_rows(np.arange(m) // size, m)
+
+
+def products(X: sparse.csr_matrix) -> None:
+    header(
+        f"X'LXv on {X.shape[0]:,} x {X.shape[1]:,}, {X.nnz / X.shape[0]:.0f} a row; SciPy {scipy.__version__}"
+    )
+    m, n = X.shape
+    single = X.astype(np.float32)
+    v = np.random.default_rng(0).normal(size=n)
+
+    def two_products(size: int | None) -> np.ndarray:
+        scores = (X @ v).reshape(-1, size or m)
+        return X.T @ (scores - scores.mean(axis=1, keepdims=True)).ravel()
+
+    def read() -> None:
+        with ThreadPoolExecutor(THREADS) as pool:
+            list(pool.map(np.sum, np.array_split(X.data, THREADS)))
+
+    alternatives = {"read": read}
+    bytes_of = {"read": X.data.nbytes}
+    for name, size in (("one global ranking", None), (f"queries of {QUERY_ROWS}", QUERY_ROWS)):
+        F = QueryDifferences(queries_of(m, size), np.zeros(m))
+        alternatives[f"{name}: scipy float64"] = lambda size=size: two_products(size)
+        for matrix in (X, single):
+            for threads in (1, THREADS):
+                product = MatrixDesign(matrix, threads).normal_operator(F)
+                label = f"{name}: {matrix.dtype}, {threads} threads"
+                alternatives[label] = lambda product=product: product(v)
+                bytes_of[label] = matrix.data.nbytes + matrix.indices.nbytes
+                error = np.abs(product(v) - two_products(size)).max() / np.abs(two_products(size)).max()
+                assert error < (1e-10 if matrix is X else 1e-5), error
+    times = best_times(alternatives, repeats=9)
+    bandwidth = bytes_of["read"] / times["read"]
+    print(f"read bandwidth, {THREADS} threads: {bandwidth / 1e9:.1f} GB/s")
+    for label, seconds in times.items():
+        if label in bytes_of and label != "read":
+            baseline = times[label.split(":")[0] + ": scipy float64"]
+            share = bytes_of[label] / seconds / bandwidth
+            print(
+                f"{label:44s} {1e3 * seconds:7.1f} ms   {baseline / seconds:5.2f} x scipy "
+                f"({1e3 * baseline:.1f} ms)   {share:4.0%} of bandwidth"
+            )
+
+
+def surface(X: sparse.csr_matrix, y: np.ndarray) -> None:
+    held = generate(VALIDATION_ROWS, seed=0, first_block=1_000)
+    header(f"{len(ALPHAS)} alphas x all iterations, {X.shape[0]:,} rows, {VALIDATION_ROWS:,} to validate on")
+    design, held_design = MatrixDesign(X, THREADS), MatrixDesign(held.X, THREADS)
+    F = QueryDifferences(one_query(len(y)), y)
+    product, right = design.normal_operator(F), design.adjoint(F.laplacian(y))
+    error = get_measure("pairwise_error").on(held.label, n_threads=THREADS)
+    validation = Validation(held_design.scores, error)
+
+    start = time.perf_counter()
+    whole = shifted_cg(product, right, ALPHAS, validation=validation, n_threads=THREADS)
+    whole_time = time.perf_counter() - start
+    start = time.perf_counter()
+    smallest = shifted_cg(product, right, ALPHAS[:1], n_threads=THREADS)
+    single_time = time.perf_counter() - start
+    start = time.perf_counter()
+    peer, peer_products = scipy_runs(X, y, right, held.X, error)
+    peer_time = time.perf_counter() - start
+
+    gap = max(np.abs(w - p).max() / np.abs(p).max() for w, p in zip(whole.solutions, peer, strict=True))
+    tight = shifted_cg(product, right, ALPHAS, tol=1e-10, max_iter=2_000, n_threads=THREADS).solutions
+    alone = [shifted_cg(product, right, [a], tol=1e-10, max_iter=2_000).solutions[0] for a in ALPHAS[::5]]
+    exact = max(np.abs(t - a).max() / np.abs(a).max() for t, a in zip(tight[::5], alone, strict=True))
+    print(f"surface:            {whole_time:7.2f} s, {whole.n_iterations} products")
+    print(f"smallest alpha:     {single_time:7.2f} s, {smallest.n_iterations} products, not validated")
+    print(f"21 runs of scipy:   {peer_time:7.2f} s, {peer_products} products")
+    print(f"surface / smallest alpha: {whole_time / single_time:.2f}   (at most 1.6)")
+    print(f"scipy / surface:          {peer_time / whole_time:.1f}   (at least 10)")
+    print(f"coefficients against separate runs: {gap:.1e} at tolerance 1e-5, {exact:.1e} at 1e-10")
+    for name in ("tikhonov", "by_iteration", "hybrid"):
+        reading = getattr(whole, name)()
+        where = f"alpha {reading.alpha:<10g} iterations {reading.n_iter:3d}"
+        print(f"  {name:13s} {where}  error {reading.value:.4f}")
+
+
+def scipy_runs(
+    X: sparse.csr_matrix, y: np.ndarray, right: np.ndarray, held: sparse.csr_array, error: object
+) -> tuple[list[np.ndarray], int]:
+    """What one would write with scipy: one run an alpha, validated in every iteration."""
+    count = 0
+    solutions = []
+    for alpha in ALPHAS:
+
+        def normal(v: np.ndarray, alpha: float = float(alpha)) -> np.ndarray:
+            nonlocal count
+            count += 1
+            scores = X @ v
+            return X.T @ (scores - scores.mean()) + alpha * v
+
+        operator = LinearOperator((X.shape[1], X.shape[1]), matvec=normal, dtype=float)
+        solution, _ = cg(operator, right, rtol=1e-5, maxiter=500, callback=lambda w: error(held @ w))
+        solutions.append(solution)
+    return solutions, count
+
+
+def slope(X: sparse.csr_array) -> None:
+    header("time of an iteration against rows")
+    v = np.random.default_rng(0).normal(size=X.shape[1])
+    alternatives = {}
+    for m in SLOPE_ROWS:
+        F = QueryDifferences(queries_of(m, QUERY_ROWS), np.zeros(m))
+        product = MatrixDesign(sparse.csr_matrix(X[:m]), THREADS).normal_operator(F)
+        alternatives[str(m)] = lambda product=product: product(v)
+    times = best_times(alternatives, repeats=7)
+    for m, seconds in times.items():
+        print(f"{int(m):9,d} rows {1e3 * seconds:8.1f} ms")
+    fitted = np.polyfit(np.log(SLOPE_ROWS), np.log(list(times.values())), 1)[0]
+    print(f"slope of log time in log rows: {fitted:.3f}   (at most 1.05)")
+
+
+LIMITED = """
+import resource, sys, time
+from rankwise import RankRLS, open_store
+limit = int(sys.argv[2])
+resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+data = open_store(sys.argv[1])
+start = time.perf_counter()
+model = RankRLS(alpha=float(sys.argv[3]), solver="cg").fit(data.X, data.y, data.qid)
+with open("/proc/self/status") as status:
+    peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+print(f"{model.n_iter_} iterations in {time.perf_counter() - start:.1f} s, peak RSS {peak / 1024:.0f} MB")
+"""
+
+
+def larger_than_memory(data: RankingData) -> None:
+    header("training on a store under a limit of memory (RLIMIT_DATA)")
+    with tempfile.TemporaryDirectory() as folder:
+        store = Path(folder) / "store"
+        save_store(data, store)
+        size = sum(file.stat().st_size for file in store.iterdir())
+        limit = size // 4
+        print(f"store {size / 2**20:.0f} MB, limit {limit / 2**20:.0f} MB:", end=" ", flush=True)
+        environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "RANKWISE_NUM_THREADS": str(THREADS)}
+        subprocess.run(
+            [sys.executable, "-c", LIMITED, str(store), str(limit), "100"], check=True, env=environment
+        )
