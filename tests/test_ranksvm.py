@@ -109,20 +109,20 @@ def test_storage_row_order_and_label_shifts_do_not_matter(loss):
 
 
 @given(st.integers(0, 10**6), st.sampled_from(LOSSES), st.sampled_from(WEIGHTINGS))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_weight_two_is_the_row_twice_and_singletons_change_nothing(seed, loss, weighting):
     rng = np.random.default_rng(seed)
     X, y, qid = ranking(m=20, n=3, seed=seed)
     weight = rng.integers(1, 3, len(y))
     rows = np.repeat(np.arange(len(y)), weight)
-    options = {"loss": loss, "weighting": weighting, "tol": 1e-6}
+    options = {"loss": loss, "weighting": weighting, "tol": 1e-5}
     weighted = RankSVM(1e-2, **options).fit(X, y, qid, sample_weight=weight)
     repeated = RankSVM(1e-2, **options).fit(X[rows], y[rows], qid[rows])
     alone = RankSVM(1e-2, **options).fit(
         np.vstack([X[rows], X[:1]]), np.append(y[rows], 9.0), np.append(qid[rows], 77)
     )
-    assert weighted.objective_ == pytest.approx(repeated.objective_, abs=2e-6)
-    assert alone.objective_ == pytest.approx(repeated.objective_, abs=2e-6)
+    assert weighted.objective_ == pytest.approx(repeated.objective_, abs=2e-5)
+    assert alone.objective_ == pytest.approx(repeated.objective_, abs=2e-5)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

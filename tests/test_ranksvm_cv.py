@@ -9,7 +9,7 @@ from rankwise.metrics import pairwise_error
 ALPHAS = [1e-4, 1e-3, 1e-2, 1e-1]
 
 
-def ranking(m=120, n=30, seed=0):
+def ranking(m=80, n=10, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(m, n))
     return X, X[:, 0] + 0.5 * X[:, 1] + rng.normal(size=m), rng.integers(0, 12, m)
@@ -20,28 +20,28 @@ def test_an_eval_set_chooses_the_alpha_that_is_best_on_it(loss):
     X, y, qid = ranking()
     other = ranking(seed=1)
     seen = []
-    model = RankSVMCV(ALPHAS, loss=loss, tol=1e-6, on_alpha=seen.append).fit(X, y, qid, eval_set=other)
+    model = RankSVMCV(ALPHAS, loss=loss, tol=1e-4, on_alpha=seen.append).fit(X, y, qid, eval_set=other)
     errors = []
     for alpha in ALPHAS:
-        alone = RankSVM(alpha, loss=loss, tol=1e-6).fit(X, y, qid)
+        alone = RankSVM(alpha, loss=loss, tol=1e-4).fit(X, y, qid)
         errors.append(pairwise_error(other[1], alone.predict(other[0]), other[2]))
-    np.testing.assert_allclose(model.scores_, errors, atol=5e-3)
+    np.testing.assert_allclose(model.scores_, errors, atol=0.02)
     assert model.best_["alpha"] == model.alphas_[model.scores_.argmin()]
     assert [step.alpha for step in seen] == ALPHAS[::-1]
-    assert model.gap_ <= 1e-6
-    expected = RankSVM(model.best_["alpha"], loss=loss, tol=1e-6).fit(X, y, qid)
-    assert model.objective_ == pytest.approx(expected.objective_, abs=2e-6)
+    assert model.gap_ <= 1e-4
+    expected = RankSVM(model.best_["alpha"], loss=loss, tol=1e-4).fit(X, y, qid)
+    assert model.objective_ == pytest.approx(expected.objective_, abs=2e-4)
 
 
 def test_folds_of_queries_score_each_query_by_a_model_that_did_not_see_it():
     X, y, qid = ranking()
-    model = RankSVMCV(ALPHAS, cv=3, tol=1e-6).fit(X, y, qid)
+    model = RankSVMCV(ALPHAS, cv=3, tol=1e-4).fit(X, y, qid)
     from sklearn.model_selection import GroupKFold
 
     scores = np.empty(len(y))
     for train, test in GroupKFold(3).split(X, y, qid):
-        scores[test] = RankSVM(1e-2, tol=1e-6).fit(X[train], y[train], qid[train]).predict(X[test])
-    assert model.scores_[2] == pytest.approx(pairwise_error(y, scores, qid), abs=5e-3)
+        scores[test] = RankSVM(1e-2, tol=1e-4).fit(X[train], y[train], qid[train]).predict(X[test])
+    assert model.scores_[2] == pytest.approx(pairwise_error(y, scores, qid), abs=0.02)
     assert model.cv_ == "leave-fold-out"
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from rankwise.losses.hinge import HingeLoss, HingeValue
 from rankwise.operators.design import Design
-from rankwise.solvers.certified import Certified, LossRows, OnIteration, Progress
+from rankwise.solvers.certified import Certified, LossRows, OnIteration, Progress, on_one_blas_thread
 from rankwise.solvers.line_search import Tangent, minimize_along
 from rankwise.solvers.planes import Planes
 from rankwise.types import Floats
@@ -20,6 +20,7 @@ _LINE_ACCURACY = 0.02
 _PATIENCE = 50
 
 
+@on_one_blas_thread
 def minimize_bundle(
     design: Design,
     loss: HingeLoss,
