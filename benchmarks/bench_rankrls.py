@@ -1,0 +1,148 @@
+"""Closed-form RankRLS: alphas against one decomposition, leave-query-out against refits, fit against XᵀX."""
+
+import time
+import tracemalloc
+
+import numpy as np
+from scipy import sparse
+
+from benchmarks.timing import best_times, header
+from rankwise import KernelRankRLS, RankRLS, RankRLSCV
+from rankwise.estimators.kernel_rankrls import features_of_basis
+from rankwise.losses.squared import losses_on_scores
+from rankwise.metrics import get_measure
+from rankwise.operators.design import MatrixDesign
+from rankwise.operators.kernel import Kernel, KernelName
+from rankwise.preferences.queries import group_rows
+from rankwise.solvers.spaces import ExampleSpace, FeatureSpace
+from rankwise.types import Ties, Weighting
+from rankwise.validation import Problem
+
+ALPHAS = 2.0 ** np.arange(-15, 16)
+
+
+def make(m: int, n: int, query_size: int, seed: int = 0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, n))
+    y = np.digitize(X[:, : min(n, 5)].sum(axis=1) + rng.normal(size=m), [-1.0, 1.0]).astype(float)
+    return X, y, np.arange(m) // query_size
+
+
+def loss_of(X, y, qid):
+    problem = Problem(X, y, group_rows(qid, len(y)), None)
+    return losses_on_scores(problem, Ties.KEEP, Weighting.EXAMPLE)[0]
+
+
+def seconds_of(call) -> float:
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def report_alphas(name: str, make_space, repeats: int) -> None:
+    """The target: all 31 alphas in at most 1.5 times the decomposition they share."""
+    best = {"decomposition": np.inf, "solutions": np.inf, "one alpha": np.inf}
+    for _ in range(repeats):
+        space = make_space()
+        decompose = (
+            space.spectrum if isinstance(space, FeatureSpace) else lambda _, s=space: s.system.spectrum
+        )
+        best["decomposition"] = min(best["decomposition"], seconds_of(lambda d=decompose: d(ALPHAS[0])))
+        best["solutions"] = min(best["solutions"], seconds_of(lambda s=space: s.solve_all(ALPHAS)))
+        fresh = make_space()
+        best["one alpha"] = min(best["one alpha"], seconds_of(lambda s=fresh: s.solve(1.0)))
+    ratio = (best["decomposition"] + best["solutions"]) / best["decomposition"]
+    cells = f"{best['decomposition']:9.3f} {best['solutions']:9.3f} {ratio:7.3f} {best['one alpha']:10.3f}"
+    print(f"{name:34} {cells}")
+
+
+def bench_alphas() -> None:
+    header("31 alphas: the decomposition, all solutions from it, ratio of the sum, one alpha by Cholesky; s")
+    print(f"{'':34} {'decompose':>9} {'solve all':>9} {'ratio':>7} {'one alpha':>10}")
+    X, y, qid = make(200_000, 136, 100)
+    loss = loss_of(X, y, qid)
+    report_alphas("primal, 200,000 x 136", lambda: FeatureSpace(MatrixDesign(X), loss), 3)
+    X, y, qid = make(2_500, 20, 5)
+    rbf = Kernel(KernelName.RBF, 0.05)
+    K, loss = rbf(X, X), loss_of(X, y, qid)
+    report_alphas("dual, 2,500 rows", lambda: ExampleSpace(K, loss), 1)
+    X, y, qid = make(10_000, 20, 20)
+    Z, loss = features_of_basis(X, rbf, np.arange(0, 10_000, 4)).features, loss_of(X, y, qid)
+    report_alphas("sparse, 10,000 rows, 2,500 basis", lambda: FeatureSpace(MatrixDesign(Z), loss), 1)
+
+
+def bench_leave_query_out() -> None:
+    """The target: leave-query-out over 31 alphas at least 50 times as fast as refitting 106 x 31 times."""
+    header("Leave-query-out, 16,140 x 25 in 106 queries (OHSUMED's shape), 31 alphas; s")
+    X, y, qid = make(16_140, 25, 153)
+    queries, sample = np.unique(qid), 3
+
+    def refit() -> None:
+        for q in queries[:: len(queries) // sample][:sample]:
+            rest = qid != q
+            for alpha in ALPHAS:
+                RankRLS(alpha).fit(X[rest], y[rest], qid[rest]).predict(X[~rest])
+
+    chosen = RankRLSCV(ALPHAS)
+    measured = best_times({"exact": lambda: chosen.fit(X, y, qid), "refit": refit}, repeats=3)
+    exact, whole = measured["exact"], measured["refit"] * len(queries) / sample
+    print(
+        f"RankRLSCV.fit with its measures {exact:.3f}; refitting {whole:.1f}, from {sample} of the queries;"
+    )
+    print(f"ratio {whole / exact:.0f}")
+    held = np.empty(len(y))
+    for q in queries:
+        rest = qid != q
+        held[~rest] = RankRLS(1.0).fit(X[rest], y[rest], qid[rest]).predict(X[~rest])
+    gap = chosen.scores_[0, 15] - get_measure("pairwise_error")(y, held, qid)
+    print(f"difference of the measure at alpha = 1 between the two: {abs(gap):.1e}")
+
+
+def bench_one_pass() -> None:
+    """The targets: fit in at most twice X.T @ X, with less than a tenth of X in extra memory."""
+    header("Primal fit, 1,000,000 x 136 dense, against X.T @ X; s")
+    X, y, qid = make(1_000_000, 136, 100)
+    for name, groups in (("queries of 100 rows", qid), ("one global ranking", None)):
+        measured = best_times({"gram": lambda: X.T @ X, "fit": lambda g=groups: RankRLS().fit(X, y, g)}, 3)
+        tracemalloc.start()
+        RankRLS().fit(X, y, groups)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        ratio, extra = measured["fit"] / measured["gram"], peak / X.nbytes
+        print(f"{name:22} X.T @ X {measured['gram']:.3f}  fit {measured['fit']:.3f}  ratio {ratio:.2f}")
+        print(f"{'':22} peak extra memory {extra:.1%} of X")
+
+
+def bench_sparse() -> None:
+    """The target: a sparse X never becomes dense."""
+    header("Primal fit, CSR 100,000 x 2,000 with 50 non-zeros a row; s")
+    rng = np.random.default_rng(0)
+    X = sparse.random(100_000, 2_000, density=0.025, format="csr", random_state=rng)
+    y, qid = rng.normal(size=100_000), np.arange(100_000) // 100
+    model = RankRLS(solver="primal")
+    tracemalloc.start()
+    model.fit(X, y, qid)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    seconds = seconds_of(lambda: model.fit(X, y, qid))
+    dense = X.shape[0] * X.shape[1] * 8
+    print(f"fit {seconds:.2f}  peak extra memory {peak / 1e6:.0f} MB; X dense would be {dense / 1e6:.0f} MB")
+
+
+def bench_basis_against_all() -> None:
+    header("KernelRankRLS, 2,000 rows: all rows against 200 basis vectors; s")
+    X, y, qid = make(2_000, 20, 20)
+    alternatives = {
+        "all rows": lambda: KernelRankRLS().fit(X, y, qid),
+        "basis": lambda: KernelRankRLS(basis=200, random_state=0).fit(X, y, qid),
+    }
+    measured = best_times(alternatives, repeats=2)
+    print("  ".join(f"{name} {seconds:.3f}" for name, seconds in measured.items()))
+
+
+def run() -> None:
+    bench_leave_query_out()
+    bench_one_pass()
+    bench_sparse()
+    bench_basis_against_all()
+    bench_alphas()
