@@ -12,8 +12,8 @@ from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.pairs import MatrixDifferences, PairDifferences, StackedDifferences
 from rankwise.types import Floats, Ints, Matrix
 
-# Bytes of a block of rows: large enough for BLAS and threads, small enough for the cache.
-BLOCK_BYTES = 1 << 22
+# Bytes of a block of rows: large enough for BLAS, small enough for the second-level cache.
+BLOCK_BYTES = 1 << 20
 
 
 @singledispatch

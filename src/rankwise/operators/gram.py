@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from scipy import linalg, sparse
 
-from rankwise.operators.blocks import difference_blocks
+from rankwise.operators.blocks import block_rows, dense, difference_blocks, pieces
 from rankwise.operators.query_gram import query_system
 from rankwise.preferences.differences import Differences, QueryDifferences
 from rankwise.preferences.pairs import MatrixDifferences, PairDifferences, StackedDifferences
 from rankwise.types import Floats, Matrix
 
 # What one multiply-add of a sparse product costs, measured in those of a dense one.
-SPARSE_COST = 40.0
+SPARSE_COST = 400.0
 
 
 def difference_system(X: Matrix, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
@@ -79,15 +79,24 @@ def _(differences: QueryDifferences, X: Any) -> Floats:
     total = (G.T @ _scale_rows(G, degree)).toarray()
     for sign, offsets, weight in parts:
         member = sparse.csr_array((weight, np.arange(rows), offsets), shape=(len(offsets) - 1, int(rows)))
-        sums = member @ G
-        total += sign * (sums.T @ sums).toarray()
+        total += sign * _gram((member @ G).tocsr())
     return np.asarray(total, dtype=np.float64)
+
+
+def _gram(Z: Any) -> Floats:
+    """``ZᵀZ`` of a sparse Z, by whichever products are cheaper: sums over large queries are hardly sparse."""
+    if _is_cheaper_sparse(Z):
+        return np.asarray((Z.T @ Z).toarray(), dtype=np.float64)
+    total = np.zeros((Z.shape[1], Z.shape[1]))
+    for place in pieces(0, Z.shape[0], block_rows(Z)):
+        block = dense(Z[place])
+        total += block.T @ block
+    return total
 
 
 @sparse_gram.register(PairDifferences)
 def _(differences: PairDifferences, X: Any) -> Floats:
-    Z = differences.matrix @ X
-    return np.asarray((Z.T @ Z).toarray(), dtype=np.float64)
+    return _gram((differences.matrix @ X).tocsr())
 
 
 @sparse_gram.register(MatrixDifferences)
