@@ -6,7 +6,7 @@ import pytest
 from rankwise import ParameterError, RankSVM, RankSVMCV, load
 from rankwise.metrics import pairwise_error
 
-ALPHAS = [1e-4, 1e-3, 1e-2, 1e-1]
+ALPHAS = [1e-3, 1e-2, 1e-1, 1.0]
 
 
 def ranking(m=80, n=10, seed=0):
@@ -15,22 +15,22 @@ def ranking(m=80, n=10, seed=0):
     return X, X[:, 0] + 0.5 * X[:, 1] + rng.normal(size=m), rng.integers(0, 12, m)
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_an_eval_set_chooses_the_alpha_that_is_best_on_it(loss):
+@pytest.mark.parametrize("loss, tol", [("hinge", 1e-5), ("squared_hinge", 1e-8)])
+def test_an_eval_set_chooses_the_alpha_that_is_best_on_it(loss, tol):
     X, y, qid = ranking()
     other = ranking(seed=1)
     seen = []
-    model = RankSVMCV(ALPHAS, loss=loss, tol=1e-4, on_alpha=seen.append).fit(X, y, qid, eval_set=other)
+    model = RankSVMCV(ALPHAS, loss=loss, tol=tol, on_alpha=seen.append).fit(X, y, qid, eval_set=other)
     errors = []
     for alpha in ALPHAS:
-        alone = RankSVM(alpha, loss=loss, tol=1e-4).fit(X, y, qid)
+        alone = RankSVM(alpha, loss=loss, tol=tol).fit(X, y, qid)
         errors.append(pairwise_error(other[1], alone.predict(other[0]), other[2]))
     np.testing.assert_allclose(model.scores_, errors, atol=0.02)
     assert model.best_["alpha"] == model.alphas_[model.scores_.argmin()]
     assert [step.alpha for step in seen] == ALPHAS[::-1]
-    assert model.gap_ <= 1e-4
-    expected = RankSVM(model.best_["alpha"], loss=loss, tol=1e-4).fit(X, y, qid)
-    assert model.objective_ == pytest.approx(expected.objective_, abs=2e-4)
+    assert model.gap_ <= tol
+    expected = RankSVM(model.best_["alpha"], loss=loss, tol=tol).fit(X, y, qid)
+    assert model.objective_ == pytest.approx(expected.objective_, abs=2 * tol)
 
 
 def test_folds_of_queries_score_each_query_by_a_model_that_did_not_see_it():
@@ -41,7 +41,7 @@ def test_folds_of_queries_score_each_query_by_a_model_that_did_not_see_it():
     scores = np.empty(len(y))
     for train, test in GroupKFold(3).split(X, y, qid):
         scores[test] = RankSVM(1e-2, tol=1e-4).fit(X[train], y[train], qid[train]).predict(X[test])
-    assert model.scores_[2] == pytest.approx(pairwise_error(y, scores, qid), abs=0.02)
+    assert model.scores_[1] == pytest.approx(pairwise_error(y, scores, qid), abs=0.02)
     assert model.cv_ == "leave-fold-out"
 
 
