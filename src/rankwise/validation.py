@@ -40,28 +40,32 @@ def check_problem(
     multi_output: bool = False,
 ) -> Problem:
     """Check what `fit` was given, and record the features on the estimator as scikit-learn expects."""
-    from sklearn.utils.validation import validate_data
-
-    on_disk = is_on_disk(X)
-    X, y = validate_data(
-        estimator,
-        X,
-        y,
-        accept_sparse=_accepted_sparse(estimator),
-        dtype=[np.float64, np.float32],
-        order="C",
-        ensure_all_finite=not on_disk,
-        ensure_min_samples=2,
-        multi_output=multi_output,
-        y_numeric=True,
-    )
-    _check_entries(X, on_disk)
+    X, y = _validated(estimator, X, y, ensure_min_samples=2, multi_output=multi_output, y_numeric=True)
     return Problem(
         X=X,
         y=np.ascontiguousarray(y, dtype=np.float64),
         queries=group_rows(qid, X.shape[0]),
         row_weight=check_row_weight(sample_weight, X.shape[0]),
     )
+
+
+def _validated(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
+    """Real, finite rows as CSR or in C order, and what scikit-learn's conventions ask for; y too if given."""
+    from sklearn.utils.validation import validate_data
+
+    on_disk = is_on_disk(X)
+    checked = validate_data(
+        estimator,
+        X,
+        *y,
+        accept_sparse=_accepted_sparse(estimator),
+        dtype=[np.float64, np.float32],
+        order="C",
+        ensure_all_finite=not on_disk,
+        **options,
+    )
+    _check_entries(checked[0] if y else checked, on_disk)
+    return checked
 
 
 def _check_entries(X: Matrix, on_disk: bool) -> None:
@@ -111,17 +115,8 @@ def check_eval_parts(eval_set: Any, names: tuple[str, str, str]) -> tuple[Any, A
 
 def check_eval_rows(estimator: Any, X: Any) -> Matrix:
     """Check the rows of an eval_set against the features that the estimator is being fitted on."""
-    from sklearn.utils.validation import validate_data
-
     try:
-        rows: Matrix = validate_data(
-            estimator,
-            X,
-            reset=False,
-            accept_sparse=_accepted_sparse(estimator),
-            dtype=[np.float64, np.float32],
-            order="C",
-        )
+        rows: Matrix = _validated(estimator, X, reset=False)
     except ValueError as error:
         raise DataError(f"eval_set: {error}") from error
     return rows
@@ -129,17 +124,10 @@ def check_eval_rows(estimator: Any, X: Any) -> Matrix:
 
 def check_rows(estimator: Any, X: Any) -> Matrix:
     """Check rows to score against the features that the estimator was fitted on."""
-    from sklearn.utils.validation import check_is_fitted, validate_data
+    from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(estimator)
-    rows: Matrix = validate_data(
-        estimator,
-        X,
-        reset=False,
-        accept_sparse=_accepted_sparse(estimator),
-        dtype=[np.float64, np.float32],
-        order="C",
-    )
+    rows: Matrix = _validated(estimator, X, reset=False)
     return rows
 
 
@@ -286,16 +274,7 @@ def check_preferences(
     estimator: Any, X: Any, pairs: Any, magnitude: ArrayLike | None, weight: ArrayLike | None
 ) -> tuple[Matrix, Pairs]:
     """Check what `fit_preferences` was given, and record the features on the estimator."""
-    from sklearn.utils.validation import validate_data
-
-    rows: Matrix = validate_data(
-        estimator,
-        X,
-        accept_sparse=_accepted_sparse(estimator),
-        dtype=[np.float64, np.float32],
-        order="C",
-        ensure_min_samples=2,
-    )
+    rows: Matrix = _validated(estimator, X, ensure_min_samples=2)
     return rows, check_pairs(pairs, rows.shape[0], magnitude, weight)
 
 

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 
 from rankwise.errors import DataError
 from rankwise.estimators.explanation import Explanation
+from rankwise.operators.design import MatrixDesign
 from rankwise.persist.fields import Fields, array, value
 from rankwise.persist.models import Saveable
 from rankwise.preferences.queries import group_rows
@@ -88,7 +89,7 @@ class LinearRanker(Ranker):
     _fitted_state: Fields = (*Ranker._fitted_state, array("coef_", "targets? features"))
 
     def _scores(self, rows: Matrix) -> Floats:
-        return np.asarray(rows @ self.coef_.T, dtype=np.float64)
+        return MatrixDesign(rows).scores(np.asarray(self.coef_.T, dtype=np.float64))
 
     def _contributions(self, pair: Matrix) -> tuple[Floats, AnyArray]:
         if self.coef_.ndim != 1:
