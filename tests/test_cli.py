@@ -19,7 +19,7 @@ import pytest
 import rankwise
 from command_line import done, folder, rankwise_process, refused
 from rankwise.cli import main
-from rankwise.cli.learners import LEARNERS
+from rankwise.cli.learners import LEARNERS, SELECTORS
 
 __all__ = ["done", "folder", "refused"]  # fixtures
 
@@ -121,6 +121,17 @@ def test_select_chooses_what_python_chooses(folder, done, tmp_path):
     )
     assert choice["cv"] == "eval_set"
     assert np.shape(choice["scores"]) == (2, 8)
+
+
+@pytest.mark.parametrize("learner", SELECTORS)
+def test_every_learner_can_choose_alpha(done, tmp_path, learner):
+    arguments = ["--learner", learner, "--alphas", "0.5,2", "--cv", "3"]
+    table = done("select", "test.txt", tmp_path / "model", *arguments)
+    assert "leave-fold-out" in table
+    assert rankwise.load(tmp_path / "model").best_["alpha"] in (0.5, 2.0)
+    assert (
+        len(json.loads(done("select", "test.txt", tmp_path / "model", *arguments, "--json"))["alphas"]) == 2
+    )
 
 
 def test_tables_are_read_by_their_column_names(done, tmp_path):

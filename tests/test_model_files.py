@@ -214,7 +214,7 @@ RANKERS = [kind for kind in PUBLIC if isinstance(kind, type) and issubclass(kind
 def test_every_public_ranker_survives_a_file(kind, form, tmp_path):
     rng = np.random.default_rng(3)
     X = form(rng.normal(size=(24, 3)) * (rng.random((24, 3)) < 0.7))
-    model = kind().fit(X, rng.integers(0, 3, 24), np.repeat(np.arange(4), 6))
+    model = kind().fit(X, rng.integers(0, 3, 24), np.repeat(np.arange(6), 4))
     model.save(tmp_path / "model")
     loaded = rankwise.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))

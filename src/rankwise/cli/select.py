@@ -61,13 +61,14 @@ def run(
     fit(ranker, parts["training"], parts.get("validation"))
     seconds = time.perf_counter() - start
     ranker.save(model)
+    choice = _choice(ranker)
     if json:
-        show_json({"model": str(model), "seconds": seconds, **_choice(ranker)})
+        show_json({"model": str(model), "seconds": seconds, **choice})
         return
-    names = [_name(setting, ranker.settings_) for setting in ranker.settings_]
+    names = [_name(setting, choice["settings"]) for setting in choice["settings"]]
     lines = [
-        (f"{alpha:.6g}", *scores.tolist(), "best" if alpha == ranker.best_["alpha"] else "")
-        for alpha, scores in zip(ranker.alphas_.tolist(), ranker.scores_.T, strict=True)
+        (f"{alpha:.6g}", *scores, "best" if alpha == ranker.best_["alpha"] else "")
+        for alpha, scores in zip(ranker.alphas_.tolist(), choice["scores"].T.tolist(), strict=True)
     ]
     show_table(f"{ranker.measure} by {ranker.cv_}", ["alpha", *names, ""], lines)
     shown = dict.fromkeys([get_measure(ranker.measure), *choose_measures(None, parts["training"])])
@@ -79,12 +80,15 @@ def run(
 
 
 def _choice(ranker: Any) -> dict[str, Any]:
+    """What was tried and chosen; a learner that tries only alphas has one setting, without a name."""
+    import numpy as np
+
     return {
         "cv": ranker.cv_,
         "measure": ranker.measure,
         "alphas": ranker.alphas_,
-        "settings": ranker.settings_,
-        "scores": ranker.scores_,
+        "settings": getattr(ranker, "settings_", [{}]),
+        "scores": np.atleast_2d(ranker.scores_),
         "best": ranker.best_,
     }
 
