@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from rankwise import DataError, KernelRankRLS, ParameterError, RankRLS, RankRLSCV, load
 from rankwise.estimators.kernel_rankrls import choose_kernel_solver
 from rankwise.metrics import pairwise_error, preference_error
+from rankwise.operators.rows import NativeRows
 from rankwise.types import KernelSolver
 
 PRECISE = {"solver": "cg", "tol": 1e-12}
@@ -262,3 +263,26 @@ def test_cv_by_cg_says_what_it_cannot_do():
         RankRLSCV(solver="cg", early_stopping=True).fit(X, y, qid)
     with pytest.raises(ParameterError, match="Leave-pair-out needs a closed form"):
         RankRLSCV(solver="cg").fit(X, y)
+
+
+@pytest.mark.parametrize("qid", [None, "queries"])
+@pytest.mark.parametrize("n_alphas", [1, 21])
+def test_passes_over_the_data_are_iterations_and_a_few(monkeypatch, qid, n_alphas):
+    X, y, queries = noisy_ranking()
+    held = noisy_ranking(m=100, seed=5)
+    passes = []
+
+    def counted(product):
+        def counting(self, *arguments):
+            if self.shape[0] == len(X):
+                passes.append(product.__name__)
+            return product(self, *arguments)
+
+        return counting
+
+    for name in ("scores", "adjoint", "query_normal_product", "row_normal_product"):
+        monkeypatch.setattr(NativeRows, name, counted(getattr(NativeRows, name)))
+    monkeypatch.setattr("rankwise.operators.normal.QUERY_BYTES", 30_000)
+    model = RankRLSCV(ALPHAS[:n_alphas], solver="cg", cv=None)
+    model.fit(X, y, None if qid is None else queries, eval_set=held)
+    assert model.n_iter_ <= len(passes) <= model.n_iter_ + 2
