@@ -18,10 +18,11 @@ from pathlib import Path
 import numpy as np
 from sklearn.linear_model import Ridge
 
-from rankwise import RankRLSCV, load_letor, scale_per_query
+from rankwise import RankRLSCV, RankSVMCV, load_letor, scale_per_query
 from rankwise.metrics import get_measure
 
 ALPHAS = 2.0 ** np.arange(-15, 16)
+SVM_ALPHAS = 10.0 ** np.arange(-6, 0.5, 0.5)
 MAP = get_measure("map", preset="letor")
 MEASURES = ["map", *(f"ndcg@{k}" for k in range(1, 11)), *(f"p@{k}" for k in range(1, 11))]
 PAPER = {
@@ -63,6 +64,12 @@ def by_leave_query_out(train, validation):
     return choose(train, "leave-query-out", ("keep", "drop"))
 
 
+def rank_svm(train, validation):
+    """RankSVM by the same protocol."""
+    model = RankSVMCV(SVM_ALPHAS, measure=MAP, weighting="query").fit(*train, eval_set=validation)
+    return model, model.best_
+
+
 def rls(train, validation):
     X, y, _ = train
     V, v, vid = validation
@@ -72,7 +79,13 @@ def rls(train, validation):
     return models[best], {"alpha": ALPHAS[best]}
 
 
-METHODS = {"RankRLS": rank_rls, "ties kept": with_ties_kept, "by LQO": by_leave_query_out, "RLS": rls}
+METHODS = {
+    "RankRLS": rank_rls,
+    "ties kept": with_ties_kept,
+    "by LQO": by_leave_query_out,
+    "RankSVM": rank_svm,
+    "RLS": rls,
+}
 
 
 def reproduce(data: Path) -> dict[str, np.ndarray]:
