@@ -8,7 +8,7 @@ from scipy import sparse
 
 from benchmarks.timing import best_times, header
 from rankwise import KernelRankRLS, RankRLS, RankRLSCV
-from rankwise.estimators.kernel_rankrls import features_of_basis
+from rankwise.estimators.kernel_ranker import features_of_basis
 from rankwise.losses.squared import losses_on_scores
 from rankwise.metrics import get_measure
 from rankwise.operators.design import MatrixDesign

@@ -21,7 +21,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold
 
 from rankwise import KernelRankRLSCV, load_letor
-from rankwise.estimators.kernel_rankrls import features_of_basis
+from rankwise.estimators.kernel_ranker import features_of_basis
 from rankwise.metrics import get_measure
 from rankwise.operators.kernel import Kernel, KernelName
 

@@ -8,107 +8,34 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.errors import DataError, ParameterError
-from rankwise.estimators.base import Ranker
 from rankwise.estimators.closed_form import ClosedFormRanker, joined_targets
 from rankwise.estimators.held_out import HeldOut
 from rankwise.estimators.iterative import ITERATION_STATE, MAX_ENTRIES, refuse_held_out
+from rankwise.estimators.kernel_ranker import (
+    KernelRanker,
+    check_basis,
+    features_of_basis,
+    matrix_name,
+    needs_check,
+)
 from rankwise.estimators.selected import DEFAULT_ALPHAS, SelectingRanker, grid_of
 from rankwise.losses.squared import SquaredLoss
 from rankwise.metrics.measure import Measure
 from rankwise.operators.design import MatrixDesign
 from rankwise.operators.kernel import (
-    BasisFeatures,
     Kernel,
     KernelFunction,
     KernelName,
-    basis_features,
     check_kernel_matrix,
     row_blocks,
 )
 from rankwise.operators.kernel_products import KernelProducts
-from rankwise.persist.fields import Fields, array, rows, value
+from rankwise.persist.fields import Fields, value
 from rankwise.solvers.krylov import Iterations, LinearMap, example_space, feature_space
 from rankwise.solvers.spaces import ExampleSpace, FeatureSpace, MappedSpace, Space
 from rankwise.solvers.surface import Validation
-from rankwise.types import AnyArray, Floats, Ints, KernelSolver, Matrix
-from rankwise.validation import check_choice, check_number
-
-
-class KernelRanker(Ranker):
-    """A ranker whose scores are ``Σ_b a_b k(x, b)`` over basis rows b."""
-
-    kernel: str | KernelFunction
-    gamma: Any
-    degree: Any
-    coef0: Any
-    gamma_: float
-    degree_: float
-    coef0_: float
-    basis_: Matrix
-    basis_indices_: Ints
-    dual_coef_: Floats
-
-    _fitted_state: Fields = (
-        *Ranker._fitted_state,
-        rows("basis_", "basis features", optional=True),
-        array("basis_indices_", "basis", "i"),
-        array("dual_coef_", "targets? basis"),
-        value("gamma_", float),
-        value("degree_", float),
-        value("coef0_", float),
-        value("rank_", int),
-    )
-
-    def _scores(self, rows: Matrix) -> Floats:
-        """Computed in blocks, so that memory stays small for any number of rows.
-
-        With ``kernel="precomputed"``, a row holds its kernel values against all training rows.
-        """
-        scores = np.empty((rows.shape[0], *self.dual_coef_.shape[:-1]))
-        for place in row_blocks(rows.shape[0], len(self.basis_indices_)):
-            scores[place] = self._kernel_values(rows[place]) @ self.dual_coef_.T
-        return scores
-
-    def _contributions(self, pair: Matrix) -> tuple[Floats, AnyArray]:
-        if self.dual_coef_.ndim != 1:
-            raise DataError(
-                f"explain needs one score a row; this model predicts {len(self.dual_coef_)} targets."
-            )
-        values = self._kernel_values(pair)
-        names = np.array([f"training row {row}" for row in self.basis_indices_], dtype=object)
-        return self.dual_coef_ * (values[0] - values[1]), names
-
-    def _kernel_values(self, X: Matrix) -> Floats:
-        """Kernel values between rows and the basis rows."""
-        kernel = self._fitted_kernel()
-        if kernel.function is KernelName.PRECOMPUTED:
-            return np.asarray(X[:, self.basis_indices_], dtype=np.float64)
-        return kernel(X, self.basis_)
-
-    def _checked_kernel(self, X: Matrix) -> Kernel:
-        """The kernel that the parameters name, for these training rows; sets the parameters used."""
-        function = check_kernel(self.kernel)
-        self.gamma_ = (
-            1.0 / X.shape[1] if self.gamma is None else check_number("gamma", self.gamma, minimum=0.0)
-        )
-        self.degree_ = check_number("degree", self.degree, minimum=0.0)
-        self.coef0_ = check_number("coef0", self.coef0, minimum=0.0)
-        if function is KernelName.PRECOMPUTED and X.shape[0] != X.shape[1]:
-            raise DataError(
-                f"With kernel='precomputed', X must be the square matrix of kernel values between the "
-                f"training rows; got shape {X.shape}."
-            )
-        return Kernel(function, self.gamma_, self.degree_, self.coef0_)
-
-    def _fitted_kernel(self) -> Kernel:
-        return Kernel(check_kernel(self.kernel), self.gamma_, self.degree_, self.coef0_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.input_tags.sparse = self.kernel != "precomputed"
-        return tags
+from rankwise.types import Floats, Ints, KernelSolver, Matrix
+from rankwise.validation import check_choice
 
 
 class KernelRankRLS(ClosedFormRanker, KernelRanker):
@@ -284,59 +211,6 @@ def choose_kernel_solver(solver: KernelSolver, n_rows: int, has_basis: bool) -> 
     if solver is not KernelSolver.AUTO:
         return solver
     return KernelSolver.CG if not has_basis and n_rows**2 > MAX_ENTRIES else KernelSolver.CLOSED
-
-
-def features_of_basis(X: Matrix, kernel: Kernel, chosen: Ints) -> BasisFeatures:
-    """The features of paper B: those whose inner products are the kernel's on the span of the chosen rows."""
-    precomputed = kernel.function is KernelName.PRECOMPUTED
-    basis = X[chosen]
-    K_RR = np.asarray(basis[:, chosen], dtype=np.float64) if precomputed else kernel(basis, basis)
-    if needs_check(kernel):
-        check_kernel_matrix(K_RR, matrix_name(kernel))
-
-    def against(place: slice, kept: Ints) -> Floats:
-        return np.asarray(X[place][:, chosen[kept]]) if precomputed else kernel(X[place], basis[kept])
-
-    return basis_features(K_RR, against, X.shape[0])
-
-
-def needs_check(kernel: Kernel) -> bool:
-    """Whether a kernel's values come from the user; the others are positive semi-definite by construction."""
-    return kernel.function is KernelName.PRECOMPUTED or not isinstance(kernel.function, KernelName)
-
-
-def matrix_name(kernel: Kernel) -> str:
-    return "The precomputed kernel" if kernel.function is KernelName.PRECOMPUTED else "The kernel function"
-
-
-def check_kernel(kernel: object) -> KernelName | KernelFunction:
-    if callable(kernel):
-        function: Callable[[Any, Any], Any] = kernel
-        return function
-    return check_choice("kernel", kernel, KernelName)
-
-
-def check_basis(basis: object, n_rows: int, random_state: Any) -> Ints:
-    """The training rows that a `basis` parameter stands for."""
-    if isinstance(basis, (int, np.integer)) and not isinstance(basis, bool):
-        from sklearn.utils import check_random_state
-
-        if not 1 <= basis <= n_rows:
-            raise ParameterError(f"The 'basis' parameter must be between 1 and {n_rows} rows; got {basis}.")
-        drawn = check_random_state(random_state).choice(n_rows, int(basis), replace=False)
-        return np.sort(drawn).astype(np.int64)
-    indices = np.asarray(basis)
-    if indices.ndim != 1 or len(indices) == 0 or indices.dtype.kind not in "iu":
-        raise ParameterError(f"The 'basis' parameter must be None, an int or row numbers; got {basis!r}.")
-    outside = (indices < 0) | (indices >= n_rows)
-    if outside.any():
-        raise ParameterError(
-            f"The 'basis' parameter must hold rows 0 to {n_rows - 1}; got {indices[outside.argmax()]}."
-        )
-    values, counts = np.unique(indices, return_counts=True)
-    if (counts > 1).any():
-        raise ParameterError(f"The 'basis' parameter must not repeat rows; {values[counts.argmax()]} does.")
-    return indices.astype(np.int64)
 
 
 class KernelRankRLSCV(SelectingRanker, KernelRanker):

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from rankwise.errors import ParameterError, RankwiseError
-from rankwise.estimators.kernel_rankrls import KernelRanker, matrix_name, needs_check
+from rankwise.estimators.kernel_ranker import KernelRanker, matrix_name, needs_check
 from rankwise.metrics import Measure, get_measure
 from rankwise.operators.kernel import Kernel, KernelFunction, KernelName, check_kernel_matrix
 from rankwise.persist.fields import Fields, array, value
