@@ -115,6 +115,7 @@ def test_heavy_degeneracy_is_solved_exactly(rows, kernel, graph):
         assert np.abs(K @ pairs.adjoint(pairs.weight)).max() < 1e-10
         return
     assert_optimal_everywhere(path, K, count=6)
+    assert (np.diff(path.levels) < 0).all(), "a step of length zero: the direction left the box"
 
 
 @pytest.mark.parametrize("graph", ["full", "reduced"])
@@ -141,6 +142,15 @@ def test_kernels_that_are_singular_but_for_rounding_stay_within_tolerance(gamma,
     K = np.ascontiguousarray(pairwise_kernels(X, metric="rbf", gamma=gamma))
     assert np.linalg.matrix_rank(K) < 30
     path = ranking_svm_path(K, GRAPHS[graph](one_query(60), y), min_level=down_to(1e-5))
+    assert_optimal_everywhere(path, K)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_pairs_that_are_not_watched_are_not_missed(kernel):
+    X, y, _ = toy(n=110, levels=6)
+    K, graph = kernel_matrix(X, kernel), full_graph(one_query(110), y)
+    assert graph.n_pairs > 4000
+    path = ranking_svm_path(K, graph, min_level=down_to(0.05))
     assert_optimal_everywhere(path, K)
 
 
