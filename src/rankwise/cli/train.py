@@ -14,6 +14,7 @@ from rankwise.cli import options
 from rankwise.cli.learners import LEARNERS, make_learner
 from rankwise.cli.like_svmrank import adopt_c, check_c, refuse_others
 from rankwise.cli.screen import progress, show_json, show_table
+from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
     from rankwise.cli.inputs import Reading
@@ -47,6 +48,17 @@ def run(
     c: Annotated[
         float | None, typer.Option("-c", help="SVMrank's C; 0.01 by default.", show_default=False)
     ] = None,
+    pairs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Preferences to learn from as well: preferred TAB other [TAB weight], rows from 0.",
+            show_default=False,
+        ),
+    ] = None,
+    labels: Annotated[
+        bool, typer.Option("--labels/--no-labels", help="Whether to learn from labels besides --pairs.")
+    ] = True,
     validation: options.Validation = None,
     measures: options.Measures = None,
     preset: options.Preset = None,
@@ -77,7 +89,10 @@ def run(
         adopt_c(ranker, c, parts["training"])
     start = time.perf_counter()
     # Without early stopping there is nothing to decide on validation data; they are only measured.
-    fit(ranker, parts["training"], parts.get("validation") if early_stopping else None)
+    if pairs is None:
+        fit(ranker, parts["training"], parts.get("validation") if early_stopping else None)
+    else:
+        fit_pairs(ranker, parts["training"], pairs, labels)
     seconds = time.perf_counter() - start
     if like_svmrank:
         save_svmrank(ranker.coef_, model, n_rows=parts["training"].n_rows)
@@ -111,6 +126,23 @@ def fit(ranker: Any, data: RankingData, validation: RankingData | None = None) -
         more["eval_set"] = (validation.X, validation.y, validation.qid)
     with progress(f"Training {type(ranker).__name__}"):
         ranker.fit(data.X, data.y, data.qid, **more)
+    name_features(ranker, data)
+
+
+def fit_pairs(ranker: Any, data: RankingData, pairs: Path, with_labels: bool) -> None:
+    """Fit a learner on a file of preferences between the rows, and on their labels too if wanted."""
+    from rankwise import load_pairs
+
+    takes = inspect.signature(ranker.fit_preferences).parameters if hasattr(ranker, "fit_preferences") else {}
+    name = type(ranker).__name__
+    if not takes:
+        raise ParameterError(f"{name} does not learn from --pairs.")
+    if with_labels and "y" not in takes:
+        raise ParameterError(f"{name} learns from --pairs or from labels, not both; add --no-labels.")
+    preferences = load_pairs(pairs, n_rows=data.n_rows)
+    more = {"y": data.y, "qid": data.qid} if with_labels else {}
+    with progress(f"Training {name}"):
+        ranker.fit_preferences(data.X, preferences.pairs, weight=preferences.weight, **more)
     name_features(ranker, data)
 
 

@@ -1,0 +1,41 @@
+"""``rankwise train --pairs``: models from preferences, with labels or without."""
+
+import numpy as np
+import pytest
+
+import rankwise
+from rankwise.cli import main
+
+
+@pytest.fixture
+def files(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)).round(3), rng.integers(0, 3, 40)
+    rows = (" ".join(f"{k + 1}:{v}" for k, v in enumerate(x)) for x in X)
+    lines = (f"{label} qid:{i // 10} {row}" for i, (label, row) in enumerate(zip(y, rows, strict=True)))
+    (tmp_path / "data.txt").write_text("\n".join(lines) + "\n")
+    pairs = np.column_stack([rng.integers(0, 20, 30), rng.integers(20, 40, 30)])
+    (tmp_path / "pairs.tsv").write_text("".join(f"{i}\t{j}\n" for i, j in pairs))
+    return tmp_path, X, y.astype(float), np.arange(40) // 10, pairs
+
+
+@pytest.mark.parametrize("with_labels", [True, False])
+def test_pairs_are_learned_from_beside_or_instead_of_labels(files, with_labels):
+    folder, X, y, qid, pairs = files
+    flags = [] if with_labels else ["--no-labels"]
+    command = ["train", str(folder / "data.txt"), str(folder / "model"), "--pairs", str(folder / "pairs.tsv")]
+    assert main([*command, *flags]) == 0
+    more = {"y": y, "qid": qid} if with_labels else {}
+    expected = rankwise.RankRLS().fit_preferences(X, pairs, **more)
+    np.testing.assert_allclose(rankwise.load(folder / "model").coef_, expected.coef_, rtol=1e-10)
+
+
+def test_what_cannot_learn_from_both_says_so(files, capsys):
+    folder = files[0]
+    command = ["train", str(folder / "data.txt"), str(folder / "model"), "--pairs", str(folder / "pairs.tsv")]
+    assert main([*command, "--learner", "ranksvm"]) == 2
+    assert "RankSVM learns from --pairs or from labels, not both; add --no-labels." in capsys.readouterr().err
+    assert main([*command, "--learner", "ranksvm", "--no-labels"]) == 0
+    (folder / "pairs.tsv").write_text("0\t40\n")
+    assert main(command) == 1
+    assert "pairs.tsv, line 1" in capsys.readouterr().err
