@@ -1,8 +1,10 @@
 """Small parts of the command line."""
 
+import re
+
 import pytest
 
-from rankwise.cli import page
+from rankwise.cli import page, screen
 from rankwise.cli.learners import parse_choices, parse_numbers
 from rankwise.errors import ParameterError
 
@@ -44,3 +46,19 @@ def test_bars_point_both_ways_and_survive_zeros():
     assert drawn.count('class="down"') == 1
     assert "nan" not in page.bars([("none", 0.0)], "weights")
     assert "<svg" in page.bars([], "weights")
+
+
+def test_a_table_too_wide_for_the_terminal_folds_text_but_never_cuts_a_number(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    columns = ["name", "first long header", "second long header"]
+    screen.show_table("Wide", columns, [("a" * 30, 0.1234, -5.6789), ("short", 1.0, 2.0)])
+    shown = re.sub("\x1b\\[[0-9]*m", "", capsys.readouterr().out)
+    assert {"0.1234", "-5.6789", "first", "header"} <= set(shown.split())
+    assert "…" not in shown
+    assert max(map(len, shown.splitlines())) <= 40
+
+
+def test_a_long_list_is_shown_by_its_ends(capsys):
+    screen.show_facts("model", {"alphas": [float(k) for k in range(31)]})
+    assert "0, 1, ..., 30 (31 in all)" in capsys.readouterr().out

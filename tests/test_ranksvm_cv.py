@@ -25,7 +25,7 @@ def test_an_eval_set_chooses_the_alpha_that_is_best_on_it(loss, tol):
     for alpha in ALPHAS:
         alone = RankSVM(alpha, loss=loss, tol=tol).fit(X, y, qid)
         errors.append(pairwise_error(other[1], alone.predict(other[0]), other[2]))
-    np.testing.assert_allclose(model.scores_, errors, atol=0.02)
+    np.testing.assert_allclose(model.scores_, [errors], atol=0.02)
     assert model.best_["alpha"] == model.alphas_[model.scores_.argmin()]
     assert [step.alpha for step in seen] == ALPHAS[::-1]
     assert model.gap_ <= tol
@@ -41,7 +41,7 @@ def test_folds_of_queries_score_each_query_by_a_model_that_did_not_see_it():
     scores = np.empty(len(y))
     for train, test in GroupKFold(3).split(X, y, qid):
         scores[test] = RankSVM(1e-2, tol=1e-4).fit(X[train], y[train], qid[train]).predict(X[test])
-    assert model.scores_[1] == pytest.approx(pairwise_error(y, scores, qid), abs=0.02)
+    assert model.scores_[0, 1] == pytest.approx(pairwise_error(y, scores, qid), abs=0.02)
     assert model.cv_ == "leave-fold-out"
 
 
@@ -50,7 +50,7 @@ def test_patience_leaves_out_alphas_after_the_best():
     grid = np.logspace(-6, 2, 17)
     model = RankSVMCV(grid, patience=2).fit(X, y, qid, eval_set=ranking(seed=1))
     assert len(model.alphas_) < len(grid)
-    assert model.scores_[:2].min() >= model.scores_.min()
+    assert model.scores_[0, :2].min() >= model.scores_.min()
 
 
 def test_one_global_ranking_needs_an_eval_set():
@@ -66,3 +66,4 @@ def test_a_saved_choice_is_loaded_as_it_was(tmp_path):
     again = load(tmp_path / "model")
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
     assert again.best_ == model.best_
+    assert again.settings_ == [{"loss": "hinge", "weighting": "query"}]

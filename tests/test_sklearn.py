@@ -109,6 +109,17 @@ def test_a_pipeline_with_per_query_scaling_predicts_with_qid(data):
     np.testing.assert_allclose(pipeline.predict(X, qid=qid), RankRLS().fit(scaled, y, qid).predict(scaled))
 
 
+@pytest.mark.usefixtures("routing")
+def test_a_pipeline_is_scored_with_qid_and_weights(data):
+    X, y, qid = data
+    pipeline = make_pipeline(StandardScaler(), RankRLS()).fit(X, y, qid=qid)
+    scores = pipeline.predict(X)
+    assert pipeline.score(X, y, qid=qid) == pytest.approx(1 - pairwise_error(y, scores, qid))
+    weight = np.arange(1.0, len(y) + 1)
+    expected = 1 - pairwise_error(y, scores, qid, sample_weight=weight)
+    assert pipeline.score(X, y, qid=qid, sample_weight=weight) == pytest.approx(expected)
+
+
 def test_scoring_without_qid_what_was_fitted_with_qid_raises(data):
     X, y, qid = data
     model = RankRLS().fit(X, y, qid)

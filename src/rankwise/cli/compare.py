@@ -37,7 +37,9 @@ def run(
     if len(set(scores)) < max(len(scores), 2):
         raise ParameterError("Name two or more different score files or models to compare.")
     how = Reading(label, qid, zero_based=zero_based)
-    judged = [(str(path), *read_judged(data, how, path)) for path in scores]
+    # A table has room for short names only; JSON keeps the paths as given.
+    short = not json and len({path.stem for path in scores}) == len(scores)
+    judged = [(path.stem if short else str(path), *read_judged(data, how, path)) for path in scores]
     rows = judged[0][1]
     chosen = choose_measures(measures, rows, preset)
     vectors = {name: values for name, _, values in judged}
@@ -49,7 +51,7 @@ def run(
     show_table("Means", ["scores", *columns], [(name, *m.values()) for name, m in comparison.means.items()])
     show_table(
         "Differences",
-        ["measure", "a", "b", "a − b", "a better", "b better", "equal", "p Wilcoxon", "p randomization"],
+        ["measure", "a", "b", "a−b", "a better", "b better", "equal", "p Wilcoxon", "p randomization"],
         [test.row for test in comparison.tests],
         "Two-sided p-values of single tests over queries, not corrected for their number.",
     )

@@ -7,11 +7,13 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import typer
 
 PATIENCE_SECONDS = 2.0
+# Text up to this wide is never folded, lists up to this long are shown whole.
+FOLD_WIDTH, SHOWN_ENTRIES = 12, 10
 
 
 def show_json(content: Any) -> None:
@@ -22,26 +24,43 @@ def show_json(content: Any) -> None:
 def show_table(
     title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], note: str | None = None
 ) -> None:
-    """Print a table: text to the left, numbers to the right."""
+    """Print a table: text to the left, numbers to the right.
+
+    A table too wide for the terminal stacks the words of its headers and folds long text; it never cuts a
+    number, which would be a wrong one. Off a terminal there is no width to keep to.
+    """
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     lines = list(rows)
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for position, name in enumerate(columns):
-        is_text = all(isinstance(line[position], str) for line in lines)
-        table.add_column(Text(name), justify="left" if is_text else "right", no_wrap=True)
-    for line in lines:
-        table.add_row(*(Text(_cell(value)) for value in line))
-    # Off a terminal there is no width to keep to, and a cut number would be a wrong one.
+    cells = [[_cell(value) for value in line] for line in lines]
+    texts = [all(isinstance(line[k], str) for line in lines) for k in range(len(columns))]
+    longest = [max((len(line[k]) for line in cells), default=0) for k in range(len(columns))]
     console = Console(width=None if sys.stdout.isatty() else 10_000, highlight=False)
+    if _width(columns, longest) > console.width:
+        columns = [name.replace(" ", "\n") for name in columns]
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name, is_text, width in zip(columns, texts, longest, strict=True):
+        fold = is_text and width > FOLD_WIDTH
+        justify: Literal["left", "right"] = "left" if is_text else "right"
+        table.add_column(Text(name), justify=justify, no_wrap=not fold, overflow="fold")
+    for cell in cells:
+        table.add_row(*map(Text, cell))
+    folded = [min(width, FOLD_WIDTH) if text else width for width, text in zip(longest, texts, strict=True)]
+    console.width = max(console.width, _width(columns, folded))
     # Captured, because rich would end the program itself when nobody reads its output any more.
     with console.capture() as capture:
         console.print(Text(title, style="bold"))
         console.print(table)
         console.print(Text(f"{note}\n" if note else "", style="dim"))
     typer.echo(capture.get(), nl=False)
+
+
+def _width(columns: Sequence[str], longest: Sequence[int]) -> int:
+    """What a table takes: its widest lines, headers included, and two blanks between columns."""
+    headers = [max(map(len, name.split("\n"))) for name in columns]
+    return sum(map(max, headers, longest)) + 2 * (len(columns) - 1)
 
 
 def show_facts(title: str, facts: dict[str, Any]) -> None:
@@ -56,6 +75,8 @@ def _fact(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key}: {_fact(entry)}" for key, entry in value.items())
     if isinstance(value, list):
+        if len(value) > SHOWN_ENTRIES:
+            return f"{', '.join(map(_fact, value[:2]))}, ..., {_fact(value[-1])} ({len(value)} in all)"
         return ", ".join(map(_fact, value))
     return "–" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 

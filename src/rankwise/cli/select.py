@@ -74,21 +74,21 @@ def run(
     shown = dict.fromkeys([get_measure(ranker.measure), *choose_measures(None, parts["training"])])
     means = measure_parts(ranker, parts, list(shown))
     rows = [(name, *(part[name] for part in means.values())) for name in means["training"]]
-    chosen = ", ".join(f"{name} {value}" for name, value in ranker.best_.items())
+    chosen = ", ".join(
+        f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in ranker.best_.items()
+    )
     note = f"Chosen: {chosen}\n{summary(ranker, parts['training'], seconds, model)}"
     show_table("Quality of the chosen model", ["measure", *means], rows, note)
 
 
 def _choice(ranker: Any) -> dict[str, Any]:
-    """What was tried and chosen; a learner that tries only alphas has one setting, without a name."""
-    import numpy as np
-
     return {
         "cv": ranker.cv_,
         "measure": ranker.measure,
         "alphas": ranker.alphas_,
-        "settings": getattr(ranker, "settings_", [{}]),
-        "scores": np.atleast_2d(ranker.scores_),
+        "settings": ranker.settings_,
+        "scores": ranker.scores_,
         "best": ranker.best_,
     }
 

@@ -23,12 +23,12 @@ from rankwise.validation import check_rows
 class Ranker(Saveable, BaseEstimator):  # type: ignore[misc]
     """A scoring function for rows; only differences of scores inside a query mean anything.
 
-    ``qid`` is declared as metadata of `fit` and `score`, so that grid search and pipelines pass it on when
-    scikit-learn's metadata routing is enabled.
+    ``qid`` and ``sample_weight`` are declared as metadata of `fit` and `score`, so that grid search and
+    pipelines pass them on when scikit-learn's metadata routing is enabled.
     """
 
     __metadata_request__fit = {"qid": True, "sample_weight": True}  # noqa: RUF012
-    __metadata_request__score = {"qid": True}  # noqa: RUF012
+    __metadata_request__score = {"qid": True, "sample_weight": True}  # noqa: RUF012
 
     # What `save` writes and `rankwise.load` sets; subclasses add theirs (see `rankwise.persist.fields`).
     _fitted_state: Fields = (value("fitted_with_qid_", bool, optional=True),)
@@ -37,7 +37,13 @@ class Ranker(Saveable, BaseEstimator):  # type: ignore[misc]
         """Scores of rows, higher is better; no qid is needed."""
         return self._scores(check_rows(self, X))
 
-    def score(self, X: Any, y: Any, qid: ArrayLike | Iterable[Hashable] | None = None) -> float:
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        qid: ArrayLike | Iterable[Hashable] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
         """The share of pairs with different labels that the model ranks rightly, averaged over queries.
 
         This is 1 minus `rankwise.metrics.pairwise_error`; use `rankwise.rank_scorer` for other measures. A
@@ -45,7 +51,7 @@ class Ranker(Saveable, BaseEstimator):  # type: ignore[misc]
         """
         from rankwise.selection.scorer import rank_scorer
 
-        return 1.0 - rank_scorer("pairwise_error").measured(self, X, y, qid)
+        return 1.0 - rank_scorer("pairwise_error").measured(self, X, y, qid, sample_weight)
 
     def _scores(self, rows: Matrix) -> Floats:
         """Scores of checked rows."""

@@ -75,11 +75,13 @@ class RankSVMCV(LinearRanker):
     ----------
     coef_ : array, shape (n,)
     best_ : dict
-        The chosen alpha and its score.
+        The chosen alpha, its score and its setting.
     alphas_ : array, shape (n_alphas,)
         Those tried, ascending.
-    scores_ : array, shape (n_alphas,)
-        The measure for each.
+    settings_ : list of dict
+        The one setting, of loss and weighting; a list as in `RankRLSCV`.
+    scores_ : array, shape (1, n_alphas)
+        The measure for each setting and alpha.
     cv_ : str
         What the choice rested on: "eval_set" or "leave-fold-out".
     objective_, gap_, n_iter_, n_products_
@@ -89,7 +91,8 @@ class RankSVMCV(LinearRanker):
     _fitted_state: Fields = (
         *RankSVM._fitted_state,
         array("alphas_", "alphas"),
-        array("scores_", "alphas"),
+        array("scores_", "settings alphas"),
+        value("settings_", list),
         value("best_", dict),
         value("cv_", str),
     )
@@ -150,8 +153,9 @@ class RankSVMCV(LinearRanker):
         _, chosen = best_alpha(scores[None, :], measure)
         warn_unless_converged(result, self.tol)
         tried = ~np.isnan(scores)
-        self.alphas_, self.scores_ = alphas[tried], scores[tried]
-        self.best_ = {"alpha": float(alphas[chosen]), "score": float(scores[chosen])}
+        self.alphas_, self.scores_ = alphas[tried], scores[None, tried]
+        self.settings_ = [{"loss": self.loss, "weighting": self.weighting}]
+        self.best_ = {"alpha": float(alphas[chosen]), "score": float(scores[chosen])} | self.settings_[0]
         self.coef_ = result.coef
         self.objective_, self.gap_ = result.objective, result.gap
         self.n_iter_, self.n_products_ = max(1, result.n_iter), result.n_products

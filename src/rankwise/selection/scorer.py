@@ -39,7 +39,12 @@ class RankScorer(BaseEstimator):  # type: ignore[misc]
         return value if self.measure.higher_is_better else -value
 
     def measured(
-        self, estimator: Any, X: Any, y: Any, qid: ArrayLike | Iterable[Hashable] | None = None
+        self,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        qid: ArrayLike | Iterable[Hashable] | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> float:
         """The measure itself, with its own sign."""
         if qid is None and getattr(_final(estimator), "fitted_with_qid_", False):
@@ -48,7 +53,7 @@ class RankScorer(BaseEstimator):  # type: ignore[misc]
                 f"in grid search and cross-validation, enable metadata routing with "
                 f"sklearn.set_config(enable_metadata_routing=True)."
             )
-        return self.measure(y, estimator.predict(X), qid)
+        return self.measure.on(y, qid, sample_weight)(estimator.predict(X))
 
 
 def rank_scorer(measure: str | Measure, **options: Any) -> RankScorer:
