@@ -94,16 +94,16 @@ def _without_block(spectrum: Spectrum, Z: Floats, t: Floats, alphas: Floats) -> 
     ZV = Z @ spectrum.vectors
     h, n = ZV.shape
     inner = np.empty((n, len(alphas)))
-    for a, alpha in enumerate(alphas):
-        D = spectrum.inverse(alpha)
-        root = np.sqrt(D)
-        P = ZV * root
-        if h < n:
-            e = np.linalg.solve(np.eye(h) - P @ P.T, t - ZV @ (D * spectrum.target))
+    if h < n:
+        for a, alpha in enumerate(alphas):
+            D = spectrum.inverse(alpha)
+            e = np.linalg.solve(np.eye(h) - (ZV * D) @ ZV.T, t - ZV @ (D * spectrum.target))
             inner[:, a] = D * (spectrum.target - ZV.T @ e)
-        else:
-            rest = root * (spectrum.target - ZV.T @ t)
-            inner[:, a] = root * np.linalg.solve(np.eye(n) - P.T @ P, rest)
+    else:
+        block, rest = ZV.T @ ZV, spectrum.target - ZV.T @ t
+        for a, alpha in enumerate(alphas):
+            root = np.sqrt(spectrum.inverse(alpha))
+            inner[:, a] = root * np.linalg.solve(np.eye(n) - block * np.outer(root, root), root * rest)
     return (spectrum.vectors @ inner).T
 
 
