@@ -182,6 +182,12 @@ def test_an_indefinite_kernel_is_refused_with_its_eigenvalue():
         RankSVMPath(kernel="precomputed").fit(K, y, qid)
 
 
+def test_features_too_far_apart_for_the_kernel_are_noticed():
+    X, y, qid = toy()
+    with pytest.warns(UserWarning, match="scale the features, or choose a smaller gamma"):
+        RankSVMPath(graph="reduced").fit(1000 * X, y, qid)
+
+
 def test_a_path_cut_short_warns_and_stays_valid():
     X, y, qid = toy()
     with pytest.warns(ConvergenceWarning, match="max_events=5"):

@@ -43,6 +43,8 @@ from rankwise.validation import (
 
 # Where the path ends by default, as a share of the largest breakpoint.
 DEFAULT_REACH = 1e-3
+# Rows with smaller kernel values than this are strangers to each other.
+FAR_APART = 1e-6
 
 
 class GraphKind(StrEnum):
@@ -273,6 +275,13 @@ class RankSVMPath(KernelRanker):
         K = np.ascontiguousarray(kernel(X, X))
         if needs_check(kernel):
             check_kernel_matrix(K, matrix_name(kernel))
+        if kernel.function is KernelName.RBF and float(np.median(K)) < FAR_APART:
+            warnings.warn(
+                f"The rbf kernel is below {FAR_APART:g} between most rows, so hardly any row says something "
+                "about another: scale the features, or choose a smaller gamma.",
+                UserWarning,
+                stacklevel=4,
+            )
         return K
 
     def _min_level(self, first: float) -> float:
