@@ -13,8 +13,6 @@ namespace {
 constexpr std::int64_t kRowsPerScoreChunk = 4096;
 constexpr std::int64_t kMaxSums = 64;
 constexpr std::int64_t kEntriesPerColumn = 8;
-// Scoring a few rows before adding them back lets the processor overlap the two.
-constexpr std::int64_t kRowsPerBlock = 8;
 
 // How many partial sums of X' make: each costs a pass over a vector of n_columns, so that a chunk must hold
 // several entries a column to pay for its own. Depends on the data alone, never on the threads.
@@ -168,15 +166,10 @@ void row_normal_product(const Rows& rows, const double* scale, const double* shi
         [&](const auto& x) {
             sum_over_chunks(x, out, n_threads, [&](std::int64_t chunk, std::int64_t n_chunks, double* sum) {
                 PageSweep sweep(x);
-                double v[kRowsPerBlock];
                 const std::int64_t last = x.n_rows * (chunk + 1) / n_chunks;
-                for (std::int64_t i = x.n_rows * chunk / n_chunks; i < last; i += kRowsPerBlock) {
-                    const std::int64_t size = std::min(kRowsPerBlock, last - i);
-                    for (std::int64_t b = 0; b < size; ++b) {
-                        v[b] = scale[i + b] * x.score(i + b, weights) - shift[i + b];
-                    }
-                    for (std::int64_t b = 0; b < size; ++b) x.add(i + b, v[b], sum);
-                    sweep.passed(i, i + size);
+                for (std::int64_t i = x.n_rows * chunk / n_chunks; i < last; ++i) {
+                    x.add(i, scale[i] * x.score(i, weights) - shift[i], sum);
+                    sweep.passed(i, i + 1);
                 }
             });
         },
