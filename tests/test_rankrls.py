@@ -11,7 +11,7 @@ from scipy import sparse
 from pairs import pair_laplacian
 from rankwise import DataError, ParameterError, RankRLS, RankwiseError
 from rankwise.estimators.rankrls import choose_solver
-from rankwise.types import Solver
+from rankwise.types import Solver, Ties
 
 WEIGHTINGS = ["example", "pair", "query"]
 TIES = ["keep", "drop"]
@@ -235,12 +235,16 @@ def test_a_cycle_of_pairs_is_noise_not_an_error():
 
 def test_nothing_to_compare_is_an_error():
     X, y, _ = ranking()
-    with pytest.raises(DataError, match="no query has two rows to compare"):
-        RankRLS().fit(X, y, np.arange(50))
-    with pytest.raises(DataError, match="all labels are tied within every query"):
-        RankRLS(ties="drop").fit(X, np.ones(50), np.zeros(50))
-    # With ties kept, equal labels say that scores should be equal.
-    assert not RankRLS().fit(X, np.ones(50), np.zeros(50)).coef_.any()
+    tied_but_for_a_row_without_weight = np.r_[2.0, np.ones(49)], np.r_[0.0, np.ones(49)]
+    for ties in Ties:
+        model = RankRLS(ties=ties)
+        with pytest.raises(DataError, match="all labels are tied within every query"):
+            model.fit(X, y, np.arange(50))
+        with pytest.raises(DataError, match="all labels are tied within every query"):
+            model.fit(X, np.full(50, 0.1), np.zeros(50))
+        labels, weight = tied_but_for_a_row_without_weight
+        with pytest.raises(DataError, match="all labels are tied within every query"):
+            model.fit(X, labels, np.zeros(50), sample_weight=weight)
 
 
 def test_targets_and_features_of_the_wrong_shape_are_named():

@@ -262,8 +262,10 @@ def test_bad_data_is_named():
         RankRLSCV(ties="drop").fit(X, y)
     with pytest.raises(DataError, match="All labels are tied"):
         RankRLSCV().fit(X, np.ones(40))
-    with pytest.raises(DataError, match="has no value for any query"):
+    with pytest.raises(DataError, match="all labels are tied within every query"):
         RankRLSCV().fit(X, np.ones(40), qid)
+    with pytest.raises(DataError, match="has no value for any query"):
+        RankRLSCV(measure="map").fit(X, y - 10.0, qid)
     with pytest.raises(DataError, match=r"eval_set must be \(X, y\) or \(X, y, qid\)"):
         RankRLSCV().fit(X, y, qid, eval_set=X)
     with pytest.raises(DataError, match="the y of eval_set must have"):

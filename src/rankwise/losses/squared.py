@@ -40,24 +40,31 @@ def loss_on_pairs(pairs: Pairs, n_rows: int) -> SquaredLoss:
 def losses_on_scores(problem: Problem, ties: Ties, weighting: Weighting) -> list[SquaredLoss]:
     """``Σ_q c_q Σ_{i<j in q} (yᵢ − yⱼ − (fᵢ − fⱼ))²``: one loss for all targets, or one for each when tied
     pairs are dropped and every target has ties of its own.
+
+    Labels that are all tied are an error: with ties kept they would say that all rows are alike, which is
+    hardly ever meant.
     """
     y = problem.y
+    if not _labels_differ(problem):
+        raise DataError("There is nothing to learn: all labels are tied within every query.")
     targets = [y[:, k] for k in range(y.shape[1])] if ties is Ties.DROP and y.ndim == 2 else [y]
     losses = []
     for target in targets:
         F = QueryDifferences(
             problem.queries, target, ties=ties, weighting=weighting, row_weight=problem.row_weight
         )
-        if not F.has_pairs:
-            raise DataError(nothing_to_compare(ties))
         losses.append(SquaredLoss(F, F.apply(target)))
     return losses
 
 
-def nothing_to_compare(ties: Ties) -> str:
-    if ties is Ties.DROP:
-        return "There is nothing to learn: all labels are tied within every query, and ties='drop'."
-    return "There is nothing to learn: no query has two rows to compare."
+def _labels_differ(problem: Problem) -> bool:
+    """Whether some query has two rows that count, with different labels."""
+    y, weight = problem.queries.grouped(problem.y), problem.row_weight
+    if weight is not None:
+        counts = problem.queries.grouped(weight) > 0.0
+        y = np.where(counts if y.ndim == 1 else counts[:, None], y, np.nan)
+    starts = problem.queries.offsets[:-1]
+    return bool((np.fmin.reduceat(y, starts, axis=0) < np.fmax.reduceat(y, starts, axis=0)).any())
 
 
 def with_pairs(loss: SquaredLoss, pairs: SquaredLoss) -> SquaredLoss:

@@ -112,12 +112,6 @@ class QueryDifferences:
     def n_differences(self) -> int:
         return self.queries.n_rows
 
-    @property
-    def has_pairs(self) -> bool:
-        """Whether any pair of rows is compared at all."""
-        sizes = self.queries.sizes if self.level_offsets is None else self.pair_sum + 1
-        return bool((sizes > 1).any())
-
     def apply(self, rows: Floats) -> Floats:
         return self.apply_rows(self.grouped(rows), slice(0, self.n_rows))
 
