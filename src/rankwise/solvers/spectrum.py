@@ -47,9 +47,9 @@ class Spectrum:
     def rank(self) -> int:
         return int(np.count_nonzero(self.values))
 
-    def inverse(self, alpha: float) -> Floats:
-        """``1 / (values + alpha)``, with 0 for a value of 0 when alpha is 0."""
-        total = self.values + alpha
+    def inverse(self, alpha: float | Sequence[float] | Floats) -> Floats:
+        """``1 / (values + alpha)``, one column an alpha if there are several; 0 in place of 1/0."""
+        total: Floats = np.add.outer(self.values, np.asarray(alpha))
         return np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
 
     def solve(self, alpha: float) -> Floats:
@@ -58,8 +58,8 @@ class Spectrum:
 
     def solve_all(self, alphas: Sequence[float] | Floats) -> Floats:
         """The solutions for all alphas, shape (n_alphas, p) or (n_alphas, p, k), in one product."""
-        columns = [(self.inverse(alpha) * self.target.T).T.reshape(len(self.values), -1) for alpha in alphas]
-        solved = self.vectors @ np.hstack(columns)
+        columns = self.inverse(alphas)[:, :, None] * self.target.reshape(len(self.values), 1, -1)
+        solved = self.vectors @ columns.reshape(len(self.values), -1)
         split = solved.reshape(len(self.vectors), len(alphas), -1).transpose(1, 0, 2)
         return split.reshape(len(alphas), len(self.vectors), *self.target.shape[1:])
 
