@@ -237,7 +237,7 @@ def test_a_saved_choice_is_loaded_whole(tmp_path):
         ({"cv": None}, "cv=None chooses alpha on an eval_set; pass one to fit, or set cv"),
         ({"cv": "loo"}, "'cv' parameter must be 'leave-query-out', 'leave-pair-out'.*; got 'loo'"),
         ({"cv": 77}, "'cv' parameter must be between 2 and the number of queries, 6; got 77"),
-        ({"cv": 0.5}, "'cv' parameter must be a name, a number of folds or a splitter; got 0.5"),
+        ({"cv": 0.5}, "'cv' parameter must be a number of folds or a splitter; got 0.5"),
         ({"ties": ()}, "'ties' parameter offers no value to choose from"),
         ({"ties": ("keep", "lose")}, "'ties' parameter must be one of 'keep', 'drop'; got 'lose'"),
         ({"measure": "mapp"}, "no measure 'mapp'"),

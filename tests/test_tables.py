@@ -101,7 +101,7 @@ def test_missing_values_are_named_with_their_column_and_row(frame):
 
 
 def test_polars_nan_is_named_too():
-    with pytest.raises(DataError, match=r"row 1, column 0 \('f'\) is nan"):
+    with pytest.raises(DataError, match=r"row 1, column 0 \('f'\) is NaN"):
         RankingData.from_frame(pl.DataFrame({"y": [0.0, 1.0], "f": [1.0, float("nan")]}), label="y")
 
 

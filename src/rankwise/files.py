@@ -95,7 +95,8 @@ def _blaming(place: Path, *, instead_of: Path) -> Iterator[None]:
         if named is None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             error.filename = str(place)
         elif isinstance(named, str | os.PathLike) and Path(named).is_relative_to(instead_of):
-            error.filename, error.filename2 = str(place / Path(named).relative_to(instead_of)), None
+            error.filename = str(place / Path(named).relative_to(instead_of))
+            del error.filename2  # None would be shown as a second name
         raise
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -54,18 +55,38 @@ def _validated(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
     from sklearn.utils.validation import validate_data
 
     on_disk = is_on_disk(X)
-    checked = validate_data(
-        estimator,
-        X,
-        *y,
-        accept_sparse=_accepted_sparse(estimator),
-        dtype=[np.float64, np.float32],
-        order="C",
-        ensure_all_finite=not on_disk,
-        **options,
-    )
+    try:
+        checked = validate_data(
+            estimator,
+            X,
+            *y,
+            accept_sparse=_accepted_sparse(estimator),
+            dtype=[np.float64, np.float32],
+            order="C",
+            ensure_all_finite=not on_disk,
+            **options,
+        )
+    except ValueError as error:
+        raise _better(error, X, *y) from error
     _check_entries(checked[0] if y else checked, on_disk)
     return checked
+
+
+def _better(error: ValueError, X: Any, *y: Any) -> DataError:
+    """What scikit-learn found, with the place where it found it, and without the data printed behind it."""
+    message = str(error)
+    if re.match("Input [Xy] contains", message):
+        try:
+            check_matrix(X, getattr(X, "columns", None))
+            if y and np.ndim(y[0]) == 1:
+                check_labels(y[0])
+        except DataError as located:
+            return located
+    if message.startswith("at least one array"):
+        return DataError(f"X must have at least one row and one feature; got shape {np.shape(X)}.")
+    if message.startswith("could not convert string"):
+        return DataError(f"X and y must hold numbers only: {message}.")
+    return DataError(message.split("\n")[0] if message.startswith(("Input", "Complex")) else message)
 
 
 def _check_entries(X: Matrix, on_disk: bool) -> None:
@@ -155,7 +176,8 @@ def check_matrix(X: Any, feature_names: Sequence[str] | None = None) -> Matrix:
         name = (
             "" if feature_names is None or column >= len(feature_names) else f" ({feature_names[column]!r})"
         )
-        raise DataError(f"X must hold finite numbers; row {row}, column {column}{name} is {values[at]}.")
+        shown = str(values[at]).replace("nan", "NaN")
+        raise DataError(f"X must hold finite numbers; row {row}, column {column}{name} is {shown}.")
     checked: Matrix = matrix
     return checked
 
@@ -201,6 +223,13 @@ def _as_real(name: str, array: Any) -> Any:
     return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
 
 
+def _as_floats(name: str, values: ArrayLike) -> Floats:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise DataError(f"{name} must hold numbers: {error}.") from error
+
+
 def _first_not_finite(values: AnyArray) -> int | None:
     """Where the first NaN or infinity is; a sum tells, without an array of flags, when there is none."""
     with np.errstate(over="ignore", invalid="ignore"):
@@ -214,7 +243,7 @@ def check_row_weight(weight: ArrayLike | None, n_rows: int) -> Floats | None:
     """Non-negative finite weights, one per row, not all zero."""
     if weight is None:
         return None
-    array = np.asarray(weight, dtype=np.float64)
+    array = _as_floats("sample_weight", weight)
     if array.ndim == 0:
         array = np.full(n_rows, float(array))
     if array.shape != (n_rows,):
@@ -282,7 +311,10 @@ def check_pairs(
     pairs: Any, n_rows: int, magnitude: ArrayLike | None = None, weight: ArrayLike | None = None
 ) -> Pairs:
     """Pairs of different, existing rows, the preferred one first; contradictions and cycles are allowed."""
-    array = np.asarray(pairs)
+    try:
+        array = np.asarray(pairs)
+    except ValueError:  # rows of different lengths
+        array = np.empty(0)
     if array.ndim != 2 or array.shape[1] != 2 or array.shape[0] == 0:
         raise DataError(
             f"pairs must have shape (n_pairs, 2) with at least one pair, the preferred row first; "
@@ -311,7 +343,7 @@ def check_pairs(
 
 
 def _check_per_pair(name: str, values: ArrayLike, n_pairs: int, minimum: float = -math.inf) -> Floats:
-    array = np.asarray(values, dtype=np.float64)
+    array = _as_floats(name, values)
     if array.ndim == 0:
         array = np.full(n_pairs, float(array))
     if array.shape != (n_pairs,):
@@ -329,6 +361,6 @@ def check_alphas(alphas: Any) -> Floats:
     array = np.atleast_1d(np.asarray(alphas))
     if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iuf":
         raise ParameterError(f"The 'alphas' parameter must be a sequence of numbers; got {alphas!r}.")
-    for alpha in array:
+    for alpha in array.tolist():
         check_number("alphas", alpha, minimum=0.0)
     return np.unique(array.astype(np.float64))

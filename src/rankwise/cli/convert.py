@@ -33,11 +33,12 @@ def run(
 ) -> None:
     """Convert data, for example text to a memory-mapped store; text is streamed there in bounded memory."""
     import rankwise
-    from rankwise.cli.inputs import Reading, check_output, is_table, read_data, split_list
+    from rankwise.cli.inputs import Reading, check_folder_of, check_output, is_table, read_data, split_list
 
     to_store = out.suffix == ".store"
     if is_table(out):
         raise ParameterError(f"{out}: data can be converted to a .store or to LETOR text, not to a table.")
+    (check_folder_of if to_store else check_output)(out)
     if to_store and not scale and not data.is_dir() and not is_table(data):
         with progress(f"Converting {data.name}") as advance:
             rankwise.convert_letor(
@@ -47,8 +48,6 @@ def run(
                 progress=lambda done, total: advance(done / max(total, 1)),
             )
         return
-    if not to_store:
-        check_output(out)
     rows = read_data(data, Reading(label, qid, doc, zero_based), features=split_list(features))
     if scale:
         rows = replace(rows, X=rankwise.scale_per_query(rows.X, rows.qid))

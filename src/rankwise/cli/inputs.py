@@ -172,5 +172,10 @@ def check_output(path: Path) -> None:
     """Refuse a place that cannot be written before hours of work, not after them."""
     if path.is_dir():
         raise ParameterError(f"{path} is a folder; name a file to write.")
+    check_folder_of(path)
+
+
+def check_folder_of(path: Path) -> None:
+    """Refuse a place in a folder that does not exist."""
     if not path.absolute().parent.is_dir():
         raise ParameterError(f"{path}: the folder {path.parent} does not exist.")

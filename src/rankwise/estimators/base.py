@@ -69,8 +69,8 @@ class Ranker(Saveable, BaseEstimator):  # type: ignore[misc]
         """Why row i of X is above row j: an exact sum of contributions to the difference of their scores."""
         rows = check_rows(self, X)
         for name, row in (("i", i), ("j", j)):
-            if not 0 <= row < rows.shape[0]:
-                raise DataError(f"{name} must be a row of X, 0 to {rows.shape[0] - 1}; got {row}.")
+            if not isinstance(row, (int, np.integer)) or not 0 <= row < rows.shape[0]:
+                raise DataError(f"{name} must be a row of X, 0 to {rows.shape[0] - 1}; got {row!r}.")
         pair = rows[[i, j]]
         contributions, names = self._contributions(pair)
         return Explanation(float(contributions.sum()), contributions, names)

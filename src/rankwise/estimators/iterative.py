@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,8 @@ class IterativeMixin:
         return bool(self.early_stopping) or self.checkpoint is not None
 
     def _iterations(self) -> Iterations:
+        if not isinstance(self.checkpoint, str | PathLike | None):
+            raise ParameterError(f"The 'checkpoint' parameter must be a folder; got {self.checkpoint!r}.")
         return Iterations(
             tol=check_number("tol", self.tol, minimum=0.0),
             max_iter=check_count("max_iter", self.max_iter),

@@ -171,7 +171,7 @@ class RankSVMPath(KernelRanker):
         return self
 
     def fit_preferences(
-        self, X: Any, pairs: Any, weight: ArrayLike | None = None, *, on_event: Progress | None = None
+        self, X: Any, pairs: Any, *, weight: ArrayLike | None = None, on_event: Progress | None = None
     ) -> Self:
         """Follow the path for the caller's own pairs (better row, worse row); see `fit`."""
         rows, checked = check_preferences(self, X, pairs, None, weight)

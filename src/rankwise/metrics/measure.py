@@ -198,6 +198,8 @@ def get_measure(name: str | Measure, *, preset: str | None = None, **conventions
     """
     if isinstance(name, Measure):
         return name
+    if not isinstance(name, str):
+        raise ParameterError(f"A measure is named by a string such as 'ndcg@10'; got {name!r}.")
     match = re.fullmatch(r"\s*([a-z_]+)(?:@([0-9]+))?\s*", name.lower().replace("-", "_"))
     kind = _KIND_OF.get(match[1]) if match else None
     if match is None or kind is None:

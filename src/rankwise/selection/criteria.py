@@ -151,10 +151,8 @@ def folds_of_queries(cv: Any, problem: Problem) -> list[Ints]:
                 f"{problem.queries.n_queries}; got {cv}."
             )
         cv = GroupKFold(int(cv))
-    if not hasattr(cv, "split") and not isinstance(cv, Iterable):
-        raise ParameterError(
-            f"The 'cv' parameter must be a name, a number of folds or a splitter; got {cv!r}."
-        )
+    if isinstance(cv, str) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
+        raise ParameterError(f"The 'cv' parameter must be a number of folds or a splitter; got {cv!r}.")
     labels = problem.queries.labels
     groups = query if labels is None or labels.dtype.kind == "O" else labels[query]
     splits = cv.split(np.zeros((len(query), 1)), problem.y, groups) if hasattr(cv, "split") else cv

@@ -1,0 +1,71 @@
+"""A mistake in Python gets one sentence of rankwise's own: what was wrong, where, and what was expected."""
+
+import numpy as np
+import pandas
+import pytest
+
+from rankwise import DataError, ParameterError, RankRLS, RankSVM, RankSVMCV
+from rankwise.metrics import get_measure
+
+rng = np.random.default_rng(0)
+X, Y, QID = rng.normal(size=(12, 3)), np.tile([0.0, 1.0, 2.0], 4), np.repeat([1, 2, 3], 4)
+
+
+def with_entry(array, at, value):
+    changed = array.copy()
+    changed[at] = value
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((with_entry(X, (3, 2), np.nan), Y), r"X must hold finite numbers; row 3, column 2 is NaN\.$"),
+        (
+            (pandas.DataFrame(with_entry(X, (3, 2), np.inf), columns=list("abc")), Y),
+            r"row 3, column 2 \('c'\) is inf\.$",
+        ),
+        ((X, with_entry(Y, 4, np.nan)), r"y must hold finite numbers; row 4 has nan\.$"),
+        ((X.astype(str) + np.array("m"), Y), "X and y must hold numbers only: could not convert string"),
+        ((pandas.DataFrame(), []), r"at least one row and one feature; got shape \(0, 0\)"),
+        ((X * 1j, Y), "^Complex data not supported$"),
+        ((X, Y[:-1]), r"inconsistent numbers of samples: \[12, 11\]"),
+        ((X, Y, QID, ["heavy"] * 12), "sample_weight must hold numbers: could not convert string"),
+    ],
+)
+def test_bad_training_data_is_refused_with_its_place(arguments, message):
+    for ranker in (RankRLS(), RankSVM()):
+        with pytest.raises(DataError, match=message):
+            ranker.fit(*arguments)
+
+
+def test_bad_rows_to_score_are_refused_with_their_place():
+    model = RankRLS().fit(X, Y, QID)
+    with pytest.raises(DataError, match="row 3, column 2 is NaN"):
+        model.predict(with_entry(X, (3, 2), np.nan))
+    with pytest.raises(DataError, match="X has 2 features, but RankRLS is expecting 3"):
+        model.predict(X[:, :2])
+    for row in (0.5, "first", -1, 12):
+        with pytest.raises(DataError, match="i must be a row of X, 0 to 11; got"):
+            model.explain(X, row, 1)
+
+
+def test_pairs_of_different_lengths_are_refused():
+    with pytest.raises(DataError, match=r"pairs must have shape \(n_pairs, 2\)"):
+        RankRLS().fit_preferences(X, [[0, 1], [2]])
+
+
+def test_parameters_of_another_type_are_refused_by_name():
+    with pytest.raises(ParameterError, match="named by a string such as 'ndcg@10'; got 3"):
+        get_measure(3)
+    with pytest.raises(ParameterError, match="'cv' parameter must be a number of folds or a splitter; got"):
+        RankSVMCV(cv="leave-query-out").fit(X, Y, QID)
+    with pytest.raises(ParameterError, match="'checkpoint' parameter must be a folder; got 3"):
+        RankRLS(solver="cg", checkpoint=3).fit(X, Y, QID)
+    with pytest.raises(ParameterError, match=r"got -1\.$"):
+        RankSVMCV([-1]).fit(X, Y, QID)
+
+
+def test_a_model_that_cannot_be_written_names_its_file_alone(tmp_path):
+    with pytest.raises(OSError, match=r"missing/model'$"):
+        RankRLS().fit(X, Y, QID).save(tmp_path / "missing" / "model")
