@@ -87,7 +87,7 @@ Measures: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="A,B,...",
-        help="What to measure; for grades ndcg@10,map,pairwise_error by default.",
+        help="What to measure ('' with train: nothing); for grades ndcg@10,map,pairwise_error by default.",
         show_default=False,
     ),
 ]

@@ -172,7 +172,8 @@ def measure_parts(
 
 def summary(ranker: Any, data: RankingData, seconds: float, model: Path) -> str:
     alpha = f" with alpha {ranker.alpha:.6g}" if hasattr(ranker, "alpha") else ""
+    queries = "one global ranking" if data.qid is None else f"{data.n_queries} queries"
     return (
-        f"{type(ranker).__name__}{alpha} on {data.n_rows} rows, {data.n_queries} queries, "
+        f"{type(ranker).__name__}{alpha} on {data.n_rows} rows, {queries}, "
         f"{data.n_features} features in {seconds:.2f} s; written to {model}"
     )

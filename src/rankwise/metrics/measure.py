@@ -59,10 +59,13 @@ _KIND_OF = {alias: kind for kind, entry in KINDS.items() for alias in (kind, *en
 class Measure:
     """What to measure: a kind, a cutoff and conventions. Made by `get_measure`.
 
-    >>> measure = get_measure("ndcg@10", preset="letor")
-    >>> measure(y, scores, qid)                     # the mean over queries
-    >>> ndcg = measure.on(y, qid)                   # everything that the scores do not change, once
-    >>> best = max(candidates, key=ndcg)            # ... then one call per score vector
+    >>> y, scores, qid = [2, 0, 1], [0.9, 0.1, 0.5], ["a", "a", "a"]
+    >>> measure = get_measure("ndcg@2", preset="letor")
+    >>> measure(y, scores, qid)  # the mean over queries
+    1.0
+    >>> ndcg = measure.on(y, qid)  # everything that the scores do not change, once
+    >>> max(([0.1, 0.9, 0.5], scores), key=ndcg)  # then one call per score vector
+    [0.9, 0.1, 0.5]
     """
 
     kind: str
