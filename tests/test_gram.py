@@ -81,3 +81,17 @@ def test_centred_rows_have_the_same_bits_for_any_number_of_threads(dtype):
         np.testing.assert_array_equal(out[0], out[2])
     with pytest.raises(TypeError):
         centred_rows(X.astype(int), row, offsets, weight, scale, None, out[0], 1)
+
+
+@pytest.mark.parametrize("ties", Ties)
+def test_system_has_the_same_bits_for_any_number_of_threads(rows, monkeypatch, ties):
+    X, y, qid, weight = rows
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 1)
+    F = QueryDifferences(group_rows(qid, M), y, ties=ties, row_weight=weight)
+    systems = []
+    for n_threads in "123":
+        monkeypatch.setenv("RANKWISE_NUM_THREADS", n_threads)
+        systems.append(gram.difference_system(X, F, F.apply(y)))
+    for A, b in systems[1:]:
+        np.testing.assert_array_equal(A, systems[0][0])
+        np.testing.assert_array_equal(b, systems[0][1])

@@ -223,7 +223,7 @@ def test_bad_input_is_named():
         RankSVM(alpha=0.0).fit(X, y)
     with pytest.raises(ParameterError, match=r"'loss'.*'hinge', 'squared_hinge'"):
         RankSVM(loss="log").fit(X, y)
-    with pytest.raises(ValueError, match="NaN"):
+    with pytest.raises(ValueError, match="y must hold finite numbers"):
         RankSVM().fit(X, np.where(np.arange(len(y)) == 3, np.nan, y))
     with pytest.raises(DataError, match="overflow"):
         RankSVM(1e-3).fit(X * 1e200, y)

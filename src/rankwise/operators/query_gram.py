@@ -8,6 +8,10 @@ A query larger than a block is moved to the mean of its first rows instead, whic
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,29 +20,85 @@ from scipy import sparse
 from rankwise._native import centred_rows
 from rankwise.operators.blocks import block_rows, dense, large_query_blocks, pieces, runs
 from rankwise.preferences.differences import QueryDifferences
-from rankwise.threads import resolve_threads
+from rankwise.threads import one_blas_thread, resolve_threads
 from rankwise.types import Floats, Ints, Matrix
+
+# A partial sum is an n × n matrix; together they may take this share of the memory of a dense X.
+_SHARE_OF_X = 0.05
+_MOST_PARTS = 16
 
 
 def query_system(differences: QueryDifferences, X: Matrix, target: Floats) -> tuple[Floats, Floats]:
-    """``XᵀLX`` and ``XᵀFᵀt``; O(m n²) time, O(n²) memory and one block of rows."""
-    sums = _Sums(differences, X, target)
-    offsets, size = differences.queries.offsets, block_rows(X)
+    """``XᵀLX`` and ``XᵀFᵀt``; O(m n²) time, O(n²) memory and one block of rows a thread.
+
+    Blocks make up parts, which threads sum with one BLAS thread each: BLAS threads would have to meet after
+    every block. Parts depend on the shape alone and are added in order, so the bits are the same for any
+    number of threads.
+    """
+    blocks = _Blocks(differences, X, target)
+    n_rows, n_features = X.shape
+    n_parts = int(np.clip(_SHARE_OF_X * n_rows / max(1, n_features), 1, _MOST_PARTS))
+    units, with_levels = _units(blocks, differences)
+    sums = [blocks.sum_of(units)] if n_parts == 1 else _sum_parts(blocks, units, n_parts)
+    A, b = sums[0].A, sums[0].b
+    for part in sums[1:]:
+        A += part.A
+        b += part.b
+    for start in sorted({start for part in sums for start in part.moved}):
+        rest = sum(part.moved[start] for part in sums if start in part.moved)
+        A -= np.outer(rest, rest)
+    for place in with_levels:
+        for Z, rows in large_query_blocks(differences, X, place, block_rows(X)):
+            A += Z.T @ Z
+            b += Z.T @ target[rows]
+    return A, b
+
+
+def _sum_parts(blocks: _Blocks, units: list[_Unit], n_parts: int) -> list[_Sum]:
+    bounds = np.linspace(0, len(units), n_parts + 1).astype(int)
+    parts = [units[first:last] for first, last in pairwise(bounds)]
+    with one_blas_thread(), ThreadPoolExecutor(resolve_threads()) as pool:
+        return list(pool.map(blocks.sum_of, parts))
+
+
+@dataclass(frozen=True)
+class _Unit:
+    """A block of rows: whole queries, or a piece of the large query that starts at `query`."""
+
+    place: slice
+    offsets: Ints
+    query: int | None = None
+    mean: Floats | None = None
+
+
+@dataclass
+class _Sum:
+    """What a part adds up to; `moved` holds ``Σ s_i x̃_i`` over its rows of each large query."""
+
+    A: Floats
+    b: Floats
+    moved: dict[int, Floats]
+
+
+def _units(blocks: _Blocks, differences: QueryDifferences) -> tuple[list[_Unit], list[slice]]:
+    """Blocks that can be summed on their own, and the large queries whose tied pairs are dropped."""
+    units, with_levels = [], []
+    offsets, size = differences.queries.offsets, block_rows(blocks.X)
     for first, last in runs(offsets, size):
-        place = slice(int(offsets[first]), int(offsets[last]))
-        if place.stop - place.start <= size:
-            sums.add_queries(place, offsets[first : last + 1] - place.start)
-        elif differences.level_offsets is None:
-            sums.add_large_query(place, size)
+        whole = slice(int(offsets[first]), int(offsets[last]))
+        if whole.stop - whole.start <= size:
+            units.append(_Unit(whole, offsets[first : last + 1] - whole.start))
+        elif differences.level_offsets is not None:
+            with_levels.append(whole)
         else:
-            for Z, part in large_query_blocks(differences, X, place, size):
-                sums.A += Z.T @ Z
-                sums.b += Z.T @ target[part]
-    return sums.A, sums.b
+            mean = blocks.mean(slice(whole.start, whole.start + size))
+            for place in pieces(whole.start, whole.stop, size):
+                units.append(_Unit(place, np.array([0, place.stop - place.start]), whole.start, mean))
+    return units, with_levels
 
 
-class _Sums:
-    """The sums, and what every block needs."""
+class _Blocks:
+    """What every block of rows needs."""
 
     def __init__(self, differences: QueryDifferences, X: Matrix, target: Floats) -> None:
         self.X, self.order = X, differences.order
@@ -50,46 +110,36 @@ class _Sums:
         self.right = _scaled(inverse, differences.grouped(differences.adjoint(target)))
         self.share = terms[-1][2] * inverse
         self.levels = differences.level_offsets
-        n = X.shape[1]
-        self.A, self.b = np.zeros((n, n)), np.zeros((n, *target.shape[1:]))
-        self.buffer = np.empty((0, n))
-        self.n_threads = resolve_threads()
 
-    def add_queries(self, place: slice, offsets: Ints) -> None:
-        """Whole queries."""
-        Z = self._centred(place, offsets, None)
-        self._add(Z, place)
-        if self.levels is not None:
-            first, last = np.searchsorted(self.levels, [place.start, place.stop])
-            sums = np.add.reduceat(Z * self.share[place, None], self.levels[first:last] - place.start)
-            self.A += sums.T @ sums
+    def sum_of(self, units: Sequence[_Unit]) -> _Sum:
+        n = self.X.shape[1]
+        total = _Sum(np.zeros((n, n)), np.zeros((n, *self.right.shape[1:])), {})
+        buffer = np.empty((max((unit.place.stop - unit.place.start for unit in units), default=0), n))
+        for unit in units:
+            Z = self._centred(unit, buffer)
+            total.A += Z.T @ Z
+            total.b += Z.T @ self.right[unit.place]
+            if unit.query is not None:
+                total.moved[unit.query] = total.moved.get(unit.query, 0.0) + Z.T @ self.share[unit.place]
+            elif self.levels is not None:
+                first, last = np.searchsorted(self.levels, [unit.place.start, unit.place.stop])
+                starts = self.levels[first:last] - unit.place.start
+                sums = np.add.reduceat(Z * self.share[unit.place, None], starts)
+                total.A += sums.T @ sums
+        return total
 
-    def add_large_query(self, whole: slice, size: int) -> None:
-        """One query, ties kept, in pieces."""
-        start = slice(whole.start, whole.start + size)
-        weight = self.weight[start]
-        mean = weight @ self._rows(start) / weight.sum() if weight.any() else np.zeros(self.X.shape[1])
-        sums = np.zeros_like(mean)
-        for place in pieces(whole.start, whole.stop, size):
-            Z = self._centred(place, np.array([0, place.stop - place.start]), mean)
-            self._add(Z, place)
-            sums += Z.T @ self.share[place]
-        self.A -= np.outer(sums, sums)
+    def mean(self, place: slice) -> Floats:
+        weight = self.weight[place]
+        return weight @ self._rows(place) / weight.sum() if weight.any() else np.zeros(self.X.shape[1])
 
-    def _add(self, Z: Floats, place: slice) -> None:
-        self.A += Z.T @ Z
-        self.b += Z.T @ self.right[place]
-
-    def _centred(self, place: slice, offsets: Ints, mean: Floats | None) -> Floats:
-        n_rows = place.stop - place.start
-        if len(self.buffer) < n_rows:
-            self.buffer = np.empty((n_rows, self.X.shape[1]))
-        out = self.buffer[:n_rows]
+    def _centred(self, unit: _Unit, buffer: Floats) -> Floats:
+        place = unit.place
+        out = buffer[: place.stop - place.start]
         values: Any = self.X
         row = np.arange(place.start, place.stop) if self.order is None else self.order[place]
         if sparse.issparse(values):
-            values, row = self._rows(place), np.arange(n_rows)
-        centred_rows(values, row, offsets, self.weight[place], self.scale[place], mean, out, self.n_threads)
+            values, row = self._rows(place), np.arange(len(out))
+        centred_rows(values, row, unit.offsets, self.weight[place], self.scale[place], unit.mean, out, 1)
         return out
 
     def _rows(self, place: slice) -> Floats:

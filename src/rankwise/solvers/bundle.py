@@ -6,9 +6,10 @@ import numpy as np
 
 from rankwise.losses.hinge import HingeLoss, HingeValue
 from rankwise.operators.design import Design
-from rankwise.solvers.certified import Certified, LossRows, OnIteration, Progress, on_one_blas_thread
+from rankwise.solvers.certified import Certified, LossRows, OnIteration, Progress
 from rankwise.solvers.line_search import Tangent, minimize_along
 from rankwise.solvers.planes import Planes
+from rankwise.threads import one_blas_thread
 from rankwise.types import Floats
 
 # How much of the gap a proposal leaves, how far beyond the best point on the line to it the next plane is
@@ -20,7 +21,7 @@ _LINE_ACCURACY = 0.02
 _PATIENCE = 50
 
 
-@on_one_blas_thread
+@one_blas_thread()
 def minimize_bundle(
     design: Design,
     loss: HingeLoss,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ParamSpec, TypeAlias, TypeVar
+from typing import TypeAlias
 
 import numpy as np
 
@@ -58,27 +57,6 @@ class Certified:
     n_products: int
     converged: bool
     interrupted: bool
-
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-def on_one_blas_thread(solve: Callable[P, T]) -> Callable[P, T]:
-    """Keep NumPy's inner products of a solver on one thread.
-
-    They are short and many between the compiled kernels, which have threads of their own; waking and joining
-    BLAS threads for each costs more than it saves, and tenfold on a busy machine.
-    """
-
-    @functools.wraps(solve)
-    def solved(*args: P.args, **kwargs: P.kwargs) -> T:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
-        with threadpool_limits(limits=1, user_api="blas"):
-            return solve(*args, **kwargs)
-
-    return solved
 
 
 class LossRows:

@@ -8,14 +8,15 @@ import numpy as np
 
 from rankwise.losses.hinge import HingeLoss, SquaredHingeValue
 from rankwise.operators.design import Design
-from rankwise.solvers.certified import Certified, LossRows, OnIteration, Progress, on_one_blas_thread
+from rankwise.solvers.certified import Certified, LossRows, OnIteration, Progress
 from rankwise.solvers.line_search import Tangent, minimize_along
+from rankwise.threads import one_blas_thread
 from rankwise.types import Floats
 
 _MAX_CG_STEPS = 250
 
 
-@on_one_blas_thread
+@one_blas_thread()
 def minimize_newton(
     design: Design,
     loss: HingeLoss,
