@@ -113,12 +113,18 @@ class Experiment:
 
         assert whole.surface is not None
         figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
-        for alpha in PLOTTED:
+        colors = ["black", *plt.get_cmap("plasma")(np.linspace(0.1, 0.85, len(PLOTTED) - 1))]
+        # Thinner and thinner: where curves coincide, all of them are seen. A dot marks the best iteration.
+        for alpha, color, width in zip(PLOTTED, colors, np.linspace(4.5, 1.2, len(PLOTTED)), strict=True):
             k = int(np.searchsorted(whole.alphas, alpha))
             curve = whole.surface.values[k, : whole.n_iter[k]]
             label = "0" if alpha == 0 else f"$2^{{{int(np.log2(alpha))}}}$"
-            axes.plot(np.arange(1, len(curve) + 1), curve, marker="." if len(curve) < 3 else "", label=label)
+            axes.plot(np.arange(1, len(curve) + 1), curve, color=color, linewidth=width, label=label)
+            best = int(np.argmin(curve))
+            axes.plot(best + 1, curve[best], "o", color=color, markeredgecolor="white", zorder=3)
         axes.set(xscale="log", xlabel="iteration", ylabel="validation error", title=self.name)
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.spines[["top", "right"]].set_visible(False)
         axes.legend(title="λ")
         folder.mkdir(parents=True, exist_ok=True)
         for kind in ("png", "svg"):
