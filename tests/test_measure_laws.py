@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankwise.errors import DataError
 from rankwise.metrics import KINDS, get_measure, pairwise_error
 
 NAMES = sorted(f"{kind}@3" if entry.cutoff == "needed" else kind for kind, entry in KINDS.items())
@@ -96,3 +97,57 @@ def test_single_row_queries_change_no_pairwise_measure(data):
     for name in ("pairwise_error", "pairwise_error_micro", "disagreement_error", "kendall_tau_b", "auc"):
         measure = get_measure(name)
         assert measure(*more) == pytest.approx(measure(y, scores, qid), abs=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("name", NAMES + CUT)
+@laws
+@given(data=rankings(), seed=st.integers(0, 2**32 - 1))
+def test_many_vectors_are_measured_as_each_of_them_is(name, data, seed):
+    y, scores, qid = data
+    rng = np.random.default_rng(seed)
+    # Vectors that differ by a few rows from the one before, with ties, and one in another order altogether.
+    steps = rng.integers(-2, 3, size=(12, len(y))) * (rng.random((12, len(y))) < 0.2)
+    table = scores + np.cumsum(steps, axis=0)
+    table[5] = -table[4]
+    prepared = get_measure(name, max_grade=3.0).on(y, qid)
+    each = [prepared(vector) for vector in table]
+    np.testing.assert_allclose(prepared.many(table), each, rtol=0.0, atol=1e-15, equal_nan=True)
+
+
+@laws
+@given(data=rankings(), seed=st.integers(0, 2**32 - 1))
+def test_many_vectors_of_weighted_rows_are_measured_as_each_of_them_is(data, seed):
+    y, scores, qid = data
+    weight = np.random.default_rng(seed).uniform(0.5, 2.0, size=len(y))
+    prepared = get_measure("pairwise_error").on(y, qid, weight)
+    table = np.stack([scores, -scores, scores + y])
+    each = [prepared(vector) for vector in table]
+    np.testing.assert_allclose(prepared.many(table), each, rtol=0.0, atol=1e-15, equal_nan=True)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("name", ["pairwise_error", "auc", "kendall_tau_b", "ndcg@10"])
+def test_many_vectors_of_long_queries_are_measured_as_each_of_them_is(name, n_threads):
+    rng = np.random.default_rng(0)
+    y, qid = rng.integers(0, 3, size=3000).astype(float), rng.integers(0, 4, size=3000)
+    table = np.cumsum(np.round(rng.normal(size=(800, 3000)) * (rng.random((800, 3000)) < 0.002), 1), axis=0)
+    table += np.round(rng.normal(size=3000), 2)
+    table[400] = rng.normal(size=3000)
+    prepared = get_measure(name).on(y, qid, n_threads=n_threads)
+    chosen = np.r_[0, 1, 2, 348:352, 398:403, 799]
+    each = [prepared(table[t]) for t in chosen]
+    np.testing.assert_allclose(prepared.many(table)[chosen], each, rtol=0.0, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ([1.0, 2.0, 3.0], "shape"),
+        ([[1.0, 2.0]], "shape"),
+        ([[1.0, 2.0, np.nan]], "vector 0, row 2"),
+        ([["a", "b", "c"]], "real numbers"),
+    ],
+)
+def test_bad_tables_of_scores_are_refused(table, message):
+    with pytest.raises(DataError, match=message):
+        get_measure("pairwise_error").on([0.0, 1.0, 2.0]).many(table)

@@ -17,6 +17,10 @@ using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Doubles = Vector<const double>;
 using Indices = Vector<const std::int64_t>;
 
+// A dense table, rows in C order.
+template <class T>
+using Table = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
 // Null when the caller passed None.
 template <class T>
 T* data_or_null(const std::optional<Vector<T>>& array) {

@@ -8,9 +8,6 @@ namespace rankwise {
 namespace {
 
 template <class T>
-using Table = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-template <class T>
 void bind_centred_rows(nb::module_& module) {
     module.def(
         "centred_rows",

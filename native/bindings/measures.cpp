@@ -3,6 +3,7 @@
 #include "bindings/arrays.hpp"
 #include "kernels/average_precision.hpp"
 #include "kernels/cascade.hpp"
+#include "kernels/nearby_counts.hpp"
 #include "kernels/pair_counts.hpp"
 #include "kernels/ranking.hpp"
 
@@ -59,6 +60,20 @@ void bind_measures(nb::module_& module) {
         },
         nb::arg("offsets"), nb::arg("level"), nb::arg("scores"), nb::arg("discordant").noconvert(),
         nb::arg("tied_scores").noconvert(), nb::arg("tied_both").noconvert(), nb::arg("n_threads"));
+    module.def(
+        "count_nearby_pairs",
+        [](Indices offsets, Indices level, Indices column, Table<const double> scores,
+           Table<std::int64_t> discordant, Table<std::int64_t> tied_scores, Table<std::int64_t> tied_both,
+           int n_threads) {
+            const QueryRows rows = query_rows(offsets);
+            nb::gil_scoped_release release;
+            count_nearby_pairs(rows, level.data(), column.data(), scores.data(),
+                               static_cast<std::int64_t>(scores.shape(0)),
+                               {discordant.data(), tied_scores.data(), tied_both.data()}, n_threads);
+        },
+        nb::arg("offsets"), nb::arg("level"), nb::arg("column"), nb::arg("scores"),
+        nb::arg("discordant").noconvert(), nb::arg("tied_scores").noconvert(),
+        nb::arg("tied_both").noconvert(), nb::arg("n_threads"));
     module.def(
         "count_weighted_pairs",
         [](Indices offsets, Indices level, Doubles scores, Doubles row_weight, Vector<double> discordant,

@@ -7,13 +7,11 @@
 namespace rankwise {
 namespace {
 
-// A dense matrix of kernel values, rows in C order.
-using Square = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Rows32 = Vector<const std::int32_t>;
 
 // A walk and the arrays it looks at.
 struct BoundWalk {
-    BoundWalk(Square kernel, Rows32 better, Rows32 worse, Doubles weight, int n_threads)
+    BoundWalk(Table<const double> kernel, Rows32 better, Rows32 worse, Doubles weight, int n_threads)
         : kernel(kernel),
           better(better),
           worse(worse),
@@ -22,7 +20,7 @@ struct BoundWalk {
                {better.data(), worse.data(), weight.data(), static_cast<std::int64_t>(weight.shape(0))},
                n_threads) {}
 
-    Square kernel;
+    Table<const double> kernel;
     Rows32 better;
     Rows32 worse;
     Doubles weight;
@@ -43,8 +41,8 @@ void copy_front(const std::vector<T>& from, Vector<T>& to) {
 
 void bind_path(nb::module_& module) {
     nb::class_<BoundWalk>(module, "PathWalk")
-        .def(nb::init<Square, Rows32, Rows32, Doubles, int>(), nb::arg("kernel"), nb::arg("better"),
-             nb::arg("worse"), nb::arg("weight"), nb::arg("n_threads"))
+        .def(nb::init<Table<const double>, Rows32, Rows32, Doubles, int>(), nb::arg("kernel"),
+             nb::arg("better"), nb::arg("worse"), nb::arg("weight"), nb::arg("n_threads"))
         .def("follow", &follow, nb::arg("floor"), nb::arg("tolerance"), nb::arg("max_events"),
              nb::arg("n_events"))
         .def_prop_ro("level", [](const BoundWalk& bound) { return bound.walk.level(); })
@@ -66,26 +64,19 @@ void bind_path(nb::module_& module) {
         });
     module.def(
         "scores_along_path",
-        [](Rows32 pairs, Doubles changes, Indices offsets, Rows32 better, Rows32 worse, Square kernel,
-           nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> scores, int n_threads) {
+        [](Rows32 pairs, Doubles changes, Indices offsets, Rows32 better, Rows32 worse,
+           Table<const double> kernel, Table<double> scores, int n_threads) {
             const PathChanges path{pairs.data(), changes.data(), offsets.data(),
                                    static_cast<std::int64_t>(offsets.shape(0)) - 1};
             const WeightedPairs graph{better.data(), worse.data(), nullptr,
                                       static_cast<std::int64_t>(better.shape(0))};
+            const KernelColumns columns{kernel.data(), static_cast<std::int64_t>(kernel.shape(0)),
+                                        static_cast<std::int64_t>(kernel.shape(1))};
             nb::gil_scoped_release release;
-            scores_along_path(path, graph, kernel.data(), static_cast<std::int64_t>(kernel.shape(1)),
-                              scores.data(), n_threads);
+            scores_along_path(path, graph, columns, scores.data(), n_threads);
         },
         nb::arg("pairs"), nb::arg("changes"), nb::arg("offsets"), nb::arg("better"), nb::arg("worse"),
         nb::arg("kernel"), nb::arg("scores").noconvert(), nb::arg("n_threads"));
-    module.def(
-        "mark_new_orders",
-        [](Indices offsets, Square scores, Vector<std::int64_t> order, Vector<std::uint8_t> changed) {
-            nb::gil_scoped_release release;
-            mark_new_orders(offsets.data(), static_cast<std::int64_t>(offsets.shape(0)) - 1, scores.data(),
-                            static_cast<std::int64_t>(scores.shape(0)), order.data(), changed.data());
-        },
-        nb::arg("offsets"), nb::arg("scores"), nb::arg("order").noconvert(), nb::arg("changed").noconvert());
 }
 
 }  // namespace rankwise

@@ -4,13 +4,11 @@
 
 namespace rankwise {
 
-using Table = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
 void bind_shifts(nb::module_& module) {
     module.def(
         "shifted_update",
-        [](Indices active, Doubles step, Doubles zeta, Doubles beta, Doubles residual, Table solutions,
-           Table directions, int n_threads) {
+        [](Indices active, Doubles step, Doubles zeta, Doubles beta, Doubles residual,
+           Table<double> solutions, Table<double> directions, int n_threads) {
             const ShiftedStep by{step.data(), zeta.data(), beta.data()};
             const nb::gil_scoped_release release;
             shifted_update(active.data(), static_cast<std::int64_t>(active.shape(0)),

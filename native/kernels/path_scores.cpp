@@ -1,7 +1,9 @@
 #include "kernels/path_scores.hpp"
 
 #include <algorithm>
+#include <vector>
 
+#include "kernels/multiversion.hpp"
 #include "kernels/parallel.hpp"
 
 namespace rankwise {
@@ -9,62 +11,85 @@ namespace {
 
 constexpr std::int64_t kRowsPerChunk = 256;
 
-struct Sorted {
-    bool moved;
-    bool tied;
+// What a few multipliers change in the coefficients of the training rows. Pairs share rows, above all in
+// stars, so that these are fewer than the pairs' ends.
+class CoefficientChanges {
+  public:
+    explicit CoefficientChanges(std::int64_t n) : change_(static_cast<std::size_t>(n), 0.0) {}
+
+    void add(std::int32_t row, double change) {
+        double& sum = change_[static_cast<std::size_t>(row)];
+        if (sum == 0.0) rows_.push_back(row);
+        sum += change;
+    }
+
+    // Call use(rows, changes, n) with the rows that changed, each once, and forget them.
+    template <class Use>
+    void take(Use use) {
+        changes_.clear();
+        std::size_t kept = 0;
+        // A row whose sum was zero on the way is listed twice; the second time its change is 0.
+        for (const std::int32_t row : rows_) {
+            double& sum = change_[static_cast<std::size_t>(row)];
+            if (sum == 0.0) continue;
+            rows_[kept++] = row;
+            changes_.push_back(sum);
+            sum = 0.0;
+        }
+        use(rows_.data(), changes_.data(), static_cast<std::int64_t>(kept));
+        rows_.clear();
+    }
+
+  private:
+    std::vector<double> change_;
+    std::vector<std::int32_t> rows_;
+    std::vector<double> changes_;
 };
 
-// Insertion sort, linear in the number of rows when few of them are out of place.
-Sorted sort_rows(const double* score, std::int64_t* rows, std::int64_t n_rows) {
-    Sorted seen{false, false};
-    for (std::int64_t i = 1; i < n_rows; ++i) {
-        const std::int64_t row = rows[i];
-        std::int64_t place = i;
-        for (; place > 0 && score[rows[place - 1]] > score[row]; --place) rows[place] = rows[place - 1];
-        rows[place] = row;
-        seen.moved |= place != i;
-        seen.tied |= place > 0 && score[rows[place - 1]] == score[row];
+// Add a combination of rows of the kernel to `out`, four of them in a pass.
+RANKWISE_MULTIVERSION
+void add_rows(KernelColumns kernel, const std::int32_t* rows, const double* scale, std::int64_t n,
+              std::int64_t first, std::int64_t width, double* out) {
+    const auto row = [&](std::int64_t k) { return kernel.values + rows[k] * kernel.n_columns + first; };
+    std::int64_t k = 0;
+    for (; k + 4 <= n; k += 4) {
+        const double* a = row(k);
+        const double* b = row(k + 1);
+        const double* c = row(k + 2);
+        const double* d = row(k + 3);
+        const double s0 = scale[k], s1 = scale[k + 1], s2 = scale[k + 2], s3 = scale[k + 3];
+        for (std::int64_t i = 0; i < width; ++i) {
+            out[i] += (s0 * a[i] + s1 * b[i]) + (s2 * c[i] + s3 * d[i]);
+        }
     }
-    return seen;
+    for (; k < n; ++k) {
+        const double* a = row(k);
+        for (std::int64_t i = 0; i < width; ++i) out[i] += scale[k] * a[i];
+    }
 }
 
 }  // namespace
 
-void scores_along_path(PathChanges path, WeightedPairs pairs, const double* kernel, std::int64_t n_rows,
-                       double* scores, int n_threads) {
+void scores_along_path(PathChanges path, WeightedPairs pairs, KernelColumns kernel, double* scores,
+                       int n_threads) {
+    const std::int64_t n_rows = kernel.n_columns;
     const std::int64_t n_chunks = (n_rows + kRowsPerChunk - 1) / kRowsPerChunk;
     for_each_chunk(n_chunks, n_threads, [&](std::int64_t chunk) {
         const std::int64_t first = chunk * kRowsPerChunk;
         const std::int64_t width = std::min(kRowsPerChunk, n_rows - first);
+        CoefficientChanges changes(kernel.n_rows);
         for (std::int64_t t = 0; t < path.n_steps; ++t) {
+            for (std::int64_t k = path.offsets[t]; k < path.offsets[t + 1]; ++k) {
+                changes.add(pairs.better[path.pairs[k]], path.changes[k]);
+                changes.add(pairs.worse[path.pairs[k]], -path.changes[k]);
+            }
             double* next = scores + (t + 1) * n_rows + first;
             std::copy(next - n_rows, next - n_rows + width, next);
-            for (std::int64_t k = path.offsets[t]; k < path.offsets[t + 1]; ++k) {
-                const std::int64_t p = path.pairs[k];
-                const double* above = kernel + pairs.better[p] * n_rows + first;
-                const double* below = kernel + pairs.worse[p] * n_rows + first;
-                const double change = path.changes[k];
-                for (std::int64_t i = 0; i < width; ++i) next[i] += change * (above[i] - below[i]);
-            }
+            changes.take([&](const std::int32_t* rows, const double* change, std::int64_t n) {
+                add_rows(kernel, rows, change, n, first, width, next);
+            });
         }
     });
-}
-
-void mark_new_orders(const std::int64_t* offsets, std::int64_t n_queries, const double* scores,
-                     std::int64_t n_steps, std::int64_t* order, std::uint8_t* changed) {
-    const std::int64_t n_rows = offsets[n_queries];
-    bool tied_before = true;
-    for (std::int64_t t = 0; t < n_steps; ++t) {
-        const double* score = scores + t * n_rows;
-        Sorted any{false, false};
-        for (std::int64_t q = 0; q < n_queries; ++q) {
-            const Sorted seen = sort_rows(score, order + offsets[q], offsets[q + 1] - offsets[q]);
-            any.moved |= seen.moved;
-            any.tied |= seen.tied;
-        }
-        changed[t] = any.moved || any.tied || tied_before;
-        tied_before = any.tied;
-    }
 }
 
 }  // namespace rankwise

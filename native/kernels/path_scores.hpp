@@ -16,16 +16,16 @@ struct PathChanges {
     std::int64_t n_steps;
 };
 
-// Row t of `scores` (n_steps + 1 rows of n_rows) is λ f of the rows at breakpoint t; row 0 is given, the
-// others are computed. Row i of `kernel` (n_rows wide) holds the kernel values of training row i and these
-// rows.
-void scores_along_path(PathChanges path, WeightedPairs pairs, const double* kernel, std::int64_t n_rows,
-                       double* scores, int n_threads);
+// Row i holds the kernel values between training row i and other rows.
+struct KernelColumns {
+    const double* values;
+    std::int64_t n_rows;
+    std::int64_t n_columns;
+};
 
-// Which of n_steps score vectors of the same rows rank them otherwise than the one before: changed[t] is 0
-// when every query (rows offsets[q] .. offsets[q + 1]) is in the same order, without ties in either. `order`
-// holds the rows of each query by score, and starts as any order of them.
-void mark_new_orders(const std::int64_t* offsets, std::int64_t n_queries, const double* scores,
-                     std::int64_t n_steps, std::int64_t* order, std::uint8_t* changed);
+// Row t of `scores` (n_steps + 1 rows, as wide as the kernel) is λ f of those other rows at breakpoint t; row
+// 0 is given, the rest are computed.
+void scores_along_path(PathChanges path, WeightedPairs pairs, KernelColumns kernel, double* scores,
+                       int n_threads);
 
 }  // namespace rankwise

@@ -73,6 +73,16 @@ def count_pairs(
     tied_both: Ints,
     n_threads: int,
 ) -> None: ...
+def count_nearby_pairs(
+    offsets: Ints,
+    level: Ints,
+    column: Ints,
+    scores: Floats,
+    discordant: Ints,
+    tied_scores: Ints,
+    tied_both: Ints,
+    n_threads: int,
+) -> None: ...
 def count_weighted_pairs(
     offsets: Ints,
     level: Ints,
@@ -125,7 +135,6 @@ def scores_along_path(
     scores: Floats,
     n_threads: int,
 ) -> None: ...
-def mark_new_orders(offsets: Ints, scores: Floats, order: Ints, changed: NDArray[np.uint8]) -> None: ...
 
 class PathWalk:
     def __init__(

@@ -191,6 +191,20 @@ def check_labels(y: ArrayLike, n_rows: int | None = None, *, name: str = "y") ->
     return np.ascontiguousarray(labels, dtype=np.float64)
 
 
+def check_vectors(scores: ArrayLike, n_rows: int) -> Floats:
+    """Finite score vectors, one a row of the table, each with one score per row of the data."""
+    table = _as_real("scores", np.asarray(scores))
+    if table.ndim != 2 or table.shape[1] != n_rows:
+        raise DataError(f"scores must have shape (vectors, {n_rows}), one vector a row; got {table.shape}.")
+    at = _first_not_finite(table.reshape(-1))
+    if at is not None:
+        vector, row = divmod(at, n_rows)
+        raise DataError(
+            f"scores must hold finite numbers; vector {vector}, row {row} is {table[vector, row]}."
+        )
+    return np.asarray(table, dtype=np.float64)
+
+
 def check_column(name: str, values: ArrayLike | Iterable[Hashable], n_rows: int | None = None) -> AnyArray:
     """A one-dimensional array with one entry per row."""
     array = _as_array(name, values)

@@ -61,6 +61,17 @@ class Judged:
         """Sums over the rows of each query."""
         return np.add.reduceat(values, self.offsets[:-1], dtype=np.float64)
 
+    def repeated(self, times: int) -> Judged:
+        """The arranged rows so many times over, the queries of each time apart from those of the others."""
+        starts = self.offsets[:-1] + len(self.y) * np.arange(times)[:, None]
+        return replace(
+            self,
+            y=np.tile(self.y, times),
+            offsets=np.append(starts.ravel(), times * len(self.y)),
+            rows=None,
+            weight=None if self.weight is None else np.tile(self.weight, times),
+        )
+
     def ranked(self, scores: Floats) -> Ranked:
         """The rows of each query by descending score; O(h log h) for a query of h rows."""
         row, first, end = (np.empty(len(scores), dtype=np.int64) for _ in range(3))

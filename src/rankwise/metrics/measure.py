@@ -17,10 +17,13 @@ from rankwise.metrics.judged import Formula, Judged
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.threads import resolve_threads
 from rankwise.types import AnyArray, Floats, Ints
-from rankwise.validation import check_labels, check_row_weight
+from rankwise.validation import check_labels, check_row_weight, check_vectors
 
 # A partition that is known already, or the query label of each row; None is one global ranking.
 QueryLike = Queries | ArrayLike | Iterable[Hashable] | None
+
+# Rows measured at once when many score vectors are.
+ROWS_AT_ONCE = 1 << 13
 
 
 @dataclass(frozen=True)
@@ -126,8 +129,10 @@ class Measure:
             weight=weight if rows is None or weight is None else weight[rows],
             n_threads=resolve_threads(n_threads),
         )
-        formula = KINDS[self.kind].prepare(judged, self.cutoff, self.conventions)
-        return PreparedMeasure(self, queries, formula)
+        return PreparedMeasure(self, queries, self._prepare(judged))
+
+    def _prepare(self, judged: Judged) -> Formula:
+        return KINDS[self.kind].prepare(judged, self.cutoff, self.conventions)
 
     def per_query(self, y: ArrayLike, scores: ArrayLike, queries: QueryLike = None, **options: Any) -> Floats:
         """The value of each query, in order of first appearance; NaN where it is left out."""
@@ -184,6 +189,38 @@ class PreparedMeasure:
 
     def __call__(self, scores: ArrayLike) -> float:
         return self.mean(self.per_query(scores))
+
+    def many(self, scores: ArrayLike) -> Floats:
+        """The means of many score vectors, one a row of `scores`, as calling with each of them gives.
+
+        For measures of pairs a vector in nearly the order of the one before costs O(rows + the pairs that
+        change places): no sort. Others are measured many at a time.
+        """
+        formula, counted = self._formula, ~self.left_out
+        table = np.ascontiguousarray(check_vectors(scores, self.queries.n_rows))
+        values = (
+            formula.values_of_many(table)
+            if isinstance(formula, pairs.PairFormula)
+            else self._side_by_side(formula.judged.arranged(table.T).T)
+        )
+        values[:, formula.empty] = formula.empty_value
+        if not counted.any():
+            return np.full(len(values), np.nan)
+        weight = self.query_weight[counted]
+        return np.asarray(values[:, counted] @ weight / weight.sum())
+
+    def _side_by_side(self, table: Floats) -> Floats:
+        """Values of many score vectors, as if the queries of each were queries of their own."""
+        n_vectors, n_rows = table.shape
+        at_once = min(n_vectors, max(1, ROWS_AT_ONCE // n_rows))
+        formula = self.measure._prepare(self._formula.judged.repeated(at_once))
+        values = np.empty((n_vectors, self.queries.n_queries))
+        piece = np.zeros((at_once, n_rows))
+        for start in range(0, n_vectors, at_once):
+            size = min(at_once, n_vectors - start)
+            piece[:size] = table[start : start + size]
+            values[start : start + size] = formula.values(piece.ravel()).reshape(at_once, -1)[:size]
+        return values
 
 
 def get_measure(name: str | Measure, *, preset: str | None = None, **conventions: Any) -> Measure:

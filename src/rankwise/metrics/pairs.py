@@ -6,7 +6,7 @@ All of them read the same counts, which a native kernel finds in O(h log h) for 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -30,7 +30,7 @@ class PairCounts:
     tied_both: Floats
 
 
-class _PairFormula:
+class PairFormula:
     """The label side of the counts, and the kernel for the score side."""
 
     empty_value = math.nan
@@ -54,25 +54,50 @@ class _PairFormula:
         return self.judged.query_sums(weight * lower)
 
     def counts(self, scores: Floats) -> PairCounts:
-        judged, shape = self.judged, (3, self.judged.n_queries)
+        judged = self.judged
         if judged.weight is None:
-            count = np.empty(shape, dtype=np.int64)
-            _native.count_pairs(judged.offsets, self._level, scores, *_rows(count), judged.n_threads)
+            count = np.empty((3, judged.n_queries), dtype=np.int64)
+            _native.count_pairs(judged.offsets, self._level, scores, *_parts(count), judged.n_threads)
             return PairCounts(*count.astype(np.float64))
-        total = np.empty(shape)
+        total = np.empty((3, judged.n_queries))
         _native.count_weighted_pairs(
-            judged.offsets, self._level, scores, judged.weight, *_rows(total), judged.n_threads
+            judged.offsets, self._level, scores, judged.weight, *_parts(total), judged.n_threads
         )
         return PairCounts(*total)
 
-    def _error(self, scores: Floats) -> Floats:
+    def counts_of_many(self, table: Floats) -> PairCounts:
+        """The counts of score vectors in the caller's row order, one a row of the table and of each count."""
+        judged = self.judged
+        if judged.weight is not None:
+            each = [self.counts(judged.arranged(scores)) for scores in table]
+            return PairCounts(
+                *(np.stack([getattr(c, part.name) for c in each]) for part in fields(PairCounts))
+            )
+        count = np.empty((3, len(table), judged.n_queries), dtype=np.int64)
+        column = np.arange(table.shape[1]) if judged.rows is None else judged.rows
+        _native.count_nearby_pairs(
+            judged.offsets, self._level, column, table, *_parts(count), judged.n_threads
+        )
+        return PairCounts(*count.astype(np.float64))
+
+    def values(self, scores: Floats) -> Floats:
+        return self._from(self.counts(scores))
+
+    def values_of_many(self, table: Floats) -> Floats:
+        """One row of values for each score vector, a row of the table in the caller's row order."""
+        return self._from(self.counts_of_many(table))
+
+    def _from(self, counts: PairCounts) -> Floats:
+        """The values that the counts stand for."""
+        raise NotImplementedError
+
+    def _error(self, counts: PairCounts) -> Floats:
         """The part of pairs with different labels that the scores get wrong; a tied pair is half wrong."""
-        counts = self.counts(scores)
         wrong = counts.discordant + 0.5 * (counts.tied_scores - counts.tied_both)
         return np.clip(_ratio(wrong, self.n_pairs), 0.0, 1.0)
 
 
-class PairwiseError(_PairFormula):
+class PairwiseError(PairFormula):
     """Paper C, equation (1): wrongly ordered pairs over pairs with different labels; ½ for a tied score.
 
     With row weights s a pair weighs s_i s_j. `micro` weighs queries by their pairs in the mean.
@@ -83,11 +108,11 @@ class PairwiseError(_PairFormula):
         if micro:
             self.weight = self.n_pairs
 
-    def values(self, scores: Floats) -> Floats:
-        return self._error(scores)
+    def _from(self, counts: PairCounts) -> Floats:
+        return self._error(counts)
 
 
-class AreaUnderCurve(_PairFormula):
+class AreaUnderCurve(PairFormula):
     """The probability that a relevant row is scored above another one: 1 − pairwise error of yes/no."""
 
     empty_reason = "not both relevant and other rows"
@@ -95,11 +120,11 @@ class AreaUnderCurve(_PairFormula):
     def __init__(self, judged: Judged, conventions: Conventions) -> None:
         super().__init__(replace(judged, y=(judged.y >= conventions.relevant).astype(np.float64)))
 
-    def values(self, scores: Floats) -> Floats:
-        return 1.0 - self._error(scores)
+    def _from(self, counts: PairCounts) -> Floats:
+        return 1.0 - self._error(counts)
 
 
-class DisagreementError(_PairFormula):
+class DisagreementError(PairFormula):
     """Paper B, equation (1): the mean of ½ |sign(y_i − y_j) − sign(f_i − f_j)| over all pairs of a query.
 
     A pair tied in the labels counts too: ½ when the scores order it, 0 when they tie it as well.
@@ -112,13 +137,12 @@ class DisagreementError(_PairFormula):
         self._all = 0.5 * judged.sizes * (judged.sizes - 1.0)
         self.empty = judged.sizes < 2
 
-    def values(self, scores: Floats) -> Floats:
-        counts = self.counts(scores)
+    def _from(self, counts: PairCounts) -> Floats:
         tied_once = counts.tied_scores + (self._all - self.n_pairs) - 2.0 * counts.tied_both
         return _ratio(counts.discordant + 0.5 * tied_once, self._all)
 
 
-class KendallTauB(_PairFormula):
+class KendallTauB(PairFormula):
     """(concordant − discordant) / √(pairs untied in labels · pairs untied in scores).
 
     Scores that are all equal order nothing and count 0 (scipy: NaN), so that which queries count depends on
@@ -129,14 +153,13 @@ class KendallTauB(_PairFormula):
         super().__init__(_unweighted(judged, "Kendall's tau"))
         self._all = 0.5 * judged.sizes * (judged.sizes - 1.0)
 
-    def values(self, scores: Floats) -> Floats:
-        counts = self.counts(scores)
+    def _from(self, counts: PairCounts) -> Floats:
         concordant = self.n_pairs - counts.discordant - (counts.tied_scores - counts.tied_both)
         scale = np.sqrt(self.n_pairs) * np.sqrt(self._all - counts.tied_scores)
         return np.clip(_ratio(concordant - counts.discordant, scale), -1.0, 1.0)
 
 
-def _rows(table: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
+def _parts(table: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
     return table[0], table[1], table[2]
 
 

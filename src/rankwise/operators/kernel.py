@@ -70,23 +70,39 @@ class Kernel:
         return values
 
 
-def _linear(_: Kernel, A: Matrix, B: Matrix) -> Floats:
-    from sklearn.metrics.pairwise import linear_kernel
+# scikit-learn's kernels check again what is checked already, at several times the cost of a small kernel.
 
-    return np.asarray(linear_kernel(A, B), dtype=np.float64)
+
+def _linear(_: Kernel, A: Matrix, B: Matrix) -> Floats:
+    from sklearn.utils.extmath import safe_sparse_dot
+
+    return np.asarray(safe_sparse_dot(A, B.T, dense_output=True), dtype=np.float64)
 
 
 def _polynomial(kernel: Kernel, A: Matrix, B: Matrix) -> Floats:
-    from sklearn.metrics.pairwise import polynomial_kernel
-
-    values = polynomial_kernel(A, B, degree=kernel.degree, gamma=kernel.gamma, coef0=kernel.coef0)
-    return np.asarray(values, dtype=np.float64)
+    values = _linear(kernel, A, B)
+    values *= kernel.gamma
+    values += kernel.coef0
+    values **= kernel.degree
+    return values
 
 
 def _rbf(kernel: Kernel, A: Matrix, B: Matrix) -> Floats:
-    from sklearn.metrics.pairwise import rbf_kernel
+    from sklearn.utils.extmath import row_norms
 
-    return np.asarray(rbf_kernel(A, B, gamma=kernel.gamma), dtype=np.float64)
+    same = A is B
+    A = A.astype(np.float64, copy=False)
+    B = A if same else B.astype(np.float64, copy=False)
+    values = _linear(kernel, A, B)
+    values *= -2.0
+    values += row_norms(A, squared=True)[:, None]
+    values += row_norms(B, squared=True)
+    # Rounding leaves a little, of either sign, where two rows are the same.
+    np.maximum(values, 0.0, out=values)
+    if same:
+        np.fill_diagonal(values, 0.0)
+    values *= -kernel.gamma
+    return np.exp(values, out=values)
 
 
 def _precomputed(_: Kernel, A: Matrix, B: Matrix) -> Floats:

@@ -109,7 +109,7 @@ class SVMPath:
         """
         kernel = np.ascontiguousarray(K_rows.T)
         better, worse = self.graph.better.astype(np.int32), self.graph.worse.astype(np.int32)
-        scores = np.empty((block + 1, len(K_rows)))
+        scores = np.empty((min(block, self.n_breakpoints) + 1, len(K_rows)))
         scores[0] = K_rows @ self.graph.adjoint(self.graph.weight)
         for start in range(0, self.n_breakpoints, block):
             offsets = self.offsets[start : start + block + 1]
