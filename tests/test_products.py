@@ -88,8 +88,9 @@ def test_large_feature_means_cost_no_digits(road):
 @pytest.mark.parametrize("road", ROADS)
 def test_products_have_the_same_bits_for_any_number_of_threads(road, kind):
     rng = np.random.default_rng(5)
-    m, n = 6_000, 13
+    m, n = 20_000, 13
     X = stored(sparse_values(rng, m, n), kind)
+    assert NativeRows(X).n_entries > 1 << 16, "so few that no second thread is started"
     F = QueryDifferences(group_rows(rng.integers(0, 5, m), m), rng.integers(0, 3, m) * 1.0, ties=Ties.DROP)
     w = rng.normal(size=n)
     one = road(F, NativeRows(X, 1))(w)

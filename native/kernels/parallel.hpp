@@ -12,6 +12,12 @@
 
 namespace rankwise {
 
+// One thread for few multiply-adds: they are done before a second thread has started. The chunks, and so the
+// bits, are the same.
+inline int threads_worth(std::int64_t n_multiply_adds, int n_threads) {
+    return n_multiply_adds < (1 << 16) ? 1 : n_threads;
+}
+
 template <class Body>
 void for_each_chunk(std::int64_t n_chunks, int n_threads, Body&& body) {
     if (n_threads <= 1 || n_chunks <= 1) {

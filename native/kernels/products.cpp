@@ -27,7 +27,7 @@ template <class M, class Body>
 void sum_over_chunks(const M& rows, double* out, int n_threads, Body&& body) {
     const std::int64_t n_chunks = count_sums(rows);
     OrderedSum total(out, rows.n_columns);
-    for_each_chunk(n_chunks, n_threads, [&](std::int64_t chunk) {
+    for_each_chunk(n_chunks, threads_worth(rows.n_entries(), n_threads), [&](std::int64_t chunk) {
         std::vector<double> sum = total.take();
         body(chunk, n_chunks, sum.data());
         total.give(chunk, std::move(sum));
@@ -103,7 +103,7 @@ void scores(const Rows& rows, const double* weights, double* out, int n_threads)
     std::visit(
         [&](const auto& x) {
             const std::int64_t n_chunks = (x.n_rows + kRowsPerScoreChunk - 1) / kRowsPerScoreChunk;
-            for_each_chunk(n_chunks, n_threads, [&](std::int64_t chunk) {
+            for_each_chunk(n_chunks, threads_worth(x.n_entries(), n_threads), [&](std::int64_t chunk) {
                 PageSweep sweep(x);
                 const std::int64_t last = std::min(x.n_rows, (chunk + 1) * kRowsPerScoreChunk);
                 for (std::int64_t i = chunk * kRowsPerScoreChunk; i < last; ++i) {

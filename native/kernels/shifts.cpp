@@ -15,7 +15,7 @@ constexpr std::int64_t kChunk = 2048;
 void shifted_update(const std::int64_t* active, std::int64_t n_active, std::int64_t size, ShiftedStep by,
                     const double* residual, double* solutions, double* directions, int n_threads) {
     const std::int64_t n_chunks = (size + kChunk - 1) / kChunk;
-    for_each_chunk(n_chunks, n_threads, [&](std::int64_t chunk) {
+    for_each_chunk(n_chunks, threads_worth(n_active * size, n_threads), [&](std::int64_t chunk) {
         const std::int64_t first = chunk * kChunk;
         const std::int64_t last = std::min(size, first + kChunk);
         for (std::int64_t a = 0; a < n_active; ++a) {
