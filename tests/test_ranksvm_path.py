@@ -10,6 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import rankwise
 from rankwise import DataError, ParameterError, RankSVM, RankSVMPath, RankwiseError
 from rankwise.metrics import get_measure
+from rankwise.operators.kernel import Kernel
 from rankwise.selection import breakpoints
 
 
@@ -234,3 +235,23 @@ def test_progress_runs_from_zero_to_one():
     assert done[-1] == pytest.approx(1.0)
     assert seen[-1][1] == model.n_events_
     assert clone(model).fit(X, y, qid).n_events_ == model.n_events_
+
+
+@pytest.mark.parametrize("fit", ["labels", "preferences"])
+def test_too_many_rows_are_refused_before_the_kernel_matrix_is_made(fit, monkeypatch):
+    X, y, qid = toy()
+    monkeypatch.setattr("rankwise.operators.kernel.MAX_MATRIX_BYTES", 8 * len(y) ** 2 - 1)
+    monkeypatch.setattr(Kernel, "__call__", lambda *_: pytest.fail("the kernel matrix was made"))
+    with pytest.raises(DataError, match=f"{len(y) - 1} rows at most.*KernelRankRLS"):
+        if fit == "labels":
+            RankSVMPath(graph="reduced").fit(X, y, qid)
+        else:
+            RankSVMPath().fit_preferences(X, [[0, 1], [2, 3]])
+
+
+def test_the_last_breakpoint_keeps_the_pairs_on_the_margin():
+    X, y, qid = toy()
+    whole = RankSVMPath().fit(X, y, qid)
+    t = int(np.argmax(whole.active_size_))
+    part = RankSVMPath(alpha_min=float(whole.alphas_[t : t + 2].mean())).fit(X, y, qid)
+    assert part.active_size_[-1] == whole.active_size_[t] > 0

@@ -116,17 +116,22 @@ def figure_4(folder: Path, file: Path) -> None:
     model = RankSVMPath(graph="reduced", weighting="pair").fit(X, y)
     x1, x2 = (np.linspace(X[:, k].min() - 0.3, X[:, k].max() + 0.3, 120) for k in range(2))
     plane = np.array([[a, b] for b in x2 for a in x1])
-    figure, places = pyplot.subplots(2, 2, figsize=(9, 8), sharex=True, sharey=True)
+    figure, places = pyplot.subplots(2, 2, figsize=(9, 8.8), sharex=True, sharey=True, layout="constrained")
     chosen = np.linspace(0, model.n_events_, 4).astype(int)
     for title, t, place in zip("abcd", chosen, places.ravel(), strict=True):
         alpha = float(model.alphas_[t])
         threshold = best_threshold(y, model.predict(X, alpha=alpha))
-        scores = model.predict(plane, alpha=alpha).reshape(len(x2), len(x1))
-        place.contourf(x1, x2, scores, levels=20, cmap="coolwarm", alpha=0.6)
-        place.contour(x1, x2, scores, levels=[threshold], colors="black")
-        place.scatter(*X.T, c=y, cmap="coolwarm", edgecolors="black", s=18)
-        place.set_title(f"({title}) breakpoint {t}, λ = {2 * model.n_pairs_ * alpha:.3g}")
-    figure.tight_layout()
+        decision = model.predict(plane, alpha=alpha).reshape(len(x2), len(x1)) - threshold
+        # White is the threshold, whichever side reaches farther from it.
+        farthest = np.abs(decision).max()
+        place.contourf(x1, x2, decision, np.linspace(-farthest, farthest, 21), cmap="coolwarm", alpha=0.6)
+        place.contour(x1, x2, decision, levels=[0.0], colors="black")
+        for label, colour in ((y.min(), "tab:blue"), (y.max(), "tab:red")):
+            of_class = X[y == label].T
+            place.scatter(*of_class, c=colour, edgecolors="black", s=18, label=f"class {label:g}")
+        place.set(title=f"({title}) breakpoint {t}, λ = {2 * model.n_pairs_ * alpha:.3g}", aspect="equal")
+    places[0, 0].legend(loc="lower left")
+    figure.suptitle("Mixtures: decision function and its best threshold (black) along the path")
     figure.savefig(file)
     print(f"\nFigure 4 written to {file}")
 

@@ -15,7 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 from rankwise.errors import ParameterError, RankwiseError
 from rankwise.estimators.kernel_ranker import KernelRanker, matrix_name, needs_check
 from rankwise.metrics import Measure, get_measure
-from rankwise.operators.kernel import Kernel, KernelFunction, KernelName, check_kernel_matrix
+from rankwise.operators.kernel import (
+    Kernel,
+    KernelFunction,
+    KernelName,
+    check_kernel_fits,
+    check_kernel_matrix,
+)
 from rankwise.persist.fields import Fields, array, value
 from rankwise.preferences.graphs import (
     PreferenceGraph,
@@ -272,6 +278,8 @@ class RankSVMPath(KernelRanker):
         self._choose(float(self.alphas_[-1]))
 
     def _checked_matrix(self, X: Matrix, kernel: Kernel) -> Floats:
+        if kernel.function is not KernelName.PRECOMPUTED:
+            check_kernel_fits(X.shape[0], "train on a sample, or use RankSVM or KernelRankRLS with a basis")
         K = np.ascontiguousarray(kernel(X, X))
         if needs_check(kernel):
             check_kernel_matrix(K, matrix_name(kernel))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,6 +17,8 @@ from rankwise.types import Floats, Ints, Matrix
 # k(A, B) gives the matrix of kernel values between the rows of A and those of B.
 KernelFunction: TypeAlias = Callable[[Any, Any], Any]
 
+# A whole kernel matrix may take so much; computing it takes about as much again.
+MAX_MATRIX_BYTES = 2 << 30
 # Bytes of kernel values computed at a time when rows are streamed.
 BLOCK_BYTES = 1 << 25
 # How far kernel matrices may be off symmetry and semi-definiteness, relative to their largest value.
@@ -115,6 +118,16 @@ _NAMED: dict[KernelName, Callable[[Kernel, Matrix, Matrix], Floats]] = {
     KernelName.RBF: _rbf,
     KernelName.PRECOMPUTED: _precomputed,
 }
+
+
+def check_kernel_fits(n_rows: int, remedy: str) -> None:
+    """Refuse to make a whole kernel matrix that is too large, before memory is taken for it."""
+    most = math.isqrt(MAX_MATRIX_BYTES // 8)
+    if n_rows > most:
+        raise DataError(
+            f"The kernel matrix of {n_rows:,} rows, {8 * n_rows**2 / 2**30:.1f} GB, does not fit in memory: "
+            f"{most:,} rows at most. Instead, {remedy}."
+        )
 
 
 def check_kernel_matrix(K: Floats, name: str) -> None:

@@ -52,7 +52,7 @@ class SVMPath:
     violations : Floats, shape (n_breakpoints,)
         The largest violation of the optimality conditions, in units of the margin.
     active_sizes : Ints, shape (n_breakpoints,)
-        Free pairs |I_α| on the way to the next breakpoint.
+        Free pairs |I_α| on the way to the next breakpoint; after the last, those that would be.
     complete : bool
         Every pair is satisfied at the last breakpoint, so that the scores stay the same below it.
     converged : bool
@@ -181,7 +181,7 @@ def _read(walk: _native.PathWalk, graph: PreferenceGraph, end: End, tolerance: f
     levels, violations, offsets = np.empty(n), np.empty(n), np.empty(n, dtype=np.int64)
     walk.breakpoints(levels, violations, offsets)
     n_changes = int(offsets[-1])
-    active_sizes = np.zeros(n, dtype=np.int64)
+    active_sizes = np.full(n, walk.active_size, dtype=np.int64)
     pairs, changes = np.empty(n_changes, dtype=np.int32), np.empty(n_changes)
     walk.changes(active_sizes[: n - 1], pairs, changes)
     message = {
