@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard native/*/*.cpp native/*/*.hpp)
+# The editable install knows modules by name: a folder whose entries changed means installing again.
+PACKAGES := $(sort $(dir $(wildcard src/*/*.py src/*/*/*.py)))
 SOURCES := src tests benchmarks examples
 
 .PHONY: demo test check bench format clean
@@ -55,12 +57,12 @@ $(VENV)/.tools: pyproject.toml
 	@$(PIP) "scikit-build-core>=0.11" "nanobind>=2.4" "cmake>=3.18" ninja
 	@touch $@
 
-$(VENV)/.runtime: $(VENV)/.tools $(NATIVE)
+$(VENV)/.runtime: $(VENV)/.tools $(NATIVE) $(PACKAGES)
 	@echo "Building rankwise"
 	@$(INSTALL) -e .
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.tools $(NATIVE)
+$(VENV)/.dev: $(VENV)/.tools $(NATIVE) $(PACKAGES)
 	@echo "Building rankwise and installing what the tests need"
 	@$(INSTALL) -e ".[dev]"
 	@touch $@ $(VENV)/.runtime

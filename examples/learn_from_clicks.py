@@ -24,10 +24,9 @@ for position in (1, 2, 5, 10):
     print(f"  estimated share of users who look at position {position:2d}: {look:.3f}")
 
 # A click says: this row above the others of its page. A click far down the page is rare and counts for more.
-pairs, weight = rankwise.pairs_from_clicks(log)
-corrected = RankRLS(alpha=1.0).fit_preferences(train.X, pairs, weight=weight)
-pairs, weight = rankwise.pairs_from_clicks(log, max_weight=1.0)  # every click counts the same
-biased = RankRLS(alpha=1.0).fit_preferences(train.X, pairs, weight=weight)
+corrected = RankRLS(alpha=1.0).fit_preferences(train.X, rankwise.pairs_from_clicks(log))
+alike = rankwise.pairs_from_clicks(log, max_weight=1.0)  # every click counts the same
+biased = RankRLS(alpha=1.0).fit_preferences(train.X, alike)
 
 # Grades, which none of the above has seen, are the judge.
 candidates = {

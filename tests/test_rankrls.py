@@ -11,6 +11,7 @@ from scipy import sparse
 from pairs import pair_laplacian
 from rankwise import DataError, ParameterError, RankRLS, RankwiseError
 from rankwise.estimators.rankrls import choose_solver
+from rankwise.preferences.pairs import PreferencePairs
 from rankwise.types import Solver, Ties
 
 WEIGHTINGS = ["example", "pair", "query"]
@@ -225,6 +226,14 @@ def test_alpha_must_be_a_number_that_is_not_negative(alpha):
 def test_bad_pairs_are_named(pairs, options, message):
     with pytest.raises(DataError, match=message):
         RankRLS().fit_preferences(ranking()[0], pairs, **options)
+
+
+def test_pairs_that_carry_weights_bring_them_along():
+    X, pairs, weight = ranking()[0], np.array([[0, 1], [2, 3], [4, 1]]), np.array([1.0, 2.0, 0.5])
+    carried = RankRLS().fit_preferences(X, PreferencePairs(pairs, weight))
+    np.testing.assert_array_equal(carried.coef_, RankRLS().fit_preferences(X, pairs, weight=weight).coef_)
+    with pytest.raises(DataError, match="weight is given twice"):
+        RankRLS().fit_preferences(X, PreferencePairs(pairs, weight), weight=weight)
 
 
 def test_a_cycle_of_pairs_is_noise_not_an_error():

@@ -211,9 +211,9 @@ def test_mistakes_are_named(options, eval_set, error, message):
     given = {
         None: None,
         "good": (X, y, qid),
-        "features": (X[:, :2], y),
-        "tied": (X, np.zeros(len(X))),
-        "short": (X, y[:5]),
+        "features": (X[:, :2], y, qid),
+        "tied": (X, np.zeros(len(X)), qid),
+        "short": (X, y[:5], qid),
         "bare": X,
     }[eval_set]
     with pytest.raises(error, match=message):

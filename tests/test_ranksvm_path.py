@@ -113,7 +113,7 @@ def test_tied_validation_scores_are_measured_where_they_are_tied():
     X, y, qid = toy()
     X_val = np.repeat(X[:5], 2, axis=0)
     y_val = np.arange(10.0)
-    model = RankSVMPath(kernel="linear", graph="reduced").fit(X, y, qid).select(X_val, y_val)
+    model = RankSVMPath(kernel="linear", graph="reduced").fit(X, y, qid).select(X_val, y_val, np.zeros(10))
     expected = [get_measure("pairwise_error")(y_val, model.predict(X_val, alpha=a)) for a in model.alphas_]
     np.testing.assert_allclose(model.path_error_, expected, atol=1e-12)
 

@@ -6,7 +6,16 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold
 
 import rankwise
-from rankwise import DataError, KernelRankRLS, KernelRankRLSCV, ParameterError, RankRLS, RankRLSCV
+from rankwise import (
+    DataError,
+    KernelRankRLS,
+    KernelRankRLSCV,
+    ParameterError,
+    RankRLS,
+    RankRLSCV,
+    RankSVMCV,
+    RankSVMPath,
+)
 from rankwise.losses.squared import losses_on_scores
 from rankwise.metrics import get_measure, pairwise_error
 from rankwise.operators.design import MatrixDesign
@@ -266,7 +275,12 @@ def test_bad_data_is_named():
         RankRLSCV().fit(X, np.ones(40), qid)
     with pytest.raises(DataError, match="has no value for any query"):
         RankRLSCV(measure="map").fit(X, y - 10.0, qid)
+    for model in (RankRLSCV(), RankRLS(solver="cg"), RankSVMCV()):
+        with pytest.raises(DataError, match=r"eval_set must be \(X, y, qid\): fit was given a qid"):
+            model.fit(X, y, qid, eval_set=(X, y))
+    with pytest.raises(DataError, match="select needs the qid"):
+        RankSVMPath().fit(X, y, qid).select(X, y)
     with pytest.raises(DataError, match=r"eval_set must be \(X, y\) or \(X, y, qid\)"):
         RankRLSCV().fit(X, y, qid, eval_set=X)
     with pytest.raises(DataError, match="the y of eval_set must have"):
-        RankRLSCV().fit(X, y, qid, eval_set=(X, y[:-1]))
+        RankRLSCV().fit(X, y, qid, eval_set=(X, y[:-1], qid))

@@ -142,7 +142,7 @@ def fit_pairs(ranker: Any, data: RankingData, pairs: Path, with_labels: bool) ->
     preferences = load_pairs(pairs, n_rows=data.n_rows)
     more = {"y": data.y, "qid": data.qid} if with_labels else {}
     with progress(f"Training {name}"):
-        ranker.fit_preferences(data.X, preferences.pairs, weight=preferences.weight, **more)
+        ranker.fit_preferences(data.X, preferences, **more)
     name_features(ranker, data)
 
 

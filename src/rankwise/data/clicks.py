@@ -9,10 +9,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rankwise.data.pairs import PreferencePairs
 from rankwise.data.position_bias import estimate_position_bias
 from rankwise.data.ranking import RankingData
 from rankwise.errors import DataError
+from rankwise.preferences.pairs import PreferencePairs
 from rankwise.preferences.queries import group_rows
 from rankwise.types import Floats, Ints
 from rankwise.validation import check_column, check_count, check_labels, check_number

@@ -11,33 +11,18 @@ from array import array
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError, FileFormatError
 from rankwise.files import replacing_file
-from rankwise.types import Floats, Ints
+from rankwise.preferences.pairs import PreferencePairs
 from rankwise.validation import check_row_weight
 
 _LINE = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})(?:\s+(\S+))?\s*")
 _OPENERS: dict[str, Callable[..., IO[Any]]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-
-
-class PreferencePairs(NamedTuple):
-    """Rows preferred to rows, as `fit_preferences` takes them: ``pairs, weight = load_pairs(path)``.
-
-    Attributes
-    ----------
-    pairs : Ints, shape (n_pairs, 2)
-        Row numbers from 0, the preferred row first.
-    weight : Floats or None, shape (n_pairs,)
-        None means that every pair weighs 1.
-    """
-
-    pairs: Ints
-    weight: Floats | None = None
 
 
 def load_pairs(path: str | PathLike[str], *, n_rows: int | None = None) -> PreferencePairs:

@@ -49,9 +49,9 @@ def judged_pairs(X: Matrix, pairs: Pairs) -> HeldOut:
     return HeldOut(X, lambda scores: preference_error(scores, table, weight=pairs.weight), False)
 
 
-def judged_eval_set(estimator: Any, eval_set: Any, measure: str) -> HeldOut:
+def judged_eval_set(estimator: Any, eval_set: Any, training: Problem, measure: str) -> HeldOut:
     """``(X, y)`` or ``(X, y, qid)`` with the features of the training data."""
-    return judged_rows(check_eval_set(estimator, eval_set), measure, "eval_set")
+    return judged_rows(check_eval_set(estimator, eval_set, training), measure, "eval_set")
 
 
 def judged_eval_pairs(estimator: Any, eval_set: Any) -> HeldOut:

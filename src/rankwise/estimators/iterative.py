@@ -84,7 +84,7 @@ class IterativeMixin:
         if problem.y.ndim != 1:
             raise ParameterError(f"Held-out rows judge one target; y has {problem.y.shape[1]}.")
         if eval_set is not None:
-            return problem, judged_eval_set(self, eval_set, self.measure)
+            return problem, judged_eval_set(self, eval_set, problem, self.measure)
         if getattr(self, "kernel", None) == "precomputed":
             raise ParameterError("early_stopping with kernel='precomputed' needs an eval_set.")
         return split_problem(problem, self._checked_fraction(), self.measure, self.random_state)

@@ -143,7 +143,8 @@ class RankSVMCV(LinearRanker):
             check_count("patience", self.patience)
         problem = check_problem(self, X, y, qid, sample_weight)
         if eval_set is not None:
-            scores, result = self._choose_on(check_eval_set(self, eval_set), problem, alphas, measure)
+            judges = check_eval_set(self, eval_set, problem)
+            scores, result = self._choose_on(judges, problem, alphas, measure)
             self.cv_ = "eval_set"
         else:
             scores = self._cross_validate(problem, alphas, measure)

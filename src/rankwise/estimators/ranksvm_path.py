@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from rankwise.errors import ParameterError, RankwiseError
+from rankwise.errors import DataError, ParameterError, RankwiseError
 from rankwise.estimators.kernel_ranker import KernelRanker, matrix_name, needs_check
 from rankwise.metrics import Measure, get_measure
 from rankwise.operators.kernel import (
@@ -221,6 +221,8 @@ class RankSVMPath(KernelRanker):
             Anything that `rankwise.metrics.get_measure` knows.
         """
         path = self._known_path()
+        if qid is None and self.fitted_with_qid_:
+            raise DataError("select needs the qid of the validation rows: the path was fitted with one.")
         rows = check_rows(self, X)
         labels = check_labels(y, rows.shape[0])
         chosen = get_measure(measure)

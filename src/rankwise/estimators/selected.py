@@ -96,7 +96,7 @@ class SelectingRanker(Ranker):
             raise ParameterError("early_stopping needs an eval_set, on which alpha is chosen as well.")
         if eval_set is None:
             return choose_criterion(self.cv, problem, measure), None
-        checked = check_eval_set(self, eval_set)
+        checked = check_eval_set(self, eval_set, problem)
         return Validation(checked, measure), judged_rows(checked, measure, "eval_set")
 
     def _become(

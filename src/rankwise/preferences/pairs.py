@@ -4,12 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse
 
 from rankwise.preferences.differences import Differences
 from rankwise.types import Floats, Ints
+
+
+class PreferencePairs(NamedTuple):
+    """Rows preferred to rows, as `fit_preferences` takes them: ``fit_preferences(X, load_pairs(path))``.
+
+    Attributes
+    ----------
+    pairs : Ints, shape (n_pairs, 2)
+        Row numbers from 0, the preferred row first.
+    weight : Floats or None, shape (n_pairs,)
+        None means that every pair weighs 1.
+    """
+
+    pairs: Ints
+    weight: Floats | None = None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,40 @@
+"""The only place that checks X, y, qid, weights, pairs and parameters."""
+
+from rankwise.validation.arrays import (
+    check_column,
+    check_labels,
+    check_matrix,
+    check_row_weight,
+    check_vectors,
+)
+from rankwise.validation.pairs import check_pairs
+from rankwise.validation.parameters import check_alphas, check_choice, check_count, check_number
+from rankwise.validation.problems import (
+    Problem,
+    check_eval_parts,
+    check_eval_rows,
+    check_eval_set,
+    check_preferences,
+    check_problem,
+    check_rows,
+)
+
+__all__ = [
+    "Problem",
+    "check_alphas",
+    "check_choice",
+    "check_column",
+    "check_count",
+    "check_eval_parts",
+    "check_eval_rows",
+    "check_eval_set",
+    "check_labels",
+    "check_matrix",
+    "check_number",
+    "check_pairs",
+    "check_preferences",
+    "check_problem",
+    "check_row_weight",
+    "check_rows",
+    "check_vectors",
+]

@@ -1,0 +1,131 @@
+"""Checks of matrices and columns, whoever they are for."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankwise.errors import DataError
+from rankwise.types import AnyArray, Floats, Matrix
+
+
+def check_matrix(X: Any, feature_names: Sequence[str] | None = None) -> Matrix:
+    """Finite features with at least one row, as CSR or C-ordered rows; float32 stays, the rest is float64."""
+    from scipy import sparse
+
+    is_sparse: bool = sparse.issparse(X)
+    if is_sparse:
+        X = X.tocsr(copy=X.format == "csr" and not X.has_canonical_format)
+        X.sum_duplicates()
+    else:
+        X = _as_array("X", X)
+    if X.ndim != 2:
+        raise DataError(f"X must be two-dimensional, one row per document; got {X.ndim} dimension(s).")
+    if 0 in X.shape:
+        raise DataError(f"X must have at least one row and one feature; got shape {X.shape}.")
+    matrix: Any = _as_real("X", X) if is_sparse else np.ascontiguousarray(_as_real("X", X))
+    values: AnyArray = matrix.data if is_sparse else matrix.reshape(-1)
+    at = first_not_finite(values)
+    if at is not None:
+        row, column = divmod(at, matrix.shape[1])
+        if is_sparse:
+            row, column = int((matrix.indptr <= at).sum()) - 1, int(matrix.indices[at])
+        name = (
+            "" if feature_names is None or column >= len(feature_names) else f" ({feature_names[column]!r})"
+        )
+        shown = str(values[at]).replace("nan", "NaN")
+        raise DataError(f"X must hold finite numbers; row {row}, column {column}{name} is {shown}.")
+    checked: Matrix = matrix
+    return checked
+
+
+def check_labels(y: ArrayLike, n_rows: int | None = None, *, name: str = "y") -> Floats:
+    """Finite labels (or, under another name, scores), one per row; None when y itself says how many."""
+    labels = _as_real(name, check_column(name, y, n_rows))
+    row = first_not_finite(labels)
+    if row is not None:
+        raise DataError(f"{name} must hold finite numbers; row {row} has {labels[row]}.")
+    return np.ascontiguousarray(labels, dtype=np.float64)
+
+
+def check_vectors(scores: ArrayLike, n_rows: int) -> Floats:
+    """Finite score vectors, one a row of the table, each with one score per row of the data."""
+    table = _as_real("scores", np.asarray(scores))
+    if table.ndim != 2 or table.shape[1] != n_rows:
+        raise DataError(f"scores must have shape (vectors, {n_rows}), one vector a row; got {table.shape}.")
+    at = first_not_finite(table.reshape(-1))
+    if at is not None:
+        vector, row = divmod(at, n_rows)
+        raise DataError(
+            f"scores must hold finite numbers; vector {vector}, row {row} is {table[vector, row]}."
+        )
+    return np.asarray(table, dtype=np.float64)
+
+
+def check_column(name: str, values: ArrayLike | Iterable[Hashable], n_rows: int | None = None) -> AnyArray:
+    """A one-dimensional array with one entry per row."""
+    array = _as_array(name, values)
+    if array.ndim != 1:
+        raise DataError(f"{name} must be one-dimensional, one entry per row; got shape {array.shape}.")
+    if n_rows is not None and len(array) != n_rows:
+        raise DataError(f"{name} must have one entry per row of X: expected {n_rows}, got {len(array)}.")
+    return array
+
+
+def check_row_weight(weight: ArrayLike | None, n_rows: int) -> Floats | None:
+    """Non-negative finite weights, one per row, not all zero."""
+    if weight is None:
+        return None
+    array = as_floats("sample_weight", weight)
+    if array.ndim == 0:
+        array = np.full(n_rows, float(array))
+    if array.shape != (n_rows,):
+        raise DataError(f"sample_weight must have shape ({n_rows},), one weight per row; got {array.shape}.")
+    bad = ~(np.isfinite(array) & (array >= 0))
+    if bad.any():
+        row = int(bad.argmax())
+        raise DataError(f"sample_weight must be finite and not negative; row {row} has {array[row]}.")
+    if not array.any():
+        raise DataError("sample_weight is zero for every row; at least two rows must weigh something.")
+    return array
+
+
+def _as_array(name: str, values: Any) -> AnyArray:
+    """An array of whatever is given; a list that mixes strings and numbers keeps them apart."""
+    if hasattr(values, "__array__"):
+        return np.asarray(values)
+    try:
+        entries = list(values)
+        array = np.asarray(entries)
+    except (ValueError, TypeError):
+        raise DataError(f"{name} must be an array; got a {type(values).__name__} that is none.") from None
+    mixed = array.dtype.kind in "US" and not all(isinstance(entry, (str, bytes)) for entry in entries)
+    return np.asarray(entries, dtype=object) if mixed else array
+
+
+def _as_real(name: str, array: Any) -> Any:
+    """float32 and float64 as they are, other real numbers as float64; anything else is refused."""
+    if array.dtype.kind not in "biuf":
+        kinds = {"O": "Python objects", "U": "strings", "S": "strings", "c": "complex numbers"}
+        held = kinds.get(array.dtype.kind, f"values of type {array.dtype}")
+        raise DataError(f"{name} must hold real numbers; got an array of {held}.")
+    return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
+
+
+def as_floats(name: str, values: ArrayLike) -> Floats:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise DataError(f"{name} must hold numbers: {error}.") from error
+
+
+def first_not_finite(values: AnyArray) -> int | None:
+    """Where the first NaN or infinity is; a sum tells, without an array of flags, when there is none."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)):
+            return None
+    finite = np.isfinite(values)
+    return None if finite.all() else int(finite.argmin())

@@ -1,0 +1,66 @@
+"""Checks of single parameters."""
+
+from __future__ import annotations
+
+import math
+from enum import StrEnum
+from typing import Any, TypeVar
+
+import numpy as np
+
+from rankwise.errors import ParameterError
+from rankwise.types import Floats
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+def check_choice(name: str, value: object, choices: type[Choice]) -> Choice:
+    """The enum member that a string parameter names."""
+    try:
+        return choices(value)  # type: ignore[arg-type]
+    except ValueError:
+        expected = ", ".join(repr(str(choice)) for choice in choices)
+        raise ParameterError(f"The '{name}' parameter must be one of {expected}; got {value!r}.") from None
+
+
+def check_number(
+    name: str,
+    value: object,
+    *,
+    minimum: float = -math.inf,
+    maximum: float = math.inf,
+    exclusive: bool = False,
+) -> float:
+    """A finite real number in [minimum, maximum] or, if `exclusive`, strictly between them."""
+    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    number = float(value) if is_number else math.nan  # type: ignore[arg-type]
+    inside = minimum < number < maximum if exclusive else minimum <= number <= maximum
+    if not (inside and math.isfinite(number)):
+        bounds = [
+            (minimum, "above" if exclusive else "of at least"),
+            (maximum, "below" if exclusive else "at most"),
+        ]
+        bound = " and ".join(f"{word} {limit:g}" for limit, word in bounds if math.isfinite(limit))
+        raise ParameterError(
+            f"The '{name}' parameter must be a finite number{bound and ' ' + bound}; got {value!r}."
+        )
+    return number
+
+
+def check_count(name: str, value: object, *, minimum: int = 1) -> int:
+    """A whole number, at least `minimum`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:
+        raise ParameterError(
+            f"The '{name}' parameter must be a whole number of at least {minimum}; got {value!r}."
+        )
+    return int(value)
+
+
+def check_alphas(alphas: Any) -> Floats:
+    """A non-empty grid of regularization parameters, ascending."""
+    array = np.atleast_1d(np.asarray(alphas))
+    if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iuf":
+        raise ParameterError(f"The 'alphas' parameter must be a sequence of numbers; got {alphas!r}.")
+    for alpha in array.tolist():
+        check_number("alphas", alpha, minimum=0.0)
+    return np.unique(array.astype(np.float64))

@@ -1,0 +1,160 @@
+"""Checks of what an estimator is given: rows to learn from, to validate on and to score."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankwise.errors import DataError
+from rankwise.mapped import blocks_of, is_on_disk
+from rankwise.preferences.pairs import Pairs
+from rankwise.preferences.queries import Queries, group_rows
+from rankwise.types import Floats, Matrix
+from rankwise.validation.arrays import check_labels, check_matrix, check_row_weight, first_not_finite
+from rankwise.validation.pairs import check_pairs
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Validated rows to learn from, in the caller's order."""
+
+    X: Matrix
+    y: Floats
+    queries: Queries
+    row_weight: Floats | None
+
+
+def check_problem(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    qid: ArrayLike | Iterable[Hashable] | None,
+    sample_weight: ArrayLike | None,
+    *,
+    multi_output: bool = False,
+) -> Problem:
+    """Check what `fit` was given, and record the features on the estimator as scikit-learn expects."""
+    X, y = _validated(estimator, X, y, ensure_min_samples=2, multi_output=multi_output, y_numeric=True)
+    return Problem(
+        X=X,
+        y=np.ascontiguousarray(y, dtype=np.float64),
+        queries=group_rows(qid, X.shape[0]),
+        row_weight=check_row_weight(sample_weight, X.shape[0]),
+    )
+
+
+def _validated(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
+    """Real, finite rows as CSR or in C order, and what scikit-learn's conventions ask for; y too if given."""
+    from sklearn.utils.validation import validate_data
+
+    on_disk = is_on_disk(X)
+    try:
+        checked = validate_data(
+            estimator,
+            X,
+            *y,
+            accept_sparse=_accepted_sparse(estimator),
+            dtype=[np.float64, np.float32],
+            order="C",
+            ensure_all_finite=not on_disk,
+            **options,
+        )
+    except ValueError as error:
+        raise _better(error, X, *y) from error
+    _check_entries(checked[0] if y else checked, on_disk)
+    return checked
+
+
+def _better(error: ValueError, X: Any, *y: Any) -> DataError:
+    """What scikit-learn found, with the place where it found it, and without the data printed behind it."""
+    message = str(error)
+    if re.match("Input [Xy] contains", message):
+        try:
+            check_matrix(X, getattr(X, "columns", None))
+            if y and np.ndim(y[0]) == 1:
+                check_labels(y[0])
+        except DataError as located:
+            return located
+    if message.startswith("at least one array"):
+        return DataError(f"X must have at least one row and one feature; got shape {np.shape(X)}.")
+    if message.startswith("could not convert string"):
+        return DataError(f"X and y must hold numbers only: {message}.")
+    return DataError(message.split("\n")[0] if message.startswith(("Input", "Complex")) else message)
+
+
+def _check_entries(X: Matrix, on_disk: bool) -> None:
+    """What scikit-learn leaves unchecked: columns that X does not have, and files larger than memory."""
+    if on_disk:
+        for block in blocks_of(X if isinstance(X, np.ndarray) else X.data):
+            if first_not_finite(block) is not None:
+                raise DataError("X contains NaN or infinity; its file must hold finite numbers only.")
+    elif not isinstance(X, np.ndarray) and X.nnz:
+        if X.indices.min() < 0 or X.indices.max() >= X.shape[1]:
+            raise DataError(f"X is a damaged CSR matrix: an entry is outside its {X.shape[1]} columns.")
+        if (np.diff(X.indptr) < 0).any() or X.indptr[0] != 0 or X.indptr[-1] > len(X.indices):
+            raise DataError(
+                "X is a damaged CSR matrix: its indptr does not lead through its entries in order."
+            )
+
+
+def _accepted_sparse(estimator: Any) -> str | bool:
+    from sklearn.utils import get_tags
+
+    return "csr" if get_tags(estimator).input_tags.sparse else False
+
+
+def check_eval_set(estimator: Any, eval_set: Any, training: Problem) -> Problem:
+    """Check rows to validate on, ``(X, y)`` or ``(X, y, qid)``, against those to learn from."""
+    X, y, qid = check_eval_parts(eval_set, ("X", "y", "qid"))
+    if qid is None and training.queries.labels is not None:
+        raise DataError("eval_set must be (X, y, qid): fit was given a qid, so its rows are in queries too.")
+    rows = check_eval_rows(estimator, X)
+    return Problem(
+        X=rows,
+        y=check_labels(y, rows.shape[0], name="the y of eval_set"),
+        queries=group_rows(qid, rows.shape[0]),
+        row_weight=None,
+    )
+
+
+def check_eval_parts(eval_set: Any, names: tuple[str, str, str]) -> tuple[Any, Any, Any]:
+    """The two or three parts of an eval_set; the third may be left out and is None then."""
+    if not isinstance(eval_set, (tuple, list)) or len(eval_set) not in (2, 3):
+        found = f" of {len(eval_set)}" if isinstance(eval_set, (tuple, list)) else ""
+        raise DataError(
+            f"eval_set must be ({', '.join(names[:2])}) or ({', '.join(names)}); "
+            f"got a {type(eval_set).__name__}{found}."
+        )
+    first, second, *third = eval_set
+    return first, second, third[0] if third else None
+
+
+def check_eval_rows(estimator: Any, X: Any) -> Matrix:
+    """Check the rows of an eval_set against the features that the estimator is being fitted on."""
+    try:
+        rows: Matrix = _validated(estimator, X, reset=False)
+    except ValueError as error:
+        raise DataError(f"eval_set: {error}") from error
+    return rows
+
+
+def check_rows(estimator: Any, X: Any) -> Matrix:
+    """Check rows to score against the features that the estimator was fitted on."""
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(estimator)
+    rows: Matrix = _validated(estimator, X, reset=False)
+    return rows
+
+
+def check_preferences(
+    estimator: Any, X: Any, pairs: Any, magnitude: ArrayLike | None, weight: ArrayLike | None
+) -> tuple[Matrix, Pairs]:
+    """Check what `fit_preferences` was given, and record the features on the estimator."""
+    rows: Matrix = _validated(estimator, X, ensure_min_samples=2)
+    return rows, check_pairs(pairs, rows.shape[0], magnitude, weight)
