@@ -227,3 +227,34 @@ def test_a_path_cut_short_is_valid_as_far_as_it_goes():
     assert duality_gap(K, graph, path.multipliers_at(path.levels[-1]), path.levels[-1]) < 1e-12
     with pytest.raises(ParameterError, match="covers levels from"):
         path.multipliers_at(path.levels[-1] / 2)
+
+
+@pytest.mark.parametrize("make_graph", [reduced_graph, full_graph])
+@pytest.mark.parametrize("gamma", [1e-4, 1e-6])
+def test_a_nearly_constant_kernel_keeps_its_digits(gamma, make_graph):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60, 1))
+    y = np.round(2 * x[:, 0] + rng.normal(size=60))
+    K, graph = np.exp(-gamma * (x - x.T) ** 2), make_graph(one_query(60), y)
+    path = ranking_svm_path(K, graph, min_level=lambda first: 1e-6 * first)
+    assert path.converged
+    assert path.violations.max() < 1e-10
+    levels = np.exp(rng.uniform(np.log(path.levels[-1]), np.log(path.levels[0]), 40))
+    assert max(abs(duality_gap(K, graph, path.multipliers_at(level), level)) for level in levels) < 1e-10
+
+
+def test_what_all_rows_have_in_common_changes_nothing():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 3))
+    y = np.round(X[:, 0] + rng.normal(size=40))
+    graph = full_graph(one_query(40), y)
+    near, far = (
+        ranking_svm_path(rows @ rows.T, graph, min_level=lambda first: 0.01 * first)
+        for rows in (X, X + 1000.0)
+    )
+    np.testing.assert_allclose(near.levels[0], far.levels[0], rtol=1e-8)
+    assert far.converged
+    level = 0.1 * near.levels[0]
+    np.testing.assert_allclose(
+        X.T @ near.coefficients_at(level), X.T @ far.coefficients_at(level), rtol=1e-5, atol=1e-8
+    )

@@ -161,7 +161,7 @@ def ranking_svm_path(
     O(|I|² + n |I|) and a look at the pairs that may come next; memory is O(n² + pairs + Σ|I|).
     """
     better, worse = graph.better.astype(np.int32), graph.worse.astype(np.int32)
-    walk = _native.PathWalk(K, better, worse, graph.weight, n_threads)
+    walk = _native.PathWalk(_centred(K), better, worse, graph.weight, n_threads)
     first = walk.level
     if first <= NOTHING * float(graph.weight.sum() * K.diagonal().max()):
         raise DataError("There is nothing to learn: the pairs' differences cancel out in the kernel's space.")
@@ -174,6 +174,19 @@ def ranking_svm_path(
             done = 1.0 if floor >= first else np.log(walk.level / first) / np.log(floor / first)
             on_event(float(done), walk.n_breakpoints - 1, walk.active_size)
     return _read(walk, graph, end, tolerance)
+
+
+def _centred(K: Floats) -> Floats:
+    """The kernel matrix of the same rows with their mean moved to the origin: ``H K H``, H = I − 11ᵀ/n.
+
+    Pairs see only differences of rows, which stay as they are. Without what all rows have in common, a
+    nearly constant kernel (rbf with a small gamma) keeps its digits.
+    """
+    mean = K.mean(axis=0)
+    half = mean - mean.mean() / 2
+    # A sum in this form is exactly symmetric, and equal rows stay exactly equal.
+    common = np.add.outer(half, half)
+    return np.subtract(K, common, out=common)
 
 
 def _read(walk: _native.PathWalk, graph: PreferenceGraph, end: End, tolerance: float) -> SVMPath:
@@ -209,7 +222,7 @@ def _read(walk: _native.PathWalk, graph: PreferenceGraph, end: End, tolerance: f
 def duality_gap(K: Floats, graph: PreferenceGraph, multipliers: Floats, level: float) -> float:
     """The gap between paper E's problems (6) and (8) at these multipliers, relative to the first."""
     rows = graph.adjoint(multipliers)
-    g = K @ rows
+    g = _centred(K) @ rows
     square = float(rows @ g) / level
     loss = float(graph.weight @ np.maximum(0.0, 1.0 - graph.differences(g) / level))
     primal = loss + square / 2
