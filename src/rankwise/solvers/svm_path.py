@@ -185,8 +185,9 @@ def _centred(K: Floats) -> Floats:
     mean = K.mean(axis=0)
     half = mean - mean.mean() / 2
     # A sum in this form is exactly symmetric, and equal rows stay exactly equal.
-    common = np.add.outer(half, half)
-    return np.subtract(K, common, out=common)
+    common: Floats = np.add.outer(half, half)
+    np.subtract(K, common, out=common)
+    return common
 
 
 def _read(walk: _native.PathWalk, graph: PreferenceGraph, end: End, tolerance: float) -> SVMPath:
