@@ -183,6 +183,89 @@ def test_nothing_that_regularizes_warns():
         RankRLS(alpha=0, solver="cg").fit(*noisy_ranking())
 
 
+def test_early_stopping_regularizes_alpha_zero_without_a_warning():
+    X, y, qid = noisy_ranking()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RankRLS(alpha=0, early_stopping=True).fit(X, y, qid, eval_set=noisy_ranking(seed=5))
+
+
+def failing_in_call(number, failure):
+    """The product of `NativeRows`, until its call of this number."""
+    product, calls = NativeRows.query_normal_product, []
+
+    def product_or_failure(self, *arguments):
+        calls.append(None)
+        return product(self, *arguments) if len(calls) < number else failure(self)
+
+    return product_or_failure
+
+
+def interrupt(rows):
+    raise KeyboardInterrupt
+
+
+def not_finite(rows):
+    return np.full(rows.shape[1], np.nan)
+
+
+@pytest.mark.parametrize(
+    ("failure", "reason"),
+    [(interrupt, "interrupted from the keyboard"), (not_finite, "a product was not finite")],
+)
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_a_run_that_ends_before_its_time_keeps_the_best_so_far(monkeypatch, failure, reason, early_stopping):
+    X, y, qid = noisy_ranking(noise=6.0)
+    options = {"alpha": 0.5, "solver": "cg", "early_stopping": early_stopping}
+    held = noisy_ranking(seed=5, noise=6.0)
+    with pytest.warns(ConvergenceWarning, match="after 4 iterations: the iteration limit"):
+        expected = RankRLS(**options, max_iter=4).fit(X, y, qid, eval_set=held)
+    monkeypatch.setattr(NativeRows, "query_normal_product", failing_in_call(5, failure))
+    with pytest.warns(ConvergenceWarning, match=f"after 4 iterations: {reason}.*best iterate so far is kept"):
+        model = RankRLS(**options).fit(X, y, qid, eval_set=held)
+    assert model.coef_.tobytes() == expected.coef_.tobytes()
+    assert model.best_iter_ == np.argmin(model.validation_curve_) + 1
+    assert len(model.validation_curve_) == model.n_iter_ == 4
+
+
+@pytest.mark.parametrize("scale", [1e100, 1e200])
+def test_values_too_large_to_square_are_reported_once(scale):
+    X, y, qid = noisy_ranking()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = RankRLS(solver="cg").fit(scale * X, y, qid)
+    (warning,) = caught
+    assert warning.category is ConvergenceWarning
+    assert "a product was not finite" in str(warning.message)
+    assert np.isfinite(model.coef_).all()
+
+
+def test_held_out_rows_without_comparable_pairs_are_refused():
+    X, qid = noisy_ranking()[::2]
+    y = np.zeros(len(X))
+    y[np.flatnonzero(qid == 0)[0]] = 1.0
+    with pytest.raises(DataError, match=r"validation_fraction=0.1 of the training data cannot be measured"):
+        RankRLS(early_stopping=True, random_state=0).fit(X, y, qid)
+    with pytest.raises(DataError, match="eval_set cannot be measured by 'pairwise_error'"):
+        RankRLSCV(solver="cg").fit(*noisy_ranking(), eval_set=(X, np.zeros(len(X)), qid))
+
+
+@pytest.mark.parametrize(
+    ("n_features", "judges", "message"),
+    [
+        (2, [[[0, 1]]], "eval_set: X has 2 features"),
+        (30, [np.empty((0, 2), dtype=int)], "eval_set: pairs must have shape"),
+        (30, [[[0, 300]]], r"eval_set: pairs\[0\] is \(0, 300\)"),
+        (30, [[[0, 1]], [0.0]], "all its pairs have weight 0"),
+    ],
+)
+def test_held_out_pairs_that_cannot_judge_are_refused(n_features, judges, message):
+    X, _, _ = noisy_ranking()
+    pairs = np.column_stack([np.arange(100), np.arange(100, 200)])
+    with pytest.raises(DataError, match=message):
+        RankRLS(early_stopping=True).fit_preferences(X, pairs, eval_set=(X[:, :n_features], *judges))
+
+
 @pytest.mark.parametrize(
     ("options", "eval_set", "error", "message"),
     [

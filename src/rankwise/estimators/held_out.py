@@ -58,7 +58,13 @@ def judged_eval_pairs(estimator: Any, eval_set: Any) -> HeldOut:
     """``(X, pairs)`` or ``(X, pairs, weight)`` with the features of the training data."""
     X, pairs, weight = check_eval_parts(eval_set, ("X", "pairs", "weight"))
     rows = check_eval_rows(estimator, X)
-    return judged_pairs(rows, check_pairs(pairs, rows.shape[0], None, weight))
+    try:
+        checked = check_pairs(pairs, rows.shape[0], None, weight)
+    except DataError as error:
+        raise DataError(f"eval_set: {error}") from error
+    if checked.weight is not None and not checked.weight.any():
+        raise DataError("eval_set cannot judge: all its pairs have weight 0.")
+    return judged_pairs(rows, checked)
 
 
 def split_problem(problem: Problem, fraction: float, measure: str, seed: Any) -> tuple[Problem, HeldOut]:

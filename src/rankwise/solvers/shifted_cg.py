@@ -46,6 +46,7 @@ class ShiftedCGState:
     iteration: int = 0
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what is not finite ends the run, and `stop` says so
 def shifted_cg(
     product: Callable[[Floats], Floats],
     right: Floats,
