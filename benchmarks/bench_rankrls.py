@@ -5,12 +5,9 @@ import tracemalloc
 
 import numpy as np
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer, load_diabetes
-from sklearn.model_selection import GroupShuffleSplit
-from sklearn.preprocessing import StandardScaler
 
 from benchmarks.timing import best_times, header
-from rankwise import KernelRankRLS, RankRLS, RankRLSCV, make_search_data
+from rankwise import KernelRankRLS, RankRLS, RankRLSCV
 from rankwise.estimators.kernel_ranker import features_of_basis
 from rankwise.losses.squared import losses_on_scores
 from rankwise.metrics import get_measure
@@ -143,37 +140,9 @@ def bench_basis_against_all() -> None:
     print("  ".join(f"{name} {seconds:.3f}" for name, seconds in measured.items()))
 
 
-def bench_basis_choice() -> None:
-    """Whether choosing basis vectors greedily pays: mean error over ten halves, and how often greedy wins."""
-    header("KernelRankRLS, rbf: pairwise error with r basis vectors, random against greedy")
-    search = make_search_data(n_queries=60, seed=1)
-    problems = {
-        "diabetes": (*load_diabetes(return_X_y=True), None),
-        "breast cancer": (*load_breast_cancer(return_X_y=True), None),
-        "search": (search.X, search.y, search.qid),
-    }
-    for name, (X, y, qid) in problems.items():
-        X = StandardScaler().fit_transform(X)
-        groups = np.arange(len(y)) if qid is None else qid
-        for size in (10, 25, 60):
-            errors = {"random": [], "greedy": []}
-            for seed in range(10):
-                split = GroupShuffleSplit(1, test_size=0.5, random_state=seed).split(X, y, groups)
-                train, test = next(split)
-                parts = [(X[rows], y[rows], None if qid is None else qid[rows]) for rows in (train, test)]
-                for choice, measured in errors.items():
-                    model = KernelRankRLS(0.1, basis=size, basis_choice=choice, random_state=seed)
-                    scores = model.fit(*parts[0]).predict(parts[1][0])
-                    measured.append(get_measure("pairwise_error")(parts[1][1], scores, parts[1][2]))
-            wins = np.less(errors["greedy"], errors["random"]).sum()
-            means = "  ".join(f"{choice} {np.mean(measured):.4f}" for choice, measured in errors.items())
-            print(f"{name:14} r = {size:3}  {means}  greedy is better in {wins} of 10")
-
-
 def run() -> None:
     bench_leave_query_out()
     bench_one_pass()
     bench_sparse()
     bench_basis_against_all()
     bench_alphas()
-    bench_basis_choice()

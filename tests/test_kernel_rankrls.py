@@ -174,22 +174,3 @@ def test_bad_kernel_matrices_are_named_with_their_fault():
         DataError, match=r"one value for every pair of rows, shape \(50, 50\); got shape \(50,\)"
     ):
         KernelRankRLS(kernel=lambda A, B: np.ones(len(A))).fit(X, y, qid)
-
-
-@pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
-def test_greedy_basis_takes_the_row_that_those_before_explain_least(kernel):
-    X, y, qid = ranking()
-    K = rbf_kernel(X, gamma=0.2)
-    rows = X if kernel == "rbf" else K
-    model = KernelRankRLS(kernel=kernel, gamma=0.2, basis=8, basis_choice="greedy").fit(rows, y, qid)
-    chosen = []
-    for _ in range(8):
-        explained = K[:, chosen] @ np.linalg.solve(K[np.ix_(chosen, chosen)], K[chosen]) if chosen else 0 * K
-        chosen.append(int((K - explained).diagonal().argmax()))
-    assert set(model.basis_indices_) == set(chosen)
-
-
-def test_greedy_basis_stops_when_the_rows_are_spanned():
-    X, y, qid = ranking()
-    model = KernelRankRLS(kernel="linear", basis=30, basis_choice="greedy").fit(X, y, qid)
-    assert model.rank_ == X.shape[1]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.errors import DataError
+from rankwise.errors import DataError, ParameterError
 from rankwise.estimators.base import Ranker
 from rankwise.operators.kernel import (
     BasisFeatures,
@@ -127,3 +127,26 @@ def check_kernel(kernel: object) -> KernelName | KernelFunction:
         function: Callable[[Any, Any], Any] = kernel
         return function
     return check_choice("kernel", kernel, KernelName)
+
+
+def check_basis(basis: object, n_rows: int, random_state: Any) -> Ints:
+    """The training rows that a `basis` parameter stands for."""
+    if isinstance(basis, (int, np.integer)) and not isinstance(basis, bool):
+        from sklearn.utils import check_random_state
+
+        if not 1 <= basis <= n_rows:
+            raise ParameterError(f"The 'basis' parameter must be between 1 and {n_rows} rows; got {basis}.")
+        drawn = check_random_state(random_state).choice(n_rows, int(basis), replace=False)
+        return np.sort(drawn).astype(np.int64)
+    indices = np.asarray(basis)
+    if indices.ndim != 1 or len(indices) == 0 or indices.dtype.kind not in "iu":
+        raise ParameterError(f"The 'basis' parameter must be None, an int or row numbers; got {basis!r}.")
+    outside = (indices < 0) | (indices >= n_rows)
+    if outside.any():
+        raise ParameterError(
+            f"The 'basis' parameter must hold rows 0 to {n_rows - 1}; got {indices[outside.argmax()]}."
+        )
+    values, counts = np.unique(indices, return_counts=True)
+    if (counts > 1).any():
+        raise ParameterError(f"The 'basis' parameter must not repeat rows; {values[counts.argmax()]} does.")
+    return indices.astype(np.int64)

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.estimators.basis import choose_basis
 from rankwise.estimators.closed_form import ClosedFormRanker, joined_targets
 from rankwise.estimators.held_out import HeldOut
 from rankwise.estimators.iterative import ITERATION_STATE, MAX_ENTRIES, refuse_held_out
 from rankwise.estimators.kernel_ranker import (
     KernelRanker,
+    check_basis,
     features_of_basis,
     matrix_name,
     needs_check,
@@ -55,11 +55,8 @@ class KernelRankRLS(ClosedFormRanker, KernelRanker):
     degree : float, default=3
     coef0 : float, default=1
     basis : None, int or array of int, default=None
-        The training rows that may have a coefficient: all (None; paper A, O(m³)), so many of them
-        (`basis_choice`), or the rows given (paper B, Sparse RankRLS, O(m r²) for r basis vectors).
-    basis_choice : {"random", "greedy"}, default="random"
-        How a number of basis vectors is chosen: at random, or each next one as the row that those before
-        explain least (the pivots of a Cholesky factorization of the kernel matrix, O(m r²)).
+        The training rows that may have a coefficient: all (None; paper A, O(m³)), so many chosen at random,
+        or the rows given (paper B, Sparse RankRLS, O(m r²) for r basis vectors).
     ties : {"keep", "drop"}, default="keep"
         Whether pairs with equal labels count.
     weighting : {"example", "pair", "query"}, default="example"
@@ -105,7 +102,6 @@ class KernelRankRLS(ClosedFormRanker, KernelRanker):
         degree: float = 3,
         coef0: float = 1,
         basis: int | Sequence[int] | Ints | None = None,
-        basis_choice: str = "random",
         ties: str = "keep",
         weighting: str = "example",
         random_state: Any = None,
@@ -125,7 +121,6 @@ class KernelRankRLS(ClosedFormRanker, KernelRanker):
         self.degree = degree
         self.coef0 = coef0
         self.basis = basis
-        self.basis_choice = basis_choice
         self.ties = ties
         self.weighting = weighting
         self.random_state = random_state
@@ -151,8 +146,7 @@ class KernelRankRLS(ClosedFormRanker, KernelRanker):
             refuse_held_out(self.solver, held_out, self)
         if self.basis is None:
             return self._on_all_rows(X, kernel, losses, how)
-        rows = choose_basis(self.basis, self.basis_choice, X, kernel, self.random_state)
-        return self._on_basis(X, kernel, losses, rows, how)
+        return self._on_basis(X, kernel, losses, check_basis(self.basis, X.shape[0], self.random_state), how)
 
     def _on_all_rows(
         self, X: Matrix, kernel: Kernel, losses: Sequence[SquaredLoss], how: _How | None
@@ -228,7 +222,7 @@ class KernelRankRLSCV(SelectingRanker, KernelRanker):
         The values to choose from; all of them from one decomposition for each kernel.
     cv, measure
         As in `RankRLSCV`.
-    kernel, gamma, degree, coef0, basis, basis_choice, ties, weighting, random_state
+    kernel, gamma, degree, coef0, basis, ties, weighting, random_state
         As in `KernelRankRLS`; gamma, degree, coef0, ties and weighting may each be a list or tuple of values
         to choose from.
 
@@ -253,7 +247,6 @@ class KernelRankRLSCV(SelectingRanker, KernelRanker):
         degree: float | Sequence[float] = 3,
         coef0: float | Sequence[float] = 1,
         basis: int | Sequence[int] | Ints | None = None,
-        basis_choice: str = "random",
         ties: str | Sequence[str] = "keep",
         weighting: str | Sequence[str] = "example",
         random_state: Any = None,
@@ -266,7 +259,6 @@ class KernelRankRLSCV(SelectingRanker, KernelRanker):
         self.degree = degree
         self.coef0 = coef0
         self.basis = basis
-        self.basis_choice = basis_choice
         self.ties = ties
         self.weighting = weighting
         self.random_state = random_state
@@ -277,10 +269,6 @@ class KernelRankRLSCV(SelectingRanker, KernelRanker):
             yield (
                 setting,
                 KernelRankRLS(
-                    kernel=self.kernel,
-                    basis=self.basis,
-                    basis_choice=self.basis_choice,
-                    random_state=self.random_state,
-                    **setting,
+                    kernel=self.kernel, basis=self.basis, random_state=self.random_state, **setting
                 ),
             )
