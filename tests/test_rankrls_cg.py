@@ -228,6 +228,24 @@ def test_a_run_that_ends_before_its_time_keeps_the_best_so_far(monkeypatch, fail
     assert len(model.validation_curve_) == model.n_iter_ == 4
 
 
+def test_an_interrupted_choice_keeps_the_settings_tried_so_far(monkeypatch):
+    X, y, qid = noisy_ranking()
+    monkeypatch.setattr(NativeRows, "query_normal_product", failing_in_call(5, interrupt))
+    choice = RankRLSCV([0.5, 2.0], solver="cg", ties=("keep", "drop"))
+    with (
+        pytest.warns(UserWarning, match="no setting after .*'keep'.* is tried"),
+        pytest.warns(ConvergenceWarning, match="after 4 iterations: interrupted"),
+    ):
+        choice.fit(X, y, qid, eval_set=noisy_ranking(seed=5))
+    assert [setting["ties"] for setting in choice.settings_] == ["keep"]
+
+
+def test_an_interrupt_among_folds_ends_the_choice(monkeypatch):
+    monkeypatch.setattr(NativeRows, "query_normal_product", failing_in_call(5, interrupt))
+    with pytest.raises(KeyboardInterrupt):
+        RankRLSCV([0.5, 2.0], solver="cg", cv=3).fit(*noisy_ranking())
+
+
 @pytest.mark.parametrize("scale", [1e100, 1e200])
 def test_values_too_large_to_square_are_reported_once(scale):
     X, y, qid = noisy_ranking()

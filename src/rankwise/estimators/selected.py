@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import product
@@ -83,6 +84,11 @@ class SelectingRanker(Ranker):
             values.append(criterion.values(space, alphas, candidate._scores_for_all, refit))
             if best_alpha(np.stack(values), measure)[0] == len(values) - 1:
                 best = candidate, space
+            if isinstance(space, KrylovSpace) and space.interrupted:
+                warnings.warn(
+                    f"Interrupted from the keyboard; no setting after {setting} is tried.", stacklevel=2
+                )
+                break
         assert best is not None
         self._become(best, settings, np.stack(values), alphas, measure)
         self.cv_, self.fitted_with_qid_ = criterion.name, qid is not None

@@ -65,6 +65,8 @@ class HoldOut:
             without[rows] = 0.0
             space = refit(replace(problem, row_weight=without))
             scores[rows] = score_all(space.solve_all(alphas), problem.X[rows])
+            if isinstance(space, KrylovSpace) and space.interrupted:
+                raise KeyboardInterrupt  # nothing can be chosen before all folds are through
         return scores
 
 

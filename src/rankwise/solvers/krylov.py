@@ -11,7 +11,7 @@ import numpy as np
 from rankwise.losses.squared import SquaredLoss
 from rankwise.operators.design import Design
 from rankwise.solvers.shifted_cg import ShiftedCGState, shifted_cg
-from rankwise.solvers.surface import Reading, ShiftedCGResult, Validation
+from rankwise.solvers.surface import Reading, ShiftedCGResult, Stop, Validation
 from rankwise.types import Floats
 
 LinearMap = Callable[[Floats], Floats]
@@ -117,6 +117,11 @@ class KrylovSpace:
             for target in targets.T
         ]
         return self.runs
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the last runs were ended from the keyboard."""
+        return any(run.stop is Stop.INTERRUPTED for run in self.runs)
 
     def reading(self, run: ShiftedCGResult, k: int) -> Reading:
         """What is kept of the k-th alpha: the best iterate when stopping early, otherwise the last."""
