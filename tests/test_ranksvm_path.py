@@ -92,7 +92,7 @@ def test_alpha_f_is_linear_between_breakpoints():
 
 
 @pytest.mark.parametrize("measure", ["pairwise_error", "ndcg@5", "kendall_tau_b", "pairwise_error_micro"])
-@pytest.mark.parametrize("block", [300, 1 << 17])
+@pytest.mark.parametrize("block", [300, 1 << 18])
 def test_select_measures_every_breakpoint_as_predict_would(measure, block, monkeypatch):
     monkeypatch.setattr(breakpoints, "BLOCK_SCORES", block)
     X, y, qid = toy()

@@ -305,8 +305,8 @@ class RankSVMPath(KernelRanker):
         self.dual_coef_ = self.coef_at(alpha)
 
     def _known_path(self) -> SVMPath:
-        check_is_fitted(self)
         path: SVMPath | None = getattr(self, "_path", None)
         if path is None:
+            check_is_fitted(self)
             raise RankwiseError("A model read from a file knows only its chosen alpha; fit it again.")
         return path

@@ -12,7 +12,7 @@ from rankwise.threads import resolve_threads
 from rankwise.types import Floats
 
 # Scores computed at a time.
-BLOCK_SCORES = 1 << 17
+BLOCK_SCORES = 1 << 18
 
 
 def measure_breakpoints(
