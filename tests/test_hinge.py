@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pairs import pair_hinge
+from pairs import hinge_pairs, pair_hinge
 from rankwise import _native
 from rankwise.losses.hinge import PairHinge, QueryHinge
 from rankwise.preferences.differences import QueryDifferences
@@ -135,6 +135,17 @@ def test_explicit_pairs_agree_with_scores_that_say_the_same(seed, m):
     np.testing.assert_allclose(smooth.gradient, counted.restored(counted_smooth.gradient), atol=1e-12)
     curved = counted.restored(counted_smooth.curvature(counted.arranged(v)))
     np.testing.assert_allclose(smooth.curvature(v), curved, atol=1e-12)
+
+
+def test_row_weights_are_the_weights_of_all_pairs_of_a_row():
+    rng = np.random.default_rng(3)
+    y, qid, weight = rng.integers(0, 3, 30).astype(float), rng.integers(0, 4, 30), rng.uniform(0.5, 2.0, 30)
+    pairs, share = hinge_pairs(y, qid, weighting="example", weight=weight)
+    expected = np.bincount(pairs.ravel(), np.repeat(share, 2), 30)
+    loss = QueryHinge(QueryDifferences(group_rows(qid, 30), y, ties=Ties.DROP, row_weight=weight))
+    np.testing.assert_allclose(loss.restored(loss.row_weights()), expected, rtol=1e-12)
+    listed = PairHinge(30, Pairs(pairs[:, 0], pairs[:, 1], np.ones(len(pairs)), share))
+    np.testing.assert_allclose(listed.row_weights(), expected, rtol=1e-12)
 
 
 def test_finite_differences_of_the_risk_agree_with_its_gradient():

@@ -10,6 +10,7 @@ from pairs import pair_laplacian
 from rankwise.operators import normal
 from rankwise.operators.design import MatrixDesign
 from rankwise.operators.rows import NativeRows
+from rankwise.operators.variances import column_variances
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows
 from rankwise.types import Ties, Weighting
@@ -131,3 +132,14 @@ def test_queries_and_one_global_ranking_take_one_pass(qid, levels, passes, monke
     result = product(rng.normal(size=n))
     assert X.passes == passes
     assert np.isfinite(result).all()
+
+
+def test_column_variances_are_weighted_and_the_same_for_dense_and_sparse():
+    rng = np.random.default_rng(8)
+    X, weight = rng.normal(size=(50, 6)) * np.arange(6), rng.integers(1, 4, 50).astype(float)
+    plain = np.repeat(X, weight.astype(int), axis=0).var(axis=0)
+    for matrix in (X, sparse.csr_matrix(X)):
+        np.testing.assert_allclose(column_variances(matrix, weight), plain + 0.5 * plain.mean(), rtol=1e-12)
+        sampled = X[::5].var(axis=0)
+        of_ten = column_variances(matrix, np.ones(50), n_sampled=10)
+        np.testing.assert_allclose(of_ten, sampled + 0.5 * sampled.mean(), rtol=1e-12)

@@ -16,10 +16,11 @@ from rankwise.losses.hinge import QueryHinge
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows
-from rankwise.solvers.bundle import minimize_bundle
+from rankwise.solvers import bundle, subspace
+from rankwise.solvers.bundle import Bundle, minimize_bundle
 from rankwise.solvers.newton import minimize_newton
-from rankwise.solvers.planes import Planes
 from rankwise.solvers.simplex_qp import minimize_on_simplex
+from rankwise.solvers.subspace import Subspace
 from rankwise.types import Ties
 
 LOSSES = ["hinge", "squared_hinge"]
@@ -144,17 +145,68 @@ def test_a_magnitude_is_the_margin_and_a_weight_counts_pairs():
     np.testing.assert_allclose(twice.coef_, again.coef_, atol=1e-4)
 
 
-def test_planes_kept_from_one_alpha_serve_the_next():
+def test_what_is_known_from_one_alpha_serves_the_next():
     X, y, _ = ranking(m=500, n=30, seed=4)
     design = MatrixDesign(X)
     risk = QueryHinge(QueryDifferences(group_rows(None, len(y)), y, ties=Ties.DROP))
     alone = minimize_bundle(design, risk, 1e-5, tol=1e-4)
-    planes, start = Planes(30), None
+    known, start = Bundle(500, 30), None
     for alpha in (1e-3, 1e-4, 1e-5):
-        result = minimize_bundle(design, risk, alpha, tol=1e-4, planes=planes, start=start)
+        result = minimize_bundle(design, risk, alpha, tol=1e-4, known=known, start=start)
         start = result.coef
     assert result.n_products < alone.n_products
     assert result.objective == pytest.approx(alone.objective, abs=1e-4)
+
+
+def test_directions_that_are_given_up_do_not_spoil_the_certificate(monkeypatch):
+    X, y, _ = ranking(m=300, n=30, seed=5)
+    design, risk = MatrixDesign(X), QueryHinge(QueryDifferences(group_rows(None, len(y)), y, ties=Ties.DROP))
+    lower = minimize_bundle(design, risk, 1e-4, tol=1e-7)
+    monkeypatch.setattr(subspace, "_DIRECTIONS", 6)
+    monkeypatch.setattr(subspace, "_BYTES", 0)
+    known, seen = Bundle(*X.shape), []
+    result = minimize_bundle(design, risk, 1e-4, tol=1e-4, known=known, on_iteration=seen.append)
+    assert result.converged
+    assert len(known.subspace) <= 6 < len(seen)
+    assert all(step.objective - step.gap <= lower.objective + 1e-12 for step in seen)
+    assert result.objective == pytest.approx(objective(result.coef, X, y, 0 * y, 1e-4, "hinge"), rel=1e-9)
+
+
+def test_planes_taken_together_prove_what_the_subspace_proves_but_for_the_slope_outside():
+    X, y, _ = ranking(m=60, n=12, seed=6)
+    rng, alpha, known = np.random.default_rng(0), 1e-2, Subspace(*X.shape)
+    risk = QueryHinge(QueryDifferences(group_rows(None, len(y)), y, ties=Ties.DROP))
+    for _ in range(4):
+        unit = known.outside(rng.normal(size=12))
+        known.add_direction(unit, risk.arranged(X @ unit))
+        value = risk.value(known.scores(rng.normal(size=len(known))))
+        known.add_plane(value.gradient, value.offset)
+    inside = known.planes.bound(alpha)
+    gradient, offset = known.together()
+    slope = X.T @ risk.restored(gradient)
+    rest = slope - known.weights(known.coordinates(slope))
+    assert rest @ rest > 1e-6
+    everywhere = offset - slope @ slope / (4 * alpha)
+    assert everywhere == pytest.approx(inside - rest @ rest / (4 * alpha), abs=1e-10)
+    for scores in rng.normal(size=(50, len(y))):
+        assert offset + gradient @ scores <= risk.value(scores).risk + 1e-12
+
+
+def test_a_direction_inside_the_span_is_not_explored_again():
+    known = Subspace(5, 3)
+    for w in np.eye(3)[:2]:
+        known.add_direction(known.outside(w), np.ones(5))
+    assert known.outside(np.array([3.0, -2.0, 0.0])) is None
+    assert known.outside(np.zeros(3)) is None
+    np.testing.assert_allclose(known.outside(np.array([3.0, -2.0, 0.5])), [0.0, 0.0, 1.0], atol=1e-12)
+
+
+def test_curvature_along_features_saves_products(monkeypatch):
+    X, y, _ = ranking(m=1000, n=100, seed=7)
+    scaled = X * np.logspace(0, -2, 100)
+    measured = RankSVM(1e-3).fit(scaled, y).n_products_
+    monkeypatch.setattr(bundle, "_OF_CURVATURE", 0.0)
+    assert measured <= 0.7 * RankSVM(1e-3).fit(scaled, y).n_products_
 
 
 @pytest.mark.parametrize("loss", LOSSES)

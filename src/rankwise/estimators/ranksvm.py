@@ -59,7 +59,7 @@ class RankSVM(LinearRanker):
     tol : float, default=1e-3
         Stop when the objective is proven to be within this of its minimum.
     max_iter : int, default=1000
-        Cutting planes, or Newton steps, at most.
+        Iterations at most: two products with X each, or a Newton step.
     weighting : {"query", "pair", "example"}, default="query"
         How pairs of different queries compare: every query counts the same, every pair does, or a query as
         much as its pairs divided by its rows.

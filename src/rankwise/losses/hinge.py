@@ -50,6 +50,10 @@ class HingeLoss(Protocol):
 
     def restored(self, rows: Floats) -> Floats: ...
 
+    def row_weights(self) -> Floats:
+        """The weight of all pairs that each row is in."""
+        ...
+
     def value(self, scores: Floats) -> HingeValue: ...
 
     def squared_value(self, scores: Floats) -> SquaredHingeValue: ...
@@ -103,6 +107,10 @@ class QueryHinge:
         result = np.empty_like(rows)
         result[self._order] = rows
         return result
+
+    def row_weights(self) -> Floats:
+        above, below = _ActivePairs(self, np.zeros(len(self._share))).sums(self._row_weight)
+        return self._share * (above + below)
 
     def value(self, scores: Floats) -> HingeValue:
         above, below = _ActivePairs(self, scores).sums(self._row_weight)
@@ -194,6 +202,10 @@ class PairHinge:
 
     def restored(self, rows: Floats) -> Floats:
         return rows
+
+    def row_weights(self) -> Floats:
+        both = np.concatenate([self._pairs.better, self._pairs.worse])
+        return np.asarray(np.bincount(both, np.tile(self._share, 2), self._n_rows), dtype=np.float64)
 
     def value(self, scores: Floats) -> HingeValue:
         active = np.where(self._slack(scores) > 0.0, self._share, 0.0)

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from rankwise.losses.hinge import HingeLoss
 from rankwise.operators.design import Design
-from rankwise.solvers.bundle import minimize_bundle
+from rankwise.solvers.bundle import Bundle, minimize_bundle
 from rankwise.solvers.certified import Certified
 from rankwise.solvers.newton import minimize_newton
-from rankwise.solvers.planes import Planes
 from rankwise.types import Floats
 
 
@@ -18,13 +17,13 @@ def bundle_path(
 ) -> Iterator[Certified]:
     """Solve for each alpha in turn; descending ones are cheapest.
 
-    Planes below the risk do not depend on alpha and are kept, so that a grid costs little more than its
-    smallest alpha alone.
+    Planes below the risk and scores of directions do not depend on alpha and are kept, so that a grid costs
+    little more than its smallest alpha alone.
     """
-    planes, start = Planes(design.shape[1]), None
+    known, start = Bundle(*design.shape), None
     for alpha in alphas:
         result = minimize_bundle(
-            design, loss, float(alpha), tol=tol, max_iter=max_iter, start=start, planes=planes
+            design, loss, float(alpha), tol=tol, max_iter=max_iter, start=start, known=known
         )
         start = result.coef
         yield result

@@ -1,4 +1,4 @@
-"""Cutting planes with a line search, for the hinge risk plus ``alpha ‖w‖²``."""
+"""Cutting planes with a search of the directions explored, for the hinge risk plus ``alpha ‖w‖²``."""
 
 from __future__ import annotations
 
@@ -9,16 +9,38 @@ from rankwise.operators.design import Design
 from rankwise.solvers.certified import Certified, LossRows, OnIteration, Progress
 from rankwise.solvers.line_search import Tangent, minimize_along
 from rankwise.solvers.planes import Planes
+from rankwise.solvers.subspace import Subspace
 from rankwise.threads import one_blas_thread
 from rankwise.types import Floats
 
-# How much of the gap a proposal leaves, how far beyond the best point on the line to it the next plane is
-# put, how exactly the line is searched (as a share of the gap), and after how many programs that did not use
-# it a plane is dropped. Products needed on text of RCV1's shape vary little around these.
+# The search of the subspace ends at this share of the gap, or of the tolerance, or after so many steps.
+_SHARE_OF_GAP = 0.5
+_SHARE_OF_TOL = 0.3
+_STEPS = 10
+# In a step: how much of the gap a proposal leaves, how exactly the line to it is searched (as a share of the
+# gap), and how far beyond the best point on the line the next plane is put.
 _LEVEL = 0.2
+_LINE_ACCURACY = 0.05
 _BEYOND = 0.03
-_LINE_ACCURACY = 0.02
+# After how many programs that did not use it a plane of the risk, or of the subspace, is dropped.
 _PATIENCE = 50
+_PATIENCE_INSIDE = 10
+# How much of the estimated curvature to believe; from a third to three times this, products vary little.
+_OF_CURVATURE = 0.1
+
+
+class Bundle:
+    """What is known of a risk whatever alpha is: planes below it, and a subspace of explored directions.
+
+    Parameters
+    ----------
+    n_rows, n_features : int
+    """
+
+    def __init__(self, n_rows: int, n_features: int) -> None:
+        self.planes = Planes(n_features)
+        self.subspace = Subspace(n_rows, n_features)
+        self.variances: Floats | None = None
 
 
 @one_blas_thread()
@@ -30,72 +52,106 @@ def minimize_bundle(
     tol: float = 1e-3,
     max_iter: int = 1000,
     start: Floats | None = None,
-    planes: Planes | None = None,
+    known: Bundle | None = None,
     on_iteration: OnIteration | None = None,
 ) -> Certified:
     """Minimize ``R(Xw) + alpha ‖w‖²`` to a proven gap of at most `tol`.
 
     The risk is convex, so the plane that touches it at any point is below it everywhere. The highest of the
     planes found so far plus ``alpha ‖w‖²`` has a minimum that a small quadratic program finds, and that no
-    objective can be below: the certificate. The line from the best point to that minimizer is searched, which
-    needs counts but no product with X, and the next plane touches the risk a little beyond the best point.
+    objective can be below: the certificate.
+
+    An iteration minimizes the objective over all directions explored so far, whose scores are kept, with
+    cutting planes and line searches that need values of the risk but no product with X. The planes of that
+    search are taken together to one, whose slope is the first product; the part of it outside the subspace,
+    divided by an estimate of the objective's curvature along each feature, is the next direction, and its
+    scores are the second product.
 
     Parameters
     ----------
     start : Floats, shape (n,), optional
         Where to begin; zero by default.
-    planes : Planes, optional
-        Planes of the same risk, from another alpha; new ones are added to it.
+    known : Bundle, optional
+        What is known of the same risk, from another alpha; what is found is added to it.
     on_iteration : callable, optional
-        Called with a `Progress` after every quadratic program.
+        Called with a `Progress` after every iteration.
 
     Notes
     -----
-    Two products with X an iteration, O(m s), and a few values of the risk, O(m log m) each. O(1/(alpha tol))
-    iterations at most, whatever the number of rows (paper D; Teo et al. 2010); the line search is that of
-    Franc and Sonnenburg (2009).
+    Two products with X an iteration, O(m s), and a few values of the risk, O(m log m) each. Cutting planes
+    take O(1/(alpha tol)) iterations at most, whatever the number of rows (paper D; Teo et al. 2010); the line
+    search is that of Franc and Sonnenburg (2009).
     """
     rows = LossRows(design, loss)
-    planes = Planes(design.shape[1]) if planes is None else planes
-    best = _Best(rows, alpha, np.zeros(design.shape[1]) if start is None else start, planes)
-    bound, gap, resolution, n_iter = -np.inf, np.inf, 0.0, 0
+    known = Bundle(*design.shape) if known is None else known
+    planes = known.planes
+    best = _Best(rows, alpha, known, start)
+    bound, n_iter = planes.bound(alpha), 0
+    gap = best.objective - bound + planes.resolution
     interrupted = False
     try:
-        while n_iter < max_iter:
+        while n_iter < max_iter and gap > max(tol, 2.0 * planes.resolution):
             n_iter += 1
+            best.search(gap, tol)
+            gradient, offset = known.subspace.together()
+            slope = rows.adjoint(gradient)
+            planes.add(slope, offset)
             bound = max(bound, planes.bound(alpha))
-            resolution = planes.resolution
-            gap = best.objective - bound + resolution
+            gap = best.objective - bound + planes.resolution
+            planes.forget(_PATIENCE)
             if on_iteration is not None:
                 on_iteration(Progress(n_iter, best.objective, gap, rows.n_products))
-            if gap <= max(tol, 2.0 * resolution):
-                break
-            level = bound + _LEVEL * (best.objective - bound)
-            best.step(planes.propose(alpha, best.w, level, 0.1 * gap), gap)
-            planes.forget(_PATIENCE)
+            if gap > tol:
+                best.explore(slope)
     except KeyboardInterrupt:
         interrupted = True
+    gap = best.objective - bound + planes.resolution
     return Certified(
-        best.w, best.objective, gap, resolution, n_iter, rows.n_products, gap <= tol, interrupted
+        best.w,
+        best.objective,
+        gap,
+        planes.resolution,
+        n_iter,
+        rows.n_products,
+        gap <= tol,
+        interrupted,
     )
 
 
 class _Best:
-    """The best point so far: weights, scores, and what the loss says there."""
+    """The best point so far: weights, coordinates in the subspace, scores, and what the loss says there."""
 
-    def __init__(self, rows: LossRows, alpha: float, w: Floats, planes: Planes) -> None:
-        self.rows, self.alpha, self.planes = rows, alpha, planes
-        self.w = w
-        self.scores = rows.scores(w) if w.any() else np.zeros(rows.shape[0])
+    def __init__(self, rows: LossRows, alpha: float, known: Bundle, start: Floats | None) -> None:
+        self.rows, self.alpha, self.known, self.subspace = rows, alpha, known, known.subspace
+        if start is not None:
+            self._add_direction(start)
+        self.z = np.zeros(len(self.subspace)) if start is None else self.subspace.coordinates(start)
+        self.w, self.scores = self.subspace.weights(self.z), self.subspace.scores(self.z)
         self.value = rows.loss.value(self.scores)
-        self.objective = self.value.risk + alpha * float(w @ w)
-        self._add_plane(self.value)
+        self.objective = self.value.risk + alpha * float(self.z @ self.z)
+        self.subspace.add_plane(self.value.gradient, self.value.offset)
 
-    def step(self, proposal: Floats, gap: float) -> None:
+    def search(self, gap: float, tol: float) -> None:
+        """Minimize over the subspace, to a share of the gap."""
+        planes = self.subspace.planes
+        bound = planes.bound(self.alpha)
+        for _ in range(_STEPS if len(self.subspace) else 0):
+            inside = self.objective - bound
+            if inside <= planes.resolution:
+                break
+            proposal = planes.propose(self.alpha, self.z, bound + _LEVEL * inside, 0.1 * inside)
+            self._step(proposal, inside)
+            bound = max(bound, planes.bound(self.alpha))
+            if self.objective - bound <= max(_SHARE_OF_GAP * gap, _SHARE_OF_TOL * tol):
+                break
+        self.subspace.forget(_PATIENCE_INSIDE)
+
+    def _step(self, proposal: Floats, gap: float) -> None:
         """Search the line to the proposal, and add a plane."""
-        towards = proposal - self.w
-        moves = self.rows.scores(proposal) - self.scores
-        square, linear, curved = float(self.w @ self.w), float(self.w @ towards), float(towards @ towards)
+        # Where planes meet, pairs are at the margin, and rounding would decide on which side: go on a little.
+        towards = (1.0 + _BEYOND) * (proposal - self.z)
+        moves = self.subspace.scores(towards)
+        square, linear, curved = float(self.z @ self.z), float(self.z @ towards), float(towards @ towards)
 
         def at(t: float) -> Tangent[HingeValue]:
             value = self.rows.loss.value(self.scores + t * moves) if t else self.value
@@ -106,9 +162,30 @@ class _Best:
         best = minimize_along(at, accuracy=_LINE_ACCURACY * gap)
         # Where the line is of no use, a plane at the best point would be one that is there already.
         beyond = best.t + (_BEYOND if best.t > 0.0 else 0.2) * (1.0 - best.t)
-        self._add_plane(self.rows.loss.value(self.scores + beyond * moves))
-        w, scores = self.w + best.t * towards, self.scores + best.t * moves
-        self.w, self.scores, self.value, self.objective = w, scores, best.payload, best.value
+        plane = self.rows.loss.value(self.scores + beyond * moves)
+        self.subspace.add_plane(plane.gradient, plane.offset)
+        z, scores = self.z + best.t * towards, self.scores + best.t * moves
+        w = self.subspace.weights(z)
+        self.w, self.z, self.scores, self.value, self.objective = w, z, scores, best.payload, best.value
 
-    def _add_plane(self, value: HingeValue) -> None:
-        self.planes.add(self.rows.adjoint(value.gradient), value.offset)
+    def explore(self, slope: Floats) -> None:
+        """Add the direction of steepest descent, measured by the curvature along each feature.
+
+        Along feature j the risk has the curvature ``Σ ω (xᵢⱼ − xₖⱼ)²`` over the pairs just at the margin: the
+        density of pairs there times about twice the feature's variance. If the slacks of the active pairs
+        were distributed exponentially, with mean ``risk / active``, the density would be ``active² / risk``.
+        """
+        residual = slope + 2.0 * self.alpha * self.w
+        if self.value.risk > 0.0:
+            if self.known.variances is None:
+                self.known.variances = self.rows.variances()
+            density = self.value.offset**2 / self.value.risk
+            residual /= 2.0 * self.alpha + _OF_CURVATURE * 2.0 * density * self.known.variances
+        self.z = self.subspace.make_room(self.z)
+        self._add_direction(residual)
+        self.z = np.append(self.z, np.zeros(len(self.subspace) - len(self.z)))
+
+    def _add_direction(self, direction: Floats) -> None:
+        unit = self.subspace.outside(direction)
+        if unit is not None:
+            self.subspace.add_direction(unit, self.rows.scores(unit))

@@ -85,6 +85,11 @@ class LossRows:
                 raise _overflow("gradients")
         return weights
 
+    def variances(self) -> Floats:
+        """About how much each feature varies, over a sample of rows; counted as one product all the same."""
+        self.n_products += 1
+        return self.design.variances(self.loss.restored(self.loss.row_weights()))
+
 
 def _overflow(what: str) -> DataError:
     return DataError(f"The {what} overflow: X has entries too large to learn from; scale its features.")

@@ -39,6 +39,15 @@ class Planes:
     def __len__(self) -> int:
         return len(self._offsets)
 
+    @property
+    def offsets(self) -> Floats:
+        return self._offsets
+
+    @property
+    def share(self) -> Floats:
+        """The shares of planes that proved the last bound."""
+        return self._share
+
     def add(self, slope: Floats, offset: float) -> None:
         k = len(self)
         if k == len(self._slopes):
@@ -50,6 +59,17 @@ class Planes:
         self._share = np.append(self._share, 0.0)
         self._pulled = np.append(self._pulled, 0.0)
         self._unused = np.append(self._unused, 0)
+
+    def widen(self, column: Floats) -> None:
+        """Give w one more coordinate, with these slopes along it."""
+        self._slopes = np.pad(self._slopes, ((0, 0), (0, 1)))
+        self._slopes[: len(self), -1] = column
+        self._gram = self._gram + np.outer(column, column)
+
+    def rotate(self, basis: Floats) -> None:
+        """See the planes on the span of some orthonormal rows."""
+        self._slopes = self._slopes @ basis.T
+        self._gram = self._slopes[: len(self)] @ self._slopes[: len(self)].T
 
     def bound(self, alpha: float) -> float:
         """A lower bound of the risk plus ``alpha ‖w‖²``, for all w.
@@ -99,13 +119,14 @@ class Planes:
                 break
         return kept * center - self._pulled @ self._slopes[: len(self)] / (2.0 * total)
 
-    def forget(self, patience: int) -> None:
-        """Drop planes that the last `patience` programs did not use."""
+    def forget(self, patience: int) -> list[int]:
+        """Drop planes that the last `patience` programs did not use; the places of those that stay."""
         kept = np.flatnonzero(self._unused < patience)
         kept = np.union1d(kept, [0])
         if len(kept) == len(self):
-            return
+            return kept.tolist()
         self._slopes[: len(kept)] = self._slopes[kept]
         self._offsets, self._share, self._pulled = self._offsets[kept], self._share[kept], self._pulled[kept]
         self._unused = self._unused[kept]
         self._gram = self._gram[np.ix_(kept, kept)]
+        return kept.tolist()

@@ -1,0 +1,130 @@
+"""Directions whose scores are known: among them the risk can be minimized without a product with X."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankwise.solvers.planes import Planes
+from rankwise.types import Floats
+
+# Directions are kept while their scores take at most so many bytes, and in any case so many directions.
+_BYTES = 1 << 28
+_DIRECTIONS = 50
+# What is left of a unit vector outside the span when it counts as inside.
+_INSIDE = 1e-8
+
+
+class Subspace:
+    """An orthonormal basis Q of explored directions, their scores ``XQ``, and planes below the risk on them.
+
+    For ``w = Qz`` the scores are ``(XQ)z`` and ``‖w‖ = ‖z‖``, so the risk on the span is a problem with a few
+    dense columns. A value of the risk gives a plane ``offset + gradient · f`` over all scores f; on the span
+    its slope is ``(XQ)ᵀ gradient``, and its gradient by row is kept, which makes it possible to
+
+    - see it on a direction that is added later, and
+    - take the planes together: with shares λ of planes that sum to 1, ``Σ λ offset + (Σ λ gradient) · f`` is
+      below the risk as well.
+
+    With the shares that solve the program on the span, the plane taken together proves a bound for all w that
+    is lower than the program's by exactly ``‖r‖² / (4 alpha)``, r the part of its slope ``Xᵀ Σ λ gradient``
+    outside the span: as in the method of conjugate gradients, r is both what is missing and where to go next.
+
+    Parameters
+    ----------
+    n_rows, n_features : int
+
+    Notes
+    -----
+    O(m) memory for each direction and each plane; when directions are too many, half of them are given up,
+    and planes that the program has no use for are to be dropped with `forget`.
+    """
+
+    def __init__(self, n_rows: int, n_features: int) -> None:
+        self._n_rows = n_rows
+        self._basis, self._scores = _Stack(n_features), _Stack(n_rows)
+        self._gradients = _Stack(n_rows)
+        # The gradient of the first plane, which says that a risk is not negative.
+        self._gradients.append(np.zeros(n_rows))
+        self.planes = Planes(0)
+
+    def __len__(self) -> int:
+        return len(self._basis.rows)
+
+    def weights(self, z: Floats) -> Floats:
+        return z @ self._basis.rows[: len(z)]
+
+    def scores(self, z: Floats) -> Floats:
+        return z @ self._scores.rows[: len(z)]
+
+    def coordinates(self, w: Floats) -> Floats:
+        """Of the point of the span that is nearest to w."""
+        return self._basis.rows @ w
+
+    def outside(self, direction: Floats) -> Floats | None:
+        """The unit vector that a direction would add to the basis, None if it is inside the span already."""
+        norm = float(np.linalg.norm(direction))
+        if norm == 0.0 or len(self) == len(direction):
+            return None
+        rest, basis = direction / norm, self._basis.rows
+        for _ in range(2):  # once more, for what rounding left
+            rest = rest - (basis @ rest) @ basis
+        length = float(np.linalg.norm(rest))
+        return None if length <= _INSIDE else rest / length
+
+    def add_direction(self, unit: Floats, scores: Floats) -> None:
+        """Add a unit vector from `outside`, with its scores."""
+        self._scores.append(scores)
+        self._basis.append(unit)
+        self.planes.widen(self._gradients.rows @ scores)
+
+    def add_plane(self, gradient: Floats, offset: float) -> None:
+        self._gradients.append(gradient)
+        self.planes.add(self._scores.rows @ gradient, offset)
+
+    def together(self) -> tuple[Floats, float]:
+        """Gradient by row and offset of the planes taken together, with the shares of the last program."""
+        share = self.planes.share
+        return share @ self._gradients.rows, float(share @ self.planes.offsets)
+
+    def forget(self, patience: int) -> None:
+        """Drop planes that the last `patience` programs did not use."""
+        self._gradients.keep(self.planes.forget(patience))
+
+    def make_room(self, z: Floats) -> Floats:
+        """Where directions are too many, keep the newer half and the point z; its coordinates."""
+        if len(self) < max(_DIRECTIONS, _BYTES // (8 * self._n_rows)):
+            return z
+        newer = np.eye(len(self))[:, len(self) // 2 :]
+        kept = np.linalg.qr(np.column_stack([z, newer]))[0].T
+        self._basis.rotate(kept)
+        self._scores.rotate(kept)
+        self.planes.rotate(kept)
+        return np.asarray(kept @ z)
+
+
+class _Stack:
+    """Rows that are added one at a time."""
+
+    def __init__(self, width: int) -> None:
+        self._buffer = np.empty((4, width))
+        self._n_rows = 0
+
+    @property
+    def rows(self) -> Floats:
+        return self._buffer[: self._n_rows]
+
+    def append(self, row: Floats) -> None:
+        if self._n_rows == len(self._buffer):
+            self._buffer = np.concatenate([self._buffer, np.empty_like(self._buffer)])
+        self._buffer[self._n_rows] = row
+        self._n_rows += 1
+
+    def keep(self, index: list[int]) -> None:
+        for to, place in enumerate(index):
+            if to != place:
+                self._buffer[to] = self._buffer[place]
+        self._n_rows = len(index)
+
+    def rotate(self, combinations: Floats) -> None:
+        self._buffer = combinations @ self.rows
+        self._n_rows = len(combinations)
