@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.estimators.closed_form import ClosedFormRanker, joined_targets
 from rankwise.estimators.held_out import HeldOut
 from rankwise.estimators.iterative import ITERATION_STATE, MAX_ENTRIES, refuse_held_out
 from rankwise.estimators.kernel_ranker import (
@@ -18,6 +17,7 @@ from rankwise.estimators.kernel_ranker import (
     matrix_name,
     needs_check,
 )
+from rankwise.estimators.least_squares import LeastSquaresRanker, joined_targets
 from rankwise.estimators.selected import DEFAULT_ALPHAS, SelectingRanker, grid_of
 from rankwise.losses.squared import SquaredLoss
 from rankwise.metrics.measure import Measure
@@ -26,6 +26,7 @@ from rankwise.operators.kernel import (
     Kernel,
     KernelFunction,
     KernelName,
+    check_kernel_fits,
     check_kernel_matrix,
     row_blocks,
 )
@@ -38,7 +39,7 @@ from rankwise.types import Floats, Ints, KernelSolver, Matrix
 from rankwise.validation import check_choice
 
 
-class KernelRankRLS(ClosedFormRanker, KernelRanker):
+class KernelRankRLS(LeastSquaresRanker, KernelRanker):
     """Kernel RankRLS: minimize ``Σ_q c_q Σ_{i<j in q} (yᵢ − yⱼ − (f(xᵢ) − f(xⱼ)))² + alpha ‖f‖²``.
 
     Parameters
@@ -156,6 +157,8 @@ class KernelRankRLS(ClosedFormRanker, KernelRanker):
             product = KernelProducts(kernel, X, X)
             validation = how.validation(lambda rows: KernelProducts(kernel, rows, X))
             return [example_space(product, loss, how.iterations, validation) for loss in losses]
+        if kernel.function is not KernelName.PRECOMPUTED:
+            check_kernel_fits(X.shape[0], "take basis vectors or solver='cg'")
         K = kernel(X, X)
         if needs_check(kernel):
             check_kernel_matrix(K, matrix_name(kernel))
@@ -263,7 +266,7 @@ class KernelRankRLSCV(SelectingRanker, KernelRanker):
         self.weighting = weighting
         self.random_state = random_state
 
-    def _candidates(self) -> Iterator[tuple[dict[str, Any], ClosedFormRanker]]:
+    def _candidates(self) -> Iterator[tuple[dict[str, Any], LeastSquaresRanker]]:
         names = ("gamma", "degree", "coef0", "ties", "weighting")
         for setting in grid_of({name: getattr(self, name) for name in names}):
             yield (

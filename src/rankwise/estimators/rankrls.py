@@ -9,9 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from rankwise.estimators.base import LinearRanker
-from rankwise.estimators.closed_form import ClosedFormRanker, joined_targets
 from rankwise.estimators.held_out import HeldOut
 from rankwise.estimators.iterative import ITERATION_STATE, MAX_ENTRIES, refuse_held_out
+from rankwise.estimators.least_squares import LeastSquaresRanker, joined_targets
 from rankwise.estimators.selected import DEFAULT_ALPHAS, SelectingRanker, grid_of
 from rankwise.losses.squared import SquaredLoss
 from rankwise.metrics.measure import Measure
@@ -24,7 +24,7 @@ from rankwise.types import Floats, Matrix, Solver
 from rankwise.validation import check_choice
 
 
-class RankRLS(ClosedFormRanker, LinearRanker):
+class RankRLS(LeastSquaresRanker, LinearRanker):
     """Linear RankRLS: minimize ``Σ_q c_q Σ_{i<j in q} (yᵢ − yⱼ − (xᵢ − xⱼ)·w)² + alpha ‖w‖²``.
 
     Parameters
@@ -266,7 +266,7 @@ class RankRLSCV(SelectingRanker, LinearRanker):
         self.checkpoint = checkpoint
         self.checkpoint_seconds = checkpoint_seconds
 
-    def _candidates(self) -> Iterator[tuple[dict[str, Any], ClosedFormRanker]]:
+    def _candidates(self) -> Iterator[tuple[dict[str, Any], LeastSquaresRanker]]:
         for setting in grid_of({"ties": self.ties, "weighting": self.weighting}):
             yield (
                 setting,

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 
 from rankwise.errors import ParameterError
 from rankwise.estimators.base import Ranker
-from rankwise.estimators.closed_form import ClosedFormRanker
 from rankwise.estimators.held_out import HeldOut, judged_rows
+from rankwise.estimators.least_squares import LeastSquaresRanker
 from rankwise.losses.squared import losses_on_scores
 from rankwise.metrics.measure import Measure, get_measure
 from rankwise.persist.fields import Fields, array, value
@@ -107,7 +107,7 @@ class SelectingRanker(Ranker):
 
     def _become(
         self,
-        best: tuple[ClosedFormRanker, Any],
+        best: tuple[LeastSquaresRanker, Any],
         settings: list[dict[str, Any]],
         values: Floats,
         alphas: Floats,
@@ -142,12 +142,12 @@ class SelectingRanker(Ranker):
             for method, one in readings.items()
         }
 
-    def _candidates(self) -> Iterator[tuple[dict[str, Any], ClosedFormRanker]]:
+    def _candidates(self) -> Iterator[tuple[dict[str, Any], LeastSquaresRanker]]:
         """Each setting besides alpha, and an unfitted model with it."""
         raise NotImplementedError
 
 
-def _space_of(candidate: ClosedFormRanker, problem: Problem, held_out: HeldOut | None = None) -> Space:
+def _space_of(candidate: LeastSquaresRanker, problem: Problem, held_out: HeldOut | None = None) -> Space:
     """Where a candidate learns from these rows; only conjugate gradient has use for those held out."""
     losses = losses_on_scores(problem, *candidate._checked_choices())
     (space,) = candidate._spaces_for(problem.X, losses, held_out if candidate.solver == "cg" else None)

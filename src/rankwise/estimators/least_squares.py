@@ -20,7 +20,7 @@ from rankwise.types import Floats, Matrix, Ties, Weighting
 from rankwise.validation import check_choice, check_number, check_preferences, check_problem
 
 
-class ClosedFormRanker(IterativeMixin, Ranker):
+class LeastSquaresRanker(IterativeMixin, Ranker):
     """RankRLS in some space: subclasses say which (`_spaces_for`) and what its coefficients mean (`_accept`).
 
     The spaces, with their decompositions, are kept for `with_alpha`; a pickled model does not carry them.
