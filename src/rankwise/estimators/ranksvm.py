@@ -53,7 +53,7 @@ class RankSVM(LinearRanker):
     Parameters
     ----------
     alpha : float, default=1e-3
-        The papers' λ. SVMrank's C is ``1 / (alpha N)`` for N pairs.
+        The papers' λ. SVMrank's C is ``n / (2 alpha N)`` for N pairs in n queries, with ``weighting="pair"``.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         What a pair inside the margin costs: its slack or the slack's square.
     tol : float, default=1e-3
