@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from rankwise import DataError, ParameterError, RankingData
+from rankwise import DataError, ParameterError, RankingData, open_store, save_store
 
 X = np.arange(12.0).reshape(6, 2)
 Y = np.array([0.0, 1.0, 2.0, 0.0, 1.0, 0.5])
@@ -192,9 +192,15 @@ def test_nothing_that_was_given_is_changed():
 
 
 def test_repr_says_what_is_inside(data):
-    assert repr(data) == "RankingData(6 rows, 3 queries, 2 features (float64), labels 0, 0.5, 1, 2)"
+    assert repr(data) == "RankingData(6 rows, 3 queries, 2 features (float64), labels 0 to 2)"
     sparse_data = RankingData.from_arrays(sparse.csr_matrix(X[:1]), [3], ["q"])
     assert (
         repr(sparse_data)
-        == "RankingData(1 row, 1 query, 2 features (sparse float64, 50.00% filled), labels 3)"
+        == "RankingData(1 row, 1 query, 2 features (sparse float64, 50.00% filled), labels 3 to 3)"
     )
+
+
+def test_repr_of_a_store_reads_no_labels(data, tmp_path):
+    save_store(data, tmp_path / "store")
+    opened = open_store(tmp_path / "store")
+    assert repr(opened) == "RankingData(6 rows, 3 queries, 2 features (float64))"

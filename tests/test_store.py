@@ -184,7 +184,7 @@ def test_a_header_that_differs_from_the_manifest_is_refused(store):
 
 
 @pytest.mark.parametrize(
-    ("version", "advice"), [(2, "a newer rankwise wrote it, so upgrade"), ("x", "convert the data again")]
+    ("version", "advice"), [(3, "a newer rankwise wrote it, so upgrade"), ("x", "convert the data again")]
 )
 def test_another_version_is_refused(store, version, advice):
     edit(store, lambda manifest: manifest.update(version=version))
@@ -210,6 +210,7 @@ def test_a_link_out_of_the_store_is_refused(store, tmp_path):
         lambda manifest: manifest.update(n_rows=-1),
         lambda manifest: manifest.update(n_rows=True),
         lambda manifest: manifest.update(feature_names=[1]),
+        lambda manifest: manifest.update(scaled_per_query=0),
         lambda manifest: manifest.update(arrays=[]),
         lambda manifest: manifest["arrays"].update(y=1),
         lambda manifest: manifest["arrays"]["y"].update(dtype="|O"),

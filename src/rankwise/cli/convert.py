@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,17 +11,28 @@ from rankwise.cli import options
 from rankwise.cli.screen import progress
 from rankwise.errors import ParameterError
 
+# What LETOR text is called, and how it may be compressed.
+TEXT = (".txt", ".letor", ".dat", ".svm", ".svmlight", ".libsvm")
+COMPRESSED = (".gz", ".xz", ".bz2")
+
 
 def run(
     data: options.Data,
     out: Annotated[
         Path,
         typer.Argument(
-            metavar="OUT", help="A .store folder, or LETOR text (.txt, .gz, .xz, .bz2).", show_default=False
+            metavar="OUT",
+            help="A .store folder, or LETOR text (.txt and its like, plain or with .gz, .xz or .bz2).",
+            show_default=False,
         ),
     ],
     scale: Annotated[
-        bool, typer.Option("--scale", help="Scale every feature to [0, 1] inside each query.")
+        bool,
+        typer.Option(
+            "--scale",
+            help="Scale every feature to [0, 1] inside each query. A store remembers it, and so do models "
+            "trained on it, which scale what they are given likewise; text does not.",
+        ),
     ] = False,
     label: options.Label = "label",
     qid: options.Qid = "qid",
@@ -36,8 +46,12 @@ def run(
     from rankwise.cli.inputs import Reading, check_folder_of, check_output, is_table, read_data, split_list
 
     to_store = out.suffix == ".store"
-    if is_table(out):
-        raise ParameterError(f"{out}: data can be converted to a .store or to LETOR text, not to a table.")
+    kind = Path(out.stem).suffix if out.suffix in COMPRESSED else out.suffix
+    if not to_store and kind not in TEXT:
+        raise ParameterError(
+            f"{out}: the name of what to write must end in .store or, for LETOR text, in one of "
+            f"{', '.join(TEXT)}, plain or followed by one of {', '.join(COMPRESSED)}."
+        )
     (check_folder_of if to_store else check_output)(out)
     if to_store and not scale and not data.is_dir() and not is_table(data):
         with progress(f"Converting {data.name}") as advance:
@@ -50,6 +64,6 @@ def run(
         return
     rows = read_data(data, Reading(label, qid, doc, zero_based), features=split_list(features))
     if scale:
-        rows = replace(rows, X=rankwise.scale_per_query(rows.X, rows.qid))
+        rows = rows.scale_per_query()
     with progress(f"Writing {out.name}"):
         (rankwise.save_store if to_store else rankwise.save_letor)(rows, out)

@@ -89,7 +89,7 @@ def conduct(seed: int) -> Experiment:
     from sklearn.linear_model import Ridge
 
     import rankwise
-    from rankwise.cli.train import name_features
+    from rankwise.cli.train import record_features
     from rankwise.metrics import compare, evaluate
 
     learning, test = rankwise.make_search_data(600, seed=seed).split(0.7, seed=seed)
@@ -104,7 +104,7 @@ def conduct(seed: int) -> Experiment:
         "regression (Ridge)": ridge.predict(test.X),
         f"best feature ({feature})": score_by_feature(test),
     }
-    name_features(ranker, training)
+    record_features(ranker, training)
     return Experiment(
         parts={"training": training, "validation": validation, "test": test},
         model=ranker,

@@ -108,6 +108,7 @@ def _data(path: Path, how: Reading) -> dict[str, Any]:
     return {
         "rows": data.n_rows,
         "features": data.n_features,
+        "scaled per query": data.scaled_per_query,
         "feature names": None if data.feature_names is None else list(data.feature_names),
         "entries": int(stored),
         "storage": f"{'csr' if hasattr(data.X, 'nnz') else 'dense'} {data.X.dtype}",

@@ -66,6 +66,13 @@ def read_like(path: Path, how: Reading, model: Any) -> RankingData:
     return read_data(path, how, features=chosen, n_features=model.n_features_in_)
 
 
+def read_more(path: Path, how: Reading, training: RankingData) -> RankingData:
+    """Read data with the features of the training data, scaled as they are."""
+    names, width = training.feature_names, training.n_features
+    data = read_data(path, how, features=names, n_features=width)
+    return data.scale_per_query() if must_scale(data, training.scaled_per_query) else data
+
+
 def is_table(path: Path) -> bool:
     return bool(TABLES.intersection(suffix.lower() for suffix in path.suffixes))
 
@@ -103,7 +110,10 @@ def _start(path: Path, n_bytes: int) -> bytes:
 
 
 def predict_scores(model: Any, data: RankingData) -> Floats:
-    """The model's scores of all rows, after making sure that the features are the ones it was trained on."""
+    """The model's scores of all rows, after making sure that the features are the ones it was trained on.
+
+    Rows for a model that was trained on rows scaled inside their queries are scaled likewise.
+    """
     known = getattr(model, "feature_names_in_", None)
     if known is not None and data.feature_names is not None and list(known) != list(data.feature_names):
         missing = [name for name in known if name not in data.feature_names]
@@ -113,10 +123,40 @@ def predict_scores(model: Any, data: RankingData) -> Floats:
         raise DataError(
             f"The data has {data.n_features} features, and the model was trained on {model.n_features_in_}."
         )
+    # Models of SVMrank, and those trained in Python, do not say.
+    to_scale = must_scale(data, getattr(model, "scaled_per_query_", data.scaled_per_query))
     with warnings.catch_warnings(), progress("Scoring"):
         # Names were compared above; the arrays themselves carry none.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        scores: Floats = model.predict(data.X)
+        scores: Floats = _predict_scaled(model, data) if to_scale else model.predict(data.X)
+    return scores
+
+
+def must_scale(data: RankingData, wanted: bool) -> bool:
+    """Whether the data has yet to be scaled inside its queries, to be like what a model was trained on."""
+    if data.scaled_per_query == wanted:
+        return False
+    if not wanted:
+        raise DataError(
+            "The data was scaled inside each query (convert --scale), which cannot be undone, "
+            "but the data that the model is trained on was not."
+        )
+    if data.qid is None:
+        raise DataError(
+            "The model was trained on features scaled inside each query (convert --scale), "
+            "and the data has no queries to scale it by."
+        )
+    return True
+
+
+def _predict_scaled(model: Any, data: RankingData) -> Floats:
+    import numpy as np
+
+    from rankwise.data.scaling import scaled_parts
+
+    scores = np.empty(data.n_rows)
+    for rows, X in scaled_parts(data.X, data.queries):
+        scores[rows] = model.predict(X)
     return scores
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from rankwise.errors import ParameterError
@@ -34,4 +35,10 @@ def adopt_c(ranker: Any, c: float, data: RankingData) -> None:
     """Let a RankSVM minimize what SVMrank minimizes on these data."""
     from rankwise.export.svmrank import alpha_from_c
 
+    if data.scaled_per_query:
+        warnings.warn(
+            "SVMrank's model files cannot say that features were scaled inside each query; "
+            "predict on data that is scaled, too.",
+            stacklevel=2,
+        )
     ranker.set_params(weighting="pair", alpha=alpha_from_c(c, data.y, data.queries))

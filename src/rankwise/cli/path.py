@@ -55,8 +55,8 @@ def run(
 ) -> None:
     """Follow kernel RankSVM along all regularizations and choose the best on validation rows."""
     import rankwise
-    from rankwise.cli.inputs import Reading, check_output, read_data, split_list
-    from rankwise.cli.train import name_features
+    from rankwise.cli.inputs import Reading, check_output, read_data, read_more, split_list
+    from rankwise.cli.train import record_features
 
     for output in (model, plot):
         if output is not None:
@@ -65,9 +65,7 @@ def run(
         _check_plot(plot)
     how = Reading(label, qid, doc, zero_based)
     training = read_data(data, how, features=split_list(features))
-    judged = training
-    if validation is not None:
-        judged = read_data(validation, how, features=training.feature_names, n_features=training.n_features)
+    judged = training if validation is None else read_more(validation, how, training)
     ranker = rankwise.RankSVMPath(
         kernel=kernel,
         gamma=gamma,
@@ -78,7 +76,7 @@ def run(
     )
     seconds = _follow(ranker, training)
     ranker.select(judged.X, judged.y, judged.qid, measure)
-    name_features(ranker, training)
+    record_features(ranker, training)
     if model is not None:
         ranker.save(model)
     part = "training" if validation is None else "validation"

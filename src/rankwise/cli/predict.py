@@ -33,7 +33,7 @@ def run(
     ] = None,
     qid: Annotated[
         str | None,
-        typer.Option(help="The column of query labels; qid for --trec.", rich_help_panel="Tables"),
+        typer.Option(help="The column of query labels; qid if they are needed.", rich_help_panel="Tables"),
     ] = None,
     doc: options.Doc = None,
     zero_based: options.ZeroBased = None,
@@ -45,7 +45,8 @@ def run(
     if out is not None:
         check_output(out)
     ranker = load_model(model)
-    how = Reading(label, qid or ("qid" if trec else None), doc, zero_based)
+    by_query = trec or getattr(ranker, "scaled_per_query_", False)
+    how = Reading(label, qid or ("qid" if by_query else None), doc, zero_based)
     rows = read_like(data, how, ranker)
     scores = predict_scores(ranker, rows)
     with _writing(out) as file:

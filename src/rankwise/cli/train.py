@@ -110,13 +110,12 @@ def read_parts(
     data: Path, validation: Path | None, how: Reading, features: list[str] | None
 ) -> dict[str, RankingData]:
     """Training data, and validation data with the same features if there are any."""
-    from rankwise.cli.inputs import read_data
+    from rankwise.cli.inputs import read_data, read_more
 
     training = read_data(data, how, features=features)
     if validation is None:
         return {"training": training}
-    names, width = training.feature_names, training.n_features
-    return {"training": training, "validation": read_data(validation, how, features=names, n_features=width)}
+    return {"training": training, "validation": read_more(validation, how, training)}
 
 
 def fit(ranker: Any, data: RankingData, validation: RankingData | None = None) -> None:
@@ -126,7 +125,7 @@ def fit(ranker: Any, data: RankingData, validation: RankingData | None = None) -
         more["eval_set"] = (validation.X, validation.y, validation.qid)
     with progress(f"Training {type(ranker).__name__}"):
         ranker.fit(data.X, data.y, data.qid, **more)
-    name_features(ranker, data)
+    record_features(ranker, data)
 
 
 def fit_pairs(ranker: Any, data: RankingData, pairs: Path, with_labels: bool) -> None:
@@ -143,13 +142,14 @@ def fit_pairs(ranker: Any, data: RankingData, pairs: Path, with_labels: bool) ->
     more = {"y": data.y, "qid": data.qid} if with_labels else {}
     with progress(f"Training {name}"):
         ranker.fit_preferences(data.X, preferences, **more)
-    name_features(ranker, data)
+    record_features(ranker, data)
 
 
-def name_features(ranker: Any, data: RankingData) -> None:
-    """Record on a fitted model the names of its features, which plain arrays do not carry."""
+def record_features(ranker: Any, data: RankingData) -> None:
+    """Record on a fitted model what plain arrays do not carry: the names of features, and their scaling."""
     import numpy as np
 
+    ranker.scaled_per_query_ = data.scaled_per_query
     if data.feature_names is not None:
         ranker.feature_names_in_ = np.array(data.feature_names, dtype=object)
 

@@ -58,8 +58,15 @@ def convert_letor(
         else:
             arrays |= _sparse_arrays(folder, spool, shape, first_index)
         spool.remove()
-        n_queries = arrays["offsets"].shape[0] - 1
-        write_manifest(folder, Manifest(*shape, n_queries, None, arrays))
+        manifest = Manifest(
+            n_rows=shape[0],
+            n_features=shape[1],
+            n_queries=arrays["offsets"].shape[0] - 1,
+            feature_names=None,
+            scaled_per_query=False,
+            arrays=arrays,
+        )
+        write_manifest(folder, manifest)
 
 
 class _Spool:

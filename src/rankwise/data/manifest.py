@@ -15,7 +15,7 @@ from rankwise.errors import FileFormatError
 from rankwise.types import AnyArray
 
 MANIFEST = "manifest.json"
-VERSION = 1
+VERSION = 2
 _FORMAT = "rankwise store"
 
 
@@ -27,6 +27,7 @@ class Manifest:
     n_features: int
     n_queries: int
     feature_names: tuple[str, ...] | None
+    scaled_per_query: bool
     arrays: dict[str, ArrayFile]
 
     @property
@@ -75,6 +76,8 @@ def _parse(path: Path, content: dict[str, Any]) -> Manifest:
     check(content.keys() == expected, f"it must have exactly the fields {', '.join(sorted(expected))}")
     for name in ("n_rows", "n_features", "n_queries"):
         check(_is_count(content[name]), f"{name} must be a whole number, got {content[name]!r}")
+    scaled = content["scaled_per_query"]
+    check(isinstance(scaled, bool), f"scaled_per_query must be true or false, got {scaled!r}")
     names = content["feature_names"]
     is_names = isinstance(names, list) and all(isinstance(name, str) for name in names)
     check(names is None or is_names, "feature_names must be null or a list of names")
@@ -96,6 +99,7 @@ def _parse(path: Path, content: dict[str, Any]) -> Manifest:
         n_features=content["n_features"],
         n_queries=content["n_queries"],
         feature_names=None if names is None else tuple(names),
+        scaled_per_query=scaled,
         arrays=arrays,
     )
 

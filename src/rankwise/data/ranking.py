@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError, ParameterError
+from rankwise.mapped import is_mapped
 from rankwise.preferences.queries import Queries, group_rows, one_query
 from rankwise.types import AnyArray, Floats, Ints, Matrix
 from rankwise.validation import check_column, check_labels, check_matrix, check_number
@@ -37,6 +38,8 @@ class RankingData:
     feature_names : tuple of str or None
     comments : array or None, shape (m,)
         The comment of each row of a text file, which its document label comes from.
+    scaled_per_query : bool
+        Whether `scale_per_query` made the features; a store remembers it.
     """
 
     X: Matrix
@@ -46,6 +49,7 @@ class RankingData:
     docs: AnyArray | None = None
     feature_names: tuple[str, ...] | None = None
     comments: AnyArray | None = None
+    scaled_per_query: bool = False
 
     @classmethod
     def from_arrays(
@@ -143,6 +147,17 @@ class RankingData:
             rows = self._is_in(queries)
         return self._rows(_row_numbers(rows, self.n_rows))
 
+    def scale_per_query(self) -> Self:
+        """The data with every feature mapped to [0, 1] inside each query, as `rankwise.scale_per_query` does.
+
+        Data that is scaled already comes back as it is.
+        """
+        from rankwise.data.scaling import scale_grouped
+
+        if self.scaled_per_query:
+            return self
+        return replace(self, X=scale_grouped(self.X, self.queries), scaled_per_query=True)
+
     def split(self, fraction: float = 0.75, seed: int = 0) -> tuple[Self, Self]:
         """Two parts of whole queries, drawn at random; data without queries is split row by row.
 
@@ -188,6 +203,7 @@ class RankingData:
             docs=None if self.docs is None else self.docs[rows],
             feature_names=self.feature_names,
             comments=None if self.comments is None else self.comments[rows],
+            scaled_per_query=self.scaled_per_query,
         )
 
     def __repr__(self) -> str:
@@ -196,13 +212,12 @@ class RankingData:
         if not isinstance(self.X, np.ndarray):
             filled = self.X.nnz / max(1, self.n_rows * self.n_features)
             storage = f"sparse {storage}, {filled:.2%} filled"
-        levels = np.unique(self.y)
-        labels = (
-            ", ".join(f"{v:g}" for v in levels) if len(levels) <= 6 else f"{levels[0]:g} to {levels[-1]:g}"
-        )
+        scaled = ", scaled per query" if self.scaled_per_query else ""
+        # Showing data must not page in a file.
+        labels = "" if is_mapped(self.y) else f", labels {self.y.min():g} to {self.y.max():g}"
         return (
             f"RankingData({_counted(self.n_rows, 'row')}, {queries}, "
-            f"{_counted(self.n_features, 'feature')} ({storage}), labels {labels})"
+            f"{_counted(self.n_features, 'feature')} ({storage}{scaled}){labels})"
         )
 
 

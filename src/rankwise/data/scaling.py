@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,12 @@ from rankwise.errors import DataError
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.types import AnyArray, Ints, Matrix
 from rankwise.validation import check_matrix
+from rankwise.validation.csr import check_csr
 
 # Whole queries are scaled in chunks of about this many values, which stay in cache.
 _CHUNK_VALUES = 1 << 16
+# What a part of the data holds when not all of it is wanted in memory.
+_PART_VALUES = 1 << 22
 
 
 def scale_per_query(X: Any, qid: ArrayLike | Iterable[Hashable] | None = None) -> Matrix:
@@ -46,6 +49,20 @@ def scale_grouped(X: Matrix, queries: Queries) -> Matrix:
     return _scale_dense(X, queries) if isinstance(X, np.ndarray) else _scale_sparse(X, queries)
 
 
+def scaled_parts(X: Matrix, queries: Queries) -> Iterator[tuple[Ints | slice, Matrix]]:
+    """Rows of some whole queries after others, scaled, each part with the rows of X that it holds.
+
+    Only one part is in memory at a time, so X may be a file larger than that.
+    """
+    size = _PART_VALUES // max(1, X.shape[1])
+    for first, last in _chunks(queries.offsets, max(1, size)):
+        offsets = queries.offsets[first : last + 1]
+        place = slice(int(offsets[0]), int(offsets[-1]))
+        rows = place if queries.order is None else queries.order[place]
+        labels = None if queries.labels is None else queries.labels[first:last]
+        yield rows, scale_grouped(X[rows], Queries(offsets - offsets[0], labels=labels))
+
+
 def _scale_dense(X: AnyArray, queries: Queries) -> AnyArray:
     scaled = np.empty_like(X)
     for first, last in _chunks(queries.offsets * X.shape[1], _CHUNK_VALUES):
@@ -68,6 +85,7 @@ def _scale_dense(X: AnyArray, queries: Queries) -> AnyArray:
 
 
 def _scale_sparse(X: Any, queries: Queries) -> Any:
+    check_csr(X)
     scaled: Any = X.copy() if queries.order is None else X[queries.order]
     scaled.sum_duplicates()
     query_of_row = np.repeat(np.arange(queries.n_queries), queries.sizes)

@@ -31,8 +31,9 @@ MAX_LABEL_LENGTH = 1000
 def open_store(path: str | os.PathLike[str], *, verify: bool = False) -> RankingData:
     """Open a store that `save_store` or `convert_letor` wrote.
 
-    Every array stays on disk and is paged in where it is used, so this takes neither time nor memory,
-    whatever the size of the store. Sizes, types and the version are always checked.
+    Every array stays on disk and is paged in where it is used, so this takes little time and no memory,
+    whatever the size of the store. Sizes, types, the version and what leads to rows (a few bytes of each) are
+    always checked; the columns of sparse X when they are used. The files must not change while they are used.
 
     Parameters
     ----------
@@ -59,6 +60,7 @@ def open_store(path: str | os.PathLike[str], *, verify: bool = False) -> Ranking
         qid=arrays.get("qid"),
         docs=arrays.get("docs"),
         feature_names=manifest.feature_names,
+        scaled_per_query=manifest.scaled_per_query,
     )
     check_structure(folder, data, deep=verify)
     return data
@@ -93,7 +95,14 @@ def save_store(data: RankingData, path: str | os.PathLike[str]) -> None:
             write("qid", storable("qid", data.qid))
         if data.docs is not None:
             write("docs", storable("docs", data.docs))
-        manifest = Manifest(data.n_rows, data.n_features, data.n_queries, data.feature_names, arrays)
+        manifest = Manifest(
+            n_rows=data.n_rows,
+            n_features=data.n_features,
+            n_queries=data.n_queries,
+            feature_names=data.feature_names,
+            scaled_per_query=data.scaled_per_query,
+            arrays=arrays,
+        )
         write_manifest(folder, manifest)
 
 

@@ -31,7 +31,10 @@ class Ranker(Saveable, BaseEstimator):  # type: ignore[misc]
     __metadata_request__score = {"qid": True, "sample_weight": True}  # noqa: RUF012
 
     # What `save` writes and `rankwise.load` sets; subclasses add theirs (see `rankwise.persist.fields`).
-    _fitted_state: Fields = (value("fitted_with_qid_", bool, optional=True),)
+    _fitted_state: Fields = (
+        value("fitted_with_qid_", bool, optional=True),
+        value("scaled_per_query_", bool, optional=True),
+    )
 
     def predict(self, X: Any) -> Floats:
         """Scores of rows, higher is better; no qid is needed."""

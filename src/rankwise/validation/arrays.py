@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError
 from rankwise.types import AnyArray, Floats, Matrix
+from rankwise.validation.csr import check_csr
 
 
 def check_matrix(X: Any, feature_names: Sequence[str] | None = None) -> Matrix:
@@ -19,6 +20,7 @@ def check_matrix(X: Any, feature_names: Sequence[str] | None = None) -> Matrix:
     is_sparse: bool = sparse.issparse(X)
     if is_sparse:
         X = X.tocsr(copy=X.format == "csr" and not X.has_canonical_format)
+        check_csr(X)
         X.sum_duplicates()
     else:
         X = _as_array("X", X)

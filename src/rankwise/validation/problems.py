@@ -16,6 +16,7 @@ from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.types import Floats, Matrix
 from rankwise.validation.arrays import check_labels, check_matrix, check_row_weight, first_not_finite
+from rankwise.validation.csr import check_csr
 from rankwise.validation.pairs import check_pairs
 
 
@@ -88,18 +89,13 @@ def _better(error: ValueError, X: Any, *y: Any) -> DataError:
 
 
 def _check_entries(X: Matrix, on_disk: bool) -> None:
-    """What scikit-learn leaves unchecked: columns that X does not have, and files larger than memory."""
+    """What scikit-learn leaves unchecked: where indices lead, and files larger than memory."""
+    if not isinstance(X, np.ndarray):
+        check_csr(X)
     if on_disk:
         for block in blocks_of(X if isinstance(X, np.ndarray) else X.data):
             if first_not_finite(block) is not None:
                 raise DataError("X contains NaN or infinity; its file must hold finite numbers only.")
-    elif not isinstance(X, np.ndarray) and X.nnz:
-        if X.indices.min() < 0 or X.indices.max() >= X.shape[1]:
-            raise DataError(f"X is a damaged CSR matrix: an entry is outside its {X.shape[1]} columns.")
-        if (np.diff(X.indptr) < 0).any() or X.indptr[0] != 0 or X.indptr[-1] > len(X.indices):
-            raise DataError(
-                "X is a damaged CSR matrix: its indptr does not lead through its entries in order."
-            )
 
 
 def _accepted_sparse(estimator: Any) -> str | bool:
