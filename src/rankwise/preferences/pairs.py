@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse
@@ -57,23 +57,11 @@ class Pairs:
         return self.magnitude if self.weight is None else np.sqrt(self.weight) * self.magnitude
 
 
-class PairDifferences:
-    """``(F v)_e = √s_e (v_i − v_j)`` for explicit pairs e = (i, j) of weight s_e; O(l) a column.
+class MatrixDifferences:
+    """A difference operator that is a matrix: small and dense, or sparse."""
 
-    Parameters
-    ----------
-    n_rows : int
-    better, worse : Ints, shape (l,)
-    weight : Floats or None, shape (l,)
-    """
-
-    def __init__(self, n_rows: int, better: Ints, worse: Ints, weight: Floats | None = None) -> None:
-        n_pairs = len(better)
-        scale = np.ones(n_pairs) if weight is None else np.sqrt(weight)
-        self.better, self.worse, self.scale = better, worse, scale
-        columns = np.column_stack([better, worse]).ravel()
-        values = np.column_stack([scale, -scale]).ravel()
-        self.matrix = sparse.csr_array((values, columns, 2 * np.arange(n_pairs + 1)), shape=(n_pairs, n_rows))
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = matrix
 
     @property
     def n_rows(self) -> int:
@@ -91,6 +79,26 @@ class PairDifferences:
 
     def laplacian(self, rows: Floats) -> Floats:
         return self.adjoint(self.apply(rows))
+
+
+class PairDifferences(MatrixDifferences):
+    """``(F v)_e = √s_e (v_i − v_j)`` for explicit pairs e = (i, j) of weight s_e; O(l) a column.
+
+    Parameters
+    ----------
+    n_rows : int
+    better, worse : Ints, shape (l,)
+    weight : Floats or None, shape (l,)
+    """
+
+    def __init__(self, n_rows: int, better: Ints, worse: Ints, weight: Floats | None = None) -> None:
+        n_pairs = len(better)
+        scale = np.ones(n_pairs) if weight is None else np.sqrt(weight)
+        self.better, self.worse, self.scale = better, worse, scale
+        columns = np.column_stack([better, worse]).ravel()
+        values = np.column_stack([scale, -scale]).ravel()
+        row_starts = 2 * np.arange(n_pairs + 1)
+        super().__init__(sparse.csr_array((values, columns, row_starts), shape=(n_pairs, n_rows)))
 
 
 class StackedDifferences:
@@ -120,30 +128,6 @@ class StackedDifferences:
         for part, piece in zip(self.parts[1:], pieces[1:], strict=True):
             total = total + part.adjoint(piece)
         return total
-
-    def laplacian(self, rows: Floats) -> Floats:
-        return self.adjoint(self.apply(rows))
-
-
-class MatrixDifferences:
-    """A difference operator that is a (small) dense matrix."""
-
-    def __init__(self, matrix: Floats) -> None:
-        self.matrix = matrix
-
-    @property
-    def n_rows(self) -> int:
-        return int(self.matrix.shape[1])
-
-    @property
-    def n_differences(self) -> int:
-        return int(self.matrix.shape[0])
-
-    def apply(self, rows: Floats) -> Floats:
-        return np.asarray(self.matrix @ rows)
-
-    def adjoint(self, differences: Floats) -> Floats:
-        return np.asarray(self.matrix.T @ differences)
 
     def laplacian(self, rows: Floats) -> Floats:
         return self.adjoint(self.apply(rows))
