@@ -1,0 +1,90 @@
+"""Conjugate gradient that ends before its time: what is kept, and what is said."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from noisy_ranking import noisy_ranking
+from rankwise import RankRLS, RankRLSCV
+from rankwise.operators.rows import NativeRows
+
+
+def test_the_iteration_limit_warns():
+    X, y, qid = noisy_ranking()
+    with pytest.warns(ConvergenceWarning, match="after 2 iterations: the iteration limit was reached"):
+        RankRLS(solver="cg", max_iter=2).fit(X, y, qid)
+
+
+def test_nothing_that_regularizes_warns():
+    with pytest.warns(UserWarning, match="nothing regularizes"):
+        RankRLS(alpha=0, solver="cg").fit(*noisy_ranking())
+
+
+def failing_in_call(number, failure):
+    """The product of `NativeRows`, until its call of this number."""
+    product, calls = NativeRows.query_normal_product, []
+
+    def product_or_failure(self, *arguments):
+        calls.append(None)
+        return product(self, *arguments) if len(calls) < number else failure(self)
+
+    return product_or_failure
+
+
+def interrupt(rows):
+    raise KeyboardInterrupt
+
+
+def not_finite(rows):
+    return np.full(rows.shape[1], np.nan)
+
+
+@pytest.mark.parametrize(
+    ("failure", "reason"),
+    [(interrupt, "interrupted from the keyboard"), (not_finite, "a product was not finite")],
+)
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_a_run_that_ends_before_its_time_keeps_the_best_so_far(monkeypatch, failure, reason, early_stopping):
+    X, y, qid = noisy_ranking(noise=6.0)
+    options = {"alpha": 0.5, "solver": "cg", "early_stopping": early_stopping}
+    held = noisy_ranking(seed=5, noise=6.0)
+    with pytest.warns(ConvergenceWarning, match="after 4 iterations: the iteration limit"):
+        expected = RankRLS(**options, max_iter=4).fit(X, y, qid, eval_set=held)
+    monkeypatch.setattr(NativeRows, "query_normal_product", failing_in_call(5, failure))
+    with pytest.warns(ConvergenceWarning, match=f"after 4 iterations: {reason}.*best iterate so far is kept"):
+        model = RankRLS(**options).fit(X, y, qid, eval_set=held)
+    assert model.coef_.tobytes() == expected.coef_.tobytes()
+    assert model.best_iter_ == np.argmin(model.validation_curve_) + 1
+    assert len(model.validation_curve_) == model.n_iter_ == 4
+
+
+def test_an_interrupted_choice_keeps_the_settings_tried_so_far(monkeypatch):
+    X, y, qid = noisy_ranking()
+    monkeypatch.setattr(NativeRows, "query_normal_product", failing_in_call(5, interrupt))
+    choice = RankRLSCV([0.5, 2.0], solver="cg", ties=("keep", "drop"))
+    with (
+        pytest.warns(UserWarning, match="no setting after .*'keep'.* is tried"),
+        pytest.warns(ConvergenceWarning, match="after 4 iterations: interrupted"),
+    ):
+        choice.fit(X, y, qid, eval_set=noisy_ranking(seed=5))
+    assert [setting["ties"] for setting in choice.settings_] == ["keep"]
+
+
+def test_an_interrupt_among_folds_ends_the_choice(monkeypatch):
+    monkeypatch.setattr(NativeRows, "query_normal_product", failing_in_call(5, interrupt))
+    with pytest.raises(KeyboardInterrupt):
+        RankRLSCV([0.5, 2.0], solver="cg", cv=3).fit(*noisy_ranking())
+
+
+@pytest.mark.parametrize("scale", [1e100, 1e200])
+def test_values_too_large_to_square_are_reported_once(scale):
+    X, y, qid = noisy_ranking()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = RankRLS(solver="cg").fit(scale * X, y, qid)
+    (warning,) = caught
+    assert warning.category is ConvergenceWarning
+    assert "a product was not finite" in str(warning.message)
+    assert np.isfinite(model.coef_).all()
