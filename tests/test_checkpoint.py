@@ -14,7 +14,8 @@ from rankwise.persist.checkpoint import FILE, Checkpoint
 from rankwise.solvers import shifted_cg as solver
 
 SLOW_FIT = """
-import sys, time
+import operator, sys, time
+from functools import partial
 from pathlib import Path
 import numpy as np
 from rankwise.operators.design import MatrixDesign
@@ -35,9 +36,10 @@ def slowly(v):
     time.sleep(pause)
     return product(v)
 
-run = Checkpoint(Path(folder), 0.0) if folder else shifted_cg
+run = Checkpoint(Path(folder), 0.0) if folder else operator.call
 validation = Validation(lambda w: held @ w, lambda f: float(((f - target) ** 2).sum()))
-result = run(slowly, design.adjoint(F.laplacian(y)), [1e-3, 1.0, 9.0], validation=validation, tol=1e-13)
+right = design.adjoint(F.laplacian(y))
+result = run(partial(shifted_cg, slowly, right, [1e-3, 1.0, 9.0], validation=validation, tol=1e-13))
 surface = result.surface
 for array in (result.solutions, surface.values, surface.best, surface.best_iter):
     sys.stdout.write(array.tobytes().hex())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections.abc import Sequence
 from os import PathLike
@@ -22,7 +23,6 @@ from rankwise.persist.checkpoint import Checkpoint
 from rankwise.persist.fields import Fields, array, value
 from rankwise.preferences.pairs import Pairs
 from rankwise.solvers.krylov import Iterations, KrylovSpace
-from rankwise.solvers.shifted_cg import shifted_cg
 from rankwise.solvers.spaces import Space
 from rankwise.solvers.surface import ShiftedCGResult, Stop
 from rankwise.types import Floats, Matrix
@@ -68,7 +68,7 @@ class IterativeMixin:
             max_iter=check_count("max_iter", self.max_iter),
             stop_early=bool(self.early_stopping),
             patience=check_count("patience", self.patience),
-            run=shifted_cg
+            run=operator.call
             if self.checkpoint is None
             else Checkpoint(
                 Path(self.checkpoint), check_number("checkpoint_seconds", self.checkpoint_seconds)

@@ -11,8 +11,8 @@ import hashlib
 import time
 import warnings
 import zipfile
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,9 @@ import numpy as np
 
 from rankwise.errors import DataError, FileFormatError
 from rankwise.files import replacing_file
-from rankwise.solvers.shifted_cg import ShiftedCGState, shifted_cg
-from rankwise.solvers.surface import ShiftedCGResult, Validation
-from rankwise.types import AnyArray, Floats
+from rankwise.solvers.shifted_cg import ShiftedCGState
+from rankwise.solvers.surface import ShiftedCGResult
+from rankwise.types import AnyArray
 
 FILE = "conjugate-gradient.npz"
 _NAMES = tuple(field.name for field in dataclasses.fields(ShiftedCGState))
@@ -34,7 +34,7 @@ class _FirstIteration(Exception):  # noqa: N818 (not an error: it ends the probe
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Runs `shifted_cg`, saving its state on the way and taking up what an earlier run saved.
+    """Calls `shifted_cg`, saving its state on the way and taking up what an earlier run saved.
 
     Attributes
     ----------
@@ -52,40 +52,15 @@ class Checkpoint:
     folder: Path
     seconds: float = 60.0
 
-    def __call__(
-        self,
-        product: Callable[[Floats], Floats],
-        right: Floats,
-        alphas: Sequence[float] | Floats,
-        *,
-        validation: Validation | None = None,
-        patience: int = 10,
-        stop_early: bool = False,
-        tol: float = 1e-5,
-        max_iter: int = 500,
-        on_iteration: Callable[[ShiftedCGState], None] | None = None,
-    ) -> ShiftedCGResult:
-        def run(
-            after: Callable[[ShiftedCGState], None], state: ShiftedCGState | None = None
-        ) -> ShiftedCGResult:
-            return shifted_cg(
-                product,
-                right,
-                alphas,
-                validation=validation,
-                patience=patience,
-                stop_early=stop_early,
-                tol=tol,
-                max_iter=max_iter,
-                on_iteration=after,
-                state=state,
-            )
-
-        options = f"{list(alphas)} {patience} {stop_early} {tol} {max_iter}"
+    def __call__(self, run: partial[ShiftedCGResult]) -> ShiftedCGResult:
+        """Call `shifted_cg`, which is given with all of its arguments but the state and what watches it."""
+        _, _, alphas = run.args
+        plain = {name: value for name, value in run.keywords.items() if name != "validation"}
+        options = f"{list(alphas)} {plain}"
         saved = _read(self.folder / FILE)
-        saver = _Saver(self.folder / FILE, self.seconds, options, on_iteration)
+        saver = _Saver(self.folder / FILE, self.seconds, options)
         if saved is None:
-            return run(saver)
+            return run(on_iteration=saver)
         state, fingerprint = saved
         if _fingerprint_of(run, options) != fingerprint:
             raise DataError(
@@ -93,7 +68,7 @@ class Checkpoint:
                 f"remove it, or choose another folder."
             )
         saver.fingerprint = fingerprint
-        return run(saver, state)
+        return run(on_iteration=saver, state=state)
 
 
 @dataclass
@@ -103,7 +78,6 @@ class _Saver:
     path: Path
     seconds: float
     options: str
-    also: Callable[[ShiftedCGState], None] | None
     fingerprint: str = ""
     saved_at: float = dataclasses.field(default_factory=time.monotonic)
 
@@ -113,8 +87,6 @@ class _Saver:
         if time.monotonic() - self.saved_at >= self.seconds:
             self._save(state)
             self.saved_at = time.monotonic()
-        if self.also is not None:
-            self.also(state)
 
     def _save(self, state: ShiftedCGState) -> None:
         """Write the state; a disk that is full must not end the training."""
@@ -147,7 +119,7 @@ def _plain(array: AnyArray) -> Any:
     return array if array.ndim else array.item()
 
 
-def _fingerprint_of(run: Callable[[Callable[[ShiftedCGState], None]], Any], options: str) -> str:
+def _fingerprint_of(run: partial[ShiftedCGResult], options: str) -> str:
     found = []
 
     def first(state: ShiftedCGState) -> None:
@@ -155,7 +127,7 @@ def _fingerprint_of(run: Callable[[Callable[[ShiftedCGState], None]], Any], opti
         raise _FirstIteration
 
     try:
-        run(first)
+        run(on_iteration=first)
     except _FirstIteration:
         return found[0]
     return ""

@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from functools import partial
 
 import numpy as np
 
 from rankwise.losses.squared import SquaredLoss
 from rankwise.operators.design import Design
-from rankwise.solvers.shifted_cg import ShiftedCGState, shifted_cg
+from rankwise.solvers.shifted_cg import shifted_cg
 from rankwise.solvers.surface import Reading, ShiftedCGResult, Stop, Validation
 from rankwise.types import Floats
 
 LinearMap = Callable[[Floats], Floats]
-
-
-class Runner(Protocol):
-    """`shifted_cg`, or something that calls it: one that saves the state on the way, say."""
-
-    def __call__(
-        self,
-        product: LinearMap,
-        right: Floats,
-        alphas: Sequence[float] | Floats,
-        *,
-        validation: Validation | None = None,
-        patience: int = 10,
-        stop_early: bool = False,
-        tol: float = 1e-5,
-        max_iter: int = 500,
-        on_iteration: Callable[[ShiftedCGState], None] | None = None,
-    ) -> ShiftedCGResult: ...
 
 
 @dataclass(frozen=True)
@@ -48,14 +31,15 @@ class Iterations:
         Keep the iterate that the validation rows like best, and stop after `patience` iterations without a
         better one; otherwise go on to `tol`.
     patience : int
-    run : Runner
+    run : callable
+        Calls `shifted_cg`, which it is given with its arguments: at once, or saving the state on the way.
     """
 
     tol: float = 1e-5
     max_iter: int = 500
     stop_early: bool = False
     patience: int = 10
-    run: Runner = shifted_cg
+    run: Callable[[partial[ShiftedCGResult]], ShiftedCGResult] = operator.call
 
 
 @dataclass(frozen=True)
@@ -105,14 +89,17 @@ class KrylovSpace:
         how = self.iterations
         self.runs[:] = [
             how.run(
-                self.product,
-                np.ascontiguousarray(target),
-                ascending,
-                validation=self.validation,
-                patience=how.patience,
-                stop_early=how.stop_early,
-                tol=how.tol,
-                max_iter=how.max_iter,
+                partial(
+                    shifted_cg,
+                    self.product,
+                    np.ascontiguousarray(target),
+                    ascending,
+                    validation=self.validation,
+                    patience=how.patience,
+                    stop_early=how.stop_early,
+                    tol=how.tol,
+                    max_iter=how.max_iter,
+                )
             )
             for target in targets.T
         ]
