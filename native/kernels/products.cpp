@@ -11,7 +11,7 @@ namespace rankwise {
 namespace {
 
 constexpr std::int64_t kRowsPerScoreChunk = 4096;
-constexpr std::int64_t kMaxSums = 64;
+constexpr std::int64_t kMaxSums = 32;
 constexpr std::int64_t kEntriesPerColumn = 8;
 
 // How many partial sums of X' make: each costs a pass over a vector of n_columns, so that a chunk must hold

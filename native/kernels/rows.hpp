@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "kernels/paging.hpp"
+#include "kernels/twin.hpp"
 
 namespace rankwise {
 
@@ -30,26 +31,33 @@ struct SparseRows {
         give_back_pages(values + offsets[first], values + offsets[last]);
     }
 
-    // Four sums hide the latency of the additions; their order is fixed.
+    // Four sums, in a fixed order, hide the latency of the additions.
     double score(std::int64_t row, const double* weights) const {
         const std::int64_t end = offsets[row + 1];
         std::int64_t k = offsets[row];
-        double sum0 = 0.0, sum1 = 0.0, sum2 = 0.0, sum3 = 0.0;
+        Twin sum01 = {0.0, 0.0}, sum23 = {0.0, 0.0};
         for (; k + 4 <= end; k += 4) {
-            sum0 += static_cast<double>(values[k]) * weights[columns[k]];
-            sum1 += static_cast<double>(values[k + 1]) * weights[columns[k + 1]];
-            sum2 += static_cast<double>(values[k + 2]) * weights[columns[k + 2]];
-            sum3 += static_cast<double>(values[k + 3]) * weights[columns[k + 3]];
+            const TwinColumns c01(columns + k), c23(columns + k + 2);
+            sum01 += twin(values + k) * Twin{weights[c01.first], weights[c01.second]};
+            sum23 += twin(values + k + 2) * Twin{weights[c23.first], weights[c23.second]};
         }
-        for (; k < end; ++k) sum0 += static_cast<double>(values[k]) * weights[columns[k]];
-        return (sum0 + sum1) + (sum2 + sum3);
+        for (; k < end; ++k) sum01[0] += static_cast<double>(values[k]) * weights[columns[k]];
+        return (sum01[0] + sum01[1]) + (sum23[0] + sum23[1]);
     }
 
     void add(std::int64_t row, double scale, double* out) const {
         const std::int64_t end = offsets[row + 1];
-        for (std::int64_t k = offsets[row]; k < end; ++k) {
-            out[columns[k]] += scale * static_cast<double>(values[k]);
+        std::int64_t k = offsets[row];
+        const Twin scales = {scale, scale};
+        for (; k + 4 <= end; k += 4) {
+            const TwinColumns c01(columns + k), c23(columns + k + 2);
+            const Twin x01 = twin(values + k) * scales, x23 = twin(values + k + 2) * scales;
+            out[c01.first] += x01[0];
+            out[c01.second] += x01[1];
+            out[c23.first] += x23[0];
+            out[c23.second] += x23[1];
         }
+        for (; k < end; ++k) out[columns[k]] += scale * static_cast<double>(values[k]);
     }
 };
 
