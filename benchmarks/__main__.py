@@ -1,19 +1,50 @@
-"""Run all benchmarks, or those named: ``python -m benchmarks [name ...]``."""
+"""Speed against peers: ``python -m benchmarks [--quick] [name ...]``; ``--list`` says which there are."""
 
+import argparse
+import ast
 import importlib
 import sys
+import time
 from pathlib import Path
+
+from benchmarks import timing
+
+FOLDER = Path(__file__).parent
 
 
 def main() -> int:
-    available = sorted(path.stem.removeprefix("bench_") for path in Path(__file__).parent.glob("bench_*.py"))
-    unknown = [name for name in sys.argv[1:] if name not in available]
+    parts = {path.stem.removeprefix("bench_"): path for path in sorted(FOLDER.glob("bench_*.py"))}
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="name", help="what to measure; everything by default")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help=f"data up to {timing.QUICK_SHARE} times smaller: a few minutes, to see that everything runs",
+    )
+    parser.add_argument("--list", action="store_true", help="say what there is, and measure nothing")
+    options = parser.parse_args()
+    if options.list:
+        print("\n".join(f"{name:18}{first_line(path)}" for name, path in parts.items()))
+        print(
+            "\nThe papers' tables, as python -m benchmarks.reproduce.NAME (--help says which data it needs):"
+        )
+        for path in sorted(FOLDER.glob("reproduce/[!_]*.py")):
+            print(f"{path.stem:18}{first_line(path)}")
+        return 0
+    unknown = [name for name in options.names if name not in parts]
     if unknown:
-        print(f"No benchmark named {', '.join(unknown)}; there are: {', '.join(available)}.", file=sys.stderr)
-        return 2
-    for name in sys.argv[1:] or available:
+        parser.error(f"no benchmark named {', '.join(unknown)}; there are: {', '.join(parts)}")
+    timing.quick = options.quick
+    for name in options.names or parts:
+        start = time.perf_counter()
+        # Imported only now: sizes are decided when a benchmark is imported.
         importlib.import_module(f"benchmarks.bench_{name}").run()
+        print(f"({name}: {time.perf_counter() - start:.0f} s in all)", flush=True)
     return 0
+
+
+def first_line(path: Path) -> str:
+    return str(ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))).splitlines()[0]
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.stats import kendalltau
 from sklearn.metrics import ndcg_score
 
-from benchmarks.timing import best_times, header
+from benchmarks.timing import best_times, header, sized
 from rankwise.metrics import get_measure, pairwise_error
 
 N_THREADS = 2
@@ -16,7 +16,7 @@ def bench_pairwise_error() -> None:
     columns = ("np.argsort", "error", "ratio", "prepared", "ratio", "scipy τ")
     print(f"{'rows':>9}  " + "  ".join(f"{column:>10}" for column in columns))
     rng = np.random.default_rng(0)
-    sizes, times = (10_000, 100_000, 1_000_000), []
+    sizes, times = [sized(m) for m in (10_000, 100_000, 1_000_000)], []
     for m in sizes:
         y = rng.normal(size=m)
         scores = y + rng.normal(size=m)

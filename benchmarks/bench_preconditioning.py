@@ -1,15 +1,12 @@
 """Whether Jacobi preconditioning pays: iterations to tolerance, and the error that early stopping reaches.
 
 The preconditioner is the diagonal of ``XᵀLX + αI``. Runs are SciPy's on the products of rankwise, each to the
-same relative residual, not preconditioned. Real data are used when RANKWISE_SHARED names
-their folder.
+same relative residual, not preconditioned. Real data are used if they are there.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 from scipy import sparse
@@ -17,7 +14,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from benchmarks.rcv1_shaped import generate
 from benchmarks.reproduce.large_scale import Rows, reuters
-from benchmarks.timing import header
+from benchmarks.timing import header, real_data, sized
 from rankwise import load_letor, make_search_data
 from rankwise.data.ranking import RankingData
 from rankwise.metrics import get_measure
@@ -26,7 +23,7 @@ from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows, one_query
 from rankwise.types import Floats, Matrix
 
-TEXT_ROWS, HELD_ROWS, SEARCH_QUERIES = 50_000, 8_149, 1_000
+TEXT_ROWS, HELD_ROWS, SEARCH_QUERIES = sized(50_000), sized(8_149), sized(1_000)
 ALPHAS = [2.0**-10, 2.0**-5, 1.0, 2.0**5]
 PATIENCE, MAX_ITER = 10, 500
 
@@ -43,9 +40,9 @@ def data_sets() -> Iterator[tuple[str, Rows, Rows]]:
     train, held = generate(TEXT_ROWS), generate(HELD_ROWS, first_block=1_000)
     yield "text of RCV1's shape", _ranked(train.X, train.label), _ranked(held.X, held.label)
     yield "search data, dense", *_halves(make_search_data(SEARCH_QUERIES))
-    if "RANKWISE_SHARED" not in os.environ:
+    folder = real_data()
+    if folder is None:
         return
-    folder = Path(os.environ["RANKWISE_SHARED"])
     topic = reuters(folder)
     yield "Reuters-21578", topic.train, topic.validation
     parts = [

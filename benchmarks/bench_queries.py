@@ -4,16 +4,16 @@ import numpy as np
 import pandas as pd
 from sklearn.preprocessing import MinMaxScaler
 
-from benchmarks.timing import best_times, header
+from benchmarks.timing import best_times, header, sized
 from rankwise.data.scaling import scale_grouped
 from rankwise.preferences.queries import group_rows
 
 
 def run() -> None:
     rng = np.random.default_rng(0)
-    n_rows = 1_000_000
-    qid = rng.integers(20_000, size=n_rows)
-    header(f"group_rows: {n_rows:,} shuffled rows, 20,000 queries")
+    n_rows, n_queries = sized(1_000_000), sized(20_000)
+    qid = rng.integers(n_queries, size=n_rows)
+    header(f"group_rows: {n_rows:,} shuffled rows, {n_queries:,} queries")
     report(
         best_times(
             {

@@ -6,7 +6,7 @@ import tracemalloc
 import numpy as np
 from scipy import sparse
 
-from benchmarks.timing import best_times, header
+from benchmarks.timing import best_times, header, sized
 from rankwise import KernelRankRLS, RankRLS, RankRLSCV
 from rankwise.estimators.kernel_ranker import features_of_basis
 from rankwise.losses.squared import losses_on_scores
@@ -59,23 +59,26 @@ def report_alphas(name: str, make_space, repeats: int) -> None:
 def bench_alphas() -> None:
     header("31 alphas: the decomposition, all solutions from it, ratio of the sum, one alpha by Cholesky; s")
     print(f"{'':34} {'decompose':>9} {'solve all':>9} {'ratio':>7} {'one alpha':>10}")
-    X, y, qid = make(200_000, 136, 100)
+    X, y, qid = make(sized(200_000), 136, 100)
     loss = loss_of(X, y, qid)
-    report_alphas("primal, 200,000 x 136", lambda: FeatureSpace(MatrixDesign(X), loss), 3)
-    X, y, qid = make(2_500, 20, 5)
+    report_alphas(f"primal, {len(y):,} x 136", lambda: FeatureSpace(MatrixDesign(X), loss), 3)
+    X, y, qid = make(sized(2_500), 20, 5)
     rbf = Kernel(KernelName.RBF, 0.05)
     K, loss = rbf(X, X), loss_of(X, y, qid)
-    report_alphas("dual, 2,500 rows", lambda: ExampleSpace(K, loss), 1)
-    X, y, qid = make(10_000, 20, 20)
-    Z, loss = features_of_basis(X, rbf, np.arange(0, 10_000, 4)).features, loss_of(X, y, qid)
-    report_alphas("sparse, 10,000 rows, 2,500 basis", lambda: FeatureSpace(MatrixDesign(Z), loss), 1)
+    report_alphas(f"dual, {len(y):,} rows", lambda: ExampleSpace(K, loss), 1)
+    X, y, qid = make(sized(10_000), 20, 20)
+    basis = np.arange(0, len(y), 4)
+    Z, loss = features_of_basis(X, rbf, basis).features, loss_of(X, y, qid)
+    report_alphas(
+        f"sparse, {len(y):,} rows, {len(basis):,} basis", lambda: FeatureSpace(MatrixDesign(Z), loss), 1
+    )
 
 
 def bench_leave_query_out() -> None:
     """The target: leave-query-out over 31 alphas at least 50 times as fast as refitting 106 x 31 times."""
-    header("Leave-query-out, 16,140 x 25 in 106 queries (OHSUMED's shape), 31 alphas; s")
-    X, y, qid = make(16_140, 25, 153)
+    X, y, qid = make(sized(16_140), 25, 153)
     queries, sample = np.unique(qid), 3
+    header(f"Leave-query-out, {len(y):,} x 25 in {len(queries)} queries (OHSUMED's shape), 31 alphas; s")
 
     def refit() -> None:
         for q in queries[:: len(queries) // sample][:sample]:
@@ -100,8 +103,8 @@ def bench_leave_query_out() -> None:
 
 def bench_one_pass() -> None:
     """The targets: fit in at most twice X.T @ X, with less than a tenth of X in extra memory."""
-    header("Primal fit, 1,000,000 x 136 dense, against X.T @ X; s")
-    X, y, qid = make(1_000_000, 136, 100)
+    X, y, qid = make(sized(1_000_000), 136, 100)
+    header(f"Primal fit, {len(y):,} x 136 dense, against X.T @ X; s")
     for name, groups in (("queries of 100 rows", qid), ("one global ranking", None)):
         measured = best_times({"gram": lambda: X.T @ X, "fit": lambda g=groups: RankRLS().fit(X, y, g)}, 3)
         tracemalloc.start()
@@ -115,10 +118,11 @@ def bench_one_pass() -> None:
 
 def bench_sparse() -> None:
     """The target: a sparse X never becomes dense."""
-    header("Primal fit, CSR 100,000 x 2,000 with 50 non-zeros a row; s")
+    m = sized(100_000)
+    header(f"Primal fit, CSR {m:,} x 2,000 with 50 non-zeros a row; s")
     rng = np.random.default_rng(0)
-    X = sparse.random(100_000, 2_000, density=0.025, format="csr", random_state=rng)
-    y, qid = rng.normal(size=100_000), np.arange(100_000) // 100
+    X = sparse.random(m, 2_000, density=0.025, format="csr", random_state=rng)
+    y, qid = rng.normal(size=m), np.arange(m) // 100
     model = RankRLS(solver="primal")
     tracemalloc.start()
     model.fit(X, y, qid)

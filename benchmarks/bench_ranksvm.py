@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from benchmarks.rcv1_shaped import generate
-from benchmarks.timing import best_times, header
+from benchmarks.timing import best_times, header, sized
 from rankwise.losses.hinge import QueryHinge
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.differences import QueryDifferences
@@ -36,7 +36,7 @@ def bench_oracle() -> None:
     header(f"one value of the hinge (risk, gradient), real-valued labels, {N_THREADS} threads; ms")
     print(f"{'rows':>9}  {'np.argsort':>10}  {'hinge':>8}  {'ratio':>6}  {'squared':>8}  {'H·v':>8}")
     rng, times = np.random.default_rng(0), []
-    sizes = (32_000, 128_000, 512_000, 1_000_000)
+    sizes = [sized(m) for m in (32_000, 128_000, 512_000, 1_000_000)]
     for m in sizes:
         loss, scores = hinge(rng.normal(size=m)), 2.0 * rng.normal(size=m)
         squared = loss.squared_value(scores)
@@ -57,7 +57,7 @@ def bench_queries() -> None:
     """One query of a million rows, a million queries of two."""
     header(f"the hinge on extreme shapes, {N_THREADS} threads; ms")
     rng = np.random.default_rng(1)
-    for sizes in ([1_000_000], [2] * 1_000_000, [100] * 20_000):
+    for sizes in ([sized(1_000_000)], [2] * sized(1_000_000), [100] * sized(20_000)):
         m = sum(sizes)
         queries = Queries(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
         loss, scores = hinge(rng.integers(0, 5, m).astype(float), queries), rng.normal(size=m)
@@ -70,13 +70,14 @@ def bench_training() -> None:
     header(f"training to gap 1e-3, text of RCV1's shape, {N_THREADS} threads")
     print(f"{'rows':>8}  {'alpha':>6}  {'loss':>8}  {'s':>6}  {'products':>8}  {'objective':>9}  {'gap':>8}")
     runs = {"hinge": minimize_bundle, "squared": minimize_newton}
-    for n_rows, alpha, name in (
+    for full_size, alpha, name in (
         (32_000, 1e-5, "squared"),
         (128_000, 1e-5, "hinge"),
         (128_000, 1e-7, "hinge"),
         (512_000, 1e-5, "hinge"),
         (512_000, 1e-5, "squared"),
     ):
+        n_rows = sized(full_size)
         design, y = text(n_rows)
         loss = hinge(y)
         start = time.perf_counter()
@@ -88,8 +89,8 @@ def bench_training() -> None:
 
 def bench_grid() -> None:
     """The target: 13 alphas from 1e-3 to 1e-7 cost at most 2.5 times the hardest alone."""
-    header(f"a grid of 13 alphas against its smallest alone, 32,000 rows, {N_THREADS} threads")
-    design, y = text(32_000)
+    design, y = text(sized(32_000))
+    header(f"a grid of 13 alphas against its smallest alone, {len(y):,} rows, {N_THREADS} threads")
     loss, alphas = hinge(y), np.logspace(-3, -7, 13)
     products = {}
 

@@ -9,7 +9,7 @@ import numpy as np
 import sklearn
 from sklearn.datasets import load_svmlight_file
 
-from benchmarks.timing import best_times, header
+from benchmarks.timing import best_times, header, sized
 from rankwise import convert_letor, load_letor, open_store
 
 N_THREADS = 2
@@ -31,7 +31,7 @@ print((kilobytes("VmHWM") - before) * 1024, sum(part.nbytes for part in parts))
 """
 
 
-def write_sparse_letor(path: Path, n_bytes: int = 60_000_000, seed: int = 0) -> None:
+def write_sparse_letor(path: Path, n_bytes: int = sized(60_000_000), seed: int = 0) -> None:
     """Queries of 5 to 60 rows, each with 10 to 120 of 20,000 features."""
     rng = np.random.default_rng(seed)
     written, query = 0, 0

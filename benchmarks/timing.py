@@ -4,8 +4,28 @@ import os
 import platform
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
+
+# With --quick, data are smaller by this factor; targets are meant for the full sizes.
+QUICK_SHARE = 20
+quick = False
+
+
+def sized(n: int) -> int:
+    """A number of rows: n, or with --quick a fraction of it."""
+    return max(100, n // QUICK_SHARE) if quick else n
+
+
+def real_data() -> Path | None:
+    """The folder of real data sets, which a user's clone does not have; says so if it is not there."""
+    default = Path(__file__).parent.parent.parent / "shared" / "data"
+    folder = Path(os.environ.get("RANKWISE_SHARED", default))
+    if folder.is_dir():
+        return folder
+    print("The real data sets are left out: RANKWISE_SHARED does not name their folder.")
+    return None
 
 
 def best_times(
@@ -25,4 +45,8 @@ def best_times(
 
 def header(title: str) -> None:
     cores = len(os.sched_getaffinity(0))
-    print(f"\n## {title}  (Python {platform.python_version()}, NumPy {np.__version__}, {cores} cores)")
+    size = ", quick: smaller data" if quick else ""
+    print(
+        f"\n## {title}  (Python {platform.python_version()}, NumPy {np.__version__}, {cores} cores{size})",
+        flush=True,
+    )
