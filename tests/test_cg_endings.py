@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GroupKFold
 
 from noisy_ranking import noisy_ranking
 from rankwise import RankRLS, RankRLSCV
@@ -22,15 +23,26 @@ def test_nothing_that_regularizes_warns():
         RankRLS(alpha=0, solver="cg").fit(*noisy_ranking())
 
 
-def failing_in_call(number, failure):
+def failing_in_call(number, failure, once=False):
     """The product of `NativeRows`, until its call of this number."""
     product, calls = NativeRows.query_normal_product, []
 
     def product_or_failure(self, *arguments):
         calls.append(None)
-        return product(self, *arguments) if len(calls) < number else failure(self)
+        fails = len(calls) == number if once else len(calls) >= number
+        return failure(self) if fails else product(self, *arguments)
 
     return product_or_failure
+
+
+def counting(calls):
+    product = NativeRows.query_normal_product
+
+    def counted(self, *arguments):
+        calls.append(None)
+        return product(self, *arguments)
+
+    return counted
 
 
 def interrupt(rows):
@@ -72,7 +84,39 @@ def test_an_interrupted_choice_keeps_the_settings_tried_so_far(monkeypatch):
     assert [setting["ties"] for setting in choice.settings_] == ["keep"]
 
 
-def test_an_interrupt_among_folds_ends_the_choice(monkeypatch):
+@pytest.mark.parametrize("fold", [0, 1])
+def test_an_interrupted_setting_counts_only_if_it_is_the_first(monkeypatch, fold):
+    options = {"alphas": [0.5, 2.0], "solver": "cg", "cv": 3}
+    calls = []
+    monkeypatch.setattr(NativeRows, "query_normal_product", counting(calls))
+    first = RankRLSCV(**options).fit(*noisy_ranking())
+    in_folds = len(calls) - first.n_iter_
+    monkeypatch.undo()
+    number = in_folds + 5 + fold * in_folds // 3
+    monkeypatch.setattr(NativeRows, "query_normal_product", failing_in_call(number, interrupt, once=True))
+    with pytest.warns(UserWarning, match="no setting after .*'keep'.* is tried"):
+        choice = RankRLSCV(**options, ties=("keep", "drop")).fit(*noisy_ranking())
+    assert choice.settings_ == first.settings_
+    np.testing.assert_array_equal(choice.scores_, first.scores_)
+    np.testing.assert_array_equal(choice.coef_, first.coef_)
+
+
+def test_an_interrupt_in_a_later_fold_chooses_on_those_before_it(monkeypatch):
+    X, y, qid = noisy_ranking()
+    calls = []
+    monkeypatch.setattr(NativeRows, "query_normal_product", counting(calls))
+    whole = RankRLSCV([0.5, 2.0], solver="cg", cv=3).fit(X, y, qid)
+    number = len(calls) - whole.n_iter_ - 3
+    monkeypatch.undo()
+    monkeypatch.setattr(NativeRows, "query_normal_product", failing_in_call(number, interrupt, once=True))
+    with pytest.warns(UserWarning, match="2 of 3 folds choose alpha"):
+        choice = RankRLSCV([0.5, 2.0], solver="cg", cv=3).fit(X, y, qid)
+    splits = list(GroupKFold(3).split(X, y, qid))
+    same = RankRLSCV([0.5, 2.0], solver="cg", cv=splits[:2]).fit(X, y, qid)
+    np.testing.assert_allclose(choice.scores_, same.scores_)
+
+
+def test_an_interrupt_in_the_first_fold_ends_the_choice(monkeypatch):
     monkeypatch.setattr(NativeRows, "query_normal_product", failing_in_call(5, interrupt))
     with pytest.raises(KeyboardInterrupt):
         RankRLSCV([0.5, 2.0], solver="cg", cv=3).fit(*noisy_ranking())

@@ -1,10 +1,14 @@
 """RankSVMCV chooses what RankSVM would, alpha by alpha."""
 
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 
-from rankwise import ParameterError, RankSVM, RankSVMCV, load
+from rankwise import DataError, ParameterError, RankSVM, RankSVMCV, load
 from rankwise.metrics import pairwise_error
+from rankwise.operators.design import MatrixDesign
 
 ALPHAS = [1e-3, 1e-2, 1e-1, 1.0]
 
@@ -36,8 +40,6 @@ def test_an_eval_set_chooses_the_alpha_that_is_best_on_it(loss, tol):
 def test_folds_of_queries_score_each_query_by_a_model_that_did_not_see_it():
     X, y, qid = ranking()
     model = RankSVMCV(ALPHAS, cv=3, tol=1e-4).fit(X, y, qid)
-    from sklearn.model_selection import GroupKFold
-
     scores = np.empty(len(y))
     for train, test in GroupKFold(3).split(X, y, qid):
         scores[test] = RankSVM(1e-2, tol=1e-4).fit(X[train], y[train], qid[train]).predict(X[test])
@@ -53,10 +55,121 @@ def test_patience_leaves_out_alphas_after_the_best():
     assert model.scores_[0, :2].min() >= model.scores_.min()
 
 
-def test_one_global_ranking_needs_an_eval_set():
+@pytest.mark.parametrize("order", ["as given", "sorted by label"])
+def test_one_global_ranking_is_chosen_on_folds_of_rows_that_have_their_share_of_all_labels(order):
     X, y, _ = ranking()
-    with pytest.raises(ParameterError, match="eval_set"):
-        RankSVMCV(ALPHAS).fit(X, y)
+    rows = np.arange(len(y)) if order == "as given" else np.argsort(y)
+    model = RankSVMCV(ALPHAS, cv=4, tol=1e-5).fit(X[rows], y[rows])
+    assert model.cv_ == "leave-fold-out"
+    fold = np.argsort(np.argsort(y)) % 4
+    errors = []
+    for k in range(4):
+        left = fold == k
+        alone = RankSVM(1e-2, tol=1e-5).fit(X[~left], y[~left])
+        errors.append(pairwise_error(y[left], alone.predict(X[left])))
+    assert model.scores_[0, 1] == pytest.approx(np.mean(errors), abs=5e-3)
+
+
+def test_splits_of_rows_are_taken_as_they_are():
+    X, y, _ = ranking()
+    model = RankSVMCV([1e-2], cv=KFold(4), tol=1e-5).fit(X, y)
+    errors = []
+    for train, test in KFold(4).split(X):
+        alone = RankSVM(1e-2, tol=1e-5).fit(X[train], y[train])
+        errors.append(pairwise_error(y[test], alone.predict(X[test])))
+    assert model.scores_[0, 0] == pytest.approx(np.mean(errors), abs=5e-3)
+    with pytest.raises(DataError, match="hold out rows and train on all others, as KFold does"):
+        RankSVMCV(cv=[(np.arange(10), np.arange(10, 20))]).fit(X, y)
+    with pytest.raises(DataError, match="every row at most once"):
+        RankSVMCV(cv=ShuffleSplit(5, random_state=0)).fit(X, y)
+
+
+def test_what_cannot_be_folded_is_named():
+    X, y, qid = ranking()
+    with pytest.raises(ParameterError, match="between 2 and the number of rows, 80; got 81"):
+        RankSVMCV(cv=81).fit(X, y)
+    with pytest.raises(ParameterError, match="pass one to fit, or set cv"):
+        RankSVMCV(cv=None).fit(X, y)
+    with pytest.raises(DataError, match="Without fold 1 of cv: There is nothing to learn"):
+        RankSVMCV(cv=2).fit(X, np.where(qid == qid[0], y, 0.0), qid)
+
+
+class Interrupting:
+    """Products with X, or its transpose, that the keyboard interrupts once, in the n-th call."""
+
+    def __init__(self, monkeypatch, call, product="adjoint"):
+        self.calls = 0
+        multiply = getattr(MatrixDesign, product)
+
+        def interrupted(design, vector):
+            self.calls += 1
+            if self.calls == call:
+                raise KeyboardInterrupt
+            return multiply(design, vector)
+
+        monkeypatch.setattr(MatrixDesign, product, interrupted)
+
+
+def calls_until(n_alphas, monkeypatch, **options):
+    """How many products are through after so many alphas (of all folds)."""
+    with monkeypatch.context() as patch:
+        count, at = Interrupting(patch, -1), []
+        RankSVMCV(ALPHAS, on_alpha=lambda step: at.append(count.calls), **options).fit(*ranking())
+    return at[n_alphas - 1]
+
+
+LOSSES = ["hinge", "squared_hinge"]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_an_interrupt_in_a_later_fold_chooses_on_the_folds_before_it(loss, monkeypatch):
+    X, y, qid = ranking()
+    options = {"cv": 3, "tol": 1e-6, "loss": loss}
+    call = calls_until(5, monkeypatch, **options) + 2
+    Interrupting(monkeypatch, call)
+    seen = []
+    with pytest.warns(UserWarning, match="Interrupted from the keyboard; 1 of 3 folds choose alpha"):
+        model = RankSVMCV(ALPHAS, on_alpha=seen.append, **options).fit(X, y, qid)
+    assert len(seen) == 5  # four alphas of the first fold, one of the second, and then no more
+    _, test = next(GroupKFold(3).split(X, y, qid))
+    train = np.setdiff1d(np.arange(len(y)), test)
+    for alpha, score in zip(ALPHAS, model.scores_[0], strict=True):
+        alone = RankSVM(alpha, loss=loss, tol=1e-6).fit(X[train], y[train], qid[train])
+        assert score == pytest.approx(pairwise_error(y[test], alone.predict(X[test]), qid[test]), abs=0.02)
+    best = RankSVM(model.best_["alpha"], loss=loss, tol=1e-6).fit(X, y, qid)
+    assert model.objective_ == pytest.approx(best.objective_, abs=2e-6)
+    assert model.gap_ <= 1e-6
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_an_interrupt_in_the_first_fold_chooses_among_the_alphas_before_it(loss, monkeypatch):
+    options = {"cv": 3, "tol": 1e-6, "loss": loss}
+    Interrupting(monkeypatch, calls_until(2, monkeypatch, **options) + 2)
+    with pytest.warns(UserWarning, match="1 of 3 folds"):
+        model = RankSVMCV(ALPHAS, **options).fit(*ranking())
+    assert model.alphas_.tolist() == ALPHAS[2:]
+    assert model.best_["alpha"] in ALPHAS[2:]
+
+
+def test_an_interrupt_before_there_is_anything_to_choose_by_is_passed_on(monkeypatch):
+    Interrupting(monkeypatch, 2)
+    with pytest.raises(KeyboardInterrupt):
+        RankSVMCV(ALPHAS, tol=1e-6).fit(*ranking())
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("product, call", [("adjoint", 2), ("adjoint", 12), ("scores", 14)])
+def test_an_interrupt_on_an_eval_set_keeps_the_best_so_far(loss, product, call, monkeypatch):
+    seen = []
+    Interrupting(monkeypatch, call, product)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = RankSVMCV(ALPHAS, tol=1e-6, loss=loss, on_alpha=seen.append).fit(
+            *ranking(), eval_set=ranking(seed=1)
+        )
+    assert any("no alpha below" in str(one.message) for one in caught)
+    assert len(model.alphas_) == len(seen) < len(ALPHAS)
+    assert model.best_["score"] == model.scores_.min()
 
 
 def test_a_saved_choice_is_loaded_as_it_was(tmp_path):

@@ -172,6 +172,34 @@ def test_folds_of_queries_are_left_out_together():
     assert same.scores_[0, 0] == pytest.approx(model.scores_[0, 0])
 
 
+@pytest.mark.parametrize(
+    "choice",
+    [
+        RankRLSCV(ALPHAS, cv=4, solver="primal"),
+        RankRLSCV(ALPHAS, cv=4, solver="dual"),
+        RankRLSCV(ALPHAS, cv=4, solver="cg", tol=1e-12),
+        KernelRankRLSCV(ALPHAS, cv=4, kernel="linear"),
+        KernelRankRLSCV(ALPHAS, cv=4, kernel="linear", basis=30),
+    ],
+    ids=str,
+)
+def test_folds_of_one_global_ranking_are_rows_dealt_out_by_label(choice):
+    X, y, _ = ranking()
+    choice.fit(X, y)
+    fold = np.empty(len(y), dtype=int)
+    fold[np.argsort(y, kind="stable")] = np.arange(len(y)) % 4
+    for a, alpha in enumerate(ALPHAS):
+        errors = []
+        for k in range(4):
+            rest, left = fold != k, fold == k
+            model = RankRLS(alpha=alpha).fit(X[rest], y[rest])
+            errors.append(pairwise_error(y[left], model.predict(X[left])))
+        assert choice.scores_[0, a] == pytest.approx(np.mean(errors))
+    assert choice.cv_ == "leave-fold-out"
+    alone = RankRLS(alpha=choice.best_["alpha"]).fit(X, y)
+    np.testing.assert_allclose(choice.predict(X), alone.predict(X), rtol=1e-6)
+
+
 def test_an_eval_set_is_used_when_there_is_one():
     X, y, qid = ranking(m=60)
     V, v, vid = ranking(m=50, seed=1)

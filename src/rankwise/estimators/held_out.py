@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -102,10 +102,7 @@ def _draw(n: int, fraction: float, random: Any) -> Bools:
 
 def rows_without(problem: Problem, held: Bools) -> Problem:
     """The other rows; of a matrix on disk nothing is copied, but the held-out rows weigh nothing."""
-    if not is_on_disk(problem.X):
-        return _rows_of(problem, ~held)
-    weight = np.ones(len(held)) if problem.row_weight is None else problem.row_weight
-    return replace(problem, row_weight=np.where(held, 0.0, weight))
+    return problem.weightless(held) if is_on_disk(problem.X) else _rows_of(problem, ~held)
 
 
 def _rows_of(problem: Problem, rows: Bools) -> Problem:

@@ -196,8 +196,8 @@ class RankRLSCV(SelectingRanker, LinearRanker):
     cv : "leave-query-out", "leave-pair-out", int, splitter or None, default="leave-query-out"
         What the choice rests on when `fit` gets no `eval_set`. Leave-query-out is exact for every alpha, at
         the price of a few fits; a number of folds or a scikit-learn splitter of whole queries is treated
-        alike. One global ranking (no qid) has nothing to leave out but pairs of rows: leave-pair-out then
-        takes its place.
+        alike. In one global ranking (no qid) leave-pair-out takes its place, and folds are of rows: dealt out
+        by their labels, or by a splitter; each takes a fit then.
     measure : str or Measure, default="pairwise_error"
         What is measured on the rows left out; see `rankwise.metrics.get_measure`.
     solver : {"auto", "primal", "dual", "cg"}, default="auto"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -9,17 +10,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankwise.errors import ParameterError
 from rankwise.estimators.base import LinearRanker
 from rankwise.estimators.held_out import judged_rows, rows_without
 from rankwise.estimators.ranksvm import Hinge, RankSVM, query_hinge, warn_unless_converged
 from rankwise.metrics.measure import Measure, get_measure
 from rankwise.operators.design import MatrixDesign
 from rankwise.persist.fields import Fields, array, value
-from rankwise.selection.criteria import best_alpha, folds_of_queries
+from rankwise.selection.criteria import LEAVE_FOLD_OUT, best_alpha
+from rankwise.selection.folds import draw_folds, score_folds
 from rankwise.solvers.alpha_path import bundle_path, newton_path
 from rankwise.solvers.certified import Certified
-from rankwise.types import Floats, Weighting
+from rankwise.types import Floats, Ints, Weighting
 from rankwise.validation import (
     Problem,
     check_alphas,
@@ -54,14 +55,16 @@ class RankSVMCV(LinearRanker):
     """Linear RankSVM that chooses alpha on held-out queries.
 
     The alphas are solved from the largest down, each from the weights and, with the hinge, the cutting planes
-    of those before it: a grid costs little more than its smallest alpha.
+    of those before it: a grid costs little more than its smallest alpha. Ctrl-C ends the search with a
+    warning; the choice is then made by the folds, or of the alphas on an `eval_set`, that are through.
 
     Parameters
     ----------
     alphas : sequence of float, default=(1e-3, ..., 1e-7)
         The values to choose from.
     cv : int, splitter or None, default=5
-        How many folds of whole queries, or a scikit-learn splitter; not used when `fit` gets an `eval_set`.
+        How many folds of whole queries (of rows dealt out by their labels, for one global ranking), or a
+        scikit-learn splitter; not used when `fit` gets an `eval_set`.
     measure : str or Measure, default="pairwise_error"
         What is measured on the rows left out; see `rankwise.metrics.get_measure`.
     patience : int or None, default=None
@@ -150,7 +153,7 @@ class RankSVMCV(LinearRanker):
             scores = self._cross_validate(problem, alphas, measure)
             _, chosen = best_alpha(scores[None, :], measure)
             (result,) = self._path(problem, alphas[[chosen]])
-            self.cv_ = "leave-fold-out"
+            self.cv_ = LEAVE_FOLD_OUT
         _, chosen = best_alpha(scores[None, :], measure)
         warn_unless_converged(result, self.tol)
         tried = ~np.isnan(scores)
@@ -164,7 +167,7 @@ class RankSVMCV(LinearRanker):
         return self
 
     def _path(self, problem: Problem, alphas: Floats) -> Iterator[Certified]:
-        """The models for these alphas, in this order."""
+        """The models for these alphas, in this order, down to an interrupted one."""
         path = _PATHS[check_choice("loss", self.loss, Hinge)]
         return path(
             MatrixDesign(problem.X),
@@ -177,39 +180,53 @@ class RankSVMCV(LinearRanker):
     def _choose_on(
         self, rows: Problem, problem: Problem, alphas: Floats, measure: Measure
     ) -> tuple[Floats, Certified]:
-        """The score of each alpha on an eval_set, down to where patience ends, and the best model."""
-        judged = judged_rows(rows, measure, "eval_set")
+        """The score of each alpha on an eval_set, down to where patience or an interrupt ends, and the best
+        model."""
+        judged, design = judged_rows(rows, measure, "eval_set"), MatrixDesign(rows.X)
         scores = np.full(len(alphas), np.nan)
         best, unimproved = None, 0
-        for k, result in zip(reversed(range(len(alphas))), self._path(problem, alphas[::-1]), strict=False):
-            scores[k] = judged.measure(MatrixDesign(rows.X).scores(result.coef))
-            self._tell(float(alphas[k]), result, float(scores[k]))
-            if best_alpha(scores[None, :], measure)[1] == k or best is None:
-                best, unimproved = result, 0
-            else:
-                unimproved += 1
-            if result.interrupted or unimproved == self.patience:
-                break
+        try:
+            for k, result in self._descend(problem, alphas):
+                scores[k] = judged.measure(design.scores(result.coef))
+                self._tell(float(alphas[k]), result, float(scores[k]))
+                if best is None or best_alpha(scores[None, :], measure)[1] == k:
+                    best, unimproved = result, 0
+                else:
+                    unimproved += 1
+                if result.interrupted:
+                    raise KeyboardInterrupt
+                if unimproved == self.patience:
+                    break
+        except KeyboardInterrupt:
+            if best is None:
+                raise
+            warnings.warn(
+                f"Interrupted from the keyboard; no alpha below {alphas[~np.isnan(scores)][0]:g} is tried.",
+                stacklevel=3,
+            )
         assert best is not None
         return scores, best
 
     def _cross_validate(self, problem: Problem, alphas: Floats, measure: Measure) -> Floats:
-        """The score of each alpha, every query scored by a model that did not see its fold."""
-        if problem.queries.n_queries == 1 or self.cv is None:
-            raise ParameterError(
-                "RankSVMCV chooses alpha on folds of queries; pass qid (and cv), or an eval_set to fit."
-            )
-        query = problem.queries.query_of_row()
-        held_out = np.full((len(query), len(alphas)), np.nan)
-        for fold in folds_of_queries(self.cv, problem):
-            held = np.isin(query, fold)
-            rest, design = rows_without(problem, held), MatrixDesign(problem.X[held])
-            for k, result in zip(reversed(range(len(alphas))), self._path(rest, alphas[::-1]), strict=True):
-                held_out[held, k] = design.scores(result.coef)
+        """The score of each alpha, every row scored by a model that did not see its fold."""
+
+        def score(rows: Ints, scores: Floats) -> None:
+            held = np.zeros(len(problem.y), dtype=np.bool_)
+            held[rows] = True
+            design = MatrixDesign(problem.X[rows])
+            for k, result in self._descend(rows_without(problem, held), alphas):
+                if result.interrupted:
+                    raise KeyboardInterrupt
+                scores[:, k] = design.scores(result.coef)
                 self._tell(float(alphas[k]), result, None)
-        seen = ~np.isnan(held_out[:, 0])
-        prepared = measure.on(problem.y[seen], query[seen])
-        return np.array([prepared(column) for column in held_out[seen].T])
+
+        folds = draw_folds(self.cv, problem)
+        scores, _ = score_folds(folds, len(alphas), score)
+        return folds.measured(scores, problem, measure)
+
+    def _descend(self, problem: Problem, alphas: Floats) -> Iterator[tuple[int, Certified]]:
+        """The place of each alpha and its model, the largest first."""
+        return zip(reversed(range(len(alphas))), self._path(problem, alphas[::-1]), strict=False)
 
     def _tell(self, alpha: float, result: Certified, score: float | None) -> None:
         if self.on_alpha is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from functools import partial
 from itertools import product
 from typing import Any, Self
 
@@ -15,10 +14,16 @@ from rankwise.errors import ParameterError
 from rankwise.estimators.base import Ranker
 from rankwise.estimators.held_out import HeldOut, judged_rows
 from rankwise.estimators.least_squares import LeastSquaresRanker
-from rankwise.losses.squared import losses_on_scores
+from rankwise.losses.squared import SquaredLoss, losses_on_scores
 from rankwise.metrics.measure import Measure, get_measure
 from rankwise.persist.fields import Fields, array, value
-from rankwise.selection.criteria import Criterion, Validation, best_alpha, choose_criterion
+from rankwise.selection.criteria import (
+    Criterion,
+    Validation,
+    Values,
+    best_alpha,
+    choose_criterion,
+)
 from rankwise.solvers.krylov import KrylovSpace
 from rankwise.solvers.spaces import Space
 from rankwise.types import Floats
@@ -78,15 +83,21 @@ class SelectingRanker(Ranker):
         criterion, held_out = self._criterion(problem, eval_set, measure)
         settings, values, best = [], [], None
         for setting, candidate in self._candidates():
-            space = _space_of(candidate, problem, held_out)
-            refit = partial(_space_of, candidate)
-            settings.append(setting)
-            values.append(criterion.values(space, alphas, candidate._scores_for_all, refit))
-            if best_alpha(np.stack(values), measure)[0] == len(values) - 1:
-                best = candidate, space
-            if isinstance(space, KrylovSpace) and space.interrupted:
+            try:
+                space, found = _values_of(candidate, problem, held_out, criterion, alphas)
+                interrupted = found.interrupted
+            except KeyboardInterrupt:
+                if best is None:
+                    raise
+                interrupted = True
+            if best is None or not interrupted:
+                settings.append(setting)
+                values.append(found.values)
+                if best_alpha(np.stack(values), measure)[0] == len(values) - 1:
+                    best = candidate, space
+            if interrupted:
                 warnings.warn(
-                    f"Interrupted from the keyboard; no setting after {setting} is tried.", stacklevel=2
+                    f"Interrupted from the keyboard; no setting after {settings[-1]} is tried.", stacklevel=2
                 )
                 break
         assert best is not None
@@ -147,11 +158,23 @@ class SelectingRanker(Ranker):
         raise NotImplementedError
 
 
-def _space_of(candidate: LeastSquaresRanker, problem: Problem, held_out: HeldOut | None = None) -> Space:
-    """Where a candidate learns from these rows; only conjugate gradient has use for those held out."""
-    losses = losses_on_scores(problem, *candidate._checked_choices())
-    (space,) = candidate._spaces_for(problem.X, losses, held_out if candidate.solver == "cg" else None)
-    return space
+def _values_of(
+    candidate: LeastSquaresRanker,
+    problem: Problem,
+    held_out: HeldOut | None,
+    criterion: Criterion,
+    alphas: Floats,
+) -> tuple[Space, Values]:
+    """Where a candidate learns, and the measure for all its alphas."""
+
+    def loss_on(problem: Problem) -> SquaredLoss:
+        (loss,) = losses_on_scores(problem, *candidate._checked_choices())
+        return loss
+
+    # Only conjugate gradient has use for the rows that judge iterates.
+    judges = held_out if candidate.solver == "cg" else None
+    (space,) = candidate._spaces_for(problem.X, [loss_on(problem)], judges)
+    return space, criterion.values(space, alphas, candidate._scores_for_all, loss_on)
 
 
 def grid_of(options: dict[str, Any]) -> Iterator[dict[str, Any]]:

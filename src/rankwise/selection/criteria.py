@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from rankwise.errors import DataError, ParameterError
+from rankwise.losses.squared import SquaredLoss
 from rankwise.metrics.measure import Measure
+from rankwise.selection.folds import Folds, draw_folds, each_query, score_folds
 from rankwise.solvers.hold_out import held_out_scores
 from rankwise.solvers.krylov import KrylovSpace
 from rankwise.solvers.leave_pair_out import centred_ridge, leave_pair_out_error
@@ -19,11 +21,20 @@ from rankwise.validation import Problem
 
 LEAVE_QUERY_OUT = "leave-query-out"
 LEAVE_PAIR_OUT = "leave-pair-out"
+LEAVE_FOLD_OUT = "leave-fold-out"
 
 # Scores of rows, one column an alpha, for coefficients of shape (n_alphas, p).
 ScoreAll = Callable[[Floats, Matrix], Floats]
-# The space of the same model for other row weights.
-Refit = Callable[[Problem], Space]
+# The loss of the same model for other row weights.
+LossOn = Callable[[Problem], SquaredLoss]
+
+
+@dataclass(frozen=True)
+class Values:
+    """The measure for every alpha, NaN where there is none, and whether an interrupt cut them short."""
+
+    values: Floats
+    interrupted: bool = False
 
 
 class Criterion(Protocol):
@@ -32,42 +43,38 @@ class Criterion(Protocol):
     @property
     def name(self) -> str: ...
 
-    def values(self, space: Space, alphas: Floats, score_all: ScoreAll, refit: Refit) -> Floats: ...
+    def values(self, space: Space, alphas: Floats, score_all: ScoreAll, loss_on: LossOn) -> Values: ...
 
 
 @dataclass(frozen=True)
 class HoldOut:
-    """The measure of every query's scores by the model fitted without that query's fold; exact."""
+    """The measure of every fold's scores by the model fitted without it; exact.
+
+    Queries need no refitting: they are blocks of the decomposition. Rows of one ranking are not, and
+    conjugate gradient has none; there, one fit for each fold, whose rows weigh nothing in it.
+    """
 
     name: str
-    folds: Sequence[Ints]
+    folds: Folds
     problem: Problem
     measure: Measure
 
-    def values(self, space: Space, alphas: Floats, score_all: ScoreAll, refit: Refit) -> Floats:
-        if isinstance(space, KrylovSpace):
-            scores = self._refitted_scores(alphas, score_all, refit)
-        else:
-            scores = held_out_scores(_bare(space), self.folds, alphas)
-        seen = ~np.isnan(scores[:, 0])
-        query = self.problem.queries.query_of_row()[seen]
-        prepared = self.measure.on(self.problem.y[seen], query)
-        return np.array([prepared(column) for column in scores[seen].T])
+    def values(self, space: Space, alphas: Floats, score_all: ScoreAll, loss_on: LossOn) -> Values:
+        problem, interrupted = self.problem, False
+        if isinstance(space, KrylovSpace) or problem.queries.n_queries == 1:
 
-    def _refitted_scores(self, alphas: Floats, score_all: ScoreAll, refit: Refit) -> Floats:
-        """Conjugate gradient has no shortcut: one run for each fold, whose rows weigh nothing in it."""
-        problem = self.problem
-        query, weight = problem.queries.query_of_row(), problem.row_weight
-        scores = np.full((len(query), len(alphas)), np.nan)
-        for fold in self.folds:
-            rows = np.flatnonzero(np.isin(query, fold))
-            without = np.ones(len(query)) if weight is None else weight.copy()
-            without[rows] = 0.0
-            space = refit(replace(problem, row_weight=without))
-            scores[rows] = score_all(space.solve_all(alphas), problem.X[rows])
-            if isinstance(space, KrylovSpace) and space.interrupted:
-                raise KeyboardInterrupt  # nothing can be chosen before all folds are through
-        return scores
+            def score(rows: Ints, scores: Floats) -> None:
+                refitted = space.with_loss(loss_on(problem.weightless(rows)))
+                found = score_all(refitted.solve_all(alphas), problem.X[rows])
+                if isinstance(refitted, KrylovSpace) and refitted.interrupted:
+                    raise KeyboardInterrupt
+                scores[:] = found
+
+            scores, interrupted = score_folds(self.folds, len(alphas), score)
+        else:
+            queries = [np.unique(self.folds.compared[rows]) for rows in self.folds.rows]
+            scores = held_out_scores(_bare(space), queries, alphas)
+        return Values(self.folds.measured(scores, problem, self.measure), interrupted)
 
 
 @dataclass(frozen=True)
@@ -78,11 +85,13 @@ class LeavePairOut:
     measure: Measure
     name: str = LEAVE_PAIR_OUT
 
-    def values(self, space: Space, alphas: Floats, score_all: ScoreAll, refit: Refit) -> Floats:
+    def values(self, space: Space, alphas: Floats, score_all: ScoreAll, loss_on: LossOn) -> Values:
         if isinstance(space, KrylovSpace):
-            raise ParameterError("Leave-pair-out needs a closed form; with solver='cg', give an eval_set.")
+            raise ParameterError(
+                "Leave-pair-out needs a closed form; with solver='cg', set cv to a number of folds."
+            )
         errors = leave_pair_out_error(centred_ridge(_bare(space), alphas), self.problem.y)
-        return 1.0 - errors if self.measure.higher_is_better else errors
+        return Values(1.0 - errors if self.measure.higher_is_better else errors)
 
 
 @dataclass(frozen=True)
@@ -96,13 +105,14 @@ class Validation:
     measure: Measure
     name: str = "eval_set"
 
-    def values(self, space: Space, alphas: Floats, score_all: ScoreAll, refit: Refit) -> Floats:
+    def values(self, space: Space, alphas: Floats, score_all: ScoreAll, loss_on: LossOn) -> Values:
         if isinstance(space, KrylovSpace) and space.validation is not None:
             (run,) = space.run(alphas)
-            return np.array([space.reading(run, k).value for k in range(len(alphas))])
+            values = np.array([space.reading(run, k).value for k in range(len(alphas))])
+            return Values(values, space.interrupted)
         prepared = self.measure.on(self.problem.y, self.problem.queries)
         scores = score_all(space.solve_all(alphas), self.problem.X)
-        return np.array([prepared(column) for column in scores.T])
+        return Values(np.array([prepared(column) for column in scores.T]))
 
 
 def choose_criterion(cv: Any, problem: Problem, measure: Measure) -> Criterion:
@@ -110,8 +120,6 @@ def choose_criterion(cv: Any, problem: Problem, measure: Measure) -> Criterion:
 
     Leave-query-out of a single ranking would leave nothing to learn from; leave-pair-out takes its place.
     """
-    if cv is None:
-        raise ParameterError("cv=None chooses alpha on an eval_set; pass one to fit, or set cv.")
     if isinstance(cv, str):
         if cv not in (LEAVE_QUERY_OUT, LEAVE_PAIR_OUT):
             raise ParameterError(
@@ -125,9 +133,8 @@ def choose_criterion(cv: Any, problem: Problem, measure: Measure) -> Criterion:
                 f"Leave-pair-out is for one global ranking; there are {problem.queries.n_queries} queries, "
                 f"use cv='{LEAVE_QUERY_OUT}'."
             )
-        folds = [np.array([q]) for q in range(problem.queries.n_queries)]
-        return HoldOut(LEAVE_QUERY_OUT, folds, problem, measure)
-    return HoldOut("leave-fold-out", folds_of_queries(cv, problem), problem, measure)
+        return HoldOut(LEAVE_QUERY_OUT, each_query(problem.queries), problem, measure)
+    return HoldOut(LEAVE_FOLD_OUT, draw_folds(cv, problem), problem, measure)
 
 
 def _leave_pair_out(problem: Problem, measure: Measure) -> LeavePairOut:
@@ -139,36 +146,6 @@ def _leave_pair_out(problem: Problem, measure: Measure) -> LeavePairOut:
     if len(np.unique(problem.y)) < 2:
         raise DataError("All labels are tied; there is no pair to choose alpha by.")
     return LeavePairOut(problem, measure)
-
-
-def folds_of_queries(cv: Any, problem: Problem) -> list[Ints]:
-    """The folds of a scikit-learn splitter, each as a set of whole queries."""
-    query = problem.queries.query_of_row()
-    if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
-        from sklearn.model_selection import GroupKFold
-
-        if not 2 <= cv <= problem.queries.n_queries:
-            raise ParameterError(
-                f"The 'cv' parameter must be between 2 and the number of queries, "
-                f"{problem.queries.n_queries}; got {cv}."
-            )
-        cv = GroupKFold(int(cv))
-    if isinstance(cv, str) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
-        raise ParameterError(f"The 'cv' parameter must be a number of folds or a splitter; got {cv!r}.")
-    labels = problem.queries.labels
-    groups = query if labels is None or labels.dtype.kind == "O" else labels[query]
-    splits = cv.split(np.zeros((len(query), 1)), problem.y, groups) if hasattr(cv, "split") else cv
-    held = np.zeros(len(query), dtype=int)
-    folds = []
-    for train, test in splits:
-        held[test] += 1
-        fold = np.unique(query[test])
-        if np.isin(query[train], fold).any() or len(train) + len(test) != len(query):
-            raise DataError("cv must hold out whole queries and train on all others, as GroupKFold does.")
-        folds.append(fold.astype(np.int64))
-    if (held > 1).any():
-        raise DataError("cv must hold out every query at most once.")
-    return folds
 
 
 def _bare(space: Space) -> Any:

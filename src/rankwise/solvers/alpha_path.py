@@ -15,7 +15,7 @@ from rankwise.types import Floats
 def bundle_path(
     design: Design, loss: HingeLoss, alphas: Floats, *, tol: float, max_iter: int
 ) -> Iterator[Certified]:
-    """Solve for each alpha in turn; descending ones are cheapest.
+    """Solve for each alpha in turn, down to an interrupted one; descending ones are cheapest.
 
     Planes below the risk and scores of directions do not depend on alpha and are kept, so that a grid costs
     little more than its smallest alpha alone.
@@ -25,16 +25,20 @@ def bundle_path(
         result = minimize_bundle(
             design, loss, float(alpha), tol=tol, max_iter=max_iter, start=start, known=known
         )
-        start = result.coef
         yield result
+        if result.interrupted:
+            return  # an interrupt may have left what is known half updated
+        start = result.coef
 
 
 def newton_path(
     design: Design, loss: HingeLoss, alphas: Floats, *, tol: float, max_iter: int
 ) -> Iterator[Certified]:
-    """Solve for each alpha in turn, from the weights of the one before."""
+    """Solve for each alpha in turn, down to an interrupted one, from the weights of the one before."""
     start = None
     for alpha in alphas:
         result = minimize_newton(design, loss, float(alpha), tol=tol, max_iter=max_iter, start=start)
-        start = result.coef
         yield result
+        if result.interrupted:
+            return
+        start = result.coef

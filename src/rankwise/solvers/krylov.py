@@ -53,6 +53,8 @@ class KrylovSpace:
     right : Floats, shape (p,) or (p, k)
     turn : callable
         From z to coefficients.
+    with_loss : callable
+        The space for another loss on the same rows, without validation.
     iterations : Iterations
     validation : Validation or None
         Of z; needed to stop early.
@@ -63,6 +65,7 @@ class KrylovSpace:
     product: LinearMap
     right: Floats
     iterations: Iterations
+    with_loss: Callable[[SquaredLoss], KrylovSpace]
     validation: Validation | None = None
     turn: LinearMap = lambda z: z
     runs: list[ShiftedCGResult] = field(default_factory=list)
@@ -125,7 +128,14 @@ def feature_space(
     """Weights of features (paper C, equation 8): O(m s + l) an iteration, O(n) memory."""
     F = loss.differences
     right = design.adjoint(F.adjoint(loss.target))
-    return KrylovSpace(design.normal_operator(F), right, iterations, validation, turn)
+    return KrylovSpace(
+        design.normal_operator(F),
+        right,
+        iterations,
+        lambda other: feature_space(design, other, iterations, None, turn),
+        validation,
+        turn,
+    )
 
 
 def example_space(
@@ -142,5 +152,10 @@ def example_space(
             lambda z: scores(F.adjoint(z)), validation.measure, validation.higher_is_better
         )
     return KrylovSpace(
-        lambda z: F.apply(kernel_product(F.adjoint(z))), loss.target, iterations, validation, F.adjoint
+        lambda z: F.apply(kernel_product(F.adjoint(z))),
+        loss.target,
+        iterations,
+        lambda other: example_space(kernel_product, other, iterations),
+        validation,
+        F.adjoint,
     )

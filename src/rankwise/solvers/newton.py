@@ -43,12 +43,12 @@ def minimize_newton(
     w = np.zeros(design.shape[1]) if start is None else start
     scores = rows.scores(w) if w.any() else np.zeros(design.shape[0])
     value = loss.squared_value(scores)
+    objective = value.risk + alpha * float(w @ w)
     n_iter, interrupted = 0, False
-    gap = objective = resolution = np.inf
+    gap = resolution = np.inf
     first_norm = 0.0
     try:
         while True:
-            objective = value.risk + alpha * float(w @ w)
             gradient = rows.adjoint(value.gradient) + 2.0 * alpha * w
             norm = float(np.linalg.norm(gradient))
             first_norm = first_norm or norm
@@ -63,11 +63,13 @@ def minimize_newton(
             enough = 0.7 * (4.0 * alpha * tol) ** 0.5 / norm
             accuracy = max(min(0.3, (norm / first_norm) ** 0.5), min(0.3, enough))
             direction = _newton_direction(rows, value, alpha, gradient, accuracy)
-            t, value, moves = _search(rows, alpha, w, scores, value, direction, 1e-3 * gap)
+            t, there, moves = _search(rows, alpha, w, scores, value, direction, 1e-3 * gap)
             if t == 0.0:
                 break
-            w = w + t * direction
-            scores = scores + t * moves
+            point = w + t * direction
+            reached = there.risk + alpha * float(point @ point)
+            # At once, lest an interrupt comes between a point and what is said of it.
+            w, scores, value, objective = point, scores + t * moves, there, reached
     except KeyboardInterrupt:
         interrupted = True
     return Certified(w, objective, gap, resolution, n_iter, rows.n_products, gap <= tol, interrupted)

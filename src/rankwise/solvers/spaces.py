@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -27,6 +27,11 @@ class Space(Protocol):
 
     def solve_all(self, alphas: Sequence[float] | Floats) -> Floats:
         """Coefficients for every alpha, shape (n_alphas, p) or (n_alphas, p, k), from one decomposition."""
+        ...
+
+    @property
+    def with_loss(self) -> Callable[[SquaredLoss], Space]:
+        """The space for another loss on the same rows; kernel values and basis vectors stay."""
         ...
 
 
@@ -60,6 +65,9 @@ class FeatureSpace:
         target[: len(s)] = (s * (U.T @ projected)[: len(s)].T).T
         return truncated(values[::-1], Vt[::-1].T, target[::-1], (max(self.design.shape) * EPS) ** 2)
 
+    def with_loss(self, loss: SquaredLoss) -> FeatureSpace:
+        return replace(self, loss=loss)
+
     def spectrum(self, smallest_alpha: float) -> Spectrum:
         """The spectrum, accurate for every alpha from `smallest_alpha` on."""
         spectrum = self.system.spectrum
@@ -84,6 +92,9 @@ class ExampleSpace:
 
     kernel: Floats
     loss: SquaredLoss
+
+    def with_loss(self, loss: SquaredLoss) -> ExampleSpace:
+        return replace(self, loss=loss)
 
     @cached_property
     def _compacted(self) -> tuple[Differences, Floats]:
@@ -116,6 +127,9 @@ class MappedSpace:
 
     inner: FeatureSpace | ExampleSpace
     turn: Callable[[Floats], Floats]
+
+    def with_loss(self, loss: SquaredLoss) -> MappedSpace:
+        return replace(self, inner=self.inner.with_loss(loss))
 
     def solve(self, alpha: float) -> Floats:
         return self.turn(self.inner.solve(alpha))

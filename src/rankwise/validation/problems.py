@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from rankwise.errors import DataError
 from rankwise.mapped import blocks_of, is_on_disk
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import Queries, group_rows
-from rankwise.types import Floats, Matrix
+from rankwise.types import Bools, Floats, Ints, Matrix
 from rankwise.validation.arrays import check_labels, check_matrix, check_row_weight, first_not_finite
 from rankwise.validation.csr import check_csr
 from rankwise.validation.pairs import check_pairs
@@ -28,6 +28,12 @@ class Problem:
     y: Floats
     queries: Queries
     row_weight: Floats | None
+
+    def weightless(self, rows: Ints | Bools) -> Problem:
+        """The same problem with some rows that weigh nothing, and so are not learned from."""
+        weight = np.ones(len(self.y)) if self.row_weight is None else self.row_weight.copy()
+        weight[rows] = 0.0
+        return replace(self, row_weight=weight)
 
 
 def check_problem(
