@@ -16,6 +16,7 @@ constexpr std::int64_t kEntriesPerChunk = std::int64_t{1} << 17;
 template <class E>
 struct PairScratch {
     SortScratch sort;
+    Buffer<std::uint8_t> digit;    // of the level of each row, when there are few levels
     Buffer<std::uint32_t> placed;  // rows placed so far, at the first rank of each level
     Buffer<E> entries;
     Buffer<E> spare;
@@ -195,6 +196,41 @@ void place_entries(const std::int64_t* level, std::int64_t n, PairScratch<E>& sc
     }
 }
 
+// Number the levels of a query by descending label; false if they are more than a digit can tell apart.
+bool number_levels(const std::int64_t* level, std::int64_t n, Buffer<std::uint8_t>& digits) {
+    std::uint8_t* digit = digits.resize(n);
+    std::size_t n_levels = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+        if (level[i] == i && ++n_levels > kBuckets) return false;
+        digit[i] = static_cast<std::uint8_t>(n_levels - 1);
+    }
+    return true;
+}
+
+// Discordant pairs of few levels: each row, by descending score, with the earlier rows of lower labels.
+template <class E, class MakeEntry>
+typename E::Sum count_few_levels(std::int64_t n, const PairScratch<E>& scratch, MakeEntry make) {
+    typename E::Earlier earlier({});
+    typename E::Sum total = 0;
+    for (std::int64_t rank = 0; rank < n; ++rank) {
+        const std::uint32_t row = scratch.sort.order[rank];
+        const std::size_t digit = scratch.digit[row];
+        const E entry = make(0, row);
+        total += entry.weight() * earlier.greater_than(digit);
+        entry.add_to(earlier, digit);
+    }
+    return total;
+}
+
+template <class E, class MakeEntry>
+typename E::Sum count_discordant(const std::int64_t* level, std::int64_t n, PairScratch<E>& scratch,
+                                 int n_threads, MakeEntry make) {
+    if (number_levels(level, n, scratch.digit)) return count_few_levels(n, scratch, make);
+    place_entries(level, n, scratch, make);
+    if (n > kEntriesPerChunk) return count_long(scratch, n, n_threads);
+    return count_inversions(scratch.entries.data(), scratch.spare.data(), n, bits_for(n));
+}
+
 template <class E, class MakeEntry>
 void count_all(QueryRows rows, const std::int64_t* level, const double* scores,
                PairCounts<typename E::Sum> out, int n_threads, MakeEntry make_entry) {
@@ -209,10 +245,7 @@ void count_all(QueryRows rows, const std::int64_t* level, const double* scores,
         const auto tied = count_tied<E>(level + start, n, scratch.sort, make);
         out.tied_scores[q] = tied.scores;
         out.tied_both[q] = tied.both;
-        place_entries(level + start, n, scratch, make);
-        out.discordant[q] = n > kEntriesPerChunk ? count_long(scratch, n, threads)
-                                                 : count_inversions(scratch.entries.data(),
-                                                                    scratch.spare.data(), n, bits_for(n));
+        out.discordant[q] = count_discordant(level + start, n, scratch, threads, make);
     });
 }
 

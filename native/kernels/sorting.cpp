@@ -10,7 +10,7 @@
 namespace rankwise {
 namespace {
 
-constexpr std::int64_t kShort = 1024;
+constexpr std::int64_t kShort = 512;
 constexpr std::int64_t kRowsPerChunk = std::int64_t{1} << 17;
 constexpr int kDigitBits = 11;
 constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
