@@ -78,7 +78,7 @@ def products(X: sparse.csr_matrix) -> None:
                 bytes_of[label] = matrix.data.nbytes + matrix.indices.nbytes
                 error = np.abs(product(v) - two_products(size)).max() / np.abs(two_products(size)).max()
                 assert error < (1e-10 if matrix is X else 1e-5), error
-    times = best_times(alternatives, repeats=9)
+    times = best_times(alternatives, repeats=25)
     bandwidth = bytes_of["read"] / times["read"]
     print(f"read bandwidth, {THREADS} threads: {bandwidth / 1e9:.1f} GB/s")
     for label, seconds in times.items():

@@ -15,11 +15,14 @@ constexpr std::int64_t kMaxSums = 32;
 constexpr std::int64_t kEntriesPerColumn = 8;
 
 // How many partial sums of X' make: each costs a pass over a vector of n_columns, so that a chunk must hold
-// several entries a column to pay for its own. Depends on the data alone, never on the threads.
+// several entries a column to pay for its own. A power of two, which threads mostly share evenly; it depends
+// on the data alone, never on the threads.
 template <class M>
 std::int64_t count_sums(const M& rows) {
-    const std::int64_t columns = std::max<std::int64_t>(1, rows.n_columns);
-    return std::clamp<std::int64_t>(rows.n_entries() / (kEntriesPerColumn * columns), 1, kMaxSums);
+    std::int64_t n_sums = 1;
+    while (n_sums < kMaxSums && 2 * n_sums * kEntriesPerColumn * rows.n_columns <= rows.n_entries())
+        n_sums *= 2;
+    return n_sums;
 }
 
 // Runs body(chunk, sum) over chunks that each add to a vector of n_columns.
