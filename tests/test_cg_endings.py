@@ -19,8 +19,9 @@ def test_the_iteration_limit_warns():
 
 
 def test_nothing_that_regularizes_warns():
-    with pytest.warns(UserWarning, match="nothing regularizes"):
-        RankRLS(alpha=0, solver="cg").fit(*noisy_ranking())
+    for eval_set in (None, noisy_ranking(seed=5)):
+        with pytest.warns(UserWarning, match="nothing regularizes"):
+            RankRLS(alpha=0, solver="cg").fit(*noisy_ranking(), eval_set=eval_set)
 
 
 def failing_in_call(number, failure, once=False):

@@ -10,6 +10,7 @@ import json
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from itertools import pairwise
 
 import numpy as np
@@ -19,7 +20,7 @@ import pytest
 import rankwise
 from command_line import done, folder, rankwise_process, refused
 from rankwise.cli import main
-from rankwise.cli.learners import LEARNERS, SELECTORS
+from rankwise.cli.learners import LEARNERS, SELECTORS, parse_numbers
 
 __all__ = ["done", "folder", "refused"]  # fixtures
 
@@ -176,6 +177,40 @@ def test_a_trec_run_ranks_each_query_by_falling_score(done):
     for ranked in by_query.values():
         assert [rank for rank, _ in ranked] == list(range(1, len(ranked) + 1))
         assert all(a[1] >= b[1] for a, b in pairwise(ranked))
+
+
+@pytest.mark.parametrize("learner", ["rankrls", "ranksvm"])
+@pytest.mark.parametrize("early", [["--early-stopping"], ["--set", "early_stopping=true"]])
+def test_train_stops_early_on_validation_data(learner, early, done, folder, tmp_path):
+    model = tmp_path / "model"
+    done("train", "train.txt.gz", model, "--learner", learner, "--validation", "test.txt", *early)
+    test = rankwise.load_letor(folder / "test.txt")
+    stopped = rankwise.load(model)
+    error = rankwise.metrics.pairwise_error(test.y, stopped.predict(test.X), test.qid)
+    assert error == pytest.approx(stopped.validation_curve_[stopped.best_iter_ - 1])
+
+
+def test_select_shows_how_far_it_is(done, tmp_path, monkeypatch):
+    shares = []
+
+    @contextmanager
+    def progress(task):
+        yield shares.append
+
+    monkeypatch.setattr("rankwise.cli.train.progress", progress)
+    done("select", "train.txt.gz", tmp_path / "model", "--learner", "ranksvm", "--alphas", "1e-3,1e-2")
+    np.testing.assert_allclose(shares, np.arange(1, 11) / 10)
+
+
+def test_the_help_of_select_names_the_default_alphas(capsys):
+    main(["select", "--help"])
+    text = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    by_learner = {name: getattr(rankwise, SELECTORS[name])().alphas for name in SELECTORS}
+    np.testing.assert_allclose(sorted(by_learner["rankrls"]), parse_numbers("2^-15..2^15"))
+    assert by_learner["kernel-rankrls"] == by_learner["rankrls"]
+    grid = by_learner["ranksvm"]
+    assert (len(grid), min(grid), max(grid)) == (13, pytest.approx(1e-7), pytest.approx(1e-3))
+    assert "By default 2^-15..2^15; for ranksvm 13 values from 1e-7 to 1e-3." in text
 
 
 def test_train_reports_a_validation_set_and_json(done, tmp_path):

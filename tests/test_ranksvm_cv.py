@@ -24,7 +24,7 @@ def test_an_eval_set_chooses_the_alpha_that_is_best_on_it(loss, tol):
     X, y, qid = ranking()
     other = ranking(seed=1)
     seen = []
-    model = RankSVMCV(ALPHAS, loss=loss, tol=tol, on_alpha=seen.append).fit(X, y, qid, eval_set=other)
+    model = RankSVMCV(ALPHAS, loss=loss, tol=tol).fit(X, y, qid, eval_set=other, on_alpha=seen.append)
     errors = []
     for alpha in ALPHAS:
         alone = RankSVM(alpha, loss=loss, tol=tol).fit(X, y, qid)
@@ -32,6 +32,7 @@ def test_an_eval_set_chooses_the_alpha_that_is_best_on_it(loss, tol):
     np.testing.assert_allclose(model.scores_, [errors], atol=0.02)
     assert model.best_["alpha"] == model.alphas_[model.scores_.argmin()]
     assert [step.alpha for step in seen] == ALPHAS[::-1]
+    assert [step.done for step in seen] == [0.25, 0.5, 0.75, 1.0]
     assert model.gap_ <= tol
     expected = RankSVM(model.best_["alpha"], loss=loss, tol=tol).fit(X, y, qid)
     assert model.objective_ == pytest.approx(expected.objective_, abs=2 * tol)
@@ -39,7 +40,10 @@ def test_an_eval_set_chooses_the_alpha_that_is_best_on_it(loss, tol):
 
 def test_folds_of_queries_score_each_query_by_a_model_that_did_not_see_it():
     X, y, qid = ranking()
-    model = RankSVMCV(ALPHAS, cv=3, tol=1e-4).fit(X, y, qid)
+    seen = []
+    model = RankSVMCV(ALPHAS, cv=3, tol=1e-4).fit(X, y, qid, on_alpha=seen.append)
+    assert [step.alpha for step in seen] == 3 * ALPHAS[::-1]
+    np.testing.assert_allclose([step.done for step in seen], np.arange(1, 13) / 12)
     scores = np.empty(len(y))
     for train, test in GroupKFold(3).split(X, y, qid):
         scores[test] = RankSVM(1e-2, tol=1e-4).fit(X[train], y[train], qid[train]).predict(X[test])
@@ -114,7 +118,7 @@ def calls_until(n_alphas, monkeypatch, **options):
     """How many products are through after so many alphas (of all folds)."""
     with monkeypatch.context() as patch:
         count, at = Interrupting(patch, -1), []
-        RankSVMCV(ALPHAS, on_alpha=lambda step: at.append(count.calls), **options).fit(*ranking())
+        RankSVMCV(ALPHAS, **options).fit(*ranking(), on_alpha=lambda step: at.append(count.calls))
     return at[n_alphas - 1]
 
 
@@ -129,7 +133,7 @@ def test_an_interrupt_in_a_later_fold_chooses_on_the_folds_before_it(loss, monke
     Interrupting(monkeypatch, call)
     seen = []
     with pytest.warns(UserWarning, match="Interrupted from the keyboard; 1 of 3 folds choose alpha"):
-        model = RankSVMCV(ALPHAS, on_alpha=seen.append, **options).fit(X, y, qid)
+        model = RankSVMCV(ALPHAS, **options).fit(X, y, qid, on_alpha=seen.append)
     assert len(seen) == 5  # four alphas of the first fold, one of the second, and then no more
     _, test = next(GroupKFold(3).split(X, y, qid))
     train = np.setdiff1d(np.arange(len(y)), test)
@@ -164,8 +168,8 @@ def test_an_interrupt_on_an_eval_set_keeps_the_best_so_far(loss, product, call, 
     Interrupting(monkeypatch, call, product)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = RankSVMCV(ALPHAS, tol=1e-6, loss=loss, on_alpha=seen.append).fit(
-            *ranking(), eval_set=ranking(seed=1)
+        model = RankSVMCV(ALPHAS, tol=1e-6, loss=loss).fit(
+            *ranking(), eval_set=ranking(seed=1), on_alpha=seen.append
         )
     assert any("no alpha below" in str(one.message) for one in caught)
     assert len(model.alphas_) == len(seen) < len(ALPHAS)

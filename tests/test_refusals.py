@@ -4,7 +4,7 @@ import numpy as np
 import pandas
 import pytest
 
-from rankwise import DataError, ParameterError, RankRLS, RankSVM, RankSVMCV
+from rankwise import DataError, KernelRankRLS, ParameterError, RankRLS, RankRLSCV, RankSVM, RankSVMCV
 from rankwise.metrics import get_measure
 
 rng = np.random.default_rng(0)
@@ -64,6 +64,24 @@ def test_parameters_of_another_type_are_refused_by_name():
         RankRLS(solver="cg", checkpoint=3).fit(X, Y, QID)
     with pytest.raises(ParameterError, match=r"got -1\.$"):
         RankSVMCV([-1]).fit(X, Y, QID)
+
+
+@pytest.mark.parametrize("value", ["x", 1, None])
+def test_what_merely_counts_as_true_or_false_is_refused(value):
+    for ranker in (
+        RankRLS(early_stopping=value),
+        RankRLSCV(early_stopping=value),
+        KernelRankRLS(early_stopping=value),
+        RankSVM(early_stopping=value),
+    ):
+        with pytest.raises(ParameterError, match="'early_stopping' parameter must be True or False; got"):
+            ranker.fit(X, Y, QID)
+        if hasattr(ranker, "fit_preferences"):
+            with pytest.raises(ParameterError, match="'early_stopping' parameter must be True or False; got"):
+                ranker.fit_preferences(X, [[0, 1]])
+    with pytest.raises(ParameterError, match="'warm_start' parameter must be True or False; got"):
+        RankSVM(warm_start=value).fit(X, Y, QID)
+    RankSVM(warm_start=np.True_).fit(X, Y, QID)
 
 
 def test_a_model_that_cannot_be_written_names_its_file_alone(tmp_path):

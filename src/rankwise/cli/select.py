@@ -17,11 +17,17 @@ def run(
     learner: Annotated[str, options.of_learner(f"One of: {', '.join(SELECTORS)}.")] = "rankrls",
     measure: Annotated[str | None, options.of_learner("What decides; pairwise_error by default.")] = None,
     alphas: Annotated[
-        str | None, options.of_learner("Values to choose from: 0.1,1,10 or 2^-15..2^15 (the default).")
+        str | None,
+        options.of_learner(
+            "Values to choose from, as 0.1,1,10 or 2^-3..2^3. By default 2^-15..2^15; for ranksvm 13 values "
+            "from 1e-7 to 1e-3."
+        ),
     ] = None,
     cv: Annotated[
         str | None,
-        options.of_learner("leave-query-out (the default), leave-pair-out or a number of folds of queries."),
+        options.of_learner(
+            "leave-query-out (the default), leave-pair-out or a number of folds (ranksvm: 5 by default)."
+        ),
     ] = None,
     ties: Annotated[str | None, options.of_learner("keep, drop, or keep,drop to choose.")] = None,
     weighting: Annotated[
@@ -40,7 +46,7 @@ def run(
     threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
-    """Choose alpha by exact leave-query-out or on validation data, and write the best model."""
+    """Choose alpha by exact leave-query-out, on folds or on validation data, and write the best model."""
     from rankwise.cli.inputs import Reading, check_output, choose_measures, split_list
     from rankwise.metrics import get_measure
 

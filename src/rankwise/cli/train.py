@@ -89,8 +89,9 @@ def run(
         adopt_c(ranker, c, parts["training"])
     start = time.perf_counter()
     # Without early stopping there is nothing to decide on validation data; they are only measured.
+    stops_early = ranker.get_params().get("early_stopping", False)
     if pairs is None:
-        fit(ranker, parts["training"], parts.get("validation") if early_stopping else None)
+        fit(ranker, parts["training"], parts.get("validation") if stops_early else None)
     else:
         fit_pairs(ranker, parts["training"], pairs, labels)
     seconds = time.perf_counter() - start
@@ -120,10 +121,13 @@ def read_parts(
 
 def fit(ranker: Any, data: RankingData, validation: RankingData | None = None) -> None:
     """Fit a learner, handing it the validation data if it takes any."""
-    more = {}
-    if validation is not None and "eval_set" in inspect.signature(ranker.fit).parameters:
+    takes = inspect.signature(ranker.fit).parameters
+    more: dict[str, Any] = {}
+    if validation is not None and "eval_set" in takes:
         more["eval_set"] = (validation.X, validation.y, validation.qid)
-    with progress(f"Training {type(ranker).__name__}"):
+    with progress(f"Training {type(ranker).__name__}") as advance:
+        if "on_alpha" in takes:
+            more["on_alpha"] = lambda step: advance(step.done)
         ranker.fit(data.X, data.y, data.qid, **more)
     record_features(ranker, data)
 

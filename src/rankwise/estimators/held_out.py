@@ -8,15 +8,29 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.errors import DataError
+from rankwise.errors import DataError, ParameterError
 from rankwise.mapped import is_on_disk
 from rankwise.metrics.measure import Measure, get_measure
 from rankwise.metrics.preferences import preference_error
+from rankwise.persist.fields import Fields, array, value
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import group_rows
 from rankwise.solvers.surface import Validation
 from rankwise.types import Bools, Floats, Matrix
-from rankwise.validation import Problem, check_eval_parts, check_eval_rows, check_eval_set, check_pairs
+from rankwise.validation import (
+    Problem,
+    check_eval_parts,
+    check_eval_rows,
+    check_eval_set,
+    check_flag,
+    check_number,
+    check_pairs,
+)
+
+CURVE_STATE: Fields = (
+    value("best_iter_", int, optional=True),
+    array("validation_curve_", "iterations", optional=True),
+)
 
 
 @dataclass(frozen=True)
@@ -30,6 +44,52 @@ class HeldOut:
     def validation(self, scores: Callable[[Floats], Floats]) -> Validation:
         """Judge a model by its linear map to the scores of these rows."""
         return Validation(scores, self.measure, self.higher_is_better)
+
+
+class JudgedMixin:
+    """Parameters of early stopping, and what judges the iterates."""
+
+    early_stopping: bool
+    patience: int
+    validation_fraction: float
+    measure: str
+    random_state: Any
+
+    best_iter_: int
+    validation_curve_: Floats
+
+    @property
+    def _stops_early(self) -> bool:
+        return check_flag("early_stopping", self.early_stopping)
+
+    def _hold_out(self, problem: Problem, eval_set: Any) -> tuple[Problem, HeldOut | None]:
+        """The rows to train on, and those that judge: `eval_set`, or a part of the rows to stop early."""
+        if eval_set is None and not self._stops_early:
+            return problem, None
+        if problem.y.ndim != 1:
+            raise ParameterError(f"Held-out rows judge one target; y has {problem.y.shape[1]}.")
+        if eval_set is not None:
+            return problem, judged_eval_set(self, eval_set, problem, self.measure)
+        return split_problem(problem, self._checked_fraction(), self.measure, self.random_state)
+
+    def _hold_out_pairs(self, X: Matrix, pairs: Pairs, eval_set: Any) -> tuple[Pairs, HeldOut | None]:
+        """The pairs to train on, and those that judge."""
+        if eval_set is not None:
+            return pairs, judged_eval_pairs(self, eval_set)
+        if not self._stops_early:
+            return pairs, None
+        return split_pairs(X, pairs, self._checked_fraction(), self.random_state)
+
+    def _checked_fraction(self) -> float:
+        fraction = check_number("validation_fraction", self.validation_fraction, minimum=0.0, exclusive=True)
+        if fraction >= 1.0:
+            raise ParameterError(f"The 'validation_fraction' parameter must be below 1; got {fraction:g}.")
+        return fraction
+
+    def _forget_curve(self) -> None:
+        """What an earlier fit may have recorded."""
+        for name in ("best_iter_", "validation_curve_"):
+            vars(self).pop(name, None)
 
 
 def judged_rows(rows: Problem, measure: str | Measure, name: str) -> HeldOut:

@@ -12,18 +12,20 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from rankwise.estimators.base import LinearRanker
+from rankwise.estimators.held_out import CURVE_STATE, HeldOut, JudgedMixin
 from rankwise.losses.hinge import HingeLoss, PairHinge, QueryHinge
 from rankwise.operators.design import MatrixDesign
 from rankwise.persist.fields import Fields, value
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.solvers.bundle import minimize_bundle
-from rankwise.solvers.certified import Certified
+from rankwise.solvers.certified import Certified, Judge
 from rankwise.solvers.newton import minimize_newton
 from rankwise.types import Floats, Matrix, Ties, Weighting
 from rankwise.validation import (
     Problem,
     check_choice,
     check_count,
+    check_flag,
     check_number,
     check_preferences,
     check_problem,
@@ -43,7 +45,7 @@ _SOLVERS: dict[Hinge, Callable[..., Certified]] = {
 }
 
 
-class RankSVM(LinearRanker):
+class RankSVM(JudgedMixin, LinearRanker):
     """Linear RankSVM: minimize ``R(w) + alpha ‖w‖²``, R the mean of ``max(0, 1 − (xᵢ − xⱼ)·w)`` over pairs.
 
     A pair is two rows of a query with different labels, i the one with the higher. Labels may be any real
@@ -65,6 +67,9 @@ class RankSVM(LinearRanker):
         much as its pairs divided by its rows.
     warm_start : bool, default=False
         Begin at the weights of the previous fit.
+    early_stopping, patience, validation_fraction, measure, random_state
+        As in `RankRLS`: whether to keep the iterate that does best on held-out rows, and how. Each iterate
+        then takes a product with these rows as well.
 
     Attributes
     ----------
@@ -74,6 +79,10 @@ class RankSVM(LinearRanker):
     gap_ : float
         A proof: the objective is at most this far above its minimum.
     n_iter_ : int
+    validation_curve_ : array, shape (n_iterates,)
+        The measure of each iterate; only with held-out rows. With "squared_hinge" the first one is the start.
+    best_iter_ : int
+        The best of them, counted from 1: the one that early stopping keeps.
     n_products_ : int
         How often X or its transpose was multiplied with a vector.
 
@@ -97,6 +106,7 @@ class RankSVM(LinearRanker):
         value("gap_", float),
         value("n_iter_", int),
         value("n_products_", int),
+        *CURVE_STATE,
     )
 
     def __init__(
@@ -108,6 +118,11 @@ class RankSVM(LinearRanker):
         max_iter: int = 1000,
         weighting: str = "query",
         warm_start: bool = False,
+        early_stopping: bool = False,
+        patience: int = 10,
+        validation_fraction: float = 0.1,
+        measure: str = "pairwise_error",
+        random_state: Any = None,
     ) -> None:
         self.alpha = alpha
         self.loss = loss
@@ -115,6 +130,11 @@ class RankSVM(LinearRanker):
         self.max_iter = max_iter
         self.weighting = weighting
         self.warm_start = warm_start
+        self.early_stopping = early_stopping
+        self.patience = patience
+        self.validation_fraction = validation_fraction
+        self.measure = measure
+        self.random_state = random_state
 
     def fit(
         self,
@@ -122,6 +142,7 @@ class RankSVM(LinearRanker):
         y: Any,
         qid: ArrayLike | Iterable[Hashable] | None = None,
         sample_weight: ArrayLike | None = None,
+        eval_set: Any = None,
     ) -> Self:
         """Learn from labels of any real value, higher is better.
 
@@ -133,13 +154,22 @@ class RankSVM(LinearRanker):
             The query of each row, in any order; None means one global ranking.
         sample_weight : array, shape (m,), optional
             Pairs weigh the product of their rows' weights: weight 2 means the same as the row given twice.
+        eval_set : (X, y) or (X, y, qid), optional
+            Rows that judge the iterates by `measure`, rather than a part of X.
         """
         problem = check_problem(self, X, y, qid, sample_weight)
+        problem, held_out = self._hold_out(problem, eval_set)
         loss = query_hinge(problem, check_choice("weighting", self.weighting, Weighting))
-        return self._learn(problem.X, loss, qid is not None)
+        return self._learn(problem.X, loss, qid is not None, held_out)
 
     def fit_preferences(
-        self, X: Any, pairs: Any, magnitude: ArrayLike | None = None, weight: ArrayLike | None = None
+        self,
+        X: Any,
+        pairs: Any,
+        magnitude: ArrayLike | None = None,
+        weight: ArrayLike | None = None,
+        *,
+        eval_set: Any = None,
     ) -> Self:
         """Learn from statements "this row above that row".
 
@@ -152,13 +182,18 @@ class RankSVM(LinearRanker):
             The difference of scores from which on a pair costs nothing; 1 by default.
         weight : array, shape (n_pairs,), optional
             How much each pair counts; 1 by default.
+        eval_set : (X, pairs) or (X, pairs, weight), optional
+            Pairs that judge the iterates by the part of them that is violated, rather than a part of the
+            training pairs.
         """
         rows, checked = check_preferences(self, X, pairs, magnitude, weight)
-        return self._learn(rows, PairHinge(rows.shape[0], checked), False)
+        checked, held_out = self._hold_out_pairs(rows, checked, eval_set)
+        return self._learn(rows, PairHinge(rows.shape[0], checked), False, held_out)
 
-    def _learn(self, X: Matrix, loss: HingeLoss, fitted_with_qid: bool) -> Self:
+    def _learn(self, X: Matrix, loss: HingeLoss, fitted_with_qid: bool, held_out: HeldOut | None) -> Self:
         solve = _SOLVERS[check_choice("loss", self.loss, Hinge)]
         tol = check_number("tol", self.tol, minimum=0.0)
+        judge = self._judge(held_out)
         result = solve(
             MatrixDesign(X),
             loss,
@@ -166,17 +201,34 @@ class RankSVM(LinearRanker):
             tol=tol,
             max_iter=check_count("max_iter", self.max_iter),
             start=self._start(X.shape[1]),
+            on_iteration=judge,
         )
-        warn_unless_converged(result, tol)
+        if judge is None or not judge.stopped:
+            warn_unless_converged(result, tol)
+        self._forget_curve()
+        if judge is not None:
+            result = judge.kept(result) if self._stops_early else result
+            self.validation_curve_, self.best_iter_ = np.array(judge.curve), judge.best_iter
         self.coef_ = result.coef
         self.objective_, self.gap_ = result.objective, result.gap
         self.n_iter_, self.n_products_ = max(1, result.n_iter), result.n_products
         self.fitted_with_qid_ = fitted_with_qid
         return self
 
+    def _judge(self, held_out: HeldOut | None) -> Judge | None:
+        patience = check_count("patience", self.patience)
+        if held_out is None:
+            return None
+        validation = held_out.validation(MatrixDesign(held_out.X).scores)
+        return Judge(validation, patience if self._stops_early else None)
+
     def _start(self, n_features: int) -> Floats | None:
         previous = getattr(self, "coef_", None)
-        if not self.warm_start or previous is None or previous.shape != (n_features,):
+        if (
+            not check_flag("warm_start", self.warm_start)
+            or previous is None
+            or previous.shape != (n_features,)
+        ):
             return None
         return np.array(previous)
 

@@ -27,9 +27,10 @@ from rankwise.selection.criteria import (
 from rankwise.solvers.krylov import KrylovSpace
 from rankwise.solvers.spaces import Space
 from rankwise.types import Floats
-from rankwise.validation import Problem, check_alphas, check_eval_set, check_problem
+from rankwise.validation import Problem, check_alphas, check_eval_set, check_flag, check_problem
 
-# Paper A's grid.
+# Paper A's grid: wide, because alpha grows with the sums over pairs or rows, and free, because one
+# decomposition gives every value.
 DEFAULT_ALPHAS = tuple(2.0**k for k in range(-15, 16))
 
 
@@ -109,7 +110,7 @@ class SelectingRanker(Ranker):
         self, problem: Problem, eval_set: Any, measure: Measure
     ) -> tuple[Criterion, HeldOut | None]:
         """What the choice rests on, and the rows that judge the iterates of conjugate gradient."""
-        if eval_set is None and getattr(self, "early_stopping", False):
+        if eval_set is None and check_flag("early_stopping", getattr(self, "early_stopping", False)):
             raise ParameterError("early_stopping needs an eval_set, on which alpha is chosen as well.")
         if eval_set is None:
             return choose_criterion(self.cv, problem, measure), None

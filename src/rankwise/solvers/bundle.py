@@ -74,7 +74,7 @@ def minimize_bundle(
     known : Bundle, optional
         What is known of the same risk, from another alpha; what is found is added to it.
     on_iteration : callable, optional
-        Called with a `Progress` after every iteration.
+        Called with a `Progress` after every iteration; a true answer ends the run.
 
     Notes
     -----
@@ -99,8 +99,9 @@ def minimize_bundle(
             bound = max(bound, planes.bound(alpha))
             gap = best.objective - bound + planes.resolution
             planes.forget(_PATIENCE)
-            if on_iteration is not None:
-                on_iteration(Progress(n_iter, best.objective, gap, rows.n_products))
+            progress = Progress(n_iter, best.w, best.objective, gap, rows.n_products)
+            if on_iteration is not None and on_iteration(progress):
+                break
             if gap > tol:
                 best.explore(slope)
     except KeyboardInterrupt:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from rankwise.errors import DataError
 from rankwise.losses.hinge import HingeLoss
 from rankwise.operators.design import Design
+from rankwise.solvers.surface import Validation
 from rankwise.types import Floats
 
 
@@ -19,12 +20,14 @@ class Progress:
     """What a solver knows after an iteration."""
 
     n_iter: int
+    coef: Floats
     objective: float
     gap: float
     n_products: int
 
 
-OnIteration: TypeAlias = Callable[[Progress], object]
+# Called after every iteration; whether to stop.
+OnIteration: TypeAlias = Callable[[Progress], bool | None]
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,47 @@ class Certified:
     n_products: int
     converged: bool
     interrupted: bool
+
+
+class Judge:
+    """Judges the iterates of a solver on held-out rows, as its `on_iteration`.
+
+    Parameters
+    ----------
+    validation : Validation
+    patience : int or None
+        After how many iterates without a better one to stop; None never does.
+
+    Attributes
+    ----------
+    curve : list of float
+        The measure of each iterate.
+    best_iter : int
+        The first of the best, counted from 1.
+    stopped : bool
+    """
+
+    def __init__(self, validation: Validation, patience: int | None) -> None:
+        self._validation, self._patience = validation, patience
+        self._best: Progress | None = None
+        self.curve: list[float] = []
+        self.best_iter = 0
+        self.stopped = False
+
+    def __call__(self, progress: Progress) -> bool:
+        self.curve.append(self._validation.measure(self._validation.scores(progress.coef)))
+        if self._best is None or self._validation.improves(self.curve[-1], self.curve[self.best_iter - 1]):
+            self._best, self.best_iter = progress, len(self.curve)
+        self.stopped = self._patience is not None and len(self.curve) - self.best_iter >= self._patience
+        return self.stopped
+
+    def kept(self, result: Certified) -> Certified:
+        """The best iterate, with the bound of the minimum that was proven by the end."""
+        if self._best is None:
+            return result
+        bound = result.objective - result.gap
+        best = self._best
+        return replace(result, coef=best.coef, objective=best.objective, gap=best.objective - bound)
 
 
 class LossRows:

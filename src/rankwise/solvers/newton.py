@@ -54,8 +54,9 @@ def minimize_newton(
             first_norm = first_norm or norm
             resolution = float(16.0 * np.finfo(np.float64).eps * (1.0 + alpha * (w @ w)))
             gap = norm**2 / (4.0 * alpha) + resolution
-            if on_iteration is not None:
-                on_iteration(Progress(n_iter, objective, gap, rows.n_products))
+            progress = Progress(n_iter, w, objective, gap, rows.n_products)
+            if on_iteration is not None and on_iteration(progress):
+                break
             if gap <= max(tol, 2.0 * resolution) or n_iter == max_iter:
                 break
             n_iter += 1

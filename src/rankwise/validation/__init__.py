@@ -8,7 +8,13 @@ from rankwise.validation.arrays import (
     check_vectors,
 )
 from rankwise.validation.pairs import check_pairs
-from rankwise.validation.parameters import check_alphas, check_choice, check_count, check_number
+from rankwise.validation.parameters import (
+    check_alphas,
+    check_choice,
+    check_count,
+    check_flag,
+    check_number,
+)
 from rankwise.validation.problems import (
     Problem,
     check_eval_parts,
@@ -28,6 +34,7 @@ __all__ = [
     "check_eval_parts",
     "check_eval_rows",
     "check_eval_set",
+    "check_flag",
     "check_labels",
     "check_matrix",
     "check_number",

@@ -56,6 +56,13 @@ def check_count(name: str, value: object, *, minimum: int = 1) -> int:
     return int(value)
 
 
+def check_flag(name: str, value: object) -> bool:
+    """True or False, and not what merely counts as such."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ParameterError(f"The '{name}' parameter must be True or False; got {value!r}.")
+    return bool(value)
+
+
 def check_alphas(alphas: Any) -> Floats:
     """A non-empty grid of regularization parameters, ascending."""
     array = np.atleast_1d(np.asarray(alphas))
