@@ -1,6 +1,8 @@
-"""The examples in docstrings run and print what they say."""
+"""The examples in docstrings run and print what they say; public names are documented in numpydoc's form."""
 
 import doctest
+import inspect
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -10,11 +12,47 @@ import rankwise
 
 SOURCE = Path(rankwise.__file__).parent
 MODULES = sorted(path for path in SOURCE.rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))
+PUBLIC = {name: getattr(rankwise, name) for name in rankwise.__all__ if not name.startswith("__")} | {
+    f"metrics.{name}": getattr(rankwise.metrics, name) for name in rankwise.metrics.__all__
+}
+FUNCTIONS = {name for name, thing in PUBLIC.items() if inspect.isfunction(thing)}
+ESTIMATORS = {name for name, thing in PUBLIC.items() if hasattr(thing, "get_params")}
+OWN = {name for name in FUNCTIONS if "." not in name}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
-def test_examples_in_docstrings_hold(path):
+def test_examples_in_docstrings_hold(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     module = import_module(".".join(("rankwise", *path.relative_to(SOURCE).with_suffix("").parts)))
     result = doctest.testmod(module)
     assert result.attempted > 0
     assert result.failed == 0
+
+
+def sections(name):
+    """The text below each heading of a docstring; what stands before the first is under ""."""
+    text = inspect.getdoc(PUBLIC[name])
+    head, *rest = re.split(r"^(\w+)\n-+\n", text, flags=re.MULTILINE)
+    return {"": head} | dict(zip(rest[::2], rest[1::2], strict=True))
+
+
+def documented(section):
+    names = (line.partition(" :")[0] for line in section.splitlines() if re.match(r"[\w*]", line))
+    return {part.strip(" *") for line in names for part in line.split(",")}
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS | ESTIMATORS | {"RankingData", "ClickLog"}))
+def test_every_public_function_and_estimator_has_an_example(name):
+    assert ">>> " in sections(name)["Examples"]
+
+
+@pytest.mark.parametrize("name", sorted(OWN | ESTIMATORS))
+def test_every_parameter_is_documented_and_no_other(name):
+    expected = set(inspect.signature(PUBLIC[name]).parameters)
+    assert documented(sections(name).get("Parameters", "")) == expected
+
+
+@pytest.mark.parametrize("name", sorted(ESTIMATORS))
+def test_estimators_document_what_fitting_sets_and_what_it_costs(name):
+    assert "Attributes" in sections(name)
+    assert "O(" in inspect.getdoc(PUBLIC[name])

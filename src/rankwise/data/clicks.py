@@ -33,6 +33,13 @@ class ClickLog:
     clicked : bool array
     propensity : Floats
         The probability, above 0, that a user looks at a result in this place at all.
+
+    Examples
+    --------
+    >>> from rankwise import ClickLog
+    >>> clicked, look = [0, 1, 1, 0], [1.0, 0.5, 1.0, 0.5]
+    >>> ClickLog.from_arrays(["s1", "s1", "s2", "s2"], [3, 5, 5, 3], [1, 2, 1, 2], clicked, look)
+    ClickLog(2 sessions, 4 results shown, 2 clicks)
     """
 
     session: Ints
@@ -121,6 +128,18 @@ def make_click_log(
     position_bias : float, default=1
     click_noise : float, default=0.1
     seed : int, default=0
+
+    Returns
+    -------
+    ClickLog
+        With the propensities that the users really had.
+
+    Examples
+    --------
+    >>> from rankwise import make_click_log, make_search_data
+    >>> data = make_search_data(50, seed=0)
+    >>> make_click_log(data, scores=data.X[:, 0], n_sessions=100)
+    ClickLog(100 sessions, 862 results shown, 78 clicks)
     """
     n_sessions, n_shown = check_count("n_sessions", n_sessions), check_count("n_shown", n_shown)
     exploration = check_number("exploration", exploration, minimum=0.0)
@@ -167,9 +186,23 @@ def pairs_from_clicks(log: ClickLog, *, max_weight: float | None = None) -> Pref
     max_weight : float, optional
         The largest weight of one click: a little bias for less variance. 1 counts every click the same.
 
+    Returns
+    -------
+    PreferencePairs
+        For `fit_preferences`, on the rows that the log is about.
+
     References
     ----------
     .. [1] T. Joachims, A. Swaminathan, T. Schnabel: Unbiased Learning-to-Rank with Biased Feedback, WSDM 2017
+
+    Examples
+    --------
+    >>> from rankwise import RankRLS, make_search_data, pairs_from_clicks
+    >>> data, log = make_search_data(50, seed=0, clicks=True)
+    >>> preferences = pairs_from_clicks(log)
+    >>> model = RankRLS().fit_preferences(data.X, preferences)
+    >>> round(model.score(data.X, data.y, data.qid), 2)
+    0.8
     """
     sessions = group_rows(log.session, len(log.row))
     row, clicked, propensity = (sessions.grouped(part) for part in (log.row, log.clicked, log.propensity))

@@ -38,10 +38,31 @@ def convert_letor(
 ) -> None:
     """Convert LETOR/SVMlight text to a store that `open_store` opens.
 
-    The parameters are those of `load_letor`, and so is the data, comments aside, which are not kept. The text
-    is read once, block by block, and a block's arrays go to disk before the next is read, so memory is
-    bounded whatever the size of the file (except for 16 bytes per row if a query's rows are not together).
-    If anything goes wrong, a full disk included, no half-written store is left.
+    The text is read once, block by block, and a block's arrays go to disk before the next is read: O(file)
+    time, and memory that is bounded whatever the size of the file (except for 16 bytes per row if a query's
+    rows are not together). If anything goes wrong, a full disk included, no half-written store is left.
+
+    Parameters
+    ----------
+    path : path
+        The text.
+    store : path
+        The folder to write; a store that stood there is replaced once the new one is whole.
+    dtype, dense, zero_based, n_features, n_threads, progress
+        As in `load_letor`. The data is as it returns it, too, but for comments, which are not kept.
+
+    Raises
+    ------
+    FileFormatError
+        With file and line, if anything is wrong with the text.
+
+    Examples
+    --------
+    >>> from rankwise import convert_letor, make_search_data, open_store, save_letor
+    >>> save_letor(make_search_data(20, seed=0), "train.txt.gz")
+    >>> convert_letor("train.txt.gz", "train.store", dtype="float32")
+    >>> open_store("train.store")
+    RankingData(291 rows, 20 queries, 22 features (float32))
     """
     check_flag("dense", dense)
     reader = LetorFile(path, dtype=dtype, zero_based=zero_based, n_features=n_features, n_threads=n_threads)

@@ -70,6 +70,15 @@ def load_letor(
     ------
     FileFormatError
         With file and line, if anything is wrong with the text.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from rankwise import load_letor
+    >>> _ = Path("rows.txt").write_text("2 qid:10 1:0.03 2:0.6 #docid = d7\\n0 qid:10 2:0.1 #docid = d3\\n")
+    >>> data = load_letor("rows.txt")
+    >>> data.y, data.qid, data.docs.tolist()
+    (array([2., 0.]), array([10, 10]), ['d7', 'd3'])
     """
     reader = LetorFile(path, dtype=dtype, zero_based=zero_based, n_features=n_features, n_threads=n_threads)
     check_flag("dense", dense)

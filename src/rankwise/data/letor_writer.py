@@ -41,6 +41,14 @@ def save_letor(
     zero_based : bool
         Whether the first feature gets index 0 instead of 1.
     n_threads : int or None
+
+    Examples
+    --------
+    >>> from rankwise import RankingData, save_letor
+    >>> data = RankingData.from_arrays([[0.5, 1.0]], y=[2], qid=["q1"], docs=["d7"])
+    >>> save_letor(data, "rows.txt")
+    >>> open("rows.txt").read()
+    '2 qid:q1 1:0.5 2:1 #docid = d7\\n'
     """
     n_threads = resolve_threads(n_threads)
     with replacing_file(path) as beside, create_text(beside) as file:

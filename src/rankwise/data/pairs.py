@@ -36,6 +36,20 @@ def load_pairs(path: str | PathLike[str], *, n_rows: int | None = None) -> Prefe
         Fields are separated by tabs or blanks; ``.gz``, ``.bz2`` and ``.xz`` are decompressed.
     n_rows : int, optional
         The number of rows that there are; a line that names another row is an error.
+
+    Returns
+    -------
+    PreferencePairs
+        ``(pairs, weight)``, which `fit_preferences` takes as it is; weight is None if no line has one.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from rankwise import load_pairs
+    >>> _ = Path("rows.pairs").write_text("0\\t1\\t2.0\\n2\\t1\\t0.5\\n")
+    >>> load_pairs("rows.pairs", n_rows=3)
+    PreferencePairs(pairs=array([[0, 1],
+           [2, 1]]), weight=array([2. , 0.5]))
     """
     path = Path(path)
     rows, weights = array("q"), array("d")
@@ -98,6 +112,13 @@ def save_pairs(path: str | PathLike[str], pairs: ArrayLike, weight: ArrayLike | 
     pairs : array-like of int, shape (n_pairs, 2)
         Row numbers from 0, the preferred row first.
     weight : array-like, shape (n_pairs,), optional
+
+    Examples
+    --------
+    >>> from rankwise import save_pairs
+    >>> save_pairs("rows.pairs", [[0, 1], [2, 1]], weight=[2.0, 0.5])
+    >>> open("rows.pairs").read()
+    '0\\t1\\t2.0\\n2\\t1\\t0.5\\n'
     """
     rows = np.asarray(pairs)
     if rows.ndim != 2 or rows.shape[1] != 2 or rows.dtype.kind not in "iu":

@@ -40,6 +40,15 @@ class RankingData:
         The comment of each row of a text file, which its document label comes from.
     scaled_per_query : bool
         Whether `scale_per_query` made the features; a store remembers it.
+
+    Examples
+    --------
+    >>> from rankwise import RankingData
+    >>> data = RankingData.from_arrays([[1.0, 0.0], [0.0, 2.0], [3.0, 1.0]], y=[1, 0, 2], qid=["a", "a", "b"])
+    >>> data
+    RankingData(3 rows, 2 queries, 2 features (float64), labels 0 to 2)
+    >>> data.select(queries=["a"]).y
+    array([1., 0.])
     """
 
     X: Matrix

@@ -39,6 +39,12 @@ def scale_per_query(X: Any, qid: ArrayLike | Iterable[Hashable] | None = None) -
     -------
     Matrix
         A new matrix, its rows in the order of X; float32 stays float32.
+
+    Examples
+    --------
+    >>> from rankwise import scale_per_query
+    >>> scale_per_query([[1.0], [3.0], [2.0], [50.0], [70.0]], qid=[1, 1, 1, 2, 2]).ravel()
+    array([0. , 1. , 0.5, 0. , 1. ])
     """
     X = check_matrix(X)
     return scale_grouped(X, group_rows(qid, X.shape[0]))

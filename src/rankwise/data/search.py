@@ -114,6 +114,15 @@ def make_search_data(
     -------
     RankingData, or (RankingData, ClickLog) if `clicks`
         ``qid`` counts from 1, ``docs`` are strings, and ``feature_names`` say what the columns mean.
+
+    Examples
+    --------
+    >>> from rankwise import make_search_data
+    >>> data = make_search_data(50, seed=0)
+    >>> data
+    RankingData(995 rows, 50 queries, 22 features (float64), labels 0 to 4)
+    >>> data.feature_names[:3]
+    ('title_bm25', 'body_bm25', 'anchor_bm25')
     """
     n_queries = check_count("n_queries", n_queries)
     mean_rows = check_number("mean_rows", mean_rows, minimum=1.0)

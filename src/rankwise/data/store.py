@@ -46,6 +46,14 @@ def open_store(path: str | os.PathLike[str], *, verify: bool = False) -> Ranking
     -------
     RankingData
         As `load_letor` returns it (without comments, which a store does not keep), with read-only arrays.
+
+    Examples
+    --------
+    >>> from rankwise import RankRLS, make_search_data, open_store, save_store
+    >>> save_store(make_search_data(20, seed=0), "train.store")
+    >>> data = open_store("train.store", verify=True)
+    >>> RankRLS().fit(data.X, data.y, data.qid).coef_.shape
+    (22,)
     """
     folder = Path(path)
     manifest = read_manifest(folder)
@@ -70,7 +78,20 @@ def save_store(data: RankingData, path: str | os.PathLike[str]) -> None:
     """Write a store. What stood at the path before is replaced once the new store is whole.
 
     Rows stay in their order; ``order`` leads to them query by query if a query's rows are not together.
-    Comments are not kept, document labels are.
+    Comments are not kept, document labels are. O(bytes); data on disk never has to fit in memory.
+
+    Parameters
+    ----------
+    data : RankingData
+    path : path
+        The folder to write; one that holds anything but a store is left alone.
+
+    Examples
+    --------
+    >>> from rankwise import make_search_data, open_store, save_store
+    >>> save_store(make_search_data(20, seed=0), "train.store")
+    >>> open_store("train.store")
+    RankingData(291 rows, 20 queries, 22 features (float64))
     """
     with replacing_folder(path, marker=MANIFEST) as folder:
 

@@ -42,6 +42,18 @@ def read_table(
     doc : str, optional
         The column of document labels. In text files, labels of queries and documents are integers only if all
         are written as such: 007 stays text.
+
+    Returns
+    -------
+    RankingData
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from rankwise import read_table
+    >>> _ = Path("rows.csv").write_text("query,grade,bm25\\nred shoes,2,7.5\\nred shoes,0,1.5\\n")
+    >>> read_table("rows.csv", label="grade", qid="query").feature_names
+    ('bm25',)
     """
     path = Path(path)
     suffixes = [suffix.lower() for suffix in path.suffixes]

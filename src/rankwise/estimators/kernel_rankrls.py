@@ -90,6 +90,16 @@ class KernelRankRLS(LeastSquaresRanker, KernelRanker):
     ----------
     Pahikkala et al., "Learning to Rank with Pairwise Regularized Least-Squares" (2007), equation 8;
     Tsivtsivadze et al., "A Sparse Regularized Least-Squares Preference Learning Algorithm" (2008).
+
+    Examples
+    --------
+    >>> from rankwise import KernelRankRLS, make_search_data
+    >>> data = make_search_data(60, seed=0).scale_per_query()
+    >>> model = KernelRankRLS(basis=100, random_state=0).fit(data.X, data.y, data.qid)
+    >>> model.dual_coef_.shape
+    (100,)
+    >>> round(model.score(data.X, data.y, data.qid), 2)
+    0.89
     """
 
     _fitted_state: Fields = (*KernelRanker._fitted_state, value("solver_", str), *ITERATION_STATE)
@@ -219,6 +229,9 @@ def choose_kernel_solver(solver: KernelSolver, n_rows: int, has_basis: bool) -> 
 class KernelRankRLSCV(SelectingRanker, KernelRanker):
     """Kernel RankRLS that chooses alpha and the kernel's parameters.
 
+    The objective is that of `KernelRankRLS`. O(m³), or O(m r²) with r basis vectors, for each combination of
+    the other settings, then O(m²) or O(r²) an alpha; the scores left out cost about as much as a few fits.
+
     Parameters
     ----------
     alphas : sequence of float, default=(2⁻¹⁵, ..., 2¹⁵)
@@ -235,6 +248,16 @@ class KernelRankRLSCV(SelectingRanker, KernelRanker):
         As in `KernelRankRLS`.
     best_, alphas_, settings_, scores_, cv_
         As in `RankRLSCV`; the settings are the combinations of kernel parameters, ties and weighting.
+
+    Examples
+    --------
+    >>> from rankwise import KernelRankRLSCV, make_search_data
+    >>> data = make_search_data(30, seed=0).scale_per_query()
+    >>> model = KernelRankRLSCV(gamma=[0.01, 0.1, 1.0]).fit(data.X, data.y, data.qid)
+    >>> model.cv_, model.scores_.shape
+    ('leave-query-out', (3, 31))
+    >>> model.best_["gamma"]
+    0.01
     """
 
     _fitted_state: Fields = (*KernelRankRLS._fitted_state, *SelectingRanker._selection_state)

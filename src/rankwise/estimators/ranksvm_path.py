@@ -63,7 +63,9 @@ class GraphKind(StrEnum):
 class RankSVMPath(KernelRanker):
     """Kernel RankSVM for all alphas: minimize ``R(f) + alpha ‖f‖²``, R the weighted mean hinge over pairs.
 
-    With the linear kernel and the full graph, the model at `alpha` is the one of ``RankSVM(alpha)``.
+    With the linear kernel and the full graph, the model at `alpha` is the one of ``RankSVM(alpha)``. A
+    breakpoint with k pairs on the margin takes O(k² + m k) time and a look at the pairs that may come next;
+    memory is O(m² + pairs).
 
     Parameters
     ----------
@@ -109,6 +111,16 @@ class RankSVMPath(KernelRanker):
     References
     ----------
     Zapien, Gasso, Gärtner, Canu, "Model Selection for Ranking SVM Using Regularization Path" (2009).
+
+    Examples
+    --------
+    >>> from rankwise import RankSVMPath, make_search_data
+    >>> train, test = make_search_data(20, seed=0).scale_per_query().split(0.7)
+    >>> model = RankSVMPath(graph="reduced").fit(train.X, train.y, train.qid)
+    >>> len(model.alphas_) == model.n_events_ + 1, bool(model.violation_.max() < 1e-7)
+    (True, True)
+    >>> model.select(test.X, test.y, test.qid, "ndcg@10").alpha_ in model.alphas_
+    True
     """
 
     _fitted_state: Fields = (

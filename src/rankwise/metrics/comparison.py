@@ -107,6 +107,16 @@ def compare(
         The same seed gives the same p-values.
 
     The other parameters are those of `evaluate`.
+
+    Examples
+    --------
+    >>> from rankwise.metrics import compare
+    >>> y, qid = [2, 0, 1, 0], ["a", "a", "b", "b"]
+    >>> result = compare(y, {"old": [0, 1, 0, 1], "new": [1, 0, 1, 0]}, qid, ["pairwise_error"])
+    >>> result.means
+    {'old': {'pairwise_error': 1.0}, 'new': {'pairwise_error': 0.0}}
+    >>> result.tests[0].n_worse, result.tests[0].p_randomization
+    (2, 0.5)
     """
     if len(scores) < 2:
         raise ParameterError(

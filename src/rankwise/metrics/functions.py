@@ -38,6 +38,13 @@ def pairwise_error(
         labels have no pairs and are left out.
     sample_weight : array-like, optional
         Row weights s; a pair weighs s_i s_j, so that weight 2 equals the row twice.
+
+    Examples
+    --------
+    >>> from rankwise.metrics import pairwise_error
+    >>> y, scores, qid = [2, 0, 1, 1, 0], [0.9, 0.1, 0.5, 0.3, 0.7], ["a", "a", "a", "b", "b"]
+    >>> pairwise_error(y, scores, qid)
+    0.5
     """
     micro = check_choice("average", average, Average) is Average.MICRO
     measure = get_measure("pairwise_error_micro" if micro else "pairwise_error")
@@ -49,12 +56,27 @@ def disagreement_error(y: ArrayLike, scores: ArrayLike, qid: QueryLabels = None)
 
     Differs from `pairwise_error` in counting pairs with equal labels: ½ if the scores order them, else 0.
     Queries with a single row are left out.
+
+    Examples
+    --------
+    >>> from rankwise.metrics import disagreement_error
+    >>> y, scores, qid = [2, 0, 1, 1, 0], [0.9, 0.1, 0.5, 0.3, 0.7], ["a", "a", "a", "b", "b"]
+    >>> disagreement_error(y, scores, qid)
+    0.5
     """
     return get_measure("disagreement_error")(y, scores, qid)
 
 
 def kendall_tau_b(y: ArrayLike, scores: ArrayLike, qid: QueryLabels = None) -> float:
-    """Kendall's τ-b between labels and scores; scores that are all equal count 0."""
+    """Kendall's τ-b between labels and scores; scores that are all equal count 0.
+
+    Examples
+    --------
+    >>> from rankwise.metrics import kendall_tau_b
+    >>> y, scores, qid = [2, 0, 1, 1, 0], [0.9, 0.1, 0.5, 0.3, 0.7], ["a", "a", "a", "b", "b"]
+    >>> kendall_tau_b(y, scores, qid)
+    0.0
+    """
     return get_measure("kendall_tau_b")(y, scores, qid)
 
 
@@ -86,6 +108,13 @@ def ndcg(
         What a query without positive labels counts.
     short : {"as-is", "zero"}
         What a query with fewer than k rows counts: what its rows give, or 0.
+
+    Examples
+    --------
+    >>> from rankwise.metrics import ndcg
+    >>> y, scores, qid = [2, 0, 1, 1, 0], [0.9, 0.1, 0.5, 0.3, 0.7], ["a", "a", "a", "b", "b"]
+    >>> round(ndcg(y, scores, qid, k=1), 3), round(ndcg(y, scores, qid, preset="trec"), 3)
+    (0.5, 0.815)
     """
     measure = get_measure(
         _at("ndcg", k), preset=preset, gain=gain, discount=discount, ties=ties, empty=empty, short=short
@@ -116,6 +145,13 @@ def average_precision(
         As in `ndcg`; "threshold" retrieves tied rows together, as scikit-learn does.
     denominator : {"full", "attainable"}
         Divide the sum over the first k ranks by the number of relevant rows, or by at most k.
+
+    Examples
+    --------
+    >>> from rankwise.metrics import average_precision
+    >>> y, scores, qid = [2, 0, 1, 1, 0], [0.9, 0.1, 0.5, 0.3, 0.7], ["a", "a", "a", "b", "b"]
+    >>> average_precision(y, scores, qid)
+    0.75
     """
     measure = get_measure(
         _at("map", k), preset=preset, relevant=relevant, ties=ties, empty=empty, denominator=denominator
@@ -142,6 +178,13 @@ def precision_at(
     ----------
     denominator : {"full", "attainable"}
         Divide by k, or by the number of rows where that is less.
+
+    Examples
+    --------
+    >>> from rankwise.metrics import precision_at
+    >>> y, scores, qid = [2, 0, 1, 1, 0], [0.9, 0.1, 0.5, 0.3, 0.7], ["a", "a", "a", "b", "b"]
+    >>> precision_at(y, scores, qid, k=1)
+    0.5
     """
     measure = get_measure(
         _at("p", k), preset=preset, relevant=relevant, ties=ties, empty=empty, denominator=denominator
@@ -161,7 +204,15 @@ def reciprocal_rank(
     empty: str | None = None,
     docs: ArrayLike | None = None,
 ) -> float:
-    """MRR: one over the rank of the first relevant row, 0 if it is not among the first k."""
+    """MRR: one over the rank of the first relevant row, 0 if it is not among the first k.
+
+    Examples
+    --------
+    >>> from rankwise.metrics import reciprocal_rank
+    >>> y, scores, qid = [2, 0, 1, 1, 0], [0.9, 0.1, 0.5, 0.3, 0.7], ["a", "a", "a", "b", "b"]
+    >>> reciprocal_rank(y, scores, qid)
+    0.75
+    """
     measure = get_measure(_at("rr", k), preset=preset, relevant=relevant, ties=ties, empty=empty)
     return measure(y, scores, qid, docs=docs)
 
@@ -184,6 +235,13 @@ def err(
     ----------
     max_grade : float, optional
         A row satisfies with probability (2^label − 1) / 2^max_grade; by default the greatest label in `y`.
+
+    Examples
+    --------
+    >>> from rankwise.metrics import err
+    >>> y, scores, qid = [2, 0, 1, 1, 0], [0.9, 0.1, 0.5, 0.3, 0.7], ["a", "a", "a", "b", "b"]
+    >>> round(err(y, scores, qid), 3)
+    0.453
     """
     measure = get_measure(_at("err", k), preset=preset, max_grade=max_grade, ties=ties, empty=empty)
     return measure(y, scores, qid, docs=docs)
@@ -197,7 +255,15 @@ def auc(
     relevant: float | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Area under the ROC curve of relevant against other rows, query by query; a tied score counts ½."""
+    """Area under the ROC curve of relevant against other rows, query by query; a tied score counts ½.
+
+    Examples
+    --------
+    >>> from rankwise.metrics import auc
+    >>> y, scores, qid = [2, 0, 1, 1, 0], [0.9, 0.1, 0.5, 0.3, 0.7], ["a", "a", "a", "b", "b"]
+    >>> auc(y, scores, qid)
+    0.5
+    """
     return get_measure("auc", relevant=relevant).on(y, qid, sample_weight)(scores)
 
 

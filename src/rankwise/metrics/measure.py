@@ -235,6 +235,13 @@ def get_measure(name: str | Measure, *, preset: str | None = None, **conventions
         "default", "letor", "trec", "sklearn", "lightgbm" or "xgboost".
     **conventions
         Fields of `Conventions` to change from the preset's, such as ``gain="linear"``; None changes nothing.
+
+    Examples
+    --------
+    >>> from rankwise.metrics import get_measure
+    >>> measure = get_measure("ndcg@10", preset="letor")
+    >>> measure.name, measure.higher_is_better
+    ('ndcg@10', True)
     """
     if isinstance(name, Measure):
         return name

@@ -22,6 +22,12 @@ def preference_error(scores: ArrayLike, pairs: ArrayLike, *, weight: ArrayLike |
         Rows (i, j) such that row i is preferred to row j.
     weight : array-like, optional
         One weight per pair.
+
+    Examples
+    --------
+    >>> from rankwise.metrics import preference_error
+    >>> preference_error([0.9, 0.1, 0.5], [[0, 1], [1, 2]])
+    0.5
     """
     given = check_labels(scores, name="scores")
     preferred, other = _check_pairs(pairs, len(given)).T

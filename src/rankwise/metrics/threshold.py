@@ -15,6 +15,12 @@ def best_threshold(y: ArrayLike, scores: ArrayLike) -> float:
 
     Rows of the higher of two labels are to be scored at or above it. It lies midway between two scores, or
     beyond the last one; of equally good thresholds the lowest is taken.
+
+    Examples
+    --------
+    >>> from rankwise.metrics import best_threshold
+    >>> best_threshold([0, 0, 1, 1], [0.1, 0.4, 0.6, 0.9])
+    0.5
     """
     labels = check_labels(y)
     values = check_labels(scores, len(labels), name="scores")

@@ -42,7 +42,11 @@ class Saveable:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a model that `save` wrote.
+    """Read a model that its method `save` wrote: numbers and names, nothing that could be executed.
+
+    Parameters
+    ----------
+    path : path
 
     Returns
     -------
@@ -53,6 +57,17 @@ def load(path: str | os.PathLike[str]) -> Any:
     ------
     FileFormatError
         If the file is not a model file, is damaged, or names something this version does not know.
+
+    Examples
+    --------
+    >>> from rankwise import RankRLS, load, make_search_data
+    >>> data = make_search_data(20, seed=0)
+    >>> model = RankRLS(alpha=0.1).fit(data.X, data.y, data.qid)
+    >>> model.save("model.safetensors")
+    >>> load("model.safetensors")
+    RankRLS(alpha=0.1)
+    >>> bool((load("model.safetensors").predict(data.X) == model.predict(data.X)).all())
+    True
     """
     header, tensors = _read(Path(path))
     try:

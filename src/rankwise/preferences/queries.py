@@ -93,7 +93,22 @@ def group_codes(codes: Ints, labels: AnyArray) -> Queries:
 def qid_from_group_sizes(sizes: ArrayLike) -> Ints:
     """The qid, 0, 1, ..., of rows that come query after query, from the number of rows of each.
 
-    LightGBM calls the sizes ``group``: one entry per *query*, with the number of rows as their sum.
+    LightGBM calls the sizes ``group``: one entry per *query*, with the number of rows as their sum. O(m).
+
+    Parameters
+    ----------
+    sizes : array-like of int, shape (n_queries,)
+        At least 1 each.
+
+    Returns
+    -------
+    Ints, shape (m,)
+
+    Examples
+    --------
+    >>> from rankwise import qid_from_group_sizes
+    >>> qid_from_group_sizes([2, 3])
+    array([0, 0, 1, 1, 1])
     """
     array = np.asarray(sizes)
     if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iu":

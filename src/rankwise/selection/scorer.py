@@ -62,13 +62,22 @@ def rank_scorer(measure: str | Measure, **options: Any) -> RankScorer:
     Parameters
     ----------
     measure : str or Measure
-        Such as "ndcg@10"; see `rankwise.metrics.get_measure`, which takes the options (``preset=``...).
+        Such as "ndcg@10"; see `rankwise.metrics.get_measure`.
+    **options
+        Conventions, such as ``preset="letor"``, as `get_measure` takes them.
+
+    Returns
+    -------
+    RankScorer
+        Called as ``scorer(estimator, X, y, qid=...)``; higher is better, so errors are negated.
 
     Examples
     --------
-    >>> from rankwise import rank_scorer
-    >>> rank_scorer("ndcg@10", preset="letor").measure.name
-    'ndcg@10'
+    >>> from rankwise import RankRLS, make_search_data, rank_scorer
+    >>> data = make_search_data(40, seed=0)
+    >>> model = RankRLS().fit(data.X, data.y, data.qid)
+    >>> round(rank_scorer("ndcg@10")(model, data.X, data.y, data.qid), 2)
+    0.89
     """
     return RankScorer(get_measure(measure, **options))
 

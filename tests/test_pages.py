@@ -1,0 +1,77 @@
+"""What README and docs show runs: every block of Python, every command, page by page from the top."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))]
+
+# What a page leaves to the reader: the data it speaks of, and imports of code it shows in passing.
+MEASURED = """
+import rankwise
+data = rankwise.make_search_data(30, seed=2)
+y, qid, bm25 = data.y, data.qid, data.X[:, 0]
+scores = rankwise.RankRLS().fit(data.X, y, qid).predict(data.X)
+candidates = [bm25, scores]
+"""
+STORED = """
+import rankwise
+train, validation = rankwise.make_search_data(40, seed=2).split(0.6)
+rankwise.save_store(train, "train.store")
+rankwise.save_letor(validation, "validation.txt")
+"""
+GIVEN = {
+    "measures.md": MEASURED,
+    "large-scale.md": STORED,
+    "architecture.md": "from rankwise.persist.fields import Fields, array, value",
+}
+
+
+def blocks(page):
+    """The language and text of each block of a page."""
+    text = page.read_text(encoding="utf-8")
+    return re.findall(r"^```(\w*)\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def python_of(page):
+    return [text for language, text in blocks(page) if language == "python"]
+
+
+def commands_of(page):
+    lines = (line for language, text in blocks(page) if language == "" for line in text.splitlines())
+    return [shlex.split(line, comments=True) for line in lines if line.startswith("rankwise ")]
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if python_of(page) or commands_of(page)], ids=lambda page: page.name
+)
+def test_a_page_runs_from_top_to_bottom(page, tmp_path):
+    script = "\n".join([GIVEN.get(page.name, ""), *python_of(page)])
+    for command in (["-c", script], *(["-m", *command] for command in commands_of(page))):
+        run = subprocess.run([sys.executable, *command], cwd=tmp_path, capture_output=True, text=True)
+        assert (run.returncode, run.stderr) == (0, ""), f"{shlex.join(command)}\n{run.stderr}"
+
+
+def test_the_readme_has_a_short_example_of_each_kind():
+    (python,) = python_of(PAGES[0])
+    assert len(python.splitlines()) <= 13
+    assert len(commands_of(PAGES[0])) == 5
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_target_link_module_and_command_that_is_named_exists(page):
+    text = page.read_text(encoding="utf-8")
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in re.findall(r"\bmake (\w+)", " ".join(re.findall(r"`[^`]*`|^make .*", text, re.MULTILINE))):
+        assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
+    for link in re.findall(r"\]\(([^)#:]+)\)", text):
+        assert (page.parent / link).exists(), link
+    for name in re.findall(r"python -m benchmarks (\w+)", text):
+        assert (ROOT / "benchmarks" / f"bench_{name}.py").exists(), name
+    for path in re.findall(r"`((?:src|native|tests|benchmarks|examples|docs)/[\w/.-]+)`", text):
+        assert (ROOT / path).exists(), path
