@@ -73,6 +73,24 @@ def test_a_run_that_ends_before_its_time_keeps_the_best_so_far(monkeypatch, fail
     assert len(model.validation_curve_) == model.n_iter_ == 4
 
 
+@pytest.mark.parametrize("ties", ["keep", "drop"])  # targets in one space, and in one each
+def test_an_interrupt_ends_all_targets_unless_it_meets_the_last(ties, monkeypatch):
+    X, y, qid = noisy_ranking()
+    targets = np.column_stack([y, np.round(y)])
+    calls = []
+    monkeypatch.setattr(NativeRows, "query_normal_product", counting(calls))
+    model = RankRLS(solver="cg", ties=ties).fit(X, targets, qid)
+    n_calls = len(calls)
+    monkeypatch.undo()
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(NativeRows, "query_normal_product", failing_in_call(5, interrupt, once=True))
+        RankRLS(solver="cg", ties=ties).fit(X, targets, qid)
+    monkeypatch.setattr(NativeRows, "query_normal_product", failing_in_call(n_calls, interrupt, once=True))
+    with pytest.warns(ConvergenceWarning, match="interrupted from the keyboard"):
+        last = RankRLS(solver="cg", ties=ties).fit(X, targets, qid)
+    np.testing.assert_array_equal(last.coef_[0], model.coef_[0])
+
+
 def test_an_interrupted_choice_keeps_the_settings_tried_so_far(monkeypatch):
     X, y, qid = noisy_ranking()
     monkeypatch.setattr(NativeRows, "query_normal_product", failing_in_call(5, interrupt))

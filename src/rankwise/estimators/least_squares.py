@@ -15,6 +15,7 @@ from rankwise.estimators.base import Ranker
 from rankwise.estimators.held_out import HeldOut
 from rankwise.estimators.iterative import IterativeMixin
 from rankwise.losses.squared import SquaredLoss, loss_on_pairs, losses_on_scores, with_pairs
+from rankwise.solvers.krylov import solve_each
 from rankwise.solvers.spaces import Space
 from rankwise.types import Floats, Matrix, Ties, Weighting
 from rankwise.validation import check_choice, check_number, check_preferences, check_problem
@@ -123,7 +124,7 @@ class LeastSquaresRanker(IterativeMixin, Ranker):
     ) -> Self:
         alpha = check_number("alpha", self.alpha, minimum=0.0)
         self._spaces = self._spaces_for(X, losses, held_out)
-        self._accept([space.solve(alpha) for space in self._spaces])
+        self._accept(solve_each(self._spaces, alpha))
         self._report(self._spaces, alpha)
         self.fitted_with_qid_ = fitted_with_qid
         return self

@@ -12,6 +12,7 @@ import numpy as np
 from rankwise.losses.squared import SquaredLoss
 from rankwise.operators.design import Design
 from rankwise.solvers.shifted_cg import shifted_cg
+from rankwise.solvers.spaces import Space
 from rankwise.solvers.surface import Reading, ShiftedCGResult, Stop, Validation
 from rankwise.types import Floats
 
@@ -90,22 +91,23 @@ class KrylovSpace:
             return self.runs
         targets = self.right[:, None] if self.right.ndim == 1 else self.right
         how = self.iterations
-        self.runs[:] = [
-            how.run(
-                partial(
-                    shifted_cg,
-                    self.product,
-                    np.ascontiguousarray(target),
-                    ascending,
-                    validation=self.validation,
-                    patience=how.patience,
-                    stop_early=how.stop_early,
-                    tol=how.tol,
-                    max_iter=how.max_iter,
-                )
+        runs: list[ShiftedCGResult] = []
+        for target in targets.T:
+            run = partial(
+                shifted_cg,
+                self.product,
+                np.ascontiguousarray(target),
+                ascending,
+                validation=self.validation,
+                patience=how.patience,
+                stop_early=how.stop_early,
+                tol=how.tol,
+                max_iter=how.max_iter,
             )
-            for target in targets.T
-        ]
+            runs.append(how.run(run))
+            if runs[-1].stop is Stop.INTERRUPTED and len(runs) < targets.shape[1]:
+                raise KeyboardInterrupt  # the other targets have nothing to keep
+        self.runs[:] = runs
         return self.runs
 
     @property
@@ -116,6 +118,16 @@ class KrylovSpace:
     def reading(self, run: ShiftedCGResult, k: int) -> Reading:
         """What is kept of the k-th alpha: the best iterate when stopping early, otherwise the last."""
         return run.early(k) if self.iterations.stop_early else run.last(k)
+
+
+def solve_each(spaces: Sequence[Space], alpha: float) -> list[Floats]:
+    """Coefficients in each space; an interrupt ends them all, unless it meets the last."""
+    solved: list[Floats] = []
+    for space in spaces:
+        solved.append(space.solve(alpha))
+        if isinstance(space, KrylovSpace) and space.interrupted and len(solved) < len(spaces):
+            raise KeyboardInterrupt
+    return solved
 
 
 def feature_space(
