@@ -1,4 +1,4 @@
-// Compile a function for several instruction sets and let the loader choose: wide integer adds and a popcount
+// Compile a function for several instruction sets and let the loader choose: wide vectors and a popcount
 // instruction are not in the baseline that distributed binaries are built for.
 //
 // What such a function calls must be inlined into it, or it stays compiled for the baseline.

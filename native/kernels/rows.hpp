@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <variant>
 
+#include "kernels/dense_row.hpp"
 #include "kernels/paging.hpp"
 #include "kernels/twin.hpp"
 
@@ -78,22 +79,12 @@ struct DenseRows {
         give_back_pages(values + first * n_columns, values + last * n_columns);
     }
 
-    // Eight sums, so that the compiler can use vectors without reordering anything.
     double score(std::int64_t row, const double* weights) const {
-        const Value* x = values + row * n_columns;
-        double sums[8] = {};
-        std::int64_t j = 0;
-        for (; j + 8 <= n_columns; j += 8) {
-            for (int lane = 0; lane < 8; ++lane)
-                sums[lane] += static_cast<double>(x[j + lane]) * weights[j + lane];
-        }
-        for (; j < n_columns; ++j) sums[0] += static_cast<double>(x[j]) * weights[j];
-        return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+        return dense_score(values + row * n_columns, weights, n_columns);
     }
 
     void add(std::int64_t row, double scale, double* out) const {
-        const Value* x = values + row * n_columns;
-        for (std::int64_t j = 0; j < n_columns; ++j) out[j] += scale * static_cast<double>(x[j]);
+        dense_add(values + row * n_columns, scale, out, n_columns);
     }
 };
 
