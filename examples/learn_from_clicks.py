@@ -17,7 +17,10 @@ def engine(data):
 
 
 # Users saw the engine's rankings, looked mostly at the top, and clicked what they liked of what they saw.
-log = rankwise.make_click_log(train, engine(train), n_sessions=20_000, seed=0)
+simulated = rankwise.make_click_log(train, engine(train), n_sessions=20_000, seed=0)
+
+# A log does not say who looked where; that is estimated from rows that were shown in several places.
+log = rankwise.ClickLog.from_arrays(simulated.session, simulated.row, simulated.position, simulated.clicked)
 print(log)
 for position in (1, 2, 5, 10):
     look = log.propensity[log.position == position][0]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def run(
     path: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="A model or data.", show_default=False)
+        Path | None, typer.Argument(metavar="FILE", help="A model or data.", show_default=False)
     ] = None,
     label: options.Label = "label",
     qid: options.Qid = "qid",

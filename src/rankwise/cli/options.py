@@ -36,7 +36,12 @@ Data: TypeAlias = Annotated[
     ),
 ]
 Model: TypeAlias = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="A model file that 'train' wrote.", show_default=False)
+    Path,
+    typer.Argument(
+        metavar="MODEL",
+        help="A model file that 'train', 'select' or 'path' wrote, or SVMrank.",
+        show_default=False,
+    ),
 ]
 ModelOut: TypeAlias = Annotated[
     Path, typer.Argument(metavar="MODEL", help="The model file to write.", show_default=False)
@@ -87,7 +92,8 @@ Measures: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="A,B,...",
-        help="What to measure ('' with train: nothing); for grades ndcg@10,map,pairwise_error by default.",
+        help="What to measure; by default ndcg@10,map,pairwise_error, or without grades "
+        "pairwise_error,kendall_tau_b.",
         show_default=False,
     ),
 ]

@@ -23,7 +23,10 @@ FORMATS = (".svg", ".png", ".pdf")
 def run(
     data: options.Data,
     validation: Annotated[
-        Path | None, typer.Option(metavar="DATA", help="Judged rows to choose alpha on.", show_default=False)
+        Path | None,
+        typer.Option(
+            metavar="DATA", help="Judged rows to choose alpha on; DATA itself by default.", show_default=False
+        ),
     ] = None,
     kernel: Annotated[str, options.of_learner("rbf, linear or polynomial.")] = "rbf",
     gamma: Annotated[

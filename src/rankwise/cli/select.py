@@ -14,7 +14,9 @@ from rankwise.cli.train import fit, measure_parts, read_parts, summary
 def run(
     data: options.Data,
     model: options.ModelOut,
-    learner: Annotated[str, options.of_learner(f"One of: {', '.join(SELECTORS)}.")] = "rankrls",
+    learner: Annotated[
+        str, options.of_learner(f"One of: {', '.join(SELECTORS)}; the first by default.")
+    ] = "rankrls",
     measure: Annotated[str | None, options.of_learner("What decides; pairwise_error by default.")] = None,
     alphas: Annotated[
         str | None,

@@ -25,13 +25,23 @@ if TYPE_CHECKING:
 def run(
     data: options.Data,
     model: options.ModelOut,
-    learner: Annotated[str, options.of_learner(f"One of: {', '.join(LEARNERS)}.")] = "rankrls",
-    alpha: Annotated[float | None, options.of_learner("Regularization, the λ of the papers.")] = None,
+    learner: Annotated[
+        str, options.of_learner(f"One of: {', '.join(LEARNERS)}; the first by default.")
+    ] = "rankrls",
+    alpha: Annotated[
+        float | None,
+        options.of_learner("Regularization, the λ of the papers; 1, or 0.001 for ranksvm, by default."),
+    ] = None,
     ties: Annotated[str | None, options.of_learner("Pairs with equal labels: keep or drop.")] = None,
     weighting: Annotated[str | None, options.of_learner("What counts alike: example, pair or query.")] = None,
-    solver: Annotated[str | None, options.of_learner("How to solve: auto, primal, dual or cg.")] = None,
+    solver: Annotated[
+        str | None,
+        options.of_learner("rankrls: auto, primal, dual or cg; kernel-rankrls: auto, closed or cg."),
+    ] = None,
     kernel: Annotated[str | None, options.of_learner("rbf, linear or polynomial.")] = None,
-    gamma: Annotated[float | None, options.of_learner("Width of the rbf kernel.")] = None,
+    gamma: Annotated[
+        float | None, options.of_learner("Width of the rbf kernel; 1 / features by default.")
+    ] = None,
     basis: Annotated[int | None, options.of_learner("How many basis vectors a kernel model has.")] = None,
     max_iter: Annotated[int | None, options.of_learner("The most iterations a solver may take.")] = None,
     tol: Annotated[float | None, options.of_learner("When an iterative solver is done.")] = None,
@@ -60,7 +70,14 @@ def run(
         bool, typer.Option("--labels/--no-labels", help="Whether to learn from labels besides --pairs.")
     ] = True,
     validation: options.Validation = None,
-    measures: options.Measures = None,
+    measures: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,...",
+            help="What to measure, '' for nothing; by default as 'evaluate'.",
+            show_default=False,
+        ),
+    ] = None,
     preset: options.Preset = None,
     label: options.Label = "label",
     qid: options.Qid = "qid",
@@ -103,8 +120,12 @@ def run(
     if json:
         show_json({"model": str(model), "class": type(ranker).__name__, "seconds": seconds, **means})
         return
+    done = summary(ranker, parts["training"], seconds, model)
+    if not wanted:
+        typer.echo(done)
+        return
     rows = [(measure, *(part[measure] for part in means.values())) for measure in means["training"]]
-    show_table("Quality", ["measure", *means], rows, summary(ranker, parts["training"], seconds, model))
+    show_table("Quality", ["measure", *means], rows, done)
 
 
 def read_parts(
