@@ -1,5 +1,7 @@
 """RankSVMPath: the path as an estimator."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -8,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rankwise
-from rankwise import DataError, ParameterError, RankSVM, RankSVMPath, RankwiseError
+from rankwise import DataError, KernelRankRLS, ParameterError, RankSVM, RankSVMPath, RankwiseError
 from rankwise.metrics import get_measure
 from rankwise.operators.kernel import Kernel
 from rankwise.selection import breakpoints
@@ -183,10 +185,18 @@ def test_an_indefinite_kernel_is_refused_with_its_eigenvalue():
         RankSVMPath(kernel="precomputed").fit(K, y, qid)
 
 
-def test_features_too_far_apart_for_the_kernel_are_noticed():
+@pytest.mark.parametrize(
+    "model",
+    [RankSVMPath(graph="reduced"), KernelRankRLS(), KernelRankRLS(basis=5), KernelRankRLS(solver="cg")],
+    ids=["path", "all rows", "basis", "cg"],
+)
+def test_features_too_far_apart_for_the_kernel_are_noticed(model):
     X, y, qid = toy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        model.fit(X, y, qid)
     with pytest.warns(UserWarning, match="scale the features, or choose a smaller gamma"):
-        RankSVMPath(graph="reduced").fit(1000 * X, y, qid)
+        model.fit(1000 * X, y, qid)
 
 
 def test_a_path_cut_short_warns_and_stays_valid():
@@ -244,9 +254,9 @@ def test_too_many_rows_are_refused_before_the_kernel_matrix_is_made(fit, monkeyp
     monkeypatch.setattr(Kernel, "__call__", lambda *_: pytest.fail("the kernel matrix was made"))
     with pytest.raises(DataError, match=f"{len(y) - 1} rows at most.*KernelRankRLS"):
         if fit == "labels":
-            RankSVMPath(graph="reduced").fit(X, y, qid)
+            RankSVMPath(kernel="linear", graph="reduced").fit(X, y, qid)
         else:
-            RankSVMPath().fit_preferences(X, [[0, 1], [2, 3]])
+            RankSVMPath(kernel="linear").fit_preferences(X, [[0, 1], [2, 3]])
 
 
 def test_the_last_breakpoint_keeps_the_pairs_on_the_margin():

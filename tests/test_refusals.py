@@ -50,6 +50,22 @@ def test_bad_rows_to_score_are_refused_with_their_place():
             model.explain(X, row, 1)
 
 
+def test_plain_arrays_are_taken_as_they_are_and_others_become_them(monkeypatch):
+    forms = [(X.tolist(), Y.tolist()), (np.asfortranarray(X), Y.astype(object)), (pandas.DataFrame(X), Y)]
+    models = [RankRLS().fit(*form, QID) for form in forms]
+    named = RankRLS().fit(pandas.DataFrame(X, columns=list("abc")), Y, QID)
+    assert not hasattr(named.fit(X, Y, QID), "feature_names_in_")
+    monkeypatch.setattr(
+        "sklearn.utils.validation.validate_data", lambda *_, **__: pytest.fail("checked twice")
+    )
+    for labels in (Y, Y.astype(np.int32)):
+        plain = RankRLS().fit(X, labels, QID)
+        for model in models:
+            np.testing.assert_array_equal(model.coef_, plain.coef_)
+    assert plain.n_features_in_ == 3
+    plain.predict(X)
+
+
 def test_pairs_of_different_lengths_are_refused():
     with pytest.raises(DataError, match=r"pairs must have shape \(n_pairs, 2\)"):
         RankRLS().fit_preferences(X, [[0, 1], [2]])

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/buffer.hpp"
 #include "kernels/multiversion.hpp"
 #include "kernels/parallel.hpp"
 
@@ -11,60 +12,81 @@ namespace {
 
 constexpr std::int64_t kRowsPerChunk = 256;
 
-// What a few multipliers change in the coefficients of the training rows. Pairs share rows, above all in
-// stars, so that these are fewer than the pairs' ends.
+// What the multipliers of a step change in the coefficients of the training rows. Pairs share rows, above all
+// in stars, so that these are fewer than the pairs' ends.
 class CoefficientChanges {
   public:
-    explicit CoefficientChanges(std::int64_t n) : change_(static_cast<std::size_t>(n), 0.0) {}
-
-    void add(std::int32_t row, double change) {
-        double& sum = change_[static_cast<std::size_t>(row)];
-        if (sum == 0.0) rows_.push_back(row);
-        sum += change;
+    explicit CoefficientChanges(std::int64_t n)
+        : change_(static_cast<std::size_t>(n), 0.0), seen_(static_cast<std::size_t>(n), 0) {
+        rows_.resize(n + 1);
+        changes_.resize(n);
     }
 
-    // Call use(rows, changes, n) with the rows that changed, each once, and forget them.
-    template <class Use>
-    void take(Use use) {
-        changes_.clear();
-        std::size_t kept = 0;
-        // A row whose sum was zero on the way is listed twice; the second time its change is 0.
-        for (const std::int32_t row : rows_) {
-            double& sum = change_[static_cast<std::size_t>(row)];
-            if (sum == 0.0) continue;
-            rows_[kept++] = row;
-            changes_.push_back(sum);
-            sum = 0.0;
+    void collect(const PathChanges& path, const WeightedPairs& pairs, std::int64_t step) {
+        double* change = change_.data();
+        std::int32_t* rows = rows_.data();
+        char* seen = seen_.data();
+        std::int64_t n = 0;
+        // Without a branch on whether the row is new, which is as good as random.
+        const auto add = [&](std::int32_t row, double value) {
+            rows[n] = row;
+            n += 1 - seen[row];
+            seen[row] = 1;
+            change[row] += value;
+        };
+        for (std::int64_t k = path.offsets[step]; k < path.offsets[step + 1]; ++k) {
+            add(pairs.better[path.pairs[k]], path.changes[k]);
+            add(pairs.worse[path.pairs[k]], -path.changes[k]);
         }
-        use(rows_.data(), changes_.data(), static_cast<std::int64_t>(kept));
-        rows_.clear();
+        for (std::int64_t k = 0; k < n; ++k) {
+            changes_[k] = change[rows[k]];
+            change[rows[k]] = 0.0;
+            seen[rows[k]] = 0;
+        }
+        n_ = n;
     }
+
+    // The rows that changed, each once, and by how much.
+    std::int64_t size() const { return n_; }
+    const std::int32_t* rows() const { return rows_.data(); }
+    const double* values() const { return changes_.data(); }
 
   private:
     std::vector<double> change_;
-    std::vector<std::int32_t> rows_;
-    std::vector<double> changes_;
+    std::vector<char> seen_;
+    Buffer<std::int32_t> rows_;
+    Buffer<double> changes_;
+    std::int64_t n_ = 0;
 };
 
-// Add a combination of rows of the kernel to `out`, four of them in a pass.
-RANKWISE_MULTIVERSION
-void add_rows(KernelColumns kernel, const std::int32_t* rows, const double* scale, std::int64_t n,
-              std::int64_t first, std::int64_t width, double* out) {
-    const auto row = [&](std::int64_t k) { return kernel.values + rows[k] * kernel.n_columns + first; };
+// Add a combination of rows of the kernel to `out`, eight of them in a pass.
+RANKWISE_MULTIVERSION_UNALIGNED
+void add_rows(KernelColumns kernel, const CoefficientChanges& changes, std::int64_t first, std::int64_t width,
+              double* __restrict out) {
+    const double* scale = changes.values();
+    const auto row = [&](std::int64_t k) {
+        return kernel.values + changes.rows()[k] * kernel.n_columns + first;
+    };
     std::int64_t k = 0;
-    for (; k + 4 <= n; k += 4) {
-        const double* a = row(k);
-        const double* b = row(k + 1);
-        const double* c = row(k + 2);
-        const double* d = row(k + 3);
-        const double s0 = scale[k], s1 = scale[k + 1], s2 = scale[k + 2], s3 = scale[k + 3];
+    for (; k + 8 <= changes.size(); k += 8) {
+        const double *a = row(k), *b = row(k + 1), *c = row(k + 2), *d = row(k + 3);
+        const double *e = row(k + 4), *f = row(k + 5), *g = row(k + 6), *h = row(k + 7);
+        const double* s = scale + k;
+        const double s0 = s[0], s1 = s[1], s2 = s[2], s3 = s[3], s4 = s[4], s5 = s[5], s6 = s[6], s7 = s[7];
         for (std::int64_t i = 0; i < width; ++i) {
-            out[i] += (s0 * a[i] + s1 * b[i]) + (s2 * c[i] + s3 * d[i]);
+            out[i] += ((s0 * a[i] + s1 * b[i]) + (s2 * c[i] + s3 * d[i])) +
+                      ((s4 * e[i] + s5 * f[i]) + (s6 * g[i] + s7 * h[i]));
         }
     }
-    for (; k < n; ++k) {
+    for (; k + 2 <= changes.size(); k += 2) {
+        const double *a = row(k), *b = row(k + 1);
+        const double s0 = scale[k], s1 = scale[k + 1];
+        for (std::int64_t i = 0; i < width; ++i) out[i] += s0 * a[i] + s1 * b[i];
+    }
+    for (; k < changes.size(); ++k) {
         const double* a = row(k);
-        for (std::int64_t i = 0; i < width; ++i) out[i] += scale[k] * a[i];
+        const double s0 = scale[k];
+        for (std::int64_t i = 0; i < width; ++i) out[i] += s0 * a[i];
     }
 }
 
@@ -74,20 +96,16 @@ void scores_along_path(PathChanges path, WeightedPairs pairs, KernelColumns kern
                        int n_threads) {
     const std::int64_t n_rows = kernel.n_columns;
     const std::int64_t n_chunks = (n_rows + kRowsPerChunk - 1) / kRowsPerChunk;
-    for_each_chunk(n_chunks, n_threads, [&](std::int64_t chunk) {
+    const std::int64_t n_changes = path.offsets[path.n_steps] - path.offsets[0];
+    for_each_chunk(n_chunks, threads_worth(n_changes * n_rows, n_threads), [&](std::int64_t chunk) {
         const std::int64_t first = chunk * kRowsPerChunk;
         const std::int64_t width = std::min(kRowsPerChunk, n_rows - first);
         CoefficientChanges changes(kernel.n_rows);
         for (std::int64_t t = 0; t < path.n_steps; ++t) {
-            for (std::int64_t k = path.offsets[t]; k < path.offsets[t + 1]; ++k) {
-                changes.add(pairs.better[path.pairs[k]], path.changes[k]);
-                changes.add(pairs.worse[path.pairs[k]], -path.changes[k]);
-            }
+            changes.collect(path, pairs, t);
             double* next = scores + (t + 1) * n_rows + first;
             std::copy(next - n_rows, next - n_rows + width, next);
-            changes.take([&](const std::int32_t* rows, const double* change, std::int64_t n) {
-                add_rows(kernel, rows, change, n, first, width, next);
-            });
+            add_rows(kernel, changes, first, width, next);
         }
     });
 }

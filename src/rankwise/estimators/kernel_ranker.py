@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,10 @@ from rankwise.operators.kernel import (
 from rankwise.persist.fields import Fields, array, rows, value
 from rankwise.types import AnyArray, Floats, Ints, Matrix
 from rankwise.validation import check_choice, check_number
+
+# Rows with smaller kernel values than this are strangers to each other; so many rows are asked.
+FAR_APART = 1e-6
+ROWS_ASKED = 64
 
 
 class KernelRanker(Ranker):
@@ -74,6 +79,13 @@ class KernelRanker(Ranker):
             return np.asarray(X[:, self.basis_indices_], dtype=np.float64)
         return kernel(X, self.basis_)
 
+    def _kernel_columns(self, X: Matrix) -> Floats:
+        """The same values the other way round, basis rows by rows, in C order."""
+        kernel = self._fitted_kernel()
+        if kernel.function is KernelName.PRECOMPUTED:
+            return np.ascontiguousarray(self._kernel_values(X).T)
+        return np.ascontiguousarray(kernel(self.basis_, X))
+
     def _checked_kernel(self, X: Matrix) -> Kernel:
         """The kernel that the parameters name, for these training rows; sets the parameters used."""
         function = check_kernel(self.kernel)
@@ -87,7 +99,10 @@ class KernelRanker(Ranker):
                 f"With kernel='precomputed', X must be the square matrix of kernel values between the "
                 f"training rows; got shape {X.shape}."
             )
-        return Kernel(function, self.gamma_, self.degree_, self.coef0_)
+        kernel = Kernel(function, self.gamma_, self.degree_, self.coef0_)
+        if function is KernelName.RBF:
+            _warn_if_far_apart(X, kernel)
+        return kernel
 
     def _fitted_kernel(self) -> Kernel:
         return Kernel(check_kernel(self.kernel), self.gamma_, self.degree_, self.coef0_)
@@ -111,6 +126,18 @@ def features_of_basis(X: Matrix, kernel: Kernel, chosen: Ints) -> BasisFeatures:
         return np.asarray(X[place][:, chosen[kept]]) if precomputed else kernel(X[place], basis[kept])
 
     return basis_features(K_RR, against, X.shape[0])
+
+
+def _warn_if_far_apart(X: Matrix, kernel: Kernel) -> None:
+    """Say so if hardly any row is near another in the kernel's eyes; a few rows from all over X tell."""
+    rows = X[np.linspace(0, X.shape[0] - 1, min(X.shape[0], ROWS_ASKED)).astype(np.int64)]
+    if float(np.median(kernel(rows, rows))) < FAR_APART:
+        warnings.warn(
+            f"With gamma={kernel.gamma:g} the rbf kernel is below {FAR_APART:g} between most rows, so hardly any "
+            "row says something about another: scale the features, or choose a smaller gamma.",
+            UserWarning,
+            stacklevel=5,
+        )
 
 
 def needs_check(kernel: Kernel) -> bool:

@@ -40,7 +40,6 @@ from rankwise.validation import (
     Problem,
     check_choice,
     check_count,
-    check_labels,
     check_number,
     check_preferences,
     check_problem,
@@ -49,8 +48,6 @@ from rankwise.validation import (
 
 # Where the path ends by default, as a share of the largest breakpoint.
 DEFAULT_REACH = 1e-3
-# Rows with smaller kernel values than this are strangers to each other.
-FAR_APART = 1e-6
 
 
 class GraphKind(StrEnum):
@@ -236,10 +233,11 @@ class RankSVMPath(KernelRanker):
         if qid is None and self.fitted_with_qid_:
             raise DataError("select needs the qid of the validation rows: the path was fitted with one.")
         rows = check_rows(self, X)
-        labels = check_labels(y, rows.shape[0])
         chosen = get_measure(measure)
-        queries = group_rows(qid, rows.shape[0])
-        values = measure_breakpoints(path, self._kernel_values(rows), labels, queries, chosen)
+        prepared = chosen.on(y, group_rows(qid, rows.shape[0]))
+        if prepared.left_out.all():
+            raise DataError(f"{chosen.name} has no value on the validation rows: {prepared.left_out_reason}.")
+        values = measure_breakpoints(path, self._kernel_columns(rows), prepared)
         self.path_error_ = values
         best = int(np.argmax(values) if chosen.higher_is_better else np.argmin(values))
         self._choose(float(self.alphas_[best]))
@@ -297,13 +295,6 @@ class RankSVMPath(KernelRanker):
         K = np.ascontiguousarray(kernel(X, X))
         if needs_check(kernel):
             check_kernel_matrix(K, matrix_name(kernel))
-        if kernel.function is KernelName.RBF and float(np.median(K)) < FAR_APART:
-            warnings.warn(
-                f"The rbf kernel is below {FAR_APART:g} between most rows, so hardly any row says something "
-                "about another: scale the features, or choose a smaller gamma.",
-                UserWarning,
-                stacklevel=4,
-            )
         return K
 
     def _min_level(self, first: float) -> float:

@@ -129,7 +129,8 @@ class Preset:
     departures: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def of(self, kind: str) -> Conventions:
-        return replace(self.conventions, **self.departures.get(kind, {}))
+        departures = self.departures.get(kind)
+        return replace(self.conventions, **departures) if departures else self.conventions
 
 
 PRESETS: dict[str, Preset] = {

@@ -41,9 +41,9 @@ class Judged:
     def n_queries(self) -> int:
         return len(self.offsets) - 1
 
-    @cached_property
+    @property
     def sizes(self) -> Ints:
-        return np.diff(self.offsets)
+        return self.offsets[1:] - self.offsets[:-1]
 
     @cached_property
     def rank(self) -> Ints:

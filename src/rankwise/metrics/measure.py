@@ -116,7 +116,7 @@ class Measure:
             raise DataError("There are no rows to measure: y is empty.")
         if not isinstance(queries, Queries):
             queries = group_rows(queries, len(labels))
-        if int(queries.sizes.max()) >= 2**32:
+        if len(labels) >= 2**32 and int(queries.sizes.max()) >= 2**32:
             raise DataError("A query may have at most 2^32 - 1 rows.")
         rows = queries.order
         if self.conventions.ties is TiedScores.DOC_DESCENDING and docs is not None:
@@ -196,21 +196,24 @@ class PreparedMeasure:
         For measures of pairs a vector in nearly the order of the one before costs O(rows + the pairs that
         change places): no sort. Others are measured many at a time.
         """
-        formula, counted = self._formula, ~self.left_out
-        table = np.ascontiguousarray(check_vectors(scores, self.queries.n_rows))
-        values = (
-            formula.values_of_many(table)
-            if isinstance(formula, pairs.PairFormula)
-            else self._side_by_side(formula.judged.arranged(table.T).T)
-        )
-        values[:, formula.empty] = formula.empty_value
-        if not counted.any():
-            return np.full(len(values), np.nan)
-        weight = self.query_weight[counted]
-        return np.asarray(values[:, counted] @ weight / weight.sum())
+        return self.many_in_blocks([np.ascontiguousarray(check_vectors(scores, self.queries.n_rows))])
+
+    def many_in_blocks(self, blocks: Iterable[Floats]) -> Floats:
+        """The same for finite vectors, block by block: in C order, each done with before the next is made."""
+        formula, weight = self._formula, self.query_weight
+        values_of = formula.values_of_many if isinstance(formula, pairs.PairFormula) else self._side_by_side
+        values = np.concatenate([values_of(block) for block in blocks])
+        if formula.empty.any():
+            counted = ~self.left_out
+            if not counted.any():
+                return np.full(len(values), np.nan)
+            values[:, formula.empty] = formula.empty_value
+            values, weight = values[:, counted], weight[counted]
+        return np.asarray(values @ weight / weight.sum())
 
     def _side_by_side(self, table: Floats) -> Floats:
         """Values of many score vectors, as if the queries of each were queries of their own."""
+        table = self._formula.judged.arranged(table.T).T
         n_vectors, n_rows = table.shape
         at_once = min(n_vectors, max(1, ROWS_AT_ONCE // n_rows))
         formula = self.measure._prepare(self._formula.judged.repeated(at_once))
@@ -261,7 +264,9 @@ def get_measure(name: str | Measure, *, preset: str | None = None, **conventions
         raise ParameterError(f"The measure '{kind}' takes no cutoff; got {name!r}.")
     if entry.cutoff == "needed" and cutoff is None:
         raise ParameterError(f"The measure '{kind}' needs a cutoff, as in '{kind}@10'.")
-    chosen = get_preset(preset).of(kind).with_options(**conventions)
+    chosen = get_preset(preset).of(kind)
+    if conventions:
+        chosen = chosen.with_options(**conventions)
     if chosen.ties not in entry.ties:
         raise ParameterError(f"The measure '{kind}' has no ties='{chosen.ties}'.")
     return Measure(kind, cutoff, chosen)

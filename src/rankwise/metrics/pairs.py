@@ -42,6 +42,7 @@ class PairFormula:
         self._level = by_label.first
         self.n_pairs = self._count_untied(by_label.end)
         self.empty = self.n_pairs <= 0.0
+        self._divisor = np.where(self.empty, 1.0, self.n_pairs)
 
     def _count_untied(self, level_end: Ints) -> Floats:
         """Pairs with different labels: each row with the rows of its query in lower levels."""
@@ -94,7 +95,7 @@ class PairFormula:
     def _error(self, counts: PairCounts) -> Floats:
         """The part of pairs with different labels that the scores get wrong; a tied pair is half wrong."""
         wrong = counts.discordant + 0.5 * (counts.tied_scores - counts.tied_both)
-        return np.clip(_ratio(wrong, self.n_pairs), 0.0, 1.0)
+        return np.clip(wrong / self._divisor, 0.0, 1.0)
 
 
 class PairwiseError(PairFormula):

@@ -77,9 +77,8 @@ class Kernel:
 
 
 def _linear(_: Kernel, A: Matrix, B: Matrix) -> Floats:
-    from sklearn.utils.extmath import safe_sparse_dot
-
-    return np.asarray(safe_sparse_dot(A, B.T, dense_output=True), dtype=np.float64)
+    product = A @ B.T
+    return np.asarray(product if isinstance(product, np.ndarray) else product.toarray(), dtype=np.float64)
 
 
 def _polynomial(kernel: Kernel, A: Matrix, B: Matrix) -> Floats:
@@ -91,21 +90,26 @@ def _polynomial(kernel: Kernel, A: Matrix, B: Matrix) -> Floats:
 
 
 def _rbf(kernel: Kernel, A: Matrix, B: Matrix) -> Floats:
-    from sklearn.utils.extmath import row_norms
-
+    """With the rows scaled by √(2 gamma): exp(a·b − ½‖a‖² − ½‖b‖²), few passes over the values."""
     same = A is B
-    A = A.astype(np.float64, copy=False)
-    B = A if same else B.astype(np.float64, copy=False)
+    scale = math.sqrt(2.0 * kernel.gamma)
+    A = A.astype(np.float64, copy=False) * scale
+    B = A if same else B.astype(np.float64, copy=False) * scale
     values = _linear(kernel, A, B)
-    values *= -2.0
-    values += row_norms(A, squared=True)[:, None]
-    values += row_norms(B, squared=True)
+    values -= _half_squares(A)[:, None]
+    values -= _half_squares(B)
     # Rounding leaves a little, of either sign, where two rows are the same.
-    np.maximum(values, 0.0, out=values)
+    np.clip(values, -np.inf, 0.0, out=values)
     if same:
         np.fill_diagonal(values, 0.0)
-    values *= -kernel.gamma
     return np.exp(values, out=values)
+
+
+def _half_squares(rows: Matrix) -> Floats:
+    """Half the squared length of every row."""
+    dense = isinstance(rows, np.ndarray)
+    squares = np.vecdot(rows, rows) if dense else np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+    return 0.5 * squares
 
 
 def _precomputed(_: Kernel, A: Matrix, B: Matrix) -> Floats:

@@ -41,7 +41,7 @@ class Queries:
 
     @property
     def sizes(self) -> Ints:
-        return np.diff(self.offsets)
+        return self.offsets[1:] - self.offsets[:-1]
 
     def grouped(self, rows: Any) -> Any:
         """Rows of an array or matrix in grouped order (the same object when they are grouped already)."""

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from rankwise.errors import DataError
-from rankwise.metrics import Measure
-from rankwise.preferences.queries import Queries
+from rankwise.metrics import PreparedMeasure
 from rankwise.solvers.svm_path import SVMPath
 from rankwise.threads import resolve_threads
 from rankwise.types import Floats
 
-# Scores computed at a time.
-BLOCK_SCORES = 1 << 18
+# Scores computed at a time: they stay in the cache, and the system has few pages to give. But not too few
+# breakpoints, since measures start afresh with every block.
+BLOCK_SCORES = 1 << 16
+MIN_BREAKPOINTS = 32
 
 
-def measure_breakpoints(
-    path: SVMPath, K_rows: Floats, y: Floats, queries: Queries, measure: Measure
-) -> Floats:
+def measure_breakpoints(path: SVMPath, K_columns: Floats, measure: PreparedMeasure) -> Floats:
     """The measure of validation rows at every breakpoint, one value each.
 
     The factor λ > 0 between the path's scores and f's changes no order. O(rows) for each coefficient that
@@ -25,13 +21,10 @@ def measure_breakpoints(
 
     Parameters
     ----------
-    K_rows : Floats, shape (rows, n)
-        Kernel values between the validation rows and the training rows.
+    K_columns : Floats, shape (n, rows)
+        Kernel values between the training rows and the validation rows, in C order.
+    measure : PreparedMeasure
+        Prepared for the labels of the validation rows.
     """
-    prepared = measure.on(y, queries)
-    if prepared.left_out.all():
-        raise DataError(f"{measure.name} has no value on the validation rows: {prepared.left_out_reason}.")
-    block = max(1, BLOCK_SCORES // len(y))
-    return np.concatenate(
-        [prepared.many(scores) for scores in path.scores_along(K_rows, block, resolve_threads())]
-    )
+    block = max(MIN_BREAKPOINTS, BLOCK_SCORES // K_columns.shape[1])
+    return measure.many_in_blocks(path.scores_along(K_columns, block, resolve_threads()))

@@ -97,24 +97,23 @@ class SVMPath:
         """β with ``f = Σ βᵢ k(xᵢ, ·)``; ``β = Pᵀ a / λ``."""
         return self.graph.adjoint(self.multipliers_at(level)) / level
 
-    def scores_along(self, K_rows: Floats, block: int, n_threads: int = 1) -> Iterator[Floats]:
+    def scores_along(self, K_columns: Floats, block: int, n_threads: int = 1) -> Iterator[Floats]:
         """λ f of other rows at every breakpoint, a block of breakpoints at a time, one row a breakpoint.
 
-        O(rows) for each multiplier that changes on the way to a breakpoint.
+        O(rows) for each coefficient that changes on the way to a breakpoint. The blocks share their memory.
 
         Parameters
         ----------
-        K_rows : Floats, shape (rows, n)
-            Kernel values between those rows and the training rows.
+        K_columns : Floats, shape (n, rows)
+            Kernel values between the training rows and those rows, in C order.
         """
-        kernel = np.ascontiguousarray(K_rows.T)
         better, worse = self.graph.better.astype(np.int32), self.graph.worse.astype(np.int32)
-        scores = np.empty((min(block, self.n_breakpoints) + 1, len(K_rows)))
-        scores[0] = K_rows @ self.graph.adjoint(self.graph.weight)
+        scores = np.empty((min(block, self.n_breakpoints) + 1, K_columns.shape[1]))
+        scores[0] = self.graph.adjoint(self.graph.weight) @ K_columns
         for start in range(0, self.n_breakpoints, block):
             offsets = self.offsets[start : start + block + 1]
             _native.scores_along_path(
-                self.pairs, self.changes, offsets, better, worse, kernel, scores, n_threads
+                self.pairs, self.changes, offsets, better, worse, K_columns, scores, n_threads
             )
             yield scores[: min(block, len(offsets))]
             scores[0] = scores[len(offsets) - 1]

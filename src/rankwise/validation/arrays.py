@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
@@ -127,7 +128,7 @@ def as_floats(name: str, values: ArrayLike) -> Floats:
 def first_not_finite(values: AnyArray) -> int | None:
     """Where the first NaN or infinity is; a sum tells, without an array of flags, when there is none."""
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum(dtype=np.float64)):
+        if math.isfinite(values.sum(dtype=np.float64)):
             return None
     finite = np.isfinite(values)
     return None if finite.all() else int(finite.argmin())
