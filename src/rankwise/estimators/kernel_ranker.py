@@ -133,8 +133,8 @@ def _warn_if_far_apart(X: Matrix, kernel: Kernel) -> None:
     rows = X[np.linspace(0, X.shape[0] - 1, min(X.shape[0], ROWS_ASKED)).astype(np.int64)]
     if float(np.median(kernel(rows, rows))) < FAR_APART:
         warnings.warn(
-            f"With gamma={kernel.gamma:g} the rbf kernel is below {FAR_APART:g} between most rows, so hardly any "
-            "row says something about another: scale the features, or choose a smaller gamma.",
+            f"With gamma={kernel.gamma:g} the rbf kernel is below {FAR_APART:g} between most rows, so hardly "
+            "any row says something about another: scale the features, or choose a smaller gamma.",
             UserWarning,
             stacklevel=5,
         )

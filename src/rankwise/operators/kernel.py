@@ -107,9 +107,9 @@ def _rbf(kernel: Kernel, A: Matrix, B: Matrix) -> Floats:
 
 def _half_squares(rows: Matrix) -> Floats:
     """Half the squared length of every row."""
-    dense = isinstance(rows, np.ndarray)
-    squares = np.vecdot(rows, rows) if dense else np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
-    return 0.5 * squares
+    if isinstance(rows, np.ndarray):
+        return np.asarray(0.5 * np.vecdot(rows, rows))
+    return 0.5 * np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
 
 
 def _precomputed(_: Kernel, A: Matrix, B: Matrix) -> Floats:
