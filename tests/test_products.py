@@ -136,10 +136,23 @@ def test_queries_and_one_global_ranking_take_one_pass(qid, levels, passes, monke
 
 def test_column_variances_are_weighted_and_the_same_for_dense_and_sparse():
     rng = np.random.default_rng(8)
-    X, weight = rng.normal(size=(50, 6)) * np.arange(6), rng.integers(1, 4, 50).astype(float)
+    X, weight = rng.normal(size=(50, 6)) * np.arange(1, 7), rng.integers(1, 4, 50).astype(float)
     plain = np.repeat(X, weight.astype(int), axis=0).var(axis=0)
     for matrix in (X, sparse.csr_matrix(X)):
-        np.testing.assert_allclose(column_variances(matrix, weight), plain + 0.5 * plain.mean(), rtol=1e-12)
-        sampled = X[::5].var(axis=0)
+        np.testing.assert_allclose(column_variances(matrix, weight), 1.5 * plain, rtol=1e-12)
         of_ten = column_variances(matrix, np.ones(50), n_sampled=10)
-        np.testing.assert_allclose(of_ten, sampled + 0.5 * sampled.mean(), rtol=1e-12)
+        np.testing.assert_allclose(of_ten, 1.5 * X[::5].var(axis=0), rtol=1e-12)
+
+
+def test_column_variances_of_rare_columns_are_larger_and_follow_the_units():
+    rng = np.random.default_rng(9)
+    X = sparse.random(400, 30, density=0.1, random_state=9, format="csr")
+    X = sparse.hstack([X, sparse.csr_matrix((400, 1))], format="csr")
+    count, units = X.getnnz(axis=0), rng.uniform(1e-3, 1e3, 31)
+    found = column_variances(X, np.ones(400))
+    plain = X.toarray().var(axis=0)
+    np.testing.assert_allclose(found[:-1], (plain * (1 + 0.5 * count.mean() / count.clip(1)))[:-1])
+    assert found[-1] > 0.0
+    np.testing.assert_allclose(
+        column_variances(X @ sparse.diags(units), np.ones(400))[:-1], (found * units**2)[:-1]
+    )

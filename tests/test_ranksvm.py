@@ -209,6 +209,23 @@ def test_curvature_along_features_saves_products(monkeypatch):
     assert measured <= 0.7 * RankSVM(1e-3).fit(scaled, y).n_products_
 
 
+@pytest.mark.parametrize("alpha", [1e-5, 1e-7])
+def test_units_of_features_hardly_change_the_work(alpha):
+    X, y, _ = ranking(m=1000, n=100, seed=8)
+    model = RankSVM(alpha).fit(X * np.logspace(0, -3, 100), y)
+    assert model.gap_ <= 1e-3
+    assert model.n_products_ <= 40
+
+
+def test_planes_are_few_enough_for_a_small_program():
+    X, y, _ = ranking(m=1000, n=100, seed=9)
+    scaled = X * np.logspace(0, -3, 100)
+    risk = QueryHinge(QueryDifferences(group_rows(None, len(y)), y, ties=Ties.DROP))
+    known = Bundle(*X.shape)
+    assert minimize_bundle(MatrixDesign(scaled), risk, 1e-7, known=known).converged
+    assert len(known.subspace.planes) <= 100
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_warm_start_at_the_solution_stops_sooner(loss):
     X, y, qid = ranking(m=300, n=20)
@@ -219,16 +236,19 @@ def test_a_warm_start_at_the_solution_stops_sooner(loss):
     assert model.objective_ <= best + 1e-5
 
 
-def test_the_simplex_program_is_solved_to_its_optimality_conditions():
+@pytest.mark.parametrize("n_copies", [1, 2])
+@pytest.mark.parametrize("scale", [1.0, 1e-3])
+def test_the_simplex_program_is_solved_to_its_optimality_conditions(n_copies, scale):
     rng = np.random.default_rng(0)
-    for k in (1, 2, 7, 40):
-        A = rng.normal(size=(k, 5))
-        H, b = A @ A.T, rng.normal(size=k)
-        x = minimize_on_simplex(H, b, np.eye(k)[0])
-        gradient = H @ x - b
-        assert x.min() >= 0.0
-        assert x.sum() == pytest.approx(1.0)
-        assert gradient.min() >= gradient @ x - 1e-9
+    for k in (1, 2, 7, 40, 150):
+        A = np.tile(rng.normal(size=(k, 30)) * np.linspace(1.0, scale, k)[:, None], (n_copies, 1))
+        H, b = A @ A.T, np.tile(rng.normal(size=k), n_copies)
+        for start in (np.eye(len(b))[0], rng.dirichlet(np.ones(len(b)))):
+            x = minimize_on_simplex(H, b, start)
+            gradient = H @ x - b
+            assert x.min() >= 0.0
+            assert x.sum() == pytest.approx(1.0)
+            assert gradient.min() >= gradient @ x - 1e-9
 
 
 @pytest.mark.parametrize("loss", LOSSES)

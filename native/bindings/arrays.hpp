@@ -33,6 +33,7 @@ void bind_centring(nb::module_& module);
 void bind_letor(nb::module_& module);
 void bind_products(nb::module_& module);
 void bind_shifts(nb::module_& module);
+void bind_simplex_qp(nb::module_& module);
 void bind_path(nb::module_& module);
 
 }  // namespace rankwise

@@ -10,5 +10,6 @@ NB_MODULE(_native, module) {
     rankwise::bind_letor(module);
     rankwise::bind_products(module);
     rankwise::bind_shifts(module);
+    rankwise::bind_simplex_qp(module);
     rankwise::bind_path(module);
 }

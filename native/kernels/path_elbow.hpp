@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/growing_cholesky.hpp"
+
 namespace rankwise {
 
 // Kernel values between rows: symmetric, positive semi-definite, n x n.
@@ -25,8 +27,8 @@ struct WeightedPairs {
     double difference(const double* rows, std::int64_t p) const { return rows[better[p]] - rows[worse[p]]; }
 };
 
-// Linearly independent pairs I with P_I K P_Iᵀ = RᵀR, where R is updated and downdated in O(|I|²). P K Pᵀ is
-// never formed: a pair's inner products with the free ones cost O(|I|) from two rows of K.
+// Linearly independent pairs I and the factor of P_I K P_Iᵀ. P K Pᵀ is never formed: a pair's inner products
+// with the free ones cost O(|I|) from two rows of K.
 class Elbow {
   public:
     Elbow(KernelMatrix kernel, WeightedPairs pairs) : kernel_(kernel), all_(pairs) {}
@@ -37,33 +39,26 @@ class Elbow {
     // Add a pair, unless it depends linearly on the free ones.
     bool append(std::int64_t pair);
 
-    // Take out the pair at a position: the columns of R right of it move left, and Givens rotations of
-    // neighbouring rows make R triangular again.
+    // Take out the pair at a position.
     void remove(std::size_t position);
 
     // x = (P_I K P_Iᵀ)⁻¹ x.
-    void solve(std::vector<double>& x) const;
+    void solve(std::vector<double>& x) const { factor_.solve(x); }
 
     // The combination of the free pairs nearest to a pair.
     std::vector<double> coordinates(std::int64_t pair) const;
 
-    // Compute R afresh, which undoes the rounding of many updates; O(|I|³).
+    // Compute the factor afresh, which undoes the rounding of many updates; O(|I|³).
     void refactor();
 
   private:
-    double* row(std::size_t r) { return factor_.data() + r * capacity_; }
-    const double* row(std::size_t r) const { return factor_.data() + r * capacity_; }
     std::vector<double> gram_column(std::int64_t pair) const;
     double squared_length(std::int64_t pair) const;
-    void solve_transposed(std::vector<double>& x) const;
-    void reserve(std::size_t size);
 
     KernelMatrix kernel_;
     WeightedPairs all_;
     std::vector<std::int64_t> free_;
-    // The upper triangle of R, `capacity_` doubles a row.
-    std::vector<double> factor_;
-    std::size_t capacity_ = 0;
+    GrowingCholesky factor_;
 };
 
 }  // namespace rankwise

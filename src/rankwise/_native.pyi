@@ -125,6 +125,7 @@ def sum_active(
     below: Floats,
     n_threads: int,
 ) -> None: ...
+def minimize_on_simplex(H: Floats, b: Floats, x: Floats) -> None: ...
 def scores_along_path(
     pairs: NDArray[np.int32],
     changes: Floats,

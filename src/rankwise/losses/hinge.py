@@ -11,6 +11,7 @@ Losses keep rows in an order of their own: `arranged` leads there from the calle
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -23,6 +24,9 @@ from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import Queries
 from rankwise.threads import resolve_threads
 from rankwise.types import Floats, Ties
+
+# How far from its margin, as a share of it, a pair is near.
+_NEAR = 0.5
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,14 @@ class HingeLoss(Protocol):
 
     def row_weights(self) -> Floats:
         """The weight of all pairs that each row is in."""
+        ...
+
+    def crowding(self, scores: Floats) -> Floats:
+        """The weight of the pairs near their margin that each row is in, per unit of score.
+
+        The risk's slope changes where pairs cross their margin: averaged over a while, its curvature is that
+        of a smooth function, ``Σ ω (vᵢ − vⱼ)²`` over the pairs near it along a direction with scores v.
+        """
         ...
 
     def value(self, scores: Floats) -> HingeValue: ...
@@ -119,6 +131,14 @@ class QueryHinge:
         above *= self._share
         return HingeValue(offset + _dot(above, scores), above, offset)
 
+    def crowding(self, scores: Floats) -> Floats:
+        active = _ActivePairs(self, scores)
+        total = np.zeros(len(scores))
+        for margin, sign in ((1.0 + _NEAR, 1.0), (1.0 - _NEAR, -1.0)):
+            above, below = active.at_margin(margin).sums(self._row_weight)
+            total += sign * (above + below)
+        return self._share * total / (2.0 * _NEAR)
+
     def squared_value(self, scores: Floats) -> SquaredHingeValue:
         active = _ActivePairs(self, scores)
         # From here on only differences matter, and small numbers keep their digits.
@@ -163,6 +183,12 @@ class _ActivePairs:
         self.score = np.empty(len(scores))
         _native.order_scores(loss._offsets, scores, self.row, self.score, loss._n_threads)
 
+    def at_margin(self, margin: float) -> _ActivePairs:
+        """The pairs inside another margin, which keep their order."""
+        other = copy(self)
+        other.score = self.score / margin
+        return other
+
     def sums(self, values: Floats | None) -> tuple[Floats, Floats]:
         """Sums of values (of ones, if None) over each row's active partners above and below it by label."""
         loss = self.loss
@@ -204,8 +230,7 @@ class PairHinge:
         return rows
 
     def row_weights(self) -> Floats:
-        both = np.concatenate([self._pairs.better, self._pairs.worse])
-        return np.asarray(np.bincount(both, np.tile(self._share, 2), self._n_rows), dtype=np.float64)
+        return self._per_row(self._share)
 
     def value(self, scores: Floats) -> HingeValue:
         active = np.where(self._slack(scores) > 0.0, self._share, 0.0)
@@ -223,8 +248,17 @@ class PairHinge:
             lambda v: self._spread(2.0 * active * (v[better] - v[worse])),
         )
 
+    def crowding(self, scores: Floats) -> Floats:
+        near = np.abs(self._slack(scores)) < _NEAR * self._pairs.magnitude
+        return self._per_row(np.where(near, self._share / (2.0 * _NEAR * self._pairs.magnitude), 0.0))
+
     def _slack(self, scores: Floats) -> Floats:
         return self._pairs.magnitude - (scores[self._pairs.better] - scores[self._pairs.worse])
+
+    def _per_row(self, per_pair: Floats) -> Floats:
+        """Add each pair's number to both its rows."""
+        both = np.concatenate([self._pairs.better, self._pairs.worse])
+        return np.asarray(np.bincount(both, np.tile(per_pair, 2), self._n_rows), dtype=np.float64)
 
     def _spread(self, per_pair: Floats) -> Floats:
         """Add each pair's number to its better row and take it from its worse row."""

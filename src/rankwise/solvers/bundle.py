@@ -131,19 +131,25 @@ class _Best:
         self.value = rows.loss.value(self.scores)
         self.objective = self.value.risk + alpha * float(self.z @ self.z)
         self.subspace.add_plane(self.value.gradient, self.value.offset)
+        # How much the objective may be lower in the newest direction.
+        self.promise = np.inf
 
     def search(self, gap: float, tol: float) -> None:
-        """Minimize over the subspace, to a share of the gap."""
+        """Minimize over the subspace, to a share of the gap and of what another direction may bring."""
         planes = self.subspace.planes
         bound = planes.bound(self.alpha)
-        for _ in range(_STEPS if len(self.subspace) else 0):
+        if len(self.subspace) == 0:
+            return
+        metric = self.subspace.metric(self.rows.loss.crowding(self.scores))
+        enough = max(_SHARE_OF_GAP * min(gap, self.promise), _SHARE_OF_TOL * tol)
+        for _ in range(_STEPS):
             inside = self.objective - bound
             if inside <= planes.resolution:
                 break
-            proposal = planes.propose(self.alpha, self.z, bound + _LEVEL * inside, 0.1 * inside)
+            proposal = planes.propose(self.alpha, self.z, metric, bound + _LEVEL * inside, 0.1 * inside)
             self._step(proposal, inside)
             bound = max(bound, planes.bound(self.alpha))
-            if self.objective - bound <= max(_SHARE_OF_GAP * gap, _SHARE_OF_TOL * tol):
+            if self.objective - bound <= enough:
                 break
         self.subspace.forget(_PATIENCE_INSIDE)
 
@@ -177,13 +183,15 @@ class _Best:
         were distributed exponentially, with mean ``risk / active``, the density would be ``active² / risk``.
         """
         residual = slope + 2.0 * self.alpha * self.w
+        curvature = np.full(len(residual), 2.0 * self.alpha)
         if self.value.risk > 0.0:
             if self.known.variances is None:
                 self.known.variances = self.rows.variances()
             density = self.value.offset**2 / self.value.risk
-            residual /= 2.0 * self.alpha + _OF_CURVATURE * 2.0 * density * self.known.variances
+            curvature += _OF_CURVATURE * 2.0 * density * self.known.variances
+        self.promise = 0.5 * float(self.subspace.rest(residual) ** 2 @ (1.0 / curvature))
         self.z = self.subspace.make_room(self.z)
-        self._add_direction(residual)
+        self._add_direction(residual / curvature)
         self.z = np.append(self.z, np.zeros(len(self.subspace) - len(self.z)))
 
     def _add_direction(self, direction: Floats) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from rankwise.solvers.simplex_qp import minimize_on_simplex
@@ -10,6 +12,14 @@ from rankwise.types import Floats
 # How many pulls to try for a level.
 _PULLS = 8
 _ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """``‖v‖² = Σ curvature_j (axis_j · v)²``, the axes orthonormal columns."""
+
+    curvature: Floats
+    axes: Floats
 
 
 class Planes:
@@ -23,7 +33,7 @@ class Planes:
 
     Notes
     -----
-    k planes take O(k n) memory; adding one costs O(k n), the program O(s³) a step for s planes in use.
+    k planes take O(k n) memory; adding one costs O(k n), the program O(k s) a step for s planes in use.
     """
 
     def __init__(self, n_features: int) -> None:
@@ -89,25 +99,24 @@ class Planes:
         """How much rounding may add to the last bound: offsets are at most 1, slopes sum many numbers."""
         return self._resolution
 
-    def propose(self, alpha: float, center: Floats, level: float, slack: float) -> Floats:
+    def propose(self, alpha: float, center: Floats, metric: Metric, level: float, slack: float) -> Floats:
         """The point nearest to `center` where the highest plane plus ``alpha ‖w‖²`` is about `level`.
 
         The minimizer of the planes alone jumps about while they are few; a point that promises a good part of
         what they promise, and stays near, is a better place to look. It minimizes the planes plus
-        ``alpha ‖w‖² + pull ‖w − center‖²``, the same program in other variables, for the pull at which the
-        level is met to within `slack`; since the program is small, the pull is found by trying.
+        ``alpha ‖w‖² + pull ‖w − center‖²``, the last norm by the metric, for the pull at which the level is
+        met to within `slack`; since the program is small, the pull is found by trying. If the metric is the
+        curvature of the risk, one plane and a pull of ½ would make this Newton's method.
         """
-        heights, square = self._slopes[: len(self)] @ center, float(center @ center)
+        slopes, center = self._slopes[: len(self)] @ metric.axes, center @ metric.axes
         low, high = 0.0, np.inf
         for _ in range(_PULLS):
-            total = alpha + self._pull
-            kept = self._pull / total
-            self._pulled = minimize_on_simplex(
-                self._gram / (2.0 * total), self._offsets + kept * heights, self._pulled
-            )
-            push = self._gram @ self._pulled / (2.0 * total)
-            norm = kept**2 * square + float(self._pulled @ (push - 2.0 * kept * heights)) / (2.0 * total)
-            value = float((self._offsets + kept * heights - push).max()) + alpha * norm
+            total = alpha + self._pull * metric.curvature
+            free = self._pull * metric.curvature / total * center
+            gram = (slopes / (2.0 * total)) @ slopes.T
+            self._pulled = minimize_on_simplex(gram, self._offsets + slopes @ free, self._pulled)
+            point = free - self._pulled @ slopes / (2.0 * total)
+            value = float((self._offsets + slopes @ point).max()) + alpha * float(point @ point)
             if abs(value - level) <= slack:
                 break
             if value > level:
@@ -115,9 +124,9 @@ class Planes:
             else:
                 low = self._pull
             self._pull = 4.0 * low if high == np.inf else high / 4.0 if low == 0.0 else (low * high) ** 0.5
-            if self._pull < 1e-4 * alpha:
+            if self._pull * metric.curvature.max() < 1e-4 * alpha:
                 break
-        return kept * center - self._pulled @ self._slopes[: len(self)] / (2.0 * total)
+        return metric.axes @ point
 
     def forget(self, patience: int) -> list[int]:
         """Drop planes that the last `patience` programs did not use; the places of those that stay."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankwise.solvers.planes import Planes
+from rankwise.solvers.planes import Metric, Planes
 from rankwise.types import Floats
 
 # Directions are kept while their scores take at most so many bytes, and in any case so many directions.
@@ -12,6 +12,8 @@ _BYTES = 1 << 28
 _DIRECTIONS = 50
 # What is left of a unit vector outside the span when it counts as inside.
 _INSIDE = 1e-8
+# No direction counts as flatter than this, compared with the most curved one.
+_FLAT = 1e-6
 
 
 class Subspace:
@@ -60,14 +62,16 @@ class Subspace:
         """Of the point of the span that is nearest to w."""
         return self._basis.rows @ w
 
+    def rest(self, w: Floats) -> Floats:
+        """What the nearest point of the span leaves of w."""
+        return w - self.weights(self.coordinates(w))
+
     def outside(self, direction: Floats) -> Floats | None:
         """The unit vector that a direction would add to the basis, None if it is inside the span already."""
         norm = float(np.linalg.norm(direction))
         if norm == 0.0 or len(self) == len(direction):
             return None
-        rest, basis = direction / norm, self._basis.rows
-        for _ in range(2):  # once more, for what rounding left
-            rest = rest - (basis @ rest) @ basis
+        rest = self.rest(self.rest(direction / norm))  # once more, for what rounding left
         length = float(np.linalg.norm(rest))
         return None if length <= _INSIDE else rest / length
 
@@ -80,6 +84,20 @@ class Subspace:
     def add_plane(self, gradient: Floats, offset: float) -> None:
         self._gradients.append(gradient)
         self.planes.add(self._scores.rows @ gradient, offset)
+
+    def metric(self, crowding: Floats) -> Metric:
+        """About the curvature of the risk on the span, where rows are in so many pairs near their margin.
+
+        Two rows of such a pair are taken to be as different as any two rows are: O(m k²) for k directions,
+        and no pair is listed.
+        """
+        rows, total = self._scores.rows, float(crowding.sum())
+        if total == 0.0:
+            return Metric(np.ones(len(self)), np.eye(len(self)))
+        mean = rows @ crowding / total
+        spread = (rows * crowding) @ rows.T - total * np.outer(mean, mean)
+        curvature, axes = np.linalg.eigh(spread)
+        return Metric(np.maximum(curvature, _FLAT * curvature[-1]), axes)
 
     def together(self) -> tuple[Floats, float]:
         """Gradient by row and offset of the planes taken together, with the shares of the last program."""
