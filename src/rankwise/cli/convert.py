@@ -30,8 +30,8 @@ def run(
         bool,
         typer.Option(
             "--scale",
-            help="Scale every feature to [0, 1] inside each query. A store remembers it, and so do models "
-            "trained on it, which scale what they are given likewise; text does not.",
+            help="Scale every feature to [0, 1] inside each query, in memory. A store remembers it, so do "
+            "models trained on it, which scale what they are given likewise; text does not.",
         ),
     ] = False,
     label: options.Label = "label",

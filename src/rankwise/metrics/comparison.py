@@ -98,6 +98,8 @@ def compare(
 
     Parameters
     ----------
+    y, qid, measures, preset, docs, n_threads
+        As in `evaluate`.
     scores : dict of name to array-like
         At least two score vectors.
     n_permutations : int
@@ -105,8 +107,6 @@ def compare(
         and the p-value is exact.
     seed : int
         The same seed gives the same p-values.
-
-    The other parameters are those of `evaluate`.
 
     Examples
     --------

@@ -106,6 +106,8 @@ def evaluate(
         Whose conventions to follow.
     docs : array-like, optional
         Document labels; the preset "trec" settles tied scores by them (without them, by row order).
+    n_threads : int or None
+        Every core by default; the result is the same.
 
     Examples
     --------

@@ -33,11 +33,17 @@ def pairwise_error(
 
     Parameters
     ----------
+    y, scores : array-like, shape (m,)
+        A label and a score for each row; higher is better.
+    qid : array-like of hashables, shape (m,), optional
+        The query of each row, in any order; without it there is one global ranking.
     average : {"macro", "micro"}
         The mean of the queries' errors, or all wrong pairs over all pairs. Queries without two different
         labels have no pairs and are left out.
     sample_weight : array-like, optional
         Row weights s; a pair weighs s_i s_j, so that weight 2 equals the row twice.
+    n_threads : int or None
+        Every core by default; the result is the same.
 
     Examples
     --------
@@ -57,6 +63,11 @@ def disagreement_error(y: ArrayLike, scores: ArrayLike, qid: QueryLabels = None)
     Differs from `pairwise_error` in counting pairs with equal labels: ½ if the scores order them, else 0.
     Queries with a single row are left out.
 
+    Parameters
+    ----------
+    y, scores, qid
+        As in `pairwise_error`.
+
     Examples
     --------
     >>> from rankwise.metrics import disagreement_error
@@ -69,6 +80,11 @@ def disagreement_error(y: ArrayLike, scores: ArrayLike, qid: QueryLabels = None)
 
 def kendall_tau_b(y: ArrayLike, scores: ArrayLike, qid: QueryLabels = None) -> float:
     """Kendall's τ-b between labels and scores; scores that are all equal count 0.
+
+    Parameters
+    ----------
+    y, scores, qid
+        As in `pairwise_error`.
 
     Examples
     --------
@@ -98,6 +114,12 @@ def ndcg(
 
     Parameters
     ----------
+    y, scores, qid
+        As in `pairwise_error`.
+    k : int, optional
+        How many ranks count; all by default.
+    preset : {"letor", "trec", "sklearn", "lightgbm", "xgboost"}, optional
+        The conventions of a known tool; those below override it one by one.
     gain : {"exponential", "linear"}
         2^label − 1, or the label.
     discount : {"log2", "letor"}
@@ -108,6 +130,8 @@ def ndcg(
         What a query without positive labels counts.
     short : {"as-is", "zero"}
         What a query with fewer than k rows counts: what its rows give, or 0.
+    docs : array-like, shape (m,), optional
+        Document labels, for ``ties="doc-descending"``.
 
     Examples
     --------
@@ -139,6 +163,10 @@ def average_precision(
 
     Parameters
     ----------
+    y, scores, qid
+        As in `pairwise_error`.
+    k, preset, empty, docs
+        As in `ndcg`.
     relevant : float
         The least label of a relevant row.
     ties : {"average", "row-order", "doc-descending", "threshold"}
@@ -176,6 +204,12 @@ def precision_at(
 
     Parameters
     ----------
+    y, scores, qid
+        As in `pairwise_error`.
+    k, preset, ties, empty, docs
+        As in `ndcg`.
+    relevant
+        As in `average_precision`.
     denominator : {"full", "attainable"}
         Divide by k, or by the number of rows where that is less.
 
@@ -206,6 +240,15 @@ def reciprocal_rank(
 ) -> float:
     """MRR: one over the rank of the first relevant row, 0 if it is not among the first k.
 
+    Parameters
+    ----------
+    y, scores, qid
+        As in `pairwise_error`.
+    k, preset, ties, empty, docs
+        As in `ndcg`.
+    relevant
+        As in `average_precision`.
+
     Examples
     --------
     >>> from rankwise.metrics import reciprocal_rank
@@ -233,6 +276,10 @@ def err(
 
     Parameters
     ----------
+    y, scores, qid
+        As in `pairwise_error`.
+    k, preset, ties, empty, docs
+        As in `ndcg`.
     max_grade : float, optional
         A row satisfies with probability (2^label − 1) / 2^max_grade; by default the greatest label in `y`.
 
@@ -256,6 +303,15 @@ def auc(
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Area under the ROC curve of relevant against other rows, query by query; a tied score counts ½.
+
+    Parameters
+    ----------
+    y, scores, qid
+        As in `pairwise_error`.
+    relevant
+        As in `average_precision`.
+    sample_weight
+        As in `pairwise_error`.
 
     Examples
     --------

@@ -18,6 +18,7 @@ def preference_error(scores: ArrayLike, pairs: ArrayLike, *, weight: ArrayLike |
 
     Parameters
     ----------
+    scores : array-like, shape (m,)
     pairs : array-like of int, shape (l, 2)
         Rows (i, j) such that row i is preferred to row j.
     weight : array-like, optional

@@ -16,6 +16,12 @@ def best_threshold(y: ArrayLike, scores: ArrayLike) -> float:
     Rows of the higher of two labels are to be scored at or above it. It lies midway between two scores, or
     beyond the last one; of equally good thresholds the lowest is taken.
 
+    Parameters
+    ----------
+    y : array-like, shape (m,)
+        Of two different labels.
+    scores : array-like, shape (m,)
+
     Examples
     --------
     >>> from rankwise.metrics import best_threshold
