@@ -109,7 +109,7 @@ def judged_pairs(X: Matrix, pairs: Pairs) -> HeldOut:
     return HeldOut(X, lambda scores: preference_error(scores, table, weight=pairs.weight), False)
 
 
-def judged_eval_set(estimator: Any, eval_set: Any, training: Problem, measure: str) -> HeldOut:
+def judged_eval_set(estimator: Any, eval_set: Any, training: Problem, measure: str | Measure) -> HeldOut:
     """``(X, y)`` or ``(X, y, qid)`` with the features of the training data."""
     return judged_rows(check_eval_set(estimator, eval_set, training), measure, "eval_set")
 
@@ -149,7 +149,7 @@ def split_pairs(X: Matrix, pairs: Pairs, fraction: float, seed: Any) -> tuple[Pa
     if len(pairs) < 2:
         raise DataError("early_stopping holds out pairs, but there is only one; give an eval_set.")
     held = _draw(len(pairs), fraction, check_random_state(seed))
-    return _pairs_of(pairs, ~held), judged_pairs(X, _pairs_of(pairs, held))
+    return pairs.chosen(~held), judged_pairs(X, pairs.chosen(held))
 
 
 def _draw(n: int, fraction: float, random: Any) -> Bools:
@@ -174,8 +174,3 @@ def _rows_of(problem: Problem, rows: Bools) -> Problem:
         queries=group_rows(problem.queries.query_of_row()[kept], len(kept)),
         row_weight=None if weight is None else weight[kept],
     )
-
-
-def _pairs_of(pairs: Pairs, chosen: Bools) -> Pairs:
-    weight = None if pairs.weight is None else pairs.weight[chosen]
-    return Pairs(pairs.better[chosen], pairs.worse[chosen], pairs.magnitude[chosen], weight)

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rankwise.estimators.alpha_search import AlphaSearch, OnAlpha, Rest
 from rankwise.estimators.base import LinearRanker
-from rankwise.estimators.held_out import judged_rows, rows_without
+from rankwise.estimators.held_out import HeldOut, judged_eval_pairs, judged_eval_set, rows_without
 from rankwise.estimators.ranksvm import Hinge, RankSVM, query_hinge, warn_unless_converged
+from rankwise.losses.hinge import HingeLoss, PairHinge
 from rankwise.metrics.measure import Measure, get_measure
 from rankwise.operators.design import MatrixDesign
 from rankwise.persist.fields import Fields, array, value
-from rankwise.selection.criteria import LEAVE_FOLD_OUT, best_alpha
-from rankwise.selection.folds import draw_folds, score_folds
+from rankwise.selection.criteria import EVAL_SET, LEAVE_FOLD_OUT
+from rankwise.selection.folds import draw_folds, draw_pair_folds, measure_of_pairs, pairs_measured
 from rankwise.solvers.alpha_path import bundle_path, newton_path
 from rankwise.solvers.certified import Certified
-from rankwise.types import Floats, Ints, Weighting
+from rankwise.types import Floats, Ints, Matrix, Weighting
 from rankwise.validation import (
-    Problem,
     check_alphas,
     check_choice,
     check_count,
-    check_eval_set,
     check_number,
+    check_preferences,
     check_problem,
 )
 
@@ -37,23 +36,6 @@ _PATHS: dict[Hinge, Callable[..., Iterator[Certified]]] = {
     Hinge.HINGE: bundle_path,
     Hinge.SQUARED: newton_path,
 }
-
-
-@dataclass(frozen=True)
-class AlphaProgress:
-    """What is known after one alpha (of a fold): the share of the search that is done, the certificate of the
-    alpha and, where there is an eval_set, its score."""
-
-    done: float
-    alpha: float
-    objective: float
-    gap: float
-    n_iter: int
-    n_products: int
-    score: float | None
-
-
-OnAlpha: TypeAlias = Callable[[AlphaProgress], object]
 
 
 class RankSVMCV(LinearRanker):
@@ -159,108 +141,105 @@ class RankSVMCV(LinearRanker):
         on_alpha : callable, optional
             Called with an `AlphaProgress` after each alpha (of each fold).
         """
-        measure, alphas = get_measure(self.measure), check_alphas(self.alphas)
-        check_number("alphas", alphas[0], minimum=0.0, exclusive=True)
-        if self.patience is not None:
-            check_count("patience", self.patience)
+        search = self._search(get_measure(self.measure), on_alpha)
         problem = check_problem(self, X, y, qid, sample_weight)
+        weighting = check_choice("weighting", self.weighting, Weighting)
+        loss = query_hinge(problem, weighting)
+
+        def without(held: Ints) -> Rest:
+            rest = rows_without(problem, np.isin(np.arange(len(problem.y)), held))
+            return rest.X, query_hinge(rest, weighting), MatrixDesign(problem.X[held]).scores
+
         if eval_set is not None:
-            judges = check_eval_set(self, eval_set, problem)
-            scores, result = self._choose_on(judges, problem, alphas, measure, on_alpha)
-            self.cv_ = "eval_set"
+            judges = judged_eval_set(self, eval_set, problem, search.measure)
+            self._choose_on(judges, search, problem.X, loss)
         else:
-            scores = self._cross_validate(problem, alphas, measure, on_alpha)
-            _, chosen = best_alpha(scores[None, :], measure)
-            (result,) = self._path(problem, alphas[[chosen]])
-            self.cv_ = LEAVE_FOLD_OUT
-        _, chosen = best_alpha(scores[None, :], measure)
-        warn_unless_converged(result, self.tol)
-        tried = ~np.isnan(scores)
-        self.alphas_, self.scores_ = alphas[tried], scores[None, tried]
-        self.settings_ = [{"loss": self.loss, "weighting": self.weighting}]
-        self.best_ = {"alpha": float(alphas[chosen]), "score": float(scores[chosen])} | self.settings_[0]
-        self.coef_ = result.coef
-        self.objective_, self.gap_ = result.objective, result.gap
-        self.n_iter_, self.n_products_ = max(1, result.n_iter), result.n_products
+            folds = draw_folds(self.cv, problem.y, problem.queries)
+            scores = folds.measured(search.score_folds(folds, without), problem.y, search.measure)
+            self._choose_by(scores, search, problem.X, loss)
         self.fitted_with_qid_ = qid is not None
         return self
 
-    def _path(self, problem: Problem, alphas: Floats) -> Iterator[Certified]:
-        """The models for these alphas, in this order, down to an interrupted one."""
+    def fit_preferences(
+        self,
+        X: Any,
+        pairs: Any,
+        magnitude: ArrayLike | None = None,
+        weight: ArrayLike | None = None,
+        *,
+        eval_set: Any = None,
+        on_alpha: OnAlpha | None = None,
+    ) -> Self:
+        """Choose alpha by explicit pairs, and learn with the choice from all of them.
+
+        Parameters
+        ----------
+        X, pairs, magnitude, weight
+            As in `RankSVM.fit_preferences`.
+        eval_set : (X, pairs) or (X, pairs, weight), optional
+            Pairs to choose on, by the part of them that is contradicted. Otherwise `cv` makes folds of pairs
+            that share no row with those of other folds or, where all pairs hang together, of any pairs.
+        on_alpha : callable, optional
+            As in `fit`.
+        """
+        search = self._search(measure_of_pairs(self.measure), on_alpha)
+        rows, checked = check_preferences(self, X, pairs, magnitude, weight)
+        loss = PairHinge(rows.shape[0], checked)
+
+        def without(held: Ints) -> Rest:
+            own, among = checked.chosen(held).on_own_rows()
+            design = MatrixDesign(rows[own])
+
+            def differences(coef: Floats) -> Floats:
+                scores = design.scores(coef)
+                return scores[among.better] - scores[among.worse]
+
+            return rows, PairHinge(rows.shape[0], checked.without(held)), differences
+
+        if eval_set is not None:
+            self._choose_on(judged_eval_pairs(self, eval_set), search, rows, loss)
+        else:
+            folds = draw_pair_folds(self.cv, checked, rows.shape[0])
+            scores = pairs_measured(search.score_folds(folds, without), checked.weight)
+            self._choose_by(scores, search, rows, loss)
+        self.fitted_with_qid_ = False
+        return self
+
+    def _search(self, measure: Measure, on_alpha: OnAlpha | None) -> AlphaSearch:
+        alphas = check_alphas(self.alphas)
+        check_number("alphas", alphas[0], minimum=0.0, exclusive=True)
+        return AlphaSearch(self._follow, alphas, measure, on_alpha)
+
+    def _follow(self, X: Matrix, loss: HingeLoss, alphas: Floats) -> Iterator[Certified]:
         path = _PATHS[check_choice("loss", self.loss, Hinge)]
         return path(
-            MatrixDesign(problem.X),
-            query_hinge(problem, check_choice("weighting", self.weighting, Weighting)),
+            MatrixDesign(X),
+            loss,
             alphas,
             tol=check_number("tol", self.tol, minimum=0.0),
             max_iter=check_count("max_iter", self.max_iter),
         )
 
-    def _choose_on(
-        self, rows: Problem, problem: Problem, alphas: Floats, measure: Measure, on_alpha: OnAlpha | None
-    ) -> tuple[Floats, Certified]:
-        """The score of each alpha on an eval_set, down to where patience or an interrupt ends, and the best
-        model."""
-        judged, design = judged_rows(rows, measure, "eval_set"), MatrixDesign(rows.X)
-        tell = _Teller(on_alpha, len(alphas))
-        scores = np.full(len(alphas), np.nan)
-        best, unimproved = None, 0
-        try:
-            for k, result in self._descend(problem, alphas):
-                scores[k] = judged.measure(design.scores(result.coef))
-                tell(float(alphas[k]), result, float(scores[k]))
-                if best is None or best_alpha(scores[None, :], measure)[1] == k:
-                    best, unimproved = result, 0
-                else:
-                    unimproved += 1
-                if result.interrupted:
-                    raise KeyboardInterrupt
-                if unimproved == self.patience:
-                    break
-        except KeyboardInterrupt:
-            if best is None:
-                raise
-            warnings.warn(
-                f"Interrupted from the keyboard; no alpha below {alphas[~np.isnan(scores)][0]:g} is tried.",
-                stacklevel=3,
-            )
-        assert best is not None
-        return scores, best
+    def _choose_on(self, judges: HeldOut, search: AlphaSearch, X: Matrix, loss: HingeLoss) -> None:
+        """Become the model that is best on an eval_set."""
+        patience = None if self.patience is None else check_count("patience", self.patience)
+        self._become(*search.on(judges, X, loss, patience), search)
+        self.cv_ = EVAL_SET
 
-    def _cross_validate(
-        self, problem: Problem, alphas: Floats, measure: Measure, on_alpha: OnAlpha | None
-    ) -> Floats:
-        """The score of each alpha, every row scored by a model that did not see its fold."""
-        folds = draw_folds(self.cv, problem)
-        tell = _Teller(on_alpha, len(folds.rows) * len(alphas))
+    def _choose_by(self, scores: Floats, search: AlphaSearch, X: Matrix, loss: HingeLoss) -> None:
+        """Become the model of all rows for the alpha that is best on the folds."""
+        (result,) = self._follow(X, loss, search.alphas[[search.best(scores)]])
+        self._become(scores, result, search)
+        self.cv_ = LEAVE_FOLD_OUT
 
-        def score(rows: Ints, scores: Floats) -> None:
-            held = np.zeros(len(problem.y), dtype=np.bool_)
-            held[rows] = True
-            design = MatrixDesign(problem.X[rows])
-            for k, result in self._descend(rows_without(problem, held), alphas):
-                if result.interrupted:
-                    raise KeyboardInterrupt
-                scores[:, k] = design.scores(result.coef)
-                tell(float(alphas[k]), result, None)
-
-        scores, _ = score_folds(folds, len(alphas), score)
-        return folds.measured(scores, problem, measure)
-
-    def _descend(self, problem: Problem, alphas: Floats) -> Iterator[tuple[int, Certified]]:
-        """The place of each alpha and its model, the largest first."""
-        return zip(reversed(range(len(alphas))), self._path(problem, alphas[::-1]), strict=False)
-
-
-class _Teller:
-    """Tells `on_alpha`, if there is one, what each of so many alphas came to."""
-
-    def __init__(self, on_alpha: OnAlpha | None, n_alphas: int) -> None:
-        self._on_alpha, self._n_alphas, self._n_done = on_alpha, n_alphas, 0
-
-    def __call__(self, alpha: float, result: Certified, score: float | None) -> None:
-        self._n_done += 1
-        if self._on_alpha is not None:
-            done = self._n_done / self._n_alphas
-            certificate = (result.objective, result.gap, result.n_iter, result.n_products)
-            self._on_alpha(AlphaProgress(done, alpha, *certificate, score))
+    def _become(self, scores: Floats, result: Certified, search: AlphaSearch) -> None:
+        """Take over the chosen model, and record the choice."""
+        warn_unless_converged(result, self.tol)
+        chosen, tried = search.best(scores), ~np.isnan(scores)
+        self.alphas_, self.scores_ = search.alphas[tried], scores[None, tried]
+        self.settings_ = [{"loss": self.loss, "weighting": self.weighting}]
+        best = {"alpha": float(search.alphas[chosen]), "score": float(scores[chosen])}
+        self.best_ = best | self.settings_[0]
+        self.coef_ = result.coef
+        self.objective_, self.gap_ = result.objective, result.gap
+        self.n_iter_, self.n_products_ = max(1, result.n_iter), result.n_products

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import product
 from typing import Any, Self
 
@@ -12,22 +13,24 @@ from numpy.typing import ArrayLike
 
 from rankwise.errors import ParameterError
 from rankwise.estimators.base import Ranker
-from rankwise.estimators.held_out import HeldOut, judged_rows
+from rankwise.estimators.held_out import HeldOut, judged_eval_pairs, judged_eval_set
 from rankwise.estimators.least_squares import LeastSquaresRanker
-from rankwise.losses.squared import SquaredLoss, losses_on_scores
+from rankwise.losses.squared import SquaredLoss, loss_on_pairs, losses_on_scores
 from rankwise.metrics.measure import Measure, get_measure
 from rankwise.persist.fields import Fields, array, value
+from rankwise.preferences.pairs import Pairs
 from rankwise.selection.criteria import (
     Criterion,
+    HoldOutPairs,
     Validation,
-    Values,
     best_alpha,
     choose_criterion,
 )
+from rankwise.selection.folds import draw_pair_folds, measure_of_pairs
 from rankwise.solvers.krylov import KrylovSpace
 from rankwise.solvers.spaces import Space
-from rankwise.types import Floats
-from rankwise.validation import Problem, check_alphas, check_eval_set, check_flag, check_problem
+from rankwise.types import Floats, Matrix
+from rankwise.validation import Problem, check_alphas, check_flag, check_preferences, check_problem
 
 # Paper A's grid: wide, because alpha grows with the sums over pairs or rows, and free, because one
 # decomposition gives every value.
@@ -79,13 +82,77 @@ class SelectingRanker(Ranker):
         eval_set : (X, y) or (X, y, qid), optional
             Rows to choose on; `cv` is not used then.
         """
-        measure, alphas = get_measure(self.measure), check_alphas(self.alphas)
-        problem = check_problem(self, X, y, qid, sample_weight)
-        criterion, held_out = self._criterion(problem, eval_set, measure)
+        measure, problem = get_measure(self.measure), check_problem(self, X, y, qid, sample_weight)
+        self._check_judges(eval_set)
+        if eval_set is None:
+            criterion, held_out = choose_criterion(self.cv, problem, measure), None
+        else:
+            held_out = judged_eval_set(self, eval_set, problem, measure)
+            criterion = Validation(held_out.X, held_out.measure)
+        self._choose(problem.X, problem, _loss_on_rows, criterion, held_out, measure)
+        self.fitted_with_qid_ = qid is not None
+        return self
+
+    def fit_preferences(
+        self,
+        X: Any,
+        pairs: Any,
+        magnitude: ArrayLike | None = None,
+        weight: ArrayLike | None = None,
+        *,
+        eval_set: Any = None,
+    ) -> Self:
+        """Choose alpha (and the other settings on offer) by explicit pairs, and learn from all of them.
+
+        Parameters
+        ----------
+        X, pairs, magnitude, weight
+            As in `RankRLS.fit_preferences`.
+        eval_set : (X, pairs) or (X, pairs, weight), optional
+            Pairs to choose on: by the part of them that is contradicted. Otherwise `cv` must be a number of
+            folds or a splitter, of pairs that share no row with those of other folds or, where all pairs hang
+            together, of any pairs.
+        """
+        measure = measure_of_pairs(self.measure)
+        rows, checked = check_preferences(self, X, pairs, magnitude, weight)
+        self._check_judges(eval_set)
+        criterion: Criterion
+        if eval_set is None:
+            criterion, held_out = (
+                HoldOutPairs(rows, checked, draw_pair_folds(self.cv, checked, rows.shape[0])),
+                None,
+            )
+        else:
+            held_out = judged_eval_pairs(self, eval_set)
+            criterion = Validation(held_out.X, held_out.measure)
+        self._choose(rows, checked, partial(_loss_on_pairs, rows.shape[0]), criterion, held_out, measure)
+        self.fitted_with_qid_ = False
+        return self
+
+    def _check_judges(self, eval_set: Any) -> None:
+        if eval_set is None and check_flag("early_stopping", getattr(self, "early_stopping", False)):
+            raise ParameterError("early_stopping needs an eval_set, on which alpha is chosen as well.")
+
+    def _choose(
+        self,
+        X: Matrix,
+        stated: Problem | Pairs,
+        loss_on: Callable[[LeastSquaresRanker, Any], SquaredLoss],
+        criterion: Criterion,
+        held_out: HeldOut | None,
+        measure: Measure,
+    ) -> None:
+        """Become the best of all settings and alphas for what the labels or pairs say of the rows."""
+        alphas = check_alphas(self.alphas)
         settings, values, best = [], [], None
         for setting, candidate in self._candidates():
+            # Only conjugate gradient has use for the rows that judge iterates.
+            judges = held_out if candidate.solver == "cg" else None
             try:
-                space, found = _values_of(candidate, problem, held_out, criterion, alphas)
+                (space,) = candidate._spaces_for(X, [loss_on(candidate, stated)], judges)
+                found = criterion.values(
+                    space, alphas, candidate._scores_for_all, partial(loss_on, candidate)
+                )
                 interrupted = found.interrupted
             except KeyboardInterrupt:
                 if best is None:
@@ -98,24 +165,12 @@ class SelectingRanker(Ranker):
                     best = candidate, space
             if interrupted:
                 warnings.warn(
-                    f"Interrupted from the keyboard; no setting after {settings[-1]} is tried.", stacklevel=2
+                    f"Interrupted from the keyboard; no setting after {settings[-1]} is tried.", stacklevel=3
                 )
                 break
         assert best is not None
         self._become(best, settings, np.stack(values), alphas, measure)
-        self.cv_, self.fitted_with_qid_ = criterion.name, qid is not None
-        return self
-
-    def _criterion(
-        self, problem: Problem, eval_set: Any, measure: Measure
-    ) -> tuple[Criterion, HeldOut | None]:
-        """What the choice rests on, and the rows that judge the iterates of conjugate gradient."""
-        if eval_set is None and check_flag("early_stopping", getattr(self, "early_stopping", False)):
-            raise ParameterError("early_stopping needs an eval_set, on which alpha is chosen as well.")
-        if eval_set is None:
-            return choose_criterion(self.cv, problem, measure), None
-        checked = check_eval_set(self, eval_set, problem)
-        return Validation(checked, measure), judged_rows(checked, measure, "eval_set")
+        self.cv_ = criterion.name
 
     def _become(
         self,
@@ -159,23 +214,14 @@ class SelectingRanker(Ranker):
         raise NotImplementedError
 
 
-def _values_of(
-    candidate: LeastSquaresRanker,
-    problem: Problem,
-    held_out: HeldOut | None,
-    criterion: Criterion,
-    alphas: Floats,
-) -> tuple[Space, Values]:
-    """Where a candidate learns, and the measure for all its alphas."""
+def _loss_on_rows(candidate: LeastSquaresRanker, problem: Problem) -> SquaredLoss:
+    (loss,) = losses_on_scores(problem, *candidate._checked_choices())
+    return loss
 
-    def loss_on(problem: Problem) -> SquaredLoss:
-        (loss,) = losses_on_scores(problem, *candidate._checked_choices())
-        return loss
 
-    # Only conjugate gradient has use for the rows that judge iterates.
-    judges = held_out if candidate.solver == "cg" else None
-    (space,) = candidate._spaces_for(problem.X, [loss_on(problem)], judges)
-    return space, criterion.values(space, alphas, candidate._scores_for_all, loss_on)
+def _loss_on_pairs(n_rows: int, candidate: LeastSquaresRanker, pairs: Pairs) -> SquaredLoss:
+    candidate._checked_choices()
+    return loss_on_pairs(pairs, n_rows)
 
 
 def grid_of(options: dict[str, Any]) -> Iterator[dict[str, Any]]:

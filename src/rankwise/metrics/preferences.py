@@ -32,10 +32,14 @@ def preference_error(scores: ArrayLike, pairs: ArrayLike, *, weight: ArrayLike |
     """
     given = check_labels(scores, name="scores")
     preferred, other = _check_pairs(pairs, len(given)).T
-    difference = given[preferred] - given[other]
-    wrong = np.where(difference == 0.0, 0.5, (difference < 0.0).astype(np.float64))
-    pair_weight = None if weight is None else _check_weight(weight, len(wrong))
-    return float(np.average(wrong, weights=pair_weight))
+    pair_weight = None if weight is None else _check_weight(weight, len(preferred))
+    return contradicted(given[preferred] - given[other], pair_weight)
+
+
+def contradicted(differences: Floats, weight: Floats | None) -> float:
+    """The part of the differences, of preferred over other scores, that is negative; 0 is half wrong."""
+    wrong = np.where(differences == 0.0, 0.5, (differences < 0.0).astype(np.float64))
+    return float(np.average(wrong, weights=weight))
 
 
 def _check_pairs(pairs: ArrayLike, n_rows: int) -> Ints:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse
 
 from rankwise.preferences.differences import Differences
-from rankwise.types import Floats, Ints
+from rankwise.types import Bools, Floats, Ints
 
 
 class PreferencePairs(NamedTuple):
@@ -50,6 +50,20 @@ class Pairs:
 
     def __len__(self) -> int:
         return len(self.better)
+
+    def chosen(self, places: Ints | Bools) -> Pairs:
+        """Some of the pairs."""
+        weight = None if self.weight is None else self.weight[places]
+        return Pairs(self.better[places], self.worse[places], self.magnitude[places], weight)
+
+    def without(self, places: Ints) -> Pairs:
+        """The other pairs."""
+        return self.chosen(np.delete(np.arange(len(self)), places))
+
+    def on_own_rows(self) -> tuple[Ints, Pairs]:
+        """The rows that occur, and the pairs as pairs of these."""
+        rows, places = np.unique(np.concatenate([self.better, self.worse]), return_inverse=True)
+        return rows, replace(self, better=places[: len(self)], worse=places[len(self) :])
 
     @property
     def target(self) -> Floats:

@@ -11,7 +11,8 @@ import numpy as np
 from rankwise.errors import DataError, ParameterError
 from rankwise.losses.squared import SquaredLoss
 from rankwise.metrics.measure import Measure
-from rankwise.selection.folds import Folds, draw_folds, each_query, score_folds
+from rankwise.preferences.pairs import Pairs
+from rankwise.selection.folds import Folds, draw_folds, each_query, pairs_measured, score_folds
 from rankwise.solvers.hold_out import held_out_scores
 from rankwise.solvers.krylov import KrylovSpace
 from rankwise.solvers.leave_pair_out import centred_ridge, leave_pair_out_error
@@ -22,11 +23,12 @@ from rankwise.validation import Problem
 LEAVE_QUERY_OUT = "leave-query-out"
 LEAVE_PAIR_OUT = "leave-pair-out"
 LEAVE_FOLD_OUT = "leave-fold-out"
+EVAL_SET = "eval_set"
 
 # Scores of rows, one column an alpha, for coefficients of shape (n_alphas, p).
 ScoreAll = Callable[[Floats, Matrix], Floats]
-# The loss of the same model for other row weights.
-LossOn = Callable[[Problem], SquaredLoss]
+# The loss of the same model for other row weights, or for other pairs.
+LossOn = Callable[[Any], SquaredLoss]
 
 
 @dataclass(frozen=True)
@@ -64,17 +66,42 @@ class HoldOut:
         if isinstance(space, KrylovSpace) or problem.queries.n_queries == 1:
 
             def score(rows: Ints, scores: Floats) -> None:
-                refitted = space.with_loss(loss_on(problem.weightless(rows)))
-                found = score_all(refitted.solve_all(alphas), problem.X[rows])
-                if isinstance(refitted, KrylovSpace) and refitted.interrupted:
-                    raise KeyboardInterrupt
-                scores[:] = found
+                coef = _solved(space.with_loss(loss_on(problem.weightless(rows))), alphas)
+                scores[:] = score_all(coef, problem.X[rows])
 
             scores, interrupted = score_folds(self.folds, len(alphas), score)
         else:
-            queries = [np.unique(self.folds.compared[rows]) for rows in self.folds.rows]
+            queries = [np.unique(self.folds.compared[rows]) for rows in self.folds.held]
             scores = held_out_scores(_bare(space), queries, alphas)
-        return Values(self.folds.measured(scores, problem, self.measure), interrupted)
+        return Values(self.folds.measured(scores, problem.y, self.measure), interrupted)
+
+
+@dataclass(frozen=True)
+class HoldOutPairs:
+    """The part of every fold's pairs that the model fitted without them contradicts."""
+
+    X: Matrix
+    pairs: Pairs
+    folds: Folds
+    name: str = LEAVE_FOLD_OUT
+
+    def values(self, space: Space, alphas: Floats, score_all: ScoreAll, loss_on: LossOn) -> Values:
+        def score(held: Ints, differences: Floats) -> None:
+            coef = _solved(space.with_loss(loss_on(self.pairs.without(held))), alphas)
+            rows, among = self.pairs.chosen(held).on_own_rows()
+            scores = score_all(coef, self.X[rows])
+            differences[:] = scores[among.better] - scores[among.worse]
+
+        differences, interrupted = score_folds(self.folds, len(alphas), score)
+        return Values(pairs_measured(differences, self.pairs.weight), interrupted)
+
+
+def _solved(space: Space, alphas: Floats) -> Floats:
+    """Coefficients for every alpha; an interrupt that conjugate gradient met is passed on."""
+    coef = space.solve_all(alphas)
+    if isinstance(space, KrylovSpace) and space.interrupted:
+        raise KeyboardInterrupt
+    return coef
 
 
 @dataclass(frozen=True)
@@ -101,18 +128,17 @@ class Validation:
     Conjugate gradient knows it already, from the recurrences of its own scores of these rows.
     """
 
-    problem: Problem
-    measure: Measure
-    name: str = "eval_set"
+    X: Matrix
+    measure: Callable[[Floats], float]
+    name: str = EVAL_SET
 
     def values(self, space: Space, alphas: Floats, score_all: ScoreAll, loss_on: LossOn) -> Values:
         if isinstance(space, KrylovSpace) and space.validation is not None:
             (run,) = space.run(alphas)
             values = np.array([space.reading(run, k).value for k in range(len(alphas))])
             return Values(values, space.interrupted)
-        prepared = self.measure.on(self.problem.y, self.problem.queries)
-        scores = score_all(space.solve_all(alphas), self.problem.X)
-        return Values(np.array([prepared(column) for column in scores.T]))
+        scores = score_all(space.solve_all(alphas), self.X)
+        return Values(np.array([self.measure(column) for column in scores.T]))
 
 
 def choose_criterion(cv: Any, problem: Problem, measure: Measure) -> Criterion:
@@ -134,7 +160,7 @@ def choose_criterion(cv: Any, problem: Problem, measure: Measure) -> Criterion:
                 f"use cv='{LEAVE_QUERY_OUT}'."
             )
         return HoldOut(LEAVE_QUERY_OUT, each_query(problem.queries), problem, measure)
-    return HoldOut(LEAVE_FOLD_OUT, draw_folds(cv, problem), problem, measure)
+    return HoldOut(LEAVE_FOLD_OUT, draw_folds(cv, problem.y, problem.queries), problem, measure)
 
 
 def _leave_pair_out(problem: Problem, measure: Measure) -> LeavePairOut:
