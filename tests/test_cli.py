@@ -98,7 +98,8 @@ def test_convert_scales_inside_queries(folder, done, tmp_path):
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_every_learner_trains_and_predicts(done, tmp_path, learner):
-    done("train", "test.txt", tmp_path / "model", "--learner", learner, "--alpha", "2")
+    done("convert", "test.txt", tmp_path / "test.store", "--scale")
+    done("train", tmp_path / "test.store", tmp_path / "model", "--learner", learner, "--alpha", "2")
     assert rankwise.load(tmp_path / "model").get_params()["alpha"] == 2
     assert np.isfinite(
         [float(line) for line in done("predict", "test.txt", tmp_path / "model").split()]
@@ -126,13 +127,12 @@ def test_select_chooses_what_python_chooses(folder, done, tmp_path):
 
 @pytest.mark.parametrize("learner", SELECTORS)
 def test_every_learner_can_choose_alpha(done, tmp_path, learner):
+    store, model = tmp_path / "test.store", tmp_path / "model"
+    done("convert", "test.txt", store, "--scale")
     arguments = ["--learner", learner, "--alphas", "0.5,2", "--cv", "3"]
-    table = done("select", "test.txt", tmp_path / "model", *arguments)
-    assert "leave-fold-out" in table
-    assert rankwise.load(tmp_path / "model").best_["alpha"] in (0.5, 2.0)
-    assert (
-        len(json.loads(done("select", "test.txt", tmp_path / "model", *arguments, "--json"))["alphas"]) == 2
-    )
+    assert "leave-fold-out" in done("select", store, model, *arguments)
+    assert rankwise.load(model).best_["alpha"] in (0.5, 2.0)
+    assert len(json.loads(done("select", store, model, *arguments, "--json"))["alphas"]) == 2
 
 
 def test_tables_are_read_by_their_column_names(done, tmp_path):
