@@ -209,12 +209,22 @@ def test_curvature_along_features_saves_products(monkeypatch):
     assert measured <= 0.7 * RankSVM(1e-3).fit(scaled, y).n_products_
 
 
+@pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("alpha", [1e-5, 1e-7])
-def test_units_of_features_hardly_change_the_work(alpha):
+def test_units_of_features_hardly_change_the_work(loss, alpha):
     X, y, _ = ranking(m=1000, n=100, seed=8)
-    model = RankSVM(alpha).fit(X * np.logspace(0, -3, 100), y)
+    model = RankSVM(alpha, loss=loss).fit(X * np.logspace(0, -3, 100), y)
     assert model.gap_ <= 1e-3
     assert model.n_products_ <= 40
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("alpha", [1e-3, 1e-5])
+def test_few_rows_of_many_features_get_their_certificate(loss, alpha):
+    rng = np.random.default_rng(2)
+    X = sparse.random(60, 3000, density=0.05, random_state=2, format="csr") * 10.0
+    model = RankSVM(alpha, loss=loss, max_iter=100).fit(X, rng.normal(size=60))
+    assert model.gap_ <= 1e-3
 
 
 def test_planes_are_few_enough_for_a_small_program():

@@ -40,10 +40,14 @@ class HingeValue:
 
 @dataclass(frozen=True)
 class SquaredHingeValue:
-    """The squared risk at some scores, its gradient, and its generalised Hessian as a product."""
+    """The squared risk at some scores, its gradient, and its generalised Hessian as a product.
+
+    `active` is the weight of the pairs that are in all three.
+    """
 
     risk: float
     gradient: Floats
+    active: float
     curvature: Callable[[Floats], Floats]
 
 
@@ -157,7 +161,7 @@ class QueryHinge:
         plain = self._share * balance
         gradient = 2.0 * (plain + laplacian(scores))
         risk = offset + _dot(plain + 0.5 * gradient, scores)
-        return SquaredHingeValue(risk, gradient, lambda v: 2.0 * laplacian(v))
+        return SquaredHingeValue(risk, gradient, offset, lambda v: 2.0 * laplacian(v))
 
 
 def _dot(a: Floats, b: Floats) -> float:
@@ -245,6 +249,7 @@ class PairHinge:
         return SquaredHingeValue(
             float(active @ slack**2),
             self._spread(-2.0 * active * slack),
+            float(active.sum()),
             lambda v: self._spread(2.0 * active * (v[better] - v[worse])),
         )
 

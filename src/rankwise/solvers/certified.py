@@ -109,6 +109,7 @@ class LossRows:
     def __init__(self, design: Design, loss: HingeLoss) -> None:
         self.design, self.loss = design, loss
         self.n_products = 0
+        self._variances: Floats | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -131,8 +132,10 @@ class LossRows:
 
     def variances(self) -> Floats:
         """About how much each feature varies, over a sample of rows; counted as one product all the same."""
-        self.n_products += 1
-        return self.design.variances(self.loss.restored(self.loss.row_weights()))
+        if self._variances is None:
+            self.n_products += 1
+            self._variances = self.design.variances(self.loss.restored(self.loss.row_weights()))
+        return self._variances
 
 
 def _overflow(what: str) -> DataError:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from rankwise.losses.hinge import HingeLoss, SquaredHingeValue
@@ -63,8 +61,10 @@ def minimize_newton(
             # Ever more exact, but no more than the tolerance asks for.
             enough = 0.7 * (4.0 * alpha * tol) ** 0.5 / norm
             accuracy = max(min(0.3, (norm / first_norm) ** 0.5), min(0.3, enough))
-            direction = _newton_direction(rows, value, alpha, gradient, accuracy)
-            t, there, moves = _search(rows, alpha, w, scores, value, direction, 1e-3 * gap)
+            direction, moves = _newton_direction(rows, value, alpha, gradient, accuracy)
+            # What the step promises is its Newton decrement; the gap may be much larger.
+            enough = -1e-3 * float(gradient @ direction)
+            t, there = _search(rows.loss, alpha, w, scores, value, direction, moves, enough)
             if t == 0.0:
                 break
             point = w + t * direction
@@ -78,51 +78,51 @@ def minimize_newton(
 
 def _newton_direction(
     rows: LossRows, value: SquaredHingeValue, alpha: float, gradient: Floats, accuracy: float
-) -> Floats:
-    """Minus the inverse of the Hessian times the gradient, to a relative residual of `accuracy`."""
+) -> tuple[Floats, Floats]:
+    """Minus the inverse of the Hessian times the gradient, to a relative residual of `accuracy`; its scores.
 
-    def hessian(v: Floats) -> Floats:
-        return rows.adjoint(value.curvature(rows.scores(v))) + 2.0 * alpha * v
-
-    return _conjugate_gradient(hessian, -gradient, accuracy)
-
-
-def _conjugate_gradient(product: Callable[[Floats], Floats], b: Floats, accuracy: float) -> Floats:
-    x = np.zeros_like(b)
-    residual = b.copy()
-    direction = b.copy()
-    square = float(b @ b)
-    target = accuracy**2 * square
+    Conjugate gradients, preconditioned by the curvature along each feature: the weight of the active pairs
+    times about twice the feature's variance.
+    """
+    curvature = 2.0 * alpha + 4.0 * value.active * rows.variances()
+    step, moves = np.zeros_like(gradient), np.zeros(rows.shape[0])
+    residual = -gradient
+    target = accuracy**2 * float(residual @ residual)
+    direction, previous = np.zeros_like(gradient), np.inf
     for _ in range(_MAX_CG_STEPS):
-        image = product(direction)
-        step = square / float(direction @ image)
-        x += step * direction
-        residual -= step * image
-        previous, square = square, float(residual @ residual)
-        if square <= target:
+        scaled = residual / curvature
+        square = float(residual @ scaled)
+        direction = scaled + (square / previous) * direction
+        scores = rows.scores(direction)
+        image = rows.adjoint(value.curvature(scores)) + 2.0 * alpha * direction
+        length = square / float(direction @ image)
+        step += length * direction
+        moves += length * scores
+        residual -= length * image
+        previous = square
+        if float(residual @ residual) <= target:
             break
-        direction = residual + (square / previous) * direction
-    return x
+    return step, moves
 
 
 def _search(
-    rows: LossRows,
+    loss: HingeLoss,
     alpha: float,
     w: Floats,
     scores: Floats,
     value: SquaredHingeValue,
     direction: Floats,
+    moves: Floats,
     accuracy: float,
-) -> tuple[float, SquaredHingeValue, Floats]:
-    """The best step along a direction, the loss there, and how the scores move."""
-    moves = rows.scores(direction)
+) -> tuple[float, SquaredHingeValue]:
+    """The best step along a direction that moves the scores so, and the loss there."""
     square, linear, curved = float(w @ w), float(w @ direction), float(direction @ direction)
 
     def at(t: float) -> Tangent[SquaredHingeValue]:
-        there = rows.loss.squared_value(scores + t * moves) if t else value
+        there = loss.squared_value(scores + t * moves) if t else value
         ridge = alpha * (square + 2.0 * t * linear + t * t * curved)
         slope = float(there.gradient @ moves) + 2.0 * alpha * (linear + t * curved)
         return Tangent(t, there.risk + ridge, slope, there)
 
     best = minimize_along(at, accuracy=accuracy)
-    return best.t, best.payload, moves
+    return best.t, best.payload
