@@ -35,18 +35,7 @@ def objective(X, y, qid, weighting, scores, square, alpha):
     return loss / weight + alpha * square
 
 
-def by_definition(estimator):
-    """A duplicated row is not a row of weight 2 in the reduced graph, where one row stands for a level."""
-    if estimator.graph == "full":
-        return {}
-    reason = "the representative of a level is one row"
-    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
-
-
-@parametrize_with_checks(
-    [RankSVMPath(alpha_min=0.1), RankSVMPath(kernel="linear", graph="reduced")],
-    expected_failed_checks=by_definition,
-)
+@parametrize_with_checks([RankSVMPath(alpha_min=0.1), RankSVMPath(kernel="linear", graph="reduced")])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -225,15 +214,78 @@ def test_wrong_parameters_are_named(parameters, message):
         RankSVMPath(**parameters).fit(X, y, qid)
 
 
-def test_a_saved_model_predicts_the_same_bits_at_its_alpha(tmp_path):
+def test_a_saved_model_keeps_its_path(tmp_path):
     X, y, qid = toy()
     model = RankSVMPath(graph="reduced").fit(X, y, qid).select(X, y, qid)
     model.save(tmp_path / "model")
     loaded = rankwise.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
     np.testing.assert_array_equal(loaded.path_error_, model.path_error_)
-    with pytest.raises(RankwiseError, match="knows only its chosen alpha"):
+    between = float(model.alphas_[2:4].mean())
+    np.testing.assert_array_equal(loaded.predict(X, alpha=between), model.predict(X, alpha=between))
+    np.testing.assert_array_equal(loaded.select(X, -y, qid).path_error_, model.select(X, -y, qid).path_error_)
+
+
+def test_a_model_file_without_the_path_says_so(tmp_path):
+    X, y, qid = toy()
+    model = RankSVMPath(graph="reduced").fit(X, y, qid)
+    del model._path
+    model.save(tmp_path / "model")
+    loaded = rankwise.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    with pytest.raises(RankwiseError, match="holds no path, so it knows only alpha = "):
         loaded.predict(X, alpha=0.1)
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "message"),
+    [
+        ("path.better", lambda rows: rows + 1000, "'path.better' must hold numbers from 0 to 39"),
+        ("path.pairs", lambda pairs: pairs - 1, "'path.pairs' must hold numbers from 0 to"),
+        ("path.offsets", lambda offsets: offsets[::-1].copy(), "does not lead through the changes in order"),
+        ("path.levels", lambda levels: levels[::-1].copy(), "'path.levels' does not fall"),
+        ("path.weight", lambda weight: -weight, "'path.weight' must hold positive numbers"),
+        ("path.changes", lambda changes: changes[:-1].copy(), r"'path.pairs'|'path.changes' must have shape"),
+    ],
+)
+def test_a_damaged_path_is_refused(tmp_path, name, damage, message):
+    from safetensors import safe_open
+    from safetensors.numpy import load_file, save_file
+
+    X, y, qid = toy()
+    RankSVMPath(graph="reduced").fit(X, y, qid).save(tmp_path / "model")
+    tensors = load_file(tmp_path / "model")
+    with safe_open(tmp_path / "model", framework="numpy") as file:
+        metadata = file.metadata()
+    tensors[name] = damage(tensors[name])
+    save_file(tensors, tmp_path / "model", metadata=metadata)
+    with pytest.raises(rankwise.errors.FileFormatError, match=message):
+        rankwise.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("graph", ["full", "reduced"])
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "precomputed"])
+def test_the_order_of_rows_does_not_matter(graph, kernel):
+    X, y, qid = toy(seed=3)
+    X[7], y[7], qid[7] = X[3], y[3], qid[3]
+    order = np.random.default_rng(0).permutation(len(y))
+    rows, shuffled = (X, X[order]) if kernel != "precomputed" else (X @ X.T, X[order] @ X[order].T)
+    model = RankSVMPath(kernel=kernel, graph=graph).fit(rows, y, qid)
+    again = RankSVMPath(kernel=kernel, graph=graph).fit(shuffled, y[order], qid[order])
+    alphas = np.geomspace(1.01 * model.alphas_[-1], model.alphas_[0], 5)
+    for alpha in alphas:
+        np.testing.assert_allclose(
+            again.predict(shuffled, alpha=alpha), model.predict(rows, alpha=alpha)[order], atol=1e-7
+        )
+
+
+def test_weights_of_rows_choose_the_representative_too():
+    X, y, _ = toy(queries=1)
+    absent = np.ones(len(y))
+    absent[:5] = 0.0
+    some = RankSVMPath(graph="reduced").fit(X, y, sample_weight=absent)
+    few = RankSVMPath(graph="reduced").fit(X[5:], y[5:])
+    np.testing.assert_allclose(some.predict(X), few.predict(X), atol=1e-9)
 
 
 def test_progress_runs_from_zero_to_one():
@@ -265,3 +317,15 @@ def test_the_last_breakpoint_keeps_the_pairs_on_the_margin():
     t = int(np.argmax(whole.active_size_))
     part = RankSVMPath(alpha_min=float(whole.alphas_[t : t + 2].mean())).fit(X, y, qid)
     assert part.active_size_[-1] == whole.active_size_[t] > 0
+
+
+def test_a_plot_shows_what_there_is():
+    pytest.importorskip("matplotlib")
+    X, y, qid = toy()
+    model = RankSVMPath(graph="reduced").fit(X, y, qid)
+    (below,) = model.plot().axes
+    model.select(X, y, qid)
+    above, below = model.plot("errors").axes
+    np.testing.assert_array_equal(above.lines[0].get_ydata(), model.path_error_)
+    np.testing.assert_array_equal(below.lines[0].get_ydata(), model.active_size_)
+    assert below.get_xscale() == "log"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -139,38 +139,17 @@ def _spread(ranker: RankSVMPath) -> list[int]:
 def _draw(ranker: RankSVMPath, title: str, file: Path) -> None:
     from rankwise.files import replacing_file
 
-    pyplot = _import_pyplot()
-    figure, (above, below) = pyplot.subplots(2, 1, sharex=True, figsize=(8, 6))
-    above.plot(ranker.alphas_, ranker.path_error_)
-    above.axvline(ranker.alpha_, color="black", linestyle=":", label=f"chosen: {ranker.alpha_:.4g}")
-    above.set(title=title, xscale="log")
-    above.invert_xaxis()
-    above.legend()
-    below.step(ranker.alphas_, ranker.active_size_, where="post")
-    below.set(xlabel="alpha", ylabel="pairs on the margin")
-    figure.tight_layout()
     with replacing_file(file) as beside:
-        figure.savefig(beside, format=file.suffix[1:])
-    pyplot.close(figure)
+        ranker.plot(title).savefig(beside, format=file.suffix[1:])
 
 
 def _check_plot(file: Path) -> None:
     """Refuse what cannot be drawn before the work, not after it."""
-    from rankwise.errors import ParameterError
+    from importlib.util import find_spec
 
-    _import_pyplot()
+    from rankwise.errors import MissingExtraError, ParameterError
+
+    if find_spec("matplotlib") is None:
+        raise MissingExtraError("--plot", "plot")
     if file.suffix not in FORMATS:
         raise ParameterError(f"--plot must name a file ending in {', '.join(FORMATS)}; got {file}.")
-
-
-def _import_pyplot() -> Any:
-    from rankwise.errors import MissingExtraError
-
-    try:
-        import matplotlib
-    except ImportError:
-        raise MissingExtraError("--plot", "plot") from None
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    return pyplot

@@ -16,6 +16,7 @@ from rankwise.operators.kernel import (
     KernelFunction,
     KernelName,
     basis_features,
+    check_kernel_fits,
     check_kernel_matrix,
     row_blocks,
 )
@@ -119,13 +120,23 @@ def features_of_basis(X: Matrix, kernel: Kernel, chosen: Ints) -> BasisFeatures:
     precomputed = kernel.function is KernelName.PRECOMPUTED
     basis = X[chosen]
     K_RR = np.asarray(basis[:, chosen], dtype=np.float64) if precomputed else kernel(basis, basis)
-    if needs_check(kernel):
-        check_kernel_matrix(K_RR, matrix_name(kernel))
+    if _needs_check(kernel):
+        check_kernel_matrix(K_RR, _matrix_name(kernel))
 
     def against(place: slice, kept: Ints) -> Floats:
         return np.asarray(X[place][:, chosen[kept]]) if precomputed else kernel(X[place], basis[kept])
 
     return basis_features(K_RR, against, X.shape[0])
+
+
+def kernel_matrix(X: Matrix, kernel: Kernel, remedy: str) -> Floats:
+    """The kernel values between all rows, checked if they are the user's; `remedy` if they do not fit."""
+    if kernel.function is not KernelName.PRECOMPUTED:
+        check_kernel_fits(X.shape[0], remedy)
+    K = np.ascontiguousarray(kernel(X, X))
+    if _needs_check(kernel):
+        check_kernel_matrix(K, _matrix_name(kernel))
+    return K
 
 
 def _warn_if_far_apart(X: Matrix, kernel: Kernel) -> None:
@@ -140,12 +151,12 @@ def _warn_if_far_apart(X: Matrix, kernel: Kernel) -> None:
         )
 
 
-def needs_check(kernel: Kernel) -> bool:
+def _needs_check(kernel: Kernel) -> bool:
     """Whether a kernel's values come from the user; the others are positive semi-definite by construction."""
     return kernel.function is KernelName.PRECOMPUTED or not isinstance(kernel.function, KernelName)
 
 
-def matrix_name(kernel: Kernel) -> str:
+def _matrix_name(kernel: Kernel) -> str:
     return "The precomputed kernel" if kernel.function is KernelName.PRECOMPUTED else "The kernel function"
 
 

@@ -14,8 +14,7 @@ from rankwise.estimators.kernel_ranker import (
     KernelRanker,
     check_basis,
     features_of_basis,
-    matrix_name,
-    needs_check,
+    kernel_matrix,
 )
 from rankwise.estimators.least_squares import LeastSquaresRanker, joined_targets
 from rankwise.estimators.selected import DEFAULT_ALPHAS, SelectingRanker, grid_of
@@ -26,8 +25,6 @@ from rankwise.operators.kernel import (
     Kernel,
     KernelFunction,
     KernelName,
-    check_kernel_fits,
-    check_kernel_matrix,
     row_blocks,
 )
 from rankwise.operators.kernel_products import KernelProducts
@@ -167,11 +164,7 @@ class KernelRankRLS(LeastSquaresRanker, KernelRanker):
             product = KernelProducts(kernel, X, X)
             validation = how.validation(lambda rows: KernelProducts(kernel, rows, X))
             return [example_space(product, loss, how.iterations, validation) for loss in losses]
-        if kernel.function is not KernelName.PRECOMPUTED:
-            check_kernel_fits(X.shape[0], "take basis vectors or solver='cg'")
-        K = kernel(X, X)
-        if needs_check(kernel):
-            check_kernel_matrix(K, matrix_name(kernel))
+        K = kernel_matrix(X, kernel, "take basis vectors or solver='cg'")
         return [ExampleSpace(K, loss) for loss in losses]
 
     def _on_basis(

@@ -4,36 +4,27 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Iterable
-from enum import StrEnum
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
-from rankwise.errors import DataError, ParameterError, RankwiseError
-from rankwise.estimators.kernel_ranker import KernelRanker, matrix_name, needs_check
-from rankwise.metrics import Measure, get_measure
-from rankwise.operators.kernel import (
-    Kernel,
-    KernelFunction,
-    KernelName,
-    check_kernel_fits,
-    check_kernel_matrix,
-)
-from rankwise.persist.fields import Fields, array, value
+from rankwise.estimators.kernel_ranker import kernel_matrix
+from rankwise.estimators.path_ranker import PathRanker, level_per_alpha
+from rankwise.operators.kernel import KernelFunction, KernelName
 from rankwise.preferences.graphs import (
+    GraphKind,
     PreferenceGraph,
     Representative,
+    check_graph_fits,
     explicit_graph,
-    first_row,
     full_graph,
+    least_alike,
     reduced_graph,
 )
-from rankwise.preferences.queries import group_rows
-from rankwise.selection.breakpoints import measure_breakpoints
-from rankwise.solvers.svm_path import Progress, SVMPath, ranking_svm_path
+from rankwise.solvers.svm_path import Progress, ranking_svm_path
 from rankwise.threads import resolve_threads
 from rankwise.types import Floats, Matrix, Weighting
 from rankwise.validation import (
@@ -43,21 +34,13 @@ from rankwise.validation import (
     check_number,
     check_preferences,
     check_problem,
-    check_rows,
 )
 
 # Where the path ends by default, as a share of the largest breakpoint.
 DEFAULT_REACH = 1e-3
 
 
-class GraphKind(StrEnum):
-    """Which pairs of a query are compared."""
-
-    FULL = "full"
-    REDUCED = "reduced"
-
-
-class RankSVMPath(KernelRanker):
+class RankSVMPath(PathRanker):
     """Kernel RankSVM for all alphas: minimize ``R(f) + alpha ‖f‖²``, R the weighted mean hinge over pairs.
 
     With the linear kernel and the full graph, the model at `alpha` is the one of ``RankSVM(alpha)``. A
@@ -77,8 +60,8 @@ class RankSVMPath(KernelRanker):
         Every pair of a query with different scores, or paper E's double stars between neighbouring levels:
         about two pairs a row, and so many times faster to follow.
     representative : callable, optional
-        Which of the rows of a level (an array of row numbers) stands for it in the reduced graph; the first
-        by default.
+        Which of the rows of a level (an array of row numbers) stands for it in the reduced graph; by default
+        the one that the kernel finds least like the rows of its query, as a threshold would be.
     weighting : {"query", "pair", "example"}, default="query"
         Whether every query has the same say, every pair, or every row.
     alpha_min : float, optional
@@ -105,6 +88,10 @@ class RankSVMPath(KernelRanker):
     dual_coef_ : array, shape (m,)
         The coefficients of the training rows at `alpha_`.
 
+    Notes
+    -----
+    A saved model keeps the whole path: 12 bytes for every multiplier that changes at a breakpoint.
+
     References
     ----------
     Zapien, Gasso, Gärtner, Canu, "Model Selection for Ranking SVM Using Regularization Path" (2009).
@@ -119,17 +106,6 @@ class RankSVMPath(KernelRanker):
     >>> model.select(test.X, test.y, test.qid, "ndcg@10").alpha_ in model.alphas_
     True
     """
-
-    _fitted_state: Fields = (
-        *KernelRanker._fitted_state,
-        array("alphas_", "breakpoints"),
-        array("active_size_", "breakpoints", "i"),
-        array("violation_", "breakpoints"),
-        array("path_error_", "breakpoints", optional=True),
-        value("n_events_", int),
-        value("n_pairs_", int),
-        value("alpha_", float),
-    )
 
     def __init__(
         self,
@@ -181,7 +157,11 @@ class RankSVMPath(KernelRanker):
             so far and the number of pairs on the margin.
         """
         problem = check_problem(self, X, y, qid, sample_weight)
-        self._follow(problem.X, self._graph_of(problem), on_event)
+        kind = check_choice("graph", self.graph, GraphKind)
+        if kind is GraphKind.FULL:
+            check_graph_fits(problem.queries, problem.y)
+        K = self._kernel_matrix(problem.X)
+        self._follow(K, self._graph_of(problem, kind, K), on_event)
         self.fitted_with_qid_ = qid is not None
         return self
 
@@ -190,82 +170,38 @@ class RankSVMPath(KernelRanker):
     ) -> Self:
         """Follow the path for the caller's own pairs (better row, worse row); see `fit`."""
         rows, checked = check_preferences(self, X, pairs, None, weight)
-        self._follow(rows, explicit_graph(checked, rows.shape[0]), on_event)
+        self._follow(self._kernel_matrix(rows), explicit_graph(checked, rows.shape[0]), on_event)
         self.fitted_with_qid_ = False
         return self
 
-    def coef_at(self, alpha: float) -> Floats:
-        """The coefficients of the training rows at any alpha that the path covers, exactly."""
-        path = self._known_path()
-        asked = check_number("alpha", alpha, minimum=0.0, exclusive=True)
-        if asked < self.alphas_[-1] and not path.complete:
-            raise ParameterError(
-                f"The 'alpha' parameter must be at least {self.alphas_[-1]:.6g}, where the path ends (its "
-                f"start is {self.alphas_[0]:.6g}); got {asked:.6g}. A smaller alpha_min extends the path."
-            )
-        level = asked * self._level_per_alpha
-        return path.coefficients_at(level if asked < self.alphas_[-1] else max(level, float(path.levels[-1])))
-
-    def predict(self, X: Any, alpha: float | None = None) -> Floats:
-        """Scores of rows, higher is better, at `alpha` or at the one chosen (`alpha_`)."""
-        if alpha is None:
-            return super().predict(X)
-        coefficients = self.coef_at(alpha)
-        return np.asarray(self._kernel_values(check_rows(self, X)) @ coefficients)
-
-    def select(
-        self,
-        X: Any,
-        y: ArrayLike,
-        qid: ArrayLike | Iterable[Hashable] | None = None,
-        measure: str | Measure = "pairwise_error",
-    ) -> Self:
-        """Measure every breakpoint on validation rows and keep the best; of equals, the largest alpha.
-
-        Parameters
-        ----------
-        X, y, qid
-            Validation rows.
-        measure : str or Measure
-            Anything that `rankwise.metrics.get_measure` knows.
-        """
-        path = self._known_path()
-        if qid is None and self.fitted_with_qid_:
-            raise DataError("select needs the qid of the validation rows: the path was fitted with one.")
-        rows = check_rows(self, X)
-        chosen = get_measure(measure)
-        prepared = chosen.on(y, group_rows(qid, rows.shape[0]))
-        if prepared.left_out.all():
-            raise DataError(f"{chosen.name} has no value on the validation rows: {prepared.left_out_reason}.")
-        values = measure_breakpoints(path, self._kernel_columns(rows), prepared)
-        self.path_error_ = values
-        best = int(np.argmax(values) if chosen.higher_is_better else np.argmin(values))
-        self._choose(float(self.alphas_[best]))
-        return self
-
-    def _graph_of(self, problem: Problem) -> PreferenceGraph:
-        kind = check_choice("graph", self.graph, GraphKind)
-        weighting = check_choice("weighting", self.weighting, Weighting)
-        if kind is GraphKind.FULL:
-            return full_graph(problem.queries, problem.y, weighting=weighting, row_weight=problem.row_weight)
-        return reduced_graph(
-            problem.queries,
-            problem.y,
-            weighting=weighting,
-            row_weight=problem.row_weight,
-            representative=first_row if self.representative is None else self.representative,
-        )
-
-    def _follow(self, X: Matrix, graph: PreferenceGraph, on_event: Progress | None) -> None:
+    def _kernel_matrix(self, X: Matrix) -> Floats:
+        """Kernel values between the training rows, which become the basis."""
         kernel = self._checked_kernel(X)
+        self.basis_indices_ = np.arange(X.shape[0], dtype=np.int64)
+        self.rank_ = X.shape[0]
+        if kernel.function is not KernelName.PRECOMPUTED:
+            self.basis_ = X
+        return kernel_matrix(X, kernel, "train on a sample, or use RankSVM or KernelRankRLS with a basis")
+
+    def _graph_of(self, problem: Problem, kind: GraphKind, K: Floats) -> PreferenceGraph:
+        weighting = check_choice("weighting", self.weighting, Weighting)
+        make = full_graph
+        if kind is GraphKind.REDUCED:
+            chosen = self.representative or least_alike(K, problem.queries, problem.row_weight)
+            make = partial(reduced_graph, representative=chosen)
+        return make(problem.queries, problem.y, weighting=weighting, row_weight=problem.row_weight)
+
+    def _follow(self, K: Floats, graph: PreferenceGraph, on_event: Progress | None) -> None:
         tolerance = check_number("tol", self.tol, minimum=0.0, exclusive=True)
         max_events = None if self.max_events is None else check_count("max_events", self.max_events)
-        # The path's objective is Σ w hinge + (λ/2)‖f‖²; ours divides by the sum of the weights.
-        self._level_per_alpha = 2.0 * float(graph.weight.sum())
+        scale = level_per_alpha(graph)
+        least = self.alpha_min
+        if least is not None:
+            least = scale * check_number("alpha_min", least, minimum=0.0, exclusive=True)
         path = ranking_svm_path(
-            self._checked_matrix(X, kernel),
+            K,
             graph,
-            min_level=self._min_level,
+            min_level=lambda first: DEFAULT_REACH * first if least is None else min(first, least),
             max_events=max_events,
             tolerance=tolerance,
             n_threads=resolve_threads(),
@@ -273,43 +209,14 @@ class RankSVMPath(KernelRanker):
         )
         if not path.converged:
             warnings.warn(
-                f"The path stops at alpha = {path.levels[-1] / self._level_per_alpha:.3g}: {path.message}.",
+                f"The path stops at alpha = {path.levels[-1] / scale:.3g}: {path.message}.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
         self._path = path
-        self.basis_indices_ = np.arange(X.shape[0], dtype=np.int64)
-        self.rank_ = X.shape[0]
-        if kernel.function is not KernelName.PRECOMPUTED:
-            self.basis_ = X
-        self.alphas_ = path.levels / self._level_per_alpha
+        self.alphas_ = path.levels / scale
         self.n_events_ = path.n_breakpoints - 1
         self.active_size_ = path.active_sizes
         self.violation_ = path.violations
         self.n_pairs_ = graph.n_pairs
         self._choose(float(self.alphas_[-1]))
-
-    def _checked_matrix(self, X: Matrix, kernel: Kernel) -> Floats:
-        if kernel.function is not KernelName.PRECOMPUTED:
-            check_kernel_fits(X.shape[0], "train on a sample, or use RankSVM or KernelRankRLS with a basis")
-        K = np.ascontiguousarray(kernel(X, X))
-        if needs_check(kernel):
-            check_kernel_matrix(K, matrix_name(kernel))
-        return K
-
-    def _min_level(self, first: float) -> float:
-        if self.alpha_min is None:
-            return DEFAULT_REACH * first
-        alpha_min = check_number("alpha_min", self.alpha_min, minimum=0.0, exclusive=True)
-        return min(first, alpha_min * self._level_per_alpha)
-
-    def _choose(self, alpha: float) -> None:
-        self.alpha_ = alpha
-        self.dual_coef_ = self.coef_at(alpha)
-
-    def _known_path(self) -> SVMPath:
-        path: SVMPath | None = getattr(self, "_path", None)
-        if path is None:
-            check_is_fitted(self)
-            raise RankwiseError("A model read from a file knows only its chosen alpha; fit it again.")
-        return path

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TypeAlias
 
 import numpy as np
@@ -19,6 +20,14 @@ from rankwise.types import Floats, Ints, Weighting
 
 # The row that stands for a level of equal scores, chosen from that level's rows (caller's row numbers).
 Representative: TypeAlias = Callable[[Ints], int]
+
+
+class GraphKind(StrEnum):
+    """Which pairs of a query are compared."""
+
+    FULL = "full"
+    REDUCED = "reduced"
+
 
 # A pair costs about 40 bytes in the graph and in the path solver together.
 BYTES_PER_PAIR = 40
@@ -63,21 +72,44 @@ def collect(better: Ints, worse: Ints, values: Floats, n_rows: int) -> Floats:
 
 
 def first_row(rows: Ints) -> int:
-    """The default representative of a level: its first row in the caller's order."""
+    """The first row of a level in the caller's order."""
     return int(rows[0])
+
+
+def least_alike(K: Floats, queries: Queries, row_weight: Floats | None = None) -> Representative:
+    """Let the row of a level stand for it that is least like its query's rows: the smallest Σ_j s_j k(i, j)².
+
+    A score that hardly moves with those of the other rows is a threshold for them, and a star around it
+    says "above" or "below" and little else. The choice does not depend on the order of the rows (of equal
+    rows either will do). O(Σ h²) for queries of h rows.
+    """
+    likeness = np.empty(queries.n_rows)
+    weight = np.ones(queries.n_rows) if row_weight is None else row_weight
+    for rows in _rows_of_each(queries):
+        own = K if len(rows) == len(K) else K[np.ix_(rows, rows)]
+        likeness[rows] = np.vecdot(own * weight[rows], own)
+    return lambda rows: int(rows[likeness[rows].argmin()])
 
 
 def full_graph(
     queries: Queries, y: Floats, *, weighting: Weighting = Weighting.QUERY, row_weight: Floats | None = None
 ) -> PreferenceGraph:
     """Every pair of rows of a query with different scores."""
-    count = _count_pairs(queries, y)
+    check_graph_fits(queries, y)
+    return _assemble(queries, y, _full_edges, weighting, row_weight)
+
+
+def check_graph_fits(queries: Queries, y: Floats) -> None:
+    """Refuse a full graph that is too large, before memory is taken for it."""
+    count = 0
+    for levels in _levels(queries, y, None):
+        sizes = np.array([len(rows) for rows in levels])
+        count += int(sizes.sum() ** 2 - (sizes**2).sum()) // 2
     if count * BYTES_PER_PAIR > MAX_GRAPH_BYTES:
         raise DataError(
             f"graph='full' has {count:,} pairs, more than the {MAX_GRAPH_BYTES // BYTES_PER_PAIR:,} that fit "
             "in memory; graph='reduced' needs only about two pairs a row."
         )
-    return _assemble(queries, y, _full_edges, weighting, row_weight)
 
 
 def reduced_graph(
@@ -114,15 +146,19 @@ def explicit_graph(pairs: Pairs, n_rows: int) -> PreferenceGraph:
     return PreferenceGraph(pairs.better[kept], pairs.worse[kept], weight[kept], n_rows)
 
 
-def _levels(queries: Queries, y: Floats, row_weight: Floats | None) -> Iterator[tuple[int, list[Ints]]]:
-    """For each query, its rows by ascending score level; rows of weight zero are left out."""
+def _rows_of_each(queries: Queries) -> Iterator[Ints]:
     order = np.arange(queries.n_rows) if queries.order is None else queries.order
     for q in range(queries.n_queries):
-        rows = order[queries.offsets[q] : queries.offsets[q + 1]]
+        yield order[queries.offsets[q] : queries.offsets[q + 1]]
+
+
+def _levels(queries: Queries, y: Floats, row_weight: Floats | None) -> Iterator[list[Ints]]:
+    """For each query, its rows by ascending score level; rows of weight zero are left out."""
+    for rows in _rows_of_each(queries):
         if row_weight is not None:
             rows = rows[row_weight[rows] > 0]
         rows = rows[np.argsort(y[rows], kind="stable")]
-        yield q, np.split(rows, np.flatnonzero(np.diff(y[rows])) + 1)
+        yield np.split(rows, np.flatnonzero(np.diff(y[rows])) + 1)
 
 
 def _full_edges(levels: list[Ints]) -> Iterator[tuple[Ints, Ints]]:
@@ -140,7 +176,7 @@ def _assemble(
 ) -> PreferenceGraph:
     """Edges of every query, weighing ``c sᵢ sⱼ`` with c as `weighting` says (see `Weighting`)."""
     better, worse, weight = [], [], []
-    for _, levels in _levels(queries, y, row_weight):
+    for levels in _levels(queries, y, row_weight):
         parts = list(edges(levels))
         if not parts:
             continue
@@ -160,14 +196,6 @@ def _assemble(
     return PreferenceGraph(
         np.concatenate(better), np.concatenate(worse), np.concatenate(weight), queries.n_rows
     )
-
-
-def _count_pairs(queries: Queries, y: Floats) -> int:
-    count = 0
-    for _, levels in _levels(queries, y, None):
-        sizes = np.array([len(rows) for rows in levels])
-        count += int(sizes.sum() ** 2 - (sizes**2).sum()) // 2
-    return count
 
 
 def _choose(representative: Representative, rows: Ints) -> int:

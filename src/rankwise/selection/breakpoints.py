@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankwise.metrics import PreparedMeasure
-from rankwise.solvers.svm_path import SVMPath
+from rankwise.solvers.path_solutions import PathSolutions
 from rankwise.threads import resolve_threads
 from rankwise.types import Floats
 
@@ -13,7 +13,7 @@ BLOCK_SCORES = 1 << 16
 MIN_BREAKPOINTS = 32
 
 
-def measure_breakpoints(path: SVMPath, K_columns: Floats, measure: PreparedMeasure) -> Floats:
+def measure_breakpoints(path: PathSolutions, K_columns: Floats, measure: PreparedMeasure) -> Floats:
     """The measure of validation rows at every breakpoint, one value each.
 
     The factor λ > 0 between the path's scores and f's changes no order. O(rows) for each coefficient that

@@ -1,0 +1,71 @@
+"""A regularization path in a model file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankwise.persist.fields import Content, RefusedError
+from rankwise.preferences.graphs import PreferenceGraph
+from rankwise.solvers.path_solutions import PathSolutions
+from rankwise.types import Floats, Ints
+
+
+@dataclass(frozen=True)
+class PathField:
+    """The solutions along a path, as six tensors and a flag; a file may be without them."""
+
+    name: str
+    optional: bool = True
+
+    def pack(self, attribute: PathSolutions, content: Content) -> None:
+        graph = attribute.graph
+        content.tensors |= {
+            "path.better": graph.better.astype(np.int32),
+            "path.worse": graph.worse.astype(np.int32),
+            "path.weight": graph.weight,
+            "path.levels": attribute.levels,
+            "path.offsets": attribute.offsets,
+            "path.pairs": attribute.pairs,
+            "path.changes": attribute.changes,
+        }
+        content.values["path.complete"] = attribute.complete
+
+    def is_in(self, content: Content) -> bool:
+        return "path.levels" in content.tensors
+
+    def unpack(self, content: Content) -> PathSolutions:
+        """The kernels look nothing over, so whatever could lead them astray is refused here."""
+        graph = PreferenceGraph(
+            better=content.take_tensor("path.better", "i", "path-pairs").astype(np.int64),
+            worse=content.take_tensor("path.worse", "i", "path-pairs").astype(np.int64),
+            weight=_positive("path.weight", content.take_tensor("path.weight", "f", "path-pairs")),
+            n_rows=content.sizes["basis"],
+        )
+        _within("path.better", graph.better, graph.n_rows)
+        _within("path.worse", graph.worse, graph.n_rows)
+        levels = _positive("path.levels", content.take_tensor("path.levels", "f", "breakpoints"))
+        offsets = content.take_tensor("path.offsets", "i", "breakpoints").astype(np.int64)
+        pairs = content.take_tensor("path.pairs", "i", "path-changes")
+        changes = content.take_tensor("path.changes", "f", "path-changes").astype(np.float64)
+        _within("path.pairs", pairs, graph.n_pairs)
+        if len(levels) == 0 or (np.diff(levels) > 0).any():
+            raise RefusedError("the tensor 'path.levels' does not fall")
+        if offsets[0] != 0 or offsets[-1] != len(changes) or (np.diff(offsets) < 0).any():
+            raise RefusedError("the tensor 'path.offsets' does not lead through the changes in order")
+        complete = content.values.pop("path.complete", None)
+        if not isinstance(complete, bool):
+            raise RefusedError("the value 'path.complete' must be bool")
+        return PathSolutions(graph, levels, complete, offsets, pairs.astype(np.int32), changes)
+
+
+def _within(name: str, indices: Ints, size: int) -> None:
+    if len(indices) and not 0 <= indices.min() <= indices.max() < size:
+        raise RefusedError(f"the tensor '{name}' must hold numbers from 0 to {size - 1}")
+
+
+def _positive(name: str, values: Floats) -> Floats:
+    if not (values > 0.0).all():
+        raise RefusedError(f"the tensor '{name}' must hold positive numbers")
+    return values.astype(np.float64)

@@ -1,0 +1,94 @@
+"""The solutions of a kernel ranking SVM along its regularization path, as they are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwise import _native
+from rankwise.errors import ParameterError
+from rankwise.preferences.graphs import PreferenceGraph
+from rankwise.types import Floats, Ints
+
+
+@dataclass(frozen=True)
+class PathSolutions:
+    """The solution at every level λ from the first breakpoint down to the last.
+
+    The multipliers are piecewise linear in λ and stored as their changes, so memory is O(the sum of the
+    numbers of free pairs over all breakpoints).
+
+    Attributes
+    ----------
+    graph : PreferenceGraph
+        Its weights are the boxes of the multipliers.
+    levels : Floats, shape (n_breakpoints,)
+        λ of each breakpoint, falling; the first is λ⁰, above which every multiplier is at its box.
+    complete : bool
+        Every pair is satisfied at the last breakpoint, so that the scores stay the same below it.
+    offsets, pairs, changes
+        Change k adds changes[k] to multiplier pairs[k]; those on the way from breakpoint t to the next are
+        offsets[t]:offsets[t + 1].
+    """
+
+    graph: PreferenceGraph
+    levels: Floats
+    complete: bool
+    offsets: Ints = field(repr=False)
+    pairs: NDArray[np.int32] = field(repr=False)
+    changes: Floats = field(repr=False)
+
+    @property
+    def n_breakpoints(self) -> int:
+        return len(self.levels)
+
+    def multipliers_at(self, level: float) -> Floats:
+        """The multipliers a at any level that the path covers."""
+        if level >= self.levels[0]:
+            return self.graph.weight.copy()
+        if level < self.levels[-1]:
+            if not self.complete:
+                raise ParameterError(f"The path covers levels from {self.levels[-1]:.17g}; got {level:.17g}.")
+            return np.asarray(self._sum_changes(self.n_breakpoints - 1) * (level / self.levels[-1]))
+        t = int(np.searchsorted(-self.levels, -level, side="right")) - 1
+        before: Floats = self._sum_changes(t)
+        if level == self.levels[t]:
+            return before
+        share = (self.levels[t] - level) / (self.levels[t] - self.levels[t + 1])
+        piece = slice(self.offsets[t], self.offsets[t + 1])
+        np.add.at(before, self.pairs[piece], share * self.changes[piece])
+        return before
+
+    def coefficients_at(self, level: float) -> Floats:
+        """β with ``f = Σ βᵢ k(xᵢ, ·)``; ``β = Pᵀ a / λ``."""
+        return self.graph.adjoint(self.multipliers_at(level)) / level
+
+    def scores_along(self, K_columns: Floats, block: int, n_threads: int = 1) -> Iterator[Floats]:
+        """λ f of other rows at every breakpoint, a block of breakpoints at a time, one row a breakpoint.
+
+        O(rows) for each coefficient that changes on the way to a breakpoint. The blocks share their memory.
+
+        Parameters
+        ----------
+        K_columns : Floats, shape (n, rows)
+            Kernel values between the training rows and those rows, in C order.
+        """
+        better, worse = self.graph.better.astype(np.int32), self.graph.worse.astype(np.int32)
+        scores = np.empty((min(block, self.n_breakpoints) + 1, K_columns.shape[1]))
+        scores[0] = self.graph.adjoint(self.graph.weight) @ K_columns
+        for start in range(0, self.n_breakpoints, block):
+            offsets = self.offsets[start : start + block + 1]
+            _native.scores_along_path(
+                self.pairs, self.changes, offsets, better, worse, K_columns, scores, n_threads
+            )
+            yield scores[: min(block, len(offsets))]
+            scores[0] = scores[len(offsets) - 1]
+
+    def _sum_changes(self, t: int) -> Floats:
+        """Multipliers at breakpoint t."""
+        stop = self.offsets[t]
+        change = np.bincount(self.pairs[:stop], self.changes[:stop], self.graph.n_pairs)
+        return np.clip(self.graph.weight + change, 0.0, self.graph.weight)
