@@ -10,7 +10,7 @@ from pairs import pair_laplacian
 from rankwise.operators import normal
 from rankwise.operators.design import MatrixDesign
 from rankwise.operators.rows import NativeRows
-from rankwise.operators.variances import column_variances
+from rankwise.operators.spread import column_spread
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows
 from rankwise.types import Ties, Weighting
@@ -139,8 +139,8 @@ def test_column_variances_are_weighted_and_the_same_for_dense_and_sparse():
     X, weight = rng.normal(size=(50, 6)) * np.arange(1, 7), rng.integers(1, 4, 50).astype(float)
     plain = np.repeat(X, weight.astype(int), axis=0).var(axis=0)
     for matrix in (X, sparse.csr_matrix(X)):
-        np.testing.assert_allclose(column_variances(matrix, weight), 1.5 * plain, rtol=1e-12)
-        of_ten = column_variances(matrix, np.ones(50), n_sampled=10)
+        np.testing.assert_allclose(column_spread(matrix, weight, narrow=0).variances, 1.5 * plain, rtol=1e-12)
+        of_ten = column_spread(matrix, np.ones(50), n_sampled=10, narrow=0).variances
         np.testing.assert_allclose(of_ten, 1.5 * X[::5].var(axis=0), rtol=1e-12)
 
 
@@ -149,10 +149,21 @@ def test_column_variances_of_rare_columns_are_larger_and_follow_the_units():
     X = sparse.random(400, 30, density=0.1, random_state=9, format="csr")
     X = sparse.hstack([X, sparse.csr_matrix((400, 1))], format="csr")
     count, units = X.getnnz(axis=0), rng.uniform(1e-3, 1e3, 31)
-    found = column_variances(X, np.ones(400))
+    found = column_spread(X, np.ones(400), narrow=0).variances
     plain = X.toarray().var(axis=0)
     np.testing.assert_allclose(found[:-1], (plain * (1 + 0.5 * count.mean() / count.clip(1)))[:-1])
     assert found[-1] > 0.0
-    np.testing.assert_allclose(
-        column_variances(X @ sparse.diags(units), np.ones(400))[:-1], (found * units**2)[:-1]
-    )
+    rescaled = column_spread(X @ sparse.diags(units), np.ones(400), narrow=0).variances
+    np.testing.assert_allclose(rescaled[:-1], (found * units**2)[:-1])
+
+
+def test_narrow_matrices_have_covariances_to_precondition_with():
+    rng = np.random.default_rng(10)
+    X, weight = rng.normal(size=(50, 6)) @ rng.normal(size=(6, 6)), rng.integers(1, 4, 50).astype(float)
+    v = rng.normal(size=6)
+    covariances = np.cov(np.repeat(X, weight.astype(int), axis=0).T, bias=True)
+    for matrix in (X, sparse.csr_matrix(X)):
+        solved = column_spread(matrix, weight).solve(v, 0.1, 2.0)
+        np.testing.assert_allclose((0.1 * np.eye(6) + 2.0 * covariances) @ solved, v, rtol=1e-9, atol=1e-9)
+    wide = column_spread(X[:4], weight[:4]).solve(v, 0.1, 2.0)
+    assert (v / wide > 0.1).all()

@@ -11,7 +11,7 @@ from rankwise.operators.blocks import dense
 from rankwise.operators.gram import difference_factor, difference_system
 from rankwise.operators.normal import NormalOperator, normal_operator
 from rankwise.operators.rows import NativeRows
-from rankwise.operators.variances import column_variances
+from rankwise.operators.spread import Spread, column_spread
 from rankwise.preferences.differences import Differences
 from rankwise.types import Floats, Ints, Matrix
 
@@ -38,8 +38,8 @@ class Design(Protocol):
         """Some rows of X, dense and in double precision."""
         ...
 
-    def variances(self, weight: Floats) -> Floats:
-        """About how much each column varies, from a sample of weighted rows."""
+    def spread(self, weight: Floats) -> Spread:
+        """About how columns vary, from a sample of weighted rows."""
         ...
 
     def difference_system(self, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
@@ -78,8 +78,8 @@ class MatrixDesign:
     def rows(self, index: Ints) -> Floats:
         return dense(self.X[index])
 
-    def variances(self, weight: Floats) -> Floats:
-        return column_variances(self.X, weight)
+    def spread(self, weight: Floats) -> Spread:
+        return column_spread(self.X, weight)
 
     def difference_system(self, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
         return difference_system(self.X, differences, target)

@@ -6,6 +6,7 @@ import numpy as np
 
 from rankwise.losses.hinge import HingeLoss, HingeValue
 from rankwise.operators.design import Design
+from rankwise.operators.spread import Spread
 from rankwise.solvers.certified import Certified, LossRows, OnIteration, Progress
 from rankwise.solvers.line_search import Tangent, minimize_along
 from rankwise.solvers.planes import Planes
@@ -40,7 +41,7 @@ class Bundle:
     def __init__(self, n_rows: int, n_features: int) -> None:
         self.planes = Planes(n_features)
         self.subspace = Subspace(n_rows, n_features)
-        self.variances: Floats | None = None
+        self.spread: Spread | None = None
 
 
 @one_blas_thread()
@@ -64,8 +65,8 @@ def minimize_bundle(
     An iteration minimizes the objective over all directions explored so far, whose scores are kept, with
     cutting planes and line searches that need values of the risk but no product with X. The planes of that
     search are taken together to one, whose slope is the first product; the part of it outside the subspace,
-    divided by an estimate of the objective's curvature along each feature, is the next direction, and its
-    scores are the second product.
+    divided by an estimate of the objective's curvature, is the next direction, and its scores are the second
+    product.
 
     Parameters
     ----------
@@ -176,22 +177,22 @@ class _Best:
         self.w, self.z, self.scores, self.value, self.objective = w, z, scores, best.payload, best.value
 
     def explore(self, slope: Floats) -> None:
-        """Add the direction of steepest descent, measured by the curvature along each feature.
+        """Add the direction of steepest descent, measured by the curvature of the risk.
 
-        Along feature j the risk has the curvature ``Σ ω (xᵢⱼ − xₖⱼ)²`` over the pairs just at the margin: the
-        density of pairs there times about twice the feature's variance. If the slacks of the active pairs
-        were distributed exponentially, with mean ``risk / active``, the density would be ``active² / risk``.
+        Along feature j that is ``Σ ω (xᵢⱼ − xₖⱼ)²`` over the pairs just at the margin: the density of pairs
+        there times about twice the feature's variance, and so with covariances. If the slacks of the active
+        pairs were distributed exponentially, with mean ``risk / active``, the density would be
+        ``active² / risk``.
         """
-        residual = slope + 2.0 * self.alpha * self.w
-        curvature = np.full(len(residual), 2.0 * self.alpha)
-        if self.value.risk > 0.0:
-            if self.known.variances is None:
-                self.known.variances = self.rows.variances()
-            density = self.value.offset**2 / self.value.risk
-            curvature += _OF_CURVATURE * 2.0 * density * self.known.variances
-        self.promise = 0.5 * float(self.subspace.rest(residual) ** 2 @ (1.0 / curvature))
+        if self.known.spread is None:
+            self.known.spread = self.rows.spread()
+        density = self.value.offset**2 / self.value.risk if self.value.risk > 0.0 else 0.0
+        ridge, scale = 2.0 * self.alpha, _OF_CURVATURE * 2.0 * density
+        residual = slope + ridge * self.w
+        outside = self.subspace.rest(residual)
+        self.promise = 0.5 * float(outside @ self.known.spread.solve(outside, ridge, scale))
         self.z = self.subspace.make_room(self.z)
-        self._add_direction(residual / curvature)
+        self._add_direction(self.known.spread.solve(residual, ridge, scale))
         self.z = np.append(self.z, np.zeros(len(self.subspace) - len(self.z)))
 
     def _add_direction(self, direction: Floats) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from rankwise.errors import DataError
 from rankwise.losses.hinge import HingeLoss
 from rankwise.operators.design import Design
+from rankwise.operators.spread import Spread
 from rankwise.solvers.surface import Validation
 from rankwise.types import Floats
 
@@ -109,7 +110,6 @@ class LossRows:
     def __init__(self, design: Design, loss: HingeLoss) -> None:
         self.design, self.loss = design, loss
         self.n_products = 0
-        self._variances: Floats | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -130,12 +130,10 @@ class LossRows:
                 raise _overflow("gradients")
         return weights
 
-    def variances(self) -> Floats:
-        """About how much each feature varies, over a sample of rows; counted as one product all the same."""
-        if self._variances is None:
-            self.n_products += 1
-            self._variances = self.design.variances(self.loss.restored(self.loss.row_weights()))
-        return self._variances
+    def spread(self) -> Spread:
+        """About how features vary, over a sample of rows; counted as one product."""
+        self.n_products += 1
+        return self.design.spread(self.loss.restored(self.loss.row_weights()))
 
 
 def _overflow(what: str) -> DataError:

@@ -6,6 +6,7 @@ import numpy as np
 
 from rankwise.losses.hinge import HingeLoss, SquaredHingeValue
 from rankwise.operators.design import Design
+from rankwise.operators.spread import Spread
 from rankwise.solvers.certified import Certified, LossRows, OnIteration, Progress
 from rankwise.solvers.line_search import Tangent, minimize_along
 from rankwise.threads import one_blas_thread
@@ -44,7 +45,7 @@ def minimize_newton(
     objective = value.risk + alpha * float(w @ w)
     n_iter, interrupted = 0, False
     gap = resolution = np.inf
-    first_norm = 0.0
+    first_norm, spread = 0.0, None
     try:
         while True:
             gradient = rows.adjoint(value.gradient) + 2.0 * alpha * w
@@ -58,10 +59,11 @@ def minimize_newton(
             if gap <= max(tol, 2.0 * resolution) or n_iter == max_iter:
                 break
             n_iter += 1
+            spread = rows.spread() if spread is None else spread
             # Ever more exact, but no more than the tolerance asks for.
             enough = 0.7 * (4.0 * alpha * tol) ** 0.5 / norm
             accuracy = max(min(0.3, (norm / first_norm) ** 0.5), min(0.3, enough))
-            direction, moves = _newton_direction(rows, value, alpha, gradient, accuracy)
+            direction, moves = _newton_direction(rows, spread, value, alpha, gradient, accuracy)
             # What the step promises is its Newton decrement; the gap may be much larger.
             enough = -1e-3 * float(gradient @ direction)
             t, there = _search(rows.loss, alpha, w, scores, value, direction, moves, enough)
@@ -77,20 +79,24 @@ def minimize_newton(
 
 
 def _newton_direction(
-    rows: LossRows, value: SquaredHingeValue, alpha: float, gradient: Floats, accuracy: float
+    rows: LossRows,
+    spread: Spread,
+    value: SquaredHingeValue,
+    alpha: float,
+    gradient: Floats,
+    accuracy: float,
 ) -> tuple[Floats, Floats]:
     """Minus the inverse of the Hessian times the gradient, to a relative residual of `accuracy`; its scores.
 
-    Conjugate gradients, preconditioned by the curvature along each feature: the weight of the active pairs
-    times about twice the feature's variance.
+    Conjugate gradients, preconditioned by what the Hessian would be if the active pairs were like any: their
+    weight times about four times the features' covariances, or variances where features are many.
     """
-    curvature = 2.0 * alpha + 4.0 * value.active * rows.variances()
     step, moves = np.zeros_like(gradient), np.zeros(rows.shape[0])
     residual = -gradient
     target = accuracy**2 * float(residual @ residual)
     direction, previous = np.zeros_like(gradient), np.inf
     for _ in range(_MAX_CG_STEPS):
-        scaled = residual / curvature
+        scaled = spread.solve(residual, 2.0 * alpha, 4.0 * value.active)
         square = float(residual @ scaled)
         direction = scaled + (square / previous) * direction
         scores = rows.scores(direction)
