@@ -50,6 +50,16 @@ def test_early_stopping_keeps_the_best_iterate_with_its_proof(loss, tmp_path):
     np.testing.assert_array_equal(load(tmp_path / "model").validation_curve_, curve)
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_gap_is_that_of_the_iterate_kept_not_of_the_last_one(loss):
+    X, y, qid = noisy()
+    last = RankSVM(1e-5, loss=loss, tol=1e-6).fit(X, y, qid)
+    patient = RankSVM(1e-5, loss=loss, tol=1e-6, early_stopping=True, patience=1000)
+    patient.fit(X, y, qid, eval_set=noisy(seed=1))
+    assert patient.objective_ > last.objective_ + 1e-3
+    assert patient.gap_ == pytest.approx(patient.objective_ - last.objective_, abs=2e-6)
+
+
 def test_without_an_eval_set_a_part_of_the_queries_is_held_out():
     X, y, qid = noisy()
     first, second, other = (
