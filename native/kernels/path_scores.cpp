@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "kernels/buffer.hpp"
-#include "kernels/multiversion.hpp"
 #include "kernels/parallel.hpp"
+#include "kernels/row_sums.hpp"
 
 namespace rankwise {
 namespace {
@@ -59,37 +59,6 @@ class CoefficientChanges {
     std::int64_t n_ = 0;
 };
 
-// Add a combination of rows of the kernel to `out`, eight of them in a pass.
-RANKWISE_MULTIVERSION_UNALIGNED
-void add_rows(KernelColumns kernel, const CoefficientChanges& changes, std::int64_t first, std::int64_t width,
-              double* __restrict out) {
-    const double* scale = changes.values();
-    const auto row = [&](std::int64_t k) {
-        return kernel.values + changes.rows()[k] * kernel.n_columns + first;
-    };
-    std::int64_t k = 0;
-    for (; k + 8 <= changes.size(); k += 8) {
-        const double *a = row(k), *b = row(k + 1), *c = row(k + 2), *d = row(k + 3);
-        const double *e = row(k + 4), *f = row(k + 5), *g = row(k + 6), *h = row(k + 7);
-        const double* s = scale + k;
-        const double s0 = s[0], s1 = s[1], s2 = s[2], s3 = s[3], s4 = s[4], s5 = s[5], s6 = s[6], s7 = s[7];
-        for (std::int64_t i = 0; i < width; ++i) {
-            out[i] += ((s0 * a[i] + s1 * b[i]) + (s2 * c[i] + s3 * d[i])) +
-                      ((s4 * e[i] + s5 * f[i]) + (s6 * g[i] + s7 * h[i]));
-        }
-    }
-    for (; k + 2 <= changes.size(); k += 2) {
-        const double *a = row(k), *b = row(k + 1);
-        const double s0 = scale[k], s1 = scale[k + 1];
-        for (std::int64_t i = 0; i < width; ++i) out[i] += s0 * a[i] + s1 * b[i];
-    }
-    for (; k < changes.size(); ++k) {
-        const double* a = row(k);
-        const double s0 = scale[k];
-        for (std::int64_t i = 0; i < width; ++i) out[i] += s0 * a[i];
-    }
-}
-
 }  // namespace
 
 void scores_along_path(PathChanges path, WeightedPairs pairs, KernelColumns kernel, double* scores,
@@ -105,7 +74,9 @@ void scores_along_path(PathChanges path, WeightedPairs pairs, KernelColumns kern
             changes.collect(path, pairs, t);
             double* next = scores + (t + 1) * n_rows + first;
             std::copy(next - n_rows, next - n_rows + width, next);
-            add_rows(kernel, changes, first, width, next);
+            add_rows(
+                {kernel.values + first, kernel.n_columns, changes.rows(), changes.values(), changes.size()},
+                width, next);
         }
     });
 }

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "kernels/parallel.hpp"
+#include "kernels/row_sums.hpp"
 
 namespace rankwise {
 namespace {
@@ -15,7 +16,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSlackTolerance = 1e-10;
 constexpr double kBoundTolerance = 1e-12;
 // Pairs looked at on every event: one in so many, but not fewer than a handful, nor a sliver of slack.
-constexpr std::int64_t kWatchedShare = 32;
+constexpr std::int64_t kWatchedShare = 128;
 constexpr std::int64_t kMinWatched = 1024;
 constexpr double kMinWatchedSlack = 1e-6;
 // Scores are recomputed after so many events, and when the violation passes this share of the tolerance.
@@ -222,18 +223,21 @@ void PathWalk::recompute_scores() {
 
 // out = K times the rows' weights; rows of weight zero cost nothing.
 void PathWalk::combine(const std::vector<double>& row_weight, std::vector<double>& out) const {
+    std::vector<std::int32_t> rows;
+    std::vector<double> scales;
+    for (std::size_t r = 0; r < row_weight.size(); ++r) {
+        if (row_weight[r] == 0.0) continue;
+        rows.push_back(static_cast<std::int32_t>(r));
+        scales.push_back(row_weight[r]);
+    }
     const std::int64_t n_chunks = (kernel_.n + kColumnsPerChunk - 1) / kColumnsPerChunk;
     for_each_chunk(n_chunks, n_threads_, [&](std::int64_t chunk) {
         const std::int64_t first = chunk * kColumnsPerChunk;
-        const std::int64_t last = std::min(kernel_.n, first + kColumnsPerChunk);
-        std::fill(out.begin() + first, out.begin() + last, 0.0);
-        for (std::int64_t r = 0; r < kernel_.n; ++r) {
-            const double scale = row_weight[static_cast<std::size_t>(r)];
-            if (scale == 0.0) continue;
-            const double* values = kernel_.row(r);
-            double* sums = out.data();
-            for (std::int64_t c = first; c < last; ++c) sums[c] += scale * values[c];
-        }
+        const std::int64_t width = std::min(kernel_.n - first, kColumnsPerChunk);
+        std::fill_n(out.begin() + first, width, 0.0);
+        add_rows({kernel_.row(0) + first, kernel_.n, rows.data(), scales.data(),
+                  static_cast<std::int64_t>(rows.size())},
+                 width, out.data() + first);
     });
 }
 

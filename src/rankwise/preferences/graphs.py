@@ -84,10 +84,9 @@ def least_alike(K: Floats, queries: Queries, row_weight: Floats | None = None) -
     rows either will do). O(Σ h²) for queries of h rows.
     """
     likeness = np.empty(queries.n_rows)
-    weight = np.ones(queries.n_rows) if row_weight is None else row_weight
     for rows in _rows_of_each(queries):
         own = K if len(rows) == len(K) else K[np.ix_(rows, rows)]
-        likeness[rows] = np.vecdot(own * weight[rows], own)
+        likeness[rows] = np.vecdot(own if row_weight is None else own * row_weight[rows], own)
     return lambda rows: int(rows[likeness[rows].argmin()])
 
 

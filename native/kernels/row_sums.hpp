@@ -1,0 +1,20 @@
+// Sums of a few rows of a dense matrix.
+#pragma once
+
+#include <cstdint>
+
+namespace rankwise {
+
+// scales[k] times row rows[k], for every k; row r begins at values + r * stride.
+struct RowSum {
+    const double* values;
+    std::int64_t stride;
+    const std::int32_t* rows;
+    const double* scales;
+    std::int64_t n;
+};
+
+// Add the first `width` columns of the sum to `out`, eight rows in a pass.
+void add_rows(const RowSum& sum, std::int64_t width, double* out);
+
+}  // namespace rankwise
