@@ -21,18 +21,9 @@ frozen value that says *what* is measured (`conventions.py`); how it is computed
 from rankwise.metrics.comparison import Comparison, PairedTest, compare
 from rankwise.metrics.conventions import PRESETS, Conventions
 from rankwise.metrics.evaluation import DEFAULT_MEASURES, Evaluation, evaluate
-from rankwise.metrics.functions import (
-    auc,
-    average_precision,
-    disagreement_error,
-    err,
-    kendall_tau_b,
-    ndcg,
-    pairwise_error,
-    precision_at,
-    reciprocal_rank,
-)
+from rankwise.metrics.list_functions import average_precision, err, ndcg, precision_at, reciprocal_rank
 from rankwise.metrics.measure import KINDS, Measure, PreparedMeasure, get_measure
+from rankwise.metrics.pair_functions import auc, disagreement_error, kendall_tau_b, pairwise_error
 from rankwise.metrics.preferences import preference_error
 from rankwise.metrics.threshold import best_threshold
 
