@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from rankwise.errors import DataError
 from rankwise.preferences import graphs
-from rankwise.preferences.graphs import explicit_graph, full_graph, reduced_graph
+from rankwise.preferences.graphs import explicit_graph, full_graph, least_alike, reduced_graph
 from rankwise.preferences.queries import group_rows, one_query
 from rankwise.types import Weighting
 from rankwise.validation import check_pairs
@@ -93,6 +93,20 @@ def test_the_representative_can_be_chosen():
     assert set(zip(graph.better, graph.worse, strict=True)) == {(2, 1), (3, 1), (3, 0)}
     with pytest.raises(DataError, match="representative chose row 7"):
         reduced_graph(one_query(4), y, representative=lambda rows: 7)
+    with pytest.raises(DataError, match="representative chose row None"):
+        reduced_graph(one_query(4), y, representative=lambda rows: None)
+
+
+def test_the_row_least_like_the_others_can_stand_for_its_level():
+    K = np.array([[1.0, 0.2, 0.5, 0.5], [0.2, 1.0, 0.1, 0.3], [0.5, 0.1, 1.0, 0.0], [0.5, 0.3, 0.0, 1.0]])
+    choose = least_alike(K, one_query(4))
+    assert choose(np.array([0, 2])) == 2
+    assert choose(np.array([1, 3])) == 1
+    assert choose(np.array([3, 1])) == 1
+    other_query = least_alike(K, group_rows([0, 0, 1, 1], 4))
+    assert other_query(np.array([0])) == 0
+    weighted = least_alike(K, one_query(4), np.array([1.0, 1.0, 1.0, 0.0]))
+    assert weighted(np.array([1, 3])) == 3
 
 
 def test_a_graph_too_large_is_refused_before_it_is_built(monkeypatch):

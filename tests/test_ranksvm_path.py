@@ -279,6 +279,14 @@ def test_the_order_of_rows_does_not_matter(graph, kernel):
         )
 
 
+def test_a_representative_that_cannot_choose_is_refused():
+    X, y, qid = toy()
+    with pytest.raises(
+        ParameterError, match="'representative' parameter must be None or callable; got 'first'"
+    ):
+        RankSVMPath(graph="reduced", representative="first").fit(X, y, qid)
+
+
 def test_weights_of_rows_choose_the_representative_too():
     X, y, _ = toy(queries=1)
     absent = np.ones(len(y))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
+from rankwise.errors import ParameterError
 from rankwise.estimators.kernel_ranker import kernel_matrix
 from rankwise.estimators.path_ranker import PathRanker, level_per_alpha
 from rankwise.operators.kernel import KernelFunction, KernelName
@@ -187,7 +188,13 @@ class RankSVMPath(PathRanker):
         weighting = check_choice("weighting", self.weighting, Weighting)
         make = full_graph
         if kind is GraphKind.REDUCED:
-            chosen = self.representative or least_alike(K, problem.queries, problem.row_weight)
+            chosen = self.representative
+            if chosen is None:
+                chosen = least_alike(K, problem.queries, problem.row_weight)
+            elif not callable(chosen):
+                raise ParameterError(
+                    f"The 'representative' parameter must be None or callable; got {chosen!r}."
+                )
             make = partial(reduced_graph, representative=chosen)
         return make(problem.queries, problem.y, weighting=weighting, row_weight=problem.row_weight)
 

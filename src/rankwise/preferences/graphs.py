@@ -198,9 +198,9 @@ def _assemble(
 
 
 def _choose(representative: Representative, rows: Ints) -> int:
-    row = int(representative(rows))
-    if row not in rows:
+    row = representative(rows)
+    if not isinstance(row, (int, np.integer)) or row not in rows:
         raise DataError(
-            f"representative chose row {row}, which is not among the level's rows {rows.tolist()}."
+            f"representative chose row {row!r}, which is not among the level's rows {rows.tolist()}."
         )
-    return row
+    return int(row)
