@@ -21,6 +21,12 @@ def test_what_is_no_number_is_refused(text):
         parse_numbers(text)
 
 
+@pytest.mark.parametrize("text", ["10^1000", "2^1..2^99999", "0^-1", "-8^0.5"])
+def test_a_power_that_is_no_finite_number_is_refused(text):
+    with pytest.raises(ParameterError, match="finite numbers; got '"):
+        parse_numbers(text)
+
+
 def test_one_choice_stays_one_and_several_become_a_list():
     assert parse_choices(None) is None
     assert parse_choices("keep") == "keep"

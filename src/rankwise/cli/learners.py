@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 from typing import Any
 
 import rankwise
@@ -68,10 +69,9 @@ def parse_numbers(text: str) -> list[float]:
             (base, low), (other, high) = _power(first), _power(last)
             if base != other or low != int(low) or high != int(high) or low > high:
                 raise ParameterError(f"A range of powers looks like 2^-15..2^15; got {part.strip()!r}.")
-            numbers += [base**exponent for exponent in range(int(low), int(high) + 1)]
+            numbers += [_value(base, exponent) for exponent in range(int(low), int(high) + 1)]
         else:
-            base, exponent = _power(part)
-            numbers.append(base**exponent)
+            numbers.append(_value(*_power(part)))
     return numbers
 
 
@@ -83,6 +83,13 @@ def _power(text: str) -> tuple[float, float]:
         raise ParameterError(
             f"Expected a number like 0.1 or a power like 2^-3; got {text.strip()!r}."
         ) from None
+
+
+def _value(base: float, exponent: float) -> float:
+    try:
+        return math.pow(base, exponent)
+    except (OverflowError, ValueError):
+        raise ParameterError(f"Expected powers that are finite numbers; got '{base:g}^{exponent:g}'.") from None
 
 
 def parse_choices(text: str | None) -> str | list[str] | None:
