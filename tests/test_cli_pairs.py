@@ -30,6 +30,13 @@ def test_pairs_are_learned_from_beside_or_instead_of_labels(files, with_labels):
     np.testing.assert_allclose(rankwise.load(folder / "model").coef_, expected.coef_, rtol=1e-10)
 
 
+def test_neither_labels_nor_pairs_is_refused(files, capsys):
+    folder = files[0]
+    assert main(["train", str(folder / "data.txt"), str(folder / "model"), "--no-labels"]) == 2
+    assert "--no-labels leaves nothing to learn from without --pairs." in capsys.readouterr().err
+    assert not (folder / "model").exists()
+
+
 def test_what_cannot_learn_from_both_says_so(files, capsys):
     folder = files[0]
     command = ["train", str(folder / "data.txt"), str(folder / "model"), "--pairs", str(folder / "pairs.tsv")]

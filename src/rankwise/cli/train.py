@@ -92,6 +92,8 @@ def run(
     from rankwise.export.svmrank import save_svmrank
 
     check_output(model)
+    if pairs is None and not labels:
+        raise ParameterError("--no-labels leaves nothing to learn from without --pairs.")
     given: dict[str, Any] = {"alpha": alpha, "ties": ties, "weighting": weighting, "solver": solver}
     given |= {"kernel": kernel, "gamma": gamma, "basis": basis, "max_iter": max_iter, "tol": tol}
     given |= {"early_stopping": early_stopping, "checkpoint": checkpoint and str(checkpoint)}
