@@ -113,7 +113,7 @@ def test_an_interrupted_setting_counts_only_if_it_is_the_first(monkeypatch, fold
     monkeypatch.undo()
     number = in_folds + 5 + fold * in_folds // 3
     monkeypatch.setattr(NativeRows, "query_normal_product", failing_in_call(number, interrupt, once=True))
-    with pytest.warns(UserWarning) as caught:
+    with pytest.warns(UserWarning, match="Interrupted from the keyboard") as caught:
         choice = RankRLSCV(**options, ties=("keep", "drop")).fit(*noisy_ranking())
     of_folds = ["1 of 3 folds choose alpha"] * fold
     for warning, said in zip(caught, [*of_folds, "no setting after"], strict=True):

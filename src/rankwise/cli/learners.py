@@ -89,7 +89,9 @@ def _value(base: float, exponent: float) -> float:
     try:
         return math.pow(base, exponent)
     except (OverflowError, ValueError):
-        raise ParameterError(f"Expected powers that are finite numbers; got '{base:g}^{exponent:g}'.") from None
+        raise ParameterError(
+            f"Expected powers that are finite numbers; got '{base:g}^{exponent:g}'."
+        ) from None
 
 
 def parse_choices(text: str | None) -> str | list[str] | None:
