@@ -131,11 +131,9 @@ def test_an_interrupt_in_a_later_fold_chooses_on_those_before_it(monkeypatch):
     number = len(calls) - whole.n_iter_ - 3
     monkeypatch.undo()
     monkeypatch.setattr(NativeRows, "query_normal_product", failing_in_call(number, interrupt, once=True))
-    with (
-        pytest.warns(UserWarning, match="no setting after"),
-        pytest.warns(UserWarning, match="2 of 3 folds choose alpha"),
-    ):
+    with pytest.warns(UserWarning, match="2 of 3 folds choose alpha") as caught:
         choice = RankRLSCV([0.5, 2.0], solver="cg", cv=3).fit(X, y, qid)
+    assert len(caught) == 1
     splits = list(GroupKFold(3).split(X, y, qid))
     same = RankRLSCV([0.5, 2.0], solver="cg", cv=splits[:2]).fit(X, y, qid)
     np.testing.assert_allclose(choice.scores_, same.scores_)

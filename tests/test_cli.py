@@ -209,8 +209,8 @@ def test_the_help_of_select_names_the_default_alphas(capsys):
     np.testing.assert_allclose(sorted(by_learner["rankrls"]), parse_numbers("2^-15..2^15"))
     assert by_learner["kernel-rankrls"] == by_learner["rankrls"]
     grid = by_learner["ranksvm"]
-    assert (len(grid), min(grid), max(grid)) == (13, pytest.approx(1e-7), pytest.approx(1e-3))
-    assert "By default 2^-15..2^15; for ranksvm 13 values from 1e-7 to 1e-3." in text
+    assert (len(grid), min(grid), max(grid)) == (15, pytest.approx(1e-7), 1.0)
+    assert "By default 2^-15..2^15; for ranksvm 15 values from 1e-7 to 1." in text
 
 
 def test_train_reports_a_validation_set_and_json(done, tmp_path):

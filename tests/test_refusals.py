@@ -3,6 +3,7 @@
 import numpy as np
 import pandas
 import pytest
+from scipy import sparse
 
 from rankwise import DataError, KernelRankRLS, ParameterError, RankRLS, RankRLSCV, RankSVM, RankSVMCV
 from rankwise.metrics import get_measure
@@ -103,3 +104,9 @@ def test_what_merely_counts_as_true_or_false_is_refused(value):
 def test_a_model_that_cannot_be_written_names_its_file_alone(tmp_path):
     with pytest.raises(OSError, match=r"missing/model'$"):
         RankRLS().fit(X, Y, QID).save(tmp_path / "missing" / "model")
+
+
+def test_a_feature_id_beyond_all_memory_is_refused_before_weights_are_made():
+    X = sparse.csr_matrix(([1.0, 2.0, 3.0], [0, 1, 3_000_000_000], [0, 1, 2, 3]))
+    with pytest.raises(DataError, match="X has 3,000,000,001 features; at most 67,108,864 can have weights"):
+        RankRLS().fit(X, Y[:3])

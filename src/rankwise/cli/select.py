@@ -21,8 +21,8 @@ def run(
     alphas: Annotated[
         str | None,
         options.of_learner(
-            "Values to choose from, as 0.1,1,10 or 2^-3..2^3. By default 2^-15..2^15; for ranksvm 13 values "
-            "from 1e-7 to 1e-3."
+            "Values to choose from, as 0.1,1,10 or 2^-3..2^3. By default 2^-15..2^15; for ranksvm 15 values "
+            "from 1e-7 to 1."
         ),
     ] = None,
     cv: Annotated[

@@ -144,8 +144,9 @@ class SelectingRanker(Ranker):
     ) -> None:
         """Become the best of all settings and alphas for what the labels or pairs say of the rows."""
         alphas = check_alphas(self.alphas)
+        candidates = list(self._candidates())
         settings, values, best = [], [], None
-        for setting, candidate in self._candidates():
+        for setting, candidate in candidates:
             # Only conjugate gradient has use for the rows that judge iterates.
             judges = held_out if candidate.solver == "cg" else None
             try:
@@ -164,9 +165,11 @@ class SelectingRanker(Ranker):
                 if best_alpha(np.stack(values), measure)[0] == len(values) - 1:
                     best = candidate, space
             if interrupted:
-                warnings.warn(
-                    f"Interrupted from the keyboard; no setting after {settings[-1]} is tried.", stacklevel=3
-                )
+                if len(settings) < len(candidates):
+                    warnings.warn(
+                        f"Interrupted from the keyboard; no setting after {settings[-1]} is tried.",
+                        stacklevel=3,
+                    )
                 break
         assert best is not None
         self._become(best, settings, np.stack(values), alphas, measure)
