@@ -19,7 +19,6 @@ from rankwise.validation.arrays import check_labels, check_matrix, check_row_wei
 from rankwise.validation.csr import check_csr
 from rankwise.validation.pairs import check_pairs
 
-
 # A wrong feature id would otherwise take all memory: a solver keeps several vectors of this many weights.
 MAX_FEATURES = 2**26
 
@@ -129,8 +128,8 @@ def _check_entries(X: Matrix, on_disk: bool) -> None:
     """What scikit-learn leaves unchecked: how wide rows are, where indices lead, files larger than memory."""
     if X.shape[1] > MAX_FEATURES:
         raise DataError(
-            f"X has {X.shape[1]:,} features; at most {MAX_FEATURES:,} can have weights. Number those that occur "
-            "one after the other, or hash them."
+            f"X has {X.shape[1]:,} features; at most {MAX_FEATURES:,} can have weights. Number those that "
+            "occur one after the other, or hash them."
         )
     if not isinstance(X, np.ndarray):
         check_csr(X)
