@@ -9,18 +9,11 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import rankwise
-from rankwise import DataError, KernelRankRLS, ParameterError, RankSVM, RankSVMPath, RankwiseError
+from graded_queries import toy
+from rankwise import DataError, KernelRankRLS, ParameterError, RankSVM, RankSVMPath
 from rankwise.metrics import get_measure
 from rankwise.operators.kernel import Kernel
 from rankwise.selection import breakpoints
-
-
-def toy(n=40, seed=0, features=3, queries=4):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, features))
-    y = np.round(X[:, 0] + 0.7 * X[:, 1] + 0.5 * rng.normal(size=n))
-    return X, y, rng.integers(0, queries, n)
 
 
 def objective(X, y, qid, weighting, scores, square, alpha):
@@ -212,55 +205,6 @@ def test_wrong_parameters_are_named(parameters, message):
     X, y, qid = toy(n=10)
     with pytest.raises(ParameterError, match=message):
         RankSVMPath(**parameters).fit(X, y, qid)
-
-
-def test_a_saved_model_keeps_its_path(tmp_path):
-    X, y, qid = toy()
-    model = RankSVMPath(graph="reduced").fit(X, y, qid).select(X, y, qid)
-    model.save(tmp_path / "model")
-    loaded = rankwise.load(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
-    np.testing.assert_array_equal(loaded.path_error_, model.path_error_)
-    between = float(model.alphas_[2:4].mean())
-    np.testing.assert_array_equal(loaded.predict(X, alpha=between), model.predict(X, alpha=between))
-    np.testing.assert_array_equal(loaded.select(X, -y, qid).path_error_, model.select(X, -y, qid).path_error_)
-
-
-def test_a_model_file_without_the_path_says_so(tmp_path):
-    X, y, qid = toy()
-    model = RankSVMPath(graph="reduced").fit(X, y, qid)
-    del model._path
-    model.save(tmp_path / "model")
-    loaded = rankwise.load(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
-    with pytest.raises(RankwiseError, match="holds no path, so it knows only alpha = "):
-        loaded.predict(X, alpha=0.1)
-
-
-@pytest.mark.parametrize(
-    ("name", "damage", "message"),
-    [
-        ("path.better", lambda rows: rows + 1000, "'path.better' must hold numbers from 0 to 39"),
-        ("path.pairs", lambda pairs: pairs - 1, "'path.pairs' must hold numbers from 0 to"),
-        ("path.offsets", lambda offsets: offsets[::-1].copy(), "does not lead through the changes in order"),
-        ("path.levels", lambda levels: levels[::-1].copy(), "'path.levels' does not fall"),
-        ("path.weight", lambda weight: -weight, "'path.weight' must hold positive numbers"),
-        ("path.changes", lambda changes: changes[:-1].copy(), r"'path.pairs'|'path.changes' must have shape"),
-    ],
-)
-def test_a_damaged_path_is_refused(tmp_path, name, damage, message):
-    from safetensors import safe_open
-    from safetensors.numpy import load_file, save_file
-
-    X, y, qid = toy()
-    RankSVMPath(graph="reduced").fit(X, y, qid).save(tmp_path / "model")
-    tensors = load_file(tmp_path / "model")
-    with safe_open(tmp_path / "model", framework="numpy") as file:
-        metadata = file.metadata()
-    tensors[name] = damage(tensors[name])
-    save_file(tensors, tmp_path / "model", metadata=metadata)
-    with pytest.raises(rankwise.errors.FileFormatError, match=message):
-        rankwise.load(tmp_path / "model")
 
 
 @pytest.mark.parametrize("graph", ["full", "reduced"])

@@ -1,6 +1,8 @@
 #include "bindings/arrays.hpp"
 
 NB_MODULE(_native, module) {
+    // What a traceback still holds at exit, as after Ctrl-C, is no leak that a user should read about.
+    nanobind::set_leak_warnings(false);
     module.doc() =
         "Compiled kernels. Arguments are valid by contract: validation.py and its callers checked them.";
     module.attr("compiler") = RANKWISE_COMPILER;

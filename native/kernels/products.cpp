@@ -11,7 +11,7 @@ namespace rankwise {
 namespace {
 
 constexpr std::int64_t kRowsPerScoreChunk = 4096;
-constexpr std::int64_t kMaxSums = 32;
+constexpr std::int64_t kMaxSums = 16;
 constexpr std::int64_t kEntriesPerColumn = 8;
 
 // How many partial sums of X' make: each costs a pass over a vector of n_columns, so that a chunk must hold
@@ -152,7 +152,8 @@ void query_normal_product(const Rows& rows, const QueryPairs& pairs, const doubl
                         v[i] = x.score(row_of(begin + static_cast<std::int64_t>(i)), weights);
                     }
                     centering.apply(q, v.data());
-                    for (std::size_t i = 0; i < size; ++i) {
+                    // Backwards: the rows scored last are still in the first cache.
+                    for (std::size_t i = size; i-- > 0;) {
                         const std::int64_t row = row_of(begin + static_cast<std::int64_t>(i));
                         x.add(row, v[i], sum);
                         sweep.passed(row, row + 1);

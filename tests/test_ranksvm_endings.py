@@ -1,0 +1,115 @@
+"""However RankSVM ends, at a limit, where doubles tell no more, or interrupted, its model is certified."""
+
+import sys
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from hinge_ranking import LOSSES, objective, ranking
+from rankwise import RankSVM
+from rankwise.losses.hinge import QueryHinge
+from rankwise.operators.design import MatrixDesign
+from rankwise.preferences.differences import QueryDifferences
+from rankwise.preferences.queries import group_rows
+from rankwise.solvers import bundle, newton, planes, subspace
+from rankwise.solvers.alpha_path import bundle_path, newton_path
+from rankwise.types import Ties
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_too_few_iterations_warn_and_name_the_gap(loss):
+    X, y, qid = ranking(m=300, n=20)
+    with pytest.warns(ConvergenceWarning, match=r"max_iter=1 .* gap_="):
+        model = RankSVM(1e-6, loss=loss, tol=1e-9, max_iter=1).fit(X, y, qid)
+    assert model.gap_ > 1e-9
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_tolerance_that_doubles_cannot_certify_says_so(loss):
+    X, y, qid = ranking()
+    with pytest.warns(ConvergenceWarning, match="double precision"):
+        model = RankSVM(1e-1, loss=loss, tol=0.0).fit(X, y, qid)
+    assert model.gap_ < 1e-12
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_an_interrupt_returns_the_best_so_far_with_its_gap(loss, monkeypatch):
+    X, y, _ = ranking(m=300, n=20)
+    scores, calls = MatrixDesign.scores, []
+
+    def interrupted(self, weights):
+        calls.append(weights)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return scores(self, weights)
+
+    monkeypatch.setattr(MatrixDesign, "scores", interrupted)
+    with pytest.warns(ConvergenceWarning, match=r"Interrupted: .* gap_="):
+        model = RankSVM(1e-4, loss=loss, tol=1e-9).fit(X, y)
+    assert 0.0 < model.gap_ < np.inf
+    assert model.objective_ == pytest.approx(objective(model.coef_, X, y, 0 * y, 1e-4, loss), rel=1e-9)
+
+
+class InterruptedAtLine:
+    """Ctrl-C before the n-th line that the solvers run; None only counts the lines."""
+
+    FILES = tuple(module.__file__ for module in (bundle, newton, planes, subspace))
+
+    def __init__(self, number=None):
+        self.number, self.count = number, 0
+
+    def __enter__(self):
+        sys.settrace(lambda frame, event, arg: self._line if frame.f_code.co_filename in self.FILES else None)
+        return self
+
+    def _line(self, frame, event, arg):
+        self.count += event == "line"
+        if self.count == self.number and event == "line":
+            raise KeyboardInterrupt
+        return self._line
+
+    def __exit__(self, kind, error, traceback):
+        sys.settrace(None)
+        return kind is KeyboardInterrupt
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_an_interrupt_at_any_line_leaves_a_certified_model_and_ends_the_path(loss):
+    X, y, _ = ranking(m=60, n=12, seed=8)
+    follow = {"hinge": bundle_path, "squared_hinge": newton_path}[loss]
+    alphas = [1e-1, 1e-2, 1e-3]
+    design = MatrixDesign(X)
+    risk = QueryHinge(QueryDifferences(group_rows(None, len(y)), y, ties=Ties.DROP))
+    minima = [result.objective for result in follow(design, risk, alphas, tol=1e-9, max_iter=1000)]
+    with InterruptedAtLine() as lines:
+        list(follow(design, risk, alphas, tol=1e-5, max_iter=1000))
+    for number in np.random.default_rng(0).integers(1, lines.count, 40):
+        results = []
+        with InterruptedAtLine(number):
+            results.extend(follow(design, risk, alphas, tol=1e-5, max_iter=1000))
+        for k, result in enumerate(results):
+            at_coef = objective(result.coef, X, y, 0 * y, alphas[k], loss)
+            assert result.objective == pytest.approx(at_coef, rel=1e-9)
+            assert result.objective - result.gap <= minima[k] + 1e-12
+        assert not any(result.interrupted for result in results[:-1])
+
+
+@pytest.mark.filterwarnings("ignore:Interrupted")
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_warm_start_after_an_interrupt_finds_the_same_minimum(loss):
+    X, y, qid = ranking(m=60, n=12, seed=8)
+    options = {"loss": loss, "tol": 1e-6}
+    expected = RankSVM(1e-3, **options).fit(X, y, qid)
+    with InterruptedAtLine() as lines:
+        RankSVM(1e-3, **options).fit(X, y, qid)
+    saved = 0
+    for number in np.random.default_rng(0).integers(1, lines.count, 15):
+        model = RankSVM(1e-3, **options, warm_start=True)
+        with InterruptedAtLine(number):
+            model.fit(X, y, qid)
+        model.fit(X, y, qid)
+        assert model.gap_ <= 1e-6
+        assert model.objective_ == pytest.approx(expected.objective_, abs=1e-6)
+        saved += model.n_products_ < expected.n_products_
+    assert saved > 0
