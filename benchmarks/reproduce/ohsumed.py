@@ -1,6 +1,6 @@
 """Tables 1 to 3 of paper A: RankRLS and plain RLS on OHSUMED (LETOR 2.0).
 
-``python -m benchmarks.reproduce.ohsumed --data DIR``, with DIR holding Fold1 ... Fold5.
+``python -m benchmarks.reproduce.ohsumed --data DIR``, with DIR holding ohsumed_letor2/Fold1 ... Fold5.
 
 Five folds; every feature scaled to [0, 1] inside each query; alpha from 2⁻¹⁵ ... 2¹⁵, and whether tied
 pairs count, by MAP on the validation fold; then measured on the test fold. RLS is scikit-learn's Ridge on the
@@ -116,8 +116,8 @@ def reproduce(data: Path) -> dict[str, np.ndarray]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True)
-    values = reproduce(parser.parse_args().data)
+    parser.add_argument("--data", type=Path, required=True, help="the folder of real data sets")
+    values = reproduce(parser.parse_args().data / "ohsumed_letor2")
     print(f"\n{'':8} {'paper':>9} " + " ".join(f"{name:>9}" for name in METHODS) + f" {'paper':>9}")
     for k, measure in enumerate(MEASURES):
         row = [PAPER["RankRLS"][k], *(values[name][k] for name in METHODS), PAPER["RLS"][k]]

@@ -1,7 +1,7 @@
 """Table 1 of paper B and Table 8 of paper A, on a sample of their data: ranking the parses of sentences.
 
-``python -m benchmarks.reproduce.parses --data DIR``, with DIR holding rank_train.light and rank_test.light
-(or .xz).
+``python -m benchmarks.reproduce.parses --data DIR``, with DIR holding parses/rank_train.light and
+parses/rank_test.light (or .xz).
 
 THIS IS A SAMPLE: 100 training and 100 test parses of 22 and 20 sentences, where paper B had 10,000 parses of
 500 sentences and 600 more to test on; linear and RBF kernels on the parses' features stand for the papers'
@@ -80,8 +80,8 @@ def first_of_each(qid, count):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True)
-    folder = parser.parse_args().data
+    parser.add_argument("--data", type=Path, required=True, help="the folder of real data sets")
+    folder = parser.parse_args().data / "parses"
     train = read(folder, "train")
     test = read(folder, "test")
     basis = first_of_each(train.qid, PARSES_OF_BASIC)
