@@ -5,7 +5,17 @@ import pandas
 import pytest
 from scipy import sparse
 
-from rankwise import DataError, KernelRankRLS, ParameterError, RankRLS, RankRLSCV, RankSVM, RankSVMCV
+from rankwise import (
+    DataError,
+    KernelRankRLS,
+    KernelRankRLSCV,
+    ParameterError,
+    RankRLS,
+    RankRLSCV,
+    RankSVM,
+    RankSVMCV,
+    RankSVMPath,
+)
 from rankwise.metrics import get_measure
 
 rng = np.random.default_rng(0)
@@ -110,3 +120,22 @@ def test_a_feature_id_beyond_all_memory_is_refused_before_weights_are_made():
     X = sparse.csr_matrix(([1.0, 2.0, 3.0], [0, 1, 3_000_000_000], [0, 1, 2, 3]))
     with pytest.raises(DataError, match="X has 3,000,000,001 features; at most 67,108,864 can have weights"):
         RankRLS().fit(X, Y[:3])
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        RankRLS(solver="primal"),
+        RankRLS(solver="dual"),
+        RankRLSCV(),
+        KernelRankRLS(kernel="linear"),
+        KernelRankRLS(basis=5),
+        KernelRankRLSCV(kernel="polynomial"),
+        RankSVMPath(kernel="linear"),
+    ],
+    ids=str,
+)
+def test_features_whose_products_overflow_are_refused(ranker):
+    with pytest.raises(DataError, match="too large to learn from: their products overflow"):
+        ranker.fit(X * 1e200, Y, QID)

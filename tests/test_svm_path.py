@@ -3,7 +3,7 @@
 import clarabel
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
@@ -101,7 +101,13 @@ rows = st.lists(
 ).filter(lambda rows: any(a[:2] != b[:2] and a[2] != b[2] for a in rows for b in rows))
 
 
+# A redundant pair whose rate is zero but for rounding.
+ROUNDED_RATE = [(0, 0, 1), (0, 1, 1), (2, 0, 2), (2, 1, 0), (0, -1, 0), (0, -1, 0), (0, -1, 1), (0, -1, 2)]
+ROUNDED_RATE += [(1, 1, 1), (1, 1, 2), (2, 0, 0), (2, 1, 0), (2, 1, 0), (1, 1, 2)]
+
+
 @given(rows, st.sampled_from(["linear", "rbf", "poly"]), st.sampled_from(list(GRAPHS)))
+@example(ROUNDED_RATE, "poly", "reduced")
 @settings(deadline=None, max_examples=80)
 def test_heavy_degeneracy_is_solved_exactly(rows, kernel, graph):
     data = np.array(rows, dtype=float)

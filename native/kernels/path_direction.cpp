@@ -14,6 +14,16 @@ constexpr double kRateTolerance = 1e-9;
 // Multipliers that would change less than this per unit of another's do not stand in its way.
 constexpr double kTradeTolerance = 1e-12;
 
+// Rates this far below the largest are zeros that rounding has moved. Taken at their word, they lead a
+// multiplier off its bound by next to nothing, and the next step is of length zero.
+constexpr double kZeroRate = 1e-14;
+
+void drop_rounding(std::vector<double>& rates) {
+    double largest = 0.0;
+    for (const double rate : rates) largest = std::max(largest, std::abs(rate));
+    for (double& rate : rates) rate = std::abs(rate) <= kZeroRate * largest ? 0.0 : rate;
+}
+
 }  // namespace
 
 // Find the direction at this point.
@@ -37,6 +47,7 @@ void PathWalk::settle() {
         const auto& free = elbow_.pairs();
         target.assign(free.size(), -1.0);
         elbow_.solve(target);
+        drop_rounding(target);
         shares.assign(free.size(), kInfinity);
         double share = kInfinity;
         for (std::size_t b = 0; b < free.size(); ++b) {

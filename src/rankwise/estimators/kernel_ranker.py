@@ -22,7 +22,7 @@ from rankwise.operators.kernel import (
 )
 from rankwise.persist.fields import Fields, array, rows, value
 from rankwise.types import AnyArray, Floats, Ints, Matrix
-from rankwise.validation import check_choice, check_number
+from rankwise.validation import check_choice, check_number, check_products
 
 # Rows with smaller kernel values than this are strangers to each other; so many rows are asked.
 FAR_APART = 1e-6
@@ -136,6 +136,7 @@ def kernel_matrix(X: Matrix, kernel: Kernel, remedy: str) -> Floats:
     K = np.ascontiguousarray(kernel(X, X))
     if _needs_check(kernel):
         check_kernel_matrix(K, _matrix_name(kernel))
+    check_products(K)
     return K
 
 

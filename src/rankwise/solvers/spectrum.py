@@ -20,6 +20,7 @@ import numpy as np
 from scipy import linalg
 
 from rankwise.types import Floats
+from rankwise.validation import check_products
 
 EPS = float(np.finfo(np.float64).eps)
 # Below this reciprocal condition number, XᵀLX has lost so many digits that FX itself is factorized instead.
@@ -74,6 +75,10 @@ class RidgeSystem:
 
     matrix: Floats
     right: Floats
+
+    def __post_init__(self) -> None:
+        check_products(self.matrix)
+        check_products(self.right)
 
     @cached_property
     def spectrum(self) -> Spectrum:

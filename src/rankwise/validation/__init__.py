@@ -4,6 +4,7 @@ from rankwise.validation.arrays import (
     check_column,
     check_labels,
     check_matrix,
+    check_products,
     check_row_weight,
     check_vectors,
 )
@@ -41,6 +42,7 @@ __all__ = [
     "check_pairs",
     "check_preferences",
     "check_problem",
+    "check_products",
     "check_row_weight",
     "check_rows",
     "check_vectors",

@@ -132,3 +132,9 @@ def first_not_finite(values: AnyArray) -> int | None:
             return None
     finite = np.isfinite(values)
     return None if finite.all() else int(finite.argmin())
+
+
+def check_products(products: Floats) -> None:
+    """Refuse products of features that left the range of doubles."""
+    if first_not_finite(products) is not None:
+        raise DataError("X has entries too large to learn from: their products overflow. Scale its features.")
