@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
 from typing import Any
 
@@ -20,7 +21,7 @@ from rankwise.types import AnyArray, Floats, Ints, Matrix
 from rankwise.validation import check_rows
 
 
-class Ranker(Saveable, BaseEstimator):  # type: ignore[misc]
+class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
     """A scoring function for rows; only differences of scores inside a query mean anything.
 
     ``qid`` and ``sample_weight`` are declared as metadata of `fit` and `score`, so that grid search and
@@ -56,9 +57,9 @@ class Ranker(Saveable, BaseEstimator):  # type: ignore[misc]
 
         return 1.0 - rank_scorer("pairwise_error").measured(self, X, y, qid, sample_weight)
 
+    @abstractmethod
     def _scores(self, rows: Matrix) -> Floats:
         """Scores of checked rows."""
-        raise NotImplementedError
 
     def rank(self, X: Any, qid: ArrayLike | Iterable[Hashable] | None = None) -> Ints:
         """Row numbers, best first, query after query in order of first appearance; ties keep row order."""
@@ -78,9 +79,9 @@ class Ranker(Saveable, BaseEstimator):  # type: ignore[misc]
         contributions, names = self._contributions(pair)
         return Explanation(float(contributions.sum()), contributions, names)
 
+    @abstractmethod
     def _contributions(self, pair: Matrix) -> tuple[Floats, AnyArray]:
         """What each part of the model adds to the score of the first of two rows over the second."""
-        raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Self
 
@@ -129,13 +130,13 @@ class LeastSquaresRanker(IterativeMixin, Ranker):
         self.fitted_with_qid_ = fitted_with_qid
         return self
 
+    @abstractmethod
     def _spaces_for(self, X: Matrix, losses: Sequence[SquaredLoss], held_out: HeldOut | None) -> list[Space]:
         """One space for each loss."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _accept(self, coefficients: Sequence[Floats]) -> None:
         """Set the fitted attributes from the coefficients found in each space."""
-        raise NotImplementedError
 
     def _scores_for_all(self, coefficients: Floats, rows: Matrix) -> Floats:
         """Scores of rows for every alpha, one column each, from coefficients of shape (n_alphas, p)."""

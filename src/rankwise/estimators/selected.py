@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import product
@@ -212,9 +213,9 @@ class SelectingRanker(Ranker):
             for method, one in readings.items()
         }
 
+    @abstractmethod
     def _candidates(self) -> Iterator[tuple[dict[str, Any], LeastSquaresRanker]]:
         """Each setting besides alpha, and an unfitted model with it."""
-        raise NotImplementedError
 
 
 def _loss_on_rows(candidate: LeastSquaresRanker, problem: Problem) -> SquaredLoss:

@@ -6,6 +6,7 @@ All of them read the same counts, which a native kernel finds in O(h log h) for 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -30,7 +31,7 @@ class PairCounts:
     tied_both: Floats
 
 
-class PairFormula:
+class PairFormula(ABC):
     """The label side of the counts, and the kernel for the score side."""
 
     empty_value = math.nan
@@ -88,9 +89,9 @@ class PairFormula:
         """One row of values for each score vector, a row of the table in the caller's row order."""
         return self._from(self.counts_of_many(table))
 
+    @abstractmethod
     def _from(self, counts: PairCounts) -> Floats:
         """The values that the counts stand for."""
-        raise NotImplementedError
 
     def _error(self, counts: PairCounts) -> Floats:
         """The part of pairs with different labels that the scores get wrong; a tied pair is half wrong."""
