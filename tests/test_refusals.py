@@ -37,6 +37,13 @@ def with_entry(array, at, value):
             r"row 3, column 2 \('c'\) is inf\.$",
         ),
         ((X, with_entry(Y, 4, np.nan)), r"y must hold finite numbers; row 4 has nan\.$"),
+        ((X, with_entry(Y.astype(object), 4, None)), r"y must hold finite numbers; row 4 has nan\.$"),
+        ((X, list("abc") * 4), r"^y must hold real numbers; got an array of strings\.$"),
+        ((object(), Y), r"^X must be an array of numbers; got a object\.$"),
+        ((X, object()), r"^y must be an array of numbers; got a object\.$"),
+        (([[1.0, 2.0], [3.0]], [1.0, 0.0]), r"^X and y must hold numbers only, in rows of equal length\.$"),
+        ((with_entry(X.astype(object), (3, 2), {}), Y), "X and y must hold numbers only: .* not 'dict'"),
+        ((X[:, 0], Y), r"^X must be two-dimensional, and has one dimension\. Reshape your data [^\n]*$"),
         ((X.astype(str) + np.array("m"), Y), "X and y must hold numbers only: could not convert string"),
         ((pandas.DataFrame(), []), r"at least one row and one feature; got shape \(0, 0\)"),
         ((X * 1j, Y), "^Complex data not supported$"),
@@ -56,6 +63,8 @@ def test_bad_rows_to_score_are_refused_with_their_place():
         model.predict(with_entry(X, (3, 2), np.nan))
     with pytest.raises(DataError, match="X has 2 features, but RankRLS is expecting 3"):
         model.predict(X[:, :2])
+    with pytest.raises(DataError, match=r"^X must be an array of numbers; got a NoneType\.$"):
+        model.predict(None)
     for row in (0.5, "first", -1, 12):
         with pytest.raises(DataError, match="i must be a row of X, 0 to 11; got"):
             model.explain(X, row, 1)

@@ -20,6 +20,10 @@ class DataError(RankwiseError, ValueError):
     """The data cannot be used: lengths that disagree, missing values, nothing to compare."""
 
 
+class DataTypeError(DataError, TypeError):
+    """Entries are no numbers at all; a TypeError too, as scikit-learn's conventions ask."""
+
+
 class FileFormatError(DataError):
     """A file does not hold what its format promises."""
 

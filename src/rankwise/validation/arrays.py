@@ -47,10 +47,16 @@ def check_matrix(X: Any, feature_names: Sequence[str] | None = None) -> Matrix:
 
 def check_labels(y: ArrayLike, n_rows: int | None = None, *, name: str = "y") -> Floats:
     """Finite labels (or, under another name, scores), one per row; None when y itself says how many."""
-    labels = _as_real(name, check_column(name, y, n_rows))
-    row = first_not_finite(labels)
-    if row is not None:
-        raise DataError(f"{name} must hold finite numbers; row {row} has {labels[row]}.")
+    return check_targets(check_column(name, y, n_rows), name=name)
+
+
+def check_targets(y: AnyArray, *, name: str = "y") -> Floats:
+    """Finite labels of one target or, as columns, of several."""
+    labels = _as_real(name, y)
+    at = first_not_finite(labels.reshape(-1))
+    if at is not None:
+        row, label = at // (labels.size // len(labels)), labels.reshape(-1)[at]
+        raise DataError(f"{name} must hold finite numbers; row {row} has {label}.")
     return np.ascontiguousarray(labels, dtype=np.float64)
 
 

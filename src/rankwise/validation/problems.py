@@ -10,12 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankwise.errors import DataError
+from rankwise.errors import DataError, DataTypeError
 from rankwise.mapped import blocks_of, is_on_disk
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.types import Bools, Floats, Ints, Matrix
-from rankwise.validation.arrays import check_labels, check_matrix, check_row_weight, first_not_finite
+from rankwise.validation.arrays import (
+    check_labels,
+    check_matrix,
+    check_row_weight,
+    check_targets,
+    first_not_finite,
+)
 from rankwise.validation.csr import check_csr
 from rankwise.validation.pairs import check_pairs
 
@@ -52,7 +58,7 @@ def check_problem(
     X, y = _validated(estimator, X, y, ensure_min_samples=2, multi_output=multi_output, y_numeric=True)
     return Problem(
         X=X,
-        y=np.ascontiguousarray(y, dtype=np.float64),
+        y=check_targets(y),
         queries=group_rows(qid, X.shape[0]),
         row_weight=check_row_weight(sample_weight, X.shape[0]),
     )
@@ -86,7 +92,7 @@ def _validated(
             ensure_min_samples=ensure_min_samples,
             **options,
         )
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         raise _better(error, X, *y) from error
     _check_entries(checked[0] if y else checked, on_disk)
     return checked
@@ -107,9 +113,12 @@ def _is_plain(X: Any, *y: Any) -> bool:
     return all(first_not_finite(array) is None for array in (X, *y))
 
 
-def _better(error: ValueError, X: Any, *y: Any) -> DataError:
+def _better(error: ValueError | TypeError, X: Any, *y: Any) -> DataError:
     """What scikit-learn found, with the place where it found it, and without the data printed behind it."""
-    message = str(error)
+    message, names = str(error), "X and y" if y else "X"
+    for name, given in zip("Xy", (X, *y), strict=False):
+        if not np.iterable(given) and not (name == "y" and given is None):
+            return DataError(f"{name} must be an array of numbers; got a {type(given).__name__}.")
     if re.match("Input [Xy] contains", message):
         try:
             check_matrix(X, getattr(X, "columns", None))
@@ -117,10 +126,15 @@ def _better(error: ValueError, X: Any, *y: Any) -> DataError:
                 check_labels(y[0])
         except DataError as located:
             return located
+    if message.startswith("Expected 2D array, got 1D"):
+        return DataError(f"X must be two-dimensional, and has one dimension. {message.splitlines()[-1]}")
     if message.startswith("at least one array"):
         return DataError(f"X must have at least one row and one feature; got shape {np.shape(X)}.")
-    if message.startswith("could not convert string"):
-        return DataError(f"X and y must hold numbers only: {message}.")
+    if message.startswith(("could not convert string", "float() argument must be")):
+        kind = DataTypeError if isinstance(error, TypeError) else DataError
+        return kind(f"{names} must hold numbers only: {message}.")
+    if message.startswith("setting an array element"):
+        return DataError(f"{names} must hold numbers only, in rows of equal length.")
     return DataError(message.split("\n")[0] if message.startswith(("Input", "Complex")) else message)
 
 
