@@ -10,6 +10,7 @@ from rankwise import (
     KernelRankRLS,
     KernelRankRLSCV,
     ParameterError,
+    QueryMinMaxScaler,
     RankRLS,
     RankRLSCV,
     RankSVM,
@@ -70,6 +71,13 @@ def test_bad_rows_to_score_are_refused_with_their_place():
             model.explain(X, row, 1)
 
 
+def test_rows_to_scale_are_refused_in_the_same_words():
+    with pytest.raises(DataError, match=r"^X must be an array of numbers; got a object\.$"):
+        QueryMinMaxScaler().fit(object())
+    with pytest.raises(DataError, match="row 3, column 2 is NaN"):
+        QueryMinMaxScaler().fit(X).transform(with_entry(X, (3, 2), np.nan))
+
+
 def test_plain_arrays_are_taken_as_they_are_and_others_become_them(monkeypatch):
     forms = [(X.tolist(), Y.tolist()), (np.asfortranarray(X), Y.astype(object)), (pandas.DataFrame(X), Y)]
     models = [RankRLS().fit(*form, QID) for form in forms]
@@ -96,10 +104,42 @@ def test_parameters_of_another_type_are_refused_by_name():
         get_measure(3)
     with pytest.raises(ParameterError, match="'cv' parameter must be a number of folds or a splitter; got"):
         RankSVMCV(cv="leave-query-out").fit(X, Y, QID)
-    with pytest.raises(ParameterError, match="'checkpoint' parameter must be a folder; got 3"):
-        RankRLS(solver="cg", checkpoint=3).fit(X, Y, QID)
     with pytest.raises(ParameterError, match=r"got -1\.$"):
         RankSVMCV([-1]).fit(X, Y, QID)
+
+
+RANKERS = (RankRLS, RankRLSCV, KernelRankRLS, KernelRankRLSCV, RankSVM, RankSVMCV, RankSVMPath)
+
+
+@pytest.mark.parametrize(
+    ("ranker", "name"), [(ranker, name) for ranker in RANKERS for name in ranker().get_params()]
+)
+def test_every_parameter_is_checked_whether_this_fit_has_use_for_it_or_not(ranker, name):
+    folds = {"cv": 3} if hasattr(ranker(), "cv") else {}
+    refused = ranker(**(folds | {name: object()}))
+    with pytest.raises(ParameterError, match=f"{name}.*<object object"):
+        refused.fit(X, Y, QID)
+    with pytest.raises(ParameterError, match=f"{name}.*<object object"):
+        refused.fit_preferences(X, [[0, 1], [1, 2], [4, 5], [8, 9]])
+
+
+@pytest.mark.parametrize("options", [{"max_iter": 0}, {"tol": -1}, {"patience": 0}])
+def test_numbers_out_of_range_are_refused_whatever_the_solver(options):
+    (name,) = options
+    for ranker in (RankRLS(**options), RankRLSCV(**options), KernelRankRLS(**options), RankSVMCV(**options)):
+        with pytest.raises(ParameterError, match=f"The '{name}' parameter must be .* of at least"):
+            ranker.fit(X, Y, QID)
+
+
+def test_a_checkpoint_that_is_an_ordinary_file_is_refused(tmp_path):
+    file = tmp_path / "notes"
+    file.write_text("mine")
+    for ranker in (RankRLS(checkpoint=str(file)), KernelRankRLS(checkpoint=file)):
+        with pytest.raises(
+            ParameterError, match=r"'checkpoint' parameter must be a folder; .*notes is a file"
+        ):
+            ranker.fit(X, Y, QID)
+    assert file.read_text() == "mine"
 
 
 @pytest.mark.parametrize("value", ["x", 1, None])

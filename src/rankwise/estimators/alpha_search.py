@@ -51,6 +51,8 @@ class AlphaSearch:
     alphas : Floats, shape (n_alphas,)
         Ascending.
     measure : Measure
+    patience : int or None
+        On rows set apart, give up after this many alphas in a row without a better score.
     on_alpha : callable or None
         Called with an `AlphaProgress` after each alpha.
     """
@@ -58,11 +60,10 @@ class AlphaSearch:
     follow: Follow
     alphas: Floats
     measure: Measure
+    patience: int | None
     on_alpha: OnAlpha | None
 
-    def on(
-        self, judges: HeldOut, X: Matrix, loss: HingeLoss, patience: int | None
-    ) -> tuple[Floats, Certified]:
+    def on(self, judges: HeldOut, X: Matrix, loss: HingeLoss) -> tuple[Floats, Certified]:
         """The score of each alpha on rows set apart, NaN below where patience or an interrupt ended the
         search; and the best model."""
         design, scores = MatrixDesign(judges.X), np.full(len(self.alphas), np.nan)
@@ -77,7 +78,7 @@ class AlphaSearch:
                     unimproved += 1
                 if result.interrupted:
                     raise KeyboardInterrupt
-                if unimproved == patience:
+                if unimproved == self.patience:
                     break
         except KeyboardInterrupt:
             if best is None:

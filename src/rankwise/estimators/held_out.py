@@ -25,6 +25,7 @@ from rankwise.validation import (
     check_flag,
     check_number,
     check_pairs,
+    check_random_state,
 )
 
 CURVE_STATE: Fields = (
@@ -64,27 +65,30 @@ class JudgedMixin:
 
     def _hold_out(self, problem: Problem, eval_set: Any) -> tuple[Problem, HeldOut | None]:
         """The rows to train on, and those that judge: `eval_set`, or a part of the rows to stop early."""
+        measure, fraction, random = self._judging()
         if eval_set is None and not self._stops_early:
             return problem, None
         if problem.y.ndim != 1:
             raise ParameterError(f"Held-out rows judge one target; y has {problem.y.shape[1]}.")
         if eval_set is not None:
-            return problem, judged_eval_set(self, eval_set, problem, self.measure)
-        return split_problem(problem, self._checked_fraction(), self.measure, self.random_state)
+            return problem, judged_eval_set(self, eval_set, problem, measure)
+        return split_problem(problem, fraction, measure, random)
 
     def _hold_out_pairs(self, X: Matrix, pairs: Pairs, eval_set: Any) -> tuple[Pairs, HeldOut | None]:
         """The pairs to train on, and those that judge."""
+        _, fraction, random = self._judging()
         if eval_set is not None:
             return pairs, judged_eval_pairs(self, eval_set)
         if not self._stops_early:
             return pairs, None
-        return split_pairs(X, pairs, self._checked_fraction(), self.random_state)
+        return split_pairs(X, pairs, fraction, random)
 
-    def _checked_fraction(self) -> float:
-        fraction = check_number("validation_fraction", self.validation_fraction, minimum=0.0, exclusive=True)
-        if fraction >= 1.0:
-            raise ParameterError(f"The 'validation_fraction' parameter must be below 1; got {fraction:g}.")
-        return fraction
+    def _judging(self) -> tuple[Measure, float, Any]:
+        """The measure, the part to hold out and what draws it: checked even if nothing is held out."""
+        fraction = check_number(
+            "validation_fraction", self.validation_fraction, minimum=0.0, maximum=1.0, exclusive=True
+        )
+        return get_measure(self.measure), fraction, check_random_state("random_state", self.random_state)
 
     def _forget_curve(self) -> None:
         """What an earlier fit may have recorded."""
@@ -127,11 +131,11 @@ def judged_eval_pairs(estimator: Any, eval_set: Any) -> HeldOut:
     return judged_pairs(rows, checked)
 
 
-def split_problem(problem: Problem, fraction: float, measure: str, seed: Any) -> tuple[Problem, HeldOut]:
+def split_problem(
+    problem: Problem, fraction: float, measure: Measure, random: Any
+) -> tuple[Problem, HeldOut]:
     """Hold out this fraction of the queries, or of the rows of one global ranking, chosen at random."""
-    from sklearn.utils import check_random_state
-
-    queries, random = problem.queries, check_random_state(seed)
+    queries = problem.queries
     if queries.n_queries > 1:
         chosen = _draw(queries.n_queries, fraction, random)
         held = chosen[queries.query_of_row()]
@@ -142,13 +146,11 @@ def split_problem(problem: Problem, fraction: float, measure: str, seed: Any) ->
     return rest, judged_rows(out, measure, name)
 
 
-def split_pairs(X: Matrix, pairs: Pairs, fraction: float, seed: Any) -> tuple[Pairs, HeldOut]:
+def split_pairs(X: Matrix, pairs: Pairs, fraction: float, random: Any) -> tuple[Pairs, HeldOut]:
     """Hold out this fraction of the pairs, chosen at random."""
-    from sklearn.utils import check_random_state
-
     if len(pairs) < 2:
         raise DataError("early_stopping holds out pairs, but there is only one; give an eval_set.")
-    held = _draw(len(pairs), fraction, check_random_state(seed))
+    held = _draw(len(pairs), fraction, random)
     return pairs.chosen(~held), judged_pairs(X, pairs.chosen(held))
 
 

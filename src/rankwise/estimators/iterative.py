@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import operator
 import warnings
-from collections.abc import Sequence
-from os import PathLike
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,11 @@ from rankwise.errors import ParameterError
 from rankwise.estimators.held_out import CURVE_STATE, HeldOut, JudgedMixin
 from rankwise.persist.checkpoint import Checkpoint
 from rankwise.persist.fields import Fields, value
-from rankwise.solvers.krylov import Iterations, KrylovSpace
+from rankwise.solvers.krylov import Iterations, KrylovSpace, LinearMap
 from rankwise.solvers.spaces import Space
-from rankwise.solvers.surface import ShiftedCGResult, Stop
-from rankwise.validation import Problem, check_count, check_number
+from rankwise.solvers.surface import ShiftedCGResult, Stop, Validation
+from rankwise.types import Matrix
+from rankwise.validation import Problem, check_count, check_folder, check_number
 
 # The largest matrix that a closed form may make when nobody asked for it: 2 GB.
 MAX_ENTRIES = 1 << 28
@@ -42,8 +42,8 @@ class IterativeMixin(JudgedMixin):
         return self._stops_early or self.checkpoint is not None
 
     def _iterations(self) -> Iterations:
-        if not isinstance(self.checkpoint, str | PathLike | None):
-            raise ParameterError(f"The 'checkpoint' parameter must be a folder; got {self.checkpoint!r}.")
+        """The options of conjugate gradient, which are checked even if a closed form has no use for them."""
+        seconds = check_number("checkpoint_seconds", self.checkpoint_seconds, minimum=0.0)
         return Iterations(
             tol=check_number("tol", self.tol, minimum=0.0),
             max_iter=check_count("max_iter", self.max_iter),
@@ -51,9 +51,7 @@ class IterativeMixin(JudgedMixin):
             patience=check_count("patience", self.patience),
             run=operator.call
             if self.checkpoint is None
-            else Checkpoint(
-                Path(self.checkpoint), check_number("checkpoint_seconds", self.checkpoint_seconds)
-            ),
+            else Checkpoint(check_folder("checkpoint", self.checkpoint), seconds),
         )
 
     def _hold_out(self, problem: Problem, eval_set: Any) -> tuple[Problem, HeldOut | None]:
@@ -94,12 +92,25 @@ def warn_unless_done(run: ShiftedCGResult, stacklevel: int) -> None:
     )
 
 
-def refuse_held_out(solver: str, held_out: HeldOut | None, mixin: IterativeMixin) -> None:
-    """Closed forms have no iterates to judge or to save."""
-    for name, given in (
-        ("eval_set", held_out is not None and not mixin._stops_early),
-        ("early_stopping", mixin._stops_early),
-        ("checkpoint", mixin.checkpoint is not None),
-    ):
-        if given:
-            raise ParameterError(f"{name} needs solver='cg' or 'auto'; solver={solver!r} has no iterations.")
+@dataclass(frozen=True)
+class How:
+    """How to iterate, and on which held-out rows."""
+
+    iterations: Iterations
+    held_out: HeldOut | None
+
+    def validation(self, scores: Callable[[Matrix], LinearMap]) -> Validation | None:
+        """Judge a model given how it scores rows."""
+        return None if self.held_out is None else self.held_out.validation(scores(self.held_out.X))
+
+    def refuse(self, ranker: IterativeMixin) -> None:
+        """Closed forms have no iterates to judge or to save."""
+        for name, given in (
+            ("eval_set", self.held_out is not None and not self.iterations.stop_early),
+            ("early_stopping", self.iterations.stop_early),
+            ("checkpoint", ranker.checkpoint is not None),
+        ):
+            if given:
+                raise ParameterError(
+                    f"{name} needs solver='cg' or 'auto'; solver={ranker.solver!r} has no iterations."
+                )

@@ -168,14 +168,12 @@ def check_kernel(kernel: object) -> KernelName | KernelFunction:
     return check_choice("kernel", kernel, KernelName)
 
 
-def check_basis(basis: object, n_rows: int, random_state: Any) -> Ints:
+def check_basis(basis: object, n_rows: int, random: Any) -> Ints:
     """The training rows that a `basis` parameter stands for."""
     if isinstance(basis, (int, np.integer)) and not isinstance(basis, bool):
-        from sklearn.utils import check_random_state
-
         if not 1 <= basis <= n_rows:
             raise ParameterError(f"The 'basis' parameter must be between 1 and {n_rows} rows; got {basis}.")
-        drawn = check_random_state(random_state).choice(n_rows, int(basis), replace=False)
+        drawn = random.choice(n_rows, int(basis), replace=False)
         return np.sort(drawn).astype(np.int64)
     indices = np.asarray(basis)
     if indices.ndim != 1 or len(indices) == 0 or indices.dtype.kind not in "iu":

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from rankwise.estimators.held_out import HeldOut
-from rankwise.estimators.iterative import ITERATION_STATE, MAX_ENTRIES, refuse_held_out
+from rankwise.estimators.iterative import ITERATION_STATE, MAX_ENTRIES, How
 from rankwise.estimators.kernel_ranker import (
     KernelRanker,
     check_basis,
@@ -29,11 +28,10 @@ from rankwise.operators.kernel import (
 )
 from rankwise.operators.kernel_products import KernelProducts
 from rankwise.persist.fields import Fields, value
-from rankwise.solvers.krylov import Iterations, LinearMap, example_space, feature_space
+from rankwise.solvers.krylov import example_space, feature_space
 from rankwise.solvers.spaces import ExampleSpace, FeatureSpace, MappedSpace, Space
-from rankwise.solvers.surface import Validation
 from rankwise.types import Floats, Ints, KernelSolver, Matrix
-from rankwise.validation import check_choice
+from rankwise.validation import check_choice, check_random_state
 
 
 class KernelRankRLS(LeastSquaresRanker, KernelRanker):
@@ -143,21 +141,22 @@ class KernelRankRLS(LeastSquaresRanker, KernelRanker):
         self.checkpoint_seconds = checkpoint_seconds
 
     def _spaces_for(self, X: Matrix, losses: Sequence[SquaredLoss], held_out: HeldOut | None) -> list[Space]:
-        kernel = self._checked_kernel(X)
+        kernel, how = self._checked_kernel(X), How(self._iterations(), held_out)
+        random = check_random_state("random_state", self.random_state)
         wanted = check_choice("solver", self.solver, KernelSolver)
         if wanted is KernelSolver.AUTO and (self._wants_iterations or held_out is not None):
             wanted = KernelSolver.CG
         chosen = choose_kernel_solver(wanted, X.shape[0], self.basis is not None)
         self.solver_ = str(chosen)
-        how = _How(self._iterations(), held_out) if chosen is KernelSolver.CG else None
-        if how is None:
-            refuse_held_out(self.solver, held_out, self)
+        if chosen is KernelSolver.CLOSED:
+            how.refuse(self)
+        by_iteration = how if chosen is KernelSolver.CG else None
         if self.basis is None:
-            return self._on_all_rows(X, kernel, losses, how)
-        return self._on_basis(X, kernel, losses, check_basis(self.basis, X.shape[0], self.random_state), how)
+            return self._on_all_rows(X, kernel, losses, by_iteration)
+        return self._on_basis(X, kernel, losses, check_basis(self.basis, X.shape[0], random), by_iteration)
 
     def _on_all_rows(
-        self, X: Matrix, kernel: Kernel, losses: Sequence[SquaredLoss], how: _How | None
+        self, X: Matrix, kernel: Kernel, losses: Sequence[SquaredLoss], how: How | None
     ) -> list[Space]:
         self._keep_basis(X, kernel, np.arange(X.shape[0], dtype=np.int64))
         if how is not None:
@@ -168,7 +167,7 @@ class KernelRankRLS(LeastSquaresRanker, KernelRanker):
         return [ExampleSpace(K, loss) for loss in losses]
 
     def _on_basis(
-        self, X: Matrix, kernel: Kernel, losses: Sequence[SquaredLoss], chosen: Ints, how: _How | None
+        self, X: Matrix, kernel: Kernel, losses: Sequence[SquaredLoss], chosen: Ints, how: How | None
     ) -> list[Space]:
         features = features_of_basis(X, kernel, chosen)
         self._keep_basis(X, kernel, chosen[features.kept])
@@ -198,18 +197,6 @@ class KernelRankRLS(LeastSquaresRanker, KernelRanker):
 
     def _accept(self, coefficients: Sequence[Floats]) -> None:
         self.dual_coef_ = np.ascontiguousarray(joined_targets(coefficients))
-
-
-@dataclass(frozen=True)
-class _How:
-    """How to iterate, and on which held-out rows."""
-
-    iterations: Iterations
-    held_out: HeldOut | None
-
-    def validation(self, scores: Callable[[Matrix], LinearMap]) -> Validation | None:
-        """Judge a model given how it scores rows."""
-        return None if self.held_out is None else self.held_out.validation(scores(self.held_out.X))
 
 
 def choose_kernel_solver(solver: KernelSolver, n_rows: int, has_basis: bool) -> KernelSolver:

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from rankwise.estimators.base import LinearRanker
 from rankwise.estimators.held_out import HeldOut
-from rankwise.estimators.iterative import ITERATION_STATE, MAX_ENTRIES, refuse_held_out
+from rankwise.estimators.iterative import ITERATION_STATE, MAX_ENTRIES, How
 from rankwise.estimators.least_squares import LeastSquaresRanker, joined_targets
 from rankwise.estimators.selected import DEFAULT_ALPHAS, SelectingRanker, grid_of
 from rankwise.losses.squared import SquaredLoss
@@ -119,13 +119,14 @@ class RankRLS(LeastSquaresRanker, LinearRanker):
         self.random_state = random_state
 
     def _spaces_for(self, X: Matrix, losses: Sequence[SquaredLoss], held_out: HeldOut | None) -> list[Space]:
+        how = How(self._iterations(), held_out)
         wanted = check_choice("solver", self.solver, Solver)
         if wanted is Solver.AUTO and (self._wants_iterations or held_out is not None):
             wanted = Solver.CG
         n_entries = X.nnz if sparse.issparse(X) else X.size
         chosen = choose_solver(wanted, X.shape[0], X.shape[1], n_entries)
         self.solver_ = str(chosen)
-        return _SPACES[chosen](self, X, losses, held_out)
+        return _SPACES[chosen](self, X, losses, how)
 
     def _accept(self, coefficients: Sequence[Floats]) -> None:
         self.coef_ = np.ascontiguousarray(joined_targets(coefficients))
@@ -155,31 +156,24 @@ def choose_solver(solver: Solver, n_rows: int, n_features: int, n_entries: int) 
     return Solver.CG if too_large or 10 * iterative < cost[closed] else closed
 
 
-def _in_features(
-    ranker: RankRLS, X: Matrix, losses: Sequence[SquaredLoss], held_out: HeldOut | None
-) -> list[Space]:
-    refuse_held_out(ranker.solver, held_out, ranker)
+def _in_features(ranker: RankRLS, X: Matrix, losses: Sequence[SquaredLoss], how: How) -> list[Space]:
+    how.refuse(ranker)
     design = MatrixDesign(X)
     return [FeatureSpace(design, loss) for loss in losses]
 
 
-def _in_examples(
-    ranker: RankRLS, X: Matrix, losses: Sequence[SquaredLoss], held_out: HeldOut | None
-) -> list[Space]:
-    refuse_held_out(ranker.solver, held_out, ranker)
+def _in_examples(ranker: RankRLS, X: Matrix, losses: Sequence[SquaredLoss], how: How) -> list[Space]:
+    how.refuse(ranker)
     K, design = Kernel(KernelName.LINEAR)(X, X), MatrixDesign(X)
     return [MappedSpace(ExampleSpace(K, loss), design.adjoint) for loss in losses]
 
 
-def _by_iteration(
-    ranker: RankRLS, X: Matrix, losses: Sequence[SquaredLoss], held_out: HeldOut | None
-) -> list[Space]:
-    iterations, design = ranker._iterations(), MatrixDesign(X)
-    validation = None if held_out is None else held_out.validation(MatrixDesign(held_out.X).scores)
-    return [feature_space(design, loss, iterations, validation) for loss in losses]
+def _by_iteration(ranker: RankRLS, X: Matrix, losses: Sequence[SquaredLoss], how: How) -> list[Space]:
+    design, validation = MatrixDesign(X), how.validation(lambda rows: MatrixDesign(rows).scores)
+    return [feature_space(design, loss, how.iterations, validation) for loss in losses]
 
 
-_SPACES: dict[Solver, Callable[[RankRLS, Matrix, Sequence[SquaredLoss], HeldOut | None], list[Space]]] = {
+_SPACES: dict[Solver, Callable[[RankRLS, Matrix, Sequence[SquaredLoss], How], list[Space]]] = {
     Solver.PRIMAL: _in_features,
     Solver.DUAL: _in_examples,
     Solver.CG: _by_iteration,

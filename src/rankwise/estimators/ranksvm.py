@@ -188,6 +188,7 @@ class RankSVM(JudgedMixin, LinearRanker):
         """
         rows, checked = check_preferences(self, X, pairs, magnitude, weight)
         checked, held_out = self._hold_out_pairs(rows, checked, eval_set)
+        check_choice("weighting", self.weighting, Weighting)
         return self._learn(rows, PairHinge(rows.shape[0], checked), False, held_out)
 
     def _learn(self, X: Matrix, loss: HingeLoss, fitted_with_qid: bool, held_out: HeldOut | None) -> Self:

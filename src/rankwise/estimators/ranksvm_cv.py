@@ -184,6 +184,7 @@ class RankSVMCV(LinearRanker):
         """
         search = self._search(measure_of_pairs(self.measure), on_alpha)
         rows, checked = check_preferences(self, X, pairs, magnitude, weight)
+        check_choice("weighting", self.weighting, Weighting)
         loss = PairHinge(rows.shape[0], checked)
 
         def without(held: Ints) -> Rest:
@@ -208,27 +209,24 @@ class RankSVMCV(LinearRanker):
     def _search(self, measure: Measure, on_alpha: OnAlpha | None) -> AlphaSearch:
         alphas = check_alphas(self.alphas)
         check_number("alphas", alphas[0], minimum=0.0, exclusive=True)
-        return AlphaSearch(self._follow, alphas, measure, on_alpha)
-
-    def _follow(self, X: Matrix, loss: HingeLoss, alphas: Floats) -> Iterator[Certified]:
+        patience = None if self.patience is None else check_count("patience", self.patience)
         path = _PATHS[check_choice("loss", self.loss, Hinge)]
-        return path(
-            MatrixDesign(X),
-            loss,
-            alphas,
-            tol=check_number("tol", self.tol, minimum=0.0),
-            max_iter=check_count("max_iter", self.max_iter),
-        )
+        tol = check_number("tol", self.tol, minimum=0.0)
+        max_iter = check_count("max_iter", self.max_iter)
+
+        def follow(X: Matrix, loss: HingeLoss, some: Floats) -> Iterator[Certified]:
+            return path(MatrixDesign(X), loss, some, tol=tol, max_iter=max_iter)
+
+        return AlphaSearch(follow, alphas, measure, patience, on_alpha)
 
     def _choose_on(self, judges: HeldOut, search: AlphaSearch, X: Matrix, loss: HingeLoss) -> None:
         """Become the model that is best on an eval_set."""
-        patience = None if self.patience is None else check_count("patience", self.patience)
-        self._become(*search.on(judges, X, loss, patience), search)
+        self._become(*search.on(judges, X, loss), search)
         self.cv_ = EVAL_SET
 
     def _choose_by(self, scores: Floats, search: AlphaSearch, X: Matrix, loss: HingeLoss) -> None:
         """Become the model of all rows for the alpha that is best on the folds."""
-        (result,) = self._follow(X, loss, search.alphas[[search.best(scores)]])
+        (result,) = search.follow(X, loss, search.alphas[[search.best(scores)]])
         self._become(scores, result, search)
         self.cv_ = LEAVE_FOLD_OUT
 

@@ -158,11 +158,11 @@ class RankSVMPath(PathRanker):
             so far and the number of pairs on the margin.
         """
         problem = check_problem(self, X, y, qid, sample_weight)
-        kind = check_choice("graph", self.graph, GraphKind)
+        kind, weighting = self._checked_choices()
         if kind is GraphKind.FULL:
             check_graph_fits(problem.queries, problem.y)
         K = self._kernel_matrix(problem.X)
-        self._follow(K, self._graph_of(problem, kind, K), on_event)
+        self._follow(K, self._graph_of(problem, kind, weighting, K), on_event)
         self.fitted_with_qid_ = qid is not None
         return self
 
@@ -171,6 +171,7 @@ class RankSVMPath(PathRanker):
     ) -> Self:
         """Follow the path for the caller's own pairs (better row, worse row); see `fit`."""
         rows, checked = check_preferences(self, X, pairs, None, weight)
+        self._checked_choices()
         self._follow(self._kernel_matrix(rows), explicit_graph(checked, rows.shape[0]), on_event)
         self.fitted_with_qid_ = False
         return self
@@ -184,17 +185,20 @@ class RankSVMPath(PathRanker):
             self.basis_ = X
         return kernel_matrix(X, kernel, "train on a sample, or use RankSVM or KernelRankRLS with a basis")
 
-    def _graph_of(self, problem: Problem, kind: GraphKind, K: Floats) -> PreferenceGraph:
-        weighting = check_choice("weighting", self.weighting, Weighting)
+    def _checked_choices(self) -> tuple[GraphKind, Weighting]:
+        chosen = self.representative
+        if chosen is not None and not callable(chosen):
+            raise ParameterError(f"The 'representative' parameter must be None or callable; got {chosen!r}.")
+        return check_choice("graph", self.graph, GraphKind), check_choice(
+            "weighting", self.weighting, Weighting
+        )
+
+    def _graph_of(
+        self, problem: Problem, kind: GraphKind, weighting: Weighting, K: Floats
+    ) -> PreferenceGraph:
         make = full_graph
         if kind is GraphKind.REDUCED:
-            chosen = self.representative
-            if chosen is None:
-                chosen = least_alike(K, problem.queries, problem.row_weight)
-            elif not callable(chosen):
-                raise ParameterError(
-                    f"The 'representative' parameter must be None or callable; got {chosen!r}."
-                )
+            chosen = self.representative or least_alike(K, problem.queries, problem.row_weight)
             make = partial(reduced_graph, representative=chosen)
         return make(problem.queries, problem.y, weighting=weighting, row_weight=problem.row_weight)
 

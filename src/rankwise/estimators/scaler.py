@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from rankwise.data.scaling import scale_grouped
 from rankwise.errors import DataError
 from rankwise.preferences.queries import group_rows
 from rankwise.types import Matrix
+from rankwise.validation import check_rows
 
 
 class QueryMinMaxScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -49,8 +49,7 @@ class QueryMinMaxScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator): 
 
     def fit(self, X: Any, y: Any = None, qid: ArrayLike | Iterable[Hashable] | None = None) -> Self:
         """Record the features, and whether there are queries; y is ignored."""
-        X = self._checked(X, reset=True)
-        group_rows(qid, X.shape[0])
+        group_rows(qid, check_rows(self, X, reset=True).shape[0])
         self.fitted_with_qid_ = qid is not None
         return self
 
@@ -62,7 +61,7 @@ class QueryMinMaxScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator): 
                 "QueryMinMaxScaler was fitted with qid and needs it to transform; "
                 "give rows of a single query the same qid."
             )
-        X = self._checked(X, reset=False)
+        X = check_rows(self, X)
         return scale_grouped(X, group_rows(qid, X.shape[0]))
 
     def fit_transform(
@@ -70,11 +69,6 @@ class QueryMinMaxScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator): 
     ) -> Matrix:
         """`fit`, then `transform` of the same rows."""
         return self.fit(X, y, qid=qid).transform(X, qid=qid)
-
-    def _checked(self, X: Any, *, reset: bool) -> Any:
-        return validate_data(
-            self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C"
-        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -14,7 +14,9 @@ from rankwise.validation.parameters import (
     check_choice,
     check_count,
     check_flag,
+    check_folder,
     check_number,
+    check_random_state,
 )
 from rankwise.validation.problems import (
     Problem,
@@ -36,6 +38,7 @@ __all__ = [
     "check_eval_rows",
     "check_eval_set",
     "check_flag",
+    "check_folder",
     "check_labels",
     "check_matrix",
     "check_number",
@@ -43,6 +46,7 @@ __all__ = [
     "check_preferences",
     "check_problem",
     "check_products",
+    "check_random_state",
     "check_row_weight",
     "check_rows",
     "check_vectors",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from enum import StrEnum
+from os import PathLike
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -61,6 +63,29 @@ def check_flag(name: str, value: object) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise ParameterError(f"The '{name}' parameter must be True or False; got {value!r}.")
     return bool(value)
+
+
+def check_folder(name: str, value: object) -> Path:
+    """The place of a folder that exists or can be made."""
+    if not isinstance(value, str | PathLike):
+        raise ParameterError(f"The '{name}' parameter must be a folder; got {value!r}.")
+    folder = Path(value)
+    if folder.exists() and not folder.is_dir():
+        raise ParameterError(f"The '{name}' parameter must be a folder; {folder} is a file.")
+    return folder
+
+
+def check_random_state(name: str, value: object) -> Any:
+    """NumPy's source of random numbers that a seed, None or such a source itself stands for."""
+    from sklearn.utils import check_random_state
+
+    try:
+        return check_random_state(value)
+    except ValueError:
+        raise ParameterError(
+            f"The '{name}' parameter must be None, a whole number of at least 0 or a RandomState; "
+            f"got {value!r}."
+        ) from None
 
 
 def check_alphas(alphas: Any) -> Floats:

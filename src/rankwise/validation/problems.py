@@ -194,13 +194,13 @@ def check_eval_rows(estimator: Any, X: Any) -> Matrix:
     return rows
 
 
-def check_rows(estimator: Any, X: Any) -> Matrix:
-    """Check rows to score against the features that the estimator was fitted on."""
-    if not hasattr(estimator, "n_features_in_"):  # set by every fit
+def check_rows(estimator: Any, X: Any, *, reset: bool = False) -> Matrix:
+    """Check rows against the features that the estimator was fitted on or, to fit it, record theirs."""
+    if not reset and not hasattr(estimator, "n_features_in_"):  # set by every fit
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(estimator)
-    rows: Matrix = _validated(estimator, X, reset=False)
+    rows: Matrix = _validated(estimator, X, reset=reset)
     return rows
 
 
