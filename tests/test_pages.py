@@ -25,9 +25,17 @@ train, validation = rankwise.make_search_data(40, seed=2).split(0.6)
 rankwise.save_store(train, "train.store")
 rankwise.save_letor(validation, "validation.txt")
 """
+SERVED = """
+import numpy, onnxruntime, pandas, rankwise
+frame = pandas.DataFrame(numpy.random.default_rng(0).normal(size=(20, 2)), columns=["title", "price"])
+model = rankwise.RankRLS().fit(frame, frame["title"])
+model.save("model.safetensors")
+rankwise.export_model(model, "model.onnx")
+"""
 GIVEN = {
     "measures.md": MEASURED,
     "large-scale.md": STORED,
+    "serving.md": SERVED,
     "architecture.md": "from rankwise.persist.fields import Fields, array, value",
 }
 
@@ -60,7 +68,7 @@ def test_a_page_runs_from_top_to_bottom(page, tmp_path):
 def test_the_readme_has_a_short_example_of_each_kind():
     (python,) = python_of(PAGES[0])
     assert len(python.splitlines()) <= 13
-    assert len(commands_of(PAGES[0])) == 5
+    assert len(commands_of(PAGES[0])) == 6
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -27,6 +27,7 @@ _HOME = {
     "rank_scorer": "rankwise.selection.scorer",
     "RankingData": "rankwise.data.ranking",
     "convert_letor": "rankwise.data.convert",
+    "export_model": "rankwise.export.formats",
     "load_letor": "rankwise.data.letor",
     "open_store": "rankwise.data.store",
     "save_letor": "rankwise.data.letor_writer",

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rankwise.cli import compare, convert, demo, evaluate, info, path, predict, select, train
+from rankwise.cli import compare, convert, demo, evaluate, export, info, path, predict, select, train
 from rankwise.errors import ParameterError, RankwiseError
 
 app = typer.Typer(
@@ -23,7 +23,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, train, select, path, predict, evaluate, compare, convert, info):
+for command in (demo, train, select, path, predict, evaluate, compare, export, convert, info):
     app.command(name=command.__name__.rpartition(".")[2])(command.run)
 
 

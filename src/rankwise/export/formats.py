@@ -1,0 +1,152 @@
+"""One function that writes a fitted model in any of the forms other programs read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from rankwise.errors import DataError, ParameterError
+from rankwise.export.engines import elasticsearch_model, solr_model, vespa_profile
+from rankwise.export.svmrank import save_svmrank
+from rankwise.files import replacing_file
+from rankwise.operators.kernel import KernelName
+from rankwise.types import Floats
+from rankwise.validation import check_choice
+
+
+class Format(StrEnum):
+    """What a model can be exported to."""
+
+    ONNX = "onnx"
+    ELASTICSEARCH = "elasticsearch"
+    OPENSEARCH = "opensearch"
+    SOLR = "solr"
+    VESPA = "vespa"
+    SVMRANK = "svmrank"
+
+
+# The text of a linear model: its name, and its weights by the names of the features.
+_ENGINES: dict[Format, Callable[[str, dict[str, float]], str]] = {
+    Format.ELASTICSEARCH: elasticsearch_model,
+    Format.OPENSEARCH: elasticsearch_model,
+    Format.SOLR: solr_model,
+    Format.VESPA: vespa_profile,
+}
+
+
+def export_model(
+    model: Any,
+    path: str | os.PathLike[str],
+    to: str = "onnx",
+    *,
+    name: str = "rankwise",
+    feature_names: Sequence[str] | None = None,
+    dtype: str = "float64",
+) -> None:
+    """Write a fitted ranker in the form that another program reads.
+
+    Parameters
+    ----------
+    model : ranker
+        Linear, or with the linear kernel; "onnx" also takes the rbf and the polynomial kernel.
+    path : path
+        The file to write. It takes its place when it is whole.
+    to : {"onnx", "elasticsearch", "opensearch", "solr", "vespa", "svmrank"}, default="onnx"
+        An ONNX graph with the input ``X``, shape (rows, features), and the output ``scores``; the request
+        body that creates the model in the learning-to-rank plugin of Elasticsearch (o19s) or OpenSearch; a
+        model of Solr's model store; a rank profile of Vespa; SVMrank's model file.
+    name : str, default="rankwise"
+        What the engine calls the model.
+    feature_names : sequence of str, optional
+        What the engine calls the features, in the order of the columns; for Vespa, expressions such as
+        ``bm25(title)``. By default the names that the model was fitted with.
+    dtype : {"float64", "float32"}, default="float64"
+        The numbers of an ONNX graph. In float64 it gives the scores of `predict` up to rounding.
+
+    Notes
+    -----
+    A model that the command line trained on features scaled inside each query takes raw features in ONNX and
+    scales them itself: every call must then hold all rows of one query. The other forms cannot do that, and
+    such a model is refused.
+
+    Examples
+    --------
+    >>> from rankwise import RankRLS, export_model
+    >>> model = RankRLS(alpha=0.0).fit([[4.0, 0.0], [0.0, 1.0], [0.0, 0.0]], [2, 1, 0])
+    >>> export_model(model, "learned.profile", "vespa", feature_names=["bm25(title)", "freshness"])
+    >>> print(open("learned.profile").read(), end="")
+    rank-profile rankwise {
+        first-phase {
+            expression {
+                0.5 * bm25(title)
+                + 1.0 * freshness
+            }
+        }
+    }
+    """
+    form = check_choice("to", to, Format)
+    _check_ranker(model)
+    if form is Format.ONNX:
+        from rankwise.export.onnx_graph import save_onnx
+
+        save_onnx(model, linear_weights(model), path, dtype=dtype)
+        return
+    coef = _weights_for_engines(model, form)
+    if form is Format.SVMRANK:
+        save_svmrank(coef, path, n_rows=0)
+        return
+    names = _names(model, feature_names, len(coef))
+    with replacing_file(path) as beside:
+        beside.write_text(
+            _ENGINES[form](name, dict(zip(names, coef.tolist(), strict=True))), encoding="utf-8"
+        )
+
+
+def linear_weights(model: Any) -> Floats | None:
+    """One weight a feature (and target), or None if the model is not linear."""
+    if hasattr(model, "coef_"):
+        return np.asarray(model.coef_, dtype=np.float64)
+    if model.kernel == KernelName.LINEAR:
+        return np.asarray(model.dual_coef_ @ model.basis_, dtype=np.float64)
+    return None
+
+
+def _check_ranker(model: Any) -> None:
+    from sklearn.utils.validation import check_is_fitted
+
+    if not hasattr(type(model), "rank"):
+        raise ParameterError(f"export_model takes a ranker of rankwise; got {type(model).__name__}.")
+    check_is_fitted(model)
+
+
+def _weights_for_engines(model: Any, form: Format) -> Floats:
+    coef = linear_weights(model)
+    if coef is None:
+        raise ParameterError(
+            f"The form '{form}' has room for linear models only, and this {type(model).__name__} has "
+            f"kernel={model.kernel!r}; export it to 'onnx', or train a linear one."
+        )
+    if coef.ndim != 1:
+        raise DataError(f"The form '{form}' has one score a row; this model predicts {len(coef)} targets.")
+    if getattr(model, "scaled_per_query_", False):
+        raise DataError(
+            f"The model was trained on features scaled inside each query, which the form '{form}' cannot do; "
+            "export it to 'onnx', or train on raw features."
+        )
+    return coef
+
+
+def _names(model: Any, given: Sequence[str] | None, n_features: int) -> list[str]:
+    known = getattr(model, "feature_names_in_", None) if given is None else given
+    if known is None:
+        raise ParameterError("The model does not know the names of its features: give feature_names.")
+    names = [str(name) for name in known]
+    if len(names) != n_features:
+        raise ParameterError(f"feature_names must hold {n_features} names, not {len(names)}.")
+    if len(set(names)) != n_features:
+        raise ParameterError("feature_names must be distinct.")
+    return names

@@ -1,0 +1,157 @@
+"""Rankers as ONNX graphs of a few standard operators, which every runtime has."""
+
+from __future__ import annotations
+
+import json
+import os
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+import rankwise
+from rankwise.errors import DataError, MissingExtraError, ParameterError
+from rankwise.files import replacing_file
+from rankwise.operators.kernel import KernelName
+from rankwise.types import Floats
+from rankwise.validation import check_choice
+
+# The first with every operator as it is used here; runtimes have had it since 2023.
+OPSET, IR_VERSION = 18, 8
+# One protobuf message cannot be larger.
+MAX_BYTES = (1 << 31) - (1 << 20)
+
+
+class Precision(StrEnum):
+    """The numbers of a graph."""
+
+    DOUBLE = "float64"
+    SINGLE = "float32"
+
+
+def save_onnx(model: Any, coef: Floats | None, path: str | os.PathLike[str], *, dtype: str) -> None:
+    """Write scores as a function of rows: input ``X`` (rows, features), output ``scores`` (rows[, targets]).
+
+    Parameters
+    ----------
+    model : ranker
+        A fitted one.
+    coef : array or None
+        Its weights; None if it has a kernel.
+    path : path
+    dtype : {"float64", "float32"}
+    """
+    precision = check_choice("dtype", dtype, Precision)
+    try:
+        import onnx
+    except ImportError:
+        raise MissingExtraError("Exporting to ONNX", "onnx") from None
+
+    graph = _Graph(np.dtype(precision.value))
+    rows = graph.scaled_per_query("X") if getattr(model, "scaled_per_query_", False) else "X"
+    if coef is not None:
+        targets = coef.shape[:-1]
+        graph.add("MatMul", [rows, graph.constant(coef.T)], "scores")
+    else:
+        targets = model.dual_coef_.shape[:-1]
+        values = _kernel_values(graph, model, rows)
+        graph.add("MatMul", [values, graph.constant(model.dual_coef_.T)], "scores")
+    encoded = graph.encoded(model, targets)
+    onnx.checker.check_model(encoded)
+    with replacing_file(path) as beside:
+        beside.write_bytes(encoded)
+
+
+def _kernel_values(graph: _Graph, model: Any, rows: str) -> str:
+    """Kernel values between rows and the basis rows, by the formulas of `rankwise.operators.kernel`."""
+    if model.kernel not in (KernelName.RBF, KernelName.POLYNOMIAL):
+        raise ParameterError(
+            f"Only linear models and the rbf and polynomial kernels can be exported to ONNX; got "
+            f"kernel={model.kernel!r}."
+        )
+    basis = model.basis_ if isinstance(model.basis_, np.ndarray) else model.basis_.toarray()
+    if model.kernel == KernelName.POLYNOMIAL:
+        products = graph.add("MatMul", [rows, graph.constant(model.gamma_ * basis.T)])
+        raised = graph.add("Add", [products, graph.constant(model.coef0_)])
+        return graph.add("Pow", [raised, graph.constant(model.degree_)])
+    # gamma is in the constants: runtimes merge factors beside a product into it, in single precision.
+    basis = basis.astype(np.float64)
+    products = graph.add("MatMul", [rows, graph.constant(2.0 * model.gamma_ * basis.T)])
+    squares = graph.add("ReduceSumSquare", [rows, graph.axis(1)], keepdims=1)
+    less = graph.add("Sub", [products, graph.add("Mul", [squares, graph.constant(model.gamma_)])])
+    exponents = graph.add("Sub", [less, graph.constant(model.gamma_ * np.vecdot(basis, basis))])
+    return graph.add("Exp", [graph.add("Min", [exponents, graph.constant(0.0)])])
+
+
+class _Graph:
+    """Nodes and constants, each under a name of its own."""
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self.dtype = dtype
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self.n_bytes = 0
+
+    def add(self, operator: str, inputs: list[str], output: str | None = None, **attributes: Any) -> str:
+        from onnx import helper
+
+        output = output or f"{operator.lower()}_{len(self.nodes)}"
+        self.nodes.append(helper.make_node(operator, inputs, [output], **attributes))
+        return output
+
+    def constant(self, value: ArrayLike) -> str:
+        return self._keep(np.ascontiguousarray(value, dtype=self.dtype).reshape(np.shape(value)))
+
+    def axis(self, number: int) -> str:
+        return self._keep(np.array([number], dtype=np.int64))
+
+    def _keep(self, value: Any) -> str:
+        from onnx import numpy_helper
+
+        self.n_bytes += value.nbytes
+        if self.n_bytes > MAX_BYTES:
+            raise DataError(
+                "The model is larger than 2 GB, which an ONNX file cannot hold; take fewer basis rows."
+            )
+        name = f"constant_{len(self.constants)}"
+        self.constants.append(numpy_helper.from_array(value, name))
+        return name
+
+    def scaled_per_query(self, rows: str) -> str:
+        """All rows, which must be those of one query, mapped to [0, 1]; constant features become 0."""
+        least = self.add("ReduceMin", [rows, self.axis(0)], keepdims=1)
+        most = self.add("ReduceMax", [rows, self.axis(0)], keepdims=1)
+        span = self.add("Sub", [most, least])
+        is_constant = self.add("Equal", [span, self.constant(0.0)])
+        divisor = self.add("Where", [is_constant, self.constant(1.0), span])
+        return self.add("Div", [self.add("Sub", [rows, least]), divisor])
+
+    def encoded(self, model: Any, targets: tuple[int, ...]) -> bytes:
+        """The file's content."""
+        from onnx import helper
+
+        kind = helper.np_dtype_to_tensor_dtype(self.dtype)
+        X = helper.make_tensor_value_info("X", kind, ["rows", int(model.n_features_in_)])
+        scores = helper.make_tensor_value_info("scores", kind, ["rows", *targets])
+        scaled = bool(getattr(model, "scaled_per_query_", False))
+        says = "Scores of rows, higher is better." + (
+            " Give all rows of one query at a time." if scaled else ""
+        )
+        graph = helper.make_graph(
+            self.nodes, type(model).__name__, [X], [scores], self.constants, doc_string=says
+        )
+        made = helper.make_model(
+            graph,
+            opset_imports=[helper.make_opsetid("", OPSET)],
+            ir_version=IR_VERSION,
+            producer_name="rankwise",
+            producer_version=rankwise.__version__,
+        )
+        names = getattr(model, "feature_names_in_", None)
+        facts = {"class": type(model).__name__, "scaled_per_query": json.dumps(scaled)}
+        helper.set_model_props(
+            made, facts if names is None else facts | {"feature_names": json.dumps(list(map(str, names)))}
+        )
+        content: bytes = made.SerializeToString()
+        return content

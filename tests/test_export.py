@@ -1,0 +1,171 @@
+"""Models in the forms of search engines and model servers."""
+
+import json
+import re
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from scipy import sparse
+
+import rankwise
+from command_line import done, folder, refused
+from rankwise import KernelRankRLS, RankRLS, RankRLSCV, RankSVM, RankSVMPath, export_model
+from rankwise.errors import DataError, ParameterError
+from rankwise.export.svmrank import load_svmrank
+
+__all__ = ["done", "folder", "refused"]  # fixtures
+
+NAMES = ["bm25(title)", "attribute(age)", "clicks"]
+
+
+@pytest.fixture
+def rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = np.round(X @ [1.0, -0.5, 1e-7] + rng.normal(size=60))
+    return X, y, np.repeat(np.arange(6), 10)
+
+
+def run_onnx(path, X):
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    assert [put.name for put in session.get_inputs()] == ["X"]
+    (scores,) = session.run(["scores"], {"X": X})
+    return scores
+
+
+RANKERS = {
+    "linear": RankRLS(),
+    "chosen": RankRLSCV(alphas=[0.1, 1.0]),
+    "svm": RankSVM(),
+    "rbf": KernelRankRLS(kernel="rbf", gamma=0.3),
+    "basis": KernelRankRLS(kernel="rbf", basis=7, random_state=0),
+    "polynomial": KernelRankRLS(kernel="polynomial", degree=2),
+    "linear kernel": KernelRankRLS(kernel="linear"),
+    "path": RankSVMPath(graph="reduced"),
+}
+
+
+@pytest.mark.parametrize("ranker", RANKERS.values(), ids=RANKERS)
+def test_onnx_gives_the_scores_of_predict(ranker, rows, tmp_path):
+    X, y, qid = rows
+    model = ranker.fit(X, y, qid)
+    export_model(model, tmp_path / "model.onnx")
+    assert run_onnx(tmp_path / "model.onnx", X) == pytest.approx(model.predict(X), rel=1e-10, abs=1e-12)
+
+
+def test_onnx_of_single_precision_takes_and_gives_single_precision(rows, tmp_path):
+    X, y, qid = rows
+    model = KernelRankRLS().fit(X, y, qid)
+    export_model(model, tmp_path / "model.onnx", dtype="float32")
+    scores = run_onnx(tmp_path / "model.onnx", X.astype(np.float32))
+    assert scores.dtype == np.float32
+    assert scores == pytest.approx(model.predict(X), rel=1e-4, abs=1e-4)
+
+
+def test_onnx_takes_several_targets_and_sparse_basis_rows(rows, tmp_path):
+    X, y, qid = rows
+    for model in (RankRLS(), KernelRankRLS()):
+        model.fit(sparse.csr_matrix(X), np.stack([y, -y], axis=1), qid)
+        export_model(model, tmp_path / "model.onnx")
+        assert run_onnx(tmp_path / "model.onnx", X) == pytest.approx(model.predict(X), rel=1e-10, abs=1e-12)
+
+
+def test_onnx_scales_the_rows_of_a_query_as_the_model_was_trained(rows, tmp_path):
+    X, y, qid = rows
+    X[:10, 1] = 3.0  # constant in a query
+    scaled = rankwise.scale_per_query(X, qid)
+    model = RankRLS().fit(scaled, y, qid)
+    model.scaled_per_query_ = True
+    export_model(model, tmp_path / "model.onnx")
+    parts = [run_onnx(tmp_path / "model.onnx", X[qid == query]) for query in range(6)]
+    assert np.concatenate(parts) == pytest.approx(model.predict(scaled), rel=1e-12, abs=1e-12)
+
+
+def test_onnx_keeps_the_names_of_the_features(rows, tmp_path):
+    model = RankRLS().fit(*rows)
+    model.feature_names_in_ = np.array(NAMES, dtype=object)
+    export_model(model, tmp_path / "model.onnx")
+    props = {prop.key: prop.value for prop in onnx.load(tmp_path / "model.onnx").metadata_props}
+    assert json.loads(props["feature_names"]) == NAMES
+
+
+def weights_of_elasticsearch(text):
+    model = json.loads(text)["model"]
+    assert (model["name"], model["model"]["type"]) == ("learned", "model/linear")
+    return json.loads(model["model"]["definition"])
+
+
+def weights_of_solr(text):
+    model = json.loads(text)
+    assert model["class"] == "org.apache.solr.ltr.model.LinearModel"
+    assert [feature["name"] for feature in model["features"]] == list(model["params"]["weights"])
+    return model["params"]["weights"]
+
+
+def weights_of_vespa(text):
+    assert text.startswith("rank-profile learned {")
+    terms = re.findall(r"([+-]?) ?([\d.]+) \* (\S+)", text)
+    return {name: float(sign + digits) for sign, digits, name in terms}
+
+
+READERS = {
+    "elasticsearch": weights_of_elasticsearch,
+    "opensearch": weights_of_elasticsearch,
+    "solr": weights_of_solr,
+    "vespa": weights_of_vespa,
+}
+
+
+@pytest.mark.parametrize("engine", READERS)
+def test_engines_get_every_weight_to_the_last_bit(engine, rows, tmp_path):
+    model = RankRLS().fit(*rows)
+    model.coef_ = np.array([0.1, -2.5e-7, 1e22 / 3])
+    export_model(model, tmp_path / "model", engine, name="learned", feature_names=NAMES)
+    read = READERS[engine]((tmp_path / "model").read_text())
+    assert read == dict(zip(NAMES, model.coef_.tolist(), strict=True))
+
+
+def test_svmrank_reads_an_exported_model_with_the_same_weights(rows, tmp_path):
+    model = KernelRankRLS(kernel="linear").fit(*rows)
+    export_model(model, tmp_path / "model.dat", "svmrank")
+    assert rows[0] @ load_svmrank(tmp_path / "model.dat") == pytest.approx(model.predict(rows[0]))
+
+
+def test_what_a_form_has_no_room_for_is_refused_in_a_sentence(rows, tmp_path):
+    X, y, qid = rows
+    linear, kernel = RankRLS().fit(X, y, qid), KernelRankRLS().fit(X, y, qid)
+    with pytest.raises(ParameterError, match="room for linear models only"):
+        export_model(kernel, tmp_path / "model", "solr")
+    with pytest.raises(ParameterError, match="give feature_names"):
+        export_model(linear, tmp_path / "model", "solr")
+    with pytest.raises(ParameterError, match="3 names, not 2"):
+        export_model(linear, tmp_path / "model", "solr", feature_names=["a", "b"])
+    with pytest.raises(ParameterError, match="must be distinct"):
+        export_model(linear, tmp_path / "model", "solr", feature_names=["a", "b", "a"])
+    with pytest.raises(ParameterError, match="'to' parameter must be one of 'onnx'"):
+        export_model(linear, tmp_path / "model", "pmml")
+    with pytest.raises(ParameterError, match="takes a ranker of rankwise; got str"):
+        export_model("model", tmp_path / "model")
+    with pytest.raises(ParameterError, match="kernel='precomputed'"):
+        export_model(KernelRankRLS(kernel="precomputed").fit(X @ X.T, y, qid), tmp_path / "model.onnx")
+    linear.scaled_per_query_ = True
+    with pytest.raises(DataError, match="scaled inside each query"):
+        export_model(linear, tmp_path / "model", "vespa", feature_names=NAMES)
+    several = RankRLS().fit(X, np.stack([y, -y], axis=1), qid)
+    with pytest.raises(DataError, match="predicts 2 targets"):
+        export_model(several, tmp_path / "model", "vespa", feature_names=NAMES)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_command_exports_what_predict_scores(done, folder, tmp_path):
+    assert done("export", "model", tmp_path / "model.onnx") == ""
+    data = rankwise.load_letor(folder / "test.txt", dense=True)
+    scores = np.array(done("predict", "test.txt", "model").split(), dtype=float)
+    assert run_onnx(tmp_path / "model.onnx", data.X) == pytest.approx(scores, rel=1e-10)
+
+
+def test_the_command_refuses_what_cannot_be_exported(refused, tmp_path):
+    assert "give feature_names" in refused("export", "model", tmp_path / "m", "--to", "solr", code=2)
+    assert "'to' parameter" in refused("export", "model", tmp_path / "m", "--to", "pmml", code=2)
