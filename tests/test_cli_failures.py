@@ -58,6 +58,7 @@ def bad_files(folder):
     (folder / "few_scores").write_text("0.5\n")
     (folder / "word_scores").write_text("0.5\nhigh\n")
     (folder / "table.csv").write_text("grade,qid,a\n1,1,0.5\n0,1,0.25\n")
+    (folder / "cut.safetensors").write_bytes((folder / "model").read_bytes()[:5])
     (folder / "cut.gz").write_bytes((folder / "train.txt.gz").read_bytes()[:500])
     return folder
 
@@ -70,6 +71,7 @@ def bad_files(folder):
         (["train", "empty", "out"], "empty: "),
         (["train", "words.txt", "out"], "words.txt, line 2:"),
         (["train", "cut.gz", "out"], "cut.gz"),
+        (["train", "/proc/self/mem", "out"], "/proc/self/mem: Input/output error."),
         (["train", "tied.txt", "out", "--ties", "drop"], "nothing to learn"),
         (["train", "table.csv", "out"], "label"),
         (["predict", "test.txt", "missing"], "missing: No such file or directory"),
@@ -82,6 +84,8 @@ def bad_files(folder):
         (["convert", "garbage", "out.txt"], "garbage, line 1:"),
         (["info", "missing"], "missing: No such file or directory"),
         (["info", "garbage"], "garbage"),
+        (["info", "cut.safetensors"], "cut.safetensors: is not a model file, or is damaged"),
+        (["evaluate", "test.txt", "cut.safetensors"], "cut.safetensors: is not a model file, or is damaged"),
     ],
 )
 def test_bad_data_is_a_sentence_and_exit_code_1(bad_files, refused, arguments, says):
@@ -133,7 +137,16 @@ def test_an_output_that_takes_no_more_is_a_sentence(folder):
         run = subprocess.run(
             [sys.executable, "-m", "rankwise", "info"], stdout=full, stderr=subprocess.PIPE, text=True
         )
-    assert (run.returncode, run.stderr) == (1, "rankwise: error: No space left on device.\n")
+    assert (run.returncode, run.stderr) == (1, "rankwise: error: standard output: No space left on device.\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_file_that_takes_no_more_is_named(refused):
+    for arguments in (
+        ["predict", "test.txt", "model", "--out", "/dev/full"],
+        ["train", "test.txt", "/dev/full"],
+    ):
+        assert refused(*arguments, code=1) == "/dev/full: No space left on device.\n"
 
 
 def test_an_interrupt_is_quiet_and_exits_130(folder, tmp_path):

@@ -104,8 +104,23 @@ def test_parameters_of_another_type_are_refused_by_name():
         get_measure(3)
     with pytest.raises(ParameterError, match="'cv' parameter must be a number of folds or a splitter; got"):
         RankSVMCV(cv="leave-query-out").fit(X, Y, QID)
-    with pytest.raises(ParameterError, match=r"got -1\.$"):
-        RankSVMCV([-1]).fit(X, Y, QID)
+
+
+@pytest.mark.parametrize(
+    ("alphas", "message"),
+    [
+        ([1, -1], r"must hold finite numbers (of at least|above) 0; got -1\.$"),
+        ([np.nan], r"must hold finite numbers (of at least|above) 0; got nan\.$"),
+        ([], r"must be a sequence of numbers; got \[\]\.$"),
+        ([[1], [1, 2]], r"must be a sequence of numbers; got \[\[1\], \[1, 2\]\]\.$"),
+    ],
+)
+def test_a_grid_of_alphas_is_refused_as_a_grid(alphas, message):
+    for ranker in (RankRLSCV(alphas), KernelRankRLSCV(alphas), RankSVMCV(alphas)):
+        with pytest.raises(ParameterError, match=message):
+            ranker.fit(X, Y, QID)
+    with pytest.raises(ParameterError, match=r"must hold finite numbers above 0; got 0\.$"):
+        RankSVMCV([0, 1]).fit(X, Y, QID)
 
 
 RANKERS = (RankRLS, RankRLSCV, KernelRankRLS, KernelRankRLSCV, RankSVM, RankSVMCV, RankSVMPath)

@@ -270,7 +270,7 @@ def test_a_saved_choice_is_loaded_whole(tmp_path):
     [
         ({"alphas": []}, "'alphas' parameter must be a sequence of numbers"),
         ({"alphas": ["a"]}, "'alphas' parameter must be a sequence of numbers"),
-        ({"alphas": [1.0, -1.0]}, "'alphas' parameter must be a finite number of at least 0; got"),
+        ({"alphas": [1.0, -1.0]}, "'alphas' parameter must hold finite numbers of at least 0; got -1"),
         ({"cv": None}, "cv=None chooses alpha on an eval_set; pass one to fit, or set cv"),
         ({"cv": "loo"}, "'cv' parameter must be 'leave-query-out', 'leave-pair-out'.*; got 'loo'"),
         ({"cv": 77}, "'cv' parameter must be between 2 and the number of queries, 6; got 77"),

@@ -16,6 +16,9 @@ from pathlib import Path
 
 from rankwise.errors import DataError
 
+#: What a system says of a disk, a quota or a file that takes no more; of a write it does not say where.
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
 
 @contextmanager
 def replacing_file(path: str | os.PathLike[str]) -> Iterator[Path]:
@@ -28,7 +31,8 @@ def replacing_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     if place.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(place))
     if place.exists() and not place.is_file():
-        yield place
+        with _blaming(place, instead_of=place):
+            yield place
         return
     place = place.resolve()
     beside = _beside(place)
@@ -92,7 +96,7 @@ def _blaming(place: Path, *, instead_of: Path) -> Iterator[None]:
         yield
     except OSError as error:
         named = error.filename
-        if named is None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        if named is None and error.errno in FULL:
             error.filename = str(place)
         elif isinstance(named, str | os.PathLike) and Path(named).is_relative_to(instead_of):
             error.filename = str(place / Path(named).relative_to(instead_of))

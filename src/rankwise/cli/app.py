@@ -15,6 +15,7 @@ import typer
 
 from rankwise.cli import compare, convert, demo, evaluate, export, info, path, predict, select, train
 from rankwise.errors import ParameterError, RankwiseError
+from rankwise.files import FULL
 
 app = typer.Typer(
     name="rankwise",
@@ -93,7 +94,9 @@ def explain(error: Exception) -> tuple[str, int]:
         return _one_line(str(error)), 1
     if isinstance(error, OSError):
         reason = error.strerror or str(error)
-        return (f"{error.filename}: {reason}." if error.filename else f"{reason}."), 1
+        # Files that are full are named by who writes them; what is left is standard output.
+        place = error.filename or ("standard output" if error.errno in FULL else None)
+        return (f"{place}: {reason}." if place else f"{reason}."), 1
     if isinstance(error, MemoryError):
         return f"there is not enough memory ({_one_line(str(error)) or 'allocation failed'}).", 1
     if isinstance(error, ValueError):  # scikit-learn's checks of X and y

@@ -91,8 +91,8 @@ def load_model(path: Path) -> Any:
 
 
 def is_model(path: Path) -> bool:
-    """Whether a file starts like safetensors (a JSON header after its size) or like SVMrank's models."""
-    return _start(path, 9)[8:] == b"{" or is_svmrank(path)
+    """Whether a file is named or starts like safetensors (a JSON header after its size), or is SVMrank's."""
+    return path.suffix == ".safetensors" or _start(path, 9)[8:] == b"{" or is_svmrank(path)
 
 
 def is_svmrank(path: Path) -> bool:

@@ -85,7 +85,7 @@ def _matrix(table: Any, names: list[str], *, named: bool) -> Matrix:
     for name in names:
         dtype = table.schema[name]
         if not (dtype.is_numeric() or dtype == nw.Boolean):
-            hint = "" if named else "; list the feature columns with features=, without this one"
+            hint = "" if named else "; list the others in the 'features' parameter"
             raise DataError(f"Column {name!r} cannot be a feature: it holds {dtype}, not numbers{hint}.")
     all_single = all(table.schema[name] == nw.Float32 for name in names)
     X = np.empty((len(table), len(names)), dtype=np.float32 if all_single else np.float64)

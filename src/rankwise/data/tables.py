@@ -87,7 +87,7 @@ def _read_parquet(path: Path, columns: list[str] | None) -> Any:
             names = parquet.read_schema(file).names
             return parquet.read_table(file, columns=columns and [name for name in names if name in columns])
         except (pa.ArrowException, OSError) as error:
-            raise FileFormatError(path, f"is not a Parquet file that can be read: {error}") from error
+            raise FileFormatError(path, f"is not a Parquet file that can be read: {error}.") from error
 
 
 def _read_text(path: Path, delimiter: str, labels: list[str]) -> Any:
@@ -108,11 +108,13 @@ def _read_text(path: Path, delimiter: str, labels: list[str]) -> Any:
     except (pa.ArrowException, OSError) as error:
         row = re.search(r"Row #(\d+): ", str(error))
         message = str(error)[row.end() :] if row else str(error)
-        raise FileFormatError(path, message, int(row[1]) if row else None) from error
+        if "Empty CSV file" in message:
+            message = "the file is empty; expected a line of column names, and rows"
+        raise FileFormatError(path, f"{message.rstrip('.')}.", int(row[1]) if row else None) from error
     try:
         names = table.column_names
     except UnicodeDecodeError:
-        raise FileFormatError(path, "the header is not UTF-8 text", 1) from None
+        raise FileFormatError(path, "the header is not UTF-8 text.", 1) from None
     for i, name in enumerate(names):
         if name in labels:
             table = table.set_column(i, name, _label_column(table.column(i)))

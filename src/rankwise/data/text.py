@@ -91,10 +91,11 @@ def _fill(source: Any, buffer: bytearray, filled: int) -> int:
 
 @contextmanager
 def _damage_named(path: Path) -> Iterator[None]:
-    """Say in a sentence what is wrong with compressed data."""
+    """Say in a sentence what is wrong with compressed data; let a system error name the file it met."""
     try:
         yield
     except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
         if isinstance(error, OSError) and error.errno is not None:
+            error.filename = str(path)
             raise
         raise FileFormatError(path, f"the compressed data are damaged or cut short: {error}.") from error

@@ -207,8 +207,7 @@ class RankSVMCV(LinearRanker):
         return self
 
     def _search(self, measure: Measure, on_alpha: OnAlpha | None) -> AlphaSearch:
-        alphas = check_alphas(self.alphas)
-        check_number("alphas", alphas[0], minimum=0.0, exclusive=True)
+        alphas = check_alphas(self.alphas, positive=True)
         patience = None if self.patience is None else check_count("patience", self.patience)
         path = _PATHS[check_choice("loss", self.loss, Hinge)]
         tol = check_number("tol", self.tol, minimum=0.0)

@@ -88,11 +88,18 @@ def check_random_state(name: str, value: object) -> Any:
         ) from None
 
 
-def check_alphas(alphas: Any) -> Floats:
+def check_alphas(alphas: Any, *, positive: bool = False) -> Floats:
     """A non-empty grid of regularization parameters, ascending."""
-    array = np.atleast_1d(np.asarray(alphas))
+    try:
+        array = np.atleast_1d(np.asarray(alphas))
+    except ValueError:  # sequences of different lengths
+        array = np.empty(0)
     if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iuf":
         raise ParameterError(f"The 'alphas' parameter must be a sequence of numbers; got {alphas!r}.")
-    for alpha in array.tolist():
-        check_number("alphas", alpha, minimum=0.0)
+    inside = np.isfinite(array) & (array > 0.0 if positive else array >= 0.0)
+    if not inside.all():
+        bound = "above 0" if positive else "of at least 0"
+        raise ParameterError(
+            f"The 'alphas' parameter must hold finite numbers {bound}; got {array[inside.argmin()]:g}."
+        )
     return np.unique(array.astype(np.float64))
