@@ -245,9 +245,9 @@ def test_the_simplex_program_is_solved_to_its_optimality_conditions(n_copies, sc
 
 def test_bad_input_is_named():
     X, y, qid = ranking()
-    with pytest.raises(DataError, match=r"none of the queries .* has two rows with different labels"):
+    with pytest.raises(DataError, match=r"no query \(.*\) has two rows with different labels"):
         RankSVM().fit(X, np.ones(len(y)), qid)
-    with pytest.raises(DataError, match="have no two rows"):
+    with pytest.raises(DataError, match="the ranking has no two rows"):
         RankSVM().fit(X, np.ones(len(y)))
     with pytest.raises(ParameterError, match=r"'alpha'.*above 0"):
         RankSVM(alpha=0.0).fit(X, y)

@@ -138,6 +138,22 @@ def test_every_parameter_is_checked_whether_this_fit_has_use_for_it_or_not(ranke
         refused.fit_preferences(X, [[0, 1], [1, 2], [4, 5], [8, 9]])
 
 
+@pytest.mark.parametrize("ranker", RANKERS)
+def test_labels_and_pairs_that_say_nothing_are_refused_in_the_same_words(ranker):
+    asked = ranker(cv=3) if hasattr(ranker(), "cv") else ranker()
+    nothing = "^There is nothing to learn: "
+    with pytest.raises(
+        DataError, match=nothing + r"no query \(1, 2, 3\) has two rows with different labels\.$"
+    ):
+        asked.fit(X, QID, QID)
+    with pytest.raises(DataError, match=nothing + r"no query \(0, 1, 2, \.\.\.\) has two rows with"):
+        asked.fit(X, Y, np.arange(12))
+    with pytest.raises(DataError, match=nothing + r"the ranking has no two rows with different labels\.$"):
+        asked.fit(X, np.ones(12))
+    with pytest.raises(DataError, match=nothing + r"no pair has a positive weight\.$"):
+        asked.fit_preferences(X, [[0, 1], [4, 5], [8, 9]], weight=[0.0, 0.0, 0.0])
+
+
 @pytest.mark.parametrize("options", [{"max_iter": 0}, {"tol": -1}, {"patience": 0}])
 def test_numbers_out_of_range_are_refused_whatever_the_solver(options):
     (name,) = options

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from rankwise.errors import DataError, FileFormatError
+from rankwise.errors import FileFormatError
 from rankwise.files import replacing_file
-from rankwise.preferences.queries import Queries
+from rankwise.preferences.queries import Queries, nothing_to_learn
 from rankwise.types import Floats
 
 MAGIC = "SVM-light Version"
@@ -32,7 +32,7 @@ def alpha_from_c(c: float, y: Floats, queries: Queries) -> float:
     levels = np.diff(np.flatnonzero(np.append(new_level, True)))
     n_pairs = int((queries.sizes**2).sum() - (levels**2).sum()) // 2
     if n_pairs == 0:
-        raise DataError("There is nothing to learn: no query has two rows with different labels.")
+        raise nothing_to_learn(queries)
     return queries.n_queries / (2.0 * c * n_pairs)
 
 

@@ -21,7 +21,7 @@ from rankwise import _native
 from rankwise.errors import DataError
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.pairs import Pairs
-from rankwise.preferences.queries import Queries
+from rankwise.preferences.queries import nothing_to_learn
 from rankwise.threads import resolve_threads
 from rankwise.types import Floats, Ties
 
@@ -110,9 +110,7 @@ class QueryHinge:
         self._row_weight = None if (weight == 1.0).all() else weight
         total = float(differences.query_weight @ differences.pair_sum)
         if total == 0.0:
-            raise DataError(
-                f"There is nothing to learn: {_describe(queries)} two rows with different labels."
-            )
+            raise nothing_to_learn(queries)
         share = differences.query_weight / total
         self._share = np.repeat(share, queries.sizes) * weight
 
@@ -169,15 +167,6 @@ def _dot(a: Floats, b: Floats) -> float:
     return float(np.einsum("i,i->", a, b))
 
 
-def _describe(queries: Queries) -> str:
-    if queries.labels is None:
-        return f"the rows (n_samples = {queries.n_rows}) have no"
-    names = ", ".join(str(label) for label in queries.labels[:3])
-    if queries.n_queries <= 3:
-        return f"none of the queries {names} has"
-    return f"none of the {queries.n_queries} queries ({names}, ...) has"
-
-
 class _ActivePairs:
     """The pairs inside the margin at some scores, in the form that sums over partners need."""
 
@@ -222,7 +211,7 @@ class PairHinge:
     """
 
     def __init__(self, n_rows: int, pairs: Pairs) -> None:
-        weight = np.ones(len(pairs)) if pairs.weight is None else pairs.weight
+        weight = pairs.weights()
         self._n_rows = n_rows
         self._pairs = pairs
         self._share = weight / weight.sum()

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankwise.errors import DataError
 from rankwise.preferences.differences import Differences, QueryDifferences
 from rankwise.preferences.pairs import PairDifferences, Pairs, StackedDifferences
+from rankwise.preferences.queries import nothing_to_learn
 from rankwise.types import Floats, Ties, Weighting
 from rankwise.validation import Problem
 
@@ -34,7 +34,7 @@ class SquaredLoss:
 
 def loss_on_pairs(pairs: Pairs, n_rows: int) -> SquaredLoss:
     """``Σ_e s_e (magnitude_e − (f_i − f_j))²``."""
-    return SquaredLoss(PairDifferences(n_rows, pairs.better, pairs.worse, pairs.weight), pairs.target)
+    return SquaredLoss(PairDifferences(n_rows, pairs.better, pairs.worse, pairs.weights()), pairs.target)
 
 
 def losses_on_scores(problem: Problem, ties: Ties, weighting: Weighting) -> list[SquaredLoss]:
@@ -46,7 +46,7 @@ def losses_on_scores(problem: Problem, ties: Ties, weighting: Weighting) -> list
     """
     y = problem.y
     if not _labels_differ(problem):
-        raise DataError("There is nothing to learn: all labels are tied within every query.")
+        raise nothing_to_learn(problem.queries)
     targets = [y[:, k] for k in range(y.shape[1])] if ties is Ties.DROP and y.ndim == 2 else [y]
     losses = []
     for target in targets:

@@ -15,7 +15,7 @@ import numpy as np
 
 from rankwise.errors import DataError
 from rankwise.preferences.pairs import Pairs
-from rankwise.preferences.queries import Queries
+from rankwise.preferences.queries import Queries, nothing_to_learn
 from rankwise.types import Floats, Ints, Weighting
 
 # The row that stands for a level of equal scores, chosen from that level's rows (caller's row numbers).
@@ -138,10 +138,8 @@ def reduced_graph(
 
 def explicit_graph(pairs: Pairs, n_rows: int) -> PreferenceGraph:
     """The caller's own pairs; cycles and repeats are allowed, as noise is. Their magnitudes play no part."""
-    weight = np.ones(len(pairs)) if pairs.weight is None else pairs.weight
+    weight = pairs.weights()
     kept = weight > 0
-    if not kept.any():
-        raise DataError("There is nothing to learn: no pair has a positive weight.")
     return PreferenceGraph(pairs.better[kept], pairs.worse[kept], weight[kept], n_rows)
 
 
@@ -188,10 +186,7 @@ def _assemble(
         worse.append(below)
         weight.append(products / total)
     if not better:
-        raise DataError(
-            "There is nothing to learn: no query has two rows with different labels "
-            f"(n_samples = {queries.n_rows})."
-        )
+        raise nothing_to_learn(queries)
     return PreferenceGraph(
         np.concatenate(better), np.concatenate(worse), np.concatenate(weight), queries.n_rows
     )

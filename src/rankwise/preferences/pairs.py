@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg, sparse
 
+from rankwise.errors import DataError
 from rankwise.preferences.differences import Differences
 from rankwise.types import Bools, Floats, Ints
 
@@ -50,6 +51,13 @@ class Pairs:
 
     def __len__(self) -> int:
         return len(self.better)
+
+    def weights(self) -> Floats:
+        """The weight of every pair, which must not be 0 for all: there would be nothing to learn."""
+        weight = np.ones(len(self)) if self.weight is None else self.weight
+        if not weight.any():
+            raise DataError("There is nothing to learn: no pair has a positive weight.")
+        return weight
 
     def chosen(self, places: Ints | Bools) -> Pairs:
         """Some of the pairs."""

@@ -61,6 +61,15 @@ class Queries:
         return self.restored(grouped)
 
 
+def nothing_to_learn(queries: Queries) -> DataError:
+    """What to raise when no two rows of a query that count have different labels."""
+    who = "the ranking has no"
+    if queries.labels is not None:
+        more = ", ..." if queries.n_queries > 3 else ""
+        who = f"no query ({', '.join(map(str, queries.labels[:3]))}{more}) has"
+    return DataError(f"There is nothing to learn: {who} two rows with different labels.")
+
+
 def one_query(n_rows: int) -> Queries:
     """One global ranking of all rows."""
     return Queries(offsets=np.array([0, n_rows], dtype=np.int64))
