@@ -255,6 +255,10 @@ def test_info_describes_the_build_models_text_and_stores(folder, done, tmp_path)
     assert build["rankwise"] == rankwise.__version__
     assert build["compiler"]
     assert "RankRLS" in done("info", "model")
+    weights = json.loads(done("info", "model", "--json"))["largest weights"]
+    coef = rankwise.load(folder / "model").coef_
+    assert list(weights.values()) == sorted(coef, key=abs, reverse=True)[:10]
+    assert weights[f"x{abs(coef).argmax()}"] == next(iter(weights.values()))
     done("convert", "test.txt", tmp_path / "test.store")
     for data in ("test.txt", tmp_path / "test.store"):
         assert (

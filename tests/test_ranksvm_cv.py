@@ -30,7 +30,8 @@ def test_an_eval_set_chooses_the_alpha_that_is_best_on_it(loss, tol):
         alone = RankSVM(alpha, loss=loss, tol=tol).fit(X, y, qid)
         errors.append(pairwise_error(other[1], alone.predict(other[0]), other[2]))
     np.testing.assert_allclose(model.scores_, [errors], atol=0.02)
-    assert model.best_["alpha"] == model.alphas_[model.scores_.argmin()]
+    assert model.alpha_ == model.best_["alpha"] == model.alphas_[model.scores_.argmin()]
+    assert model.best_score_ == model.scores_.min()
     assert [step.alpha for step in seen] == ALPHAS[::-1]
     assert [step.done for step in seen] == [0.25, 0.5, 0.75, 1.0]
     assert model.gap_ <= tol

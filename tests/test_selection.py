@@ -147,8 +147,8 @@ def test_rankrlscv_scores_are_leave_query_out_and_the_model_is_the_best_one():
         rest = qid != q
         expected[~rest] = RankRLS(alpha=1.0, ties="drop").fit(X[rest], y[rest], qid[rest]).predict(X[~rest])
     assert model.scores_[1, 1] == pytest.approx(get_measure("ndcg@5")(y, expected, qid))
-    assert model.best_["score"] == model.scores_.max()
-    best = {"alpha": model.best_["alpha"], "ties": model.best_["ties"]}
+    assert model.best_["score"] == model.best_score_ == model.scores_.max()
+    best = {"alpha": model.alpha_, "ties": model.best_["ties"]}
     np.testing.assert_allclose(model.coef_, RankRLS(**best).fit(X, y, qid).coef_, rtol=1e-8)
     assert model.cv_ == "leave-query-out"
 
@@ -262,7 +262,7 @@ def test_a_saved_choice_is_loaded_whole(tmp_path):
         again = rankwise.load(tmp_path / "model")
         np.testing.assert_array_equal(again.predict(X), model.predict(X))
         np.testing.assert_array_equal(again.scores_, model.scores_)
-        assert again.best_ == model.best_
+        assert (again.best_, again.alpha_) == (model.best_, model.best_["alpha"])
 
 
 @pytest.mark.parametrize(

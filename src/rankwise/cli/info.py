@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankwise.cli import options
-from rankwise.cli.screen import show_facts, show_json
+from rankwise.cli.screen import SHOWN_ENTRIES, show_facts, show_json
 from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -76,19 +76,36 @@ def _model(path: Path) -> dict[str, Any]:
     from rankwise.cli.inputs import is_svmrank, load_model
     from rankwise.persist.models import describe
 
+    model = load_model(path)
     if is_svmrank(path):
-        coef = load_model(path).coef_
-        return {"class": "SVMrank, linear", "features": len(coef), "weights": int((coef != 0).sum())}
+        return {"class": "SVMrank, linear", "features": model.n_features_in_, **_weights(model)}
     header = describe(path)
     return {
         "class": header["class"],
         **{f"parameter {name}": value for name, value in header["parameters"].items()},
         "features": header["n_features"],
         "feature names": header["feature_names"],
+        **_weights(model),
         **header["values"],
         **{f"tensor {name}": shape for name, shape in header["tensors"].items()},
         "schema": header["schema"],
         "written by": header["written_by"],
+    }
+
+
+def _weights(model: Any) -> dict[str, Any]:
+    """How many weights a linear model has, and those that are largest in size; nothing of other models."""
+    import numpy as np
+
+    coef = getattr(model, "coef_", None)
+    if coef is None or coef.ndim != 1:
+        return {}
+    # As `explain` calls features without names.
+    names = getattr(model, "feature_names_in_", [f"x{k}" for k in range(len(coef))])
+    largest = np.argsort(-np.abs(coef), kind="stable")[:SHOWN_ENTRIES].tolist()
+    return {
+        "weights": int(np.count_nonzero(coef)),
+        "largest weights": {str(names[k]): float(coef[k]) for k in largest},
     }
 
 

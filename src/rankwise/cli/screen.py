@@ -77,7 +77,7 @@ def _fact(value: Any) -> str:
     if isinstance(value, list):
         if len(value) > SHOWN_ENTRIES:
             return f"{', '.join(map(_fact, value[:2]))}, ..., {_fact(value[-1])} ({len(value)} in all)"
-        return ", ".join(map(_fact, value))
+        return ("; " if any(isinstance(entry, dict) for entry in value) else ", ").join(map(_fact, value))
     return "–" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 

@@ -226,7 +226,7 @@ class KernelRankRLSCV(SelectingRanker, KernelRanker):
     ----------
     basis_indices_, basis_, dual_coef_, rank_, gamma_, degree_, coef0_
         As in `KernelRankRLS`.
-    best_, alphas_, settings_, scores_, cv_
+    alpha_, best_score_, best_, alphas_, settings_, scores_, cv_
         As in `RankRLSCV`; the settings are the combinations of kernel parameters, ties and weighting.
 
     Examples

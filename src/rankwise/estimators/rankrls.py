@@ -213,8 +213,10 @@ class RankRLSCV(SelectingRanker, LinearRanker):
     Attributes
     ----------
     coef_ : array, shape (n,)
+    alpha_, best_score_ : float
+        The chosen alpha and what was measured for it.
     best_ : dict
-        The chosen alpha, its score and the other settings.
+        Both, and the other settings.
     alphas_ : array, shape (n_alphas,)
         Ascending.
     settings_ : list of dict
@@ -239,7 +241,7 @@ class RankRLSCV(SelectingRanker, LinearRanker):
     >>> model = RankRLSCV(measure="ndcg@10", ties=("keep", "drop")).fit(data.X, data.y, data.qid)
     >>> model.cv_, model.scores_.shape
     ('leave-query-out', (2, 31))
-    >>> model.best_["ties"], model.best_["alpha"]
+    >>> model.best_["ties"], model.alpha_
     ('drop', 0.0009765625)
     """
 

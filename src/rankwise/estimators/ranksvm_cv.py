@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike
 
 from rankwise.estimators.alpha_search import AlphaSearch, OnAlpha, Rest
 from rankwise.estimators.base import LinearRanker
+from rankwise.estimators.chosen import ChoosingRanker
 from rankwise.estimators.held_out import HeldOut, judged_eval_pairs, judged_eval_set, rows_without
 from rankwise.estimators.ranksvm import Hinge, RankSVM, query_hinge, warn_unless_converged
 from rankwise.losses.hinge import HingeLoss, PairHinge
 from rankwise.metrics.measure import Measure, get_measure
 from rankwise.operators.design import MatrixDesign
-from rankwise.persist.fields import Fields, array, value
+from rankwise.persist.fields import Fields
 from rankwise.selection.criteria import EVAL_SET, LEAVE_FOLD_OUT
 from rankwise.selection.folds import draw_folds, draw_pair_folds, measure_of_pairs, pairs_measured
 from rankwise.solvers.alpha_path import bundle_path, newton_path
@@ -38,7 +39,7 @@ _PATHS: dict[Hinge, Callable[..., Iterator[Certified]]] = {
 }
 
 
-class RankSVMCV(LinearRanker):
+class RankSVMCV(ChoosingRanker, LinearRanker):
     """Linear RankSVM that chooses alpha on held-out queries.
 
     The alphas are solved from the largest down, each from the weights and, with the hinge, the cutting planes
@@ -66,8 +67,10 @@ class RankSVMCV(LinearRanker):
     Attributes
     ----------
     coef_ : array, shape (n,)
+    alpha_, best_score_ : float
+        The chosen alpha and what was measured for it.
     best_ : dict
-        The chosen alpha, its score and its setting.
+        Both, and the setting.
     alphas_ : array, shape (n_alphas,)
         Those tried, ascending.
     settings_ : list of dict
@@ -84,7 +87,7 @@ class RankSVMCV(LinearRanker):
     >>> from rankwise import RankSVMCV, make_search_data
     >>> train, test = make_search_data(60, seed=0).split(0.7)
     >>> model = RankSVMCV([1e-2, 1e-3, 1e-4], measure="ndcg@10").fit(train.X, train.y, train.qid)
-    >>> model.best_["alpha"]
+    >>> model.alpha_
     0.001
     >>> round(model.score(test.X, test.y, test.qid), 2)
     0.86
@@ -92,11 +95,7 @@ class RankSVMCV(LinearRanker):
 
     _fitted_state: Fields = (
         *RankSVM._fitted_state,
-        array("alphas_", "alphas"),
-        array("scores_", "settings alphas"),
-        value("settings_", list),
-        value("best_", dict),
-        value("cv_", str),
+        *ChoosingRanker._choice_state,
     )
 
     def __init__(

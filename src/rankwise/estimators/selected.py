@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwise.errors import ParameterError
-from rankwise.estimators.base import Ranker
+from rankwise.estimators.chosen import ChoosingRanker
 from rankwise.estimators.held_out import HeldOut, judged_eval_pairs, judged_eval_set
 from rankwise.estimators.least_squares import LeastSquaresRanker
 from rankwise.losses.squared import SquaredLoss, loss_on_pairs, losses_on_scores
@@ -38,26 +38,17 @@ from rankwise.validation import Problem, check_alphas, check_flag, check_prefere
 DEFAULT_ALPHAS = tuple(2.0**k for k in range(-15, 16))
 
 
-class SelectingRanker(Ranker):
+class SelectingRanker(ChoosingRanker):
     """Fits one candidate for each setting, values all its alphas at once, and becomes the best."""
 
     alphas: Any
     cv: Any
     measure: str | Measure
-    alphas_: Floats
-    scores_: Floats
-    settings_: list[dict[str, Any]]
-    best_: dict[str, Any]
-    cv_: str
     surface_: Floats
     readings_: dict[str, dict[str, Any]]
 
     _selection_state: Fields = (
-        array("alphas_", "alphas"),
-        array("scores_", "settings alphas"),
-        value("settings_", list),
-        value("best_", dict),
-        value("cv_", str),
+        *ChoosingRanker._choice_state,
         array("surface_", "alphas iterations", optional=True),
         value("readings_", dict, optional=True),
     )
