@@ -46,3 +46,14 @@ def test_what_cannot_learn_from_both_says_so(files, capsys):
     (folder / "pairs.tsv").write_text("0\t40\n")
     assert main(command) == 1
     assert "pairs.tsv, line 1" in capsys.readouterr().err
+
+
+def test_clicks_in_a_table_name_documents(tmp_path):
+    lines = [f"0 qid:{i // 10} 1:{i % 7} 2:{i % 3} #docid = d{i}\n" for i in range(40)]
+    (tmp_path / "data.txt").write_text("".join(lines))
+    (tmp_path / "clicks.csv").write_text("qid,preferred,other,weight\n0,d3,d1,2\n3,d35,d36,1\n")
+    command = ["train", str(tmp_path / "data.txt"), str(tmp_path / "model"), "--no-labels", "--measures", ""]
+    assert main([*command, "--pairs", str(tmp_path / "clicks.csv")]) == 0
+    X = rankwise.load_letor(tmp_path / "data.txt", dense=True).X
+    expected = rankwise.RankRLS().fit_preferences(X, [[3, 1], [35, 36]], weight=[2.0, 1.0])
+    np.testing.assert_allclose(rankwise.load(tmp_path / "model").coef_, expected.coef_, rtol=1e-10)

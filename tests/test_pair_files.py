@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rankwise import DataError, load_pairs, save_pairs
+from rankwise import DataError, RankingData, load_pairs, save_pairs
 from rankwise.errors import FileFormatError
 
 PAIRS = np.array([[3, 0], [12, 7], [0, 3]])
@@ -27,6 +27,61 @@ def test_the_format_is_catboost_s(tmp_path):
 def test_blanks_crlf_and_empty_lines_are_fine(tmp_path):
     (tmp_path / "p").write_bytes(b"94 2\r\n\r\n  5\t 6  \n\n7 8")
     assert load_pairs(tmp_path / "p").pairs.tolist() == [[94, 2], [5, 6], [7, 8]]
+
+
+@pytest.mark.parametrize("header", ["", "preferred,other,weight\n", "\ufeffPreferred,Other,Weight\r\n"])
+def test_commas_and_a_header_are_fine(tmp_path, header):
+    (tmp_path / "p.csv").write_text(f"{header}94,2,0.5\r\n5, 6 ,1\n", encoding="utf-8")
+    pairs, weight = load_pairs(tmp_path / "p.csv")
+    assert (pairs.tolist(), weight.tolist()) == ([[94, 2], [5, 6]], [0.5, 1.0])
+
+
+SHOES = RankingData.from_arrays(
+    [[1.0], [2.0], [3.0], [4.0]], [0, 0, 0, 0], qid=["red", "red", 7, 7], docs=["a, b", "c", "c", "d"]
+)
+
+
+@pytest.mark.parametrize(
+    "content, weight",
+    [
+        ('qid,preferred,other\nred,c,"a, b"\n7,c,d\n', None),
+        ("other\tpreferred\tweight\tqid\na, b\tc\t2\tred\nd\tc\t1\t7\n", [2.0, 1.0]),
+    ],
+)
+def test_documents_are_found_by_their_names(tmp_path, content, weight):
+    (tmp_path / "p").write_text(content)
+    pairs, loaded = load_pairs(tmp_path / "p", data=SHOES)
+    assert pairs.tolist() == [[1, 0], [2, 3]]
+    assert loaded is None if weight is None else loaded.tolist() == weight
+
+
+@pytest.mark.parametrize(
+    "content, line, message",
+    [
+        ("qid,preferred,other\nred,c,e\n", 2, "the query 'red' of the data has no document 'e'"),
+        ("qid,preferred,other\nblue,c,e\n", 2, "the query 'blue' of the data has no document 'c'"),
+        ("qid,preferred,other\nred,c\n", 2, "expected 3 fields as in the header, found 2"),
+        ("qid,preferred,other,weight\n7,c,d,-1\n", 2, "a weight must be"),
+        ("other,preferred\n1,2\n", 1, "which needs a column qid"),
+        ("0,9\n", 1, "row 9 is not one of the 4 rows"),
+    ],
+)
+def test_names_that_do_not_fit_the_data_are_named(tmp_path, content, line, message):
+    (tmp_path / "p").write_text(content)
+    with pytest.raises(FileFormatError, match=message) as caught:
+        load_pairs(tmp_path / "p", data=SHOES)
+    assert caught.value.line == line
+
+
+def test_names_need_data_that_has_them_once(tmp_path):
+    (tmp_path / "p").write_text("qid,preferred,other\n1,c,d\n")
+    with pytest.raises(FileFormatError, match="needs data that has those documents"):
+        load_pairs(tmp_path / "p")
+    X, y = [[1.0], [2.0], [3.0]], [0, 0, 0]
+    with pytest.raises(FileFormatError, match="the data has no labels of documents"):
+        load_pairs(tmp_path / "p", data=RankingData.from_arrays(X, y, qid=[1, 1, 1]))
+    with pytest.raises(FileFormatError, match="has the document 'c' 2 times"):
+        load_pairs(tmp_path / "p", data=RankingData.from_arrays(X, y, qid=[1, 1, 1], docs=["c", "c", "d"]))
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,8 @@ def run(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Preferences to learn from as well: preferred TAB other [TAB weight], rows from 0.",
+            help="Preferences to learn from as well: preferred, other[, weight], rows from 0; or documents "
+            "by name, under the header qid,preferred,other[,weight].",
             show_default=False,
         ),
     ] = None,
@@ -165,7 +166,7 @@ def fit_pairs(ranker: Any, data: RankingData, pairs: Path, with_labels: bool) ->
         raise ParameterError(f"{name} does not learn from --pairs.")
     if with_labels and "y" not in takes:
         raise ParameterError(f"{name} learns from --pairs or from labels, not both; add --no-labels.")
-    preferences = load_pairs(pairs, n_rows=data.n_rows)
+    preferences = load_pairs(pairs, data=data)
     more = {"y": data.y, "qid": data.qid} if with_labels else {}
     with progress(f"Training {name}"):
         ranker.fit_preferences(data.X, preferences, **more)

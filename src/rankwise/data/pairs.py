@@ -8,7 +8,8 @@ import lzma
 import re
 import warnings
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any
@@ -16,26 +17,35 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rankwise.data.named_pairs import HEADER, header_of, named_preferences
+from rankwise.data.ranking import RankingData
 from rankwise.errors import DataError, FileFormatError
 from rankwise.files import replacing_file
 from rankwise.preferences.pairs import PreferencePairs
 from rankwise.validation import check_row_weight
 
-_LINE = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})(?:\s+(\S+))?\s*")
+_BETWEEN = rb"(?:\s*,\s*|\s+)"
+_LINE = re.compile(rb"\s*(\d{1,18})%b(\d{1,18})(?:%b([^\s,]+))?\s*" % (_BETWEEN, _BETWEEN))
 _OPENERS: dict[str, Callable[..., IO[Any]]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
-def load_pairs(path: str | PathLike[str], *, n_rows: int | None = None) -> PreferencePairs:
+def load_pairs(
+    path: str | PathLike[str], *, n_rows: int | None = None, data: RankingData | None = None
+) -> PreferencePairs:
     """Read preferences, one a line: the preferred row, the other row and, on every line or none, a weight.
 
-    Lines that compare a row with itself, which some logs have, are left out with a warning.
+    Rows are numbered from 0. If the first line names the columns and one of them is ``qid`` (beside
+    ``preferred``, ``other`` and perhaps ``weight``), the lines name documents of `data` instead. Lines that
+    compare a row with itself, which some logs have, are left out with a warning.
 
     Parameters
     ----------
     path : path
-        Fields are separated by tabs or blanks; ``.gz``, ``.bz2`` and ``.xz`` are decompressed.
+        Fields are separated by commas, tabs or blanks; ``.gz``, ``.bz2`` and ``.xz`` are decompressed.
     n_rows : int, optional
         The number of rows that there are; a line that names another row is an error.
+    data : RankingData, optional
+        The rows that there are, with the labels of their queries and documents.
 
     Returns
     -------
@@ -45,29 +55,26 @@ def load_pairs(path: str | PathLike[str], *, n_rows: int | None = None) -> Prefe
     Examples
     --------
     >>> from pathlib import Path
-    >>> from rankwise import load_pairs
+    >>> from rankwise import RankingData, load_pairs
     >>> _ = Path("rows.pairs").write_text("0\\t1\\t2.0\\n2\\t1\\t0.5\\n")
     >>> load_pairs("rows.pairs", n_rows=3)
     PreferencePairs(pairs=array([[0, 1],
            [2, 1]]), weight=array([2. , 0.5]))
+    >>> data = RankingData.from_arrays([[1.0], [2.0]], y=[0, 0], qid=["shoes", "shoes"], docs=["d7", "d9"])
+    >>> _ = Path("clicks.csv").write_text("qid,preferred,other\\nshoes,d9,d7\\n")
+    >>> load_pairs("clicks.csv", data=data).pairs
+    array([[1, 0]])
     """
     path = Path(path)
     rows, weights = array("q"), array("d")
     opener = _OPENERS.get(path.suffix, open)
     with opener(path, "rb") as file:
         try:
-            for number, line in enumerate(file, start=1):
-                if not line.isspace():
-                    preferred, other, weight = _parsed(line, path, number)
-                    if n_rows is not None and max(preferred, other) >= n_rows:
-                        message = (
-                            f"row {max(preferred, other)} is not one of the {n_rows} rows, which count from 0"
-                        )
-                        raise FileFormatError(path, message, number)
-                    if rows and (weight is None) != (not weights):
-                        raise FileFormatError(path, "every line must have a weight, or none", number)
-                    rows.extend((preferred, other))
-                    weights.extend(() if weight is None else (weight,))
+            for number, preferred, other, written in _preferences(file, path, n_rows, data):
+                if rows and (written is None) != (not weights):
+                    raise FileFormatError(path, "every line must have a weight, or none", number)
+                rows.extend((preferred, other))
+                weights.extend(() if written is None else (_weight(written, path, number),))
         except (EOFError, OSError, lzma.LZMAError) as error:
             raise FileFormatError(path, f"cannot be read to its end: {error}") from error
     pairs = np.frombuffer(rows, dtype=np.int64).reshape(-1, 2)
@@ -83,23 +90,54 @@ def load_pairs(path: str | PathLike[str], *, n_rows: int | None = None) -> Prefe
     )
 
 
-def _parsed(line: bytes, path: Path, number: int) -> tuple[int, int, float | None]:
-    fields = _LINE.fullmatch(line)
-    if fields is None:
-        shown = line[:60].decode(errors="replace").strip()
-        expected = "expected 'preferred other [weight]' with row numbers from 0"
-        raise FileFormatError(path, f"{expected}; got {shown!r}{'...' if len(line) > 60 else ''}", number)
-    preferred, other = int(fields[1]), int(fields[2])
-    if fields[3] is None:
-        return preferred, other, None
+def _preferences(
+    file: IO[bytes], path: Path, n_rows: int | None, data: RankingData | None
+) -> Iterator[tuple[int, int, int, str | None]]:
+    """The line number, preferred row, other row and weight, as it is written, of each line."""
+    lines = ((number, line) for number, line in enumerate(file, start=1) if not line.isspace())
+    first = next(lines, None)
+    if first is None:
+        return
+    header, n_rows = header_of(first[1]), n_rows if data is None else data.n_rows
+    if header is None:
+        yield from _numbered(chain([first], lines), path, n_rows)
+    elif tuple(header[1]) in (HEADER[1:3], HEADER[1:4]):
+        yield from _numbered(lines, path, n_rows)
+    elif "qid" in header[1] and data is not None:
+        yield from named_preferences(lines, *header, data, path)
+    else:
+        fault = "data that has those documents" if "qid" in header[1] else "a column qid"
+        raise FileFormatError(
+            path, f"names the columns {', '.join(header[1])}, which needs {fault}", first[0]
+        )
+
+
+def _numbered(
+    lines: Iterable[tuple[int, bytes]], path: Path, n_rows: int | None
+) -> Iterator[tuple[int, int, int, str | None]]:
+    for number, line in lines:
+        fields = _LINE.fullmatch(line)
+        if fields is None:
+            shown = line[:60].decode(errors="replace").strip()
+            expected = "expected 'preferred other [weight]' with row numbers from 0"
+            raise FileFormatError(path, f"{expected}; got {shown!r}{'...' if len(line) > 60 else ''}", number)
+        preferred, other = int(fields[1]), int(fields[2])
+        if n_rows is not None and max(preferred, other) >= n_rows:
+            message = f"row {max(preferred, other)} is not one of the {n_rows} rows, which count from 0"
+            raise FileFormatError(path, message, number)
+        yield number, preferred, other, None if fields[3] is None else fields[3].decode(errors="replace")
+
+
+def _weight(written: str, path: Path, number: int) -> float:
     try:
-        weight = float(fields[3])
+        weight = float(written)
     except ValueError:
         weight = -1.0
     if not 0 <= weight < np.inf:
-        shown = fields[3][:60].decode(errors="replace")
-        raise FileFormatError(path, f"a weight must be a finite number of at least 0; got {shown!r}", number)
-    return preferred, other, weight
+        raise FileFormatError(
+            path, f"a weight must be a finite number of at least 0; got {written[:60]!r}", number
+        )
+    return weight
 
 
 def save_pairs(path: str | PathLike[str], pairs: ArrayLike, weight: ArrayLike | None = None) -> None:
