@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from rankwise.errors import MissingExtraError
 from rankwise.types import Floats, Ints
 
@@ -12,17 +14,27 @@ def draw_path(alphas: Floats, active_size: Ints, measured: Floats | None, chosen
     """What was measured along the path, if anything was, above the number of pairs on the margin."""
     try:
         from matplotlib.figure import Figure
+        from matplotlib.ticker import MaxNLocator
     except ImportError:
         raise MissingExtraError("Drawing a path", "plot") from None
 
     figure = Figure(figsize=(8, 6), layout="constrained")
     *above, below = figure.subplots(1 if measured is None else 2, 1, sharex=True, squeeze=False)[:, 0]
     for place in above:
+        assert measured is not None
         place.plot(alphas, measured)
-        place.axvline(chosen, color="black", linestyle=":", label=f"chosen: {chosen:.4g}")
-        place.legend()
-    below.step(alphas, active_size, where="post")
+        # The chosen alpha is a breakpoint; alphas fall.
+        at = np.searchsorted(-alphas, -chosen)
+        place.plot(chosen, measured[at], "o", color="black", label=f"alpha {chosen:.4g}: {measured[at]:.4g}")
+        place.legend(frameon=False)
+    # The count goes up and down by one at most breakpoints: a heavy line would be a band.
+    below.step(alphas, active_size, where="post", linewidth=0.7)
+    below.yaxis.set_major_locator(MaxNLocator(integer=True))
     below.set(xlabel="alpha", ylabel="pairs on the margin", xscale="log")
     below.invert_xaxis()
+    for place in (*above, below):
+        place.grid(alpha=0.3)
+        place.spines[["top", "right"]].set_visible(False)
+        place.axvline(chosen, color="black", linestyle=":", linewidth=0.8)
     figure.suptitle(title)
     return figure
