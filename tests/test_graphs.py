@@ -87,6 +87,13 @@ def test_row_weights_multiply_and_zero_weight_rows_take_no_part():
     }
 
 
+@pytest.mark.parametrize("make", [full_graph, reduced_graph])
+def test_a_query_whose_rows_all_weigh_nothing_takes_no_part(make):
+    y, qid = np.array([0.0, 1.0, 0.0, 1.0]), np.array([0, 0, 1, 1])
+    graph = make(group_rows(qid, 4), y, row_weight=np.array([0.0, 0.0, 1.0, 2.0]))
+    assert (graph.better.tolist(), graph.worse.tolist()) == ([3], [2])
+
+
 def test_the_representative_can_be_chosen():
     y = np.array([0.0, 0.0, 1.0, 1.0])
     graph = reduced_graph(one_query(4), y, representative=lambda rows: rows[-1])

@@ -221,6 +221,7 @@ def test_alpha_must_be_a_number_that_is_not_negative(alpha):
         ([[0, 1]], {"magnitude": [1.0, 2.0]}, r"magnitude must have shape \(1,\)"),
         ([[0, 1]], {"magnitude": [np.nan]}, "magnitude must be finite; pair 0 has nan"),
         ([[0, 1]], {"weight": [-1.0]}, "weight must be finite and not negative; pair 0 has -1.0"),
+        ([[0, 1]], {"weight": [1e308]}, r"weight must be 0 or between .*; pair 0 has 1e\+308"),
     ],
 )
 def test_bad_pairs_are_named(pairs, options, message):

@@ -50,6 +50,8 @@ def with_entry(array, at, value):
         ((X * 1j, Y), "^Complex data not supported$"),
         ((X, Y[:-1]), r"inconsistent numbers of samples: \[12, 11\]"),
         ((X, Y, QID, ["heavy"] * 12), "sample_weight must hold numbers: could not convert string"),
+        ((X, Y, QID, [1.0] * 11 + [1e200]), r"between 1e-100 and 1e\+100; row 11 has 1e\+200"),
+        ((X, Y, QID, [1e-200] + [1.0] * 11), "sample_weight must be 0 or between .*; row 0 has 1e-200"),
     ],
 )
 def test_bad_training_data_is_refused_with_its_place(arguments, message):

@@ -154,8 +154,9 @@ def _levels(queries: Queries, y: Floats, row_weight: Floats | None) -> Iterator[
     for rows in _rows_of_each(queries):
         if row_weight is not None:
             rows = rows[row_weight[rows] > 0]
-        rows = rows[np.argsort(y[rows], kind="stable")]
-        yield np.split(rows, np.flatnonzero(np.diff(y[rows])) + 1)
+        if len(rows):
+            rows = rows[np.argsort(y[rows], kind="stable")]
+            yield np.split(rows, np.flatnonzero(np.diff(y[rows])) + 1)
 
 
 def _full_edges(levels: list[Ints]) -> Iterator[tuple[Ints, Ints]]:

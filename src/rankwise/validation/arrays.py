@@ -13,6 +13,9 @@ from rankwise.errors import DataError
 from rankwise.types import AnyArray, Floats, Matrix
 from rankwise.validation.csr import check_csr
 
+# Weights other than 0 lie in between: losses sum products of two of them with squares of features.
+LEAST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100
+
 
 def check_matrix(X: Any, feature_names: Sequence[str] | None = None) -> Matrix:
     """Finite features with at least one row, as CSR or C-ordered rows; float32 stays, the rest is float64."""
@@ -100,6 +103,19 @@ def check_row_weight(weight: ArrayLike | None, n_rows: int) -> Floats | None:
     if not array.any():
         raise DataError("sample_weight is zero for every row; at least two rows must weigh something.")
     return array
+
+
+def check_weight_range(name: str, item: str, weights: Floats | None) -> None:
+    """Refuse to learn with weights so large or small that their products would leave the range of doubles."""
+    if weights is None:
+        return
+    outside = (weights > 0) & ((weights < LEAST_WEIGHT) | (weights > LARGEST_WEIGHT))
+    if outside.any():
+        at = int(outside.argmax())
+        raise DataError(
+            f"{name} must be 0 or between {LEAST_WEIGHT:g} and {LARGEST_WEIGHT:g}; "
+            f"{item} {at} has {weights[at]}."
+        )
 
 
 def _as_array(name: str, values: Any) -> AnyArray:

@@ -20,6 +20,7 @@ from rankwise.validation.arrays import (
     check_matrix,
     check_row_weight,
     check_targets,
+    check_weight_range,
     first_not_finite,
 )
 from rankwise.validation.csr import check_csr
@@ -56,12 +57,9 @@ def check_problem(
 ) -> Problem:
     """Check what `fit` was given, and record the features on the estimator as scikit-learn expects."""
     X, y = _validated(estimator, X, y, ensure_min_samples=2, multi_output=multi_output, y_numeric=True)
-    return Problem(
-        X=X,
-        y=check_targets(y),
-        queries=group_rows(qid, X.shape[0]),
-        row_weight=check_row_weight(sample_weight, X.shape[0]),
-    )
+    row_weight = check_row_weight(sample_weight, X.shape[0])
+    check_weight_range("sample_weight", "row", row_weight)
+    return Problem(X=X, y=check_targets(y), queries=group_rows(qid, X.shape[0]), row_weight=row_weight)
 
 
 def _validated(
@@ -196,7 +194,7 @@ def check_eval_rows(estimator: Any, X: Any) -> Matrix:
 
 def check_rows(estimator: Any, X: Any, *, reset: bool = False) -> Matrix:
     """Check rows against the features that the estimator was fitted on or, to fit it, record theirs."""
-    if not reset and not hasattr(estimator, "n_features_in_"):  # set by every fit
+    if not reset and not estimator.__sklearn_is_fitted__():
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(estimator)
@@ -209,4 +207,6 @@ def check_preferences(
 ) -> tuple[Matrix, Pairs]:
     """Check what `fit_preferences` was given, and record the features on the estimator."""
     rows: Matrix = _validated(estimator, X, ensure_min_samples=2)
-    return rows, check_pairs(pairs, rows.shape[0], magnitude, weight)
+    checked = check_pairs(pairs, rows.shape[0], magnitude, weight)
+    check_weight_range("weight", "pair", checked.weight)
+    return rows, checked
