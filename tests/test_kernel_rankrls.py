@@ -81,6 +81,14 @@ def test_precomputed_and_callable_kernels_equal_the_named_one(basis):
     np.testing.assert_allclose(given.predict(poly(T, X)), expected, rtol=1e-8)
 
 
+def test_features_far_from_zero_keep_the_digits_of_the_rbf_kernel():
+    X, y, qid = ranking()
+    near = np.round(64 * X) / 64
+    far = near + 2.0**30
+    expected = KernelRankRLS(alpha=0.1).fit(near, y, qid).predict(near)
+    np.testing.assert_allclose(KernelRankRLS(alpha=0.1).fit(far, y, qid).predict(far), expected, rtol=1e-9)
+
+
 def test_prediction_streams_in_blocks(monkeypatch):
     X, y, qid = ranking()
     model = KernelRankRLS().fit(X, y, qid)
@@ -145,6 +153,7 @@ def test_a_saved_model_predicts_the_same(tmp_path, kernel):
             "'kernel' parameter must be one of 'linear', 'polynomial', 'rbf', 'precomputed'",
         ),
         ({"gamma": -1.0}, "'gamma' parameter must be a finite number of at least 0; got -1.0"),
+        ({"kernel": "polynomial", "degree": 2.5}, "'degree' parameter must be a whole number.*; got 2.5"),
         ({"alpha": "x"}, "'alpha' parameter must be a finite number of at least 0; got 'x'"),
     ],
 )

@@ -54,6 +54,9 @@ class KernelRanker(Ranker):
         value("rank_", int),
     )
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "dual_coef_")
+
     def _scores(self, rows: Matrix) -> Floats:
         """Computed in blocks, so that memory stays small for any number of rows.
 
@@ -94,6 +97,11 @@ class KernelRanker(Ranker):
             1.0 / X.shape[1] if self.gamma is None else check_number("gamma", self.gamma, minimum=0.0)
         )
         self.degree_ = check_number("degree", self.degree, minimum=0.0)
+        if function is KernelName.POLYNOMIAL and not self.degree_.is_integer():
+            raise ParameterError(
+                "The 'degree' parameter must be a whole number, since other powers of inner products are not "
+                f"positive semi-definite; got {self.degree!r}."
+            )
         self.coef0_ = check_number("coef0", self.coef0, minimum=0.0)
         if function is KernelName.PRECOMPUTED and X.shape[0] != X.shape[1]:
             raise DataError(

@@ -90,11 +90,17 @@ def _polynomial(kernel: Kernel, A: Matrix, B: Matrix) -> Floats:
 
 
 def _rbf(kernel: Kernel, A: Matrix, B: Matrix) -> Floats:
-    """With the rows scaled by √(2 gamma): exp(a·b − ½‖a‖² − ½‖b‖²), few passes over the values."""
+    """With the rows scaled by √(2 gamma): exp(a·b − ½‖a‖² − ½‖b‖²), few passes over the values.
+
+    What the rows have in common is taken off first, if they are dense: of features far from zero, timestamps
+    say, the products would keep no digits that tell rows apart.
+    """
     same = A is B
     scale = math.sqrt(2.0 * kernel.gamma)
-    A = A.astype(np.float64, copy=False) * scale
-    B = A if same else B.astype(np.float64, copy=False) * scale
+    dense = isinstance(A, np.ndarray) and isinstance(B, np.ndarray)
+    centre = B.mean(axis=0, dtype=np.float64) if dense else None
+    A = _moved(A, centre, scale)
+    B = A if same else _moved(B, centre, scale)
     values = _linear(kernel, A, B)
     values -= _half_squares(A)[:, None]
     values -= _half_squares(B)
@@ -103,6 +109,12 @@ def _rbf(kernel: Kernel, A: Matrix, B: Matrix) -> Floats:
     if same:
         np.fill_diagonal(values, 0.0)
     return np.exp(values, out=values)
+
+
+def _moved(rows: Matrix, centre: Floats | None, scale: float) -> Matrix:
+    rows = rows.astype(np.float64, copy=False)
+    moved: Matrix = (rows if centre is None else rows - centre) * scale
+    return moved
 
 
 def _half_squares(rows: Matrix) -> Floats:
