@@ -58,6 +58,15 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
         return 1.0 - rank_scorer("pairwise_error").measured(self, X, y, qid, sample_weight)
 
     @abstractmethod
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether there are coefficients; a fit that failed leaves none."""
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit has set, lest a part of it outlives this one or its failure."""
+        for field in self._fitted_state:
+            self.__dict__.pop(field.name, None)
+
+    @abstractmethod
     def _scores(self, rows: Matrix) -> Floats:
         """Scores of checked rows."""
 
@@ -97,6 +106,9 @@ class LinearRanker(Ranker):
     coef_: Floats
 
     _fitted_state: Fields = (*Ranker._fitted_state, array("coef_", "targets? features"))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "coef_")
 
     def _scores(self, rows: Matrix) -> Floats:
         return MatrixDesign(rows).scores(np.asarray(self.coef_.T, dtype=np.float64))

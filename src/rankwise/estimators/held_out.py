@@ -90,11 +90,6 @@ class JudgedMixin:
         )
         return get_measure(self.measure), fraction, check_random_state("random_state", self.random_state)
 
-    def _forget_curve(self) -> None:
-        """What an earlier fit may have recorded."""
-        for name in ("best_iter_", "validation_curve_"):
-            vars(self).pop(name, None)
-
 
 def judged_rows(rows: Problem, measure: str | Measure, name: str) -> HeldOut:
     """Rows judged by a measure; `name` says in errors where they came from."""

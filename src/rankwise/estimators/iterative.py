@@ -65,7 +65,6 @@ class IterativeMixin(JudgedMixin):
         """Record what the iterations did; warn when they did not do what they should."""
         runs = [run for space in spaces if isinstance(space, KrylovSpace) for run in space.runs]
         self.n_iter_ = max((run.n_iterations for run in runs), default=None)
-        self._forget_curve()
         if runs and runs[0].surface is not None:
             k = int(np.searchsorted(runs[0].alphas, alpha))
             self.validation_curve_ = runs[0].surface.values[k]

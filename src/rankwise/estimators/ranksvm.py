@@ -206,7 +206,7 @@ class RankSVM(JudgedMixin, LinearRanker):
         )
         if judge is None or not judge.stopped:
             warn_unless_converged(result, tol)
-        self._forget_curve()
+        self._forget()
         if judge is not None:
             result = judge.kept(result) if self._stops_early else result
             self.validation_curve_, self.best_iter_ = np.array(judge.curve), judge.best_iter

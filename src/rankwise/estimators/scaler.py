@@ -70,6 +70,9 @@ class QueryMinMaxScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator): 
         """`fit`, then `transform` of the same rows."""
         return self.fit(X, y, qid=qid).transform(X, qid=qid)
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_features_in_")
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

@@ -180,6 +180,7 @@ class SelectingRanker(ChoosingRanker):
         candidate, space = best
         candidate._accept([space.solve_all(alphas[[column]])[0]])
         candidate._report([space], float(alphas[column]))
+        self._forget()
         for name, fitted in vars(candidate).items():
             if name.endswith("_") and not name.startswith("_"):
                 setattr(self, name, fitted)
@@ -190,8 +191,6 @@ class SelectingRanker(ChoosingRanker):
 
     def _read_surface(self, space: Space) -> None:
         """What conjugate gradient saw on the eval_set: the whole surface, and paper C's methods on it."""
-        for name in ("surface_", "readings_"):
-            self.__dict__.pop(name, None)
         if not isinstance(space, KrylovSpace) or space.runs[0].surface is None:
             return
         (run,) = space.runs

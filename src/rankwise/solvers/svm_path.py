@@ -26,7 +26,7 @@ EVENTS_PER_REPORT = 256
 
 
 class End(IntEnum):
-    """How a walk ended; the values are those of WalkState in native/kernels/path_walk.hpp."""
+    """How a walk ended; the values but the last are those of WalkState in native/kernels/path_walk.hpp."""
 
     RUNNING = 0
     REACHED_FLOOR = 1
@@ -34,6 +34,7 @@ class End(IntEnum):
     VIOLATED = 3
     STALLED = 4
     MAX_EVENTS = 5
+    INTERRUPTED = 6
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,8 @@ def ranking_svm_path(
     max_events : int or None
     tolerance : float
         The path stops when a violation of the optimality conditions cannot be kept below this.
+    on_event : callable, optional
+        See `Progress`. A KeyboardInterrupt, in it or between two calls, ends the path where it is.
 
     Returns
     -------
@@ -99,11 +102,16 @@ def ranking_svm_path(
     floor = min_level(first)
     limit = -1 if max_events is None else max_events
     end = End.RUNNING
-    while end is End.RUNNING:
-        end = End(walk.follow(floor, tolerance, limit, EVENTS_PER_REPORT))
-        if on_event is not None:
-            done = 1.0 if floor >= first else np.log(walk.level / first) / np.log(floor / first)
-            on_event(float(done), walk.n_breakpoints - 1, walk.active_size)
+    try:
+        while end is End.RUNNING:
+            end = End(walk.follow(floor, tolerance, limit, EVENTS_PER_REPORT))
+            if on_event is not None:
+                done = 1.0 if floor >= first else np.log(walk.level / first) / np.log(floor / first)
+                on_event(float(done), walk.n_breakpoints - 1, walk.active_size)
+    except KeyboardInterrupt:
+        if walk.n_breakpoints == 0:
+            raise
+        end = End.INTERRUPTED
     return _read(walk, graph, end, tolerance)
 
 
@@ -136,6 +144,7 @@ def _read(walk: _native.PathWalk, graph: PreferenceGraph, end: End, tolerance: f
         f"more than {tolerance:.1e}: the kernel matrix is too nearly singular to go on",
         End.STALLED: "rounding errors keep it from making progress",
         End.MAX_EVENTS: f"max_events={n - 1} was reached",
+        End.INTERRUPTED: "interrupted from the keyboard",
     }[end]
     return SVMPath(
         graph=graph,
