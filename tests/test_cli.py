@@ -135,6 +135,18 @@ def test_every_learner_can_choose_alpha(done, tmp_path, learner):
     assert len(json.loads(done("select", store, model, *arguments, "--json"))["alphas"]) == 2
 
 
+def test_a_choice_speaks_of_what_its_kernel_uses(done, tmp_path):
+    arguments = ["select", "test.txt", tmp_path / "model", "--learner", "kernel-rankrls", "--scale"]
+    arguments += ["--alphas", "1", "--kernel"]
+    gamma = 1 / rankwise.make_search_data(2).n_features
+    assert f"gamma {gamma:.6g}, ties keep, weighting example\n" in done(*arguments, "rbf")
+    assert rankwise.load(tmp_path / "model").settings_ == [
+        {"gamma": None, "ties": "keep", "weighting": "example"}
+    ]
+    assert "gamma" not in done(*arguments, "linear")
+    assert f"gamma {gamma:.6g}, degree 3, coef0 1, ties keep" in done(*arguments, "polynomial")
+
+
 def test_tables_are_read_by_their_column_names(done, tmp_path):
     data = rankwise.make_search_data(20, seed=5)
     for name, order in (("a.csv", 1), ("b.csv", -1)):

@@ -79,6 +79,18 @@ def test_evaluation_and_validation_scale_too(scaled, folder, done, tmp_path):
     assert len({json.dumps(choice["scores"]) for choice in selected}) == 1
 
 
+@pytest.mark.parametrize("command", ["train", "select --alphas 0.5,2", "path --alpha-min 0.04 --model"])
+def test_train_select_and_path_scale_as_convert_does(scaled, folder, done, tmp_path, command):
+    found = []
+    for data, scale in ((scaled / "train.store", []), (folder / "train.txt.gz", ["--scale"])):
+        name, *options = command.split()
+        validation = ["--validation", "test.txt", "--json"]
+        printed = done(name, data, *options, tmp_path / "m", *validation, *scale)
+        assert rankwise.load(tmp_path / "m").scaled_per_query_
+        found.append(json.loads(printed) | {"seconds": None})
+    assert found[0] == found[1]
+
+
 def test_scaled_data_is_refused_by_a_model_of_raw_data(scaled, folder, refused, tmp_path):
     sentence = "The data was scaled inside each query"
     assert sentence in refused("predict", scaled / "test.store", "model", code=1)
@@ -93,6 +105,13 @@ def test_rows_without_queries_cannot_be_scaled_by_them(scaled, refused, tmp_path
     rankwise.save_letor(rankwise.RankingData.from_arrays(test.X, test.y), tmp_path / "rows.txt")
     said = refused("predict", tmp_path / "rows.txt", scaled / "model", code=1)
     assert said.endswith("the data has no queries to scale it by.\n")
+    for command in (
+        ["convert", tmp_path / "rows.txt", tmp_path / "out.store"],
+        ["train", tmp_path / "rows.txt", "m"],
+    ):
+        said = refused(*command, "--scale", code=1)
+        assert "rows.txt: --scale scales features inside each query, and the data has no queries." in said
+    assert not (tmp_path / "out.store").exists()
 
 
 def test_what_cannot_remember_the_scaling_says_so(scaled, tmp_path):

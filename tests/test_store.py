@@ -137,6 +137,13 @@ def test_opening_maps_the_arrays_and_64_bit_indices_are_not_read(store):
     np.testing.assert_array_equal(X @ np.arange(5.0), [1.0])
 
 
+def test_a_store_that_is_replaced_while_it_is_open_stays_what_it_was(store, letor):
+    opened = open_store(store)
+    save_store(RankingData.from_arrays([[1.0], [2.0]], [0, 1]), store)
+    assert open_store(store).n_rows == 2
+    assert_same(opened, load_letor(letor))
+
+
 def edit(store, change):
     path = store / "manifest.json"
     manifest = json.loads(path.read_text())

@@ -26,14 +26,7 @@ def run(
             show_default=False,
         ),
     ],
-    scale: Annotated[
-        bool,
-        typer.Option(
-            "--scale",
-            help="Scale every feature to [0, 1] inside each query, in memory. A store remembers it, so do "
-            "models trained on it, which scale what they are given likewise; text does not.",
-        ),
-    ] = False,
+    scale: options.Scale = False,
     label: options.Label = "label",
     qid: options.Qid = "qid",
     doc: options.Doc = None,
@@ -62,8 +55,6 @@ def run(
                 progress=lambda done, total: advance(done / max(total, 1)),
             )
         return
-    rows = read_data(data, Reading(label, qid, doc, zero_based), features=split_list(features))
-    if scale:
-        rows = rows.scale_per_query()
+    rows = read_data(data, Reading(label, qid, doc, zero_based, scale), features=split_list(features))
     with progress(f"Writing {out.name}"):
         (rankwise.save_store if to_store else rankwise.save_letor)(rows, out)

@@ -24,12 +24,13 @@ MAX_GRADE = 30
 
 @dataclass(frozen=True)
 class Reading:
-    """How to read data: the columns of tables, and how text counts its features."""
+    """How to read data: the columns of tables, how text counts its features, and whether to scale them."""
 
     label: str | None = "label"
     qid: str | None = "qid"
     doc: str | None = None
     zero_based: bool | None = None
+    scale: bool = False
 
 
 def read_data(
@@ -56,7 +57,9 @@ def read_data(
                 n_features=n_features,
                 progress=lambda done, total: advance(done / max(total, 1)),
             )
-    return data
+    if how.scale and data.qid is None:
+        raise DataError(f"{path}: --scale scales features inside each query, and the data has no queries.")
+    return data.scale_per_query() if how.scale else data
 
 
 def read_like(path: Path, how: Reading, model: Any) -> RankingData:
@@ -138,12 +141,12 @@ def must_scale(data: RankingData, wanted: bool) -> bool:
         return False
     if not wanted:
         raise DataError(
-            "The data was scaled inside each query (convert --scale), which cannot be undone, "
+            "The data was scaled inside each query (--scale), which cannot be undone, "
             "but the data that the model is trained on was not."
         )
     if data.qid is None:
         raise DataError(
-            "The model was trained on features scaled inside each query (convert --scale), "
+            "The model was trained on features scaled inside each query (--scale), "
             "and the data has no queries to scale it by."
         )
     return True

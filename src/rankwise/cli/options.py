@@ -73,6 +73,14 @@ Features: TypeAlias = Annotated[
         rich_help_panel="Tables",
     ),
 ]
+Scale: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--scale",
+        help="Scale every feature to [0, 1] inside each query, in memory. Stores and models remember it, and "
+        "what a model is given is then scaled likewise; text does not remember it.",
+    ),
+]
 ZeroBased: TypeAlias = Annotated[
     bool | None,
     typer.Option(

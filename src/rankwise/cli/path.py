@@ -53,6 +53,7 @@ def run(
     doc: options.Doc = None,
     features: options.Features = None,
     zero_based: options.ZeroBased = None,
+    scale: options.Scale = False,
     threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
@@ -66,7 +67,7 @@ def run(
             check_output(output)
     if plot is not None:
         _check_plot(plot)
-    how = Reading(label, qid, doc, zero_based)
+    how = Reading(label, qid, doc, zero_based, scale)
     training = read_data(data, how, features=split_list(features))
     judged = training if validation is None else read_more(validation, how, training)
     ranker = rankwise.RankSVMPath(

@@ -45,6 +45,7 @@ def run(
     doc: options.Doc = None,
     features: options.Features = None,
     zero_based: options.ZeroBased = None,
+    scale: options.Scale = False,
     threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
@@ -64,7 +65,7 @@ def run(
         "basis": basis,
     }
     ranker = make_learner(SELECTORS, learner, given, settings or [])
-    parts = read_parts(data, validation, Reading(label, qid, doc, zero_based), split_list(features))
+    parts = read_parts(data, validation, Reading(label, qid, doc, zero_based, scale), split_list(features))
     start = time.perf_counter()
     fit(ranker, parts["training"], parts.get("validation"))
     seconds = time.perf_counter() - start
@@ -82,9 +83,11 @@ def run(
     shown = dict.fromkeys([get_measure(ranker.measure), *choose_measures(None, parts["training"])])
     means = measure_parts(ranker, parts, list(shown))
     rows = [(name, *(part[name] for part in means.values())) for name in means["training"]]
+    # Where the default was taken, the fitted parameter tells what it stood for.
+    best = {name: getattr(ranker, f"{name}_", value) for name, value in ranker.best_.items()}
     chosen = ", ".join(
         f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}"
-        for name, value in ranker.best_.items()
+        for name, value in best.items()
     )
     note = f"Chosen: {chosen}\n{summary(ranker, parts['training'], seconds, model)}"
     show_table("Quality of the chosen model", ["measure", *means], rows, note)

@@ -85,6 +85,7 @@ def run(
     doc: options.Doc = None,
     features: options.Features = None,
     zero_based: options.ZeroBased = None,
+    scale: options.Scale = False,
     threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
@@ -102,7 +103,7 @@ def run(
         refuse_others(learner, given, settings)
     ranker = make_learner(LEARNERS, "ranksvm" if like_svmrank else learner, given, settings or [])
     c = check_c(c, like_svmrank)
-    how = Reading(label, qid, doc, zero_based)
+    how = Reading(label, qid, doc, zero_based, scale)
     parts = read_parts(data, validation, how, split_list(features))
     wanted = choose_measures(measures, parts["training"], preset)
     if like_svmrank:

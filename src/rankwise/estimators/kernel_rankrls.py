@@ -12,6 +12,7 @@ from rankwise.estimators.iterative import ITERATION_STATE, MAX_ENTRIES, How
 from rankwise.estimators.kernel_ranker import (
     KernelRanker,
     check_basis,
+    check_kernel,
     features_of_basis,
     kernel_matrix,
 )
@@ -227,7 +228,7 @@ class KernelRankRLSCV(SelectingRanker, KernelRanker):
     basis_indices_, basis_, dual_coef_, rank_, gamma_, degree_, coef0_
         As in `KernelRankRLS`.
     alpha_, best_score_, best_, alphas_, settings_, scores_, cv_
-        As in `RankRLSCV`; the settings are the combinations of kernel parameters, ties and weighting.
+        As in `RankRLSCV`; a setting holds the kernel's own parameters, ties and weighting.
 
     Examples
     --------
@@ -271,9 +272,11 @@ class KernelRankRLSCV(SelectingRanker, KernelRanker):
 
     def _candidates(self) -> Iterator[tuple[dict[str, Any], LeastSquaresRanker]]:
         names = ("gamma", "degree", "coef0", "ties", "weighting")
+        function = check_kernel(self.kernel)
+        used = function.parameters if isinstance(function, KernelName) else ()
         for setting in grid_of({name: getattr(self, name) for name in names}):
             yield (
-                setting,
+                {name: setting[name] for name in (*used, "ties", "weighting")},
                 KernelRankRLS(
                     kernel=self.kernel, basis=self.basis, random_state=self.random_state, **setting
                 ),

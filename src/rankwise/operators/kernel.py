@@ -33,6 +33,11 @@ class KernelName(StrEnum):
     RBF = "rbf"
     PRECOMPUTED = "precomputed"
 
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of those parameters that it has use for."""
+        return {"polynomial": ("gamma", "degree", "coef0"), "rbf": ("gamma",)}.get(self.value, ())
+
 
 @dataclass(frozen=True)
 class Kernel:
