@@ -1,4 +1,4 @@
-"""``rankwise train --pairs``: models from preferences, with labels or without."""
+"""``rankwise train --pairs`` and ``select --pairs``: models from preferences, with labels or without."""
 
 import numpy as np
 import pytest
@@ -28,6 +28,31 @@ def test_pairs_are_learned_from_beside_or_instead_of_labels(files, with_labels):
     more = {"y": y, "qid": qid} if with_labels else {}
     expected = rankwise.RankRLS().fit_preferences(X, pairs, **more)
     np.testing.assert_allclose(rankwise.load(folder / "model").coef_, expected.coef_, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "learner, choosing", [("rankrls", rankwise.RankRLSCV), ("ranksvm", rankwise.RankSVMCV)]
+)
+def test_alpha_is_chosen_on_folds_of_pairs_without_labels(files, capsys, learner, choosing):
+    folder, X, _, _, pairs = files
+    command = [
+        "select",
+        str(folder / "data.txt"),
+        str(folder / "model"),
+        "--pairs",
+        str(folder / "pairs.tsv"),
+    ]
+    assert main([*command, "--learner", learner, "--alphas", "0.1,10"]) == 0
+    printed = capsys.readouterr()
+    expected = choosing([0.1, 10.0], cv=5).fit_preferences(X, pairs)
+    model = rankwise.load(folder / "model")
+    assert model.best_ == expected.best_
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+    assert printed.out.startswith("pairwise_error by leave-fold-out\n")
+    assert f"Chosen: alpha {expected.best_['alpha']:g}, " in printed.out
+    assert "Quality" not in printed.out
+    assert main([*command, "--validation", str(folder / "data.txt")]) == 2
+    assert "--pairs chooses on folds of the preferences; leave out --validation." in capsys.readouterr().err
 
 
 def test_neither_labels_nor_pairs_is_refused(files, capsys):

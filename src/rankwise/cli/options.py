@@ -58,6 +58,15 @@ Settings: TypeAlias = Annotated[
 Validation: TypeAlias = Annotated[
     Path | None, typer.Option(metavar="DATA", help="Judged rows to validate on.", show_default=False)
 ]
+Pairs: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Preferences to learn from: preferred, other[, weight], rows from 0; or documents by name, "
+        "under the header qid,preferred,other[,weight].",
+        show_default=False,
+    ),
+]
 Label: TypeAlias = Annotated[str, typer.Option(help="The column of labels.", rich_help_panel="Tables")]
 Qid: TypeAlias = Annotated[
     str | None, typer.Option(help="The column of query labels.", rich_help_panel="Tables")

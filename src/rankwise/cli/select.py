@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from rankwise.cli import options
 from rankwise.cli.learners import SELECTORS, make_learner, parse_choices, parse_numbers
 from rankwise.cli.screen import show_json, show_table
-from rankwise.cli.train import fit, measure_parts, read_parts, summary
+from rankwise.cli.train import fit, fit_pairs, measure_parts, read_parts, summary
+from rankwise.errors import ParameterError
+
+if TYPE_CHECKING:
+    from rankwise.data.ranking import RankingData
 
 
 def run(
@@ -28,7 +32,8 @@ def run(
     cv: Annotated[
         str | None,
         options.of_learner(
-            "leave-query-out (the default), leave-pair-out or a number of folds (ranksvm: 5 by default)."
+            "leave-query-out (the default), leave-pair-out or a number of folds (ranksvm and --pairs: 5 by "
+            "default)."
         ),
     ] = None,
     ties: Annotated[str | None, options.of_learner("keep, drop, or keep,drop to choose.")] = None,
@@ -39,6 +44,7 @@ def run(
     gamma: Annotated[str | None, options.of_learner("Widths of the rbf kernel to choose from.")] = None,
     basis: Annotated[int | None, options.of_learner("How many basis vectors a kernel model has.")] = None,
     settings: options.Settings = None,
+    pairs: options.Pairs = None,
     validation: options.Validation = None,
     label: options.Label = "label",
     qid: options.Qid = "qid",
@@ -49,11 +55,17 @@ def run(
     threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
-    """Choose alpha by exact leave-query-out, on folds or on validation data, and write the best model."""
-    from rankwise.cli.inputs import Reading, check_output, choose_measures, split_list
-    from rankwise.metrics import get_measure
+    """Choose alpha by exact leave-query-out, on folds or on validation data, and write the best model.
+
+    With --pairs, the choice and the model rest on the preferences alone, not on labels.
+    """
+    from rankwise.cli.inputs import Reading, check_output, split_list
 
     check_output(model)
+    if pairs is not None:
+        if validation is not None:
+            raise ParameterError("--pairs chooses on folds of the preferences; leave out --validation.")
+        cv = cv or "5"
     given = {
         "alphas": None if alphas is None else parse_numbers(alphas),
         "cv": int(cv) if cv is not None and cv.isdecimal() else cv,
@@ -67,30 +79,44 @@ def run(
     ranker = make_learner(SELECTORS, learner, given, settings or [])
     parts = read_parts(data, validation, Reading(label, qid, doc, zero_based, scale), split_list(features))
     start = time.perf_counter()
-    fit(ranker, parts["training"], parts.get("validation"))
+    if pairs is None:
+        fit(ranker, parts["training"], parts.get("validation"))
+    else:
+        fit_pairs(ranker, parts["training"], pairs, with_labels=False)
     seconds = time.perf_counter() - start
     ranker.save(model)
     choice = _choice(ranker)
     if json:
         show_json({"model": str(model), "seconds": seconds, **choice})
         return
+    done = f"Chosen: {_chosen(ranker)}\n{summary(ranker, parts['training'], seconds, model)}"
     names = [_name(setting, choice["settings"]) for setting in choice["settings"]]
     lines = [
         (f"{alpha:.6g}", *scores, "best" if alpha == ranker.best_["alpha"] else "")
         for alpha, scores in zip(ranker.alphas_.tolist(), choice["scores"].T.tolist(), strict=True)
     ]
-    show_table(f"{ranker.measure} by {ranker.cv_}", ["alpha", *names, ""], lines)
+    show_table(f"{ranker.measure} by {ranker.cv_}", ["alpha", *names, ""], lines, done if pairs else None)
+    if pairs is None:
+        _show_quality(ranker, parts, done)
+
+
+def _show_quality(ranker: Any, parts: dict[str, RankingData], done: str) -> None:
+    from rankwise.cli.inputs import choose_measures
+    from rankwise.metrics import get_measure
+
     shown = dict.fromkeys([get_measure(ranker.measure), *choose_measures(None, parts["training"])])
     means = measure_parts(ranker, parts, list(shown))
     rows = [(name, *(part[name] for part in means.values())) for name in means["training"]]
+    show_table("Quality of the chosen model", ["measure", *means], rows, done)
+
+
+def _chosen(ranker: Any) -> str:
     # Where the default was taken, the fitted parameter tells what it stood for.
     best = {name: getattr(ranker, f"{name}_", value) for name, value in ranker.best_.items()}
-    chosen = ", ".join(
+    return ", ".join(
         f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}"
         for name, value in best.items()
     )
-    note = f"Chosen: {chosen}\n{summary(ranker, parts['training'], seconds, model)}"
-    show_table("Quality of the chosen model", ["measure", *means], rows, note)
 
 
 def _choice(ranker: Any) -> dict[str, Any]:

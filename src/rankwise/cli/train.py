@@ -58,15 +58,7 @@ def run(
     c: Annotated[
         float | None, typer.Option("-c", help="SVMrank's C; 0.01 by default.", show_default=False)
     ] = None,
-    pairs: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Preferences to learn from as well: preferred, other[, weight], rows from 0; or documents "
-            "by name, under the header qid,preferred,other[,weight].",
-            show_default=False,
-        ),
-    ] = None,
+    pairs: options.Pairs = None,
     labels: Annotated[
         bool, typer.Option("--labels/--no-labels", help="Whether to learn from labels besides --pairs.")
     ] = True,
