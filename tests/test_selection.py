@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold
 
@@ -312,3 +313,21 @@ def test_bad_data_is_named():
         RankRLSCV().fit(X, y, qid, eval_set=X)
     with pytest.raises(DataError, match="the y of eval_set must have"):
         RankRLSCV().fit(X, y, qid, eval_set=(X, y[:-1], qid))
+
+
+@pytest.mark.parametrize("model", [RankRLSCV(alphas=ALPHAS), KernelRankRLSCV(alphas=ALPHAS)])
+def test_leave_query_out_gives_the_same_bits_for_any_number_of_threads(model, monkeypatch):
+    X, y, qid = ranking(m=200)
+    found = []
+    for n_threads in ("1", "4"):
+        monkeypatch.setenv("RANKWISE_NUM_THREADS", n_threads)
+        found.append(clone(model).fit(X, y, qid).scores_)
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("n_queries", [3, 30])  # more rows in a query than features, and fewer
+def test_leave_query_out_does_not_depend_on_how_many_alphas_are_solved_at_once(n_queries, monkeypatch):
+    data = ranking(m=90, n=12, n_queries=n_queries)
+    together = RankRLSCV(alphas=ALPHAS).fit(*data).scores_
+    monkeypatch.setattr("rankwise.solvers.hold_out.BATCH_ENTRIES", 1)
+    np.testing.assert_allclose(RankRLSCV(alphas=ALPHAS).fit(*data).scores_, together, rtol=1e-12)

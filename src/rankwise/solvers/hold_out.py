@@ -14,7 +14,9 @@ the other queries does not change when one is taken out. So the model without a 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import singledispatch
 from typing import Any
 
@@ -23,7 +25,12 @@ import numpy as np
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.solvers.spaces import ExampleSpace, FeatureSpace
 from rankwise.solvers.spectrum import RidgeSystem, Spectrum
+from rankwise.threads import one_blas_thread, resolve_threads
 from rankwise.types import Floats, Ints
+
+# The systems of so many alphas are solved at once as have this many entries: calling for a small one takes
+# longer than solving it.
+BATCH_ENTRIES = 1 << 18
 
 
 @singledispatch
@@ -53,8 +60,9 @@ def _(space: FeatureSpace, folds: Sequence[Ints], alphas: Floats) -> Floats:
     downdate = space.system.spectrum.resolves(smallest) or smallest == 0.0
     spectrum = space.spectrum(smallest)
     scores = np.full((F.n_rows, len(alphas)), np.nan)
-    for fold in folds:
-        places = [slice(int(F.queries.offsets[q]), int(F.queries.offsets[q + 1])) for q in fold]
+
+    def score(fold: Ints) -> None:
+        places = _places_of(F, fold)
         rows = _rows_of(F, places)
         X = space.design.rows(rows)
         Z = _differences_of_rows(F, X, places)
@@ -65,6 +73,8 @@ def _(space: FeatureSpace, folds: Sequence[Ints], alphas: Floats) -> Floats:
         else:
             coef = _without_block(spectrum, Z, t, alphas)
         scores[rows] = X @ coef.T
+
+    _for_each(folds, score)
     return scores
 
 
@@ -76,8 +86,9 @@ def _(space: ExampleSpace, folds: Sequence[Ints], alphas: Floats) -> Floats:
     g = U.T @ t  # with its parts in the null space of the kernel, which the other queries may reach
     to_scores = (space.kernel @ F.adjoint(U)) * (spectrum.values > 0)  # KFᵀu = 0 where FKFᵀu = 0
     scores = np.full((F.n_rows, len(alphas)), np.nan)
-    for fold in folds:
-        places = [slice(int(F.queries.offsets[q]), int(F.queries.offsets[q + 1])) for q in fold]
+
+    def score(fold: Ints) -> None:
+        places = _places_of(F, fold)
         block, rows = np.concatenate([U[place] for place in places]), _rows_of(F, places)
         for a, alpha in enumerate(alphas):
             if alpha == 0.0:
@@ -86,25 +97,40 @@ def _(space: ExampleSpace, folds: Sequence[Ints], alphas: Floats) -> Floats:
             D = spectrum.inverse(alpha)
             e = np.linalg.solve((block * D) @ block.T, block @ (D * g))
             scores[rows, a] = to_scores[rows] @ (D * (g - block.T @ e))
+
+    _for_each(folds, score)
     return scores
+
+
+def _for_each(folds: Sequence[Ints], score: Callable[[Ints], None]) -> None:
+    """Score every fold, several at a time: their matrices are too small for the threads of BLAS."""
+    with one_blas_thread(), ThreadPoolExecutor(resolve_threads()) as pool:
+        deque(pool.map(score, folds), maxlen=0)
 
 
 def _without_block(spectrum: Spectrum, Z: Floats, t: Floats, alphas: Floats) -> Floats:
     """Weights without the block of differences Z with targets t, for each alpha: shape (n_alphas, n)."""
-    ZV = Z @ spectrum.vectors
+    ZV, target = Z @ spectrum.vectors, spectrum.target
     h, n = ZV.shape
-    inner = np.empty((n, len(alphas)))
-    if h < n:
-        for a, alpha in enumerate(alphas):
-            D = spectrum.inverse(alpha)
-            e = np.linalg.solve(np.eye(h) - (ZV * D) @ ZV.T, t - ZV @ (D * spectrum.target))
-            inner[:, a] = D * (spectrum.target - ZV.T @ e)
-    else:
-        block, rest = ZV.T @ ZV, spectrum.target - ZV.T @ t
-        for a, alpha in enumerate(alphas):
-            root = np.sqrt(spectrum.inverse(alpha))
-            inner[:, a] = root * np.linalg.solve(np.eye(n) - block * np.outer(root, root), root * rest)
-    return (spectrum.vectors @ inner).T
+    block, rest = (None, None) if h < n else (ZV.T @ ZV, target - ZV.T @ t)
+    inner = np.empty((len(alphas), n))
+    step = max(1, BATCH_ENTRIES // (n * min(h, n)))
+    for some in (slice(first, first + step) for first in range(0, len(alphas), step)):
+        D = spectrum.inverse(alphas[some]).T
+        if block is None:
+            left = np.eye(h) - (ZV * D[:, None, :]) @ ZV.T
+            e = _solve_stack(left, t - (D * target) @ ZV.T)
+            inner[some] = D * (target - e @ ZV)
+        else:
+            root = np.sqrt(D)
+            left = np.eye(n) - block * (root[:, :, None] * root[:, None, :])
+            inner[some] = root * _solve_stack(left, root * rest)
+    return inner @ spectrum.vectors.T
+
+
+def _solve_stack(left: Floats, right: Floats) -> Floats:
+    """The solutions of several systems, one a row."""
+    return np.asarray(np.linalg.solve(left, right[:, :, None])[:, :, 0])
 
 
 def _prefers_downdate(h: int, n: int, n_alphas: int) -> bool:
@@ -128,6 +154,10 @@ def _query_differences(space: FeatureSpace | ExampleSpace) -> QueryDifferences:
     if not isinstance(F, QueryDifferences) or space.loss.target.ndim != 1:
         raise TypeError("Only a loss on the scores of one target can be held out by query.")
     return F
+
+
+def _places_of(F: QueryDifferences, fold: Ints) -> list[slice]:
+    return [slice(int(F.queries.offsets[q]), int(F.queries.offsets[q + 1])) for q in fold]
 
 
 def _rows_of(F: QueryDifferences, places: list[slice]) -> Ints:
