@@ -37,6 +37,27 @@ def test_the_table_marks_the_choice(folder, capsys):
     assert "optimality conditions hold within" in printed
 
 
+def test_any_other_parameter_can_be_set(folder, capsys):
+    options = ["--kernel", "polynomial", "--set", "degree=2", "--model", str(folder / "squares")]
+    assert main(["path", str(folder / "train.txt"), "--graph", "reduced", "--scale", *options]) == 0
+    assert rankwise.load(folder / "squares").degree_ == 2
+    assert main(["path", str(folder / "train.txt"), "--set", "depth=2"]) == 2
+    assert "The learner path has no option 'depth'; it has kernel, gamma" in capsys.readouterr().err
+
+
+def test_a_measure_nobody_knows_is_refused_before_the_path_is_followed(folder, capsys, monkeypatch):
+    monkeypatch.setattr(rankwise.RankSVMPath, "fit", lambda *_, **__: pytest.fail("the path was followed"))
+    assert main(["path", str(folder / "train.txt"), "--measure", "beauty"]) == 2
+    assert "There is no measure 'beauty'" in capsys.readouterr().err
+
+
+def test_a_table_without_queries_is_one_ranking(folder, capsys):
+    rows = "a,b,label\n1,0,0\n0,1,1\n1,1,1\n0,0,0\n"
+    (folder / "classes.csv").write_text(rows, encoding="utf-8")
+    assert main(["path", str(folder / "classes.csv"), "--qid", "", "--measure", "auc", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["n_pairs"] == 4
+
+
 @pytest.mark.parametrize(
     "options, message",
     [

@@ -69,7 +69,8 @@ Pairs: TypeAlias = Annotated[
 ]
 Label: TypeAlias = Annotated[str, typer.Option(help="The column of labels.", rich_help_panel="Tables")]
 Qid: TypeAlias = Annotated[
-    str | None, typer.Option(help="The column of query labels.", rich_help_panel="Tables")
+    str | None,
+    typer.Option(help="The column of query labels; '' for one global ranking.", rich_help_panel="Tables"),
 ]
 Doc: TypeAlias = Annotated[
     str | None, typer.Option(help="The column of document labels.", rich_help_panel="Tables")

@@ -30,7 +30,7 @@ def run(
     ] = None,
     kernel: Annotated[str, options.of_learner("rbf, linear or polynomial.")] = "rbf",
     gamma: Annotated[
-        float | None, options.of_learner("Width of the rbf kernel; 1 / features by default.")
+        float | None, options.of_learner("Scale of the rbf or polynomial kernel; 1 / features by default.")
     ] = None,
     graph: Annotated[str, options.of_learner("Pairs: full, or reduced to about two a row.")] = "full",
     weighting: Annotated[str, options.of_learner("What counts alike: query, pair or example.")] = "query",
@@ -38,6 +38,7 @@ def run(
         float | None, options.of_learner("Where the path ends; 1/1000 of its start by default.")
     ] = None,
     max_events: Annotated[int | None, options.of_learner("Stop after so many breakpoints.")] = None,
+    settings: options.Settings = None,
     measure: Annotated[str, typer.Option(help="What to choose alpha by.")] = "pairwise_error",
     model: Annotated[
         Path | None, typer.Option(metavar="MODEL", help="Write the chosen model here.", show_default=False)
@@ -58,26 +59,23 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Follow kernel RankSVM along all regularizations and choose the best on validation rows."""
-    import rankwise
     from rankwise.cli.inputs import Reading, check_output, read_data, read_more, split_list
+    from rankwise.cli.learners import make_learner
     from rankwise.cli.train import record_features
+    from rankwise.metrics import get_measure
 
     for output in (model, plot):
         if output is not None:
             check_output(output)
     if plot is not None:
         _check_plot(plot)
+    get_measure(measure)
     how = Reading(label, qid, doc, zero_based, scale)
     training = read_data(data, how, features=split_list(features))
     judged = training if validation is None else read_more(validation, how, training)
-    ranker = rankwise.RankSVMPath(
-        kernel=kernel,
-        gamma=gamma,
-        graph=graph,
-        weighting=weighting,
-        alpha_min=alpha_min,
-        max_events=max_events,
-    )
+    given = {"kernel": kernel, "gamma": gamma, "graph": graph, "weighting": weighting}
+    given |= {"alpha_min": alpha_min, "max_events": max_events}
+    ranker = make_learner({"path": "RankSVMPath"}, "path", given, settings or [])
     seconds = _follow(ranker, training)
     ranker.select(judged.X, judged.y, judged.qid, measure)
     record_features(ranker, training)
