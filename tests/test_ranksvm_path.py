@@ -251,6 +251,15 @@ def test_progress_runs_from_zero_to_one():
     assert clone(model).fit(X, y, qid).n_events_ == model.n_events_
 
 
+def test_progress_ends_at_one_when_every_pair_is_satisfied_early():
+    seen = []
+    model = RankSVMPath(kernel="linear").fit(
+        [[0.0], [1.0]], [0, 1], on_event=lambda *event: seen.append(event)
+    )
+    assert model.alphas_[-1] > 0.001 * model.alphas_[0]
+    assert seen[-1][0] == 1.0
+
+
 @pytest.mark.parametrize("fit", ["labels", "preferences"])
 def test_too_many_rows_are_refused_before_the_kernel_matrix_is_made(fit, monkeypatch):
     X, y, qid = toy()

@@ -29,6 +29,10 @@ def test_it_lies_midway_between_the_classes():
     assert best_threshold([1, 1, 2, 2], [0.0, 1.0, 3.0, 4.0]) == 2.0
 
 
+def test_scores_of_any_size_can_be_cut():
+    assert 1e308 < best_threshold([0, 1], [1e308, 1.5e308]) < 1.5e308
+
+
 def test_more_than_two_labels_are_refused():
     with pytest.raises(DataError, match="y has 3"):
         best_threshold([0, 1, 2], [0.0, 1.0, 2.0])

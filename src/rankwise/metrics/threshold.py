@@ -44,5 +44,5 @@ def best_threshold(y: ArrayLike, scores: ArrayLike) -> float:
         return float(ascending[0])
     if cut == len(ascending):
         return float(np.nextafter(ascending[-1], np.inf))
-    middle = (ascending[cut - 1] + ascending[cut]) / 2
+    middle = ascending[cut - 1] / 2 + ascending[cut] / 2
     return float(middle if middle > ascending[cut - 1] else ascending[cut])

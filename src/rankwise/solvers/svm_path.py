@@ -37,6 +37,9 @@ class End(IntEnum):
     INTERRUPTED = 6
 
 
+CONVERGED = (End.REACHED_FLOOR, End.ALL_SATISFIED)
+
+
 @dataclass(frozen=True)
 class SVMPath(PathSolutions):
     """Every solution from the first breakpoint down to the last level reached, and how good they are.
@@ -106,7 +109,8 @@ def ranking_svm_path(
         while end is End.RUNNING:
             end = End(walk.follow(floor, tolerance, limit, EVENTS_PER_REPORT))
             if on_event is not None:
-                done = 1.0 if floor >= first else np.log(walk.level / first) / np.log(floor / first)
+                whole = end in CONVERGED or floor >= first
+                done = 1.0 if whole else np.log(walk.level / first) / np.log(floor / first)
                 on_event(float(done), walk.n_breakpoints - 1, walk.active_size)
     except KeyboardInterrupt:
         if walk.n_breakpoints == 0:
@@ -152,7 +156,7 @@ def _read(walk: _native.PathWalk, graph: PreferenceGraph, end: End, tolerance: f
         violations=violations,
         active_sizes=active_sizes,
         complete=end is End.ALL_SATISFIED,
-        converged=end in (End.REACHED_FLOOR, End.ALL_SATISFIED),
+        converged=end in CONVERGED,
         message=message,
         offsets=offsets,
         pairs=pairs,
