@@ -158,7 +158,7 @@ def selection_share(
         "selection": lambda: model.select(*validation),
         "one": lambda: one.select(*validation),
     }
-    repeats = 5 if model.n_events_ > 2000 else 30
+    repeats = 5 if model.n_events_ > 2000 else 100
     with threadpool_limits(1, user_api="blas"):
         times = best_times(alternatives, repeats, clock=time.process_time)
     share = times["selection"] / times["path"]

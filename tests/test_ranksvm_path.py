@@ -13,7 +13,7 @@ from graded_queries import toy
 from rankwise import DataError, KernelRankRLS, ParameterError, RankSVM, RankSVMPath
 from rankwise.metrics import get_measure
 from rankwise.operators.kernel import Kernel
-from rankwise.selection import breakpoints
+from rankwise.solvers import path_scores
 
 
 def objective(X, y, qid, weighting, scores, square, alpha):
@@ -76,9 +76,10 @@ def test_alpha_f_is_linear_between_breakpoints():
 
 
 @pytest.mark.parametrize("measure", ["pairwise_error", "ndcg@5", "kendall_tau_b", "pairwise_error_micro"])
-@pytest.mark.parametrize("block", [300, 1 << 18])
-def test_select_measures_every_breakpoint_as_predict_would(measure, block, monkeypatch):
-    monkeypatch.setattr(breakpoints, "BLOCK_SCORES", block)
+@pytest.mark.parametrize("at_once", [300, 1 << 18])
+def test_select_measures_every_breakpoint_as_predict_would(measure, at_once, monkeypatch):
+    for limit in ("TABLE_SCORES", "COUNTED_SCORES"):
+        monkeypatch.setattr(path_scores, limit, at_once)
     X, y, qid = toy()
     X_val, y_val, qid_val = toy(n=30, seed=1)
     y_val = np.maximum(y_val, 0)
@@ -91,6 +92,23 @@ def test_select_measures_every_breakpoint_as_predict_would(measure, block, monke
     assert model.alpha_ == max(
         a for a, v in zip(model.alphas_, expected, strict=True) if abs(v - best) < 1e-12
     )
+
+
+@pytest.mark.parametrize("n_queries", [1, 40])
+def test_threads_that_share_a_long_path_count_the_same_pairs(n_queries):
+    rng = np.random.default_rng(0)
+    X, y, qid = toy()
+    model = RankSVMPath(kernel="linear").fit(X, y, qid)
+    rows = rng.normal(size=(4000, X.shape[1]))
+    labels, queries = rng.integers(0, 4, 4000), rng.integers(0, n_queries, 4000)
+    prepared = get_measure("pairwise_error_micro").on(labels, queries)
+    K_columns = X @ rows.T
+    one, two = (path_scores.PathScores(model._path, K_columns, n_threads=n) for n in (1, 2))
+    assert len(one) * len(rows) > 2 << 18  # several chunks
+    np.testing.assert_array_equal(prepared.along(one), prepared.along(two))
+    # From another start, rounding may order another way a few of six million pairs.
+    expected = np.concatenate([prepared.many(table) for table in one.tables()])
+    np.testing.assert_allclose(prepared.along(one), expected, rtol=0, atol=1e-6)
 
 
 def test_tied_validation_scores_are_measured_where_they_are_tied():

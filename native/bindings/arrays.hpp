@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "kernels/pair_counts.hpp"
+
 namespace rankwise {
 
 namespace nb = nanobind;
@@ -21,15 +23,30 @@ using Indices = Vector<const std::int64_t>;
 template <class T>
 using Table = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+template <class T>
+using Tables = nb::ndarray<T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
 // Null when the caller passed None.
 template <class T>
 T* data_or_null(const std::optional<Vector<T>>& array) {
     return array ? array->data() : nullptr;
 }
 
+inline QueryRows query_rows(const Indices& offsets) {
+    return {offsets.data(), static_cast<std::int64_t>(offsets.shape(0)) - 1};
+}
+
+// The three thirds of an array: discordant pairs, those tied in the scores, those tied in the labels besides.
+template <class Array>
+auto three_counts(const Array& counts) -> PairCounts<typename Array::Scalar> {
+    const std::size_t third = counts.size() / 3;
+    return {counts.data(), counts.data() + third, counts.data() + 2 * third};
+}
+
 void bind_hinge(nb::module_& module);
 void bind_measures(nb::module_& module);
 void bind_centring(nb::module_& module);
+void bind_distances(nb::module_& module);
 void bind_letor(nb::module_& module);
 void bind_products(nb::module_& module);
 void bind_shifts(nb::module_& module);

@@ -8,14 +8,6 @@
 #include "kernels/ranking.hpp"
 
 namespace rankwise {
-namespace {
-
-QueryRows query_rows(const Indices& offsets) {
-    return {offsets.data(), static_cast<std::int64_t>(offsets.shape(0)) - 1};
-}
-
-}  // namespace
-
 void bind_measures(nb::module_& module) {
     module.def(
         "rank_rows",
@@ -51,41 +43,35 @@ void bind_measures(nb::module_& module) {
         nb::arg("values").noconvert(), nb::arg("n_threads"));
     module.def(
         "count_pairs",
-        [](Indices offsets, Indices level, Doubles scores, Vector<std::int64_t> discordant,
-           Vector<std::int64_t> tied_scores, Vector<std::int64_t> tied_both, int n_threads) {
+        [](Indices offsets, Indices level, Doubles scores, Table<std::int64_t> counts, int n_threads) {
             const QueryRows rows = query_rows(offsets);
             nb::gil_scoped_release release;
-            count_pairs(rows, level.data(), scores.data(),
-                        {discordant.data(), tied_scores.data(), tied_both.data()}, n_threads);
+            count_pairs(rows, level.data(), scores.data(), three_counts(counts), n_threads);
         },
-        nb::arg("offsets"), nb::arg("level"), nb::arg("scores"), nb::arg("discordant").noconvert(),
-        nb::arg("tied_scores").noconvert(), nb::arg("tied_both").noconvert(), nb::arg("n_threads"));
+        nb::arg("offsets"), nb::arg("level"), nb::arg("scores"), nb::arg("counts").noconvert(),
+        nb::arg("n_threads"));
     module.def(
-        "count_nearby_pairs",
-        [](Indices offsets, Indices level, Indices column, Table<const double> scores,
-           Table<std::int64_t> discordant, Table<std::int64_t> tied_scores, Table<std::int64_t> tied_both,
+        "count_weighted_pairs",
+        [](Indices offsets, Indices level, Doubles scores, Doubles row_weight, Table<double> counts,
            int n_threads) {
             const QueryRows rows = query_rows(offsets);
             nb::gil_scoped_release release;
-            count_nearby_pairs(rows, level.data(), column.data(), scores.data(),
-                               static_cast<std::int64_t>(scores.shape(0)),
-                               {discordant.data(), tied_scores.data(), tied_both.data()}, n_threads);
-        },
-        nb::arg("offsets"), nb::arg("level"), nb::arg("column"), nb::arg("scores"),
-        nb::arg("discordant").noconvert(), nb::arg("tied_scores").noconvert(),
-        nb::arg("tied_both").noconvert(), nb::arg("n_threads"));
-    module.def(
-        "count_weighted_pairs",
-        [](Indices offsets, Indices level, Doubles scores, Doubles row_weight, Vector<double> discordant,
-           Vector<double> tied_scores, Vector<double> tied_both, int n_threads) {
-            const QueryRows rows = query_rows(offsets);
-            nb::gil_scoped_release release;
-            count_weighted_pairs(rows, level.data(), scores.data(), row_weight.data(),
-                                 {discordant.data(), tied_scores.data(), tied_both.data()}, n_threads);
+            count_weighted_pairs(rows, level.data(), scores.data(), row_weight.data(), three_counts(counts),
+                                 n_threads);
         },
         nb::arg("offsets"), nb::arg("level"), nb::arg("scores"), nb::arg("row_weight"),
-        nb::arg("discordant").noconvert(), nb::arg("tied_scores").noconvert(),
-        nb::arg("tied_both").noconvert(), nb::arg("n_threads"));
+        nb::arg("counts").noconvert(), nb::arg("n_threads"));
+    module.def(
+        "count_nearby_pairs",
+        [](Indices offsets, Indices level, Indices column, Table<const double> scores,
+           Tables<std::int64_t> counts, int n_threads) {
+            const LabelledRows rows{query_rows(offsets), level.data(), column.data()};
+            nb::gil_scoped_release release;
+            count_nearby_pairs(rows, scores.data(), static_cast<std::int64_t>(scores.shape(0)),
+                               three_counts(counts), n_threads);
+        },
+        nb::arg("offsets"), nb::arg("level"), nb::arg("column"), nb::arg("scores"),
+        nb::arg("counts").noconvert(), nb::arg("n_threads"));
 }
 
 }  // namespace rankwise

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "bindings/arrays.hpp"
-#include "kernels/path_scores.hpp"
+#include "kernels/path_counts.hpp"
 #include "kernels/path_walk.hpp"
 
 namespace rankwise {
@@ -31,6 +31,32 @@ int follow(BoundWalk& bound, double floor, double tolerance, std::int64_t max_ev
     nb::gil_scoped_release release;
     return static_cast<int>(bound.walk.follow({floor, tolerance, max_events}, n_events));
 }
+
+// A path, the kernel values that other rows feel it through, and the arrays that hold both.
+struct BoundScores {
+    BoundScores(Rows32 pairs, Doubles changes, Indices offsets, Rows32 better, Rows32 worse, Doubles weight,
+                Table<const double> kernel)
+        : pairs(pairs),
+          changes(changes),
+          offsets(offsets),
+          better(better),
+          worse(worse),
+          weight(weight),
+          kernel(kernel),
+          path{{pairs.data(), changes.data(), offsets.data()},
+               {better.data(), worse.data(), weight.data(), static_cast<std::int64_t>(weight.shape(0))},
+               {kernel.data(), static_cast<std::int64_t>(kernel.shape(0)),
+                static_cast<std::int64_t>(kernel.shape(1))}} {}
+
+    Rows32 pairs;
+    Doubles changes;
+    Indices offsets;
+    Rows32 better;
+    Rows32 worse;
+    Doubles weight;
+    Table<const double> kernel;
+    ScoredPath path;
+};
 
 template <class T>
 void copy_front(const std::vector<T>& from, Vector<T>& to) {
@@ -62,21 +88,29 @@ void bind_path(nb::module_& module) {
             copy_front(bound.walk.log().pairs, pairs);
             copy_front(bound.walk.log().changes, changes);
         });
-    module.def(
-        "scores_along_path",
-        [](Rows32 pairs, Doubles changes, Indices offsets, Rows32 better, Rows32 worse,
-           Table<const double> kernel, Table<double> scores, int n_threads) {
-            const PathChanges path{pairs.data(), changes.data(), offsets.data(),
-                                   static_cast<std::int64_t>(offsets.shape(0)) - 1};
-            const WeightedPairs graph{better.data(), worse.data(), nullptr,
-                                      static_cast<std::int64_t>(better.shape(0))};
-            const KernelColumns columns{kernel.data(), static_cast<std::int64_t>(kernel.shape(0)),
-                                        static_cast<std::int64_t>(kernel.shape(1))};
-            nb::gil_scoped_release release;
-            scores_along_path(path, graph, columns, scores.data(), n_threads);
-        },
-        nb::arg("pairs"), nb::arg("changes"), nb::arg("offsets"), nb::arg("better"), nb::arg("worse"),
-        nb::arg("kernel"), nb::arg("scores").noconvert(), nb::arg("n_threads"));
+    nb::class_<BoundScores>(module, "PathScores")
+        .def(nb::init<Rows32, Doubles, Indices, Rows32, Rows32, Doubles, Table<const double>>(),
+             nb::arg("pairs"), nb::arg("changes"), nb::arg("offsets"), nb::arg("better"), nb::arg("worse"),
+             nb::arg("weight"), nb::arg("kernel"))
+        .def(
+            "follow",
+            [](const BoundScores& bound, std::int64_t first, Table<double> scores, int n_threads) {
+                const auto n_steps = static_cast<std::int64_t>(scores.shape(0)) - 1;
+                nb::gil_scoped_release release;
+                scores_along_path(bound.path, first, n_steps, scores.data(), n_threads);
+            },
+            nb::arg("first"), nb::arg("scores").noconvert(), nb::arg("n_threads"))
+        .def(
+            "count_pairs",
+            [](const BoundScores& bound, std::int64_t first, Indices queries, Indices level, Indices column,
+               Tables<std::int64_t> counts, int n_threads) {
+                const LabelledRows rows{query_rows(queries), level.data(), column.data()};
+                const auto n = static_cast<std::int64_t>(counts.shape(1));
+                nb::gil_scoped_release release;
+                count_pairs_along_path(bound.path, first, n, rows, three_counts(counts), n_threads);
+            },
+            nb::arg("first"), nb::arg("queries"), nb::arg("level"), nb::arg("column"),
+            nb::arg("counts").noconvert(), nb::arg("n_threads"));
 }
 
 }  // namespace rankwise

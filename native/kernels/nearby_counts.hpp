@@ -2,16 +2,39 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
+#include "kernels/counted_order.hpp"
 #include "kernels/pair_counts.hpp"
 
 namespace rankwise {
 
-// What count_pairs gives for each of n_vectors score vectors (rows of `scores`, whose column column[i] is row
-// i), one row of each output a vector. O(h + the pairs that change places) for a query of h rows, and never
-// more than a constant times count_pairs.
-void count_nearby_pairs(QueryRows rows, const std::int64_t* level, const std::int64_t* column,
-                        const double* scores, std::int64_t n_vectors, PairCounts<std::int64_t> out,
-                        int n_threads);
+// Rows by query, inside a query by descending label, and how score vectors hold them.
+struct LabelledRows {
+    QueryRows queries;
+    const std::int64_t* level;   // as in count_pairs
+    const std::int64_t* column;  // column[i] of a vector is the score of row i
+
+    std::int64_t count() const { return queries.offsets[queries.n_queries]; }
+};
+
+// Counts vector after vector from the order of the one before.
+class NearbyCounts {
+  public:
+    explicit NearbyCounts(LabelledRows rows);
+
+    // What count_pairs gives for the vectors first .. first + n (rows of `scores`): rows of each output, one
+    // a vector.
+    void count(const double* scores, std::int64_t first, std::int64_t n, PairCounts<std::int64_t> out);
+
+  private:
+    std::int64_t n_rows_;
+    std::vector<std::int64_t> level_of_;
+    std::vector<CountedOrder> orders_;  // one a query
+};
+
+// What count_pairs gives for each of n_vectors score vectors, the rows of `scores`.
+void count_nearby_pairs(LabelledRows rows, const double* scores, std::int64_t n_vectors,
+                        PairCounts<std::int64_t> out, int n_threads);
 
 }  // namespace rankwise

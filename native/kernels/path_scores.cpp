@@ -22,7 +22,7 @@ class CoefficientChanges {
         changes_.resize(n);
     }
 
-    void collect(const PathChanges& path, const WeightedPairs& pairs, std::int64_t step) {
+    void collect(const PathChanges& steps, const WeightedPairs& pairs, std::int64_t step) {
         double* change = change_.data();
         std::int32_t* rows = rows_.data();
         char* seen = seen_.data();
@@ -34,9 +34,9 @@ class CoefficientChanges {
             seen[row] = 1;
             change[row] += value;
         };
-        for (std::int64_t k = path.offsets[step]; k < path.offsets[step + 1]; ++k) {
-            add(pairs.better[path.pairs[k]], path.changes[k]);
-            add(pairs.worse[path.pairs[k]], -path.changes[k]);
+        for (std::int64_t k = steps.offsets[step]; k < steps.offsets[step + 1]; ++k) {
+            add(pairs.better[steps.pairs[k]], steps.changes[k]);
+            add(pairs.worse[steps.pairs[k]], -steps.changes[k]);
         }
         for (std::int64_t k = 0; k < n; ++k) {
             changes_[k] = change[rows[k]];
@@ -61,22 +61,23 @@ class CoefficientChanges {
 
 }  // namespace
 
-void scores_along_path(PathChanges path, WeightedPairs pairs, KernelColumns kernel, double* scores,
+void scores_along_path(const ScoredPath& path, std::int64_t first, std::int64_t n_steps, double* scores,
                        int n_threads) {
-    const std::int64_t n_rows = kernel.n_columns;
-    const std::int64_t n_chunks = (n_rows + kRowsPerChunk - 1) / kRowsPerChunk;
-    const std::int64_t n_changes = path.offsets[path.n_steps] - path.offsets[0];
-    for_each_chunk(n_chunks, threads_worth(n_changes * n_rows, n_threads), [&](std::int64_t chunk) {
-        const std::int64_t first = chunk * kRowsPerChunk;
-        const std::int64_t width = std::min(kRowsPerChunk, n_rows - first);
+    const KernelColumns& kernel = path.kernel;
+    const std::int64_t n_columns = kernel.n_columns;
+    const std::int64_t n_chunks = (n_columns + kRowsPerChunk - 1) / kRowsPerChunk;
+    const std::int64_t* offsets = path.changes.offsets + first;
+    const std::int64_t work = (offsets[n_steps] - offsets[0]) * n_columns;
+    for_each_chunk(n_chunks, threads_worth(work, n_threads), [&](std::int64_t chunk) {
+        const std::int64_t column = chunk * kRowsPerChunk;
+        const std::int64_t width = std::min(kRowsPerChunk, n_columns - column);
         CoefficientChanges changes(kernel.n_rows);
-        for (std::int64_t t = 0; t < path.n_steps; ++t) {
-            changes.collect(path, pairs, t);
-            double* next = scores + (t + 1) * n_rows + first;
-            std::copy(next - n_rows, next - n_rows + width, next);
-            add_rows(
-                {kernel.values + first, kernel.n_columns, changes.rows(), changes.values(), changes.size()},
-                width, next);
+        for (std::int64_t t = 0; t < n_steps; ++t) {
+            changes.collect(path.changes, path.pairs, first + t);
+            double* next = scores + (t + 1) * n_columns + column;
+            std::copy(next - n_columns, next - n_columns + width, next);
+            add_rows({kernel.values + column, n_columns, changes.rows(), changes.values(), changes.size()},
+                     width, next);
         }
     });
 }

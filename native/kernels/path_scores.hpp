@@ -7,13 +7,12 @@
 
 namespace rankwise {
 
-// Change k adds changes[k] to the multiplier of pair pairs[k]; those on the way to breakpoint t + 1 are
-// offsets[t] .. offsets[t + 1] (offsets[0] is the first of them).
+// Multipliers begin at the pairs' weights; change k adds changes[k] to that of pair pairs[k]. Those on the
+// way from breakpoint t to the next are offsets[t] .. offsets[t + 1].
 struct PathChanges {
     const std::int32_t* pairs;
     const double* changes;
     const std::int64_t* offsets;
-    std::int64_t n_steps;
 };
 
 // Row i holds the kernel values between training row i and other rows.
@@ -23,9 +22,16 @@ struct KernelColumns {
     std::int64_t n_columns;
 };
 
-// Row t of `scores` (n_steps + 1 rows, as wide as the kernel) is λ f of those other rows at breakpoint t; row
-// 0 is given, the rest are computed.
-void scores_along_path(PathChanges path, WeightedPairs pairs, KernelColumns kernel, double* scores,
+// A path, and the kernel values through which other rows feel it.
+struct ScoredPath {
+    PathChanges changes;
+    WeightedPairs pairs;
+    KernelColumns kernel;
+};
+
+// Row t of `scores` is λ f of the other rows at breakpoint first + t; row 0 is given, the n_steps after it
+// are computed.
+void scores_along_path(const ScoredPath& path, std::int64_t first, std::int64_t n_steps, double* scores,
                        int n_threads);
 
 }  // namespace rankwise

@@ -40,6 +40,7 @@ def centred_rows(
     out: Floats,
     n_threads: int,
 ) -> None: ...
+def negative_half_distances(values: Floats, half_a: Floats, half_b: Floats) -> None: ...
 def shifted_update(
     active: Ints,
     step: Floats,
@@ -64,34 +65,12 @@ def average_precision(
 def cascade(
     offsets: Ints, first: Ints, end: Ints, stop: Floats, cutoff: int, values: Floats, n_threads: int
 ) -> None: ...
-def count_pairs(
-    offsets: Ints,
-    level: Ints,
-    scores: Floats,
-    discordant: Ints,
-    tied_scores: Ints,
-    tied_both: Ints,
-    n_threads: int,
+def count_pairs(offsets: Ints, level: Ints, scores: Floats, counts: Ints, n_threads: int) -> None: ...
+def count_weighted_pairs(
+    offsets: Ints, level: Ints, scores: Floats, row_weight: Floats, counts: Floats, n_threads: int
 ) -> None: ...
 def count_nearby_pairs(
-    offsets: Ints,
-    level: Ints,
-    column: Ints,
-    scores: Floats,
-    discordant: Ints,
-    tied_scores: Ints,
-    tied_both: Ints,
-    n_threads: int,
-) -> None: ...
-def count_weighted_pairs(
-    offsets: Ints,
-    level: Ints,
-    scores: Floats,
-    row_weight: Floats,
-    discordant: Floats,
-    tied_scores: Floats,
-    tied_both: Floats,
-    n_threads: int,
+    offsets: Ints, level: Ints, column: Ints, scores: Floats, counts: Ints, n_threads: int
 ) -> None: ...
 def format_entries(
     indptr: Ints, indices: Ints, values: AnyArray, first_index: int, n_threads: int
@@ -126,16 +105,22 @@ def sum_active(
     n_threads: int,
 ) -> None: ...
 def minimize_on_simplex(H: Floats, b: Floats, x: Floats) -> None: ...
-def scores_along_path(
-    pairs: NDArray[np.int32],
-    changes: Floats,
-    offsets: Ints,
-    better: NDArray[np.int32],
-    worse: NDArray[np.int32],
-    kernel: Floats,
-    scores: Floats,
-    n_threads: int,
-) -> None: ...
+
+class PathScores:
+    def __init__(
+        self,
+        pairs: NDArray[np.int32],
+        changes: Floats,
+        offsets: Ints,
+        better: NDArray[np.int32],
+        worse: NDArray[np.int32],
+        weight: Floats,
+        kernel: Floats,
+    ) -> None: ...
+    def follow(self, first: int, scores: Floats, n_threads: int) -> None: ...
+    def count_pairs(
+        self, first: int, queries: Ints, level: Ints, column: Ints, counts: Ints, n_threads: int
+    ) -> None: ...
 
 class PathWalk:
     def __init__(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable
 from typing import Any, Self
 
@@ -17,8 +18,9 @@ from rankwise.metrics import Measure, get_measure
 from rankwise.persist.fields import Fields, array, value
 from rankwise.preferences.graphs import PreferenceGraph
 from rankwise.preferences.queries import group_rows
-from rankwise.selection.breakpoints import measure_breakpoints
+from rankwise.solvers.path_scores import PathScores
 from rankwise.solvers.path_solutions import PathSolutions
+from rankwise.threads import resolve_threads
 from rankwise.types import Floats, Ints
 from rankwise.validation import check_number, check_rows
 
@@ -86,13 +88,14 @@ class PathRanker(KernelRanker):
             raise DataError("select needs the qid of the validation rows: the path was fitted with one.")
         rows = check_rows(self, X)
         chosen = get_measure(measure)
-        prepared = chosen.on(y, group_rows(qid, rows.shape[0]))
-        if prepared.left_out.all():
+        n_threads = resolve_threads()
+        prepared = chosen.on(y, group_rows(qid, rows.shape[0]), n_threads=n_threads)
+        # λ f, a positive multiple of f, orders rows alike.
+        values = prepared.along(PathScores(path, self._kernel_columns(rows), n_threads))
+        if math.isnan(values[0]):
             raise DataError(f"{chosen.name} has no value on the validation rows: {prepared.left_out_reason}.")
-        values = measure_breakpoints(path, self._kernel_columns(rows), prepared)
         self.path_error_ = values
-        best = int(np.argmax(values) if chosen.higher_is_better else np.argmin(values))
-        self._choose(float(self.alphas_[best]))
+        self._choose(int(values.argmax() if chosen.higher_is_better else values.argmin()))
         return self
 
     def plot(self, title: str = "Path") -> Any:
@@ -101,9 +104,9 @@ class PathRanker(KernelRanker):
         measured = getattr(self, "path_error_", None)
         return draw_path(self.alphas_, self.active_size_, measured, self.alpha_, title)
 
-    def _choose(self, alpha: float) -> None:
-        self.alpha_ = alpha
-        self.dual_coef_ = self.coef_at(alpha)
+    def _choose(self, breakpoint: int) -> None:
+        self.alpha_ = float(self.alphas_[breakpoint])
+        self.dual_coef_ = self._path.coefficients_of(breakpoint)
 
     def _known_path(self) -> PathSolutions:
         path: PathSolutions | None = getattr(self, "_path", None)

@@ -231,4 +231,4 @@ class RankSVMPath(PathRanker):
         self.active_size_ = path.active_sizes
         self.violation_ = path.violations
         self.n_pairs_ = graph.n_pairs
-        self._choose(float(self.alphas_[-1]))
+        self._choose(self.n_events_)

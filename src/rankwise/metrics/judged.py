@@ -54,8 +54,10 @@ class Judged:
         """The caller's rows of an array, arranged."""
         return values if self.rows is None else values[self.rows]
 
-    def caller_row(self, arranged_row: int) -> int:
-        return arranged_row if self.rows is None else int(self.rows[arranged_row])
+    @property
+    def caller_rows(self) -> Ints:
+        """The caller's number of each arranged row."""
+        return np.arange(len(self.y)) if self.rows is None else self.rows
 
     def query_sums(self, values: AnyArray) -> Floats:
         """Sums over the rows of each query."""
@@ -81,13 +83,14 @@ class Judged:
     def by_label(self) -> tuple[Judged, Ranked]:
         """The same rows arranged by descending label inside each query, and how their labels rank them."""
         ranked = self.ranked(self.y)
-        judged = replace(
-            self,
+        by_label = Judged(
             y=self.y[ranked.row],
+            offsets=self.offsets,
             rows=ranked.row if self.rows is None else self.rows[ranked.row],
             weight=None if self.weight is None else self.weight[ranked.row],
+            n_threads=self.n_threads,
         )
-        return judged, ranked
+        return by_label, ranked
 
     def ranked_strictly(self, scores: Floats) -> Ranked:
         """The same, with tied rows one after the other as they are arranged."""

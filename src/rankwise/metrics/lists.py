@@ -157,7 +157,7 @@ def expected_reciprocal_rank(judged: Judged, cutoff: int | None, conventions: Co
     gains = _gains(judged, Gain.EXPONENTIAL)
     greatest = float(judged.y.max()) if conventions.max_grade is None else conventions.max_grade
     if judged.y.max() > greatest:
-        row = judged.caller_row(int(judged.y.argmax()))
+        row = judged.caller_rows[judged.y.argmax()]
         raise DataError(f"ERR's max_grade is {greatest:g}, but row {row} has the label {judged.y.max():g}.")
     return Cascade(judged, cutoff, conventions, gains / 2.0**greatest)
 
@@ -168,12 +168,12 @@ def _relevant(judged: Judged, conventions: Conventions) -> Floats:
 
 def _gains(judged: Judged, gain: Gain) -> Floats:
     if judged.y.min() < 0.0:
-        row = judged.caller_row(int(judged.y.argmin()))
+        row = judged.caller_rows[judged.y.argmin()]
         raise DataError(f"Measures with gains need labels of at least 0; row {row} has {judged.y.min():g}.")
     if gain is Gain.LINEAR:
         return judged.y
     if judged.y.max() > 1000.0:
-        row = judged.caller_row(int(judged.y.argmax()))
+        row = judged.caller_rows[judged.y.argmax()]
         raise DataError(
             f"The gain 2^label − 1 is too large for the label {judged.y.max():g} of row {row}; "
             "choose gain='linear'."

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from rankwise.errors import DataError, ParameterError
 from rankwise.metrics import lists, pairs
 from rankwise.metrics.conventions import Conventions, TiedScores, get_preset
 from rankwise.metrics.judged import Formula, Judged
+from rankwise.metrics.vectors import ScoreTable, ScoreVectors
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.threads import resolve_threads
 from rankwise.types import AnyArray, Floats, Ints
@@ -161,7 +164,7 @@ class PreparedMeasure:
     def left_out(self) -> NDArray[np.bool_]:
         """Queries that have no value, whatever the scores, and do not count in the mean."""
         formula = self._formula
-        return formula.empty if np.isnan(formula.empty_value) else np.zeros_like(formula.empty)
+        return formula.empty if math.isnan(formula.empty_value) else np.zeros_like(formula.empty)
 
     @property
     def left_out_reason(self) -> str:
@@ -196,20 +199,17 @@ class PreparedMeasure:
         For measures of pairs a vector in nearly the order of the one before costs O(rows + the pairs that
         change places): no sort. Others are measured many at a time.
         """
-        return self.many_in_blocks([np.ascontiguousarray(check_vectors(scores, self.queries.n_rows))])
+        table = np.ascontiguousarray(check_vectors(scores, self.queries.n_rows))
+        return self.along(ScoreTable(table, self._formula.judged.n_threads))
 
-    def many_in_blocks(self, blocks: Iterable[Floats]) -> Floats:
-        """The same for finite vectors, block by block: in C order, each done with before the next is made."""
-        formula, weight = self._formula, self.query_weight
-        values_of = formula.values_of_many if isinstance(formula, pairs.PairFormula) else self._side_by_side
-        values = np.concatenate([values_of(block) for block in blocks])
-        if formula.empty.any():
-            counted = ~self.left_out
-            if not counted.any():
-                return np.full(len(values), np.nan)
-            values[:, formula.empty] = formula.empty_value
-            values, weight = values[:, counted], weight[counted]
-        return np.asarray(values @ weight / weight.sum())
+    def along(self, vectors: ScoreVectors) -> Floats:
+        """The same for finite vectors that are made as they are measured."""
+        formula = self._formula
+        if isinstance(formula, pairs.PairFormula):
+            parts = formula.values_of_many(vectors)
+        else:
+            parts = map(self._side_by_side, vectors.tables())
+        return np.concatenate([self._means(values) for values in parts])
 
     def _side_by_side(self, table: Floats) -> Floats:
         """Values of many score vectors, as if the queries of each were queries of their own."""
@@ -224,6 +224,19 @@ class PreparedMeasure:
             piece[:size] = table[start : start + size]
             values[start : start + size] = formula.values(piece.ravel()).reshape(at_once, -1)[:size]
         return values
+
+    def _means(self, values: Floats) -> Floats:
+        """What `mean` gives for each row of values."""
+        formula, weight = self._formula, self._formula.weight
+        if formula.empty.any():
+            counted = ~self.left_out
+            if not counted.any():
+                return np.full(len(values), np.nan)
+            values[:, formula.empty] = formula.empty_value
+            values, weight = values[:, counted], self.query_weight[counted]
+        if weight is None:
+            return np.asarray(np.add.reduce(values, axis=1) / values.shape[1])
+        return np.asarray(values @ weight / weight.sum())
 
 
 def get_measure(name: str | Measure, *, preset: str | None = None, **conventions: Any) -> Measure:
@@ -250,6 +263,16 @@ def get_measure(name: str | Measure, *, preset: str | None = None, **conventions
         return name
     if not isinstance(name, str):
         raise ParameterError(f"A measure is named by a string such as 'ndcg@10'; got {name!r}.")
+    measure = _named(name, preset)
+    if conventions:
+        measure = replace(measure, conventions=measure.conventions.with_options(**conventions))
+    if measure.conventions.ties not in KINDS[measure.kind].ties:
+        raise ParameterError(f"The measure '{measure.kind}' has no ties='{measure.conventions.ties}'.")
+    return measure
+
+
+@lru_cache
+def _named(name: str, preset: str | None) -> Measure:
     match = re.fullmatch(r"\s*([a-z_]+)(?:@([0-9]+))?\s*", name.lower().replace("-", "_"))
     kind = _KIND_OF.get(match[1]) if match else None
     if match is None or kind is None:
@@ -264,12 +287,7 @@ def get_measure(name: str | Measure, *, preset: str | None = None, **conventions
         raise ParameterError(f"The measure '{kind}' takes no cutoff; got {name!r}.")
     if entry.cutoff == "needed" and cutoff is None:
         raise ParameterError(f"The measure '{kind}' needs a cutoff, as in '{kind}@10'.")
-    chosen = get_preset(preset).of(kind)
-    if conventions:
-        chosen = chosen.with_options(**conventions)
-    if chosen.ties not in entry.ties:
-        raise ParameterError(f"The measure '{kind}' has no ties='{chosen.ties}'.")
-    return Measure(kind, cutoff, chosen)
+    return Measure(kind, cutoff, get_preset(preset).of(kind))
 
 
 def _by_document(queries: Queries, docs: AnyArray) -> Ints:

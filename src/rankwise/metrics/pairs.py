@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,7 +16,8 @@ from rankwise import _native
 from rankwise.errors import ParameterError
 from rankwise.metrics.conventions import Conventions
 from rankwise.metrics.judged import Judged
-from rankwise.types import AnyArray, Floats, Ints
+from rankwise.metrics.vectors import ScoreVectors
+from rankwise.types import Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -26,9 +28,9 @@ class PairCounts:
     labels besides.
     """
 
-    discordant: Floats
-    tied_scores: Floats
-    tied_both: Floats
+    discordant: Ints | Floats
+    tied_scores: Ints | Floats
+    tied_both: Ints | Floats
 
 
 class PairFormula(ABC):
@@ -41,53 +43,43 @@ class PairFormula(ABC):
     def __init__(self, judged: Judged) -> None:
         self.judged, by_label = judged.by_label()
         self._level = by_label.first
-        self.n_pairs = self._count_untied(by_label.end)
+        self.n_pairs = self._count_untied()
         self.empty = self.n_pairs <= 0.0
-        self._divisor = np.where(self.empty, 1.0, self.n_pairs)
+        self._divisor = self.n_pairs + self.empty
 
-    def _count_untied(self, level_end: Ints) -> Floats:
-        """Pairs with different labels: each row with the rows of its query in lower levels."""
-        starts, sizes, weight = self.judged.offsets[:-1], self.judged.sizes, self.judged.weight
-        if weight is None:
-            n_lower = np.repeat(sizes, sizes) - level_end
-            return np.add.reduceat(n_lower, starts).astype(np.float64)
-        up_to = np.concatenate([[0.0], np.cumsum(weight)])
-        lower = np.repeat(up_to[self.judged.offsets[1:]], sizes) - up_to[np.repeat(starts, sizes) + level_end]
-        return self.judged.query_sums(weight * lower)
+    def _count_untied(self) -> Floats:
+        """Pairs with different labels: each row with the rows of its query in higher levels."""
+        judged = self.judged
+        if judged.weight is None:
+            return np.add.reduceat(self._level, judged.offsets[:-1]).astype(np.float64)
+        up_to = np.concatenate([[0.0], np.cumsum(judged.weight)])
+        starts = np.repeat(judged.offsets[:-1], judged.sizes)
+        return judged.query_sums(judged.weight * (up_to[starts + self._level] - up_to[starts]))
 
     def counts(self, scores: Floats) -> PairCounts:
         judged = self.judged
         if judged.weight is None:
             count = np.empty((3, judged.n_queries), dtype=np.int64)
-            _native.count_pairs(judged.offsets, self._level, scores, *_parts(count), judged.n_threads)
-            return PairCounts(*count.astype(np.float64))
+            _native.count_pairs(judged.offsets, self._level, scores, count, judged.n_threads)
+            return PairCounts(*count)
         total = np.empty((3, judged.n_queries))
         _native.count_weighted_pairs(
-            judged.offsets, self._level, scores, judged.weight, *_parts(total), judged.n_threads
+            judged.offsets, self._level, scores, judged.weight, total, judged.n_threads
         )
         return PairCounts(*total)
-
-    def counts_of_many(self, table: Floats) -> PairCounts:
-        """The counts of score vectors in the caller's row order, one a row of the table and of each count."""
-        judged = self.judged
-        if judged.weight is not None:
-            each = [self.counts(judged.arranged(scores)) for scores in table]
-            return PairCounts(
-                *(np.stack([getattr(c, part.name) for c in each]) for part in fields(PairCounts))
-            )
-        count = np.empty((3, len(table), judged.n_queries), dtype=np.int64)
-        column = np.arange(table.shape[1]) if judged.rows is None else judged.rows
-        _native.count_nearby_pairs(
-            judged.offsets, self._level, column, table, *_parts(count), judged.n_threads
-        )
-        return PairCounts(*count.astype(np.float64))
 
     def values(self, scores: Floats) -> Floats:
         return self._from(self.counts(scores))
 
-    def values_of_many(self, table: Floats) -> Floats:
-        """One row of values for each score vector, a row of the table in the caller's row order."""
-        return self._from(self.counts_of_many(table))
+    def values_of_many(self, vectors: ScoreVectors) -> Iterator[Floats]:
+        """The values of score vectors in the caller's row order, some at a time, one row a vector."""
+        judged = self.judged
+        if judged.weight is not None:
+            for table in vectors.tables():
+                yield np.stack([self.values(judged.arranged(scores)) for scores in table])
+            return
+        for counts in vectors.count_pairs(judged.offsets, self._level, judged.caller_rows):
+            yield self._from(PairCounts(*counts))
 
     @abstractmethod
     def _from(self, counts: PairCounts) -> Floats:
@@ -96,7 +88,9 @@ class PairFormula(ABC):
     def _error(self, counts: PairCounts) -> Floats:
         """The part of pairs with different labels that the scores get wrong; a tied pair is half wrong."""
         wrong = counts.discordant + 0.5 * (counts.tied_scores - counts.tied_both)
-        return np.clip(wrong / self._divisor, 0.0, 1.0)
+        error = wrong / self._divisor
+        # Counts are exact; sums of weights are rounded.
+        return error if self.judged.weight is None else np.clip(error, 0.0, 1.0)
 
 
 class PairwiseError(PairFormula):
@@ -159,10 +153,6 @@ class KendallTauB(PairFormula):
         concordant = self.n_pairs - counts.discordant - (counts.tied_scores - counts.tied_both)
         scale = np.sqrt(self.n_pairs) * np.sqrt(self._all - counts.tied_scores)
         return np.clip(_ratio(concordant - counts.discordant, scale), -1.0, 1.0)
-
-
-def _parts(table: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
-    return table[0], table[1], table[2]
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:

@@ -67,8 +67,7 @@ class PreferenceGraph:
 
 def collect(better: Ints, worse: Ints, values: Floats, n_rows: int) -> Floats:
     """Add each pair's value to its better row and take it from its worse one."""
-    above = np.bincount(better, values, n_rows).astype(np.float64)
-    return above - np.bincount(worse, values, n_rows)
+    return np.asarray(np.bincount(better, values, n_rows) - np.bincount(worse, values, n_rows), np.float64)
 
 
 def first_row(rows: Ints) -> int:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwise import _native
 from rankwise.errors import ParameterError
 from rankwise.preferences.graphs import PreferenceGraph
 from rankwise.types import Floats, Ints
@@ -66,29 +64,12 @@ class PathSolutions:
         """β with ``f = Σ βᵢ k(xᵢ, ·)``; ``β = Pᵀ a / λ``."""
         return self.graph.adjoint(self.multipliers_at(level)) / level
 
-    def scores_along(self, K_columns: Floats, block: int, n_threads: int = 1) -> Iterator[Floats]:
-        """λ f of other rows at every breakpoint, a block of breakpoints at a time, one row a breakpoint.
-
-        O(rows) for each coefficient that changes on the way to a breakpoint. The blocks share their memory.
-
-        Parameters
-        ----------
-        K_columns : Floats, shape (n, rows)
-            Kernel values between the training rows and those rows, in C order.
-        """
-        better, worse = self.graph.better.astype(np.int32), self.graph.worse.astype(np.int32)
-        scores = np.empty((min(block, self.n_breakpoints) + 1, K_columns.shape[1]))
-        scores[0] = self.graph.adjoint(self.graph.weight) @ K_columns
-        for start in range(0, self.n_breakpoints, block):
-            offsets = self.offsets[start : start + block + 1]
-            _native.scores_along_path(
-                self.pairs, self.changes, offsets, better, worse, K_columns, scores, n_threads
-            )
-            yield scores[: min(block, len(offsets))]
-            scores[0] = scores[len(offsets) - 1]
+    def coefficients_of(self, breakpoint: int) -> Floats:
+        """β at a breakpoint."""
+        return np.asarray(self.graph.adjoint(self._sum_changes(breakpoint)) / self.levels[breakpoint])
 
     def _sum_changes(self, t: int) -> Floats:
         """Multipliers at breakpoint t."""
         stop = self.offsets[t]
         change = np.bincount(self.pairs[:stop], self.changes[:stop], self.graph.n_pairs)
-        return np.clip(self.graph.weight + change, 0.0, self.graph.weight)
+        return np.minimum(np.maximum(self.graph.weight + change, 0.0), self.graph.weight)

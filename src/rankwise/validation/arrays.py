@@ -148,10 +148,9 @@ def as_floats(name: str, values: ArrayLike) -> Floats:
 
 
 def first_not_finite(values: AnyArray) -> int | None:
-    """Where the first NaN or infinity is; a sum tells, without an array of flags, when there is none."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if math.isfinite(values.sum(dtype=np.float64)):
-            return None
+    """Where the first NaN or infinity is; a sum of squares tells, without an array, when there is none."""
+    if math.isfinite(np.vdot(values, values)):
+        return None
     finite = np.isfinite(values)
     return None if finite.all() else int(finite.argmin())
 

@@ -1,0 +1,83 @@
+#include "kernels/counted_order.hpp"
+
+#include "kernels/pair_counts.hpp"
+
+namespace rankwise {
+namespace {
+
+// Places that rows may move, per row, before sorting afresh is cheaper.
+constexpr std::int64_t kMovesPerRow = 16;
+
+}  // namespace
+
+// By insertion from the present order if few rows change places.
+void CountedOrder::move_to(const double* score) {
+    if (!insert_all(score)) start_at(score);
+    tied_scores_ = tied_both_ = 0;
+    if (any_tied_) count_tied(score);
+}
+
+// Insertion sort that keeps count; false when it gives up. A pair is discordant exactly when it stands
+// against its labels, since tied scores never do.
+bool CountedOrder::insert_all(const double* score) {
+    any_tied_ = false;
+    std::int64_t left = kMovesPerRow * n_;
+    const std::int64_t* order = order_.data();
+    double before = score[order[0]];
+    for (std::int64_t i = 1; i < n_; ++i) {
+        const double own = score[order[i]];
+        if (own < before) {
+            before = own;
+            continue;
+        }
+        left -= insert(score, i);
+        if (left < 0) return false;
+        before = score[order[i]];
+    }
+    return true;
+}
+
+// Move the row at a place forward to where it belongs; by how many places.
+std::int64_t CountedOrder::insert(const double* score, std::int64_t start) {
+    const std::int64_t row = order_[place(start)];
+    const double own = score[row];
+    std::int64_t i = start;
+    for (; i > 0; --i) {
+        const std::int64_t other = order_[place(i - 1)];
+        const int against = (level_of_[row] > level_of_[other]) - (level_of_[row] < level_of_[other]);
+        const bool tied = score[other] == own;
+        any_tied_ |= tied;
+        if (score[other] > own || (tied && against >= 0)) break;
+        discordant_ += against;
+        order_[place(i)] = other;
+    }
+    order_[place(i)] = row;
+    return start - i;
+}
+
+void CountedOrder::start_at(const double* score) {
+    double* own = scores_.resize(n_);
+    for (std::int64_t i = 0; i < n_; ++i) own[i] = score[column_[i]];
+    sort_descending(own, n_, sort_, 1);
+    for (std::int64_t i = 0; i < n_; ++i) order_[place(i)] = column_[sort_.order[i]];
+    const std::int64_t offsets[] = {0, n_};
+    count_pairs({offsets, 1}, level_, own, {&discordant_, &tied_scores_, &tied_both_}, 1);
+    any_tied_ = tied_scores_ > 0;
+}
+
+void CountedOrder::count_tied(const double* score) {
+    std::int64_t same_score = 0;
+    std::int64_t same_level = 0;
+    for (std::int64_t i = 1; i < n_; ++i) {
+        const std::int64_t row = order_[place(i)];
+        const std::int64_t other = order_[place(i - 1)];
+        const bool tied = score[row] == score[other];
+        const bool both = tied && level_of_[row] == level_of_[other];
+        same_score = tied ? same_score + 1 : 0;
+        same_level = both ? same_level + 1 : 0;
+        tied_scores_ += same_score;
+        tied_both_ += same_level;
+    }
+}
+
+}  // namespace rankwise

@@ -1,0 +1,13 @@
+// Distances between rows of two matrices, from their products.
+#pragma once
+
+#include <cstdint>
+
+namespace rankwise {
+
+// values[i, j] = a_i·b_j becomes -½‖a_i - b_j‖², given ½‖a_i‖² and ½‖b_j‖². Never above 0: rounding leaves a
+// little, of either sign, where two rows are the same. What is not a number stays so.
+void negative_half_distances(double* values, const double* half_a, std::int64_t n_a, const double* half_b,
+                             std::int64_t n_b);
+
+}  // namespace rankwise

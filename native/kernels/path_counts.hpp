@@ -1,0 +1,17 @@
+// Pair counts of other rows at every breakpoint of a path, without a table of their scores.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/nearby_counts.hpp"
+#include "kernels/path_scores.hpp"
+
+namespace rankwise {
+
+// What count_pairs gives for the scores at breakpoints first .. first + n: rows of each output, one a
+// breakpoint. O(rows) for each coefficient that changes on the way, and what the pairs that change places
+// take.
+void count_pairs_along_path(const ScoredPath& path, std::int64_t first, std::int64_t n, LabelledRows rows,
+                            PairCounts<std::int64_t> out, int n_threads);
+
+}  // namespace rankwise

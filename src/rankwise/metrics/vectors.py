@@ -1,0 +1,52 @@
+"""Many score vectors of the same rows, wherever they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from rankwise import _native
+from rankwise.types import Floats, Ints
+
+
+class ScoreVectors(Protocol):
+    """Score vectors in the caller's row order, each in nearly the order of the one before."""
+
+    def tables(self) -> Iterable[Floats]:
+        """The vectors, one a row, some at a time; each table is done with before the next is made."""
+        ...
+
+    def count_pairs(self, offsets: Ints, level: Ints, column: Ints) -> Iterable[Ints]:
+        """Discordant pairs, pairs tied in the scores, and those tied in the labels besides, of each query.
+
+        Some vectors at a time, shape (3, vectors, queries).
+
+        Parameters
+        ----------
+        offsets : Ints
+            Query q holds the rows ``offsets[q]:offsets[q + 1]``, by descending label.
+        level : Ints
+            The rank in its query, from 0, of the first row with the label of each row.
+        column : Ints
+            The caller's number of each row.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """Score vectors that are there already, as the rows of a table in C order."""
+
+    scores: Floats
+    n_threads: int = 1
+
+    def tables(self) -> Iterator[Floats]:
+        yield self.scores
+
+    def count_pairs(self, offsets: Ints, level: Ints, column: Ints) -> Iterator[Ints]:
+        counts = np.empty((3, len(self.scores), len(offsets) - 1), dtype=np.int64)
+        _native.count_nearby_pairs(offsets, level, column, self.scores, counts, self.n_threads)
+        yield counts
