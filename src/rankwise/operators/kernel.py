@@ -106,7 +106,7 @@ def _rbf(kernel: Kernel, A: Matrix, B: Matrix) -> Floats:
     same = A is B
     scale = math.sqrt(2.0 * kernel.gamma)
     dense = isinstance(A, np.ndarray) and isinstance(B, np.ndarray)
-    centre = np.add.reduce(B, axis=0, dtype=np.float64) / len(B) if dense else None
+    centre = B.sum(axis=0, dtype=np.float64) / len(B) if dense else None
     A = _moved(A, centre, scale)
     B = A if same else _moved(B, centre, scale)
     values = _linear(kernel, A, B)
