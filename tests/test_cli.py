@@ -311,3 +311,23 @@ def test_the_demo_finds_rankrls_best_and_writes_everything(done, tmp_path):
     assert means["RankRLS"]["ndcg@10"] == max(means[name]["ndcg@10"] for name in means)
     for name in ("model.safetensors", "per_query.csv", "report.html"):
         assert (again / name).read_bytes() == (out / name).read_bytes()
+
+
+@pytest.mark.parametrize("ending", ["query", "group"])
+def test_sizes_of_queries_are_found_beside_text_without_qid(done, refused, tmp_path, ending):
+    rng = np.random.default_rng(0)
+    X, y, sizes = rng.normal(size=(30, 2)), rng.integers(0, 3, 30), [4, 1, 10, 15]
+    data, beside = tmp_path / "rank.train", tmp_path / f"rank.train.{ending}"
+    data.write_text(
+        "".join(f"{label} 1:{a!r} 2:{b!r}\n" for label, (a, b) in zip(y, X.tolist(), strict=True))
+    )
+    beside.write_text("".join(f"{size}\n" for size in sizes))
+    done("train", data, tmp_path / "model")
+    expected = rankwise.RankRLS().fit(X, y, rankwise.qid_from_group_sizes(sizes))
+    np.testing.assert_allclose(rankwise.load(tmp_path / "model").coef_, expected.coef_, rtol=1e-10)
+    done("convert", data, tmp_path / "rank.store")
+    assert rankwise.open_store(tmp_path / "rank.store").queries.sizes.tolist() == sizes
+    beside.write_text("4\n1\n")
+    assert "its queries have 5 rows, but" in refused("train", data, tmp_path / "model", code=1)
+    beside.write_text("4\n0\n")
+    assert "line 2: expected the rows of a query" in refused("train", data, tmp_path / "model", code=1)

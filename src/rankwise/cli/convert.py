@@ -36,7 +36,15 @@ def run(
 ) -> None:
     """Convert data, for example text to a memory-mapped store; text is streamed there in bounded memory."""
     import rankwise
-    from rankwise.cli.inputs import Reading, check_folder_of, check_output, is_table, read_data, split_list
+    from rankwise.cli.inputs import (
+        Reading,
+        check_folder_of,
+        check_output,
+        is_table,
+        read_data,
+        sizes_beside,
+        split_list,
+    )
 
     to_store = out.suffix == ".store"
     kind = Path(out.stem).suffix if out.suffix in COMPRESSED else out.suffix
@@ -46,7 +54,8 @@ def run(
             f"{', '.join(TEXT)}, plain or followed by one of {', '.join(COMPRESSED)}."
         )
     (check_folder_of if to_store else check_output)(out)
-    if to_store and not scale and not data.is_dir() and not is_table(data):
+    streams = not (scale or data.is_dir() or is_table(data) or sizes_beside(data))
+    if to_store and streams:
         with progress(f"Converting {data.name}") as advance:
             rankwise.convert_letor(
                 data,

@@ -38,6 +38,7 @@ def read_data(
 ) -> RankingData:
     """Read text, a table or a store, told apart by its name.
 
+    Rows of text without qid are in the queries whose sizes a file beside it lists, as LightGBM has it.
     `features` chooses columns of a table; `n_features` widens text whose last features never occur.
     """
     import rankwise
@@ -57,9 +58,37 @@ def read_data(
                 n_features=n_features,
                 progress=lambda done, total: advance(done / max(total, 1)),
             )
+            if data.qid is None and sizes_beside(path) is not None:
+                data = _grouped(data, path)
     if how.scale and data.qid is None:
         raise DataError(f"{path}: --scale scales features inside each query, and the data has no queries.")
     return data.scale_per_query() if how.scale else data
+
+
+def sizes_beside(path: Path) -> Path | None:
+    """The sizes of queries beside a file of text: ``.query`` for LightGBM, ``.group`` for XGBoost."""
+    return next(filter(Path.is_file, (Path(f"{path}{ending}") for ending in (".query", ".group"))), None)
+
+
+def _grouped(data: RankingData, path: Path) -> RankingData:
+    """The data in the queries whose sizes are beside it."""
+    from dataclasses import replace
+
+    from rankwise.preferences.queries import group_rows, qid_from_group_sizes
+
+    beside = sizes_beside(path)
+    assert beside is not None
+    sizes = []
+    for number, line in enumerate(beside.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
+        if not line.strip().isdecimal() or int(line) == 0:
+            raise FileFormatError(
+                beside, f"expected the rows of a query, at least 1; found {line[:40]!r}.", number
+            )
+        sizes.append(int(line))
+    if sum(sizes) != data.n_rows:
+        raise FileFormatError(beside, f"its queries have {sum(sizes)} rows, but {path} has {data.n_rows}.")
+    qid = qid_from_group_sizes(sizes)
+    return replace(data, qid=qid, queries=group_rows(qid, data.n_rows))
 
 
 def read_like(path: Path, how: Reading, model: Any) -> RankingData:
