@@ -1,18 +1,14 @@
 """RankSVMPath: the path as an estimator."""
 
-import warnings
-
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from graded_queries import toy
-from rankwise import DataError, KernelRankRLS, ParameterError, RankSVM, RankSVMPath
+from rankwise import DataError, ParameterError, RankSVM, RankSVMPath
 from rankwise.metrics import get_measure
-from rankwise.operators.kernel import Kernel
 from rankwise.solvers import path_scores
 
 
@@ -139,18 +135,6 @@ def test_weight_two_is_the_row_twice():
     np.testing.assert_allclose(one.predict(X, alpha=0.01), two.predict(X, alpha=0.01), atol=1e-9)
 
 
-@pytest.mark.parametrize("kernel", ["linear", "polynomial", "rbf"])
-def test_kernels_come_by_name_as_a_function_and_precomputed(kernel):
-    X, y, qid = toy(n=30)
-    named = RankSVMPath(kernel=kernel, gamma=0.3).fit(X, y, qid)
-    function = named._fitted_kernel()
-    called = RankSVMPath(kernel=lambda A, B: function(A, B)).fit(X, y, qid)
-    given = RankSVMPath(kernel="precomputed").fit(function(X, X), y, qid)
-    sparse_rows = RankSVMPath(kernel=kernel, gamma=0.3).fit(sparse.csr_matrix(X), y, qid)
-    for other, rows in ((called, X), (given, function(X, X)), (sparse_rows, sparse.csr_matrix(X))):
-        np.testing.assert_allclose(other.predict(rows, alpha=0.02), named.predict(X, alpha=0.02), atol=1e-8)
-
-
 def test_pairs_say_the_same_as_the_scores_they_come_from():
     X, y, qid = toy(seed=5)
     pairs = [(i, j) for i in range(len(y)) for j in range(len(y)) if qid[i] == qid[j] and y[i] > y[j]]
@@ -176,27 +160,6 @@ def test_alpha_outside_the_path_is_named_with_its_range():
         model.predict(X, alpha=0.005)
     with pytest.raises(ParameterError, match="alpha"):
         model.coef_at(0.0)
-
-
-def test_an_indefinite_kernel_is_refused_with_its_eigenvalue():
-    X, y, qid = toy(n=12)
-    K = X @ X.T - 2 * np.eye(12)
-    with pytest.raises(DataError, match="smallest eigenvalue is -2"):
-        RankSVMPath(kernel="precomputed").fit(K, y, qid)
-
-
-@pytest.mark.parametrize(
-    "model",
-    [RankSVMPath(graph="reduced"), KernelRankRLS(), KernelRankRLS(basis=5), KernelRankRLS(solver="cg")],
-    ids=["path", "all rows", "basis", "cg"],
-)
-def test_features_too_far_apart_for_the_kernel_are_noticed(model):
-    X, y, qid = toy()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", UserWarning)
-        model.fit(X, y, qid)
-    with pytest.warns(UserWarning, match="scale the features, or choose a smaller gamma"):
-        model.fit(1000 * X, y, qid)
 
 
 def test_a_path_cut_short_warns_and_stays_valid():
@@ -276,18 +239,6 @@ def test_progress_ends_at_one_when_every_pair_is_satisfied_early():
     )
     assert model.alphas_[-1] > 0.001 * model.alphas_[0]
     assert seen[-1][0] == 1.0
-
-
-@pytest.mark.parametrize("fit", ["labels", "preferences"])
-def test_too_many_rows_are_refused_before_the_kernel_matrix_is_made(fit, monkeypatch):
-    X, y, qid = toy()
-    monkeypatch.setattr("rankwise.operators.kernel.MAX_MATRIX_BYTES", 8 * len(y) ** 2 - 1)
-    monkeypatch.setattr(Kernel, "__call__", lambda *_: pytest.fail("the kernel matrix was made"))
-    with pytest.raises(DataError, match=f"{len(y) - 1} rows at most.*KernelRankRLS"):
-        if fit == "labels":
-            RankSVMPath(kernel="linear", graph="reduced").fit(X, y, qid)
-        else:
-            RankSVMPath(kernel="linear").fit_preferences(X, [[0, 1], [2, 3]])
 
 
 def test_the_last_breakpoint_keeps_the_pairs_on_the_margin():

@@ -144,6 +144,7 @@ def kernel_matrix(X: Matrix, kernel: Kernel, remedy: str) -> Floats:
     K = np.ascontiguousarray(kernel(X, X))
     if _needs_check(kernel):
         check_kernel_matrix(K, _matrix_name(kernel))
+        K = (K + K.T) / 2  # rounding may have left it a little off symmetry
     check_products(K)
     return K
 

@@ -22,7 +22,8 @@ KernelFunction: TypeAlias = Callable[[Any, Any], Any]
 MAX_MATRIX_BYTES = 2 << 30
 # Bytes of kernel values computed at a time when rows are streamed.
 BLOCK_BYTES = 1 << 25
-# How far kernel matrices may be off symmetry and semi-definiteness, relative to their largest value.
+# How far kernel matrices may be off symmetry, relative to their largest value, and off semi-definiteness,
+# relative to a bound of their largest eigenvalue: as far as single precision takes them.
 TOLERANCE = 1e-7
 
 
@@ -156,15 +157,15 @@ def check_kernel_matrix(K: Floats, name: str) -> None:
 
     One Cholesky factorization, m³/3; eigenvalues only when it fails.
     """
-    scale = float(np.abs(K).max(initial=0.0))
+    sizes = np.abs(K)
     skew = float(np.abs(K - K.T).max(initial=0.0))
-    if skew > TOLERANCE * scale:
+    if skew > TOLERANCE * float(sizes.max(initial=0.0)):
         i, j = np.unravel_index(np.abs(K - K.T).argmax(), K.shape)
         raise DataError(
             f"{name} must be symmetric; the values of rows {i} and {j} are {K[i, j]:g} and {K[j, i]:g}."
         )
     shifted = K.copy()
-    shifted[np.diag_indices_from(shifted)] += TOLERANCE * scale
+    shifted[np.diag_indices_from(shifted)] += TOLERANCE * float(sizes.sum(axis=1).max(initial=0.0))
     if linalg.lapack.dpotrf(shifted, lower=1, overwrite_a=1)[1]:
         values = linalg.eigvalsh(K)
         raise DataError(
