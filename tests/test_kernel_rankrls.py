@@ -89,6 +89,15 @@ def test_features_far_from_zero_keep_the_digits_of_the_rbf_kernel():
     np.testing.assert_allclose(KernelRankRLS(alpha=0.1).fit(far, y, qid).predict(far), expected, rtol=1e-9)
 
 
+def test_equal_rows_have_equal_scores_wherever_they_stand():
+    X, y, qid = ranking()
+    # Products of these are exact, so that sums of kernel values are all that rounds.
+    whole = np.round(X)
+    model = KernelRankRLS(kernel="linear").fit(whole, y, qid)
+    for m in range(2, 40):
+        assert len(set(model.predict(np.tile(whole[0], (m, 1))))) == 1
+
+
 def test_prediction_streams_in_blocks(monkeypatch):
     X, y, qid = ranking()
     model = KernelRankRLS().fit(X, y, qid)

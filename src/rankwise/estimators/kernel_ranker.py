@@ -58,13 +58,20 @@ class KernelRanker(Ranker):
         return hasattr(self, "dual_coef_")
 
     def _scores(self, rows: Matrix) -> Floats:
-        """Computed in blocks, so that memory stays small for any number of rows.
+        """With ``kernel="precomputed"``, a row holds its kernel values against all training rows."""
+        return self._scores_with(self.dual_coef_, rows)
 
-        With ``kernel="precomputed"``, a row holds its kernel values against all training rows.
+    def _scores_with(self, coefficients: Floats, rows: Matrix) -> Floats:
+        """Scores from the coefficients of one target or several, one a row.
+
+        Computed in blocks, so that memory stays small for any number of rows. Those of one target row by row:
+        products with a matrix round by the place of a row, and equal rows would not be tied.
         """
-        scores = np.empty((rows.shape[0], *self.dual_coef_.shape[:-1]))
+        scores = np.empty((rows.shape[0], *coefficients.shape[:-1]))
         for place in row_blocks(rows.shape[0], len(self.basis_indices_)):
-            scores[place] = self._kernel_values(rows[place]) @ self.dual_coef_.T
+            values = self._kernel_values(rows[place])
+            one = coefficients.ndim == 1
+            scores[place] = np.vecdot(values, coefficients) if one else values @ coefficients.T
         return scores
 
     def _contributions(self, pair: Matrix) -> tuple[Floats, AnyArray]:
