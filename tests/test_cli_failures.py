@@ -33,6 +33,7 @@ __all__ = ["folder", "refused"]  # fixtures
         (["select", "test.txt", "out", "--alphas", "2^x"], "Expected a number like 0.1 or a power like 2^-3"),
         (["select", "test.txt", "out", "--alphas", "2^1..3^2"], "A range of powers looks like 2^-15..2^15"),
         (["select", "test.txt", "out", "--cv", "guess"], "'cv' parameter must be"),
+        (["select", "test.txt", "out", "--cv", "-3"], "between 2 and the number of queries, 24; got -3"),
         (["train", "test.txt", "no/such/out"], "the folder no/such does not exist"),
         (["train", "test.txt", "."], "is a folder; name a file"),
         (["evaluate", "test.txt", "model", "--measures", "fame"], "There is no measure 'fame'"),
@@ -95,7 +96,7 @@ def test_bad_data_is_a_sentence_and_exit_code_1(bad_files, refused, arguments, s
 
 def test_a_full_disk_is_a_sentence_and_leaves_the_old_model(folder, tmp_path):
     model = tmp_path / "model"
-    model.write_text("old")
+    model.write_text("SVM-light Version old")
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100));"
     script = f"{limit} import sys; from rankwise.cli import main; sys.exit(main(sys.argv[1:]))"
     run = subprocess.run(
@@ -103,8 +104,32 @@ def test_a_full_disk_is_a_sentence_and_leaves_the_old_model(folder, tmp_path):
     )
     assert run.returncode == 1
     assert run.stderr == f"rankwise: error: {model}: File too large.\n"
-    assert model.read_text() == "old"
+    assert model.read_text() == "SVM-light Version old"
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+@pytest.mark.parametrize("command", ["train test.txt", "select test.txt", "path test.txt --model"])
+def test_a_model_is_not_written_over_what_is_no_model(refused, tmp_path, command):
+    data = tmp_path / "validation.txt"
+    data.write_text("1 qid:1 1:0.5\n")
+    said = refused(*command.split(), data, code=2)
+    assert said == f"{data} exists and is no model, so it is left alone; name a file to write.\n"
+    assert data.read_text() == "1 qid:1 1:0.5\n"
+
+
+@pytest.mark.parametrize(
+    "command", ["predict test.txt model --out test.txt", "export model model --to svmrank"]
+)
+def test_what_a_command_reads_is_not_written_over(folder, refused, command):
+    before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    assert "is read by this command, so it is left alone" in refused(*command.split(), code=2)
+    assert before == {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def test_validation_rows_without_queries_are_refused_where_training_rows_have_some(refused, tmp_path):
+    (tmp_path / "rows.txt").write_text("1 1:0.5\n0 1:0.25\n")
+    said = refused("train", "test.txt", tmp_path / "m", "--validation", tmp_path / "rows.txt", code=1)
+    assert said == f"{tmp_path}/rows.txt: the rows have no queries, but those to learn from do.\n"
 
 
 def test_an_unwritable_place_is_a_sentence(refused):

@@ -174,6 +174,7 @@ def test_randomization_weighs_queries_as_the_mean_does():
         (lambda: get_measure("err", max_grade=1)([0, 2], [1, 2]), DataError, "row 1 has the label 2"),
         (lambda: get_measure("map").on([1, 0], None, [1, 2]), ParameterError, "take no sample_weight"),
         (lambda: compare([1, 0], {"a": [1, 2]}), ParameterError, "at least two"),
+        (lambda: compare([1, 0], [[1, 2], [2, 1]]), ParameterError, "must be a dict of names; got a list"),
         (lambda: preference_error([1, 2], [[0, 2]]), DataError, "pair 0 is \\[0, 2\\]"),
         (lambda: preference_error([1, 2], [[0.5, 1]]), DataError, "whole numbers"),
         (lambda: preference_error([1, 2], np.zeros((0, 2), dtype=int)), DataError, "pairs is empty"),

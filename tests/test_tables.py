@@ -119,9 +119,12 @@ def test_nullable_columns_without_nulls_are_fine():
         ({"label": "grade", "features": ["bm26"]}, "no column 'bm26'; did you mean 'bm25'?"),
         (
             {"label": "grade"},
-            "Column 'query' cannot be a feature: it holds String, not numbers; list the others",
+            r"cannot be a feature: it holds String \(.* in row 0\), not numbers; list the others",
         ),
-        ({"label": "query", "features": ["bm25"]}, "Column 'query' must hold numbers; it holds String"),
+        (
+            {"label": "query", "features": ["bm25"]},
+            r"Column 'query' must hold numbers; it holds String \(.* in row 0\)\.$",
+        ),
         ({"label": "grade", "features": ["query"]}, "Column 'query' cannot be a feature"),
     ],
 )
@@ -204,7 +207,11 @@ def test_an_empty_query_label_is_missing(tmp_path):
         (b"\n\n", r"bad.csv: the file is empty; expected a line of column names, and rows\.$"),
         (b"y,f\n", "The table has no rows"),
         (b"y,f\n1,2\n3\n", r"bad.csv, line 3: .*Expected 2 columns, got 1"),
-        (b"y,f\n1,2\n3,x\n", r"it holds String, not numbers; list the others in the 'features' parameter\.$"),
+        (
+            b"y,f\n1,2\n3,x\n",
+            r"it holds String \('x' in row 1\), not numbers; list the others in the 'features' parameter\.$",
+        ),
+        (b"y,f\nlow,2\n3,4\n", r"Column 'y' must hold numbers; it holds String \('low' in row 0\)\.$"),
         (b"y,f\n1,2\n,4\n", "Column 'y' has a missing value in row 1"),
         (b"y,f\n1,2\n3,nan\n", "Column 'f' has a missing value in row 1"),
         (b"y,f\n1,2\n3,inf\n", r"row 1, column 0 \('f'\) is inf"),

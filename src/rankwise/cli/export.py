@@ -30,7 +30,7 @@ def run(
     import rankwise
     from rankwise.cli.inputs import check_output, load_model, split_list
 
-    check_output(out)
+    check_output(out, model)
     rankwise.export_model(
         load_model(model), out, to, name=name, feature_names=split_list(features), dtype=dtype
     )

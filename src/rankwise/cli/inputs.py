@@ -102,6 +102,8 @@ def read_more(path: Path, how: Reading, training: RankingData) -> RankingData:
     """Read data with the features of the training data, scaled as they are."""
     names, width = training.feature_names, training.n_features
     data = read_data(path, how, features=names, n_features=width)
+    if data.qid is None and training.qid is not None:
+        raise DataError(f"{path}: the rows have no queries, but those to learn from do.")
     return data.scale_per_query() if must_scale(data, training.scaled_per_query) else data
 
 
@@ -240,11 +242,20 @@ def choose_measures(text: str | None, rows: RankingData, preset: str | None = No
     return [get_measure(name, preset=preset) for name in names]
 
 
-def check_output(path: Path) -> None:
-    """Refuse a place that cannot be written before hours of work, not after them."""
+def check_output(path: Path, *inputs: Path) -> None:
+    """Refuse a place that cannot be written, or is read, before hours of work, not after them."""
     if path.is_dir():
         raise ParameterError(f"{path} is a folder; name a file to write.")
     check_folder_of(path)
+    if path.is_file() and any(read.exists() and path.samefile(read) for read in inputs):
+        raise ParameterError(f"{path} is read by this command, so it is left alone; name a file to write.")
+
+
+def check_model_output(path: Path) -> None:
+    """Refuse to write a model over anything but a model: data, for one, that was named in its place."""
+    check_output(path)
+    if path.is_file() and path.stat().st_size > 0 and not is_model(path):
+        raise ParameterError(f"{path} exists and is no model, so it is left alone; name a file to write.")
 
 
 def check_folder_of(path: Path) -> None:

@@ -59,15 +59,22 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Follow kernel RankSVM along all regularizations and choose the best on validation rows."""
-    from rankwise.cli.inputs import Reading, check_output, read_data, read_more, split_list
+    from rankwise.cli.inputs import (
+        Reading,
+        check_model_output,
+        check_output,
+        read_data,
+        read_more,
+        split_list,
+    )
     from rankwise.cli.learners import make_learner
     from rankwise.cli.train import record_features
     from rankwise.metrics import get_measure
 
-    for output in (model, plot):
-        if output is not None:
-            check_output(output)
+    if model is not None:
+        check_model_output(model)
     if plot is not None:
+        check_output(plot)
         _check_plot(plot)
     get_measure(measure)
     how = Reading(label, qid, doc, zero_based, scale)

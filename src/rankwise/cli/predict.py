@@ -43,7 +43,7 @@ def run(
     from rankwise.cli.inputs import Reading, check_output, load_model, predict_scores, read_like
 
     if out is not None:
-        check_output(out)
+        check_output(out, data, model)
     ranker = load_model(model)
     by_query = trec or getattr(ranker, "scaled_per_query_", False)
     how = Reading(label, qid or ("qid" if by_query else None), doc, zero_based)

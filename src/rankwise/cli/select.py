@@ -59,16 +59,16 @@ def run(
 
     With --pairs, the choice and the model rest on the preferences alone, not on labels.
     """
-    from rankwise.cli.inputs import Reading, check_output, split_list
+    from rankwise.cli.inputs import Reading, check_model_output, split_list
 
-    check_output(model)
+    check_model_output(model)
     if pairs is not None:
         if validation is not None:
             raise ParameterError("--pairs chooses on folds of the preferences; leave out --validation.")
         cv = cv or "5"
     given = {
         "alphas": None if alphas is None else parse_numbers(alphas),
-        "cv": int(cv) if cv is not None and cv.isdecimal() else cv,
+        "cv": int(cv) if cv is not None and cv.lstrip("-").isdecimal() else cv,
         "measure": measure,
         "ties": parse_choices(ties),
         "weighting": parse_choices(weighting),

@@ -82,10 +82,10 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Train a ranker on judged rows and write it to a model file."""
-    from rankwise.cli.inputs import Reading, check_output, choose_measures, split_list
+    from rankwise.cli.inputs import Reading, check_model_output, choose_measures, split_list
     from rankwise.export.svmrank import save_svmrank
 
-    check_output(model)
+    check_model_output(model)
     if pairs is None and not labels:
         raise ParameterError("--no-labels leaves nothing to learn from without --pairs.")
     given: dict[str, Any] = {"alpha": alpha, "ties": ties, "weighting": weighting, "solver": solver}

@@ -86,7 +86,8 @@ def _matrix(table: Any, names: list[str], *, named: bool) -> Matrix:
         dtype = table.schema[name]
         if not (dtype.is_numeric() or dtype == nw.Boolean):
             hint = "" if named else "; list the others in the 'features' parameter"
-            raise DataError(f"Column {name!r} cannot be a feature: it holds {dtype}, not numbers{hint}.")
+            held = f"it holds {dtype}{_first_word(table[name])}, not numbers{hint}"
+            raise DataError(f"Column {name!r} cannot be a feature: {held}.")
     all_single = all(table.schema[name] == nw.Float32 for name in names)
     X = np.empty((len(table), len(names)), dtype=np.float32 if all_single else np.float64)
     for j, name in enumerate(names):
@@ -99,12 +100,22 @@ def _numbers(table: Any, name: str) -> AnyArray:
 
     dtype = table.schema[name]
     if not (dtype.is_numeric() or dtype == nw.Boolean):
-        raise DataError(f"Column {name!r} must hold numbers; it holds {dtype}.")
+        raise DataError(f"Column {name!r} must hold numbers; it holds {dtype}{_first_word(table[name])}.")
     column = table[name]
     _check_complete(column, name)
     if dtype not in (nw.Float32, nw.Float64):
         column = column.cast(nw.Float64)
     return np.asarray(column.to_numpy())
+
+
+def _first_word(column: Any) -> str:
+    """The first text in a column that is no number: what made a text file's column one of texts."""
+    for row, value in enumerate(column.to_list()):
+        try:
+            float(value if isinstance(value, str) else "0")
+        except ValueError:
+            return f" ({value[:40]!r} in row {row})"
+    return ""
 
 
 def _labels(table: Any, name: str) -> AnyArray:

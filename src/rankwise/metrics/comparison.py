@@ -118,6 +118,10 @@ def compare(
     >>> result.tests[0].n_worse, result.tests[0].p_randomization
     (2, 0.5)
     """
+    if not isinstance(scores, Mapping):
+        raise ParameterError(
+            f"The 'scores' parameter must be a dict of names; got a {type(scores).__name__}."
+        )
     if len(scores) < 2:
         raise ParameterError(
             f"The 'scores' parameter must name at least two score vectors; got {len(scores)}."
