@@ -7,11 +7,23 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
+import sklearn
 from scipy import sparse
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 import rankwise
 from command_line import done, folder, refused
-from rankwise import KernelRankRLS, RankRLS, RankRLSCV, RankSVM, RankSVMPath, export_model
+from rankwise import (
+    KernelRankRLS,
+    QueryMinMaxScaler,
+    RankRLS,
+    RankRLSCV,
+    RankSVM,
+    RankSVMPath,
+    export_model,
+)
 from rankwise.errors import DataError, ParameterError
 from rankwise.export.svmrank import load_svmrank
 
@@ -83,6 +95,46 @@ def test_onnx_scales_the_rows_of_a_query_as_the_model_was_trained(rows, tmp_path
     assert np.concatenate(parts) == pytest.approx(model.predict(scaled), rel=1e-12, abs=1e-12)
 
 
+SCALERS = [StandardScaler(), RobustScaler(), MaxAbsScaler(), MinMaxScaler(feature_range=(-1, 2))]
+
+
+@pytest.mark.parametrize("ranker", [RankRLS(), KernelRankRLS(gamma=0.3)], ids=["linear", "rbf"])
+@pytest.mark.parametrize("before", [*([scaler] for scaler in SCALERS), SCALERS], ids=str)
+def test_onnx_of_a_pipeline_takes_raw_features(ranker, before, rows, tmp_path):
+    X, y, _ = rows
+    X = 100.0 * X + 7.0
+    pipeline = make_pipeline(*before, "passthrough", ranker).fit(X, y)
+    export_model(pipeline, tmp_path / "model.onnx")
+    assert run_onnx(tmp_path / "model.onnx", X) == pytest.approx(pipeline.predict(X), rel=1e-9, abs=1e-9)
+
+
+def test_onnx_of_a_pipeline_scales_inside_the_query(rows, tmp_path):
+    X, y, qid = rows
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(StandardScaler(), QueryMinMaxScaler(), StandardScaler(), RankRLS())
+        pipeline.fit(X, y, qid=qid)
+        export_model(pipeline, tmp_path / "model.onnx")
+        scores = pipeline.predict(X, qid=qid)
+    parts = [run_onnx(tmp_path / "model.onnx", X[qid == query]) for query in range(6)]
+    assert np.concatenate(parts) == pytest.approx(scores, rel=1e-9, abs=1e-9)
+
+
+def test_engines_rank_raw_features_as_a_pipeline_does(rows, tmp_path):
+    X, y, _ = rows
+    pipeline = make_pipeline(StandardScaler(), RankRLS()).fit(X, y)
+    export_model(pipeline, tmp_path / "model", "solr", feature_names=NAMES)
+    weights = list(weights_of_solr((tmp_path / "model").read_text()).values())
+    differences = X @ weights - pipeline.predict(X)
+    assert differences == pytest.approx(np.full(60, differences[0]))
+
+
+@pytest.mark.parametrize("step", [PCA(2), MinMaxScaler(clip=True)])
+def test_steps_that_cannot_be_exported_are_named(step, rows, tmp_path):
+    X, y, _ = rows
+    with pytest.raises(ParameterError, match=f"The step {type(step).__name__}.* cannot be exported"):
+        export_model(make_pipeline(step, RankRLS()).fit(X, y), tmp_path / "model.onnx")
+
+
 def test_onnx_keeps_the_names_of_the_features(rows, tmp_path):
     model = RankRLS().fit(*rows)
     model.feature_names_in_ = np.array(NAMES, dtype=object)
@@ -146,7 +198,7 @@ def test_what_a_form_has_no_room_for_is_refused_in_a_sentence(rows, tmp_path):
         export_model(linear, tmp_path / "model", "solr", feature_names=["a", "b", "a"])
     with pytest.raises(ParameterError, match="'to' parameter must be one of 'onnx'"):
         export_model(linear, tmp_path / "model", "pmml")
-    with pytest.raises(ParameterError, match="takes a ranker of rankwise; got str"):
+    with pytest.raises(ParameterError, match="Only rankers of rankwise can be exported; got str"):
         export_model("model", tmp_path / "model")
     with pytest.raises(ParameterError, match="kernel='precomputed'"):
         export_model(KernelRankRLS(kernel="precomputed").fit(X @ X.T, y, qid), tmp_path / "model.onnx")

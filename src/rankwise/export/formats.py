@@ -7,13 +7,11 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Any
 
-import numpy as np
-
 from rankwise.errors import DataError, ParameterError
 from rankwise.export.engines import elasticsearch_model, solr_model, vespa_profile
+from rankwise.export.served import Served, as_served
 from rankwise.export.svmrank import save_svmrank
 from rankwise.files import replacing_file
-from rankwise.operators.kernel import KernelName
 from rankwise.types import Floats
 from rankwise.validation import check_choice
 
@@ -51,8 +49,9 @@ def export_model(
 
     Parameters
     ----------
-    model : ranker
-        Linear, or with the linear kernel; "onnx" also takes the rbf and the polynomial kernel.
+    model : ranker or pipeline
+        Linear, or with the linear kernel; "onnx" also takes the rbf and the polynomial kernel. In a pipeline,
+        scikit-learn's scalers and `QueryMinMaxScaler` may come before it; they are exported with it.
     path : path
         The file to write. It takes its place when it is whole.
     to : {"onnx", "elasticsearch", "opensearch", "solr", "vespa", "svmrank"}, default="onnx"
@@ -69,9 +68,9 @@ def export_model(
 
     Notes
     -----
-    A model that the command line trained on features scaled inside each query takes raw features in ONNX and
-    scales them itself: every call must then hold all rows of one query. The other forms cannot do that, and
-    such a model is refused.
+    A model of features scaled inside each query (`QueryMinMaxScaler`, or ``--scale`` on the command line)
+    takes raw features in ONNX and scales them itself: every call must then hold all rows of one query. The
+    other forms cannot do that, and such a model is refused.
 
     Examples
     --------
@@ -88,65 +87,48 @@ def export_model(
         }
     }
     """
-    form = check_choice("to", to, Format)
-    _check_ranker(model)
+    form, served = check_choice("to", to, Format), as_served(model)
     if form is Format.ONNX:
         from rankwise.export.onnx_graph import save_onnx
 
-        save_onnx(model, linear_weights(model), path, dtype=dtype)
+        save_onnx(served, path, dtype=dtype)
         return
-    coef = _weights_for_engines(model, form)
+    coef = _weights_for_engines(served, form)
     if form is Format.SVMRANK:
         save_svmrank(coef, path, n_rows=0)
         return
-    names = _names(model, feature_names, len(coef))
+    names = _names(served, feature_names)
     with replacing_file(path) as beside:
         beside.write_text(
             _ENGINES[form](name, dict(zip(names, coef.tolist(), strict=True))), encoding="utf-8"
         )
 
 
-def linear_weights(model: Any) -> Floats | None:
-    """One weight a feature (and target), or None if the model is not linear."""
-    if hasattr(model, "coef_"):
-        return np.asarray(model.coef_, dtype=np.float64)
-    if model.kernel == KernelName.LINEAR:
-        return np.asarray(model.dual_coef_ @ model.basis_, dtype=np.float64)
-    return None
-
-
-def _check_ranker(model: Any) -> None:
-    from sklearn.utils.validation import check_is_fitted
-
-    if not hasattr(type(model), "rank"):
-        raise ParameterError(f"export_model takes a ranker of rankwise; got {type(model).__name__}.")
-    check_is_fitted(model)
-
-
-def _weights_for_engines(model: Any, form: Format) -> Floats:
-    coef = linear_weights(model)
+def _weights_for_engines(served: Served, form: Format) -> Floats:
+    """One weight a raw feature; shifts, which move all scores alike, are left out."""
+    coef, kind = served.coef, type(served.ranker).__name__
     if coef is None:
         raise ParameterError(
-            f"The form '{form}' has room for linear models only, and this {type(model).__name__} has "
-            f"kernel={model.kernel!r}; export it to 'onnx', or train a linear one."
+            f"The form '{form}' has room for linear models only, and this {kind} has "
+            f"kernel={served.ranker.kernel!r}; export it to 'onnx', or train a linear one."
         )
     if coef.ndim != 1:
         raise DataError(f"The form '{form}' has one score a row; this model predicts {len(coef)} targets.")
-    if getattr(model, "scaled_per_query_", False):
+    if served.scaled_per_query:
         raise DataError(
             f"The model was trained on features scaled inside each query, which the form '{form}' cannot do; "
             "export it to 'onnx', or train on raw features."
         )
-    return coef
+    return coef * served.factor
 
 
-def _names(model: Any, given: Sequence[str] | None, n_features: int) -> list[str]:
-    known = getattr(model, "feature_names_in_", None) if given is None else given
+def _names(served: Served, given: Sequence[str] | None) -> list[str]:
+    known = served.feature_names if given is None else given
     if known is None:
         raise ParameterError("The model does not know the names of its features: give feature_names.")
     names = [str(name) for name in known]
-    if len(names) != n_features:
-        raise ParameterError(f"feature_names must hold {n_features} names, not {len(names)}.")
-    if len(set(names)) != n_features:
+    if len(names) != served.n_features:
+        raise ParameterError(f"feature_names must hold {served.n_features} names, not {len(names)}.")
+    if len(set(names)) != len(names):
         raise ParameterError("feature_names must be distinct.")
     return names

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 
 import rankwise
 from rankwise.errors import DataError, MissingExtraError, ParameterError
+from rankwise.export.served import Served
 from rankwise.files import replacing_file
 from rankwise.operators.kernel import KernelName
-from rankwise.types import Floats
 from rankwise.validation import check_choice
 
 # The first with every operator as it is used here; runtimes have had it since 2023.
@@ -30,18 +30,8 @@ class Precision(StrEnum):
     SINGLE = "float32"
 
 
-def save_onnx(model: Any, coef: Floats | None, path: str | os.PathLike[str], *, dtype: str) -> None:
-    """Write scores as a function of rows: input ``X`` (rows, features), output ``scores`` (rows[, targets]).
-
-    Parameters
-    ----------
-    model : ranker
-        A fitted one.
-    coef : array or None
-        Its weights; None if it has a kernel.
-    path : path
-    dtype : {"float64", "float32"}
-    """
+def save_onnx(served: Served, path: str | os.PathLike[str], *, dtype: str) -> None:
+    """Write scores as a function of rows: ``X`` (rows, features) goes in, ``scores`` (rows[, targets])."""
     precision = check_choice("dtype", dtype, Precision)
     try:
         import onnx
@@ -49,18 +39,37 @@ def save_onnx(model: Any, coef: Floats | None, path: str | os.PathLike[str], *, 
         raise MissingExtraError("Exporting to ONNX", "onnx") from None
 
     graph = _Graph(np.dtype(precision.value))
-    rows = graph.scaled_per_query("X") if getattr(model, "scaled_per_query_", False) else "X"
-    if coef is not None:
-        targets = coef.shape[:-1]
-        graph.add("MatMul", [rows, graph.constant(coef.T)], "scores")
+    rows = graph.scaled_per_query("X") if served.scaled_per_query else "X"
+    if served.coef is not None:
+        targets = _linear_scores(graph, served, rows)
     else:
-        targets = model.dual_coef_.shape[:-1]
-        values = _kernel_values(graph, model, rows)
-        graph.add("MatMul", [values, graph.constant(model.dual_coef_.T)], "scores")
-    encoded = graph.encoded(model, targets)
+        targets = _kernel_scores(graph, served, rows)
+    encoded = graph.encoded(served, targets)
     onnx.checker.check_model(encoded)
     with replacing_file(path) as beside:
         beside.write_bytes(encoded)
+
+
+def _linear_scores(graph: _Graph, served: Served, rows: str) -> tuple[int, ...]:
+    """Scores, with factors and shifts in the constants; returns the shape of a row's scores."""
+    assert served.coef is not None
+    weights = [rows, graph.constant((served.coef * served.factor).T)]
+    if served.shift.any():
+        products = graph.add("MatMul", weights)
+        graph.add("Add", [products, graph.constant(served.coef @ served.shift)], "scores")
+    else:
+        graph.add("MatMul", weights, "scores")
+    return served.coef.shape[:-1]
+
+
+def _kernel_scores(graph: _Graph, served: Served, rows: str) -> tuple[int, ...]:
+    if (served.factor != 1.0).any() or served.shift.any():
+        rows = graph.add("Mul", [rows, graph.constant(served.factor)])
+        rows = graph.add("Add", [rows, graph.constant(served.shift)])
+    values = _kernel_values(graph, served.ranker, rows)
+    graph.add("MatMul", [values, graph.constant(served.ranker.dual_coef_.T)], "scores")
+    shape: tuple[int, ...] = served.ranker.dual_coef_.shape[:-1]
+    return shape
 
 
 def _kernel_values(graph: _Graph, model: Any, rows: str) -> str:
@@ -127,20 +136,16 @@ class _Graph:
         divisor = self.add("Where", [is_constant, self.constant(1.0), span])
         return self.add("Div", [self.add("Sub", [rows, least]), divisor])
 
-    def encoded(self, model: Any, targets: tuple[int, ...]) -> bytes:
+    def encoded(self, served: Served, targets: tuple[int, ...]) -> bytes:
         """The file's content."""
         from onnx import helper
 
-        kind = helper.np_dtype_to_tensor_dtype(self.dtype)
-        X = helper.make_tensor_value_info("X", kind, ["rows", int(model.n_features_in_)])
+        kind, name = helper.np_dtype_to_tensor_dtype(self.dtype), type(served.ranker).__name__
+        X = helper.make_tensor_value_info("X", kind, ["rows", served.n_features])
         scores = helper.make_tensor_value_info("scores", kind, ["rows", *targets])
-        scaled = bool(getattr(model, "scaled_per_query_", False))
-        says = "Scores of rows, higher is better." + (
-            " Give all rows of one query at a time." if scaled else ""
-        )
-        graph = helper.make_graph(
-            self.nodes, type(model).__name__, [X], [scores], self.constants, doc_string=says
-        )
+        one_query = " Give all rows of one query at a time." if served.scaled_per_query else ""
+        says = f"Scores of rows, higher is better.{one_query}"
+        graph = helper.make_graph(self.nodes, name, [X], [scores], self.constants, doc_string=says)
         made = helper.make_model(
             graph,
             opset_imports=[helper.make_opsetid("", OPSET)],
@@ -148,10 +153,9 @@ class _Graph:
             producer_name="rankwise",
             producer_version=rankwise.__version__,
         )
-        names = getattr(model, "feature_names_in_", None)
-        facts = {"class": type(model).__name__, "scaled_per_query": json.dumps(scaled)}
-        helper.set_model_props(
-            made, facts if names is None else facts | {"feature_names": json.dumps(list(map(str, names)))}
-        )
+        facts = {"class": name, "scaled_per_query": served.scaled_per_query}
+        if served.feature_names is not None:
+            facts["feature_names"] = served.feature_names
+        helper.set_model_props(made, {key: json.dumps(fact) for key, fact in facts.items()})
         content: bytes = made.SerializeToString()
         return content

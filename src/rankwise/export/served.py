@@ -1,0 +1,101 @@
+"""What a fitted ranker, alone or at the end of a pipeline, computes from raw features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rankwise.errors import ParameterError
+from rankwise.operators.kernel import KernelName
+from rankwise.types import Floats
+
+# What the scalers of scikit-learn do to a feature x: factor and shift of ``factor * x + shift``.
+_AFFINE: dict[str, Callable[[Any], tuple[Any, Any]]] = {
+    "StandardScaler": lambda step: _divided(step.mean_, step.scale_),
+    "RobustScaler": lambda step: _divided(getattr(step, "center_", None), getattr(step, "scale_", None)),
+    "MaxAbsScaler": lambda step: _divided(None, step.scale_),
+    "MinMaxScaler": lambda step: (step.scale_, step.min_),
+}
+
+
+@dataclass(frozen=True)
+class Served:
+    """``f(factor * x + shift)``, x raw or scaled to [0, 1] inside its query.
+
+    Attributes
+    ----------
+    ranker : ranker
+        The model f.
+    coef : Floats or None, shape (n,) or (k, n)
+        Its weights; None if it is not linear.
+    factor, shift : Floats, shape (n,)
+    scaled_per_query : bool
+    n_features : int
+    feature_names : list of str or None
+        As they are called before any step.
+    """
+
+    ranker: Any
+    coef: Floats | None
+    factor: Floats
+    shift: Floats
+    scaled_per_query: bool
+    n_features: int
+    feature_names: list[str] | None
+
+
+def as_served(model: Any) -> Served:
+    """Take a ranker, or a pipeline of scalers that ends in one, apart."""
+    from sklearn.utils.validation import check_is_fitted
+
+    *scalers, ranker = [step for _, step in getattr(model, "steps", [("", model)]) if step != "passthrough"]
+    if not hasattr(type(ranker), "rank"):
+        raise ParameterError(f"Only rankers of rankwise can be exported; got {type(ranker).__name__}.")
+    check_is_fitted(ranker)
+    n_features = int(ranker.n_features_in_)
+    factor, shift = np.ones(n_features), np.zeros(n_features)
+    scaled = bool(getattr(ranker, "scaled_per_query_", False))
+    for step in scalers:
+        if type(step).__name__ == "QueryMinMaxScaler":
+            # Whatever factors and shifts were before, it undoes them.
+            scaled, factor, shift = True, np.ones(n_features), np.zeros(n_features)
+        else:
+            by, to = _affine(step)
+            factor, shift = factor * by, shift * by + to
+    names = getattr(model, "feature_names_in_", None)
+    return Served(
+        ranker=ranker,
+        coef=_weights(ranker),
+        factor=factor,
+        shift=shift,
+        scaled_per_query=scaled,
+        n_features=n_features,
+        feature_names=None if names is None else [str(name) for name in names],
+    )
+
+
+def _affine(step: Any) -> tuple[Any, Any]:
+    kind = type(step).__name__
+    if kind not in _AFFINE or getattr(step, "clip", False):
+        clipping = " that clips" if kind in _AFFINE else ""
+        raise ParameterError(
+            f"The step {kind}{clipping} cannot be exported; QueryMinMaxScaler, {', '.join(_AFFINE)} can."
+        )
+    return _AFFINE[kind](step)
+
+
+def _divided(centre: Any, scale: Any) -> tuple[Any, Any]:
+    """Factor and shift of ``(x - centre) / scale``, either of which may be left out."""
+    by = 1.0 / np.asarray(1.0 if scale is None else scale)
+    return by, -np.asarray(0.0 if centre is None else centre) * by
+
+
+def _weights(ranker: Any) -> Floats | None:
+    if hasattr(ranker, "coef_"):
+        return np.asarray(ranker.coef_, dtype=np.float64)
+    if ranker.kernel == KernelName.LINEAR:
+        return np.asarray(ranker.dual_coef_ @ ranker.basis_, dtype=np.float64)
+    return None
