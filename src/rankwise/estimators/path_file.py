@@ -21,9 +21,10 @@ class PathField:
 
     def pack(self, attribute: PathSolutions, content: Content) -> None:
         graph = attribute.graph
+        better, worse = graph.ends
         content.tensors |= {
-            "path.better": graph.better.astype(np.int32),
-            "path.worse": graph.worse.astype(np.int32),
+            "path.better": better,
+            "path.worse": worse,
             "path.weight": graph.weight,
             "path.levels": attribute.levels,
             "path.offsets": attribute.offsets,

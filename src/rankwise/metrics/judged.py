@@ -76,7 +76,7 @@ class Judged:
 
     def ranked(self, scores: Floats) -> Ranked:
         """The rows of each query by descending score; O(h log h) for a query of h rows."""
-        row, first, end = (np.empty(len(scores), dtype=np.int64) for _ in range(3))
+        row, first, end = np.empty((3, len(scores)), dtype=np.int64)
         _native.rank_rows(self.offsets, scores, row, first, end, self.n_threads)
         return Ranked(row, first, end)
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankwise.errors import DataError
 from rankwise.preferences.pairs import Pairs
@@ -55,6 +57,11 @@ class PreferenceGraph:
     @property
     def n_pairs(self) -> int:
         return len(self.better)
+
+    @cached_property
+    def ends(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """`better` and `worse` in the form that kernels and files take."""
+        return self.better.astype(np.int32), self.worse.astype(np.int32)
 
     def differences(self, rows: Floats) -> Floats:
         """``P v``: each pair's better row minus its worse one."""

@@ -34,9 +34,8 @@ class PathScores:
 
     def __init__(self, path: PathSolutions, K_columns: Floats, n_threads: int = 1) -> None:
         graph = path.graph
-        better, worse = graph.better.astype(np.int32), graph.worse.astype(np.int32)
         self._native = _native.PathScores(
-            path.pairs, path.changes, path.offsets, better, worse, graph.weight, K_columns
+            path.pairs, path.changes, path.offsets, *graph.ends, graph.weight, K_columns
         )
         self._path = path
         self._K_columns = K_columns

@@ -97,8 +97,7 @@ def ranking_svm_path(
     events and singular systems, which the paper leaves open, are solved exactly. An event costs
     O(|I|² + n |I|) and a look at the pairs that may come next; memory is O(n² + pairs + Σ|I|).
     """
-    better, worse = graph.better.astype(np.int32), graph.worse.astype(np.int32)
-    walk = _native.PathWalk(_centred(K), better, worse, graph.weight, n_threads)
+    walk = _native.PathWalk(_centred(K), *graph.ends, graph.weight, n_threads)
     first = walk.level
     if first <= NOTHING * float(graph.weight.sum() * K.diagonal().max()):
         raise DataError("There is nothing to learn: the pairs' differences cancel out in the kernel's space.")
