@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from command_line import folder, rankwise_process, refused
+from command_line import done, folder, rankwise_process, refused
 from rankwise.cli import main
 
-__all__ = ["folder", "refused"]  # fixtures
+__all__ = ["done", "folder", "refused"]  # fixtures
 
 
 @pytest.mark.parametrize(
@@ -113,17 +113,30 @@ def test_a_model_is_not_written_over_what_is_no_model(refused, tmp_path, command
     data = tmp_path / "validation.txt"
     data.write_text("1 qid:1 1:0.5\n")
     said = refused(*command.split(), data, code=2)
-    assert said == f"{data} exists and is no model, so it is left alone; name a file to write.\n"
+    assert said == f"{data} exists and is no model, so it is left alone; choose another name.\n"
     assert data.read_text() == "1 qid:1 1:0.5\n"
 
 
 @pytest.mark.parametrize(
-    "command", ["predict test.txt model --out test.txt", "export model model --to svmrank"]
+    "command",
+    [
+        "predict test.txt model --out test.txt",
+        "predict test.txt model --out model",
+        "convert test.txt test.txt",
+        "convert test.txt ./test.txt --scale",
+        "export model model --to svmrank",
+    ],
 )
 def test_what_a_command_reads_is_not_written_over(folder, refused, command):
     before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     assert "is read by this command, so it is left alone" in refused(*command.split(), code=2)
     assert before == {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def test_a_store_is_not_scaled_in_place(done, refused, tmp_path):
+    done("convert", "test.txt", tmp_path / "a.store")
+    said = refused("convert", tmp_path / "a.store", tmp_path / "a.store", "--scale", code=2)
+    assert "is read by this command" in said
 
 
 def test_validation_rows_without_queries_are_refused_where_training_rows_have_some(refused, tmp_path):

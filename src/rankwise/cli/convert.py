@@ -38,8 +38,8 @@ def run(
     import rankwise
     from rankwise.cli.inputs import (
         Reading,
-        check_folder_of,
         check_output,
+        check_place,
         is_table,
         read_data,
         sizes_beside,
@@ -53,7 +53,7 @@ def run(
             f"{out}: the name of what to write must end in .store or, for LETOR text, in one of "
             f"{', '.join(TEXT)}, plain or followed by one of {', '.join(COMPRESSED)}."
         )
-    (check_folder_of if to_store else check_output)(out)
+    (check_place if to_store else check_output)(out, data)
     streams = not (scale or data.is_dir() or is_table(data) or sizes_beside(data))
     if to_store and streams:
         with progress(f"Converting {data.name}") as advance:

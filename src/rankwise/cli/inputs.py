@@ -243,22 +243,22 @@ def choose_measures(text: str | None, rows: RankingData, preset: str | None = No
 
 
 def check_output(path: Path, *inputs: Path) -> None:
-    """Refuse a place that cannot be written, or is read, before hours of work, not after them."""
+    """Refuse a file that cannot be written before hours of work, not after them."""
     if path.is_dir():
         raise ParameterError(f"{path} is a folder; name a file to write.")
-    check_folder_of(path)
-    if path.is_file() and any(read.exists() and path.samefile(read) for read in inputs):
-        raise ParameterError(f"{path} is read by this command, so it is left alone; name a file to write.")
+    check_place(path, *inputs)
 
 
 def check_model_output(path: Path) -> None:
     """Refuse to write a model over anything but a model: data, for one, that was named in its place."""
     check_output(path)
     if path.is_file() and path.stat().st_size > 0 and not is_model(path):
-        raise ParameterError(f"{path} exists and is no model, so it is left alone; name a file to write.")
+        raise ParameterError(f"{path} exists and is no model, so it is left alone; choose another name.")
 
 
-def check_folder_of(path: Path) -> None:
-    """Refuse a place in a folder that does not exist."""
+def check_place(path: Path, *inputs: Path) -> None:
+    """Refuse a place in a folder that does not exist, and one that the command reads."""
     if not path.absolute().parent.is_dir():
         raise ParameterError(f"{path}: the folder {path.parent} does not exist.")
+    if (path.is_file() or path.is_dir()) and any(read.exists() and path.samefile(read) for read in inputs):
+        raise ParameterError(f"{path} is read by this command, so it is left alone; choose another name.")
