@@ -23,6 +23,28 @@ def test_kernels_come_by_name_as_a_function_and_precomputed(kernel):
         np.testing.assert_allclose(other.predict(rows, alpha=0.02), named.predict(X, alpha=0.02), atol=1e-8)
 
 
+def test_a_kernel_function_may_return_a_sparse_matrix():
+    X, y, qid = toy(n=30)
+    rows = sparse.csr_matrix(X)
+    model = RankSVMPath(kernel=lambda A, B: A @ B.T).fit(rows, y, qid)
+    named = RankSVMPath(kernel="linear").fit(rows, y, qid)
+    np.testing.assert_allclose(model.predict(rows), named.predict(rows), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "kernel, message",
+    [
+        (lambda A, B: "much", "What the kernel function returns must hold numbers: could not convert"),
+        (lambda A, B: np.zeros((len(A), len(B))), "nothing to learn"),
+        (lambda A, B: A, r"one value for every pair of rows, shape \(12, 12\); got shape \(12, 3\)"),
+    ],
+)
+def test_a_function_that_is_no_kernel_is_refused(kernel, message):
+    X, y, qid = toy(n=12)
+    with pytest.raises(DataError, match=message):
+        RankSVMPath(kernel=kernel).fit(X, y, qid)
+
+
 @pytest.mark.parametrize("graph", ["full", "reduced"])
 def test_a_kernel_in_single_precision_is_one(graph):
     rng = np.random.default_rng(1)

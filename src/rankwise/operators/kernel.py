@@ -14,6 +14,7 @@ from scipy import linalg
 from rankwise import _native
 from rankwise.errors import DataError
 from rankwise.types import Floats, Ints, Matrix
+from rankwise.validation.arrays import as_floats
 
 # k(A, B) gives the matrix of kernel values between the rows of A and those of B.
 KernelFunction: TypeAlias = Callable[[Any, Any], Any]
@@ -68,7 +69,9 @@ class Kernel:
 
     def _checked_call(self, A: Matrix, B: Matrix) -> Floats:
         assert not isinstance(self.function, KernelName)
-        values = np.asarray(self.function(A, B), dtype=np.float64)
+        returned = self.function(A, B)
+        dense = returned.toarray() if hasattr(returned, "toarray") else returned
+        values = as_floats("What the kernel function returns", dense)
         expected = (A.shape[0], B.shape[0])
         if values.shape != expected:
             raise DataError(
@@ -164,9 +167,10 @@ def check_kernel_matrix(K: Floats, name: str) -> None:
         raise DataError(
             f"{name} must be symmetric; the values of rows {i} and {j} are {K[i, j]:g} and {K[j, i]:g}."
         )
+    shift = TOLERANCE * float(sizes.sum(axis=1).max(initial=0.0))
     shifted = K.copy()
-    shifted[np.diag_indices_from(shifted)] += TOLERANCE * float(sizes.sum(axis=1).max(initial=0.0))
-    if linalg.lapack.dpotrf(shifted, lower=1, overwrite_a=1)[1]:
+    shifted[np.diag_indices_from(shifted)] += shift
+    if shift > 0.0 and linalg.lapack.dpotrf(shifted, lower=1, overwrite_a=1)[1]:
         values = linalg.eigvalsh(K)
         raise DataError(
             f"{name} must be positive semi-definite; its smallest eigenvalue is {values[0]:.3g}, "
