@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
@@ -39,6 +40,17 @@ from rankwise.validation import (
 
 # Where the path ends by default, as a share of the largest breakpoint.
 DEFAULT_REACH = 1e-3
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """Parameters of the path, checked before anything is computed."""
+
+    graph: GraphKind
+    weighting: Weighting
+    alpha_min: float | None
+    max_events: int | None
+    tolerance: float
 
 
 class RankSVMPath(PathRanker):
@@ -158,11 +170,11 @@ class RankSVMPath(PathRanker):
             so far and the number of pairs on the margin.
         """
         problem = check_problem(self, X, y, qid, sample_weight)
-        kind, weighting = self._checked_choices()
-        if kind is GraphKind.FULL:
+        settings = self._checked_settings()
+        if settings.graph is GraphKind.FULL:
             check_graph_fits(problem.queries, problem.y)
         K = self._kernel_matrix(problem.X)
-        self._follow(K, self._graph_of(problem, kind, weighting, K), on_event)
+        self._follow(K, self._graph_of(problem, settings, K), settings, on_event)
         self.fitted_with_qid_ = qid is not None
         return self
 
@@ -171,8 +183,9 @@ class RankSVMPath(PathRanker):
     ) -> Self:
         """Follow the path for the caller's own pairs (better row, worse row); see `fit`."""
         rows, checked = check_preferences(self, X, pairs, None, weight)
-        self._checked_choices()
-        self._follow(self._kernel_matrix(rows), explicit_graph(checked, rows.shape[0]), on_event)
+        settings = self._checked_settings()
+        graph = explicit_graph(checked, rows.shape[0])
+        self._follow(self._kernel_matrix(rows), graph, settings, on_event)
         self.fitted_with_qid_ = False
         return self
 
@@ -186,36 +199,38 @@ class RankSVMPath(PathRanker):
             self.basis_ = X
         return kernel_matrix(X, kernel, "train on a sample, or use RankSVM or KernelRankRLS with a basis")
 
-    def _checked_choices(self) -> tuple[GraphKind, Weighting]:
-        chosen = self.representative
+    def _checked_settings(self) -> _Settings:
+        chosen, least, most = self.representative, self.alpha_min, self.max_events
         if chosen is not None and not callable(chosen):
             raise ParameterError(f"The 'representative' parameter must be None or callable; got {chosen!r}.")
-        return check_choice("graph", self.graph, GraphKind), check_choice(
-            "weighting", self.weighting, Weighting
+        return _Settings(
+            graph=check_choice("graph", self.graph, GraphKind),
+            weighting=check_choice("weighting", self.weighting, Weighting),
+            alpha_min=None
+            if least is None
+            else check_number("alpha_min", least, minimum=0.0, exclusive=True),
+            max_events=None if most is None else check_count("max_events", most),
+            tolerance=check_number("tol", self.tol, minimum=0.0, exclusive=True),
         )
 
-    def _graph_of(
-        self, problem: Problem, kind: GraphKind, weighting: Weighting, K: Floats
-    ) -> PreferenceGraph:
+    def _graph_of(self, problem: Problem, settings: _Settings, K: Floats) -> PreferenceGraph:
         make = full_graph
-        if kind is GraphKind.REDUCED:
+        if settings.graph is GraphKind.REDUCED:
             chosen = self.representative or least_alike(K, problem.queries, problem.row_weight)
             make = partial(reduced_graph, representative=chosen)
-        return make(problem.queries, problem.y, weighting=weighting, row_weight=problem.row_weight)
+        return make(problem.queries, problem.y, weighting=settings.weighting, row_weight=problem.row_weight)
 
-    def _follow(self, K: Floats, graph: PreferenceGraph, on_event: Progress | None) -> None:
-        tolerance = check_number("tol", self.tol, minimum=0.0, exclusive=True)
-        max_events = None if self.max_events is None else check_count("max_events", self.max_events)
+    def _follow(
+        self, K: Floats, graph: PreferenceGraph, settings: _Settings, on_event: Progress | None
+    ) -> None:
         scale = level_per_alpha(graph)
-        least = self.alpha_min
-        if least is not None:
-            least = scale * check_number("alpha_min", least, minimum=0.0, exclusive=True)
+        least = settings.alpha_min
         path = ranking_svm_path(
             K,
             graph,
-            min_level=lambda first: DEFAULT_REACH * first if least is None else min(first, least),
-            max_events=max_events,
-            tolerance=tolerance,
+            min_level=lambda first: DEFAULT_REACH * first if least is None else min(first, scale * least),
+            max_events=settings.max_events,
+            tolerance=settings.tolerance,
             n_threads=resolve_threads(),
             on_event=on_event,
         )

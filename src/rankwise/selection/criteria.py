@@ -12,6 +12,7 @@ from rankwise.errors import DataError, ParameterError
 from rankwise.losses.squared import SquaredLoss
 from rankwise.metrics.measure import Measure
 from rankwise.preferences.pairs import Pairs
+from rankwise.preferences.queries import nothing_to_learn
 from rankwise.selection.folds import Folds, draw_folds, each_query, pairs_measured, score_folds
 from rankwise.solvers.hold_out import held_out_scores
 from rankwise.solvers.krylov import KrylovSpace
@@ -170,7 +171,7 @@ def _leave_pair_out(problem: Problem, measure: Measure) -> LeavePairOut:
             f"'auc'; got '{measure.name}'. Give an eval_set for other measures."
         )
     if len(np.unique(problem.y)) < 2:
-        raise DataError("All labels are tied; there is no pair to choose alpha by.")
+        raise nothing_to_learn(problem.queries)
     return LeavePairOut(problem, measure)
 
 

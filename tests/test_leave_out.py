@@ -1,0 +1,150 @@
+"""Exact leave-query-out and leave-pair-out are what refitting gives."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from graded_queries import ranking
+from rankwise import DataError, KernelRankRLSCV, RankRLS, RankRLSCV
+from rankwise.losses.squared import losses_on_scores
+from rankwise.operators.design import MatrixDesign
+from rankwise.preferences.queries import group_rows
+from rankwise.solvers.hold_out import held_out_scores
+from rankwise.solvers.leave_pair_out import centred_ridge, leave_pair_out_error
+from rankwise.solvers.spaces import ExampleSpace, FeatureSpace
+from rankwise.types import Ties, Weighting
+from rankwise.validation import Problem
+
+ALPHAS = np.array([1e-2, 1.0, 100.0])
+
+
+def space_of(kind, X, y, qid, ties=Ties.KEEP, weighting=Weighting.EXAMPLE, weight=None):
+    problem = Problem(X, y, group_rows(qid, len(y)), weight)
+    (loss,) = losses_on_scores(problem, ties, weighting)
+    space = FeatureSpace(MatrixDesign(X), loss) if kind == "primal" else ExampleSpace(X @ X.T, loss)
+    return space, problem.queries
+
+
+def centred_by_query(scores, qid):
+    return scores - np.array([scores[qid == q].mean(axis=0) for q in qid])
+
+
+@pytest.mark.parametrize("kind", ["primal", "dual"])
+@pytest.mark.parametrize("ties", Ties)
+@pytest.mark.parametrize("weighting", Weighting)
+@pytest.mark.parametrize("n", [3, 12, 60])  # fewer features than rows in a query, more, more than rows at all
+def test_leave_query_out_equals_refitting(kind, ties, weighting, n):
+    X, y, qid = ranking(n=n)
+    weight = np.random.default_rng(1).uniform(1.0, 2.0, 40)
+    space, queries = space_of(kind, X, y, qid, ties, weighting, weight)
+    folds = [np.array([q]) for q in range(queries.n_queries)]
+    scores = held_out_scores(space, folds, ALPHAS)
+    for a, alpha in enumerate(ALPHAS):
+        refitted = np.empty(40)
+        for q in np.unique(qid):
+            rest = qid != q
+            model = RankRLS(alpha=alpha, ties=ties, weighting=weighting, solver=kind)
+            refitted[~rest] = model.fit(X[rest], y[rest], qid[rest], weight[rest]).predict(X[~rest])
+        expected = centred_by_query(refitted, qid)
+        np.testing.assert_allclose(
+            centred_by_query(scores[:, a], qid), expected, rtol=0, atol=1e-8 * np.abs(expected).max()
+        )
+
+
+@pytest.mark.parametrize("kind", ["primal", "dual"])
+@pytest.mark.parametrize("n", [3, 60])
+def test_leaving_out_groups_of_queries_at_alpha_zero_equals_refitting(kind, n):
+    X, y, qid = ranking(n=n)
+    space, queries = space_of(kind, X, y, qid)
+    scores = held_out_scores(space, [np.array([0, 2]), np.array([3])], np.array([0.0, 1.0]))
+    left = np.isin(qid, queries.labels[[0, 2]])
+    for a, alpha in enumerate([0.0, 1.0]):
+        model = RankRLS(alpha=alpha).fit(X[~left], y[~left], qid[~left])
+        expected = centred_by_query(model.predict(X[left]), qid[left])
+        np.testing.assert_allclose(
+            centred_by_query(scores[left, a], qid[left]), expected, rtol=1e-8, atol=1e-9
+        )
+    assert np.isnan(scores[~np.isin(qid, queries.labels[[0, 2, 3]])]).all()
+
+
+def test_leave_query_out_keeps_its_digits_when_the_normal_matrix_does_not():
+    X, y, qid = ranking(m=60, n=5)
+    X = np.hstack([X, X[:, :1] + 1e-5 * np.random.default_rng(3).normal(size=(60, 1))])
+    space, queries = space_of("primal", X, y, qid)
+    alphas = np.array([1e-10])
+    assert not space.system.spectrum.resolves(1e-10)
+    scores = held_out_scores(space, [np.array([1])], alphas)[:, 0]
+    left = qid == queries.labels[1]
+    expected = RankRLS(alpha=1e-10).fit(X[~left], y[~left], qid[~left]).predict(X[left])
+    difference = scores[left] - expected
+    np.testing.assert_allclose(difference - difference.mean(), 0.0, atol=1e-8 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("kind", ["primal", "dual"])
+@pytest.mark.parametrize("weighting", Weighting)
+@pytest.mark.parametrize("n", [3, 30])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_leave_pair_out_equals_refitting_without_both_rows(kind, weighting, n, weighted):
+    m = 10
+    X, y, _ = ranking(m=m, n=n)
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, m) if weighted else None
+    space, _ = space_of(kind, X, y, None, weighting=weighting, weight=weight)
+    if weighted and weighting is not Weighting.EXAMPLE:
+        with pytest.raises(DataError, match="needs weighting='example'"):
+            centred_ridge(space, ALPHAS)
+        return
+    ridge = centred_ridge(space, ALPHAS)
+    i, j = np.triu_indices(m, 1)
+    for a, alpha in enumerate(ALPHAS):
+        held = ridge.held_out_differences(y, a, slice(0, m))[i, j]
+        expected = []
+        for p in zip(i, j, strict=True):
+            rest = np.delete(np.arange(m), p)
+            model = RankRLS(alpha=alpha, weighting=weighting)
+            model.fit(X[rest], y[rest], sample_weight=None if weight is None else weight[rest])
+            first, second = model.predict(X[list(p)])
+            expected.append(first - second)
+        np.testing.assert_allclose(held, expected, rtol=1e-8, atol=1e-9)
+        s = np.ones(m) if weight is None else weight
+        counted = (y[i] != y[j]) * s[i] * s[j]
+        wrong = np.sign(expected) != np.sign(y[i] - y[j])
+        assert leave_pair_out_error(ridge, y)[a] == pytest.approx((wrong * counted).sum() / counted.sum())
+
+
+def test_leave_pair_out_in_blocks_is_the_same(monkeypatch):
+    X, y, _ = ranking()
+    ridge = centred_ridge(space_of("primal", X, y, None)[0], ALPHAS)
+    expected = leave_pair_out_error(ridge, y)
+    monkeypatch.setattr("rankwise.solvers.leave_pair_out.BLOCK_PAIRS", 100)
+    np.testing.assert_allclose(leave_pair_out_error(ridge, y), expected)
+
+
+def test_one_global_ranking_is_chosen_by_leave_pair_out():
+    X, y, _ = ranking()
+    for model in (RankRLSCV(alphas=ALPHAS), KernelRankRLSCV(alphas=ALPHAS, kernel="linear")):
+        model.fit(X, y)
+        assert model.cv_ == "leave-pair-out"
+        np.testing.assert_allclose(
+            model.scores_[0],
+            leave_pair_out_error(centred_ridge(space_of("primal", X, y, None)[0], ALPHAS), y),
+        )
+    as_area = RankRLSCV(alphas=ALPHAS, measure="auc").fit(X, (y > 0).astype(float))
+    assert as_area.best_["score"] == as_area.scores_.max() > 0
+
+
+@pytest.mark.parametrize("model", [RankRLSCV(alphas=ALPHAS), KernelRankRLSCV(alphas=ALPHAS)])
+def test_leave_query_out_gives_the_same_bits_for_any_number_of_threads(model, monkeypatch):
+    X, y, qid = ranking(m=200)
+    found = []
+    for n_threads in ("1", "4"):
+        monkeypatch.setenv("RANKWISE_NUM_THREADS", n_threads)
+        found.append(clone(model).fit(X, y, qid).scores_)
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("n_queries", [3, 30])  # more rows in a query than features, and fewer
+def test_leave_query_out_does_not_depend_on_how_many_alphas_are_solved_at_once(n_queries, monkeypatch):
+    data = ranking(m=90, n=12, n_queries=n_queries)
+    together = RankRLSCV(alphas=ALPHAS).fit(*data).scores_
+    monkeypatch.setattr("rankwise.solvers.hold_out.BATCH_ENTRIES", 1)
+    np.testing.assert_allclose(RankRLSCV(alphas=ALPHAS).fit(*data).scores_, together, rtol=1e-12)
