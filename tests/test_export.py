@@ -158,7 +158,7 @@ def weights_of_solr(text):
 
 def weights_of_vespa(text):
     assert text.startswith("rank-profile learned {")
-    terms = re.findall(r"([+-]?) ?([\d.]+) \* (\S+)", text)
+    terms = re.findall(r"([+-]?) ?([\d.e+-]+) \* (\S+)", text)
     return {name: float(sign + digits) for sign, digits, name in terms}
 
 

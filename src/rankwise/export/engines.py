@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
-
 
 def elasticsearch_model(name: str, weights: dict[str, float]) -> str:
     """The body of ``POST _ltr/_featureset/<features>/_createmodel`` of the learning-to-rank plugin.
@@ -42,8 +40,7 @@ def vespa_profile(name: str, weights: dict[str, float]) -> str:
 
 
 def _term(weight: float, feature: str) -> str:
-    # Digits without an exponent, as many as lead back to the same number.
-    return f"{'-' if weight < 0 else '+'} {np.format_float_positional(abs(weight), trim='0')} * {feature}"
+    return f"{'-' if weight < 0 else '+'} {abs(weight)!r} * {feature}"
 
 
 def _json(content: object) -> str:

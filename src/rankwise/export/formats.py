@@ -125,7 +125,9 @@ def _weights_for_engines(served: Served, form: Format) -> Floats:
 def _names(served: Served, given: Sequence[str] | None) -> list[str]:
     known = served.feature_names if given is None else given
     if known is None:
-        raise ParameterError("The model does not know the names of its features: give feature_names.")
+        raise ParameterError(
+            "The model does not know the names of its features: give feature_names (--features)."
+        )
     names = [str(name) for name in known]
     if len(names) != served.n_features:
         raise ParameterError(f"feature_names must hold {served.n_features} names, not {len(names)}.")

@@ -31,7 +31,7 @@ class Precision(StrEnum):
 
 
 def save_onnx(served: Served, path: str | os.PathLike[str], *, dtype: str) -> None:
-    """Write scores as a function of rows: ``X`` (rows, features) goes in, ``scores`` (rows[, targets])."""
+    """Write scores as a function of rows, from ``X`` (rows, features) to ``scores`` (rows[, targets])."""
     precision = check_choice("dtype", dtype, Precision)
     try:
         import onnx
