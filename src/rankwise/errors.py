@@ -1,10 +1,12 @@
-"""What rankwise raises when the user, a file or the data is at fault.
+"""What rankwise raises when the user, a file or the data is at fault, and how it warns.
 
 Every message is one sentence: what was wrong, where, and what was expected.
 """
 
 from __future__ import annotations
 
+import sys
+import warnings
 from pathlib import Path
 
 
@@ -39,3 +41,13 @@ class MissingExtraError(RankwiseError, ImportError):
 
     def __init__(self, purpose: str, extra: str) -> None:
         super().__init__(f"{purpose} needs the '{extra}' extra: pip install 'rankwise[{extra}]'.")
+
+
+def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn of the line by which the user's code came into rankwise, however deep inside the reason lies."""
+    frame, level, blamed = sys._getframe(), 1, 1
+    while frame.f_back is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] == "rankwise":
+            blamed = level + 1
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=blamed)

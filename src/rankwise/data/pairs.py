@@ -6,7 +6,6 @@ import bz2
 import gzip
 import lzma
 import re
-import warnings
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
@@ -19,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from rankwise.data.named_pairs import HEADER, header_of, named_preferences
 from rankwise.data.ranking import RankingData
-from rankwise.errors import DataError, FileFormatError
+from rankwise.errors import DataError, FileFormatError, warn_caller
 from rankwise.files import replacing_file
 from rankwise.preferences.pairs import PreferencePairs
 from rankwise.validation import check_row_weight
@@ -84,7 +83,7 @@ def load_pairs(
     if not differ.all():
         first, n_same = int(pairs[~differ][0, 0]), int((~differ).sum())
         message = f"{n_same} of {len(pairs)} preferences compare a row with itself (the first is row {first})"
-        warnings.warn(f"{path}: {message} and are left out.", stacklevel=2)
+        warn_caller(f"{path}: {message} and are left out.")
     return PreferencePairs(
         pairs[differ], np.frombuffer(weights, dtype=np.float64)[differ] if weights else None
     )

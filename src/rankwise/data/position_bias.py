@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from rankwise.errors import DataError
+from rankwise.errors import DataError, warn_caller
 from rankwise.types import Floats, Ints
 
 _MAX_ROUNDS, _TOLERANCE = 1000, 1e-8
@@ -68,4 +67,4 @@ def _warn_unfinished(change: float) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
     message = f"The estimate of the position bias still changes by {change:.1e} after {_MAX_ROUNDS} rounds."
-    warnings.warn(message, ConvergenceWarning, stacklevel=3)
+    warn_caller(message, ConvergenceWarning)

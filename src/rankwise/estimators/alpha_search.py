@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
+from rankwise.errors import warn_caller
 from rankwise.estimators.held_out import HeldOut
 from rankwise.losses.hinge import HingeLoss
 from rankwise.metrics.measure import Measure
@@ -84,7 +84,7 @@ class AlphaSearch:
             if best is None:
                 raise
             lowest = self.alphas[~np.isnan(scores)][0]
-            warnings.warn(f"Interrupted from the keyboard; no alpha below {lowest:g} is tried.", stacklevel=3)
+            warn_caller(f"Interrupted from the keyboard; no alpha below {lowest:g} is tried.")
         assert best is not None
         return scores, best
 

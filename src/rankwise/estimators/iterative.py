@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import operator
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from rankwise.errors import ParameterError
+from rankwise.errors import ParameterError, warn_caller
 from rankwise.estimators.held_out import CURVE_STATE, HeldOut, JudgedMixin
 from rankwise.persist.checkpoint import Checkpoint
 from rankwise.persist.fields import Fields, value
@@ -70,24 +69,21 @@ class IterativeMixin(JudgedMixin):
             self.validation_curve_ = runs[0].surface.values[k]
             self.best_iter_ = int(runs[0].surface.best_iter[k])
         if runs and alpha == 0.0 and not self._stops_early:
-            warnings.warn(
-                "alpha is 0 and there is no early stopping, so nothing regularizes the model.", stacklevel=4
-            )
+            warn_caller("alpha is 0 and there is no early stopping, so nothing regularizes the model.")
         for run in runs:
-            warn_unless_done(run, stacklevel=5)
+            warn_unless_done(run)
 
 
-def warn_unless_done(run: ShiftedCGResult, stacklevel: int) -> None:
+def warn_unless_done(run: ShiftedCGResult) -> None:
     """A ConvergenceWarning when conjugate gradient ended for a reason that its caller did not ask for."""
     if run.stop in (Stop.CONVERGED, Stop.NO_IMPROVEMENT):
         return
     from sklearn.exceptions import ConvergenceWarning
 
-    warnings.warn(
+    warn_caller(
         f"Conjugate gradient ended after {run.n_iterations} iterations: {run.stop}. The largest relative "
         f"residual is {run.residual.max():.1e}; the best iterate so far is kept.",
         ConvergenceWarning,
-        stacklevel=stacklevel,
     )
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from rankwise.errors import DataError, ParameterError
+from rankwise.errors import DataError, ParameterError, warn_caller
 from rankwise.estimators.base import Ranker
 from rankwise.operators.kernel import (
     BasisFeatures,
@@ -160,11 +159,10 @@ def _warn_if_far_apart(X: Matrix, kernel: Kernel) -> None:
     """Say so if hardly any row is near another in the kernel's eyes; a few rows from all over X tell."""
     rows = X[np.linspace(0, X.shape[0] - 1, min(X.shape[0], ROWS_ASKED)).astype(np.int64)]
     if float(np.median(kernel(rows, rows))) < FAR_APART:
-        warnings.warn(
+        warn_caller(
             f"With gamma={kernel.gamma:g} the rbf kernel is below {FAR_APART:g} between most rows, so hardly "
             "any row says something about another: scale the features, or choose a smaller gamma.",
             UserWarning,
-            stacklevel=5,
         )
 
 

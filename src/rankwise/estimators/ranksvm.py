@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Iterable
 from enum import StrEnum
 from typing import Any, Self
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
+from rankwise.errors import warn_caller
 from rankwise.estimators.base import LinearRanker
 from rankwise.estimators.held_out import CURVE_STATE, HeldOut, JudgedMixin
 from rankwise.losses.hinge import HingeLoss, PairHinge, QueryHinge
@@ -251,8 +251,7 @@ def warn_unless_converged(result: Certified, tol: float) -> None:
         reason = f"tol={tol:g} is below what double precision can certify here"
     else:
         reason = f"Stopped after max_iter={result.n_iter} iterations"
-    warnings.warn(
+    warn_caller(
         f"{reason}: the model is the best so far, within gap_={result.gap:.3g} of the minimum.",
         ConvergenceWarning,
-        stacklevel=4,
     )

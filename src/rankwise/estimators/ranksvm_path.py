@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
-from rankwise.errors import ParameterError
+from rankwise.errors import ParameterError, warn_caller
 from rankwise.estimators.kernel_ranker import kernel_matrix
 from rankwise.estimators.path_ranker import PathRanker, level_per_alpha
 from rankwise.operators.kernel import KernelFunction, KernelName
@@ -235,10 +234,9 @@ class RankSVMPath(PathRanker):
             on_event=on_event,
         )
         if not path.converged:
-            warnings.warn(
+            warn_caller(
                 f"The path stops at alpha = {path.levels[-1] / scale:.3g}: {path.message}.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         self._path = path
         self.alphas_ = path.levels / scale

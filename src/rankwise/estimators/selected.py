@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
@@ -12,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankwise.errors import ParameterError
+from rankwise.errors import ParameterError, warn_caller
 from rankwise.estimators.chosen import ChoosingRanker
 from rankwise.estimators.held_out import HeldOut, judged_eval_pairs, judged_eval_set
 from rankwise.estimators.least_squares import LeastSquaresRanker
@@ -158,10 +157,7 @@ class SelectingRanker(ChoosingRanker):
                     best = candidate, space
             if interrupted:
                 if len(settings) < len(candidates):
-                    warnings.warn(
-                        f"Interrupted from the keyboard; no setting after {settings[-1]} is tried.",
-                        stacklevel=3,
-                    )
+                    warn_caller(f"Interrupted from the keyboard; no setting after {settings[-1]} is tried.")
                 break
         assert best is not None
         self._become(best, settings, np.stack(values), alphas, measure)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import time
-import warnings
 import zipfile
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.errors import DataError, FileFormatError
+from rankwise.errors import DataError, FileFormatError, warn_caller
 from rankwise.files import replacing_file
 from rankwise.solvers.shifted_cg import ShiftedCGState
 from rankwise.solvers.surface import ShiftedCGResult
@@ -96,10 +95,9 @@ class _Saver:
                 arrays = {name: getattr(state, name) for name in _NAMES}
                 np.savez(file, fingerprint=np.array(self.fingerprint), **arrays)
         except OSError as error:
-            warnings.warn(
+            warn_caller(
                 f"The checkpoint of iteration {state.iteration} could not be written ({error}); "
-                f"training goes on.",
-                stacklevel=2,
+                f"training goes on."
             )
 
 
