@@ -15,6 +15,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Slacks within this share of the level are zero; multipliers within this share of their box are at a bound.
 constexpr double kSlackTolerance = 1e-10;
 constexpr double kBoundTolerance = 1e-12;
+// Scores and multipliers that would be off by this share at level zero are not off.
+constexpr double kSettledTolerance = 1e-9;
 // Pairs looked at on every event: one in so many, but not fewer than a handful, nor a sliver of slack.
 constexpr std::int64_t kWatchedShare = 128;
 constexpr std::int64_t kMinWatched = 1024;
@@ -67,13 +69,33 @@ WalkState PathWalk::event(const WalkLimits& limits) {
         return WalkState::max_events;
     }
     turn();
-    if (n_at_box_ == 0) return WalkState::all_satisfied;
+    if (is_settled()) return WalkState::settled;
     const std::vector<std::int64_t> free = elbow_.pairs();
     const double before = level_;
     advance(limits.floor);
     record(free);
     stalled_ = level_ >= before * (1.0 - 1e-15) ? stalled_ + 1 : 0;
     return stalled_ > kMaxStalled ? WalkState::stalled : WalkState::running;
+}
+
+// Whether f = g / λ stays as it is down to level zero: g shrinks in proportion to the level, so that no slack
+// changes its sign, and no multiplier leaves its box on the way.
+bool PathWalk::is_settled() const {
+    if (n_at_box_ == 0) return true;
+    double lowest = kInfinity, highest = -kInfinity;
+    for (std::size_t i = 0; i < g_.size(); ++i) {
+        const double at_zero_level = g_[i] + level_ * flow_[i];
+        lowest = std::min(lowest, at_zero_level);
+        highest = std::max(highest, at_zero_level);
+    }
+    if (highest - lowest > kSettledTolerance * level_) return false;
+    const auto& free = elbow_.pairs();
+    for (std::size_t b = 0; b < free.size(); ++b) {
+        const double share =
+            (a_[static_cast<std::size_t>(free[b])] + level_ * rate_[b]) / pairs_.weight[free[b]];
+        if (share < -kSettledTolerance || share > 1.0 + kSettledTolerance) return false;
+    }
+    return true;
 }
 
 // Pairs at a bound whose slack is zero or wrong, and the largest violation of any condition.

@@ -22,7 +22,7 @@
 
 namespace rankwise {
 
-enum class WalkState : int { running, reached_floor, all_satisfied, violated, stalled, max_events };
+enum class WalkState : int { running, reached_floor, settled, violated, stalled, max_events };
 
 struct WalkLimits {
     double floor;             // the level to stop at
@@ -58,6 +58,7 @@ class PathWalk {
     enum Side : std::int8_t { at_box = -1, free_pair = 0, at_zero = 1 };
 
     WalkState event(const WalkLimits& limits);
+    bool is_settled() const;
     void look_near();
     void turn();
     void settle();

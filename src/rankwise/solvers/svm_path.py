@@ -21,6 +21,8 @@ Progress: TypeAlias = Callable[[float, int, int], None]
 
 # A first breakpoint below this share of its bound is zero but for rounding.
 NOTHING = 1e-14
+# Such bounds leave doubles room for squares, and for a path that goes far down.
+COMPUTABLE = (1e-150, 1e150)
 # Events between two calls of `on_event`, and between two looks for an interrupt.
 EVENTS_PER_REPORT = 256
 
@@ -30,14 +32,14 @@ class End(IntEnum):
 
     RUNNING = 0
     REACHED_FLOOR = 1
-    ALL_SATISFIED = 2
+    SETTLED = 2
     VIOLATED = 3
     STALLED = 4
     MAX_EVENTS = 5
     INTERRUPTED = 6
 
 
-CONVERGED = (End.REACHED_FLOOR, End.ALL_SATISFIED)
+CONVERGED = (End.REACHED_FLOOR, End.SETTLED)
 
 
 @dataclass(frozen=True)
@@ -97,9 +99,13 @@ def ranking_svm_path(
     events and singular systems, which the paper leaves open, are solved exactly. An event costs
     O(|I|² + n |I|) and a look at the pairs that may come next; memory is O(n² + pairs + Σ|I|).
     """
+    largest = float(K.diagonal().max())
+    bound = float(graph.weight.sum()) * largest
+    if largest > 0.0 and not COMPUTABLE[0] < bound < COMPUTABLE[1]:
+        raise DataError(f"Kernel values up to {largest:.1e} are out of range: scale the features.")
     walk = _native.PathWalk(_centred(K), *graph.ends, graph.weight, n_threads)
     first = walk.level
-    if first <= NOTHING * float(graph.weight.sum() * K.diagonal().max()):
+    if first <= NOTHING * bound:
         raise DataError("There is nothing to learn: the pairs' differences cancel out in the kernel's space.")
     floor = min_level(first)
     limit = -1 if max_events is None else max_events
@@ -142,7 +148,7 @@ def _read(walk: _native.PathWalk, graph: PreferenceGraph, end: End, tolerance: f
     walk.changes(active_sizes[: n - 1], pairs, changes)
     message = {
         End.REACHED_FLOOR: "the smallest alpha was reached",
-        End.ALL_SATISFIED: "every pair is satisfied",
+        End.SETTLED: "the scores stay the same from there on",
         End.VIOLATED: f"the optimality conditions are violated by {walk.violation:.1e} after {n} events, "
         f"more than {tolerance:.1e}: the kernel matrix is too nearly singular to go on",
         End.STALLED: "rounding errors keep it from making progress",
@@ -154,7 +160,7 @@ def _read(walk: _native.PathWalk, graph: PreferenceGraph, end: End, tolerance: f
         levels=levels,
         violations=violations,
         active_sizes=active_sizes,
-        complete=end is End.ALL_SATISFIED,
+        complete=end is End.SETTLED,
         converged=end in CONVERGED,
         message=message,
         offsets=offsets,

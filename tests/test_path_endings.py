@@ -1,0 +1,40 @@
+"""Where a path ends, and what is refused before it starts."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from graded_queries import toy
+from rankwise import DataError, RankSVMPath
+
+
+@pytest.mark.parametrize("graph", ["full", "reduced"])
+def test_a_path_ends_where_no_event_is_left(graph):
+    X, y, qid = toy()
+    model = RankSVMPath(kernel="linear", graph=graph, weighting="pair", alpha_min=1e-30).fit(X, y, qid)
+    assert model.alphas_[-1] > 1e-6
+    # From there on the scores are those of the least loss without any regularization: a linear program.
+    pairs = model._path.graph
+    loss = np.maximum(0.0, 1.0 - pairs.differences(model.predict(X, alpha=1e-25))).sum()
+    m, n = pairs.n_pairs, X.shape[1]
+    cost, above = np.repeat([0.0, 1.0], [n, m]), np.hstack([pairs.differences(X), np.eye(m)])
+    least = linprog(cost, A_ub=-above, b_ub=-np.ones(m), bounds=[(None, None)] * n + [(0, None)] * m)
+    assert loss == pytest.approx(least.fun, rel=1e-8)
+    assert loss > 1.0
+
+
+def test_a_path_does_not_end_before_its_last_event():
+    X, y, qid = toy()
+    whole = RankSVMPath(kernel="linear", alpha_min=1e-30).fit(X, y, qid)
+    part = RankSVMPath(kernel="linear", alpha_min=float(whole.alphas_[-2])).fit(X, y, qid)
+    assert part.n_events_ == whole.n_events_ - 1
+    assert np.abs(part.predict(X) - whole.predict(X)).max() > 1e-6
+
+
+@pytest.mark.parametrize("scale", [1e-80, 1e80])
+def test_kernel_values_that_leave_doubles_no_room_are_refused(scale):
+    X, y, qid = toy()
+    with pytest.raises(
+        DataError, match=r"Kernel values up to .*e[-+]1\d\d are out of range: scale the features"
+    ):
+        RankSVMPath(kernel="linear").fit(scale * X, y, qid)
