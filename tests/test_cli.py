@@ -331,3 +331,30 @@ def test_sizes_of_queries_are_found_beside_text_without_qid(done, refused, tmp_p
     assert "its queries have 5 rows, but" in refused("train", data, tmp_path / "model", code=1)
     beside.write_text("4\n0\n")
     assert "line 2: expected the rows of a query" in refused("train", data, tmp_path / "model", code=1)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_scores_are_measured_against_a_table_whose_other_columns_hold_anything(done, tmp_path, ending):
+    y, scores, qid = [2, 0, 1, 0], [0.3, 0.1, 0.5, 0.5], ["red shoes", "red shoes", "tea", "tea"]
+    frame = pandas.DataFrame({"query": qid, "title": ["a", None, "c", "d"], "grade": y, "doc": list("wxyz")})
+    getattr(frame, f"to_{ending}")(tmp_path / f"judged.{ending}", index=False)
+    (tmp_path / "scores").write_text("\n".join(map(str, scores)))
+    command = ["evaluate", tmp_path / f"judged.{ending}", tmp_path / "scores", "--label", "grade", "--json"]
+    for docs in (None, list("wxyz")):
+        more = ["--qid", "query", "--preset", "trec", *([] if docs is None else ["--doc", "doc"])]
+        expected = rankwise.metrics.evaluate(y, scores, qid, ["map"], preset="trec", docs=docs)
+        printed = json.loads(done(*command, *more, "--measures", "map"))
+        assert printed["measures"] == expected.to_dict()["measures"]
+
+
+@pytest.mark.parametrize(
+    "alphas, says",
+    [
+        ("1e3,1e4,1e5", "That is the smallest alpha on offer; a smaller one may be better (--alphas)."),
+        ("1e-9,1e-8", None),  # equally good
+        ("1", None),
+    ],
+)
+def test_select_says_so_if_the_best_alpha_ends_the_grid(done, tmp_path, alphas, says):
+    printed = done("select", "train.txt.gz", tmp_path / "model", "--alphas", alphas)
+    assert (says in printed) if says else ("on offer" not in printed)

@@ -26,6 +26,7 @@ def run(
     preset: options.Preset = None,
     label: options.Label = "label",
     qid: options.Qid = "qid",
+    doc: options.Doc = None,
     zero_based: options.ZeroBased = None,
     threads: options.Threads = None,
     json: options.Json = False,
@@ -36,7 +37,7 @@ def run(
 
     if len(set(scores)) < max(len(scores), 2):
         raise ParameterError("Name two or more different score files or models to compare.")
-    how = Reading(label, qid, zero_based=zero_based)
+    how = Reading(label, qid, doc, zero_based)
     # A table has room for short names only; JSON keeps the paths as given.
     short = not json and len({path.stem for path in scores}) == len(scores)
     judged = [(path.stem if short else str(path), *read_judged(data, how, path)) for path in scores]

@@ -24,6 +24,7 @@ def run(
     per_query: Annotated[bool, typer.Option("--per-query", help="Show every query.")] = False,
     label: options.Label = "label",
     qid: options.Qid = "qid",
+    doc: options.Doc = None,
     zero_based: options.ZeroBased = None,
     threads: options.Threads = None,
     json: options.Json = False,
@@ -32,7 +33,7 @@ def run(
     from rankwise.cli.inputs import Reading, choose_measures, read_judged
     from rankwise.metrics import evaluate
 
-    rows, values = read_judged(data, Reading(label, qid, zero_based=zero_based), scores)
+    rows, values = read_judged(data, Reading(label, qid, doc, zero_based), scores)
     chosen = choose_measures(measures, rows, preset)
     result = evaluate(rows.y, values, rows.queries, chosen, docs=rows.docs)
     if json:

@@ -221,7 +221,12 @@ def read_judged(data: Path, how: Reading, scores: Path) -> tuple[RankingData, Fl
         model = load_model(scores)
         rows = read_like(data, how, model)
         return rows, predict_scores(model, rows)
-    rows = read_data(data, how)
+    if is_table(data) and how.label:
+        from rankwise.data.tables import read_judgments
+
+        rows = read_judgments(data, label=how.label, qid=how.qid or None, doc=how.doc)
+    else:
+        rows = read_data(data, how)
     return rows, read_scores(scores, rows.n_rows)
 
 

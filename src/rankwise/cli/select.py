@@ -89,7 +89,8 @@ def run(
     if json:
         show_json({"model": str(model), "seconds": seconds, **choice})
         return
-    done = f"Chosen: {_chosen(ranker)}\n{summary(ranker, parts['training'], seconds, model)}"
+    chosen = f"Chosen: {_chosen(ranker)}{_beyond_the_grid(ranker)}"
+    done = f"{chosen}\n{summary(ranker, parts['training'], seconds, model)}"
     names = [_name(setting, choice["settings"]) for setting in choice["settings"]]
     lines = [
         (f"{alpha:.6g}", *scores, "best" if alpha == ranker.best_["alpha"] else "")
@@ -117,6 +118,19 @@ def _chosen(ranker: Any) -> str:
         f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}"
         for name, value in best.items()
     )
+
+
+def _beyond_the_grid(ranker: Any) -> str:
+    """A hint if the best alpha ends the grid and does better than its neighbour."""
+    alphas, best = ranker.alphas_.tolist(), ranker.best_
+    at = alphas.index(best["alpha"])
+    if len(alphas) == 1 or at not in (0, len(alphas) - 1):
+        return ""
+    row = ranker.settings_.index({name: best[name] for name in ranker.settings_[0]})
+    if ranker.scores_[row, 1 if at == 0 else at - 1] == best["score"]:
+        return ""
+    end, further = ("smallest", "smaller") if at == 0 else ("largest", "larger")
+    return f"\nThat is the {end} alpha on offer; a {further} one may be better (--alphas)."
 
 
 def _choice(ranker: Any) -> dict[str, Any]:

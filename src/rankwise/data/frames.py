@@ -29,8 +29,6 @@ def take_apart(
 ) -> Columns:
     """Turn the columns of a pandas, polars or pyarrow table into arrays (see `RankingData.from_frame`)."""
     table, names = _narwhal(frame)
-    if len(table) == 0:
-        raise DataError("The table has no rows.")
     reserved = [name for name in (label, qid, doc) if name is not None]
     chosen = _chosen(names, reserved, features)
     _check_present(names, [*reserved, *chosen])
@@ -43,18 +41,34 @@ def take_apart(
     )
 
 
+def take_judgments(
+    frame: Any, *, label: str, qid: str | None, doc: str | None
+) -> tuple[AnyArray, AnyArray | None, AnyArray | None]:
+    """The labels of rows, of their queries and of their documents; other columns may hold anything."""
+    table, names = _narwhal(frame)
+    _check_present(names, [name for name in (label, qid, doc) if name is not None])
+    return (
+        _numbers(table, label),
+        None if qid is None else _labels(table, qid),
+        None if doc is None else _labels(table, doc),
+    )
+
+
 def _narwhal(frame: Any) -> tuple[Any, list[str]]:
     import narwhals as nw
 
     try:
         table = nw.from_native(frame, eager_only=True)
-        return table, list(table.columns)
+        names = list(table.columns)
     except TypeError:
         kind = f"{type(frame).__module__.partition('.')[0]} {type(frame).__name__}"
         hint = "; call its collect() first" if hasattr(frame, "collect") else ""
         raise DataError(f"from_frame takes a pandas, polars or pyarrow table; got a {kind}{hint}.") from None
     except nw.exceptions.DuplicateError:
         raise DataError("The table has two columns of the same name; give every column its own.") from None
+    if len(table) == 0:
+        raise DataError("The table has no rows.")
+    return table, names
 
 
 def _chosen(names: list[str], reserved: list[str], features: Sequence[str] | None) -> list[str]:

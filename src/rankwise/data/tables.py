@@ -8,6 +8,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from rankwise.data.frames import take_judgments
 from rankwise.data.ranking import RankingData
 from rankwise.errors import DataError, FileFormatError, MissingExtraError, ParameterError
 
@@ -56,6 +59,30 @@ def read_table(
     ('bm25',)
     """
     path = Path(path)
+    wanted = [name for name in (label, qid, doc, *(features or ())) if name is not None] if features else None
+    table = _read(path, wanted, [name for name in (qid, doc) if name is not None])
+    try:
+        return RankingData.from_frame(table, label=label, qid=qid, features=features, doc=doc)
+    except DataError as error:
+        raise FileFormatError(path, str(error)) from error
+
+
+def read_judgments(path: Path, *, label: str, qid: str | None, doc: str | None) -> RankingData:
+    """Read the labels of rows that are scored already from a table whose other columns may hold anything.
+
+    The features are not read: X is a column of zeros.
+    """
+    labels = [name for name in (qid, doc) if name is not None]
+    table = _read(path, [label, *labels], labels)
+    try:
+        y, queries, docs = take_judgments(table, label=label, qid=qid, doc=doc)
+        return RankingData.from_arrays(np.zeros((len(y), 1)), y, queries, docs)
+    except DataError as error:
+        raise FileFormatError(path, str(error)) from error
+
+
+def _read(path: Path, columns: list[str] | None, labels: list[str]) -> Any:
+    """An arrow table; only the given columns of a Parquet file."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in _COMPRESSIONS:
         suffixes.pop()
@@ -64,18 +91,12 @@ def read_table(
         raise ParameterError(
             f"{path}: the name must end in .csv, .tsv (or .csv.gz and the like) or .parquet."
         )
-    wanted = [name for name in (label, qid, doc, *(features or ())) if name is not None] if features else None
     try:
         if kind in _PARQUET:
-            table = _read_parquet(path, wanted)
-        else:
-            table = _read_text(path, _DELIMITERS[kind], [name for name in (qid, doc) if name is not None])
+            return _read_parquet(path, columns)
+        return _read_text(path, _DELIMITERS[kind], labels)
     except ImportError:
         raise MissingExtraError(f"Reading {path.name}", "arrow") from None
-    try:
-        return RankingData.from_frame(table, label=label, qid=qid, features=features, doc=doc)
-    except DataError as error:
-        raise FileFormatError(path, str(error)) from error
 
 
 def _read_parquet(path: Path, columns: list[str] | None) -> Any:
