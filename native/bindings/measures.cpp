@@ -20,6 +20,16 @@ void bind_measures(nb::module_& module) {
         nb::arg("offsets"), nb::arg("scores"), nb::arg("row").noconvert(), nb::arg("first").noconvert(),
         nb::arg("end").noconvert(), nb::arg("n_threads"));
     module.def(
+        "order_by_label",
+        [](Indices offsets, Doubles labels, Vector<std::int64_t> row, Vector<std::int64_t> level,
+           Vector<double> n_pairs, int n_threads) {
+            const QueryRows rows = query_rows(offsets);
+            nb::gil_scoped_release release;
+            order_by_label(rows, labels.data(), {row.data(), level.data(), n_pairs.data()}, n_threads);
+        },
+        nb::arg("offsets"), nb::arg("labels"), nb::arg("row").noconvert(), nb::arg("level").noconvert(),
+        nb::arg("n_pairs").noconvert(), nb::arg("n_threads"));
+    module.def(
         "average_precision",
         [](Indices offsets, Indices first, Indices end, Doubles relevant, std::int64_t cutoff,
            std::optional<Doubles> harmonic, Vector<double> values, int n_threads) {

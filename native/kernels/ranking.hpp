@@ -16,4 +16,13 @@ struct RankedRows {
 // Rows with equal scores keep their order. O(h log h) for a query of h rows.
 void rank_rows(QueryRows rows, const double* scores, RankedRows out, int n_threads);
 
+struct LabelledOrder {
+    std::int64_t* row;    // which row (of all) stands here, the highest label first, query after query
+    std::int64_t* level;  // rank, from 0 inside the query, of the first row with the same label
+    double* n_pairs;      // of each query: pairs of rows with different labels
+};
+
+// Rows with equal labels keep their order. O(h log h) for a query of h rows.
+void order_by_label(QueryRows rows, const double* labels, LabelledOrder out, int n_threads);
+
 }  // namespace rankwise

@@ -80,17 +80,15 @@ class Judged:
         _native.rank_rows(self.offsets, scores, row, first, end, self.n_threads)
         return Ranked(row, first, end)
 
-    def by_label(self) -> tuple[Judged, Ranked]:
-        """The same rows arranged by descending label inside each query, and how their labels rank them."""
-        ranked = self.ranked(self.y)
-        by_label = Judged(
-            y=self.y[ranked.row],
+    def rearranged(self, places: Ints) -> Judged:
+        """The same rows in another order inside their queries."""
+        return Judged(
+            y=self.y[places],
             offsets=self.offsets,
-            rows=ranked.row if self.rows is None else self.rows[ranked.row],
-            weight=None if self.weight is None else self.weight[ranked.row],
+            rows=places if self.rows is None else self.rows[places],
+            weight=None if self.weight is None else self.weight[places],
             n_threads=self.n_threads,
         )
-        return by_label, ranked
 
     def ranked_strictly(self, scores: Floats) -> Ranked:
         """The same, with tied rows one after the other as they are arranged."""

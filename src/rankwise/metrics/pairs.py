@@ -41,20 +41,21 @@ class PairFormula(ABC):
     weight: Floats | None = None
 
     def __init__(self, judged: Judged) -> None:
-        self.judged, by_label = judged.by_label()
-        self._level = by_label.first
-        self.n_pairs = self._count_untied()
+        places, self._level = np.empty((2, len(judged.y)), dtype=np.int64)
+        self.n_pairs = np.empty(judged.n_queries)
+        _native.order_by_label(judged.offsets, judged.y, places, self._level, self.n_pairs, judged.n_threads)
+        self.judged = judged.rearranged(places)
+        if self.judged.weight is not None:
+            self.n_pairs = self._weigh_pairs(self.judged.weight)
         self.empty = self.n_pairs <= 0.0
         self._divisor = self.n_pairs + self.empty
 
-    def _count_untied(self) -> Floats:
-        """Pairs with different labels: each row with the rows of its query in higher levels."""
+    def _weigh_pairs(self, weight: Floats) -> Floats:
+        """Pairs with different labels: each row with the rows of its query above its level."""
         judged = self.judged
-        if judged.weight is None:
-            return np.add.reduceat(self._level, judged.offsets[:-1]).astype(np.float64)
-        up_to = np.concatenate([[0.0], np.cumsum(judged.weight)])
+        up_to = np.concatenate([[0.0], np.cumsum(weight)])
         starts = np.repeat(judged.offsets[:-1], judged.sizes)
-        return judged.query_sums(judged.weight * (up_to[starts + self._level] - up_to[starts]))
+        return judged.query_sums(weight * (up_to[starts + self._level] - up_to[starts]))
 
     def counts(self, scores: Floats) -> PairCounts:
         judged = self.judged

@@ -111,26 +111,26 @@ def _rbf(kernel: Kernel, A: Matrix, B: Matrix) -> Floats:
     scale = math.sqrt(2.0 * kernel.gamma)
     dense = isinstance(A, np.ndarray) and isinstance(B, np.ndarray)
     centre = B.sum(axis=0, dtype=np.float64) / len(B) if dense else None
-    A = _moved(A, centre, scale)
-    B = A if same else _moved(B, centre, scale)
+    A, half_a = _moved(A, centre, scale)
+    B, half_b = (A, half_a) if same else _moved(B, centre, scale)
     values = _linear(kernel, A, B)
-    _native.negative_half_distances(values, _half_squares(A), _half_squares(B))
+    _native.negative_half_distances(values, half_a, half_b)
     if same:
         np.fill_diagonal(values, 0.0)
     return np.exp(values, out=values)
 
 
-def _moved(rows: Matrix, centre: Floats | None, scale: float) -> Matrix:
-    rows = rows.astype(np.float64, copy=False)
-    moved: Matrix = (rows if centre is None else rows - centre) * scale
-    return moved
-
-
-def _half_squares(rows: Matrix) -> Floats:
-    """Half the squared length of every row."""
-    if isinstance(rows, np.ndarray):
-        return np.asarray(0.5 * np.vecdot(rows, rows))
-    return 0.5 * np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
+def _moved(rows: Matrix, centre: Floats | None, scale: float) -> tuple[Matrix, Floats]:
+    """Rows less a centre, scaled, and half their squared lengths."""
+    if centre is not None and isinstance(rows, np.ndarray):
+        moved, half_squares = np.empty(rows.shape), np.empty(rows.shape[0])
+        _native.move_rows(rows, centre, scale, moved, half_squares)
+        return moved, half_squares
+    scaled = rows.astype(np.float64, copy=False) * scale
+    squares = (
+        np.vecdot(scaled, scaled) if isinstance(scaled, np.ndarray) else scaled.multiply(scaled).sum(axis=1)
+    )
+    return scaled, 0.5 * np.asarray(squares, dtype=np.float64).ravel()
 
 
 def _precomputed(_: Kernel, A: Matrix, B: Matrix) -> Floats:
