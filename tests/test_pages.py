@@ -83,3 +83,20 @@ def test_every_target_link_module_and_command_that_is_named_exists(page):
         assert (ROOT / "benchmarks" / f"bench_{name}.py").exists(), name
     for path in re.findall(r"`((?:src|native|tests|benchmarks|examples|docs)/[\w/.-]+)`", text):
         assert (ROOT / path).exists(), path
+
+
+def test_every_paper_that_is_called_by_a_letter_is_listed():
+    listed = re.findall(
+        r"^\| ([A-Z]) \| .*20\d\d \|", (ROOT / "docs/rankers.md").read_text("utf-8"), re.MULTILINE
+    )
+    texts = [
+        *PAGES,
+        *ROOT.glob("src/**/*.py"),
+        *ROOT.glob("native/**/*.?pp"),
+        *ROOT.glob("benchmarks/**/*.py"),
+    ]
+    pattern = re.compile(r"[Pp]apers? ([A-Z])\b(?: and ([A-Z])\b)?")
+    found = (letters for path in texts for letters in pattern.findall(path.read_text("utf-8")))
+    called = {letter for letters in found for letter in letters if letter}
+    assert called
+    assert called <= set(listed)
