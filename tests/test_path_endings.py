@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import linprog
+from sklearn.exceptions import ConvergenceWarning
 
 from graded_queries import toy
 from rankwise import DataError, RankSVMPath
@@ -38,3 +39,15 @@ def test_kernel_values_that_leave_doubles_no_room_are_refused(scale):
         DataError, match=r"Kernel values up to .*e[-+]1\d\d are out of range: scale the features"
     ):
         RankSVMPath(kernel="linear").fit(scale * X, y, qid)
+
+
+def test_a_certificate_that_fails_ends_the_path_before_it_does():
+    X, y, qid = toy()
+    with pytest.warns(
+        ConvergenceWarning, match=r"stops at alpha = .*: at the next event, .* tol=1e-17 allows"
+    ):
+        part = RankSVMPath(tol=1e-17).fit(X, y, qid)
+    whole = RankSVMPath().fit(X, y, qid)
+    assert part.violation_.max() <= 1e-17
+    assert 0 < part.n_events_ < whole.n_events_
+    np.testing.assert_allclose(part.predict(X), whole.predict(X, alpha=part.alpha_), atol=1e-12)

@@ -149,8 +149,8 @@ def _read(walk: _native.PathWalk, graph: PreferenceGraph, end: End, tolerance: f
     message = {
         End.REACHED_FLOOR: "the smallest alpha was reached",
         End.SETTLED: "the scores stay the same from there on",
-        End.VIOLATED: f"the optimality conditions are violated by {walk.violation:.1e} after {n} events, "
-        f"more than {tolerance:.1e}: the kernel matrix is too nearly singular to go on",
+        End.VIOLATED: f"at the next event, rounding errors violate the optimality conditions by "
+        f"{walk.violation:.1e}, more than tol={tolerance:g} allows",
         End.STALLED: "rounding errors keep it from making progress",
         End.MAX_EVENTS: f"max_events={n - 1} was reached",
         End.INTERRUPTED: "interrupted from the keyboard",
