@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from functools import cache
+from typing import Any
 
 from rankwise.errors import ParameterError
 
@@ -30,13 +32,21 @@ def resolve_threads(n_threads: int | None = None) -> int:
 
 
 @contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Keep NumPy's products on one thread, in a block or (as a decorator) a function.
+def one_blas_thread(wanted: bool = True) -> Iterator[None]:
+    """Keep NumPy's and SciPy's products on one thread, in a block or (as a decorator) a function.
 
-    For many short products between kernels or threads of our own: waking and joining BLAS threads for each
-    costs more than it saves, and tenfold on a busy machine.
+    For many short products between kernels or threads of our own, and for small matrices: waking and joining
+    BLAS threads for each costs more than it saves, and tenfold on a busy machine. If not `wanted`, nothing is
+    changed.
     """
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
-    with threadpool_limits(limits=1, user_api="blas"):
+    with _blas().limit(limits=1) if wanted else nullcontext():
         yield
+
+
+@cache
+def _blas() -> Any:
+    """The BLAS libraries of NumPy and SciPy, which have one each; looking for them takes a millisecond."""
+    import scipy.linalg  # noqa: F401  so that both are loaded
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    return ThreadpoolController().select(user_api="blas")

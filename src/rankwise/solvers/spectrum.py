@@ -19,12 +19,16 @@ from functools import cached_property
 import numpy as np
 from scipy import linalg
 
+from rankwise.threads import one_blas_thread
 from rankwise.types import Floats
 from rankwise.validation import check_products
 
 EPS = float(np.finfo(np.float64).eps)
 # Below this reciprocal condition number, XᵀLX has lost so many digits that FX itself is factorized instead.
 WELL_CONDITIONED = 1e-9
+# Matrices up to this size are factorized on one thread: with two, one of 300 rows took as long at best, and
+# ten times as long on a busy machine.
+SMALL = 500
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,8 @@ class RidgeSystem:
     @cached_property
     def spectrum(self) -> Spectrum:
         """One symmetric eigendecomposition, O(p³), made when first asked for."""
-        values, vectors = linalg.eigh(self.matrix, check_finite=False)
+        with one_blas_thread(self.is_small):
+            values, vectors = linalg.eigh(self.matrix, check_finite=False)
         return truncated(values, vectors, vectors.T @ self.right, len(values) * EPS)
 
     def cholesky(self, alpha: float) -> tuple[Floats, float]:
@@ -91,13 +96,18 @@ class RidgeSystem:
         shifted = self.matrix.copy()
         shifted[np.diag_indices_from(shifted)] += alpha
         norm = float(np.abs(shifted).sum(axis=0).max())
-        factor, failed = linalg.lapack.dpotrf(shifted, lower=1, overwrite_a=1)
-        if failed:
-            return np.zeros_like(self.right), 0.0
-        solution, _ = linalg.lapack.dpotrs(factor, self.right, lower=1)
-        return np.asarray(solution).reshape(self.right.shape), float(
-            linalg.lapack.dpocon(factor, norm, uplo="L")[0]
-        )
+        with one_blas_thread(self.is_small):
+            factor, failed = linalg.lapack.dpotrf(shifted, lower=1, overwrite_a=1)
+            if failed:
+                return np.zeros_like(self.right), 0.0
+            solution, _ = linalg.lapack.dpotrs(factor, self.right, lower=1)
+            reciprocal, _ = linalg.lapack.dpocon(factor, norm, uplo="L")
+        return np.asarray(solution).reshape(self.right.shape), float(reciprocal)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the threads of BLAS would cost more than they bring."""
+        return len(self.matrix) <= SMALL
 
 
 def truncated(values: Floats, vectors: Floats, target: Floats, rcond: float) -> Spectrum:

@@ -1,0 +1,42 @@
+"""How many threads BLAS uses between our own."""
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from rankwise.solvers import spectrum
+from rankwise.threads import one_blas_thread
+
+
+def blas_threads():
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+
+@pytest.fixture(autouse=True)
+def two_threads():
+    with threadpool_limits(limits=2, user_api="blas"):
+        yield
+
+
+def test_one_blas_thread_holds_inside_the_block_only():
+    with one_blas_thread():
+        assert blas_threads() == {1}
+        with one_blas_thread(wanted=False):
+            assert blas_threads() == {1}
+    assert blas_threads() == {2}
+    with one_blas_thread(wanted=False):
+        assert blas_threads() == {2}
+
+
+@pytest.mark.parametrize("size, threads", [(spectrum.SMALL, {1}), (spectrum.SMALL + 1, {2})])
+def test_only_large_systems_are_factorized_on_several_threads(size, threads, monkeypatch):
+    seen = []
+
+    def eigh(matrix, **options):
+        seen.append(blas_threads())
+        return np.ones(len(matrix)), matrix
+
+    monkeypatch.setattr(spectrum.linalg, "eigh", eigh)
+    assert spectrum.RidgeSystem(np.eye(size), np.ones(size)).spectrum.rank == size
+    assert seen == [threads]
+    assert blas_threads() == {2}
