@@ -76,6 +76,14 @@ def test_onnx_of_single_precision_takes_and_gives_single_precision(rows, tmp_pat
     assert scores == pytest.approx(model.predict(X), rel=1e-4, abs=1e-4)
 
 
+def test_onnx_keeps_the_digits_of_features_far_from_zero(rows, tmp_path):
+    X, y, qid = rows
+    X = np.round(X, 3) + 1e9
+    model = KernelRankRLS(gamma=0.3).fit(X, y, qid)
+    export_model(model, tmp_path / "model.onnx")
+    assert run_onnx(tmp_path / "model.onnx", X) == pytest.approx(model.predict(X), rel=1e-9, abs=1e-9)
+
+
 def test_onnx_takes_several_targets_and_sparse_basis_rows(rows, tmp_path):
     X, y, qid = rows
     for model in (RankRLS(), KernelRankRLS()):
@@ -95,7 +103,13 @@ def test_onnx_scales_the_rows_of_a_query_as_the_model_was_trained(rows, tmp_path
     assert np.concatenate(parts) == pytest.approx(model.predict(scaled), rel=1e-12, abs=1e-12)
 
 
-SCALERS = [StandardScaler(), RobustScaler(), MaxAbsScaler(), MinMaxScaler(feature_range=(-1, 2))]
+SCALERS = [
+    StandardScaler(),
+    StandardScaler(with_mean=False),
+    RobustScaler(),
+    MaxAbsScaler(),
+    MinMaxScaler(feature_range=(-1, 2)),
+]
 
 
 @pytest.mark.parametrize("ranker", [RankRLS(), KernelRankRLS(gamma=0.3)], ids=["linear", "rbf"])
@@ -138,9 +152,10 @@ def test_steps_that_cannot_be_exported_are_named(step, rows, tmp_path):
 def test_onnx_keeps_the_names_of_the_features(rows, tmp_path):
     model = RankRLS().fit(*rows)
     model.feature_names_in_ = np.array(NAMES, dtype=object)
-    export_model(model, tmp_path / "model.onnx")
-    props = {prop.key: prop.value for prop in onnx.load(tmp_path / "model.onnx").metadata_props}
-    assert json.loads(props["feature_names"]) == NAMES
+    for given in (None, ["a", "b", "c"]):
+        export_model(model, tmp_path / "model.onnx", feature_names=given)
+        props = {prop.key: prop.value for prop in onnx.load(tmp_path / "model.onnx").metadata_props}
+        assert json.loads(props["feature_names"]) == (given or NAMES)
 
 
 def weights_of_elasticsearch(text):
@@ -177,6 +192,14 @@ def test_engines_get_every_weight_to_the_last_bit(engine, rows, tmp_path):
     export_model(model, tmp_path / "model", engine, name="learned", feature_names=NAMES)
     read = READERS[engine]((tmp_path / "model").read_text())
     assert read == dict(zip(NAMES, model.coef_.tolist(), strict=True))
+
+
+def test_vespa_multiplies_whole_expressions(done, tmp_path):
+    names = ["a - b", "nativeRank(title,body)", *(f"x{k}" for k in range(20))]
+    done("export", "model", tmp_path / "profile", "--to", "vespa", "--features", ",".join(names))
+    text = (tmp_path / "profile").read_text()
+    assert re.search(r"[\d.]+ \* \(a - b\)\n", text)
+    assert re.search(r"[\d.]+ \* nativeRank\(title,body\)\n", text)
 
 
 def test_svmrank_reads_an_exported_model_with_the_same_weights(rows, tmp_path):

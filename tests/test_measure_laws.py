@@ -151,3 +151,21 @@ def test_many_vectors_of_long_queries_are_measured_as_each_of_them_is(name, n_th
 def test_bad_tables_of_scores_are_refused(table, message):
     with pytest.raises(DataError, match=message):
         get_measure("pairwise_error").on([0.0, 1.0, 2.0]).many(table)
+
+
+@laws
+@given(data=rankings(), seed=st.integers(0, 2**32 - 1))
+def test_the_weights_of_one_query_do_not_touch_the_others(data, seed):
+    y, scores, qid = data
+    weight = np.random.default_rng(seed).uniform(0.5, 2.0, len(y))
+    heavy = np.where(qid == qid[0], 1e15 * weight, weight)
+    values = [
+        get_measure("pairwise_error").per_query(y, scores, qid, sample_weight=s) for s in (weight, heavy)
+    ]
+    np.testing.assert_allclose(*values, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("name, weight", [*((name, None) for name in NAMES), ("auc", [1.0, 2.0, 3.0])])
+def test_no_score_vectors_have_no_means(name, weight):
+    prepared = get_measure(name, max_grade=3.0).on([2.0, 0.0, 1.0], sample_weight=weight)
+    assert prepared.many(np.empty((0, 3))).shape == (0,)

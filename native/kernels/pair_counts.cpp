@@ -126,16 +126,15 @@ typename E::Sum count_long(PairScratch<E>& scratch, std::int64_t n, int n_thread
     return total;
 }
 
-// Pairs inside a group, from the sum and the sum of squares of its weights.
+// Weights of rows, and the weights of the pairs among them.
 template <class Sum>
 struct Group {
     Sum sum = 0;
-    Sum squares = 0;
+    Sum pairs = 0;
     void add(Sum weight) {
+        pairs += weight * sum;
         sum += weight;
-        squares += weight * weight;
     }
-    Sum pairs() const { return (sum * sum - squares) / 2; }
 };
 
 template <class Sum>
@@ -158,7 +157,7 @@ TiedPairs<typename E::Sum> count_tied(const std::int64_t* level, std::int64_t n,
         for (std::int64_t i = first; i == first || (i < n && sort.tied[i]); ++i) {
             const std::uint32_t row = sort.order[i];
             if (level[row] != current) {
-                tied.both += level_run.pairs();
+                tied.both += level_run.pairs;
                 level_run = {};
                 current = level[row];
             }
@@ -167,8 +166,8 @@ TiedPairs<typename E::Sum> count_tied(const std::int64_t* level, std::int64_t n,
             level_run.add(weight);
             end = i + 1;
         }
-        tied.scores += run.pairs();
-        tied.both += level_run.pairs();
+        tied.scores += run.pairs;
+        tied.both += level_run.pairs;
     }
     return tied;
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -231,8 +232,9 @@ def read_judged(data: Path, how: Reading, scores: Path) -> tuple[RankingData, Fl
 
 
 def split_list(text: str | None) -> list[str] | None:
-    """The parts of ``a,b,c``; None if there are none."""
-    return [part.strip() for part in (text or "").split(",") if part.strip()] or None
+    """The parts of ``a,b(c,d)``, two here; None if there are none."""
+    parts = re.split(r",(?![^(]*\))", text or "")
+    return [part.strip() for part in parts if part.strip()] or None
 
 
 def choose_measures(text: str | None, rows: RankingData, preset: str | None = None) -> list[Measure]:

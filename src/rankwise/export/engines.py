@@ -6,6 +6,10 @@ The engines compute the features; a feature that is missing there counts 0.
 from __future__ import annotations
 
 import json
+import re
+
+# A name, its arguments and its output; other expressions are bracketed.
+_VESPA_FEATURE = re.compile(r"[\w.]+(\([^()]*\)[\w.]*)?")
 
 
 def elasticsearch_model(name: str, weights: dict[str, float]) -> str:
@@ -40,7 +44,8 @@ def vespa_profile(name: str, weights: dict[str, float]) -> str:
 
 
 def _term(weight: float, feature: str) -> str:
-    return f"{'-' if weight < 0 else '+'} {abs(weight)!r} * {feature}"
+    factor = feature if _VESPA_FEATURE.fullmatch(feature) else f"({feature})"
+    return f"{'-' if weight < 0 else '+'} {abs(weight)!r} * {factor}"
 
 
 def _json(content: object) -> str:

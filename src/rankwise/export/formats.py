@@ -87,7 +87,7 @@ def export_model(
         }
     }
     """
-    form, served = check_choice("to", to, Format), as_served(model)
+    form, served = check_choice("to", to, Format), as_served(model, feature_names)
     if form is Format.ONNX:
         from rankwise.export.onnx_graph import save_onnx
 
@@ -97,11 +97,13 @@ def export_model(
     if form is Format.SVMRANK:
         save_svmrank(coef, path, n_rows=0)
         return
-    names = _names(served, feature_names)
-    with replacing_file(path) as beside:
-        beside.write_text(
-            _ENGINES[form](name, dict(zip(names, coef.tolist(), strict=True))), encoding="utf-8"
+    if served.feature_names is None:
+        raise ParameterError(
+            "The model does not know the names of its features: give feature_names (--features)."
         )
+    weights = dict(zip(served.feature_names, coef.tolist(), strict=True))
+    with replacing_file(path) as beside:
+        beside.write_text(_ENGINES[form](name, weights), encoding="utf-8")
 
 
 def _weights_for_engines(served: Served, form: Format) -> Floats:
@@ -120,17 +122,3 @@ def _weights_for_engines(served: Served, form: Format) -> Floats:
             "export it to 'onnx', or train on raw features."
         )
     return coef * served.factor
-
-
-def _names(served: Served, given: Sequence[str] | None) -> list[str]:
-    known = served.feature_names if given is None else given
-    if known is None:
-        raise ParameterError(
-            "The model does not know the names of its features: give feature_names (--features)."
-        )
-    names = [str(name) for name in known]
-    if len(names) != served.n_features:
-        raise ParameterError(f"feature_names must hold {served.n_features} names, not {len(names)}.")
-    if len(set(names)) != len(names):
-        raise ParameterError("feature_names must be distinct.")
-    return names

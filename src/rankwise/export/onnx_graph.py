@@ -15,6 +15,7 @@ from rankwise.errors import DataError, MissingExtraError, ParameterError
 from rankwise.export.served import Served
 from rankwise.files import replacing_file
 from rankwise.operators.kernel import KernelName
+from rankwise.types import Floats
 from rankwise.validation import check_choice
 
 # The first with every operator as it is used here; runtimes have had it since 2023.
@@ -63,17 +64,15 @@ def _linear_scores(graph: _Graph, served: Served, rows: str) -> tuple[int, ...]:
 
 
 def _kernel_scores(graph: _Graph, served: Served, rows: str) -> tuple[int, ...]:
-    if (served.factor != 1.0).any() or served.shift.any():
-        rows = graph.add("Mul", [rows, graph.constant(served.factor)])
-        rows = graph.add("Add", [rows, graph.constant(served.shift)])
-    values = _kernel_values(graph, served.ranker, rows)
+    values = _kernel_values(graph, served, rows)
     graph.add("MatMul", [values, graph.constant(served.ranker.dual_coef_.T)], "scores")
     shape: tuple[int, ...] = served.ranker.dual_coef_.shape[:-1]
     return shape
 
 
-def _kernel_values(graph: _Graph, model: Any, rows: str) -> str:
+def _kernel_values(graph: _Graph, served: Served, rows: str) -> str:
     """Kernel values between rows and the basis rows, by the formulas of `rankwise.operators.kernel`."""
+    model = served.ranker
     if model.kernel not in (KernelName.RBF, KernelName.POLYNOMIAL):
         raise ParameterError(
             f"Only linear models and the rbf and polynomial kernels can be exported to ONNX; got "
@@ -81,11 +80,14 @@ def _kernel_values(graph: _Graph, model: Any, rows: str) -> str:
         )
     basis = model.basis_ if isinstance(model.basis_, np.ndarray) else model.basis_.toarray()
     if model.kernel == KernelName.POLYNOMIAL:
+        rows = graph.moved(rows, served.factor, served.shift)
         products = graph.add("MatMul", [rows, graph.constant(model.gamma_ * basis.T)])
         raised = graph.add("Add", [products, graph.constant(model.coef0_)])
         return graph.add("Pow", [raised, graph.constant(model.degree_)])
+    # Distances stay the same around the basis, and keep their digits however far from zero the features are.
+    centre = basis.mean(axis=0, dtype=np.float64)
+    rows, basis = graph.moved(rows, served.factor, served.shift - centre), basis - centre
     # gamma is in the constants: runtimes merge factors beside a product into it, in single precision.
-    basis = basis.astype(np.float64)
     products = graph.add("MatMul", [rows, graph.constant(2.0 * model.gamma_ * basis.T)])
     squares = graph.add("ReduceSumSquare", [rows, graph.axis(1)], keepdims=1)
     less = graph.add("Sub", [products, graph.add("Mul", [squares, graph.constant(model.gamma_)])])
@@ -126,6 +128,12 @@ class _Graph:
         name = f"constant_{len(self.constants)}"
         self.constants.append(numpy_helper.from_array(value, name))
         return name
+
+    def moved(self, rows: str, factor: Floats, shift: Floats) -> str:
+        """``factor * rows + shift``, without what changes nothing."""
+        if (factor != 1.0).any():
+            rows = self.add("Mul", [rows, self.constant(factor)])
+        return self.add("Add", [rows, self.constant(shift)]) if shift.any() else rows
 
     def scaled_per_query(self, rows: str) -> str:
         """All rows, which must be those of one query, mapped to [0, 1]; constant features become 0."""

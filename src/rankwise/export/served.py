@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from rankwise.types import Floats
 
 # What the scalers of scikit-learn do to a feature x: factor and shift of ``factor * x + shift``.
 _AFFINE: dict[str, Callable[[Any], tuple[Any, Any]]] = {
-    "StandardScaler": lambda step: _divided(step.mean_, step.scale_),
+    "StandardScaler": lambda step: _divided(step.mean_ if step.with_mean else None, step.scale_),
     "RobustScaler": lambda step: _divided(getattr(step, "center_", None), getattr(step, "scale_", None)),
     "MaxAbsScaler": lambda step: _divided(None, step.scale_),
     "MinMaxScaler": lambda step: (step.scale_, step.min_),
@@ -47,11 +47,13 @@ class Served:
     feature_names: list[str] | None
 
 
-def as_served(model: Any) -> Served:
-    """Take a ranker, or a pipeline of scalers that ends in one, apart."""
+def as_served(model: Any, feature_names: Sequence[str] | None = None) -> Served:
+    """Take a ranker, or a pipeline of scalers that ends in one, apart; its features may be named anew."""
     from sklearn.utils.validation import check_is_fitted
 
-    *scalers, ranker = [step for _, step in getattr(model, "steps", [("", model)]) if step != "passthrough"]
+    *scalers, ranker = [
+        step for _, step in getattr(model, "steps", [("", model)]) if step not in (None, "passthrough")
+    ]
     if not hasattr(type(ranker), "rank"):
         raise ParameterError(f"Only rankers of rankwise can be exported; got {type(ranker).__name__}.")
     check_is_fitted(ranker)
@@ -65,7 +67,6 @@ def as_served(model: Any) -> Served:
         else:
             by, to = _affine(step)
             factor, shift = factor * by, shift * by + to
-    names = getattr(model, "feature_names_in_", None)
     return Served(
         ranker=ranker,
         coef=_weights(ranker),
@@ -73,8 +74,20 @@ def as_served(model: Any) -> Served:
         shift=shift,
         scaled_per_query=scaled,
         n_features=n_features,
-        feature_names=None if names is None else [str(name) for name in names],
+        feature_names=_names(model, feature_names, n_features),
     )
+
+
+def _names(model: Any, given: Sequence[str] | None, n_features: int) -> list[str] | None:
+    known = getattr(model, "feature_names_in_", None) if given is None else given
+    if known is None:
+        return None
+    names = [str(name) for name in known]
+    if len(names) != n_features:
+        raise ParameterError(f"feature_names must hold {n_features} names, not {len(names)}.")
+    if len(set(names)) != len(names):
+        raise ParameterError("feature_names must be distinct.")
+    return names
 
 
 def _affine(step: Any) -> tuple[Any, Any]:

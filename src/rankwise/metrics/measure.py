@@ -215,7 +215,7 @@ class PreparedMeasure:
         """Values of many score vectors, as if the queries of each were queries of their own."""
         table = self._formula.judged.arranged(table.T).T
         n_vectors, n_rows = table.shape
-        at_once = min(n_vectors, max(1, ROWS_AT_ONCE // n_rows))
+        at_once = max(1, min(n_vectors, ROWS_AT_ONCE // n_rows))
         formula = self.measure._prepare(self._formula.judged.repeated(at_once))
         values = np.empty((n_vectors, self.queries.n_queries))
         piece = np.zeros((at_once, n_rows))

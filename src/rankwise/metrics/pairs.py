@@ -46,16 +46,10 @@ class PairFormula(ABC):
         _native.order_by_label(judged.offsets, judged.y, places, self._level, self.n_pairs, judged.n_threads)
         self.judged = judged.rearranged(places)
         if self.judged.weight is not None:
-            self.n_pairs = self._weigh_pairs(self.judged.weight)
+            # All pairs with different labels are discordant to scores that reverse the labels.
+            self.n_pairs = np.asarray(self.counts(self._level.astype(np.float64)).discordant)
         self.empty = self.n_pairs <= 0.0
         self._divisor = self.n_pairs + self.empty
-
-    def _weigh_pairs(self, weight: Floats) -> Floats:
-        """Pairs with different labels: each row with the rows of its query above its level."""
-        judged = self.judged
-        up_to = np.concatenate([[0.0], np.cumsum(weight)])
-        starts = np.repeat(judged.offsets[:-1], judged.sizes)
-        return judged.query_sums(weight * (up_to[starts + self._level] - up_to[starts]))
 
     def counts(self, scores: Floats) -> PairCounts:
         judged = self.judged
@@ -77,7 +71,8 @@ class PairFormula(ABC):
         judged = self.judged
         if judged.weight is not None:
             for table in vectors.tables():
-                yield np.stack([self.values(judged.arranged(scores)) for scores in table])
+                values = [self.values(judged.arranged(scores)) for scores in table]
+                yield np.reshape(values, (len(table), judged.n_queries))
             return
         for counts in vectors.count_pairs(judged.offsets, self._level, judged.caller_rows):
             yield self._from(PairCounts(*counts))
