@@ -162,6 +162,14 @@ def test_alpha_outside_the_path_is_named_with_its_range():
         model.coef_at(0.0)
 
 
+def test_equal_rows_are_tied_at_any_alpha():
+    X, y, qid = toy()
+    whole = np.round(X)  # products of these are exact, so that sums of kernel values are all that rounds
+    model = RankSVMPath(kernel="linear").fit(whole, y, qid)
+    for m in range(2, 40):
+        assert len(set(model.predict(np.tile(whole[0], (m, 1)), alpha=float(model.alphas_[-1])))) == 1
+
+
 def test_a_path_cut_short_warns_and_stays_valid():
     X, y, qid = toy()
     with pytest.warns(ConvergenceWarning, match="max_events=5"):

@@ -6,7 +6,6 @@ import math
 from collections.abc import Hashable, Iterable
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
@@ -55,7 +54,8 @@ class PathRanker(KernelRanker):
         if asked < self.alphas_[-1] and not path.complete:
             raise ParameterError(
                 f"The 'alpha' parameter must be at least {self.alphas_[-1]:.6g}, where the path ends (its "
-                f"start is {self.alphas_[0]:.6g}); got {asked:.6g}. A smaller alpha_min extends the path."
+                f"start is {self.alphas_[0]:.6g}); got {asked:.6g}. To go on, fit with a smaller "
+                "alpha_min or more max_events."
             )
         level = asked * level_per_alpha(path.graph)
         return path.coefficients_at(level if asked < self.alphas_[-1] else max(level, float(path.levels[-1])))
@@ -64,8 +64,7 @@ class PathRanker(KernelRanker):
         """Scores of rows, higher is better, at `alpha` or at the one chosen (`alpha_`)."""
         if alpha is None:
             return super().predict(X)
-        coefficients = self.coef_at(alpha)
-        return np.asarray(self._kernel_values(check_rows(self, X)) @ coefficients)
+        return self._scores_with(self.coef_at(alpha), check_rows(self, X))
 
     def select(
         self,

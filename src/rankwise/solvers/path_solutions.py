@@ -26,7 +26,7 @@ class PathSolutions:
     levels : Floats, shape (n_breakpoints,)
         λ of each breakpoint, falling; the first is λ⁰, above which every multiplier is at its box.
     complete : bool
-        Every pair is satisfied at the last breakpoint, so that the scores stay the same below it.
+        No event is left below the last breakpoint, so that the scores stay the same.
     offsets, pairs, changes
         Change k adds changes[k] to multiplier pairs[k]; those on the way from breakpoint t to the next are
         offsets[t]:offsets[t + 1].
@@ -44,7 +44,10 @@ class PathSolutions:
         return len(self.levels)
 
     def multipliers_at(self, level: float) -> Floats:
-        """The multipliers a at any level that the path covers."""
+        """The multipliers a at any level that the path covers.
+
+        Below a complete path they are some that give its scores: optimal if every pair is satisfied there.
+        """
         if level >= self.levels[0]:
             return self.graph.weight.copy()
         if level < self.levels[-1]:
