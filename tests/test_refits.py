@@ -24,10 +24,14 @@ RANKERS = [RankRLS, RankRLSCV, KernelRankRLS, KernelRankRLSCV, RankSVM, RankSVMC
 def test_a_fit_that_failed_leaves_a_ranker_that_is_not_fitted(kind):
     X, y, qid = toy()
     ranker = kind()
-    with pytest.raises(DataError, match="nothing to learn"):
-        ranker.fit(X, np.ones(len(y)), qid)
-    with pytest.raises(NotFittedError):
-        ranker.predict(X)
+    wider = np.hstack([X, X])
+    for _ in range(2):
+        with pytest.raises(DataError, match="nothing to learn"):
+            ranker.fit(wider, np.ones(len(y)), qid)
+        for rows in (X, wider):
+            with pytest.raises(NotFittedError):
+                ranker.predict(rows)
+        ranker.fit(X, y)  # which the second failure does away with
 
 
 def test_a_second_fit_does_not_keep_what_select_measured_on_the_first(tmp_path):

@@ -62,7 +62,7 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
         """Whether there are coefficients; a fit that failed leaves none."""
 
     def _forget(self) -> None:
-        """Drop what an earlier fit has set, lest a part of it outlives this one or its failure."""
+        """Drop what an earlier fit has set, lest a part of it outlives the next one or its failure."""
         for field in self._fitted_state:
             self.__dict__.pop(field.name, None)
 

@@ -124,7 +124,6 @@ class LeastSquaresRanker(IterativeMixin, Ranker):
         self, X: Matrix, losses: Sequence[SquaredLoss], fitted_with_qid: bool, held_out: HeldOut | None
     ) -> Self:
         alpha = check_number("alpha", self.alpha, minimum=0.0)
-        self._forget()
         self._spaces = self._spaces_for(X, losses, held_out)
         self._accept(solve_each(self._spaces, alpha))
         self._report(self._spaces, alpha)

@@ -157,10 +157,12 @@ class RankSVM(JudgedMixin, LinearRanker):
         eval_set : (X, y) or (X, y, qid), optional
             Rows that judge the iterates by `measure`, rather than a part of X.
         """
-        problem = check_problem(self, X, y, qid, sample_weight)
+        start, problem = self._start(), check_problem(self, X, y, qid, sample_weight)
         problem, held_out = self._hold_out(problem, eval_set)
         loss = query_hinge(problem, check_choice("weighting", self.weighting, Weighting))
-        return self._learn(problem.X, loss, qid is not None, held_out)
+        self._learn(problem.X, loss, start, held_out)
+        self.fitted_with_qid_ = qid is not None
+        return self
 
     def fit_preferences(
         self,
@@ -186,12 +188,14 @@ class RankSVM(JudgedMixin, LinearRanker):
             Pairs that judge the iterates by the part of them that is violated, rather than a part of the
             training pairs.
         """
-        rows, checked = check_preferences(self, X, pairs, magnitude, weight)
+        start, (rows, checked) = self._start(), check_preferences(self, X, pairs, magnitude, weight)
         checked, held_out = self._hold_out_pairs(rows, checked, eval_set)
         check_choice("weighting", self.weighting, Weighting)
-        return self._learn(rows, PairHinge(rows.shape[0], checked), False, held_out)
+        self._learn(rows, PairHinge(rows.shape[0], checked), start, held_out)
+        self.fitted_with_qid_ = False
+        return self
 
-    def _learn(self, X: Matrix, loss: HingeLoss, fitted_with_qid: bool, held_out: HeldOut | None) -> Self:
+    def _learn(self, X: Matrix, loss: HingeLoss, start: Floats | None, held_out: HeldOut | None) -> None:
         solve = _SOLVERS[check_choice("loss", self.loss, Hinge)]
         tol = check_number("tol", self.tol, minimum=0.0)
         judge = self._judge(held_out)
@@ -201,20 +205,17 @@ class RankSVM(JudgedMixin, LinearRanker):
             check_number("alpha", self.alpha, minimum=0.0, exclusive=True),
             tol=tol,
             max_iter=check_count("max_iter", self.max_iter),
-            start=self._start(X.shape[1]),
+            start=start if start is not None and len(start) == X.shape[1] else None,
             on_iteration=judge,
         )
         if judge is None or not judge.stopped:
             warn_unless_converged(result, tol)
-        self._forget()
         if judge is not None:
             result = judge.kept(result) if self._stops_early else result
             self.validation_curve_, self.best_iter_ = np.array(judge.curve), judge.best_iter
         self.coef_ = result.coef
         self.objective_, self.gap_ = result.objective, result.gap
         self.n_iter_, self.n_products_ = max(1, result.n_iter), result.n_products
-        self.fitted_with_qid_ = fitted_with_qid
-        return self
 
     def _judge(self, held_out: HeldOut | None) -> Judge | None:
         patience = check_count("patience", self.patience)
@@ -223,15 +224,9 @@ class RankSVM(JudgedMixin, LinearRanker):
         validation = held_out.validation(MatrixDesign(held_out.X).scores)
         return Judge(validation, patience if self._stops_early else None)
 
-    def _start(self, n_features: int) -> Floats | None:
-        previous = getattr(self, "coef_", None)
-        if (
-            not check_flag("warm_start", self.warm_start)
-            or previous is None
-            or previous.shape != (n_features,)
-        ):
-            return None
-        return np.array(previous)
+    def _start(self) -> Floats | None:
+        """The weights of the previous fit, if this one is to begin there."""
+        return getattr(self, "coef_", None) if check_flag("warm_start", self.warm_start) else None
 
 
 def query_hinge(problem: Problem, weighting: Weighting) -> QueryHinge:

@@ -231,7 +231,6 @@ class RankSVMCV(ChoosingRanker, LinearRanker):
     def _become(self, scores: Floats, result: Certified, search: AlphaSearch) -> None:
         """Take over the chosen model, and record the choice."""
         warn_unless_converged(result, self.tol)
-        self._forget()
         chosen, tried = search.best(scores), ~np.isnan(scores)
         self.alphas_, self.scores_ = search.alphas[tried], scores[None, tried]
         self.settings_ = [{"loss": self.loss, "weighting": self.weighting}]

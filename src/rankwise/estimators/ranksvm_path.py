@@ -190,7 +190,6 @@ class RankSVMPath(PathRanker):
 
     def _kernel_matrix(self, X: Matrix) -> Floats:
         """Kernel values between the training rows, which become the basis."""
-        self._forget()
         kernel = self._checked_kernel(X)
         self.basis_indices_ = np.arange(X.shape[0], dtype=np.int64)
         self.rank_ = X.shape[0]

@@ -176,7 +176,6 @@ class SelectingRanker(ChoosingRanker):
         candidate, space = best
         candidate._accept([space.solve_all(alphas[[column]])[0]])
         candidate._report([space], float(alphas[column]))
-        self._forget()
         for name, fitted in vars(candidate).items():
             if name.endswith("_") and not name.startswith("_"):
                 setattr(self, name, fitted)

@@ -55,7 +55,11 @@ def check_problem(
     *,
     multi_output: bool = False,
 ) -> Problem:
-    """Check what `fit` was given, and record the features on the estimator as scikit-learn expects."""
+    """Check what `fit` was given, and record the features on the estimator as scikit-learn expects.
+
+    The estimator forgets an earlier fit first, whose features may have been others.
+    """
+    estimator._forget()
     X, y = _validated(estimator, X, y, ensure_min_samples=2, multi_output=multi_output, y_numeric=True)
     row_weight = check_row_weight(sample_weight, X.shape[0])
     check_weight_range("sample_weight", "row", row_weight)
@@ -205,7 +209,8 @@ def check_rows(estimator: Any, X: Any, *, reset: bool = False) -> Matrix:
 def check_preferences(
     estimator: Any, X: Any, pairs: Any, magnitude: ArrayLike | None, weight: ArrayLike | None
 ) -> tuple[Matrix, Pairs]:
-    """Check what `fit_preferences` was given, and record the features on the estimator."""
+    """Check what `fit_preferences` was given; otherwise as `check_problem`."""
+    estimator._forget()
     rows: Matrix = _validated(estimator, X, ensure_min_samples=2)
     checked = check_pairs(pairs, rows.shape[0], magnitude, weight)
     check_weight_range("weight", "pair", checked.weight)
