@@ -1,0 +1,99 @@
+"""What commands read: tables, stores, and text with sizes of queries beside it."""
+
+import csv
+import json
+
+import numpy as np
+import pandas
+import pytest
+
+import rankwise
+from command_line import done, folder, refused
+
+__all__ = ["done", "folder", "refused"]  # fixtures
+
+
+def test_a_store_and_text_give_the_same_model(folder, done, tmp_path):
+    store, model, back = tmp_path / "train.store", tmp_path / "model", tmp_path / "back.txt.xz"
+    done("convert", "train.txt.gz", store)
+    done("train", store, model, "--alpha", "0.5")
+    np.testing.assert_allclose(rankwise.load(model).coef_, rankwise.load(folder / "model").coef_, rtol=1e-12)
+    done("convert", store, back)
+    assert (rankwise.load_letor(back).X == rankwise.load_letor(folder / "train.txt.gz").X).all()
+
+
+def test_tables_are_read_by_their_column_names(done, tmp_path):
+    data = rankwise.make_search_data(20, seed=5)
+    for name, order in (("a.csv", 1), ("b.csv", -1)):
+        with (tmp_path / name).open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["grade", "query", "page", *data.feature_names[::order]])
+            for row in range(data.n_rows):
+                values = data.X[row].tolist()[::order]
+                writer.writerow([data.y[row], f"q{data.qid[row]}", data.docs[row], *values])
+    columns = ("--label", "grade", "--qid", "query", "--doc", "page")
+    done("train", tmp_path / "a.csv", tmp_path / "model", *columns)
+    model = rankwise.load(tmp_path / "model")
+    assert list(model.feature_names_in_) == list(data.feature_names)
+    run = done("predict", tmp_path / "b.csv", tmp_path / "model", "--trec", "--tag", "me", *columns)
+    first = run.splitlines()[0].split()
+    assert (first[0], first[1], first[3], first[5]) == ("q1", "Q0", "1", "me")
+    query = data.qid == 1
+    assert first[2] == data.docs[query][(data.X[query] @ model.coef_).argmax()]
+
+
+def test_tables_without_labels_are_scored(done, tmp_path):
+    data = rankwise.make_search_data(10, seed=5)
+    frame = pandas.DataFrame(data.X, columns=list(data.feature_names))
+    frame.to_csv(tmp_path / "unjudged.csv", index=False)
+    frame.assign(label=data.y, qid=data.qid).to_parquet(tmp_path / "judged.parquet")
+    done("train", tmp_path / "judged.parquet", tmp_path / "model")
+    scores = done("predict", tmp_path / "unjudged.csv", tmp_path / "model")
+    assert scores == done("predict", tmp_path / "judged.parquet", tmp_path / "model")
+    expected = data.X @ rankwise.load(tmp_path / "model").coef_
+    np.testing.assert_allclose([float(line) for line in scores.split()], expected, rtol=1e-12)
+
+
+def test_labels_that_are_no_grades_are_measured_by_pairs(done, tmp_path):
+    rng = np.random.default_rng(0)
+    lines = (f"{rng.normal()} 1:{rng.normal()} 2:{rng.normal()}\n" for _ in range(20))
+    (tmp_path / "real.txt").write_text("".join(lines))
+    report = json.loads(done("train", tmp_path / "real.txt", tmp_path / "model", "--json"))
+    assert set(report["training"]) == {"pairwise_error", "kendall_tau_b"}
+    done("select", tmp_path / "real.txt", tmp_path / "model")
+    nothing = done("train", tmp_path / "real.txt", tmp_path / "model", "--json", "--measures", "")
+    assert json.loads(nothing)["training"] == {}
+
+
+@pytest.mark.parametrize("ending", ["query", "group"])
+def test_sizes_of_queries_are_found_beside_text_without_qid(done, refused, tmp_path, ending):
+    rng = np.random.default_rng(0)
+    X, y, sizes = rng.normal(size=(30, 2)), rng.integers(0, 3, 30), [4, 1, 10, 15]
+    data, beside = tmp_path / "rank.train", tmp_path / f"rank.train.{ending}"
+    data.write_text(
+        "".join(f"{label} 1:{a!r} 2:{b!r}\n" for label, (a, b) in zip(y, X.tolist(), strict=True))
+    )
+    beside.write_text("".join(f"{size}\n" for size in sizes))
+    done("train", data, tmp_path / "model")
+    expected = rankwise.RankRLS().fit(X, y, rankwise.qid_from_group_sizes(sizes))
+    np.testing.assert_allclose(rankwise.load(tmp_path / "model").coef_, expected.coef_, rtol=1e-10)
+    done("convert", data, tmp_path / "rank.store")
+    assert rankwise.open_store(tmp_path / "rank.store").queries.sizes.tolist() == sizes
+    beside.write_text("4\n1\n")
+    assert "its queries have 5 rows, but" in refused("train", data, tmp_path / "model", code=1)
+    beside.write_text("4\n0\n")
+    assert "line 2: expected the rows of a query" in refused("train", data, tmp_path / "model", code=1)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_scores_are_measured_against_a_table_whose_other_columns_hold_anything(done, tmp_path, ending):
+    y, scores, qid = [2, 0, 1, 0], [0.3, 0.1, 0.5, 0.5], ["red shoes", "red shoes", "tea", "tea"]
+    frame = pandas.DataFrame({"query": qid, "title": ["a", None, "c", "d"], "grade": y, "doc": list("wxyz")})
+    getattr(frame, f"to_{ending}")(tmp_path / f"judged.{ending}", index=False)
+    (tmp_path / "scores").write_text("\n".join(map(str, scores)))
+    command = ["evaluate", tmp_path / f"judged.{ending}", tmp_path / "scores", "--label", "grade", "--json"]
+    for docs in (None, list("wxyz")):
+        more = ["--qid", "query", "--preset", "trec", *([] if docs is None else ["--doc", "doc"])]
+        expected = rankwise.metrics.evaluate(y, scores, qid, ["map"], preset="trec", docs=docs)
+        printed = json.loads(done(*command, *more, "--measures", "map"))
+        assert printed["measures"] == expected.to_dict()["measures"]

@@ -1,0 +1,91 @@
+"""The command that chooses alpha."""
+
+import json
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+import rankwise
+from command_line import done, folder, refused
+from rankwise.cli import main
+from rankwise.cli.learners import SELECTORS, parse_numbers
+
+__all__ = ["done", "folder", "refused"]  # fixtures
+
+
+def test_select_chooses_what_python_chooses(folder, done, tmp_path):
+    model = tmp_path / "model"
+    arguments = ["--alphas", "2^-3..2^3,100", "--ties", "keep,drop", "--measure", "map"]
+    table = done("select", "train.txt.gz", model, *arguments)
+    assert table.startswith("map by leave-query-out")
+    train = rankwise.load_letor(folder / "train.txt.gz")
+    alphas = [*(2.0**k for k in range(-3, 4)), 100.0]
+    expected = rankwise.RankRLSCV(alphas, ties=("keep", "drop"), measure="map").fit(
+        train.X, train.y, train.qid
+    )
+    assert rankwise.load(model).best_ == expected.best_
+    assert done("predict", "test.txt", model).count("\n") == rankwise.load_letor(folder / "test.txt").n_rows
+    choice = json.loads(
+        done("select", "train.txt.gz", model, "--validation", "test.txt", "--json", *arguments)
+    )
+    assert choice["cv"] == "eval_set"
+    assert np.shape(choice["scores"]) == (2, 8)
+
+
+@pytest.mark.parametrize("learner", SELECTORS)
+def test_every_learner_can_choose_alpha(done, tmp_path, learner):
+    store, model = tmp_path / "test.store", tmp_path / "model"
+    done("convert", "test.txt", store, "--scale")
+    arguments = ["--learner", learner, "--alphas", "0.5,2", "--cv", "3"]
+    assert "leave-fold-out" in done("select", store, model, *arguments)
+    assert rankwise.load(model).best_["alpha"] in (0.5, 2.0)
+    assert len(json.loads(done("select", store, model, *arguments, "--json"))["alphas"]) == 2
+
+
+def test_a_choice_speaks_of_what_its_kernel_uses(done, tmp_path):
+    arguments = ["select", "test.txt", tmp_path / "model", "--learner", "kernel-rankrls", "--scale"]
+    arguments += ["--alphas", "1", "--kernel"]
+    gamma = 1 / rankwise.make_search_data(2).n_features
+    assert f"gamma {gamma:.6g}, ties keep, weighting example\n" in done(*arguments, "rbf")
+    assert rankwise.load(tmp_path / "model").settings_ == [
+        {"gamma": None, "ties": "keep", "weighting": "example"}
+    ]
+    assert "gamma" not in done(*arguments, "linear")
+    assert f"gamma {gamma:.6g}, degree 3, coef0 1, ties keep" in done(*arguments, "polynomial")
+
+
+def test_select_shows_how_far_it_is(done, tmp_path, monkeypatch):
+    shares = []
+
+    @contextmanager
+    def progress(task):
+        yield shares.append
+
+    monkeypatch.setattr("rankwise.cli.train.progress", progress)
+    done("select", "train.txt.gz", tmp_path / "model", "--learner", "ranksvm", "--alphas", "1e-3,1e-2")
+    np.testing.assert_allclose(shares, np.arange(1, 11) / 10)
+
+
+def test_the_help_of_select_names_the_default_alphas(capsys):
+    main(["select", "--help"])
+    text = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    by_learner = {name: getattr(rankwise, SELECTORS[name])().alphas for name in SELECTORS}
+    np.testing.assert_allclose(sorted(by_learner["rankrls"]), parse_numbers("2^-15..2^15"))
+    assert by_learner["kernel-rankrls"] == by_learner["rankrls"]
+    grid = by_learner["ranksvm"]
+    assert (len(grid), min(grid), max(grid)) == (15, pytest.approx(1e-7), 1.0)
+    assert "By default 2^-15..2^15; for ranksvm 15 values from 1e-7 to 1." in text
+
+
+@pytest.mark.parametrize(
+    "alphas, says",
+    [
+        ("1e3,1e4,1e5", "That is the smallest alpha on offer; a smaller one may be better (--alphas)."),
+        ("1e-9,1e-8", None),  # equally good
+        ("1", None),
+    ],
+)
+def test_select_says_so_if_the_best_alpha_ends_the_grid(done, tmp_path, alphas, says):
+    printed = done("select", "train.txt.gz", tmp_path / "model", "--alphas", alphas)
+    assert (says in printed) if says else ("on offer" not in printed)
