@@ -17,10 +17,12 @@ constexpr double kSlackTolerance = 1e-10;
 constexpr double kBoundTolerance = 1e-12;
 // Scores and multipliers that would be off by this share at level zero are not off.
 constexpr double kSettledTolerance = 1e-9;
-// Pairs looked at on every event: one in so many, but not fewer than a handful, nor a sliver of slack.
-constexpr std::int64_t kWatchedShare = 128;
+// Pairs looked at on every event: not fewer than a handful, nor a sliver of slack.
 constexpr std::int64_t kMinWatched = 1024;
 constexpr double kMinWatchedSlack = 1e-6;
+// Pairs that tell which slack to watch, and a prime to draw them by from all over the graph.
+constexpr std::int64_t kSampled = 1 << 12;
+constexpr std::int64_t kSampleStride = 2'147'483'647;
 // Scores are recomputed after so many events, and when the violation passes this share of the tolerance.
 constexpr std::size_t kRefreshEvery = 256;
 constexpr double kRefreshShare = 1e-3;
@@ -40,6 +42,7 @@ PathWalk::PathWalk(KernelMatrix kernel, WeightedPairs pairs, int n_threads)
       g_(static_cast<std::size_t>(kernel.n)),
       elbow_(kernel, pairs),
       flow_(static_cast<std::size_t>(kernel.n), 0.0),
+      n_to_watch_(kMinWatched),
       recorded_(a_) {
     recompute_scores();
     for (std::int64_t p = 0; p < pairs.count; ++p) {
@@ -143,7 +146,12 @@ void PathWalk::advance(double floor) {
 double PathWalk::first_event(double longest) {
     const auto [lowest, highest] = std::minmax_element(flow_.begin(), flow_.end());
     const double fastest = 1.0 + (*highest - *lowest);
+    ++n_looks_;
     double step = longest_step(watched_, longest);
+    if (step * fastest > slack_left_) {
+        watch();
+        step = longest_step(watched_, longest);
+    }
     if (step * fastest > slack_left_) {
         std::vector<std::int64_t> everyone(static_cast<std::size_t>(pairs_.count));
         std::iota(everyone.begin(), everyone.end(), 0);
@@ -169,21 +177,31 @@ double PathWalk::longest_step(const std::vector<std::int64_t>& watched, double l
 // most (1 + max dg - min dg) times the step, so the others need no look before such moves sum up to the least
 // of their slacks: an event costs O(watched), not O(pairs).
 void PathWalk::watch() {
-    const std::int64_t target = std::max(kMinWatched, pairs_.count / kWatchedShare);
-    double bound = kInfinity;
-    if (target < pairs_.count) {
-        std::vector<double> rooms(static_cast<std::size_t>(pairs_.count));
-        for (std::int64_t p = 0; p < pairs_.count; ++p) {
-            rooms[static_cast<std::size_t>(p)] = side_[static_cast<std::size_t>(p)] * slack(p);
-        }
-        std::nth_element(rooms.begin(), rooms.begin() + target, rooms.end());
-        bound = std::max(rooms[static_cast<std::size_t>(target)], kMinWatchedSlack * level_);
-    }
+    // Looking at the watched pairs should take about as long as choosing them.
+    const std::int64_t looks = n_looks_ * static_cast<std::int64_t>(watched_.size());
+    if (looks < pairs_.count) n_to_watch_ = std::min(pairs_.count, 2 * n_to_watch_);
+    if (looks > 4 * pairs_.count) n_to_watch_ = std::max(kMinWatched, n_to_watch_ / 2);
+    n_looks_ = 0;
+    const double bound = slack_to_watch();
     watched_.clear();
     for (std::int64_t p = 0; p < pairs_.count; ++p) {
         if (side_[static_cast<std::size_t>(p)] * slack(p) <= bound) watched_.push_back(p);
     }
     slack_left_ = bound;
+}
+
+// About as many pairs as should be watched have less slack than this, by a sample of them.
+double PathWalk::slack_to_watch() const {
+    if (n_to_watch_ >= pairs_.count) return kInfinity;
+    const std::int64_t n = std::min(kSampled, pairs_.count);
+    std::vector<double> rooms(static_cast<std::size_t>(n));
+    for (std::int64_t k = 0; k < n; ++k) {
+        const std::int64_t p = k * kSampleStride % pairs_.count;
+        rooms[static_cast<std::size_t>(k)] = side_[static_cast<std::size_t>(p)] * slack(p);
+    }
+    const auto place = rooms.begin() + n_to_watch_ * n / pairs_.count;
+    std::nth_element(rooms.begin(), place, rooms.end());
+    return std::max(*place, kMinWatchedSlack * level_);
 }
 
 // Recompute the scores, and bring the slacks of the free pairs back to zero.

@@ -69,6 +69,7 @@ class PathWalk {
     double first_event(double longest);
     double longest_step(const std::vector<std::int64_t>& watched, double longest) const;
     void watch();
+    double slack_to_watch() const;
     void refresh();
     void record(const std::vector<std::int64_t>& free);
     void bind(std::size_t position, Side side);
@@ -91,6 +92,8 @@ class PathWalk {
     std::vector<double> rate_;     // da of the free pairs
     std::vector<double> flow_;     // dg
     double rate_tolerance_ = 0.0;  // slacks that move slower stand still
+    std::int64_t n_to_watch_;
+    std::int64_t n_looks_ = 0;  // since the watched pairs were chosen
     std::vector<std::int64_t> watched_;
     double slack_left_ = 0.0;  // how far slacks may move before a pair that is not watched could matter
     std::vector<std::int64_t> near_;
