@@ -28,6 +28,16 @@ def test_one_blas_thread_holds_inside_the_block_only():
         assert blas_threads() == {2}
 
 
+def test_blocks_of_several_threads_may_end_in_any_order():
+    first, second = one_blas_thread(), one_blas_thread()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert blas_threads() == {1}
+    second.__exit__(None, None, None)
+    assert blas_threads() == {2}
+
+
 @pytest.mark.parametrize("size, threads", [(spectrum.SMALL, {1}), (spectrum.SMALL + 1, {2})])
 def test_only_large_systems_are_factorized_on_several_threads(size, threads, monkeypatch):
     seen = []

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache
+from threading import Lock
 from typing import Any
 
 from rankwise.errors import ParameterError
@@ -39,8 +40,32 @@ def one_blas_thread(wanted: bool = True) -> Iterator[None]:
     BLAS threads for each costs more than it saves, and tenfold on a busy machine. If not `wanted`, nothing is
     changed.
     """
-    with _blas().limit(limits=1) if wanted else nullcontext():
+    with _limit if wanted else nullcontext():
         yield
+
+
+class _Limit:
+    """One thread for BLAS while any thread of ours is inside: it has one setting for the whole process."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._inside = 0
+        self._limiter: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._limiter = _blas().limit(limits=1)
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limiter.restore_original_limits()
+
+
+_limit = _Limit()
 
 
 @cache
