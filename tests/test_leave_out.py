@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from graded_queries import ranking
-from rankwise import DataError, KernelRankRLSCV, RankRLS, RankRLSCV
+from rankwise import DataError, KernelRankRLSCV, ParameterError, RankRLS, RankRLSCV
 from rankwise.losses.squared import losses_on_scores
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.queries import group_rows
@@ -148,3 +148,15 @@ def test_leave_query_out_does_not_depend_on_how_many_alphas_are_solved_at_once(n
     together = RankRLSCV(alphas=ALPHAS).fit(*data).scores_
     monkeypatch.setattr("rankwise.solvers.hold_out.BATCH_ENTRIES", 1)
     np.testing.assert_allclose(RankRLSCV(alphas=ALPHAS).fit(*data).scores_, together, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "model", [RankRLSCV(alphas=[1e-30, 1.0]), KernelRankRLSCV(alphas=[1e-30, 1.0])], ids=str
+)
+def test_an_alpha_too_small_to_leave_anything_out_is_named(model, monkeypatch):
+    def singular(*_):
+        raise np.linalg.LinAlgError("Singular matrix")
+
+    monkeypatch.setattr(np.linalg, "solve", singular)  # as it is or not, by rounding
+    with pytest.raises(ParameterError, match="'alphas' parameter holds 1e-30, too small"):
+        model.fit(*ranking(n=60))

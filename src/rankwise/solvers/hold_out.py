@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwise.errors import ParameterError
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.solvers.spaces import ExampleSpace, FeatureSpace
 from rankwise.solvers.spectrum import RidgeSystem, Spectrum
@@ -95,7 +96,7 @@ def _(space: ExampleSpace, folds: Sequence[Ints], alphas: Floats) -> Floats:
                 scores[rows, a] = _refitted(space, F, places, rows)
                 continue
             D = spectrum.inverse(alpha)
-            e = np.linalg.solve((block * D) @ block.T, block @ (D * g))
+            e = _solve((block * D) @ block.T, block @ (D * g), alpha)
             scores[rows, a] = to_scores[rows] @ (D * (g - block.T @ e))
 
     _for_each(folds, score)
@@ -119,18 +120,28 @@ def _without_block(spectrum: Spectrum, Z: Floats, t: Floats, alphas: Floats) -> 
         D = spectrum.inverse(alphas[some]).T
         if block is None:
             left = np.eye(h) - (ZV * D[:, None, :]) @ ZV.T
-            e = _solve_stack(left, t - (D * target) @ ZV.T)
+            e = _solve_stack(left, t - (D * target) @ ZV.T, alphas[some])
             inner[some] = D * (target - e @ ZV)
         else:
             root = np.sqrt(D)
             left = np.eye(n) - block * (root[:, :, None] * root[:, None, :])
-            inner[some] = root * _solve_stack(left, root * rest)
+            inner[some] = root * _solve_stack(left, root * rest, alphas[some])
     return inner @ spectrum.vectors.T
 
 
-def _solve_stack(left: Floats, right: Floats) -> Floats:
-    """The solutions of several systems, one a row."""
-    return np.asarray(np.linalg.solve(left, right[:, :, None])[:, :, 0])
+def _solve_stack(left: Floats, right: Floats, alphas: Floats) -> Floats:
+    """The solutions of several systems, one a row and an alpha."""
+    return _solve(left, right[:, :, None], alphas.min())[:, :, 0]
+
+
+def _solve(left: Floats, right: Floats, alpha: float) -> Floats:
+    try:
+        return np.asarray(np.linalg.solve(left, right))
+    except np.linalg.LinAlgError:
+        raise ParameterError(
+            f"The 'alphas' parameter holds {alpha:g}, too small to tell in double precision what the model "
+            "without a fold is; take larger ones, or 0."
+        ) from None
 
 
 def _prefers_downdate(h: int, n: int, n_alphas: int) -> bool:
