@@ -1,26 +1,36 @@
-"""Per-query scaling and RankRLS in a scikit-learn pipeline, with folds that keep queries whole.
+"""A scikit-learn pipeline with per-query scaling, and a grid search over it whose folds keep queries whole.
 
 Run: python examples/scale_inside_a_pipeline.py
 """
 
 import numpy as np
 import sklearn
-from sklearn.model_selection import GroupKFold
+from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 
 import rankwise
-from rankwise import QueryMinMaxScaler, RankRLS
+from rankwise import QueryMinMaxScaler, RankRLS, rank_scorer
 
 # With metadata routing, qid reaches every step that asks for it; no set_fit_request is needed.
 sklearn.set_config(enable_metadata_routing=True)
 
-data = rankwise.make_search_data(n_queries=200, seed=5)
-folds = list(GroupKFold(5).split(data.X, data.y, groups=data.qid))
-for alpha in 10.0 ** np.arange(-2, 4):
-    ndcg = []
-    for train, test in folds:
-        pipeline = make_pipeline(QueryMinMaxScaler(), RankRLS(alpha=alpha))
-        pipeline.fit(data.X[train], data.y[train], qid=data.qid[train])
-        scores = pipeline.predict(data.X[test], qid=data.qid[test])
-        ndcg.append(rankwise.metrics.ndcg(data.y[test], scores, data.qid[test], k=10))
-    print(f"alpha {alpha:7g}: NDCG@10 {np.mean(ndcg):.4f} ± {np.std(ndcg):.4f}")
+train, test = rankwise.make_search_data(n_queries=250, seed=5).split(0.8)
+search = GridSearchCV(
+    make_pipeline(QueryMinMaxScaler(), RankRLS()),
+    {"rankrls__alpha": 10.0 ** np.arange(-2, 4)},
+    scoring=rank_scorer("ndcg@10"),
+    cv=GroupKFold(5).set_split_request(groups="qid"),  # the folds, too, are drawn by qid
+)
+search.fit(train.X, train.y, qid=train.qid)
+
+found = search.cv_results_
+for alpha, mean, deviation in zip(
+    found["param_rankrls__alpha"], found["mean_test_score"], found["std_test_score"], strict=True
+):
+    print(f"alpha {alpha:7g}: NDCG@10 {mean:.4f} ± {deviation:.4f}")
+best = search.best_params_["rankrls__alpha"]
+print(f"On new queries, with alpha {best:g}: {search.score(test.X, test.y, qid=test.qid):.4f}")
+
+# The search itself predicts without qid; the pipeline that it found takes it.
+scores = search.best_estimator_.predict(test.X, qid=test.qid)
+print(rankwise.metrics.evaluate(test.y, scores, test.qid))

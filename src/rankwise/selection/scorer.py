@@ -6,8 +6,9 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 from numpy.typing import ArrayLike
+from sklearn import get_config
 from sklearn.base import BaseEstimator
-from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils.metadata_routing import UNUSED, get_routing_for_object
 
 from rankwise.errors import DataError
 from rankwise.metrics.measure import Measure, get_measure
@@ -53,7 +54,7 @@ class RankScorer(BaseEstimator):  # type: ignore[misc]
                 f"in grid search and cross-validation, enable metadata routing with "
                 f"sklearn.set_config(enable_metadata_routing=True)."
             )
-        return self.measure.on(y, qid, sample_weight)(estimator.predict(X))
+        return self.measure.on(y, qid, sample_weight)(_predict(estimator, X, qid))
 
 
 def rank_scorer(measure: str | Measure, **options: Any) -> RankScorer:
@@ -80,6 +81,13 @@ def rank_scorer(measure: str | Measure, **options: Any) -> RankScorer:
     0.89
     """
     return RankScorer(get_measure(measure, **options))
+
+
+def _predict(estimator: Any, X: Any, qid: ArrayLike | Iterable[Hashable] | None) -> Any:
+    """Scores of rows; a pipeline with a step that asks for qid, such as `QueryMinMaxScaler`, is given it."""
+    routed = qid is not None and get_config()["enable_metadata_routing"]
+    asks = routed and get_routing_for_object(estimator).consumes("predict", ["qid"])
+    return estimator.predict(X, qid=qid) if asks else estimator.predict(X)
 
 
 def _final(estimator: Any) -> Any:
