@@ -1,5 +1,7 @@
 """Rankers are scikit-learn estimators: its own checks, pipelines, searches and metadata routing."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import sklearn
@@ -122,6 +124,14 @@ def test_a_pipeline_is_scored_with_qid_and_weights(data):
     weight = np.arange(1.0, len(y) + 1)
     expected = 1 - pairwise_error(y, scores, qid, sample_weight=weight)
     assert pipeline.score(X, y, qid=qid, sample_weight=weight) == pytest.approx(expected)
+
+
+def test_rows_that_have_no_value_are_not_scored(data):
+    X, y, qid = data
+    model = RankRLS().fit(X, y, qid)
+    for score in (model.score, partial(rank_scorer("ndcg@10"), model)):
+        with pytest.raises(DataError, match="has no value on these rows: no "):
+            score(X, np.zeros(len(y)), qid)
 
 
 def test_scoring_without_qid_what_was_fitted_with_qid_raises(data):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable
 from typing import Any
 
@@ -54,7 +55,11 @@ class RankScorer(BaseEstimator):  # type: ignore[misc]
                 f"in grid search and cross-validation, enable metadata routing with "
                 f"sklearn.set_config(enable_metadata_routing=True)."
             )
-        return self.measure.on(y, qid, sample_weight)(_predict(estimator, X, qid))
+        prepared = self.measure.on(y, qid, sample_weight)
+        value = prepared(_predict(estimator, X, qid))
+        if math.isnan(value):
+            raise DataError(f"{self.measure.name} has no value on these rows: {prepared.left_out_reason}.")
+        return value
 
 
 def rank_scorer(measure: str | Measure, **options: Any) -> RankScorer:
