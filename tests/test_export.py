@@ -194,6 +194,13 @@ def test_engines_get_every_weight_to_the_last_bit(engine, rows, tmp_path):
     assert read == dict(zip(NAMES, model.coef_.tolist(), strict=True))
 
 
+def test_vespa_computes_no_feature_without_weight(rows, tmp_path):
+    model = RankRLS().fit(*rows)
+    model.coef_ = np.array([0.0, -2.0, 0.0])
+    export_model(model, tmp_path / "profile", "vespa", name="learned", feature_names=NAMES)
+    assert weights_of_vespa((tmp_path / "profile").read_text()) == {"attribute(age)": -2.0}
+
+
 def test_vespa_multiplies_whole_expressions(done, tmp_path):
     names = ["a - b", "nativeRank(title,body)", *(f"x{k}" for k in range(20))]
     done("export", "model", tmp_path / "profile", "--to", "vespa", "--features", ",".join(names))

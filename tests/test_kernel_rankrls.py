@@ -89,6 +89,13 @@ def test_features_far_from_zero_keep_the_digits_of_the_rbf_kernel():
     np.testing.assert_allclose(KernelRankRLS(alpha=0.1).fit(far, y, qid).predict(far), expected, rtol=1e-9)
 
 
+def test_every_row_is_the_nearest_to_itself_however_far_rows_are_apart():
+    X = 1e8 * np.random.default_rng(0).normal(size=(20, 3))
+    rbf = kernels.Kernel(kernels.KernelName.RBF)
+    np.testing.assert_array_equal(rbf(X, X), np.eye(20))
+    assert rbf(X, X.copy()).max() == 1.0
+
+
 def test_equal_rows_have_equal_scores_wherever_they_stand():
     X, y, qid = ranking()
     # Products of these are exact, so that sums of kernel values are all that rounds.

@@ -101,15 +101,15 @@ def test_single_row_queries_change_no_pairwise_measure(data):
 
 @pytest.mark.parametrize("name", NAMES + CUT)
 @laws
-@given(data=rankings(), seed=st.integers(0, 2**32 - 1))
-def test_many_vectors_are_measured_as_each_of_them_is(name, data, seed):
+@given(data=rankings(), seed=st.integers(0, 2**32 - 1), empty=st.sampled_from(["leave-out", "zero", "one"]))
+def test_many_vectors_are_measured_as_each_of_them_is(name, data, seed, empty):
     y, scores, qid = data
     rng = np.random.default_rng(seed)
     # Vectors that differ by a few rows from the one before, with ties, and one in another order altogether.
     steps = rng.integers(-2, 3, size=(12, len(y))) * (rng.random((12, len(y))) < 0.2)
     table = scores + np.cumsum(steps, axis=0)
     table[5] = -table[4]
-    prepared = get_measure(name, max_grade=3.0).on(y, qid)
+    prepared = get_measure(name, max_grade=3.0, empty=empty).on(y, qid)
     each = [prepared(vector) for vector in table]
     np.testing.assert_allclose(prepared.many(table), each, rtol=0.0, atol=1e-15, equal_nan=True)
 
