@@ -29,7 +29,9 @@ def test_blanks_crlf_and_empty_lines_are_fine(tmp_path):
     assert load_pairs(tmp_path / "p").pairs.tolist() == [[94, 2], [5, 6], [7, 8]]
 
 
-@pytest.mark.parametrize("header", ["", "preferred,other,weight\n", "\ufeffPreferred,Other,Weight\r\n"])
+@pytest.mark.parametrize(
+    "header", ["", "\ufeff", "preferred,other,weight\n", "\ufeffPreferred,Other,Weight\r\n"]
+)
 def test_commas_and_a_header_are_fine(tmp_path, header):
     (tmp_path / "p.csv").write_text(f"{header}94,2,0.5\r\n5, 6 ,1\n", encoding="utf-8")
     pairs, weight = load_pairs(tmp_path / "p.csv")
@@ -62,6 +64,7 @@ def test_documents_are_found_by_their_names(tmp_path, content, weight):
         ("qid,preferred,other\nblue,c,e\n", 2, "the query 'blue' of the data has no document 'c'"),
         ("qid,preferred,other\nred,c\n", 2, "expected 3 fields as in the header, found 2"),
         ("qid,preferred,other,weight\n7,c,d,-1\n", 2, "a weight must be"),
+        ("qid,preferred,other\nred,c\rd,e\n", 2, "cannot be taken apart: new-line character"),
         ("other,preferred\n1,2\n", 1, "which needs a column qid"),
         ("0,9\n", 1, "row 9 is not one of the 4 rows"),
     ],

@@ -41,7 +41,9 @@ def run(
         str | None, options.of_learner("example, pair, query, or several to choose.")
     ] = None,
     kernel: Annotated[str | None, options.of_learner("rbf, linear or polynomial.")] = None,
-    gamma: Annotated[str | None, options.of_learner("Widths of the rbf kernel to choose from.")] = None,
+    gamma: Annotated[
+        str | None, options.of_learner("Scales of the rbf or polynomial kernel to choose from.")
+    ] = None,
     basis: Annotated[int | None, options.of_learner("How many basis vectors a kernel model has.")] = None,
     settings: options.Settings = None,
     pairs: options.Pairs = None,

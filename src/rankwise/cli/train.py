@@ -40,7 +40,7 @@ def run(
     ] = None,
     kernel: Annotated[str | None, options.of_learner("rbf, linear or polynomial.")] = None,
     gamma: Annotated[
-        float | None, options.of_learner("Width of the rbf kernel; 1 / features by default.")
+        float | None, options.of_learner("Scale of the rbf or polynomial kernel; 1 / features by default.")
     ] = None,
     basis: Annotated[int | None, options.of_learner("How many basis vectors a kernel model has.")] = None,
     max_iter: Annotated[int | None, options.of_learner("The most iterations a solver may take.")] = None,

@@ -27,7 +27,10 @@ def named_preferences(
     """The line number, preferred row, other row and weight, as it is written, of each line."""
     rows = _rows_by_name(data, path)
     for number, line in lines:
-        (fields,) = csv.reader([line.decode("utf-8", errors="replace").strip()], delimiter=delimiter)
+        try:
+            (fields,) = csv.reader([line.decode("utf-8", errors="replace").strip()], delimiter=delimiter)
+        except csv.Error as error:
+            raise FileFormatError(path, f"cannot be taken apart: {error}", number) from None
         if len(fields) != len(names):
             raise FileFormatError(
                 path, f"expected {len(names)} fields as in the header, found {len(fields)}", number

@@ -24,7 +24,7 @@ from rankwise.preferences.pairs import PreferencePairs
 from rankwise.validation import check_row_weight
 
 _BETWEEN = rb"(?:\s*,\s*|\s+)"
-_LINE = re.compile(rb"\s*(\d{1,18})%b(\d{1,18})(?:%b([^\s,]+))?\s*" % (_BETWEEN, _BETWEEN))
+_LINE = re.compile(rb"(?:\xef\xbb\xbf)?\s*(\d{1,18})%b(\d{1,18})(?:%b([^\s,]+))?\s*" % (_BETWEEN, _BETWEEN))
 _OPENERS: dict[str, Callable[..., IO[Any]]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
