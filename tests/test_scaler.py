@@ -8,6 +8,7 @@ import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -143,6 +144,14 @@ def test_rows_that_were_fitted_with_queries_need_queries():
     with pytest.raises(DataError, match="expected 4, got 3"):
         scaler.transform(X, qid=qid[:3])
     assert QueryMinMaxScaler().fit(X).transform(X)[:, 0].tolist() == [0, 1 / 3, 2 / 3, 1]
+
+
+def test_a_fit_that_failed_leaves_a_scaler_that_is_not_fitted():
+    scaler = QueryMinMaxScaler()
+    with pytest.raises(DataError, match="one entry per row"):
+        scaler.fit(np.ones((4, 2)), qid=[1, 2])
+    with pytest.raises(NotFittedError):
+        scaler.transform(np.ones((4, 2)))
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

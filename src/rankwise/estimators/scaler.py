@@ -71,7 +71,7 @@ class QueryMinMaxScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator): 
         return self.fit(X, y, qid=qid).transform(X, qid=qid)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "n_features_in_")
+        return hasattr(self, "fitted_with_qid_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
