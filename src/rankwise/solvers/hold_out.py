@@ -32,6 +32,8 @@ from rankwise.types import Floats, Ints
 # The systems of so many alphas are solved at once as have this many entries: calling for a small one takes
 # longer than solving it.
 BATCH_ENTRIES = 1 << 18
+# With fewer unknowns most of the time goes to the interpreter, which threads only take from each other.
+THREADED_UNKNOWNS = 150
 
 
 @singledispatch
@@ -75,7 +77,7 @@ def _(space: FeatureSpace, folds: Sequence[Ints], alphas: Floats) -> Floats:
             coef = _without_block(spectrum, Z, t, alphas)
         scores[rows] = X @ coef.T
 
-    _for_each(folds, score)
+    _for_each(folds, score, space.design.shape[1])
     return scores
 
 
@@ -99,14 +101,19 @@ def _(space: ExampleSpace, folds: Sequence[Ints], alphas: Floats) -> Floats:
             e = _solve((block * D) @ block.T, block @ (D * g), alpha)
             scores[rows, a] = to_scores[rows] @ (D * (g - block.T @ e))
 
-    _for_each(folds, score)
+    _for_each(folds, score, len(t))
     return scores
 
 
-def _for_each(folds: Sequence[Ints], score: Callable[[Ints], None]) -> None:
-    """Score every fold, several at a time: their matrices are too small for the threads of BLAS."""
-    with one_blas_thread(), ThreadPoolExecutor(resolve_threads()) as pool:
-        deque(pool.map(score, folds), maxlen=0)
+def _for_each(folds: Sequence[Ints], score: Callable[[Ints], None], n_unknowns: int) -> None:
+    """Score every fold, several at a time if that pays; their matrices are too small for threads of BLAS."""
+    with one_blas_thread():
+        if n_unknowns < THREADED_UNKNOWNS:
+            for fold in folds:
+                score(fold)
+            return
+        with ThreadPoolExecutor(resolve_threads()) as pool:
+            deque(pool.map(score, folds), maxlen=0)
 
 
 def _without_block(spectrum: Spectrum, Z: Floats, t: Floats, alphas: Floats) -> Floats:

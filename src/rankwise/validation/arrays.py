@@ -147,9 +147,13 @@ def as_floats(name: str, values: ArrayLike) -> Floats:
         raise DataError(f"{name} must hold numbers: {error}.") from error
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def first_not_finite(values: AnyArray) -> int | None:
-    """Where the first NaN or infinity is; a sum of squares tells, without an array, when there is none."""
-    if math.isfinite(np.vdot(values, values)):
+    """Where the first NaN or infinity is; a sum tells, without an array of flags, when there is none.
+
+    Not a product of BLAS, whose threads would stay awake and in the way of ours.
+    """
+    if math.isfinite(np.add.reduce(values, axis=None, dtype=np.float64)):
         return None
     finite = np.isfinite(values)
     return None if finite.all() else int(finite.argmin())
