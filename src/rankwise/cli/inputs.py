@@ -59,8 +59,9 @@ def read_data(
                 n_features=n_features,
                 progress=lambda done, total: advance(done / max(total, 1)),
             )
-            if data.qid is None and sizes_beside(path) is not None:
-                data = _grouped(data, path)
+            beside = sizes_beside(path)
+            if data.qid is None and beside is not None:
+                data = _grouped(data, path, beside)
     if how.scale and data.qid is None:
         raise DataError(f"{path}: --scale scales features inside each query, and the data has no queries.")
     return data.scale_per_query() if how.scale else data
@@ -71,14 +72,12 @@ def sizes_beside(path: Path) -> Path | None:
     return next(filter(Path.is_file, (Path(f"{path}{ending}") for ending in (".query", ".group"))), None)
 
 
-def _grouped(data: RankingData, path: Path) -> RankingData:
-    """The data in the queries whose sizes are beside it."""
+def _grouped(data: RankingData, path: Path, beside: Path) -> RankingData:
+    """The data of a file in the queries whose sizes are beside it."""
     from dataclasses import replace
 
     from rankwise.preferences.queries import group_rows, qid_from_group_sizes
 
-    beside = sizes_beside(path)
-    assert beside is not None
     sizes = []
     for number, line in enumerate(beside.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
         if not line.strip().isdecimal() or int(line) == 0:
