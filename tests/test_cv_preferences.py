@@ -6,6 +6,7 @@ from sklearn.model_selection import GroupKFold
 
 from rankwise import KernelRankRLSCV, ParameterError, RankRLS, RankRLSCV, RankSVM, RankSVMCV
 from rankwise.metrics import preference_error
+from rankwise.preferences.pairs import PreferencePairs
 
 ALPHAS = [1e-3, 1e-1, 10.0]
 
@@ -48,6 +49,16 @@ def test_alpha_is_chosen_on_validation_pairs(choice, single, tolerance):
     assert choice.cv_ == "eval_set"
     same = single.set_params(alpha=choice.best_["alpha"]).fit_preferences(X, pairs, weight=weight)
     np.testing.assert_allclose(choice.predict(V), same.predict(V), atol=0.05, rtol=1e-5)
+
+
+def test_validation_pairs_may_bring_their_weights_along():
+    X, pairs, _, _ = stated()
+    V, judges, judge_weight, _ = stated(seed=1)
+    apart = RankRLSCV(ALPHAS).fit_preferences(X, pairs, eval_set=(V, judges, judge_weight))
+    together = RankRLSCV(ALPHAS).fit_preferences(X, pairs, eval_set=(V, PreferencePairs(judges, judge_weight)))
+    np.testing.assert_array_equal(together.scores_, apart.scores_)
+    equal = RankRLSCV(ALPHAS).fit_preferences(X, pairs, eval_set=(V, PreferencePairs(judges)))
+    assert (equal.scores_ != apart.scores_).any()
 
 
 @pytest.mark.parametrize("n_groups", [8, 1])  # pairs of several groups, and pairs that all hang together

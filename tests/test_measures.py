@@ -9,6 +9,7 @@ from scipy.stats import kendalltau
 
 import ranked_lists
 from pairs import pair_errors
+from rankwise import make_search_data, pairs_from_clicks
 from rankwise.metrics import (
     auc,
     average_precision,
@@ -136,6 +137,15 @@ def test_preference_error_counts_contradicted_pairs():
     assert preference_error(scores, [[1, 0]]) == 1.0
     assert preference_error(scores, [[1, 2]]) == 0.5
     assert preference_error(scores, [[0, 1], [1, 3]], weight=[3.0, 1.0]) == 0.25
+
+
+def test_preference_error_takes_pairs_from_clicks_with_their_weights():
+    data, log = make_search_data(20, seed=0, clicks=True)
+    clicked = pairs_from_clicks(log)
+    scores = data.X[:, 0]
+    expected = preference_error(scores, clicked.pairs, weight=clicked.weight)
+    assert preference_error(scores, clicked) == expected
+    assert expected != preference_error(scores, clicked.pairs)
 
 
 def test_auc_equals_sklearn_query_by_query():

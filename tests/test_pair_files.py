@@ -5,6 +5,7 @@ import pytest
 
 from rankwise import DataError, RankingData, load_pairs, save_pairs
 from rankwise.errors import FileFormatError
+from rankwise.preferences.pairs import PreferencePairs
 
 PAIRS = np.array([[3, 0], [12, 7], [0, 3]])
 
@@ -17,6 +18,13 @@ def test_what_is_saved_is_loaded_to_the_bit(tmp_path, name, weight):
     np.testing.assert_array_equal(pairs, PAIRS)
     assert pairs.dtype == np.int64
     assert loaded is None if weight is None else loaded.tolist() == weight
+
+
+@pytest.mark.parametrize("content", [b"3\t0\t0.5\n12\t7\t1.0\n", b"3\t0\n12\t7\n"])
+def test_loaded_pairs_are_saved_again_with_their_weights(tmp_path, content):
+    (tmp_path / "p").write_bytes(content)
+    save_pairs(tmp_path / "q", load_pairs(tmp_path / "p"))
+    assert (tmp_path / "q").read_bytes() == content
 
 
 def test_the_format_is_catboost_s(tmp_path):
@@ -136,12 +144,14 @@ def test_broken_compression_is_named(tmp_path, suffix):
 @pytest.mark.parametrize(
     "pairs, weight, message",
     [
-        ([[1, 2, 3]], None, r"of shape \(n_pairs, 2\)"),
-        ([[1.0, 2.0]], None, "whole numbers"),
-        ([[1, 2], [3, 3]], None, r"pair 1 is \[3, 3\]"),
-        ([[1, 2], [-1, 3]], None, r"pair 1 is \[-1, 3\]"),
-        ([[1, 2]], [1.0, 2.0], "shape"),
-        ([[1, 2], [2, 3]], [1.0, np.nan], "finite"),
+        ([[1, 2, 3]], None, r"^pairs must have shape \(n_pairs, 2\) .*; got shape \(1, 3\)\.$"),
+        (np.zeros((0, 2), dtype=int), None, "with at least one pair"),
+        ([[1.0, 2.0]], None, "^pairs must hold whole row numbers; got values of type float64"),
+        ([[1, 2], [3, 3]], None, r"^pairs\[1\] compares row 3 with itself\.$"),
+        ([[1, 2], [-1, 3]], None, r"^pairs\[1\] is \(-1, 3\), but rows count from 0\.$"),
+        ([[1, 2]], [1.0, 2.0], r"^weight must have shape \(1,\), one value per pair; got \(2,\)\.$"),
+        ([[1, 2], [2, 3]], [1.0, np.nan], "^weight must be finite and not negative; pair 1 has nan"),
+        (PreferencePairs(PAIRS, np.ones(3)), [1.0, 1.0, 2.0], "^weight is given twice"),
     ],
 )
 def test_what_no_one_could_load_is_not_saved(tmp_path, pairs, weight, message):

@@ -212,7 +212,7 @@ def test_alpha_must_be_a_number_that_is_not_negative(alpha):
 @pytest.mark.parametrize(
     "pairs, options, message",
     [
-        ([[0, 50]], {}, r"pairs\[0\] is \(0, 50\), but X has rows 0 to 49 only"),
+        ([[0, 50]], {}, r"pairs\[0\] is \(0, 50\), but there are only rows 0 to 49"),
         ([[0, 1], [-1, 3]], {}, r"pairs\[1\] is \(-1, 3\)"),
         ([[0, 1], [4, 4]], {}, r"pairs\[1\] compares row 4 with itself"),
         ([0, 1], {}, r"shape \(n_pairs, 2\)"),

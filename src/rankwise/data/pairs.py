@@ -18,10 +18,10 @@ from numpy.typing import ArrayLike
 
 from rankwise.data.named_pairs import HEADER, header_of, named_preferences
 from rankwise.data.ranking import RankingData
-from rankwise.errors import DataError, FileFormatError, warn_caller
+from rankwise.errors import FileFormatError, warn_caller
 from rankwise.files import replacing_file
 from rankwise.preferences.pairs import PreferencePairs
-from rankwise.validation import check_row_weight
+from rankwise.validation import check_pairs
 
 _BETWEEN = rb"(?:\s*,\s*|\s+)"
 _LINE = re.compile(rb"(?:\xef\xbb\xbf)?\s*(\d{1,18})%b(\d{1,18})(?:%b([^\s,]+))?\s*" % (_BETWEEN, _BETWEEN))
@@ -139,15 +139,17 @@ def _weight(written: str, path: Path, number: int) -> float:
     return weight
 
 
-def save_pairs(path: str | PathLike[str], pairs: ArrayLike, weight: ArrayLike | None = None) -> None:
+def save_pairs(
+    path: str | PathLike[str], pairs: ArrayLike | PreferencePairs, weight: ArrayLike | None = None
+) -> None:
     """Write preferences so that `load_pairs`, and CatBoost, read the same numbers back.
 
     Parameters
     ----------
     path : path
         ``.gz``, ``.bz2`` and ``.xz`` are compressed. The file takes its place when it is whole.
-    pairs : array-like of int, shape (n_pairs, 2)
-        Row numbers from 0, the preferred row first.
+    pairs : array-like of int, shape (n_pairs, 2), or PreferencePairs
+        Row numbers from 0, the preferred row first; `PreferencePairs` bring their weights along.
     weight : array-like, shape (n_pairs,), optional
 
     Examples
@@ -157,16 +159,9 @@ def save_pairs(path: str | PathLike[str], pairs: ArrayLike, weight: ArrayLike | 
     >>> open("rows.pairs").read()
     '0\\t1\\t2.0\\n2\\t1\\t0.5\\n'
     """
-    rows = np.asarray(pairs)
-    if rows.ndim != 2 or rows.shape[1] != 2 or rows.dtype.kind not in "iu":
-        raise DataError(f"pairs must be whole numbers of shape (n_pairs, 2); got {rows.dtype} {rows.shape}.")
-    bad = (rows < 0).any(axis=1) | (rows[:, 0] == rows[:, 1])
-    if bad.any():
-        at = int(bad.argmax())
-        raise DataError(f"pairs must name two different rows from 0; pair {at} is {rows[at].tolist()}.")
-    weights = check_row_weight(weight, len(rows))
-    columns = [rows[:, 0].tolist(), rows[:, 1].tolist()]
-    columns += [] if weights is None else [weights.tolist()]
+    checked = check_pairs(pairs, None, weight=weight)
+    columns = [checked.better.tolist(), checked.worse.tolist()]
+    columns += [] if checked.weight is None else [checked.weight.tolist()]
     opener = _OPENERS.get(Path(path).suffix, open)
     with replacing_file(path) as place, opener(place, "wt", encoding="ascii", newline="\n") as file:
         file.writelines("\t".join(map(repr, fields)) + "\n" for fields in zip(*columns, strict=True))

@@ -6,11 +6,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError
-from rankwise.types import Floats, Ints
-from rankwise.validation import check_labels
+from rankwise.preferences.pairs import PreferencePairs
+from rankwise.types import Floats
+from rankwise.validation import check_labels, check_pairs
 
 
-def preference_error(scores: ArrayLike, pairs: ArrayLike, *, weight: ArrayLike | None = None) -> float:
+def preference_error(
+    scores: ArrayLike, pairs: ArrayLike | PreferencePairs, *, weight: ArrayLike | None = None
+) -> float:
     """The part of explicit preferences that the scores contradict; a tied score is half wrong.
 
     Paper C, equation (2), over the number of pairs. (As printed there, H(f_i − f_j) with i preferred would
@@ -19,8 +22,9 @@ def preference_error(scores: ArrayLike, pairs: ArrayLike, *, weight: ArrayLike |
     Parameters
     ----------
     scores : array-like, shape (m,)
-    pairs : array-like of int, shape (l, 2)
-        Rows (i, j) such that row i is preferred to row j.
+    pairs : array-like of int, shape (l, 2), or PreferencePairs
+        Rows (i, j) such that row i is preferred to row j; what `load_pairs` and `pairs_from_clicks` return
+        brings its weights along.
     weight : array-like, optional
         One weight per pair.
 
@@ -31,35 +35,13 @@ def preference_error(scores: ArrayLike, pairs: ArrayLike, *, weight: ArrayLike |
     0.5
     """
     given = check_labels(scores, name="scores")
-    preferred, other = _check_pairs(pairs, len(given)).T
-    pair_weight = None if weight is None else _check_weight(weight, len(preferred))
-    return contradicted(given[preferred] - given[other], pair_weight)
+    checked = check_pairs(pairs, len(given), weight=weight)
+    if checked.weight is not None and not checked.weight.any():
+        raise DataError("There is nothing to measure: no pair has a positive weight.")
+    return contradicted(given[checked.better] - given[checked.worse], checked.weight)
 
 
 def contradicted(differences: Floats, weight: Floats | None) -> float:
     """The part of the differences, of preferred over other scores, that is negative; 0 is half wrong."""
     wrong = np.where(differences == 0.0, 0.5, (differences < 0.0).astype(np.float64))
     return float(np.average(wrong, weights=weight))
-
-
-def _check_pairs(pairs: ArrayLike, n_rows: int) -> Ints:
-    array = np.asarray(pairs)
-    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
-        raise DataError(
-            f"pairs must be whole numbers of shape (l, 2), the preferred row first; "
-            f"got {array.dtype} of shape {array.shape}."
-        )
-    if not len(array):
-        raise DataError("There is nothing to measure: pairs is empty.")
-    outside = ((array < 0) | (array >= n_rows)).any(axis=1)
-    if outside.any():
-        place = int(outside.argmax())
-        raise DataError(f"pairs must name rows 0 to {n_rows - 1}; pair {place} is {array[place].tolist()}.")
-    return array.astype(np.int64)
-
-
-def _check_weight(weight: ArrayLike, n_pairs: int) -> Floats:
-    array = check_labels(weight, name="weight")
-    if len(array) != n_pairs or array.min() < 0.0 or not array.any():
-        raise DataError(f"weight must hold {n_pairs} numbers of at least 0, one per pair, not all 0.")
-    return array

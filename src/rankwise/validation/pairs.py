@@ -15,11 +15,12 @@ from rankwise.validation.arrays import as_floats
 
 
 def check_pairs(
-    pairs: Any, n_rows: int, magnitude: ArrayLike | None = None, weight: ArrayLike | None = None
+    pairs: Any, n_rows: int | None, magnitude: ArrayLike | None = None, weight: ArrayLike | None = None
 ) -> Pairs:
     """Pairs of different, existing rows, the preferred one first; contradictions and cycles are allowed.
 
-    `PreferencePairs`, as they are read from a file or a click log, bring their weights along.
+    `PreferencePairs`, as they are read from a file or a click log, bring their weights along. `n_rows` is
+    None where it is not known how many rows there are.
     """
     if isinstance(pairs, PreferencePairs):
         if weight is not None and pairs.weight is not None:
@@ -35,15 +36,12 @@ def check_pairs(
             f"got shape {array.shape}."
         )
     if array.dtype.kind not in "iu":
-        if array.dtype.kind != "f" or not (array == np.floor(array)).all():
-            raise DataError(f"pairs must hold whole row numbers; got values of type {array.dtype}.")
-        array = array.astype(np.int64)
-    outside = ((array < 0) | (array >= n_rows)).any(axis=1)
+        raise DataError(f"pairs must hold whole row numbers; got values of type {array.dtype}.")
+    outside = ((array < 0) | (array >= (2**63 if n_rows is None else n_rows))).any(axis=1)
     if outside.any():
         e = int(outside.argmax())
-        raise DataError(
-            f"pairs[{e}] is ({array[e, 0]}, {array[e, 1]}), but X has rows 0 to {n_rows - 1} only."
-        )
+        rows = "rows count from 0" if n_rows is None else f"there are only rows 0 to {n_rows - 1}"
+        raise DataError(f"pairs[{e}] is ({array[e, 0]}, {array[e, 1]}), but {rows}.")
     same = array[:, 0] == array[:, 1]
     if same.any():
         e = int(same.argmax())
