@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rankwise import DataError, RankingData, load_pairs, save_pairs
+from rankwise import DataError, ParameterError, RankingData, load_pairs, save_pairs
 from rankwise.errors import FileFormatError
 from rankwise.preferences.pairs import PreferencePairs
 
@@ -13,7 +13,7 @@ PAIRS = np.array([[3, 0], [12, 7], [0, 3]])
 @pytest.mark.parametrize("name", ["p.tsv", "p.pairs.gz", "p.bz2", "p.xz"])
 @pytest.mark.parametrize("weight", [None, [0.1, 2.0, 1e-300]])
 def test_what_is_saved_is_loaded_to_the_bit(tmp_path, name, weight):
-    save_pairs(tmp_path / name, PAIRS, weight)
+    save_pairs(PAIRS, tmp_path / name, weight)
     pairs, loaded = load_pairs(tmp_path / name, n_rows=13)
     np.testing.assert_array_equal(pairs, PAIRS)
     assert pairs.dtype == np.int64
@@ -23,12 +23,12 @@ def test_what_is_saved_is_loaded_to_the_bit(tmp_path, name, weight):
 @pytest.mark.parametrize("content", [b"3\t0\t0.5\n12\t7\t1.0\n", b"3\t0\n12\t7\n"])
 def test_loaded_pairs_are_saved_again_with_their_weights(tmp_path, content):
     (tmp_path / "p").write_bytes(content)
-    save_pairs(tmp_path / "q", load_pairs(tmp_path / "p"))
+    save_pairs(load_pairs(tmp_path / "p"), tmp_path / "q")
     assert (tmp_path / "q").read_bytes() == content
 
 
 def test_the_format_is_catboost_s(tmp_path):
-    save_pairs(tmp_path / "p", PAIRS[:2], [0.5, 1])
+    save_pairs(PAIRS[:2], tmp_path / "p", [0.5, 1])
     assert (tmp_path / "p").read_bytes() == b"3\t0\t0.5\n12\t7\t1.0\n"
 
 
@@ -135,7 +135,7 @@ def test_broken_compression_is_named(tmp_path, suffix):
     path.write_bytes(b"1 2\n")
     with pytest.raises(FileFormatError, match=r"p\.(gz|bz2|xz)"):
         load_pairs(path)
-    save_pairs(path, np.column_stack([np.arange(5000), np.arange(1, 5001)]))
+    save_pairs(np.column_stack([np.arange(5000), np.arange(1, 5001)]), path)
     path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(FileFormatError, match="cannot be read to its end"):
         load_pairs(path)
@@ -156,7 +156,15 @@ def test_broken_compression_is_named(tmp_path, suffix):
 )
 def test_what_no_one_could_load_is_not_saved(tmp_path, pairs, weight, message):
     with pytest.raises(DataError, match=message):
-        save_pairs(tmp_path / "p", pairs, weight)
+        save_pairs(pairs, tmp_path / "p", weight)
+    assert not list(tmp_path.iterdir())
+
+
+def test_pairs_and_path_given_the_wrong_way_round_are_named(tmp_path):
+    for path, got in ((tmp_path / "p", type(tmp_path).__name__), (str(tmp_path / "p"), "str")):
+        message = rf"^save_pairs takes the pairs and then the path; got a {got} and then a ndarray\.$"
+        with pytest.raises(ParameterError, match=message):
+            save_pairs(path, PAIRS)
     assert not list(tmp_path.iterdir())
 
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from rankwise.data.named_pairs import HEADER, header_of, named_preferences
 from rankwise.data.ranking import RankingData
-from rankwise.errors import FileFormatError, warn_caller
+from rankwise.errors import FileFormatError, ParameterError, warn_caller
 from rankwise.files import replacing_file
 from rankwise.preferences.pairs import PreferencePairs
 from rankwise.validation import check_pairs
@@ -140,25 +140,30 @@ def _weight(written: str, path: Path, number: int) -> float:
 
 
 def save_pairs(
-    path: str | PathLike[str], pairs: ArrayLike | PreferencePairs, weight: ArrayLike | None = None
+    pairs: ArrayLike | PreferencePairs, path: str | PathLike[str], weight: ArrayLike | None = None
 ) -> None:
     """Write preferences so that `load_pairs`, and CatBoost, read the same numbers back.
 
     Parameters
     ----------
-    path : path
-        ``.gz``, ``.bz2`` and ``.xz`` are compressed. The file takes its place when it is whole.
     pairs : array-like of int, shape (n_pairs, 2), or PreferencePairs
         Row numbers from 0, the preferred row first; `PreferencePairs` bring their weights along.
+    path : path
+        ``.gz``, ``.bz2`` and ``.xz`` are compressed. The file takes its place when it is whole.
     weight : array-like, shape (n_pairs,), optional
 
     Examples
     --------
     >>> from rankwise import save_pairs
-    >>> save_pairs("rows.pairs", [[0, 1], [2, 1]], weight=[2.0, 0.5])
+    >>> save_pairs([[0, 1], [2, 1]], "rows.pairs", weight=[2.0, 0.5])
     >>> open("rows.pairs").read()
     '0\\t1\\t2.0\\n2\\t1\\t0.5\\n'
     """
+    if isinstance(pairs, str | PathLike) or not isinstance(path, str | PathLike):
+        raise ParameterError(
+            f"save_pairs takes the pairs and then the path; got a {type(pairs).__name__} "
+            f"and then a {type(path).__name__}."
+        )
     checked = check_pairs(pairs, None, weight=weight)
     columns = [checked.better.tolist(), checked.worse.tolist()]
     columns += [] if checked.weight is None else [checked.weight.tolist()]
