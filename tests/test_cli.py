@@ -88,7 +88,7 @@ def test_convert_scales_inside_queries(folder, done, tmp_path):
 def test_every_learner_trains_and_predicts(done, tmp_path, learner):
     done("convert", "test.txt", tmp_path / "test.store", "--scale")
     done("train", tmp_path / "test.store", tmp_path / "model", "--learner", learner, "--alpha", "2")
-    assert rankwise.load(tmp_path / "model").get_params()["alpha"] == 2
+    assert rankwise.load_model(tmp_path / "model").get_params()["alpha"] == 2
     assert np.isfinite(
         [float(line) for line in done("predict", "test.txt", tmp_path / "model").split()]
     ).all()
@@ -112,7 +112,7 @@ def test_train_stops_early_on_validation_data(learner, early, done, folder, tmp_
     model = tmp_path / "model"
     done("train", "train.txt.gz", model, "--learner", learner, "--validation", "test.txt", *early)
     test = rankwise.load_letor(folder / "test.txt")
-    stopped = rankwise.load(model)
+    stopped = rankwise.load_model(model)
     error = rankwise.metrics.pairwise_error(test.y, stopped.predict(test.X), test.qid)
     assert error == pytest.approx(stopped.validation_curve_[stopped.best_iter_ - 1])
 
@@ -121,8 +121,8 @@ def test_train_reports_a_validation_set_and_json(done, tmp_path):
     arguments = ["--validation", "test.txt", "--json", "--set", "alpha=2", "--ties", "drop"]
     report = json.loads(done("train", "train.txt.gz", tmp_path / "model", *arguments))
     assert set(report) >= {"model", "class", "seconds", "training", "validation"}
-    assert rankwise.load(tmp_path / "model").get_params()["alpha"] == 2
-    assert rankwise.load(tmp_path / "model").get_params()["ties"] == "drop"
+    assert rankwise.load_model(tmp_path / "model").get_params()["alpha"] == 2
+    assert rankwise.load_model(tmp_path / "model").get_params()["ties"] == "drop"
 
 
 def test_evaluate_shows_every_query(folder, done):
@@ -149,7 +149,7 @@ def test_info_describes_the_build_models_text_and_stores(folder, done, tmp_path)
     assert build["compiler"]
     assert "RankRLS" in done("info", "model")
     weights = json.loads(done("info", "model", "--json"))["largest weights"]
-    coef = rankwise.load(folder / "model").coef_
+    coef = rankwise.load_model(folder / "model").coef_
     assert list(weights.values()) == sorted(coef, key=abs, reverse=True)[:10]
     assert weights[f"x{abs(coef).argmax()}"] == next(iter(weights.values()))
     done("convert", "test.txt", tmp_path / "test.store")
@@ -183,7 +183,7 @@ def test_the_demo_finds_rankrls_best_and_writes_everything(done, tmp_path):
         "per_query.csv",
         "report.html",
     ]
-    assert rankwise.load(out / "model.safetensors").feature_names_in_[0] == "title_bm25"
+    assert rankwise.load_model(out / "model.safetensors").feature_names_in_[0] == "title_bm25"
     report = (out / "report.html").read_text()
     assert report.startswith("<!doctype html>")
     assert "<svg" in report

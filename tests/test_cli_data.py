@@ -17,7 +17,9 @@ def test_a_store_and_text_give_the_same_model(folder, done, tmp_path):
     store, model, back = tmp_path / "train.store", tmp_path / "model", tmp_path / "back.txt.xz"
     done("convert", "train.txt.gz", store)
     done("train", store, model, "--alpha", "0.5")
-    np.testing.assert_allclose(rankwise.load(model).coef_, rankwise.load(folder / "model").coef_, rtol=1e-12)
+    np.testing.assert_allclose(
+        rankwise.load_model(model).coef_, rankwise.load_model(folder / "model").coef_, rtol=1e-12
+    )
     done("convert", store, back)
     assert (rankwise.load_letor(back).X == rankwise.load_letor(folder / "train.txt.gz").X).all()
 
@@ -33,7 +35,7 @@ def test_tables_are_read_by_their_column_names(done, tmp_path):
                 writer.writerow([data.y[row], f"q{data.qid[row]}", data.docs[row], *values])
     columns = ("--label", "grade", "--qid", "query", "--doc", "page")
     done("train", tmp_path / "a.csv", tmp_path / "model", *columns)
-    model = rankwise.load(tmp_path / "model")
+    model = rankwise.load_model(tmp_path / "model")
     assert list(model.feature_names_in_) == list(data.feature_names)
     run = done("predict", tmp_path / "b.csv", tmp_path / "model", "--trec", "--tag", "me", *columns)
     first = run.splitlines()[0].split()
@@ -50,7 +52,7 @@ def test_tables_without_labels_are_scored(done, tmp_path):
     done("train", tmp_path / "judged.parquet", tmp_path / "model")
     scores = done("predict", tmp_path / "unjudged.csv", tmp_path / "model")
     assert scores == done("predict", tmp_path / "judged.parquet", tmp_path / "model")
-    expected = data.X @ rankwise.load(tmp_path / "model").coef_
+    expected = data.X @ rankwise.load_model(tmp_path / "model").coef_
     np.testing.assert_allclose([float(line) for line in scores.split()], expected, rtol=1e-12)
 
 
@@ -76,7 +78,7 @@ def test_sizes_of_queries_are_found_beside_text_without_qid(done, refused, tmp_p
     beside.write_text("".join(f"{size}\n" for size in sizes))
     done("train", data, tmp_path / "model")
     expected = rankwise.RankRLS().fit(X, y, rankwise.qid_from_group_sizes(sizes))
-    np.testing.assert_allclose(rankwise.load(tmp_path / "model").coef_, expected.coef_, rtol=1e-10)
+    np.testing.assert_allclose(rankwise.load_model(tmp_path / "model").coef_, expected.coef_, rtol=1e-10)
     done("convert", data, tmp_path / "rank.store")
     assert rankwise.open_store(tmp_path / "rank.store").queries.sizes.tolist() == sizes
     beside.write_text("4\n1\n")

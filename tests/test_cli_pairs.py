@@ -27,7 +27,7 @@ def test_pairs_are_learned_from_beside_or_instead_of_labels(files, with_labels):
     assert main([*command, *flags]) == 0
     more = {"y": y, "qid": qid} if with_labels else {}
     expected = rankwise.RankRLS().fit_preferences(X, pairs, **more)
-    np.testing.assert_allclose(rankwise.load(folder / "model").coef_, expected.coef_, rtol=1e-10)
+    np.testing.assert_allclose(rankwise.load_model(folder / "model").coef_, expected.coef_, rtol=1e-10)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_alpha_is_chosen_on_folds_of_pairs_without_labels(files, capsys, learner
     assert main([*command, "--learner", learner, "--alphas", "0.1,10"]) == 0
     printed = capsys.readouterr()
     expected = choosing([0.1, 10.0], cv=5).fit_preferences(X, pairs)
-    model = rankwise.load(folder / "model")
+    model = rankwise.load_model(folder / "model")
     assert model.best_ == expected.best_
     np.testing.assert_array_equal(model.coef_, expected.coef_)
     assert printed.out.startswith("pairwise_error by leave-fold-out\n")
@@ -81,4 +81,4 @@ def test_clicks_in_a_table_name_documents(tmp_path):
     assert main([*command, "--pairs", str(tmp_path / "clicks.csv")]) == 0
     X = rankwise.load_letor(tmp_path / "data.txt", dense=True).X
     expected = rankwise.RankRLS().fit_preferences(X, [[3, 1], [35, 36]], weight=[2.0, 1.0])
-    np.testing.assert_allclose(rankwise.load(tmp_path / "model").coef_, expected.coef_, rtol=1e-10)
+    np.testing.assert_allclose(rankwise.load_model(tmp_path / "model").coef_, expected.coef_, rtol=1e-10)

@@ -25,7 +25,7 @@ def test_the_chosen_model_is_the_best_breakpoint(folder, capsys):
     assert code == 0
     assert facts["alpha"] == facts["alphas"][int(np.argmin(facts["measured"]))]
     assert max(facts["violation"]) < 1e-7
-    assert rankwise.load(folder / "model").alpha_ == pytest.approx(facts["alpha"])
+    assert rankwise.load_model(folder / "model").alpha_ == pytest.approx(facts["alpha"])
     assert "<svg" in (folder / "path.svg").read_text(encoding="utf-8")
 
 
@@ -40,7 +40,7 @@ def test_the_table_marks_the_choice(folder, capsys):
 def test_any_other_parameter_can_be_set(folder, capsys):
     options = ["--kernel", "polynomial", "--set", "degree=2", "--model", str(folder / "squares")]
     assert main(["path", str(folder / "train.txt"), "--graph", "reduced", "--scale", *options]) == 0
-    assert rankwise.load(folder / "squares").degree_ == 2
+    assert rankwise.load_model(folder / "squares").degree_ == 2
     assert main(["path", str(folder / "train.txt"), "--set", "depth=2"]) == 2
     assert "The learner path has no option 'depth'; it has kernel, gamma" in capsys.readouterr().err
 

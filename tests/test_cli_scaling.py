@@ -29,7 +29,7 @@ def scaled(folder, tmp_path_factory):
 @pytest.fixture
 def expected(scaled, folder):
     test = rankwise.load_letor(folder / "test.txt")
-    return rankwise.load(scaled / "model").predict(rankwise.scale_per_query(test.X, test.qid))
+    return rankwise.load_model(scaled / "model").predict(rankwise.scale_per_query(test.X, test.qid))
 
 
 def test_another_process_scales_raw_text_as_the_training_data_was(scaled, folder, expected):
@@ -86,7 +86,7 @@ def test_train_select_and_path_scale_as_convert_does(scaled, folder, done, tmp_p
         name, *options = command.split()
         validation = ["--validation", "test.txt", "--json"]
         printed = done(name, data, *options, tmp_path / "m", *validation, *scale)
-        assert rankwise.load(tmp_path / "m").scaled_per_query_
+        assert rankwise.load_model(tmp_path / "m").scaled_per_query_
         found.append(json.loads(printed) | {"seconds": None})
     assert found[0] == found[1]
 

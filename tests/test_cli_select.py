@@ -24,7 +24,7 @@ def test_select_chooses_what_python_chooses(folder, done, tmp_path):
     expected = rankwise.RankRLSCV(alphas, ties=("keep", "drop"), measure="map").fit(
         train.X, train.y, train.qid
     )
-    assert rankwise.load(model).best_ == expected.best_
+    assert rankwise.load_model(model).best_ == expected.best_
     assert done("predict", "test.txt", model).count("\n") == rankwise.load_letor(folder / "test.txt").n_rows
     choice = json.loads(
         done("select", "train.txt.gz", model, "--validation", "test.txt", "--json", *arguments)
@@ -39,7 +39,7 @@ def test_every_learner_can_choose_alpha(done, tmp_path, learner):
     done("convert", "test.txt", store, "--scale")
     arguments = ["--learner", learner, "--alphas", "0.5,2", "--cv", "3"]
     assert "leave-fold-out" in done("select", store, model, *arguments)
-    assert rankwise.load(model).best_["alpha"] in (0.5, 2.0)
+    assert rankwise.load_model(model).best_["alpha"] in (0.5, 2.0)
     assert len(json.loads(done("select", store, model, *arguments, "--json"))["alphas"]) == 2
 
 
@@ -48,7 +48,7 @@ def test_a_choice_speaks_of_what_its_kernel_uses(done, tmp_path):
     arguments += ["--alphas", "1", "--kernel"]
     gamma = 1 / rankwise.make_search_data(2).n_features
     assert f"gamma {gamma:.6g}, ties keep, weighting example\n" in done(*arguments, "rbf")
-    assert rankwise.load(tmp_path / "model").settings_ == [
+    assert rankwise.load_model(tmp_path / "model").settings_ == [
         {"gamma": None, "ties": "keep", "weighting": "example"}
     ]
     assert "gamma" not in done(*arguments, "linear")

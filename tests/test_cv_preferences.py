@@ -55,7 +55,9 @@ def test_validation_pairs_may_bring_their_weights_along():
     X, pairs, _, _ = stated()
     V, judges, judge_weight, _ = stated(seed=1)
     apart = RankRLSCV(ALPHAS).fit_preferences(X, pairs, eval_set=(V, judges, judge_weight))
-    together = RankRLSCV(ALPHAS).fit_preferences(X, pairs, eval_set=(V, PreferencePairs(judges, judge_weight)))
+    together = RankRLSCV(ALPHAS).fit_preferences(
+        X, pairs, eval_set=(V, PreferencePairs(judges, judge_weight))
+    )
     np.testing.assert_array_equal(together.scores_, apart.scores_)
     equal = RankRLSCV(ALPHAS).fit_preferences(X, pairs, eval_set=(V, PreferencePairs(judges)))
     assert (equal.scores_ != apart.scores_).any()

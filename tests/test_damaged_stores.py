@@ -21,7 +21,7 @@ import numpy as np, rankwise
 
 warnings.simplefilter("ignore")
 store, rng = Path(sys.argv[1]), np.random.default_rng(1)
-model = rankwise.load(store.parent / "model")
+model = rankwise.load_model(store.parent / "model")
 uses = [
     lambda data: rankwise.RankRLS().fit(data.X, data.y, data.qid),
     lambda data: rankwise.RankRLS(solver="cg", max_iter=3).fit(data.X, data.y, data.qid),

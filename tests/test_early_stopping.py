@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from noisy_ranking import noisy_ranking
-from rankwise import DataError, KernelRankRLS, ParameterError, RankRLS, RankRLSCV, load
+from rankwise import DataError, KernelRankRLS, ParameterError, RankRLS, RankRLSCV, load_model
 from rankwise.metrics import pairwise_error, preference_error
 
 
@@ -93,7 +93,7 @@ def test_a_saved_model_remembers_its_iterations(tmp_path):
     X, y, qid = noisy_ranking()
     model = RankRLS(early_stopping=True, random_state=0).fit(X, y, qid)
     model.save(tmp_path / "model")
-    loaded = load(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
     np.testing.assert_array_equal(loaded.validation_curve_, model.validation_curve_)
     assert (loaded.n_iter_, loaded.best_iter_) == (model.n_iter_, model.best_iter_)
 

@@ -153,7 +153,7 @@ def test_a_saved_model_predicts_the_same(tmp_path, kernel):
     rows = X if kernel == "rbf" else X @ X.T
     model = KernelRankRLS(kernel=kernel, basis=10, random_state=0).fit(rows, y, qid)
     model.save(tmp_path / "model")
-    np.testing.assert_array_equal(rankwise.load(tmp_path / "model").predict(rows), model.predict(rows))
+    np.testing.assert_array_equal(rankwise.load_model(tmp_path / "model").predict(rows), model.predict(rows))
 
 
 @pytest.mark.parametrize(

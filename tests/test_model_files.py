@@ -38,7 +38,7 @@ def rewrite(path, change_header=None, **tensors):
 
 def test_a_loaded_model_has_the_same_bits_parameters_and_class(model, tmp_path):
     model.save(tmp_path / "model")
-    loaded = rankwise.load(tmp_path / "model")
+    loaded = rankwise.load_model(tmp_path / "model")
     assert type(loaded) is rankwise.RankRLS
     assert loaded.get_params() == model.get_params()
     X = np.random.default_rng(1).normal(size=(7, 3))
@@ -51,7 +51,7 @@ def test_several_targets_survive(tmp_path):
     X = rng.normal(size=(12, 3))
     model = rankwise.RankRLS().fit(X, rng.normal(size=(12, 2)))
     model.save(tmp_path / "model")
-    loaded = rankwise.load(tmp_path / "model")
+    loaded = rankwise.load_model(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
     assert vars(loaded).keys() == vars(model).keys() - {"_spaces"}
 
@@ -60,7 +60,7 @@ def test_feature_names_come_back_and_are_checked(tmp_path):
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame({"title": [1.0, 2, 3], "größe": [0.0, 1, 0]})
     rankwise.RankRLS().fit(X, [0, 1, 2]).save(tmp_path / "model")
-    loaded = rankwise.load(tmp_path / "model")
+    loaded = rankwise.load_model(tmp_path / "model")
     assert list(loaded.feature_names_in_) == ["title", "größe"]
     with pytest.raises(ValueError, match="feature names"):
         loaded.predict(X.rename(columns={"title": "body"}))
@@ -103,7 +103,7 @@ def test_a_header_that_is_not_understood_is_refused(model, tmp_path, change, sen
     model.save(path)
     rewrite(path, change)
     with pytest.raises(FileFormatError, match=sentence) as caught:
-        rankwise.load(path)
+        rankwise.load_model(path)
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
 
@@ -124,7 +124,7 @@ def test_tensors_that_do_not_fit_are_refused(model, tmp_path, tensors, sentence)
     model.save(path)
     rewrite(path, **tensors)
     with pytest.raises(FileFormatError, match=sentence):
-        rankwise.load(path)
+        rankwise.load_model(path)
 
 
 def test_every_truncation_and_foreign_file_is_refused(model, tmp_path):
@@ -134,18 +134,18 @@ def test_every_truncation_and_foreign_file_is_refused(model, tmp_path):
     for size in range(0, len(whole), 7):
         path.write_bytes(whole[:size])
         with pytest.raises(FileFormatError, match="not a model file, or is damaged"):
-            rankwise.load(path)
+            rankwise.load_model(path)
     path.write_bytes(b"2 qid:1 1:0.5\n" * 100)
     with pytest.raises(FileFormatError, match="not a model file"):
-        rankwise.load(path)
+        rankwise.load_model(path)
     save_file({"weight": np.zeros(3)}, path)
     with pytest.raises(FileFormatError, match="not one that rankwise wrote"):
-        rankwise.load(path)
+        rankwise.load_model(path)
     save_file({"weight": np.zeros(3)}, path, metadata={"rankwise": "{not json"})
     with pytest.raises(FileFormatError, match="not one that rankwise wrote"):
-        rankwise.load(path)
+        rankwise.load_model(path)
     with pytest.raises(FileNotFoundError):
-        rankwise.load(tmp_path / "missing")
+        rankwise.load_model(tmp_path / "missing")
 
 
 def test_a_flipped_byte_never_crashes_the_reader(model, tmp_path):
@@ -158,7 +158,7 @@ def test_a_flipped_byte_never_crashes_the_reader(model, tmp_path):
         path.write_bytes(broken)
         # Most flips are refused; one inside a number goes unseen, as it must without a checksum.
         with suppress(FileFormatError):
-            rankwise.load(path)
+            rankwise.load_model(path)
 
 
 @pytest.mark.parametrize("matrix", [np.eye(2, 3), sparse.csr_matrix(np.eye(2, 3))], ids=["dense", "csr"])
@@ -216,7 +216,7 @@ def test_every_public_ranker_survives_a_file(kind, form, tmp_path):
     X = form(rng.normal(size=(24, 3)) * (rng.random((24, 3)) < 0.7))
     model = kind().fit(X, rng.integers(0, 3, 24), np.repeat(np.arange(6), 4))
     model.save(tmp_path / "model")
-    loaded = rankwise.load(tmp_path / "model")
+    loaded = rankwise.load_model(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
     public = {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}
     assert public <= vars(loaded).keys(), "an attribute that fitting sets is not declared in _fitted_state"

@@ -12,7 +12,7 @@ def test_a_saved_model_keeps_its_path(tmp_path):
     X, y, qid = toy()
     model = RankSVMPath(graph="reduced").fit(X, y, qid).select(X, y, qid)
     model.save(tmp_path / "model")
-    loaded = rankwise.load(tmp_path / "model")
+    loaded = rankwise.load_model(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
     np.testing.assert_array_equal(loaded.path_error_, model.path_error_)
     between = float(model.alphas_[2:4].mean())
@@ -25,7 +25,7 @@ def test_a_model_file_without_the_path_says_so(tmp_path):
     model = RankSVMPath(graph="reduced").fit(X, y, qid)
     del model._path
     model.save(tmp_path / "model")
-    loaded = rankwise.load(tmp_path / "model")
+    loaded = rankwise.load_model(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
     with pytest.raises(RankwiseError, match="holds no path, so it knows only alpha = "):
         loaded.predict(X, alpha=0.1)
@@ -54,4 +54,4 @@ def test_a_damaged_path_is_refused(tmp_path, name, damage, message):
     tensors[name] = damage(tensors[name])
     save_file(tensors, tmp_path / "model", metadata=metadata)
     with pytest.raises(rankwise.errors.FileFormatError, match=message):
-        rankwise.load(tmp_path / "model")
+        rankwise.load_model(tmp_path / "model")

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from noisy_ranking import noisy_ranking
-from rankwise import KernelRankRLS, ParameterError, RankRLS, RankRLSCV, load
+from rankwise import KernelRankRLS, ParameterError, RankRLS, RankRLSCV, load_model
 from rankwise.estimators.kernel_rankrls import choose_kernel_solver
 from rankwise.metrics import pairwise_error
 from rankwise.operators.rows import NativeRows
@@ -99,7 +99,7 @@ def test_cv_reads_the_papers_methods_off_one_surface(early_stopping, tmp_path):
     )
     np.testing.assert_allclose(model.coef_, alone.coef_, rtol=1e-6, atol=1e-9)
     model.save(tmp_path / "model")
-    np.testing.assert_array_equal(load(tmp_path / "model").surface_, model.surface_)
+    np.testing.assert_array_equal(load_model(tmp_path / "model").surface_, model.surface_)
 
 
 @pytest.mark.parametrize("eval_set", [None, noisy_ranking(seed=5)])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 
-from rankwise import DataError, ParameterError, RankSVM, RankSVMCV, load
+from rankwise import DataError, ParameterError, RankSVM, RankSVMCV, load_model
 from rankwise.metrics import pairwise_error
 from rankwise.operators.design import MatrixDesign
 
@@ -181,7 +181,7 @@ def test_a_saved_choice_is_loaded_as_it_was(tmp_path):
     X, y, qid = ranking()
     model = RankSVMCV(ALPHAS, cv=3).fit(X, y, qid)
     model.save(tmp_path / "model")
-    again = load(tmp_path / "model")
+    again = load_model(tmp_path / "model")
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
     assert again.best_ == model.best_
     assert again.settings_ == [{"loss": "hinge", "weighting": "query"}]

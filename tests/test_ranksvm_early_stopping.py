@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from rankwise import DataError, RankSVM, load
+from rankwise import DataError, RankSVM, load_model
 from rankwise.metrics import pairwise_error, preference_error
 
 LOSSES = ["hinge", "squared_hinge"]
@@ -47,7 +47,7 @@ def test_early_stopping_keeps_the_best_iterate_with_its_proof(loss, tmp_path):
     assert curve.min() <= longest.validation_curve_[-1]
     assert lowest - 1e-6 <= model.objective_ <= lowest + model.gap_
     model.save(tmp_path / "model")
-    np.testing.assert_array_equal(load(tmp_path / "model").validation_curve_, curve)
+    np.testing.assert_array_equal(load_model(tmp_path / "model").validation_curve_, curve)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -40,7 +40,7 @@ def test_a_second_fit_does_not_keep_what_select_measured_on_the_first(tmp_path):
     model.set_params(graph="full").fit(X, y, qid)
     assert not hasattr(model, "path_error_")
     model.save(tmp_path / "model")
-    assert rankwise.load(tmp_path / "model").alpha_ == model.alpha_
+    assert rankwise.load_model(tmp_path / "model").alpha_ == model.alpha_
 
 
 @pytest.mark.parametrize("kind", [KernelRankRLS, KernelRankRLSCV, RankSVMPath])
@@ -49,7 +49,7 @@ def test_a_precomputed_kernel_does_not_keep_the_rows_of_an_earlier_fit(kind, tmp
     model = kind(kernel="linear").fit(X, y, qid)
     model.set_params(kernel="precomputed").fit(X @ X.T, y, qid)
     model.save(tmp_path / "model")
-    loaded = rankwise.load(tmp_path / "model")
+    loaded = rankwise.load_model(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict(X @ X.T), model.predict(X @ X.T))
 
 

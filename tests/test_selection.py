@@ -131,7 +131,7 @@ def test_a_saved_choice_is_loaded_whole(tmp_path):
     X, y, qid = ranking()
     for model in (RankRLSCV(alphas=ALPHAS), KernelRankRLSCV(alphas=ALPHAS, gamma=(0.1, 1.0))):
         model.fit(X, y, qid).save(tmp_path / "model")
-        again = rankwise.load(tmp_path / "model")
+        again = rankwise.load_model(tmp_path / "model")
         np.testing.assert_array_equal(again.predict(X), model.predict(X))
         np.testing.assert_array_equal(again.scores_, model.scores_)
         assert (again.best_, again.alpha_) == (model.best_, model.best_["alpha"])

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 
-from rankwise import DataError, ParameterError, RankingData, read_table
+from rankwise import DataError, ParameterError, RankingData, load_table
 from rankwise.errors import FileFormatError
 
 COLUMNS = {
@@ -166,9 +166,9 @@ def test_files_give_the_same_data_as_frames(tmp_path, name):
         write_csv(plain, "\t" if "tsv" in name else ",")
         compress = {".gz": gzip.compress, ".bz2": bz2.compress}.get(path.suffix, bytes)
         path.write_bytes(compress(plain.read_bytes()))
-    check(read_table(path, label="grade", qid="query", doc="doc"))
+    check(load_table(path, label="grade", qid="query", doc="doc"))
     check(
-        read_table(str(path), label="grade", qid="query", doc="doc", features=["bm25", "clicks", "in_stock"])
+        load_table(str(path), label="grade", qid="query", doc="doc", features=["bm25", "clicks", "in_stock"])
     )
 
 
@@ -188,7 +188,7 @@ def test_files_give_the_same_data_as_frames(tmp_path, name):
 def test_labels_in_text_files_stay_as_they_are_written(tmp_path, written, labels):
     path = tmp_path / "a.csv"
     path.write_text("q,y,f,d\n" + "".join(f"{label},{i},{i},{label}\n" for i, label in enumerate(written)))
-    data = read_table(path, label="y", qid="q", doc="d")
+    data = load_table(path, label="y", qid="q", doc="d")
     assert data.qid.tolist() == data.docs.tolist() == labels
 
 
@@ -197,7 +197,7 @@ def test_an_empty_query_label_is_missing(tmp_path):
     for first in ("a", "1"):
         path.write_text(f"q,y,f\n{first},1,2\n,3,4\n")
         with pytest.raises(FileFormatError, match=r"Column 'q' has a missing value in row 1"):
-            read_table(path, label="y", qid="q")
+            load_table(path, label="y", qid="q")
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_bad_csv_files_are_named_in_one_sentence(tmp_path, content, message):
     path = tmp_path / "bad.csv"
     path.write_bytes(content)
     with pytest.raises(FileFormatError, match=message) as caught:
-        read_table(path, label="y")
+        load_table(path, label="y")
     assert "bad.csv" in str(caught.value)
 
 
@@ -236,7 +236,7 @@ def test_files_that_are_not_what_their_name_says_are_refused(tmp_path, name, con
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(FileFormatError, match=name):
-        read_table(path, label="y")
+        load_table(path, label="y")
 
 
 def test_a_truncated_parquet_file_is_refused(tmp_path):
@@ -244,15 +244,15 @@ def test_a_truncated_parquet_file_is_refused(tmp_path):
     parquet.write_table(pa.table(COLUMNS), path)
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(FileFormatError, match=r"a\.parquet"):
-        read_table(path, label="grade")
+        load_table(path, label="grade")
 
 
 def test_missing_files_and_unknown_endings(tmp_path):
     for name in ("none.csv", "none.parquet"):
         with pytest.raises(FileNotFoundError, match=name):
-            read_table(tmp_path / name, label="y")
+            load_table(tmp_path / name, label="y")
     with pytest.raises(ParameterError, match="must end in"):
-        read_table(tmp_path / "data.xlsx", label="y")
+        load_table(tmp_path / "data.xlsx", label="y")
 
 
 def test_without_pyarrow_the_extra_is_named(tmp_path):
@@ -260,7 +260,7 @@ def test_without_pyarrow_the_extra_is_named(tmp_path):
     path.write_text("y,f\n1,2\n")
     script = (
         "import sys; sys.modules['pyarrow'] = None; import rankwise, rankwise.errors\n"
-        f"try: rankwise.read_table({str(path)!r}, label='y')\n"
+        f"try: rankwise.load_table({str(path)!r}, label='y')\n"
         "except rankwise.errors.MissingExtraError as error: print(error)"
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -49,7 +49,7 @@ def read_data(
         if path.is_dir():
             data = rankwise.open_store(path)
         elif is_table(path):
-            data = rankwise.read_table(
+            data = rankwise.load_table(
                 path, label=how.label or None, qid=how.qid or None, doc=how.doc, features=features
             )
         else:
@@ -117,7 +117,7 @@ def load_model(path: Path) -> Any:
     from rankwise.export.svmrank import load_svmrank
 
     if not is_svmrank(path):
-        return rankwise.load(path)
+        return rankwise.load_model(path)
     model = rankwise.RankSVM(weighting="pair")
     model.coef_ = load_svmrank(path)
     model.n_features_in_ = len(model.coef_)

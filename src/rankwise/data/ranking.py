@@ -21,7 +21,7 @@ class RankingData:
     """Judged rows, in the order they came in.
 
     Make one with `from_arrays` or `from_frame`, or read one with `rankwise.load_letor`,
-    `rankwise.read_table` or `rankwise.open_store`.
+    `rankwise.load_table` or `rankwise.open_store`.
 
     Attributes
     ----------

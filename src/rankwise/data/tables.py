@@ -19,7 +19,7 @@ _PARQUET = (".parquet", ".pq")
 _COMPRESSIONS = (".gz", ".bz2", ".zst", ".lz4", ".br")
 
 
-def read_table(
+def load_table(
     path: str | PathLike[str],
     *,
     label: str | None,
@@ -53,9 +53,9 @@ def read_table(
     Examples
     --------
     >>> from pathlib import Path
-    >>> from rankwise import read_table
+    >>> from rankwise import load_table
     >>> _ = Path("rows.csv").write_text("query,grade,bm25\\nred shoes,2,7.5\\nred shoes,0,1.5\\n")
-    >>> read_table("rows.csv", label="grade", qid="query").feature_names
+    >>> load_table("rows.csv", label="grade", qid="query").feature_names
     ('bm25',)
     """
     path = Path(path)

@@ -31,7 +31,7 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
     __metadata_request__fit = {"qid": True, "sample_weight": True}  # noqa: RUF012
     __metadata_request__score = {"qid": True, "sample_weight": True}  # noqa: RUF012
 
-    # What `save` writes and `rankwise.load` sets; subclasses add theirs (see `rankwise.persist.fields`).
+    # What `save` writes and `load_model` sets; subclasses add theirs (see `rankwise.persist.fields`).
     _fitted_state: Fields = (
         value("fitted_with_qid_", bool, optional=True),
         value("scaled_per_query_", bool, optional=True),

@@ -29,7 +29,7 @@ class Saveable:
     _fitted_state: Fields
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to one file, to be read by `rankwise.load`.
+        """Write the fitted model to one file, to be read by `rankwise.load_model`.
 
         The file is written beside and moved into place, so an older model survives a failed save.
         """
@@ -41,7 +41,7 @@ class Saveable:
             beside.write_bytes(encoded)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load_model(path: str | os.PathLike[str]) -> Any:
     """Read a model that its method `save` wrote: numbers and names, nothing that could be executed.
 
     Parameters
@@ -60,13 +60,13 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Examples
     --------
-    >>> from rankwise import RankRLS, load, make_search_data
+    >>> from rankwise import RankRLS, load_model, make_search_data
     >>> data = make_search_data(20, seed=0)
     >>> model = RankRLS(alpha=0.1).fit(data.X, data.y, data.qid)
     >>> model.save("model.safetensors")
-    >>> load("model.safetensors")
+    >>> load_model("model.safetensors")
     RankRLS(alpha=0.1)
-    >>> bool((load("model.safetensors").predict(data.X) == model.predict(data.X)).all())
+    >>> bool((load_model("model.safetensors").predict(data.X) == model.predict(data.X)).all())
     True
     """
     header, tensors = _read(Path(path))
