@@ -21,7 +21,7 @@ from rankwise import _native
 from rankwise.errors import DataError
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.pairs import Pairs
-from rankwise.preferences.queries import nothing_to_learn
+from rankwise.preferences.queries import nothing_to_learn, restored
 from rankwise.threads import resolve_threads
 from rankwise.types import Floats, Ties
 
@@ -118,9 +118,7 @@ class QueryHinge:
         return rows[self._order]
 
     def restored(self, rows: Floats) -> Floats:
-        result = np.empty_like(rows)
-        result[self._order] = rows
-        return result
+        return restored(rows, self._order)
 
     def row_weights(self) -> Floats:
         above, below = _ActivePairs(self, np.zeros(len(self._share))).sums(self._row_weight)

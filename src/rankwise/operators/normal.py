@@ -19,7 +19,8 @@ import numpy as np
 
 from rankwise.operators.rows import NativeRows
 from rankwise.preferences.differences import Differences, QueryDifferences
-from rankwise.types import AnyArray, Floats, Ints
+from rankwise.preferences.queries import restored
+from rankwise.types import Floats, Ints
 
 NormalOperator: TypeAlias = Callable[[Floats], Floats]
 
@@ -98,11 +99,11 @@ class _Means:
             if weight_sum > 0.0:
                 member = np.zeros_like(weight)
                 member[place] = weight[place] / weight_sum
-                means[k] = rows.adjoint(_restored(member, differences.order))
+                means[k] = rows.adjoint(restored(member, differences.order))
                 scale[place] = base[place] * weight_sum
                 number[place] = k
-        self.scale = _restored(scale, differences.order)
-        self._number = _restored(number, differences.order) if len(segments) > 1 else None
+        self.scale = restored(scale, differences.order)
+        self._number = restored(number, differences.order) if len(segments) > 1 else None
         self._means = NativeRows(means, rows.n_threads)
 
     def shift(self, weights: Floats) -> Floats:
@@ -118,11 +119,3 @@ def _segmentations(differences: QueryDifferences) -> list[Ints]:
 
 def _segments_with_pairs(offsets: Ints) -> Ints:
     return np.flatnonzero(np.diff(offsets) > 1)
-
-
-def _restored(grouped: AnyArray, order: Ints | None) -> AnyArray:
-    if order is None:
-        return grouped
-    rows = np.empty_like(grouped)
-    rows[order] = grouped
-    return rows

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from rankwise.errors import DataError
-from rankwise.preferences.queries import Queries
+from rankwise.preferences.queries import Queries, restored
 from rankwise.types import Floats, Ints, Ties, Weighting
 
 
@@ -151,10 +151,10 @@ class QueryDifferences:
         between = _scaled(self._between, differences)
         query_part = self._spread_queries(self._share(between, self.queries.offsets, self._query_sum))
         if self.level_offsets is None or self._within is None:
-            return self._restored(between - _scaled(self.row_weight, query_part))
+            return restored(between - _scaled(self.row_weight, query_part), self.order)
         within = _scaled(self._within, differences)
         level_part = self._spread_levels(self._share(between - within, self.level_offsets, self._level_sum))
-        return self._restored(within + _scaled(self.row_weight, level_part - query_part))
+        return restored(within + _scaled(self.row_weight, level_part - query_part), self.order)
 
     def laplacian(self, rows: Floats) -> Floats:
         return self.adjoint(self.apply(rows))
@@ -162,13 +162,6 @@ class QueryDifferences:
     def grouped(self, rows: Floats) -> Floats:
         """Values of the caller's rows in the order of the differences."""
         return rows if self.order is None else rows[self.order]
-
-    def _restored(self, grouped: Floats) -> Floats:
-        if self.order is None:
-            return grouped
-        rows = np.empty_like(grouped)
-        rows[self.order] = grouped
-        return rows
 
     def _local_mean(self, v: Floats, place: slice, offsets: Ints) -> Floats:
         """The mean of each row's segment, for rows that make up whole segments."""

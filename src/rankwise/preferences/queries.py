@@ -49,16 +49,21 @@ class Queries:
 
     def restored(self, grouped: AnyArray) -> AnyArray:
         """Undo `grouped` for an array."""
-        if self.order is None:
-            return grouped
-        rows = np.empty_like(grouped)
-        rows[self.order] = grouped
-        return rows
+        return restored(grouped, self.order)
 
     def query_of_row(self) -> Ints:
         """The position of each of the caller's rows' query."""
         grouped = np.repeat(np.arange(self.n_queries), self.sizes)
         return self.restored(grouped)
+
+
+def restored(ordered: AnyArray, order: Ints | None) -> AnyArray:
+    """Undo ``rows[order]`` for an array; None leaves it as it is (the same object)."""
+    if order is None:
+        return ordered
+    rows = np.empty_like(ordered)
+    rows[order] = ordered
+    return rows
 
 
 def nothing_to_learn(queries: Queries) -> DataError:
