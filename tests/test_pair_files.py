@@ -1,5 +1,7 @@
 """Files of explicit preferences."""
 
+import gzip
+
 import numpy as np
 import pytest
 
@@ -18,6 +20,14 @@ def test_what_is_saved_is_loaded_to_the_bit(tmp_path, name, weight):
     np.testing.assert_array_equal(pairs, PAIRS)
     assert pairs.dtype == np.int64
     assert loaded is None if weight is None else loaded.tolist() == weight
+
+
+@pytest.mark.parametrize("name", ["P.PAIRS.GZ", "p.Gz"])
+def test_extensions_may_be_written_in_capitals(tmp_path, name):
+    (tmp_path / name).write_bytes(gzip.compress(b"3 0\n12 7\n"))
+    assert load_pairs(tmp_path / name).pairs.tolist() == [[3, 0], [12, 7]]
+    save_pairs(PAIRS, tmp_path / name)
+    assert gzip.decompress((tmp_path / name).read_bytes()) == b"3\t0\n12\t7\n0\t3\n"
 
 
 @pytest.mark.parametrize("content", [b"3\t0\t0.5\n12\t7\t1.0\n", b"3\t0\n12\t7\n"])
@@ -137,7 +147,7 @@ def test_broken_compression_is_named(tmp_path, suffix):
         load_pairs(path)
     save_pairs(np.column_stack([np.arange(5000), np.arange(1, 5001)]), path)
     path.write_bytes(path.read_bytes()[:-30])
-    with pytest.raises(FileFormatError, match="cannot be read to its end"):
+    with pytest.raises(FileFormatError, match="the compressed data are damaged or cut short"):
         load_pairs(path)
 
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
 import re
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from os import PathLike
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwise.data.named_pairs import HEADER, header_of, named_preferences
 from rankwise.data.ranking import RankingData
+from rankwise.data.text import create_text, open_text
 from rankwise.errors import FileFormatError, ParameterError, warn_caller
 from rankwise.files import replacing_file
 from rankwise.preferences.pairs import PreferencePairs
@@ -25,7 +23,6 @@ from rankwise.validation import check_pairs
 
 _BETWEEN = rb"(?:\s*,\s*|\s+)"
 _LINE = re.compile(rb"(?:\xef\xbb\xbf)?\s*(\d{1,18})%b(\d{1,18})(?:%b([^\s,]+))?\s*" % (_BETWEEN, _BETWEEN))
-_OPENERS: dict[str, Callable[..., IO[Any]]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
 def load_pairs(
@@ -66,16 +63,12 @@ def load_pairs(
     """
     path = Path(path)
     rows, weights = array("q"), array("d")
-    opener = _OPENERS.get(path.suffix, open)
-    with opener(path, "rb") as file:
-        try:
-            for number, preferred, other, written in _preferences(file, path, n_rows, data):
-                if rows and (written is None) != (not weights):
-                    raise FileFormatError(path, "every line must have a weight, or none", number)
-                rows.extend((preferred, other))
-                weights.extend(() if written is None else (_weight(written, path, number),))
-        except (EOFError, OSError, lzma.LZMAError) as error:
-            raise FileFormatError(path, f"cannot be read to its end: {error}") from error
+    with open_text(path) as file:
+        for number, preferred, other, written in _preferences(file, path, n_rows, data):
+            if rows and (written is None) != (not weights):
+                raise FileFormatError(path, "every line must have a weight, or none", number)
+            rows.extend((preferred, other))
+            weights.extend(() if written is None else (_weight(written, path, number),))
     pairs = np.frombuffer(rows, dtype=np.int64).reshape(-1, 2)
     differ = pairs[:, 0] != pairs[:, 1]
     if not differ.any():
@@ -167,6 +160,5 @@ def save_pairs(
     checked = check_pairs(pairs, None, weight=weight)
     columns = [checked.better.tolist(), checked.worse.tolist()]
     columns += [] if checked.weight is None else [checked.weight.tolist()]
-    opener = _OPENERS.get(Path(path).suffix, open)
-    with replacing_file(path) as place, opener(place, "wt", encoding="ascii", newline="\n") as file:
-        file.writelines("\t".join(map(repr, fields)) + "\n" for fields in zip(*columns, strict=True))
+    with replacing_file(path) as beside, create_text(beside) as file:
+        file.writelines(("\t".join(map(repr, row)) + "\n").encode() for row in zip(*columns, strict=True))

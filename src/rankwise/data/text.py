@@ -39,8 +39,16 @@ class LineTooLongError(Exception):
 
 def create_text(path: Path) -> Any:
     """A binary file to write to, compressed as its extension says."""
-    create = _COMPRESSED.get(path.suffix.lower())
+    create = _compression(path)
     return create(path, "wb") if create is not None else path.open("wb")
+
+
+@contextmanager
+def open_text(path: Path) -> Iterator[Any]:
+    """A binary file to read from, decompressed as its extension says."""
+    decompress = _compression(path)
+    with path.open("rb") as raw, _damage_named(path):
+        yield raw if decompress is None else decompress(raw, "rb")
 
 
 def line_blocks(path: str | os.PathLike[str], progress: Progress | None = None) -> Iterator[Block]:
@@ -52,11 +60,15 @@ def line_blocks(path: str | os.PathLike[str], progress: Progress | None = None) 
     path = Path(path)
     with path.open("rb", buffering=0) as raw, _damage_named(path):
         total = os.fstat(raw.fileno()).st_size
-        decompress = _COMPRESSED.get(path.suffix.lower())
+        decompress = _compression(path)
         for block in _whole_lines(raw if decompress is None else decompress(raw, "rb")):
             yield block
             if progress is not None and raw.seekable():
                 progress(raw.tell(), total)
+
+
+def _compression(path: Path) -> Callable[..., Any] | None:
+    return _COMPRESSED.get(path.suffix.lower())
 
 
 def _whole_lines(source: Any) -> Iterator[Block]:
