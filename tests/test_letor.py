@@ -155,7 +155,8 @@ def test_indices_are_64_bit_only_where_they_must_be(text):
 def test_x_is_dense_if_half_of_it_is_there(text):
     assert isinstance(load_letor(text("1 1:1\n0 2:1")).X, np.ndarray)
     assert sparse.issparse(load_letor(text("1 1:1\n0 2:1\n1")).X)
-    assert sparse.issparse(load_letor(text("1 1:1\n0 1:1"), dense=False).X)
+    for no in (False, np.False_):
+        assert sparse.issparse(load_letor(text("1 1:1\n0 1:1"), dense=no).X)
     single = load_letor(text("1 1:0.1\n0 1:1"), dtype="float32")
     assert single.X.dtype == np.float32
     assert single.X[0, 0] == np.float32(0.1)

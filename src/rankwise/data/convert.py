@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import DTypeLike
 
-from rankwise.data.letor import Auto, LetorFile, LetorRows, check_flag, decoded, is_dense
+from rankwise.data.letor import LetorFile, LetorRows, decoded, is_dense
 from rankwise.data.manifest import MANIFEST, Manifest, write_manifest
 from rankwise.data.npy import HEADER_BYTES, PIECE_BYTES, ArrayFile, ArrayWriter, read_pieces, write_array
 from rankwise.data.store import MAX_LABEL_LENGTH
@@ -20,7 +20,8 @@ from rankwise.data.text import Progress
 from rankwise.errors import FileFormatError
 from rankwise.files import replacing_folder
 from rankwise.preferences.queries import group_codes, one_query
-from rankwise.types import AnyArray
+from rankwise.types import AnyArray, Auto
+from rankwise.validation import check_flag_or_auto
 
 _ROWS_PER_PIECE = 1 << 14
 
@@ -64,7 +65,7 @@ def convert_letor(
     >>> open_store("train.store")
     RankingData(291 rows, 20 queries, 22 features (float32))
     """
-    check_flag("dense", dense)
+    dense = check_flag_or_auto("dense", dense)
     reader = LetorFile(path, dtype=dtype, zero_based=zero_based, n_features=n_features, n_threads=n_threads)
     with replacing_folder(store, marker=MANIFEST) as folder, _Spool(folder, dtype) as spool:
         for _ in reader.blocks(progress):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +17,8 @@ from rankwise.data.text import MAX_LINE_BYTES, Block, LineTooLongError, Progress
 from rankwise.errors import FileFormatError, ParameterError
 from rankwise.preferences.queries import group_codes, one_query
 from rankwise.threads import resolve_threads
-from rankwise.types import AnyArray, Floats, Ints, Matrix
-from rankwise.validation import check_count
-
-Auto = Literal["auto"]
+from rankwise.types import AnyArray, Auto, Floats, Ints, Matrix
+from rankwise.validation import check_count, check_flag_or_auto
 
 _MAX_FEATURES = 2**63 - 1
 
@@ -81,7 +79,7 @@ def load_letor(
     (array([2., 0.]), array([10, 10]), ['d7', 'd3'])
     """
     reader = LetorFile(path, dtype=dtype, zero_based=zero_based, n_features=n_features, n_threads=n_threads)
-    check_flag("dense", dense)
+    dense = check_flag_or_auto("dense", dense)
     for _ in reader.blocks(progress):
         pass
     rows = reader.take()
@@ -122,7 +120,7 @@ class LetorFile:
         n_features: int | None = None,
         n_threads: int | None = None,
     ) -> None:
-        check_flag("zero_based", zero_based)
+        zero_based = check_flag_or_auto("zero_based", zero_based)
         if dtype not in ("float64", "float32", np.float64, np.float32):
             raise ParameterError(f"The 'dtype' parameter must be 'float64' or 'float32'; got {dtype!r}.")
         if n_features is not None:
@@ -187,11 +185,6 @@ class LetorFile:
             return np.array(labels, dtype=np.str_)
         canonical = all(str(number) == label for number, label in zip(numbers.tolist(), labels, strict=True))
         return numbers if canonical else np.array(labels, dtype=np.str_)
-
-
-def check_flag(name: str, value: object) -> None:
-    if not (isinstance(value, bool) or value == "auto"):
-        raise ParameterError(f"The '{name}' parameter must be True, False or 'auto'; got {value!r}.")
 
 
 def is_dense(dense: bool | Auto, n_entries: int, n_rows: int, n_columns: int) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from rankwise.errors import ParameterError
-from rankwise.types import Floats
+from rankwise.types import Auto, Floats
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
@@ -62,6 +62,15 @@ def check_flag(name: str, value: object) -> bool:
     """True or False, and not what merely counts as such."""
     if not isinstance(value, (bool, np.bool_)):
         raise ParameterError(f"The '{name}' parameter must be True or False; got {value!r}.")
+    return bool(value)
+
+
+def check_flag_or_auto(name: str, value: object) -> bool | Auto:
+    """As `check_flag`, or "auto"."""
+    if isinstance(value, str) and value == "auto":
+        return "auto"
+    if not isinstance(value, (bool, np.bool_)):
+        raise ParameterError(f"The '{name}' parameter must be True, False or 'auto'; got {value!r}.")
     return bool(value)
 
 
