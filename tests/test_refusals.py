@@ -4,6 +4,7 @@ import numpy as np
 import pandas
 import pytest
 from scipy import sparse
+from sklearn.utils.validation import validate_data
 
 from rankwise import (
     DataError,
@@ -42,12 +43,27 @@ def with_entry(array, at, value):
         ((X, list("abc") * 4), r"^y must hold real numbers; got an array of strings\.$"),
         ((object(), Y), r"^X must be an array of numbers; got a object\.$"),
         ((X, object()), r"^y must be an array of numbers; got a object\.$"),
-        (([[1.0, 2.0], [3.0]], [1.0, 0.0]), r"^X and y must hold numbers only, in rows of equal length\.$"),
-        ((with_entry(X.astype(object), (3, 2), {}), Y), "X and y must hold numbers only: .* not 'dict'"),
-        ((X[:, 0], Y), r"^X must be two-dimensional, and has one dimension\. Reshape your data [^\n]*$"),
-        ((X.astype(str) + np.array("m"), Y), "X and y must hold numbers only: could not convert string"),
+        (("text", Y), r"^X must be an array of numbers; got a str\.$"),
+        (([[1.0, 2.0], [3.0]], [1.0, 0.0]), r"^X must hold numbers only, in rows of equal length\.$"),
+        ((X, [[1.0], [2.0, 3.0]] * 6), r"^y must hold numbers only, in rows of equal length\.$"),
+        (
+            (with_entry(X.astype(object), (3, 2), {}), Y),
+            r"^X must hold numbers only; row 3, column 2: float\(\) argument must be .* not 'dict'\.$",
+        ),
+        ((with_entry(X.astype(object), (3, 2), None), Y), "finite numbers; row 3, column 2 is NaN"),
+        ((X[:, 0], Y), r"^X must be two-dimensional, .*; got 1 dimension\(s\)\. Reshape your data[^\n]*$"),
+        ((X[None], Y), r"^X must be two-dimensional, one row per document; got 3 dimension\(s\)\.$"),
+        (
+            (pandas.DataFrame({"a": Y, "b": [*"123456789ab7"]}), Y),
+            r"^X must hold numbers only; row 9, column 1 \('b'\): could not convert string to float: 'a'\.$",
+        ),
+        (
+            (X, with_entry(Y.astype(object), 4, "high")),
+            r"^y must hold numbers only; row 4: could not convert",
+        ),
         ((pandas.DataFrame(), []), r"at least one row and one feature; got shape \(0, 0\)"),
-        ((X * 1j, Y), "^Complex data not supported$"),
+        ((X * 1j, Y), r"^Complex data not supported: X must hold real numbers\.$"),
+        ((X, Y * 1j), r"^Complex data not supported: y must hold real numbers\.$"),
         ((X, Y[:-1]), r"inconsistent numbers of samples: \[12, 11\]"),
         ((X, Y, QID, ["heavy"] * 12), "sample_weight must hold numbers: could not convert string"),
         ((X, Y, QID, [1.0] * 11 + [1e200]), r"between 1e-100 and 1e\+100; row 11 has 1e\+200"),
@@ -58,6 +74,33 @@ def test_bad_training_data_is_refused_with_its_place(arguments, message):
     for ranker in (RankRLS(), RankSVM()):
         with pytest.raises(DataError, match=message):
             ranker.fit(*arguments)
+
+
+def test_what_only_scikit_learn_minds_is_refused_in_its_own_words():
+    with pytest.raises(ValueError, match="requires y to be passed") as original:
+        validate_data(RankRLS(), X, None)
+    with pytest.raises(DataError) as caught:
+        RankRLS().fit(X, None)
+    assert str(caught.value) == str(original.value)
+
+
+@pytest.mark.parametrize("words", ["Something new", "Input X contains NaN", "could not convert string", ""])
+@pytest.mark.parametrize("kind", [ValueError, TypeError])
+def test_the_place_is_found_whatever_words_scikit_learn_has_for_it(monkeypatch, kind, words):
+    def refuse(*_, **__):
+        raise kind(words)
+
+    monkeypatch.setattr("sklearn.utils.validation.validate_data", refuse)
+    for data, place in (
+        (with_entry(X, (3, 2), np.nan), "row 3, column 2 is NaN"),
+        (with_entry(X.astype(object), (3, 2), "many"), "row 3, column 2: could not"),
+        (X[:, 0], "two-dimensional"),
+    ):
+        with pytest.raises(DataError, match=place):
+            RankRLS().fit(data, Y)
+    with pytest.raises(DataError) as caught:
+        RankRLS().fit(X.tolist(), Y)
+    assert str(caught.value) == words
 
 
 def test_bad_rows_to_score_are_refused_with_their_place():

@@ -29,7 +29,11 @@ def check_matrix(X: Any, feature_names: Sequence[str] | None = None) -> Matrix:
     else:
         X = _as_array("X", X)
     if X.ndim != 2:
-        raise DataError(f"X must be two-dimensional, one row per document; got {X.ndim} dimension(s).")
+        hint = " Reshape your data: X.reshape(-1, 1) is one feature, X.reshape(1, -1) is one row."
+        raise DataError(
+            f"X must be two-dimensional, one row per document; got {X.ndim} dimension(s)."
+            f"{hint if X.ndim == 1 else ''}"
+        )
     if 0 in X.shape:
         raise DataError(f"X must have at least one row and one feature; got shape {X.shape}.")
     matrix: Any = _as_real("X", X) if is_sparse else np.ascontiguousarray(_as_real("X", X))
@@ -39,13 +43,18 @@ def check_matrix(X: Any, feature_names: Sequence[str] | None = None) -> Matrix:
         row, column = divmod(at, matrix.shape[1])
         if is_sparse:
             row, column = int((matrix.indptr <= at).sum()) - 1, int(matrix.indices[at])
-        name = (
-            "" if feature_names is None or column >= len(feature_names) else f" ({feature_names[column]!r})"
-        )
         shown = str(values[at]).replace("nan", "NaN")
-        raise DataError(f"X must hold finite numbers; row {row}, column {column}{name} is {shown}.")
+        raise DataError(f"X must hold finite numbers; {place_of((row, column), feature_names)} is {shown}.")
     checked: Matrix = matrix
     return checked
+
+
+def place_of(at: tuple[int, ...], feature_names: Sequence[str] | None = None) -> str:
+    """Words for the place of an entry: its row and, in a table, its column with its name if it has one."""
+    words = ", ".join(f"{axis} {index}" for axis, index in zip(("row", "column"), at, strict=False))
+    if feature_names is None or len(at) != 2 or at[1] >= len(feature_names):
+        return words
+    return f"{words} ({feature_names[at[1]]!r})"
 
 
 def check_labels(y: ArrayLike, n_rows: int | None = None, *, name: str = "y") -> Floats:

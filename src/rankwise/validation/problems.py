@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankwise.errors import DataError, DataTypeError
+from rankwise.errors import DataError
 from rankwise.mapped import blocks_of, is_on_disk
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.types import Bools, Floats, Ints, Matrix
 from rankwise.validation.arrays import (
     check_labels,
-    check_matrix,
     check_row_weight,
     check_targets,
     check_weight_range,
@@ -25,6 +23,7 @@ from rankwise.validation.arrays import (
 )
 from rankwise.validation.csr import check_csr
 from rankwise.validation.pairs import check_pairs
+from rankwise.validation.refusals import fault_of
 
 # A wrong feature id would otherwise take all memory: a solver keeps several vectors of this many weights.
 MAX_FEATURES = 2**26
@@ -95,7 +94,7 @@ def _validated(
             **options,
         )
     except (ValueError, TypeError) as error:
-        raise _better(error, X, *y) from error
+        raise fault_of(X, *y) or DataError(str(error)) from error
     _check_entries(checked[0] if y else checked, on_disk)
     return checked
 
@@ -113,31 +112,6 @@ def _is_plain(X: Any, *y: Any) -> bool:
     if any(column.shape != X.shape[:1] or column.dtype.kind not in "iuf" for column in y):
         return False
     return all(first_not_finite(array) is None for array in (X, *y))
-
-
-def _better(error: ValueError | TypeError, X: Any, *y: Any) -> DataError:
-    """What scikit-learn found, with the place where it found it, and without the data printed behind it."""
-    message, names = str(error), "X and y" if y else "X"
-    for name, given in zip("Xy", (X, *y), strict=False):
-        if not np.iterable(given) and not (name == "y" and given is None):
-            return DataError(f"{name} must be an array of numbers; got a {type(given).__name__}.")
-    if re.match("Input [Xy] contains", message):
-        try:
-            check_matrix(X, getattr(X, "columns", None))
-            if y and np.ndim(y[0]) == 1:
-                check_labels(y[0])
-        except DataError as located:
-            return located
-    if message.startswith("Expected 2D array, got 1D"):
-        return DataError(f"X must be two-dimensional, and has one dimension. {message.splitlines()[-1]}")
-    if message.startswith("at least one array"):
-        return DataError(f"X must have at least one row and one feature; got shape {np.shape(X)}.")
-    if message.startswith(("could not convert string", "float() argument must be")):
-        kind = DataTypeError if isinstance(error, TypeError) else DataError
-        return kind(f"{names} must hold numbers only: {message}.")
-    if message.startswith("setting an array element"):
-        return DataError(f"{names} must hold numbers only, in rows of equal length.")
-    return DataError(message.split("\n")[0] if message.startswith(("Input", "Complex")) else message)
 
 
 def _check_entries(X: Matrix, on_disk: bool) -> None:

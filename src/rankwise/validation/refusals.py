@@ -1,0 +1,66 @@
+"""What is wrong with data that scikit-learn refused, and where.
+
+Its messages do not say where, print whole arrays and differ from version to version. So none is read: the
+data themselves are looked at.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rankwise.errors import DataError, DataTypeError
+from rankwise.mapped import is_on_disk
+from rankwise.types import AnyArray, Floats
+from rankwise.validation.arrays import check_matrix, check_targets, place_of
+
+
+def fault_of(X: Any, *y: Any) -> DataError | None:
+    """The first fault of the rows and, if given, of the labels; None if they show none by themselves."""
+    try:
+        _check_rows(X)
+        for labels in y:
+            if labels is not None:
+                check_targets(_numbers("y", labels))
+    except DataError as fault:
+        return fault
+    return None
+
+
+def _check_rows(X: Any) -> None:
+    from scipy import sparse
+
+    if is_on_disk(X):  # which may be larger than memory
+        return
+    names = getattr(X, "columns", None)
+    rows: Any = X if sparse.issparse(X) else _numbers("X", X, names)
+    if rows.ndim == 2 and rows.shape[0] > 0 and rows.shape[1] == 0:
+        return  # scikit-learn's checks of estimators ask for its own sentence
+    check_matrix(rows, names)
+
+
+def _numbers(name: str, given: Any, feature_names: Any = None) -> Floats:
+    try:
+        array = np.asarray(given)
+    except ValueError:
+        raise DataError(f"{name} must hold numbers only, in rows of equal length.") from None
+    if array.ndim == 0:
+        raise DataError(f"{name} must be an array of numbers; got a {type(given).__name__}.")
+    if array.dtype.kind == "c":  # in the words that scikit-learn's checks of estimators ask for
+        raise DataError(f"Complex data not supported: {name} must hold real numbers.")
+    try:
+        return array.astype(np.float64)
+    except (ValueError, TypeError):
+        raise _no_number(name, array, feature_names) from None
+
+
+def _no_number(name: str, array: AnyArray, feature_names: Any) -> DataError:
+    """The first entry that is no number, and what Python says of it."""
+    for at in np.ndindex(array.shape):
+        try:
+            float(array.item(at))
+        except (ValueError, TypeError) as error:
+            kind = DataTypeError if isinstance(error, TypeError) else DataError
+            return kind(f"{name} must hold numbers only; {place_of(at, feature_names)}: {error}.")
+    return DataError(f"{name} must hold numbers only; got values of type {array.dtype}.")
