@@ -122,6 +122,45 @@ def test_onnx_of_a_pipeline_takes_raw_features(ranker, before, rows, tmp_path):
     assert run_onnx(tmp_path / "model.onnx", X) == pytest.approx(pipeline.predict(X), rel=1e-9, abs=1e-9)
 
 
+class RenamedScaler(StandardScaler):
+    """Another name and more methods, but the same numbers."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        return super().fit(X, y, sample_weight)
+
+
+class RenamedQueryScaler(QueryMinMaxScaler):
+    pass
+
+
+class HalvingScaler(StandardScaler):
+    def transform(self, X, copy=None):
+        return super().transform(X, copy) / 2.0
+
+
+class HalvingQueryScaler(QueryMinMaxScaler):
+    def transform(self, X, qid=None):
+        return super().transform(X, qid) / 2.0
+
+
+def test_subclasses_of_scalers_are_exported_as_what_they_are(rows, tmp_path):
+    X, y, qid = rows
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(RenamedQueryScaler(), RenamedScaler(), RankRLS()).fit(X, y, qid=qid)
+        export_model(pipeline, tmp_path / "model.onnx")
+        scores = pipeline.predict(X, qid=qid)
+    parts = [run_onnx(tmp_path / "model.onnx", X[qid == query]) for query in range(6)]
+    assert np.concatenate(parts) == pytest.approx(scores, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("scaler", [HalvingScaler(), HalvingQueryScaler()], ids=str)
+def test_a_scaler_with_a_transform_of_its_own_is_refused(scaler, rows, tmp_path):
+    X, y, _ = rows
+    pipeline = make_pipeline(scaler, RankRLS()).fit(X, y)
+    with pytest.raises(ParameterError, match=f"The step {type(scaler).__name__} cannot be exported; "):
+        export_model(pipeline, tmp_path / "model.onnx")
+
+
 def test_onnx_of_a_pipeline_scales_inside_the_query(rows, tmp_path):
     X, y, qid = rows
     with sklearn.config_context(enable_metadata_routing=True):

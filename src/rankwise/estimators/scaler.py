@@ -44,6 +44,8 @@ class QueryMinMaxScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator): 
     array([0. , 1. , 0.5, 0. , 1. ])
     """
 
+    _scales_inside_queries = True  # what `export_model` knows it by
+
     __metadata_request__fit = {"qid": True}  # noqa: RUF012
     __metadata_request__transform = {"qid": True}  # noqa: RUF012
 

@@ -12,7 +12,7 @@ from rankwise.errors import ParameterError
 from rankwise.operators.kernel import KernelName
 from rankwise.types import Floats
 
-# What the scalers of scikit-learn do to a feature x: factor and shift of ``factor * x + shift``.
+# What the classes of sklearn.preprocessing do to a feature x: factor and shift of ``factor * x + shift``.
 _AFFINE: dict[str, Callable[[Any], tuple[Any, Any]]] = {
     "StandardScaler": lambda step: _divided(step.mean_ if step.with_mean else None, step.scale_),
     "RobustScaler": lambda step: _divided(getattr(step, "center_", None), getattr(step, "scale_", None)),
@@ -61,7 +61,7 @@ def as_served(model: Any, feature_names: Sequence[str] | None = None) -> Served:
     factor, shift = np.ones(n_features), np.zeros(n_features)
     scaled = bool(getattr(ranker, "scaled_per_query_", False))
     for step in scalers:
-        if type(step).__name__ == "QueryMinMaxScaler":
+        if _scales_inside_queries(step):
             # Whatever factors and shifts were before, it undoes them.
             scaled, factor, shift = True, np.ones(n_features), np.zeros(n_features)
         else:
@@ -90,14 +90,28 @@ def _names(model: Any, given: Sequence[str] | None, n_features: int) -> list[str
     return names
 
 
+def _scales_inside_queries(step: Any) -> bool:
+    """Whether the step is a `QueryMinMaxScaler`, which declares itself: estimators stand below this room."""
+    kinds = (kind for kind in type(step).__mro__ if vars(kind).get("_scales_inside_queries"))
+    return any(_transforms_as(step, kind) for kind in kinds)
+
+
 def _affine(step: Any) -> tuple[Any, Any]:
-    kind = type(step).__name__
-    if kind not in _AFFINE or getattr(step, "clip", False):
-        clipping = " that clips" if kind in _AFFINE else ""
-        raise ParameterError(
-            f"The step {kind}{clipping} cannot be exported; QueryMinMaxScaler, {', '.join(_AFFINE)} can."
-        )
-    return _AFFINE[kind](step)
+    from sklearn import preprocessing
+
+    for name, factor_and_shift in _AFFINE.items():
+        if _transforms_as(step, getattr(preprocessing, name)) and not getattr(step, "clip", False):
+            return factor_and_shift(step)
+    how = " that clips" if getattr(step, "clip", False) else ""
+    raise ParameterError(
+        f"The step {type(step).__name__}{how} cannot be exported; QueryMinMaxScaler, {', '.join(_AFFINE)} "
+        "and subclasses that transform as they do can."
+    )
+
+
+def _transforms_as(step: Any, kind: Any) -> bool:
+    """Whether the step is of this class, or of one derived from it that leaves `transform` alone."""
+    return isinstance(step, kind) and type(step).transform is kind.transform
 
 
 def _divided(centre: Any, scale: Any) -> tuple[Any, Any]:
