@@ -12,6 +12,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "rankwise"
 # Data flows down this list; a room may import only from rooms above it, or from itself.
 ROOMS = [
     {"errors", "types"},
+    {"config"},
     {"threads", "files", "_native"},
     {"mapped"},
     {"preferences"},

@@ -26,8 +26,10 @@ _HOME = {
     "RankRLSCV": "rankwise.estimators.rankrls",
     "rank_scorer": "rankwise.selection.scorer",
     "RankingData": "rankwise.data.ranking",
+    "config_context": "rankwise.config",
     "convert_letor": "rankwise.data.convert",
     "export_model": "rankwise.export.formats",
+    "get_config": "rankwise.config",
     "load_letor": "rankwise.data.letor",
     "open_store": "rankwise.data.store",
     "save_letor": "rankwise.data.letor_writer",
@@ -40,6 +42,7 @@ _HOME = {
     "qid_from_group_sizes": "rankwise.preferences.queries",
     "load_table": "rankwise.data.tables",
     "save_pairs": "rankwise.data.pairs",
+    "set_config": "rankwise.config",
     "scale_per_query": "rankwise.data.scaling",
 }
 

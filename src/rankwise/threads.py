@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
+from contextvars import copy_context
 from functools import cache
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
+from rankwise.config import check_n_threads, get_config
 from rankwise.errors import ParameterError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def resolve_threads(n_threads: int | None = None) -> int:
@@ -18,18 +24,28 @@ def resolve_threads(n_threads: int | None = None) -> int:
     Parameters
     ----------
     n_threads : int or None
-        None takes ``RANKWISE_NUM_THREADS`` when it is set, and otherwise every core this process may run on.
+        None takes the setting of `rankwise.config_context` or `rankwise.set_config`, then
+        ``RANKWISE_NUM_THREADS``, and otherwise every core this process may run on.
     """
-    if n_threads is None:
-        setting = os.environ.get("RANKWISE_NUM_THREADS")
-        if setting is None:
-            return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        if not setting.isdecimal() or int(setting) < 1:
-            raise ParameterError(f"RANKWISE_NUM_THREADS must be a positive whole number; got {setting!r}.")
-        return int(setting)
-    if isinstance(n_threads, bool) or not isinstance(n_threads, int) or n_threads < 1:
-        raise ParameterError(f"The 'n_threads' parameter must be None or a positive int; got {n_threads!r}.")
-    return n_threads
+    if n_threads is not None:
+        return check_n_threads(n_threads)
+    configured = get_config().n_threads
+    if configured is not None:
+        return configured
+    setting = os.environ.get("RANKWISE_NUM_THREADS")
+    if setting is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not setting.isdecimal() or int(setting) < 1:
+        raise ParameterError(f"RANKWISE_NUM_THREADS must be a positive whole number; got {setting!r}.")
+    return int(setting)
+
+
+def map_on_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """What `work` makes of each item, in order, on threads that see the settings of this one."""
+    context = copy_context()
+    with ThreadPoolExecutor(resolve_threads()) as pool:
+        # A context runs in one thread at a time, so every item gets a copy.
+        return list(pool.map(lambda item: context.copy().run(work, item), items))
 
 
 @contextmanager

@@ -9,7 +9,6 @@ A query larger than a block is moved to the mean of its first rows instead, whic
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -20,7 +19,7 @@ from scipy import sparse
 from rankwise._native import centred_rows
 from rankwise.operators.blocks import block_rows, dense, large_query_blocks, pieces, runs
 from rankwise.preferences.differences import QueryDifferences
-from rankwise.threads import one_blas_thread, resolve_threads
+from rankwise.threads import map_on_threads, one_blas_thread
 from rankwise.types import Floats, Ints, Matrix
 
 # A partial sum is an n × n matrix; together they may take this share of the memory of a dense X.
@@ -57,8 +56,8 @@ def query_system(differences: QueryDifferences, X: Matrix, target: Floats) -> tu
 def _sum_parts(blocks: _Blocks, units: list[_Unit], n_parts: int) -> list[_Sum]:
     bounds = np.linspace(0, len(units), n_parts + 1).astype(int)
     parts = [units[first:last] for first, last in pairwise(bounds)]
-    with one_blas_thread(), ThreadPoolExecutor(resolve_threads()) as pool:
-        return list(pool.map(blocks.sum_of, parts))
+    with one_blas_thread():
+        return map_on_threads(blocks.sum_of, parts)
 
 
 @dataclass(frozen=True)
