@@ -1,6 +1,7 @@
 """What commands read: tables, stores, and text with sizes of queries beside it."""
 
 import csv
+import gzip
 import json
 
 import numpy as np
@@ -22,6 +23,12 @@ def test_a_store_and_text_give_the_same_model(folder, done, tmp_path):
     )
     done("convert", store, back)
     assert (rankwise.load_letor(back).X == rankwise.load_letor(folder / "train.txt.gz").X).all()
+
+
+def test_convert_takes_extensions_in_capitals(done, folder, tmp_path):
+    done("convert", "test.txt", tmp_path / "TEST.TXT.GZ")
+    text = gzip.decompress((tmp_path / "TEST.TXT.GZ").read_bytes())
+    assert text.count(b"\n") == (folder / "test.txt").read_bytes().count(b"\n")
 
 
 def test_tables_are_read_by_their_column_names(done, tmp_path):

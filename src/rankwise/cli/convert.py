@@ -11,9 +11,8 @@ from rankwise.cli import options
 from rankwise.cli.screen import progress
 from rankwise.errors import ParameterError
 
-# What LETOR text is called, and how it may be compressed.
+# What LETOR text is called.
 TEXT = (".txt", ".letor", ".dat", ".svm", ".svmlight", ".libsvm")
-COMPRESSED = (".gz", ".xz", ".bz2")
 
 
 def run(
@@ -45,10 +44,11 @@ def run(
         sizes_beside,
         split_list,
     )
+    from rankwise.data.text import COMPRESSED
 
     to_store = out.suffix == ".store"
-    kind = Path(out.stem).suffix if out.suffix in COMPRESSED else out.suffix
-    if not to_store and kind not in TEXT:
+    kind = Path(out.stem).suffix if out.suffix.lower() in COMPRESSED else out.suffix
+    if not to_store and kind.lower() not in TEXT:
         raise ParameterError(
             f"{out}: the name of what to write must end in .store or, for LETOR text, in one of "
             f"{', '.join(TEXT)}, plain or followed by one of {', '.join(COMPRESSED)}."

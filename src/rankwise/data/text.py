@@ -22,7 +22,8 @@ BLOCK_BYTES = 1 << 22
 MAX_LINE_BYTES = 1 << 30
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
+#: How text may be compressed, by its extension, whichever way that is written.
+COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def line_blocks(path: str | os.PathLike[str], progress: Progress | None = None) 
 
 
 def _compression(path: Path) -> Callable[..., Any] | None:
-    return _COMPRESSED.get(path.suffix.lower())
+    return COMPRESSED.get(path.suffix.lower())
 
 
 def _whole_lines(source: Any) -> Iterator[Block]:
