@@ -30,7 +30,7 @@ MAX_QP_PAIRS = 500 if quick else 2000
 
 def follow(K: np.ndarray, graph: PreferenceGraph, share: float) -> tuple[SVMPath, float]:
     start = time.perf_counter()
-    path = ranking_svm_path(K, graph, min_level=lambda level: share * level, n_threads=resolve_threads())
+    path = ranking_svm_path(K, graph, reach=share, n_threads=resolve_threads())
     return path, time.perf_counter() - start
 
 

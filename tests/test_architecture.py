@@ -23,7 +23,7 @@ ROOMS = [
     {"solvers"},
     {"metrics"},
     {"selection"},
-    {"persist", "export"},
+    {"persist", "export", "plots"},
     {"estimators"},
     {"cli"},
     {"__main__"},

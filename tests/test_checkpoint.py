@@ -9,12 +9,12 @@ import time
 import numpy as np
 import pytest
 
-from rankwise import DataError, RankRLS
+from rankwise import DataError, KernelRankRLSCV, RankRLS, RankRLSCV
 from rankwise.persist.checkpoint import FILE, Checkpoint
 from rankwise.solvers import shifted_cg as solver
 
 SLOW_FIT = """
-import operator, sys, time
+import sys, time
 from functools import partial
 from pathlib import Path
 import numpy as np
@@ -22,8 +22,9 @@ from rankwise.operators.design import MatrixDesign
 from rankwise.persist.checkpoint import Checkpoint
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows
+from rankwise.solvers.conjugate_gradient import RunAtOnce
 from rankwise.solvers.shifted_cg import shifted_cg
-from rankwise.solvers.surface import Validation
+from rankwise.solvers.held_out import HeldOut
 
 folder, pause = sys.argv[1], float(sys.argv[2])
 rng = np.random.default_rng(0)
@@ -36,10 +37,10 @@ def slowly(v):
     time.sleep(pause)
     return product(v)
 
-run = Checkpoint(Path(folder), 0.0) if folder else operator.call
-validation = Validation(lambda w: held @ w, lambda f: float(((f - target) ** 2).sum()))
+run = Checkpoint(Path(folder), 0.0) if folder else RunAtOnce()
+judged = {"held_out": HeldOut(held, lambda f: float(((f - target) ** 2).sum())), "scores": lambda w: held @ w}
 right = design.adjoint(F.laplacian(y))
-result = run(partial(shifted_cg, slowly, right, [1e-3, 1.0, 9.0], validation=validation, tol=1e-13))
+result = run(partial(shifted_cg, slowly, right, [1e-3, 1.0, 9.0], **judged, tol=1e-13))
 surface = result.surface
 for array in (result.solutions, surface.values, surface.best, surface.best_iter):
     sys.stdout.write(array.tobytes().hex())
@@ -138,6 +139,29 @@ def test_a_checkpoint_of_other_data_or_options_is_refused(tmp_path, problem, mon
         fit(tmp_path, (X, y, qid, weight), **options)
 
 
+@pytest.mark.parametrize("kind", [RankRLSCV, KernelRankRLSCV])
+def test_every_fold_and_setting_of_a_search_has_a_checkpoint_of_its_own(kind, tmp_path, problem):
+    options = {"alphas": [0.01, 1.0], "solver": "cg", "cv": 3, "ties": ("keep", "drop"), "max_iter": 1000}
+    plain = kind(**options).fit(*problem)
+    for _ in range(2):  # a search from scratch, and one that resumes every run where it was last saved
+        model = kind(**options, checkpoint=str(tmp_path), checkpoint_seconds=0.0).fit(*problem)
+        np.testing.assert_array_equal(model.scores_, plain.scores_)
+        np.testing.assert_array_equal(model.predict(problem[0]), plain.predict(problem[0]))
+    folds = [f"-setting-{k}-fold-{fold}.npz" for k in range(2) for fold in range(3)]
+    names = {path.name.removeprefix("conjugate-gradient") for path in tmp_path.iterdir()}
+    assert names == {*folds, f"-setting-{model.settings_.index(_setting_of(model))}.npz"}
+
+
+def _setting_of(model):
+    return {name: model.best_[name] for name in model.settings_[0]}
+
+
+def test_a_checkpointed_model_runs_for_another_alpha(tmp_path, problem):
+    model = fit(tmp_path, problem)
+    assert model.with_alpha(0.5).coef_.tobytes() == fit(None, problem, alpha=0.5).coef_.tobytes()
+    assert model.with_alpha(0.01).coef_.tobytes() == model.coef_.tobytes()
+
+
 def test_a_file_that_is_no_checkpoint_is_named(tmp_path, problem):
     (tmp_path / FILE).write_bytes(b"something else")
     with pytest.raises(DataError, match="not a checkpoint of rankwise"):
@@ -147,7 +171,7 @@ def test_a_file_that_is_no_checkpoint_is_named(tmp_path, problem):
 def test_a_full_disk_is_said_and_training_goes_on(tmp_path, problem):
     blocked = tmp_path / "file"
     blocked.write_bytes(b"")
-    with pytest.warns(UserWarning, match="could not be written .*; training goes on"):
+    with pytest.warns(UserWarning, match="could not be written .*; training continues"):
         model = fit(blocked / "folder", problem)
     assert model.coef_.tobytes() == fit(None, problem).coef_.tobytes()
 

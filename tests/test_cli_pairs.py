@@ -48,7 +48,7 @@ def test_alpha_is_chosen_on_folds_of_pairs_without_labels(files, capsys, learner
     model = rankwise.load_model(folder / "model")
     assert model.best_ == expected.best_
     np.testing.assert_array_equal(model.coef_, expected.coef_)
-    assert printed.out.startswith("pairwise_error by leave-fold-out\n")
+    assert printed.out.startswith("pairwise_error by 5 folds of pairs\n")
     assert f"Chosen: alpha {expected.best_['alpha']:g}, " in printed.out
     assert "Quality" not in printed.out
     assert main([*command, "--validation", str(folder / "data.txt")]) == 2

@@ -23,7 +23,7 @@ def test_the_chosen_model_is_the_best_breakpoint(folder, capsys):
     code = main([*inputs, "--graph", "reduced", *outputs])
     facts = json.loads(capsys.readouterr().out)
     assert code == 0
-    assert facts["alpha"] == facts["alphas"][int(np.argmin(facts["measured"]))]
+    assert facts["alpha"] == facts["alphas"][::-1][int(np.argmin(facts["scores"][::-1]))]
     assert max(facts["violation"]) < 1e-7
     assert rankwise.load_model(folder / "model").alpha_ == pytest.approx(facts["alpha"])
     assert "<svg" in (folder / "path.svg").read_text(encoding="utf-8")

@@ -38,7 +38,7 @@ def test_every_learner_can_choose_alpha(done, tmp_path, learner):
     store, model = tmp_path / "test.store", tmp_path / "model"
     done("convert", "test.txt", store, "--scale")
     arguments = ["--learner", learner, "--alphas", "0.5,2", "--cv", "3"]
-    assert "leave-fold-out" in done("select", store, model, *arguments)
+    assert "3 folds of queries" in done("select", store, model, *arguments)
     assert rankwise.load_model(model).best_["alpha"] in (0.5, 2.0)
     assert len(json.loads(done("select", store, model, *arguments, "--json"))["alphas"]) == 2
 

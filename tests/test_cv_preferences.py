@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GroupKFold
 
-from rankwise import KernelRankRLSCV, ParameterError, RankRLS, RankRLSCV, RankSVM, RankSVMCV
+from rankwise import DataError, KernelRankRLSCV, ParameterError, RankRLS, RankRLSCV, RankSVM, RankSVMCV
 from rankwise.metrics import preference_error
 from rankwise.preferences.pairs import PreferencePairs
 
@@ -76,7 +76,7 @@ def test_folds_are_of_pairs_that_share_no_row(choice, single, tolerance, n_group
             scores = model.predict(X)
             wrong[test] = scores[pairs[test, 0]] < scores[pairs[test, 1]]
         assert choice.scores_[0, a] == pytest.approx(np.average(wrong, weights=weight), abs=tolerance)
-    assert choice.cv_ == "leave-fold-out"
+    assert choice.cv_ == "4 folds of pairs"
     same = single.set_params(alpha=choice.best_["alpha"]).fit_preferences(X, pairs, weight=weight)
     np.testing.assert_allclose(choice.predict(X), same.predict(X), atol=0.05, rtol=1e-5)
 
@@ -96,11 +96,13 @@ def test_what_pairs_cannot_be_chosen_by_is_named():
     with pytest.raises(
         ParameterError, match="'leave-query-out' leaves out labelled rows; for pairs, set cv to a"
     ):
-        RankRLSCV().fit_preferences(X, pairs)
+        RankRLSCV(cv="leave-query-out").fit_preferences(X, pairs)
     with pytest.raises(ParameterError, match="number of groups of pairs without a row in common, 3; got 5"):
-        RankSVMCV().fit_preferences(X, pairs)
+        RankSVMCV(cv=5).fit_preferences(X, pairs)
     with pytest.raises(ParameterError, match="number of pairs, 2; got 5"):
-        RankSVMCV().fit_preferences(X, [[0, 1], [1, 2]])
+        RankSVMCV(cv=5).fit_preferences(X, [[0, 1], [1, 2]])
+    with pytest.raises(DataError, match="only one pair to choose alpha on; pass an eval_set"):
+        RankSVMCV().fit_preferences(X, [[0, 1]])
     for choice in (RankRLSCV(cv=2, measure="ndcg"), RankSVMCV(cv=2, measure="ndcg")):
         with pytest.raises(
             ParameterError, match=r"those contradicted are counted.*'pairwise_error'; got 'ndcg'"

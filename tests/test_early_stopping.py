@@ -35,14 +35,29 @@ def test_an_eval_set_without_early_stopping_only_watches():
     assert len(watched.validation_curve_) == watched.n_iter_
 
 
+@pytest.mark.parametrize("kind", [RankRLS, KernelRankRLS])
+@pytest.mark.parametrize("solver", ["auto", "closed", "cg"])
+def test_an_eval_set_changes_neither_the_model_nor_the_solver(kind, solver):
+    X, y, qid = noisy_ranking()
+    X_val, y_val, qid_val = noisy_ranking(seed=5)
+    plain, watched = kind(solver=solver).fit(X, y, qid), kind(solver=solver)
+    watched.fit(X, y, qid, eval_set=(X_val, y_val, qid_val))
+    assert watched.solver_ == plain.solver_
+    np.testing.assert_array_equal(watched.predict(X), plain.predict(X))
+    error = pairwise_error(y_val, watched.predict(X_val), qid_val)
+    assert watched.validation_score_ == pytest.approx(error, abs=1e-12)
+    assert hasattr(watched, "validation_curve_") == (solver == "cg")
+    assert not hasattr(plain, "validation_score_")
+
+
 def test_early_stopping_holds_out_whole_queries_the_same_for_the_same_seed():
     X, y, qid = noisy_ranking()
     seen = {}
 
     class Watching(RankRLS):
-        def _learn(self, rows, losses, fitted_with_qid, held_out):
+        def _learn(self, rows, losses, held_out, fitted_with_qid):
             seen[self.random_state] = (rows, held_out.X)
-            return super()._learn(rows, losses, fitted_with_qid, held_out)
+            return super()._learn(rows, losses, held_out, fitted_with_qid)
 
     models = [Watching(early_stopping=True, validation_fraction=0.2, random_state=s) for s in (3, 4)]
     for model in models:
@@ -140,7 +155,6 @@ def test_held_out_pairs_that_cannot_judge_are_refused(n_features, judges, messag
             ParameterError,
             "early_stopping needs solver='cg'",
         ),
-        ({"solver": "dual"}, "good", ParameterError, "eval_set needs solver='cg'"),
         ({"solver": "dual", "checkpoint": "x"}, None, ParameterError, "checkpoint needs solver='cg'"),
         ({"solver": "newton"}, None, ParameterError, "'solver' parameter must be one of"),
         ({"solver": "cg"}, "features", DataError, "eval_set: X has 2 features"),
@@ -158,7 +172,6 @@ def test_mistakes_are_named(options, eval_set, error, message):
     X, y, qid = noisy_ranking()
     given = {
         None: None,
-        "good": (X, y, qid),
         "features": (X[:, :2], y, qid),
         "tied": (X, np.zeros(len(X)), qid),
         "short": (X, y[:5], qid),

@@ -7,22 +7,35 @@ from sklearn.base import clone
 from graded_queries import ranking
 from rankwise import DataError, KernelRankRLSCV, ParameterError, RankRLS, RankRLSCV
 from rankwise.losses.squared import losses_on_scores
-from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.queries import group_rows
-from rankwise.solvers.hold_out import held_out_scores
-from rankwise.solvers.leave_pair_out import centred_ridge, leave_pair_out_error
-from rankwise.solvers.spaces import ExampleSpace, FeatureSpace
+from rankwise.solvers.closed_form import DualFamily, PrimalFamily
+from rankwise.solvers.family import Fold
+from rankwise.solvers.leave_pair_out import leave_pair_out_error
+from rankwise.solvers.spaces import LinearSpace
 from rankwise.types import Ties, Weighting
 from rankwise.validation import Problem
 
 ALPHAS = np.array([1e-2, 1.0, 100.0])
 
 
-def space_of(kind, X, y, qid, ties=Ties.KEEP, weighting=Weighting.EXAMPLE, weight=None):
+FAMILIES = {"primal": PrimalFamily, "dual": DualFamily}
+
+
+def family_of(kind, X, y, qid, ties=Ties.KEEP, weighting=Weighting.EXAMPLE, weight=None):
     problem = Problem(X, y, group_rows(qid, len(y)), weight)
     (loss,) = losses_on_scores(problem, ties, weighting)
-    space = FeatureSpace(MatrixDesign(X), loss) if kind == "primal" else ExampleSpace(X @ X.T, loss)
-    return space, problem.queries
+    return FAMILIES[kind](LinearSpace(X), loss), problem.queries
+
+
+def held_out_scores(family, queries, folds, alphas):
+    """Scores of all rows by the models without their fold; NaN for rows of no fold."""
+    rows = [np.flatnonzero(np.isin(queries.query_of_row(), fold)) for fold in folds]
+    parts = [Fold(family.space.X, index, fold, None) for index, fold in zip(rows, folds, strict=True)]
+    scores = np.full((queries.n_rows, len(alphas)), np.nan)
+    for index, found in zip(rows, family.leave_out(parts, alphas), strict=True):
+        assert found.finished.all()
+        scores[index] = found.scores
+    return scores
 
 
 def centred_by_query(scores, qid):
@@ -36,9 +49,9 @@ def centred_by_query(scores, qid):
 def test_leave_query_out_equals_refitting(kind, ties, weighting, n):
     X, y, qid = ranking(n=n)
     weight = np.random.default_rng(1).uniform(1.0, 2.0, 40)
-    space, queries = space_of(kind, X, y, qid, ties, weighting, weight)
+    family, queries = family_of(kind, X, y, qid, ties, weighting, weight)
     folds = [np.array([q]) for q in range(queries.n_queries)]
-    scores = held_out_scores(space, folds, ALPHAS)
+    scores = held_out_scores(family, queries, folds, ALPHAS)
     for a, alpha in enumerate(ALPHAS):
         refitted = np.empty(40)
         for q in np.unique(qid):
@@ -55,8 +68,8 @@ def test_leave_query_out_equals_refitting(kind, ties, weighting, n):
 @pytest.mark.parametrize("n", [3, 60])
 def test_leaving_out_groups_of_queries_at_alpha_zero_equals_refitting(kind, n):
     X, y, qid = ranking(n=n)
-    space, queries = space_of(kind, X, y, qid)
-    scores = held_out_scores(space, [np.array([0, 2]), np.array([3])], np.array([0.0, 1.0]))
+    family, queries = family_of(kind, X, y, qid)
+    scores = held_out_scores(family, queries, [np.array([0, 2]), np.array([3])], np.array([0.0, 1.0]))
     left = np.isin(qid, queries.labels[[0, 2]])
     for a, alpha in enumerate([0.0, 1.0]):
         model = RankRLS(alpha=alpha).fit(X[~left], y[~left], qid[~left])
@@ -70,10 +83,10 @@ def test_leaving_out_groups_of_queries_at_alpha_zero_equals_refitting(kind, n):
 def test_leave_query_out_keeps_its_digits_when_the_normal_matrix_does_not():
     X, y, qid = ranking(m=60, n=5)
     X = np.hstack([X, X[:, :1] + 1e-5 * np.random.default_rng(3).normal(size=(60, 1))])
-    space, queries = space_of("primal", X, y, qid)
+    family, queries = family_of("primal", X, y, qid)
     alphas = np.array([1e-10])
-    assert not space.system.spectrum.resolves(1e-10)
-    scores = held_out_scores(space, [np.array([1])], alphas)[:, 0]
+    assert not family.system.spectrum.resolves(1e-10)
+    scores = held_out_scores(family, queries, [np.array([1])], alphas)[:, 0]
     left = qid == queries.labels[1]
     expected = RankRLS(alpha=1e-10).fit(X[~left], y[~left], qid[~left]).predict(X[left])
     difference = scores[left] - expected
@@ -88,12 +101,12 @@ def test_leave_pair_out_equals_refitting_without_both_rows(kind, weighting, n, w
     m = 10
     X, y, _ = ranking(m=m, n=n)
     weight = np.random.default_rng(1).uniform(0.5, 2.0, m) if weighted else None
-    space, _ = space_of(kind, X, y, None, weighting=weighting, weight=weight)
+    family, _ = family_of(kind, X, y, None, weighting=weighting, weight=weight)
     if weighted and weighting is not Weighting.EXAMPLE:
         with pytest.raises(DataError, match="needs weighting='example'"):
-            centred_ridge(space, ALPHAS)
+            family.leave_pair_out(y, ALPHAS)
         return
-    ridge = centred_ridge(space, ALPHAS)
+    ridge = family._ridge_without_pairs(ALPHAS)
     i, j = np.triu_indices(m, 1)
     for a, alpha in enumerate(ALPHAS):
         held = ridge.held_out_differences(y, a, slice(0, m))[i, j]
@@ -113,7 +126,7 @@ def test_leave_pair_out_equals_refitting_without_both_rows(kind, weighting, n, w
 
 def test_leave_pair_out_in_blocks_is_the_same(monkeypatch):
     X, y, _ = ranking()
-    ridge = centred_ridge(space_of("primal", X, y, None)[0], ALPHAS)
+    ridge = family_of("primal", X, y, None)[0]._ridge_without_pairs(ALPHAS)
     expected = leave_pair_out_error(ridge, y)
     monkeypatch.setattr("rankwise.solvers.leave_pair_out.BLOCK_PAIRS", 100)
     np.testing.assert_allclose(leave_pair_out_error(ridge, y), expected)
@@ -126,7 +139,7 @@ def test_one_global_ranking_is_chosen_by_leave_pair_out():
         assert model.cv_ == "leave-pair-out"
         np.testing.assert_allclose(
             model.scores_[0],
-            leave_pair_out_error(centred_ridge(space_of("primal", X, y, None)[0], ALPHAS), y),
+            family_of("primal", X, y, None)[0].leave_pair_out(y, ALPHAS),
         )
     as_area = RankRLSCV(alphas=ALPHAS, measure="auc").fit(X, (y > 0).astype(float))
     assert as_area.best_["score"] == as_area.scores_.max() > 0
@@ -135,7 +148,7 @@ def test_one_global_ranking_is_chosen_by_leave_pair_out():
 @pytest.mark.parametrize("model", [RankRLSCV(alphas=ALPHAS), KernelRankRLSCV(alphas=ALPHAS)])
 def test_leave_query_out_gives_the_same_bits_for_any_number_of_threads(model, monkeypatch):
     X, y, qid = ranking(m=200)
-    monkeypatch.setattr("rankwise.solvers.hold_out.THREADED_UNKNOWNS", 1)
+    monkeypatch.setattr("rankwise.solvers.leave_query_out.THREADED_UNKNOWNS", 1)
     found = []
     for n_threads in ("1", "4"):
         monkeypatch.setenv("RANKWISE_NUM_THREADS", n_threads)
@@ -147,7 +160,7 @@ def test_leave_query_out_gives_the_same_bits_for_any_number_of_threads(model, mo
 def test_leave_query_out_does_not_depend_on_how_many_alphas_are_solved_at_once(n_queries, monkeypatch):
     data = ranking(m=90, n=12, n_queries=n_queries)
     together = RankRLSCV(alphas=ALPHAS).fit(*data).scores_
-    monkeypatch.setattr("rankwise.solvers.hold_out.BATCH_ENTRIES", 1)
+    monkeypatch.setattr("rankwise.solvers.leave_query_out.BATCH_ENTRIES", 1)
     np.testing.assert_allclose(RankRLSCV(alphas=ALPHAS).fit(*data).scores_, together, rtol=1e-12)
 
 

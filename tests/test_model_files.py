@@ -53,7 +53,7 @@ def test_several_targets_survive(tmp_path):
     model.save(tmp_path / "model")
     loaded = rankwise.load_model(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
-    assert vars(loaded).keys() == vars(model).keys() - {"_spaces"}
+    assert vars(loaded).keys() == vars(model).keys() - {"_families"}
 
 
 def test_feature_names_come_back_and_are_checked(tmp_path):
@@ -84,7 +84,7 @@ def test_a_parameter_that_is_code_cannot_be_saved(model, tmp_path):
 @pytest.mark.parametrize(
     "change, sentence",
     [
-        (lambda h: h.update(schema=2), "has schema 2, and this version reads up to 1"),
+        (lambda h: h.update(schema=3), "has schema 3, and this version reads up to 2"),
         (lambda h: h.pop("schema"), "no schema version"),
         (lambda h: h.update({"class": "Popen"}), "names the class 'Popen', which this version"),
         (lambda h: h.update({"class": "RankingData"}), "names the class 'RankingData', which"),

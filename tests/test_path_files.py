@@ -14,10 +14,10 @@ def test_a_saved_model_keeps_its_path(tmp_path):
     model.save(tmp_path / "model")
     loaded = rankwise.load_model(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
-    np.testing.assert_array_equal(loaded.path_error_, model.path_error_)
-    between = float(model.alphas_[2:4].mean())
+    np.testing.assert_array_equal(loaded.scores_, model.scores_)
+    between = float(model.alphas_[-4:-2].mean())
     np.testing.assert_array_equal(loaded.predict(X, alpha=between), model.predict(X, alpha=between))
-    np.testing.assert_array_equal(loaded.select(X, -y, qid).path_error_, model.select(X, -y, qid).path_error_)
+    np.testing.assert_array_equal(loaded.select(X, -y, qid).scores_, model.select(X, -y, qid).scores_)
 
 
 def test_a_model_file_without_the_path_says_so(tmp_path):
@@ -27,7 +27,7 @@ def test_a_model_file_without_the_path_says_so(tmp_path):
     model.save(tmp_path / "model")
     loaded = rankwise.load_model(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
-    with pytest.raises(RankwiseError, match="holds no path, so it knows only alpha = "):
+    with pytest.raises(RankwiseError, match="holds no path, only alpha = "):
         loaded.predict(X, alpha=0.1)
 
 

@@ -10,8 +10,9 @@ from scipy import sparse
 
 from pairs import pair_laplacian
 from rankwise import DataError, ParameterError, RankRLS, RankwiseError
-from rankwise.estimators.rankrls import choose_solver
 from rankwise.preferences.pairs import PreferencePairs
+from rankwise.solvers.ridge_family import choose_solver
+from rankwise.solvers.spaces import linear_costs
 from rankwise.types import Solver, Ties
 
 WEIGHTINGS = ["example", "pair", "query"]
@@ -181,7 +182,7 @@ def test_float32_features_are_summed_in_double_precision():
     ],
 )
 def test_auto_takes_the_cheapest_solver_that_memory_holds(solver, shape, density, chosen):
-    assert choose_solver(solver, *shape, int(density * shape[0] * shape[1])) is chosen
+    assert choose_solver(solver, linear_costs(*shape, int(density * shape[0] * shape[1]))) is chosen
 
 
 def test_the_chosen_solver_is_said():

@@ -6,10 +6,12 @@ from scipy import sparse
 
 from noisy_ranking import noisy_ranking
 from rankwise import KernelRankRLS, ParameterError, RankRLS, RankRLSCV, load_model
-from rankwise.estimators.kernel_rankrls import choose_kernel_solver
 from rankwise.metrics import pairwise_error
+from rankwise.operators.kernel import Kernel, KernelName
 from rankwise.operators.rows import NativeRows
-from rankwise.types import KernelSolver
+from rankwise.solvers.ridge_family import choose_solver
+from rankwise.solvers.spaces import BasisSpace, kernel_costs
+from rankwise.types import Solver
 
 PRECISE = {"solver": "cg", "tol": 1e-12}
 
@@ -65,14 +67,16 @@ def test_kernel_cg_gives_the_model_of_the_closed_form(kernel, basis):
     closed = KernelRankRLS(**options).fit(rows, y, qid)
     cg = KernelRankRLS(**options, solver="cg", tol=1e-13, max_iter=2000).fit(rows, y, qid)
     np.testing.assert_allclose(cg.predict(rows), closed.predict(rows), rtol=1e-6, atol=1e-6)
-    assert (cg.solver_, closed.solver_) == ("cg", "closed")
+    assert (cg.solver_, closed.solver_) == ("cg", "dual" if basis is None else "primal")
 
 
 def test_kernel_auto_squares_no_more_rows_than_memory_holds():
-    assert choose_kernel_solver(KernelSolver.AUTO, 5_000, False) is KernelSolver.CLOSED
-    assert choose_kernel_solver(KernelSolver.AUTO, 100_000, False) is KernelSolver.CG
-    assert choose_kernel_solver(KernelSolver.AUTO, 100_000, True) is KernelSolver.CLOSED
-    assert choose_kernel_solver(KernelSolver.CG, 10, True) is KernelSolver.CG
+    assert choose_solver(Solver.AUTO, kernel_costs(5_000)) is Solver.DUAL
+    assert choose_solver(Solver.AUTO, kernel_costs(100_000)) is Solver.CG
+    assert choose_solver(Solver.CLOSED, kernel_costs(100_000)) is Solver.DUAL
+    basis = BasisSpace(np.empty((100_000, 1)), Kernel(KernelName.RBF), np.arange(100))
+    assert choose_solver(Solver.AUTO, basis.costs) is Solver.PRIMAL
+    assert choose_solver(Solver.CG, basis.costs) is Solver.CG
 
 
 ALPHAS = 2.0 ** np.arange(-10, 11)
@@ -117,7 +121,7 @@ def test_cv_by_cg_says_what_it_cannot_do():
     with pytest.raises(ParameterError, match="early_stopping needs an eval_set"):
         RankRLSCV(solver="cg", early_stopping=True).fit(X, y, qid)
     with pytest.raises(ParameterError, match="Leave-pair-out needs a closed form"):
-        RankRLSCV(solver="cg").fit(X, y)
+        RankRLSCV(solver="cg", cv="leave-pair-out").fit(X, y)
 
 
 @pytest.mark.parametrize("qid", [None, "queries"])

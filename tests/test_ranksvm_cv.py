@@ -24,7 +24,7 @@ def test_an_eval_set_chooses_the_alpha_that_is_best_on_it(loss, tol):
     X, y, qid = ranking()
     other = ranking(seed=1)
     seen = []
-    model = RankSVMCV(ALPHAS, loss=loss, tol=tol).fit(X, y, qid, eval_set=other, on_alpha=seen.append)
+    model = RankSVMCV(ALPHAS, loss=loss, tol=tol).fit(X, y, qid, eval_set=other, on_progress=seen.append)
     errors = []
     for alpha in ALPHAS:
         alone = RankSVM(alpha, loss=loss, tol=tol).fit(X, y, qid)
@@ -42,20 +42,20 @@ def test_an_eval_set_chooses_the_alpha_that_is_best_on_it(loss, tol):
 def test_folds_of_queries_score_each_query_by_a_model_that_did_not_see_it():
     X, y, qid = ranking()
     seen = []
-    model = RankSVMCV(ALPHAS, cv=3, tol=1e-4).fit(X, y, qid, on_alpha=seen.append)
+    model = RankSVMCV(ALPHAS, cv=3, tol=1e-4).fit(X, y, qid, on_progress=seen.append)
     assert [step.alpha for step in seen] == 3 * ALPHAS[::-1]
     np.testing.assert_allclose([step.done for step in seen], np.arange(1, 13) / 12)
     scores = np.empty(len(y))
     for train, test in GroupKFold(3).split(X, y, qid):
         scores[test] = RankSVM(1e-2, tol=1e-4).fit(X[train], y[train], qid[train]).predict(X[test])
     assert model.scores_[0, 1] == pytest.approx(pairwise_error(y, scores, qid), abs=0.02)
-    assert model.cv_ == "leave-fold-out"
+    assert model.cv_ == "3 folds of queries"
 
 
 def test_patience_leaves_out_alphas_after_the_best():
     X, y, qid = ranking()
     grid = np.logspace(-6, 2, 17)
-    model = RankSVMCV(grid, patience=2).fit(X, y, qid, eval_set=ranking(seed=1))
+    model = RankSVMCV(grid, early_stopping=True, patience=2).fit(X, y, qid, eval_set=ranking(seed=1))
     assert len(model.alphas_) < len(grid)
     assert model.scores_[0, :2].min() >= model.scores_.min()
 
@@ -65,7 +65,7 @@ def test_one_global_ranking_is_chosen_on_folds_of_rows_that_have_their_share_of_
     X, y, _ = ranking()
     rows = np.arange(len(y)) if order == "as given" else np.argsort(y)
     model = RankSVMCV(ALPHAS, cv=4, tol=1e-5).fit(X[rows], y[rows])
-    assert model.cv_ == "leave-fold-out"
+    assert model.cv_ == "4 folds of rows"
     fold = np.argsort(np.argsort(y)) % 4
     errors = []
     for k in range(4):
@@ -119,7 +119,7 @@ def calls_until(n_alphas, monkeypatch, **options):
     """How many products are through after so many alphas (of all folds)."""
     with monkeypatch.context() as patch:
         count, at = Interrupting(patch, -1), []
-        RankSVMCV(ALPHAS, **options).fit(*ranking(), on_alpha=lambda step: at.append(count.calls))
+        RankSVMCV(ALPHAS, **options).fit(*ranking(), on_progress=lambda step: at.append(count.calls))
     return at[n_alphas - 1]
 
 
@@ -134,7 +134,7 @@ def test_an_interrupt_in_a_later_fold_chooses_on_the_folds_before_it(loss, monke
     Interrupting(monkeypatch, call)
     seen = []
     with pytest.warns(UserWarning, match="Interrupted from the keyboard; 1 of 3 folds choose alpha"):
-        model = RankSVMCV(ALPHAS, **options).fit(X, y, qid, on_alpha=seen.append)
+        model = RankSVMCV(ALPHAS, **options).fit(X, y, qid, on_progress=seen.append)
     assert len(seen) == 5  # four alphas of the first fold, one of the second, and then no more
     _, test = next(GroupKFold(3).split(X, y, qid))
     train = np.setdiff1d(np.arange(len(y)), test)
@@ -170,7 +170,7 @@ def test_an_interrupt_on_an_eval_set_keeps_the_best_so_far(loss, product, call, 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = RankSVMCV(ALPHAS, tol=1e-6, loss=loss).fit(
-            *ranking(), eval_set=ranking(seed=1), on_alpha=seen.append
+            *ranking(), eval_set=ranking(seed=1), on_progress=seen.append
         )
     assert any("no alpha below" in str(one.message) for one in caught)
     assert len(model.alphas_) == len(seen) < len(ALPHAS)

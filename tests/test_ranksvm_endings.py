@@ -13,7 +13,7 @@ from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows
 from rankwise.solvers import bundle, newton, planes, subspace
-from rankwise.solvers.alpha_path import bundle_path, newton_path
+from rankwise.solvers.hinge_family import bundle_grid, newton_grid
 from rankwise.types import Ties
 
 
@@ -77,7 +77,7 @@ class InterruptedAtLine:
 @pytest.mark.parametrize("loss", LOSSES)
 def test_an_interrupt_at_any_line_leaves_a_certified_model_and_ends_the_path(loss):
     X, y, _ = ranking(m=60, n=12, seed=8)
-    follow = {"hinge": bundle_path, "squared_hinge": newton_path}[loss]
+    follow = {"hinge": bundle_grid, "squared_hinge": newton_grid}[loss]
     alphas = [1e-1, 1e-2, 1e-3]
     design = MatrixDesign(X)
     risk = QueryHinge(QueryDifferences(group_rows(None, len(y)), y, ties=Ties.DROP))

@@ -35,8 +35,8 @@ def test_the_linear_model_minimizes_the_objective_of_ranksvm(weighting):
 
     X, y, qid = toy(n=24, features=2)
     model = RankSVMPath(kernel="linear", weighting=weighting).fit(X, y, qid)
-    for alpha in np.geomspace(model.alphas_[-1], 2 * model.alphas_[0], 3):
-        w = X.T @ model.coef_at(alpha)
+    for alpha in np.geomspace(model.alphas_[0], 2 * model.alphas_[-1], 3):
+        w = X.T @ model.dual_coef_at(alpha)
         np.testing.assert_allclose(model.predict(X, alpha=alpha), X @ w, atol=1e-12)
 
         def value(v, alpha=alpha):
@@ -51,9 +51,9 @@ def test_the_linear_model_minimizes_the_objective_of_ranksvm(weighting):
 def test_the_linear_full_path_is_ranksvm_within_its_certified_gap(weighting):
     X, y, qid = toy(n=60, features=4)
     path = RankSVMPath(kernel="linear", weighting=weighting).fit(X, y, qid)
-    for alpha in np.geomspace(path.alphas_[-1], path.alphas_[0], 5):
+    for alpha in np.geomspace(path.alphas_[0], path.alphas_[-1], 5):
         svm = RankSVM(alpha=alpha, tol=1e-6, weighting=weighting).fit(X, y, qid)
-        w = X.T @ path.coef_at(alpha)
+        w = X.T @ path.dual_coef_at(alpha)
         ours = objective(X, y, qid, weighting, path.predict(X, alpha=alpha), w @ w, alpha)
         assert -1e-12 <= svm.objective_ - ours <= svm.gap_ + 1e-12
         # The objective grows by at least alpha ‖w − w*‖² around its minimum.
@@ -63,12 +63,12 @@ def test_the_linear_full_path_is_ranksvm_within_its_certified_gap(weighting):
 def test_alpha_f_is_linear_between_breakpoints():
     X, y, qid = toy()
     model = RankSVMPath(graph="reduced").fit(X, y, qid)
-    t = int(np.argmax(-np.diff(model.alphas_)))
-    above, below = model.alphas_[t], model.alphas_[t + 1]
+    t = int(np.argmax(np.diff(model.alphas_)))
+    below, above = model.alphas_[t], model.alphas_[t + 1]
     for share in (0.25, 0.5):
         alpha = above + share * (below - above)
-        mixed = (1 - share) * above * model.coef_at(above) + share * below * model.coef_at(below)
-        np.testing.assert_allclose(alpha * model.coef_at(alpha), mixed, atol=1e-13)
+        mixed = (1 - share) * above * model.dual_coef_at(above) + share * below * model.dual_coef_at(below)
+        np.testing.assert_allclose(alpha * model.dual_coef_at(alpha), mixed, atol=1e-13)
 
 
 @pytest.mark.parametrize("measure", ["pairwise_error", "ndcg@5", "kendall_tau_b", "pairwise_error_micro"])
@@ -82,7 +82,7 @@ def test_select_measures_every_breakpoint_as_predict_would(measure, at_once, mon
     model = RankSVMPath(graph="reduced").fit(X, y, qid).select(X_val, y_val, qid_val, measure)
     chosen = get_measure(measure)
     expected = [chosen(y_val, model.predict(X_val, alpha=alpha), qid_val) for alpha in model.alphas_]
-    np.testing.assert_allclose(model.path_error_, expected, atol=1e-12)
+    np.testing.assert_allclose(model.scores_, expected, atol=1e-12)
     best = max(expected) if chosen.higher_is_better else min(expected)
     assert chosen(y_val, model.predict(X_val), qid_val) == pytest.approx(best)
     assert model.alpha_ == max(
@@ -113,7 +113,7 @@ def test_tied_validation_scores_are_measured_where_they_are_tied():
     y_val = np.arange(10.0)
     model = RankSVMPath(kernel="linear", graph="reduced").fit(X, y, qid).select(X_val, y_val, np.zeros(10))
     expected = [get_measure("pairwise_error")(y_val, model.predict(X_val, alpha=a)) for a in model.alphas_]
-    np.testing.assert_allclose(model.path_error_, expected, atol=1e-12)
+    np.testing.assert_allclose(model.scores_, expected, atol=1e-12)
 
 
 def test_row_order_and_labels_of_queries_change_nothing():
@@ -131,7 +131,7 @@ def test_weight_two_is_the_row_twice():
     twice = np.repeat(np.arange(len(y)), weight.astype(int))
     one = RankSVMPath().fit(X, y, qid, sample_weight=weight)
     two = RankSVMPath().fit(X[twice], y[twice], qid[twice])
-    assert one.alphas_[0] == pytest.approx(two.alphas_[0])
+    assert one.alphas_[-1] == pytest.approx(two.alphas_[-1])
     np.testing.assert_allclose(one.predict(X, alpha=0.01), two.predict(X, alpha=0.01), atol=1e-9)
 
 
@@ -155,11 +155,11 @@ def test_a_query_of_ties_alone_changes_nothing():
 def test_alpha_outside_the_path_is_named_with_its_range():
     X, y, qid = toy()
     model = RankSVMPath(alpha_min=0.01).fit(X, y, qid)
-    assert model.alphas_[-1] == pytest.approx(0.01)
+    assert model.alphas_[0] == pytest.approx(0.01)
     with pytest.raises(ParameterError, match=r"at least 0\.01, where the path ends.*got 0\.005"):
         model.predict(X, alpha=0.005)
     with pytest.raises(ParameterError, match="alpha"):
-        model.coef_at(0.0)
+        model.dual_coef_at(0.0)
 
 
 def test_equal_rows_are_tied_at_any_alpha():
@@ -167,7 +167,7 @@ def test_equal_rows_are_tied_at_any_alpha():
     whole = np.round(X)  # products of these are exact, so that sums of kernel values are all that rounds
     model = RankSVMPath(kernel="linear").fit(whole, y, qid)
     for m in range(2, 40):
-        assert len(set(model.predict(np.tile(whole[0], (m, 1)), alpha=float(model.alphas_[-1])))) == 1
+        assert len(set(model.predict(np.tile(whole[0], (m, 1)), alpha=float(model.alphas_[0])))) == 1
 
 
 def test_a_path_cut_short_warns_and_stays_valid():
@@ -205,7 +205,7 @@ def test_the_order_of_rows_does_not_matter(graph, kernel):
     rows, shuffled = (X, X[order]) if kernel != "precomputed" else (X @ X.T, X[order] @ X[order].T)
     model = RankSVMPath(kernel=kernel, graph=graph).fit(rows, y, qid)
     again = RankSVMPath(kernel=kernel, graph=graph).fit(shuffled, y[order], qid[order])
-    alphas = np.geomspace(1.01 * model.alphas_[-1], model.alphas_[0], 5)
+    alphas = np.geomspace(1.01 * model.alphas_[0], model.alphas_[-1], 5)
     for alpha in alphas:
         np.testing.assert_allclose(
             again.predict(shuffled, alpha=alpha), model.predict(rows, alpha=alpha)[order], atol=1e-7
@@ -245,7 +245,7 @@ def test_progress_ends_at_one_when_every_pair_is_satisfied_early():
     model = RankSVMPath(kernel="linear").fit(
         [[0.0], [1.0]], [0, 1], on_event=lambda *event: seen.append(event)
     )
-    assert model.alphas_[-1] > 0.001 * model.alphas_[0]
+    assert model.alphas_[0] > 0.001 * model.alphas_[-1]
     assert seen[-1][0] == 1.0
 
 
@@ -253,8 +253,8 @@ def test_the_last_breakpoint_keeps_the_pairs_on_the_margin():
     X, y, qid = toy()
     whole = RankSVMPath().fit(X, y, qid)
     t = int(np.argmax(whole.active_size_))
-    part = RankSVMPath(alpha_min=float(whole.alphas_[t : t + 2].mean())).fit(X, y, qid)
-    assert part.active_size_[-1] == whole.active_size_[t] > 0
+    part = RankSVMPath(alpha_min=float(whole.alphas_[t - 1 : t + 1].mean())).fit(X, y, qid)
+    assert part.active_size_[0] == whole.active_size_[t] > 0
 
 
 def test_a_plot_shows_what_there_is():
@@ -264,6 +264,6 @@ def test_a_plot_shows_what_there_is():
     (below,) = model.plot().axes
     model.select(X, y, qid)
     above, below = model.plot("errors").axes
-    np.testing.assert_array_equal(above.lines[0].get_ydata(), model.path_error_)
+    np.testing.assert_array_equal(above.lines[0].get_ydata(), model.scores_)
     np.testing.assert_array_equal(below.lines[0].get_ydata(), model.active_size_)
     assert below.get_xscale() == "log"

@@ -38,7 +38,7 @@ def test_a_second_fit_does_not_keep_what_select_measured_on_the_first(tmp_path):
     X, y, qid = toy()
     model = RankSVMPath(graph="reduced").fit(X, y, qid).select(X, y, qid)
     model.set_params(graph="full").fit(X, y, qid)
-    assert not hasattr(model, "path_error_")
+    assert not hasattr(model, "scores_")
     model.save(tmp_path / "model")
     assert rankwise.load_model(tmp_path / "model").alpha_ == model.alpha_
 
@@ -76,5 +76,5 @@ def test_an_interrupt_keeps_the_path_as_far_as_it_goes():
         part = RankSVMPath().fit(X, y, qid, on_event=interrupt)
     whole = RankSVMPath().fit(X, y, qid)
     assert 0 < part.n_events_ < whole.n_events_
-    np.testing.assert_array_equal(part.alphas_, whole.alphas_[: len(part.alphas_)])
+    np.testing.assert_array_equal(part.alphas_, whole.alphas_[-len(part.alphas_) :])
     np.testing.assert_allclose(part.predict(X), whole.predict(X, alpha=part.alpha_), atol=1e-12)

@@ -14,6 +14,7 @@ from rankwise import (
     ParameterError,
     RankRLS,
     RankRLSCV,
+    RankSVM,
     RankSVMCV,
     RankSVMPath,
 )
@@ -80,7 +81,7 @@ def test_folds_of_one_global_ranking_are_rows_dealt_out_by_label(choice):
             model = RankRLS(alpha=alpha).fit(X[rest], y[rest])
             errors.append(pairwise_error(y[left], model.predict(X[left])))
         assert choice.scores_[0, a] == pytest.approx(np.mean(errors))
-    assert choice.cv_ == "leave-fold-out"
+    assert choice.cv_ == "4 folds of rows"
     alone = RankRLS(alpha=choice.best_["alpha"]).fit(X, y)
     np.testing.assert_allclose(choice.predict(X), alone.predict(X), rtol=1e-6)
 
@@ -99,6 +100,73 @@ def test_an_eval_set_is_used_when_there_is_one():
         np.testing.assert_allclose(model.scores_[0], expected)
         assert model.cv_ == "eval_set"
         assert model.predict(V).shape == (50,)
+
+
+@pytest.mark.parametrize("kind", [RankRLSCV, KernelRankRLSCV])
+def test_early_stopping_is_a_choice_of_conjugate_gradient(kind):
+    X, y, qid = ranking(m=60)
+    held = ranking(m=50, seed=1)
+    model = kind(alphas=ALPHAS, early_stopping=True).fit(X, y, qid, eval_set=held)
+    assert model.solver_ == "cg"
+    assert model.best_score_ == model.surface_.min() == model.readings_["hybrid"]["score"]
+    with pytest.raises(ParameterError, match="early_stopping needs solver='cg' or 'auto'"):
+        kind(early_stopping=True, solver="closed").fit(X, y, qid, eval_set=held)
+
+
+@pytest.mark.parametrize("n_queries, cv", [(3, "3 folds of queries"), (1, "5 folds of rows")])
+def test_folds_are_as_many_as_there_can_be(n_queries, cv):
+    X, y, _ = ranking(m=30)
+    qid = np.arange(30) % n_queries
+    for model in (RankSVMCV([0.1, 1.0]), RankRLSCV(ALPHAS, solver="cg")):
+        assert model.fit(X, y, qid).cv_ == cv
+
+
+@pytest.mark.parametrize("model", [RankRLSCV(ALPHAS), KernelRankRLSCV(ALPHAS), RankSVMCV(ALPHAS)], ids=str)
+def test_pairs_are_chosen_on_folds_without_being_asked(model):
+    X, y, _ = ranking(m=30)
+    pairs = [(i, j) for i, j in zip(range(0, 30, 2), range(1, 30, 2), strict=True)]
+    pairs = [(i, j) if y[i] > y[j] else (j, i) for i, j in pairs]
+    assert model.fit_preferences(X, pairs).cv_ == "5 folds of pairs"
+
+
+@pytest.mark.parametrize(
+    "model, settings",
+    [
+        (RankRLSCV(ALPHAS, cv=2, ties=("keep", "drop")), 2),
+        (RankRLSCV(ALPHAS, weighting=("example", "pair", "query")), 3),
+        (KernelRankRLSCV(ALPHAS, kernel="linear", gamma=(1.0, 2.0), ties=("keep", "drop")), 2),
+        (KernelRankRLSCV(ALPHAS, gamma=(0.1, 1.0), solver="cg", cv=2), 2),
+        (RankSVMCV(ALPHAS, cv=2, loss=("hinge", "squared_hinge"), weighting=("query", "pair")), 4),
+    ],
+    ids=str,
+)
+def test_progress_names_the_setting_and_ends_at_one(model, settings):
+    seen = []
+    model.fit(*ranking(), on_progress=seen.append)
+    done = [step.done for step in seen]
+    assert done == sorted(done)
+    assert done[-1] == 1.0
+    assert len(model.settings_) == settings
+    assert [step.setting for step in seen if step.setting not in model.settings_] == []
+    assert all(setting in [step.setting for step in seen] for setting in model.settings_)
+
+
+def test_leave_query_out_of_one_global_ranking_is_refused():
+    X, y, _ = ranking()
+    for model in (RankRLSCV(cv="leave-query-out"), RankSVMCV(cv="leave-query-out")):
+        with pytest.raises(DataError, match="leaves nothing to learn from; use cv='leave-pair-out'"):
+            model.fit(X, y)
+
+
+def test_leave_query_out_of_ranksvm_refits_without_each_query():
+    X, y, qid = ranking(m=40)
+    model = RankSVMCV([0.1], cv="leave-query-out", tol=1e-6).fit(X, y, qid)
+    expected = np.empty(40)
+    for q in np.unique(qid):
+        rest = qid != q
+        expected[~rest] = RankSVM(0.1, tol=1e-6).fit(X[rest], y[rest], qid[rest]).predict(X[~rest])
+    assert model.cv_ == "leave-query-out"
+    assert model.scores_[0, 0] == pytest.approx(pairwise_error(y, expected, qid), abs=0.01)
 
 
 def test_kernel_parameters_are_a_further_axis():
@@ -144,7 +212,7 @@ def test_a_saved_choice_is_loaded_whole(tmp_path):
         ({"alphas": ["a"]}, "'alphas' parameter must be a sequence of numbers"),
         ({"alphas": [1.0, -1.0]}, "'alphas' parameter must hold finite numbers of at least 0; got -1"),
         ({"cv": None}, "cv=None chooses alpha on an eval_set; pass one to fit, or set cv"),
-        ({"cv": "loo"}, "'cv' parameter must be 'leave-query-out', 'leave-pair-out'.*; got 'loo'"),
+        ({"cv": "loo"}, "'cv' parameter must be 'auto', 'leave-query-out', 'leave-pair-out'.*; got 'loo'"),
         ({"cv": 77}, "'cv' parameter must be between 2 and the number of queries, 6; got 77"),
         ({"cv": 0.5}, "'cv' parameter must be a number of folds or a splitter; got 0.5"),
         ({"ties": ()}, "'ties' parameter offers no value to choose from"),

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows
+from rankwise.solvers.cg_result import Stop
+from rankwise.solvers.held_out import HeldOut
 from rankwise.solvers.shifted_cg import shifted_cg
-from rankwise.solvers.surface import Stop, Validation
 
 ALPHAS = 2.0 ** np.arange(-6, 7)
 
@@ -42,7 +43,10 @@ def problem():
         "product": design.normal_operator(F),
         "right": design.adjoint(F.laplacian(y)),
         "A": design.difference_system(F, F.apply(y))[0],
-        "validation": Validation(lambda w: X_val @ w, lambda f: float(((f - noisy) ** 2).mean())),
+        "judged": {
+            "held_out": HeldOut(X_val, lambda f: float(((f - noisy) ** 2).mean())),
+            "scores": lambda w: X_val @ w,
+        },
         "X_val": X_val,
     }
 
@@ -84,12 +88,12 @@ def test_tight_tolerance_reaches_the_closed_form(problem):
 
 
 def test_the_surface_is_the_measure_of_every_iterate(problem):
-    validation = problem["validation"]
-    result = shifted_cg(problem["product"], problem["right"], ALPHAS, validation=validation)
+    judged = problem["judged"]
+    result = shifted_cg(problem["product"], problem["right"], ALPHAS, **judged)
     for k, alpha in enumerate(ALPHAS):
         n_iter = int(result.n_iter[k])
         scores = alone(problem, alpha, n_iter) @ problem["X_val"].T
-        expected = [validation.measure(row) for row in scores]
+        expected = [judged["held_out"].measure(row) for row in scores]
         np.testing.assert_allclose(result.surface.values[k, :n_iter], expected, rtol=1e-6)
         assert (result.surface.values[k, n_iter:] == result.surface.values[k, n_iter - 1]).all()
 
@@ -97,21 +101,19 @@ def test_the_surface_is_the_measure_of_every_iterate(problem):
 @pytest.mark.parametrize("n_alphas", [1, 13])
 def test_products_are_as_many_as_iterations_whatever_the_number_of_alphas(problem, n_alphas):
     product = Counted(problem["product"])
-    scores = Counted(problem["validation"].scores)
-    validation = dataclasses.replace(problem["validation"], scores=scores)
-    result = shifted_cg(product, problem["right"], ALPHAS[:n_alphas], validation=validation)
+    scores = Counted(problem["judged"]["scores"])
+    judged = problem["judged"] | {"scores": scores}
+    result = shifted_cg(product, problem["right"], ALPHAS[:n_alphas], **judged)
     assert product.calls == result.n_iterations
     assert scores.calls == result.n_iterations + 1
     assert abs(result.n_iterations - len(alone(problem, ALPHAS[0]))) <= 1
 
 
 def test_early_stopping_keeps_the_best_before_patience_runs_out(problem):
-    product, right, validation = (problem[name] for name in ("product", "right", "validation"))
+    product, right, judged = (problem[name] for name in ("product", "right", "judged"))
     for patience in (1, 3, 10):
-        full = shifted_cg(product, right, [0.0, 1.0], validation=validation, patience=patience, tol=1e-12)
-        early = shifted_cg(
-            product, right, [0.0], validation=validation, patience=patience, stop_early=True, tol=1e-12
-        )
+        full = shifted_cg(product, right, [0.0, 1.0], **judged, patience=patience, tol=1e-12)
+        early = shifted_cg(product, right, [0.0], **judged, patience=patience, stop_early=True, tol=1e-12)
         errors = full.surface.values[0]
         best = 0
         while (errors[best + 1 : best + 1 + patience] < errors[best]).any():
@@ -126,7 +128,7 @@ def test_early_stopping_keeps_the_best_before_patience_runs_out(problem):
 
 
 def test_the_readings_are_the_best_of_their_kind(problem):
-    result = shifted_cg(problem["product"], problem["right"], ALPHAS, validation=problem["validation"])
+    result = shifted_cg(problem["product"], problem["right"], ALPHAS, **problem["judged"])
     surface = result.surface
     assert result.tikhonov().value == surface.values[:, -1].min()
     assert result.hybrid().value == surface.best_value.min() <= result.by_iteration().value
@@ -139,9 +141,10 @@ def test_the_readings_are_the_best_of_their_kind(problem):
 
 def test_a_measure_to_maximize_gives_the_same_readings(problem):
     run = {"product": problem["product"], "right": problem["right"], "alphas": ALPHAS}
-    low = problem["validation"]
-    high = Validation(low.scores, lambda f: -low.measure(f), higher_is_better=True)
-    one, other = shifted_cg(**run, validation=low), shifted_cg(**run, validation=high)
+    low = problem["judged"]["held_out"]
+    high = HeldOut(low.X, lambda f: -low.measure(f), higher_is_better=True)
+    scores = problem["judged"]["scores"]
+    one, other = (shifted_cg(**run, held_out=judge, scores=scores) for judge in (low, high))
     for reading in ("tikhonov", "by_iteration", "hybrid"):
         np.testing.assert_array_equal(getattr(one, reading)().solution, getattr(other, reading)().solution)
 
@@ -149,7 +152,7 @@ def test_a_measure_to_maximize_gives_the_same_readings(problem):
 @pytest.mark.parametrize("stop_at", [1, 7, 11])
 def test_a_run_taken_up_again_gives_the_same_bits(problem, stop_at):
     run = {"product": problem["product"], "right": problem["right"], "alphas": ALPHAS}
-    run["validation"] = problem["validation"]
+    run |= problem["judged"]
     whole = shifted_cg(**run)
     saved = []
 
@@ -199,7 +202,7 @@ def test_a_product_that_is_not_finite_ends_the_run_with_the_last_finite_iterates
         calls.append(v)
         return problem["product"](v) if len(calls) < 5 else np.full_like(v, np.nan)
 
-    result = shifted_cg(failing, problem["right"], [0.5], validation=problem["validation"])
+    result = shifted_cg(failing, problem["right"], [0.5], **problem["judged"])
     assert result.stop is Stop.NOT_FINITE
     assert result.n_iterations == 4
     np.testing.assert_allclose(result.solutions[0], alone(problem, 0.5, 4)[-1], rtol=1e-9)

@@ -88,7 +88,7 @@ def test_the_objective_is_a_general_solvers_optimum(kernel, graph, weighting):
     X, y, qid = toy()
     pairs = GRAPHS[graph](group_rows(qid, len(y)), y, weighting=weighting)
     K = kernel_matrix(X, kernel)
-    path = ranking_svm_path(K, pairs, min_level=down_to(1e-3))
+    path = ranking_svm_path(K, pairs, reach=1e-3)
     assert_optimal_everywhere(path, K)
     for level in levels_between(path, 4, seed=1):
         ours = dual_value(K, pairs, path.multipliers_at(level), level)
@@ -109,7 +109,7 @@ def test_heavy_degeneracy_is_solved_exactly(rows, kernel, graph):
     K = kernel_matrix(X, kernel)
     pairs = GRAPHS[graph](one_query(len(y)), y)
     try:
-        path = ranking_svm_path(K, pairs, min_level=down_to(1e-3))
+        path = ranking_svm_path(K, pairs, reach=1e-3)
     except DataError as error:
         assert "cancel out" in str(error)  # noqa: PT017
         assert np.abs(K @ pairs.adjoint(pairs.weight)).max() < 1e-10
@@ -126,7 +126,7 @@ def test_a_rate_that_is_zero_but_for_rounding_makes_no_step_of_its_own():
     rows += [(1, 1, 1), (1, 1, 2), (2, 0, 0), (2, 1, 0), (2, 1, 0), (1, 1, 2)]
     data = np.array(rows, dtype=float)
     pairs = reduced_graph(one_query(len(data)), data[:, 2])
-    path = ranking_svm_path(kernel_matrix(data[:, :2], "poly"), pairs, min_level=down_to(1e-3))
+    path = ranking_svm_path(kernel_matrix(data[:, :2], "poly"), pairs, reach=1e-3)
     assert (np.diff(path.levels) < 0).all()
 
 
@@ -141,7 +141,7 @@ def test_real_data_with_duplicated_rows(shared_data, name, kernel, graph):
     label = 0 if name == "auto_mpg.csv" else -1
     X, y = np.delete(table, label, axis=1), table[:, label]
     K = kernel_matrix((X - X.mean(axis=0)) / X.std(axis=0), kernel)
-    path = ranking_svm_path(K, GRAPHS[graph](one_query(len(y)), y), min_level=down_to(1e-2))
+    path = ranking_svm_path(K, GRAPHS[graph](one_query(len(y)), y), reach=1e-2)
     assert_optimal_everywhere(path, K, count=50)
 
 
@@ -153,7 +153,7 @@ def test_kernels_that_are_singular_but_for_rounding_stay_within_tolerance(gamma,
     y = np.round(X[:, 0] + 0.3 * rng.normal(size=60))
     K = np.ascontiguousarray(pairwise_kernels(X, metric="rbf", gamma=gamma))
     assert np.linalg.matrix_rank(K) < 30
-    path = ranking_svm_path(K, GRAPHS[graph](one_query(60), y), min_level=down_to(1e-5))
+    path = ranking_svm_path(K, GRAPHS[graph](one_query(60), y), reach=1e-5)
     assert_optimal_everywhere(path, K)
 
 
@@ -162,7 +162,7 @@ def test_pairs_that_are_not_watched_are_not_missed(kernel):
     X, y, _ = toy(n=110, levels=6)
     K, graph = kernel_matrix(X, kernel), full_graph(one_query(110), y)
     assert graph.n_pairs > 4000
-    path = ranking_svm_path(K, graph, min_level=down_to(0.05))
+    path = ranking_svm_path(K, graph, reach=0.05)
     assert_optimal_everywhere(path, K)
 
 
@@ -170,16 +170,14 @@ def test_the_path_is_the_same_for_any_number_of_threads():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1100, 4))
     K, graph = kernel_matrix(X, "rbf"), reduced_graph(one_query(1100), np.round(X[:, 0]))
-    one, two = (ranking_svm_path(K, graph, min_level=down_to(0.2), n_threads=n) for n in (1, 2))
+    one, two = (ranking_svm_path(K, graph, reach=0.2, n_threads=n) for n in (1, 2))
     np.testing.assert_array_equal(one.levels, two.levels)
     np.testing.assert_array_equal(one.changes, two.changes)
 
 
 def test_multipliers_are_continuous_across_breakpoints():
     X, y, qid = toy(seed=3)
-    path = ranking_svm_path(
-        kernel_matrix(X, "rbf"), full_graph(group_rows(qid, len(y)), y), min_level=down_to(1e-2)
-    )
+    path = ranking_svm_path(kernel_matrix(X, "rbf"), full_graph(group_rows(qid, len(y)), y), reach=1e-2)
     for t in range(1, path.n_breakpoints - 1):
         level = path.levels[t]
         gaps = [path.levels[t - 1] - level, level - path.levels[t + 1]]
@@ -192,7 +190,7 @@ def test_multipliers_are_continuous_across_breakpoints():
 def test_the_first_breakpoint_is_where_the_first_pair_reaches_the_margin():
     X, y, qid = toy(seed=4)
     K, graph = kernel_matrix(X, "rbf"), full_graph(group_rows(qid, len(y)), y)
-    path = ranking_svm_path(K, graph, min_level=down_to(0.5))
+    path = ranking_svm_path(K, graph, reach=0.5)
     scores = K @ graph.adjoint(graph.weight)
     assert path.levels[0] == pytest.approx(max(graph.differences(scores)))
     assert (path.multipliers_at(2 * path.levels[0]) == graph.weight).all()
@@ -201,7 +199,7 @@ def test_the_first_breakpoint_is_where_the_first_pair_reaches_the_margin():
 def test_a_separable_problem_ends_with_its_hard_margin_solution():
     X = np.arange(5.0)[:, None]
     K, graph = X @ X.T, full_graph(one_query(5), X[:, 0])
-    path = ranking_svm_path(K, graph, min_level=down_to(1e-9))
+    path = ranking_svm_path(K, graph, reach=1e-9)
     assert path.complete
     for level in (path.levels[-1], 1e-3 * path.levels[-1]):
         assert X[:, 0] @ path.coefficients_at(level) == pytest.approx(1.0)
@@ -211,13 +209,13 @@ def test_cycles_in_the_users_pairs_are_noise():
     X, _, _ = toy(n=8)
     graph = explicit_graph(check_pairs([[0, 1], [1, 2], [2, 0], [3, 4], [4, 3], [5, 6], [5, 6]], 8), 8)
     K = kernel_matrix(X, "rbf")
-    assert_optimal_everywhere(ranking_svm_path(K, graph, min_level=down_to(1e-3)), K)
+    assert_optimal_everywhere(ranking_svm_path(K, graph, reach=1e-3), K)
 
 
 def test_contradictory_duplicates_stay_at_their_box():
     X = np.array([[0.0], [0.0], [1.0]])
     K, graph = X @ X.T, full_graph(one_query(3), np.array([0.0, 1.0, 2.0]), weighting=Weighting.PAIR)
-    path = ranking_svm_path(K, graph, min_level=down_to(1e-3))
+    path = ranking_svm_path(K, graph, reach=1e-3)
     assert_optimal_everywhere(path, K)
     a = path.multipliers_at(path.levels[-1])
     assert a[(graph.better == 1) & (graph.worse == 0)] == 1.0
@@ -226,13 +224,13 @@ def test_contradictory_duplicates_stay_at_their_box():
 def test_nothing_to_learn_is_said():
     graph = explicit_graph(check_pairs([[0, 1], [1, 0]], 2), 2)
     with pytest.raises(DataError, match="cancel out"):
-        ranking_svm_path(np.eye(2), graph, min_level=down_to(0.1))
+        ranking_svm_path(np.eye(2), graph, reach=0.1)
 
 
 def test_a_path_cut_short_is_valid_as_far_as_it_goes():
     X, y, qid = toy()
     K, graph = kernel_matrix(X, "rbf"), full_graph(group_rows(qid, len(y)), y)
-    path = ranking_svm_path(K, graph, min_level=down_to(1e-3), max_events=10)
+    path = ranking_svm_path(K, graph, reach=1e-3, max_events=10)
     assert not path.converged
     assert path.n_breakpoints == 11
     assert "max_events=10" in path.message
@@ -248,7 +246,7 @@ def test_a_nearly_constant_kernel_keeps_its_digits(gamma, make_graph):
     x = rng.normal(size=(60, 1))
     y = np.round(2 * x[:, 0] + rng.normal(size=60))
     K, graph = np.exp(-gamma * (x - x.T) ** 2), make_graph(one_query(60), y)
-    path = ranking_svm_path(K, graph, min_level=lambda first: 1e-6 * first)
+    path = ranking_svm_path(K, graph, reach=1e-6)
     assert path.converged
     assert path.violations.max() < 1e-10
     levels = np.exp(rng.uniform(np.log(path.levels[-1]), np.log(path.levels[0]), 40))
@@ -260,10 +258,7 @@ def test_what_all_rows_have_in_common_changes_nothing():
     X = rng.normal(size=(40, 3))
     y = np.round(X[:, 0] + rng.normal(size=40))
     graph = full_graph(one_query(40), y)
-    near, far = (
-        ranking_svm_path(rows @ rows.T, graph, min_level=lambda first: 0.01 * first)
-        for rows in (X, X + 1000.0)
-    )
+    near, far = (ranking_svm_path(rows @ rows.T, graph, reach=0.01) for rows in (X, X + 1000.0))
     np.testing.assert_allclose(near.levels[0], far.levels[0], rtol=1e-8)
     assert far.converged
     level = 0.1 * near.levels[0]

@@ -37,17 +37,13 @@ class Weighting(StrEnum):
 
 
 class Solver(StrEnum):
-    """How RankRLS is solved: in the space of features, in that of rows, or by conjugate gradient."""
+    """How RankRLS is solved: for weights of features, for coefficients of rows, or by conjugate gradient.
 
-    AUTO = "auto"
-    PRIMAL = "primal"
-    DUAL = "dual"
-    CG = "cg"
-
-
-class KernelSolver(StrEnum):
-    """How kernel RankRLS is solved: by decompositions, or by conjugate gradient on products."""
+    "closed" is the cheaper one of the first two, "auto" the cheapest of all that memory can hold.
+    """
 
     AUTO = "auto"
     CLOSED = "closed"
+    PRIMAL = "primal"
+    DUAL = "dual"
     CG = "cg"

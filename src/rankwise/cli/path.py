@@ -111,17 +111,16 @@ def _report(ranker: RankSVMPath, column: str, seconds: float, json: bool) -> Non
                 "alphas": ranker.alphas_,
                 "active_size": ranker.active_size_,
                 "violation": ranker.violation_,
-                "measured": ranker.path_error_,
+                "scores": ranker.scores_,
             }
         )
         return
     shown = _spread(ranker)
     rows = [
         (
-            int(t),
             f"{ranker.alphas_[t]:.4g}{' *' if ranker.alphas_[t] == ranker.alpha_ else ''}",
             int(ranker.active_size_[t]),
-            float(ranker.path_error_[t]),
+            float(ranker.scores_[t]),
         )
         for t in shown
     ]
@@ -129,7 +128,7 @@ def _report(ranker: RankSVMPath, column: str, seconds: float, json: bool) -> Non
         f"{ranker.n_pairs_} pairs, {ranker.n_events_} events in {seconds:.2f} s; the optimality conditions "
         f"hold within {ranker.violation_.max():.1e}; * chosen: alpha = {ranker.alpha_:.6g}"
     )
-    show_table("Path", ["breakpoint", "alpha", "on margin", column], rows, note)
+    show_table("Path", ["alpha", "on margin", column], rows, note)
 
 
 def _spread(ranker: RankSVMPath) -> list[int]:
@@ -137,7 +136,7 @@ def _spread(ranker: RankSVMPath) -> list[int]:
     import numpy as np
 
     wanted = np.geomspace(ranker.alphas_[0], ranker.alphas_[-1], ROWS_SHOWN)
-    nearest = np.searchsorted(-ranker.alphas_, -wanted).clip(0, ranker.n_events_)
+    nearest = np.searchsorted(ranker.alphas_, wanted).clip(0, ranker.n_events_)
     chosen = int(np.argmax(ranker.alphas_ == ranker.alpha_))
     return sorted({*nearest.tolist(), chosen})
 

@@ -32,8 +32,8 @@ def run(
     cv: Annotated[
         str | None,
         options.of_learner(
-            "leave-query-out (the default), leave-pair-out or a number of folds (ranksvm and --pairs: 5 by "
-            "default)."
+            "auto (the default), leave-query-out, leave-pair-out or a number of folds; auto leaves queries "
+            "out where that is exact, and draws 5 folds elsewhere (ranksvm, --pairs, conjugate gradient)."
         ),
     ] = None,
     ties: Annotated[str | None, options.of_learner("keep, drop, or keep,drop to choose.")] = None,
@@ -64,10 +64,8 @@ def run(
     from rankwise.cli.inputs import Reading, check_model_output, split_list
 
     check_model_output(model)
-    if pairs is not None:
-        if validation is not None:
-            raise ParameterError("--pairs chooses on folds of the preferences; leave out --validation.")
-        cv = cv or "5"
+    if pairs is not None and validation is not None:
+        raise ParameterError("--pairs chooses on folds of the preferences; leave out --validation.")
     given = {
         "alphas": None if alphas is None else parse_numbers(alphas),
         "cv": int(cv) if cv is not None and cv.lstrip("-").isdecimal() else cv,

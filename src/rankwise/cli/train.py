@@ -36,7 +36,7 @@ def run(
     weighting: Annotated[str | None, options.of_learner("What counts alike: example, pair or query.")] = None,
     solver: Annotated[
         str | None,
-        options.of_learner("rankrls: auto, primal, dual or cg; kernel-rankrls: auto, closed or cg."),
+        options.of_learner("auto, closed, primal, dual or cg."),
     ] = None,
     kernel: Annotated[str | None, options.of_learner("rbf, linear or polynomial.")] = None,
     gamma: Annotated[
@@ -143,8 +143,8 @@ def fit(ranker: Any, data: RankingData, validation: RankingData | None = None) -
     if validation is not None and "eval_set" in takes:
         more["eval_set"] = (validation.X, validation.y, validation.qid)
     with progress(f"Training {type(ranker).__name__}") as advance:
-        if "on_alpha" in takes:
-            more["on_alpha"] = lambda step: advance(step.done)
+        if "on_progress" in takes:
+            more["on_progress"] = lambda step: advance(step.done)
         ranker.fit(data.X, data.y, data.qid, **more)
     record_features(ranker, data)
 

@@ -4,21 +4,64 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 
-from rankwise.errors import DataError
-from rankwise.estimators.explanation import Explanation
+from rankwise.errors import DataError, warn_caller
 from rankwise.operators.design import MatrixDesign
 from rankwise.persist.fields import Fields, array, value
 from rankwise.persist.models import Saveable
 from rankwise.preferences.queries import group_rows
+from rankwise.solvers.hinge_result import HingeResult
 from rankwise.types import AnyArray, Floats, Ints, Matrix
 from rankwise.validation import check_rows
+
+# What fits with held-out rows measure on them.
+HELD_OUT_STATE: Fields = (
+    value("validation_score_", float, optional=True),
+    value("best_iter_", int, optional=True),
+    array("validation_curve_", "iterations", optional=True),
+)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The difference of two rows' scores as an exact sum of contributions.
+
+    Attributes
+    ----------
+    difference : float
+        Score of row i minus score of row j.
+    contributions : Floats, shape (p,)
+        What each feature (or, for kernels, each basis vector) adds to the difference; they sum to it.
+    names : array of str, shape (p,)
+    """
+
+    difference: float
+    contributions: Floats
+    names: AnyArray
+
+    def top(self, k: int = 10) -> list[tuple[str, float]]:
+        """The k largest contributions in size, largest first."""
+        order = np.argsort(-np.abs(self.contributions), kind="stable")[:k]
+        return [(str(self.names[c]), float(self.contributions[c])) for c in order]
+
+    def __str__(self) -> str:
+        lines = [f"score difference {self.difference:+.6g}"]
+        top = self.top()
+        width = max(len(name) for name, _ in top)
+        lines += [f"  {name:<{width}}  {value:+.6g}" for name, value in top]
+        rest = len(self.contributions) - len(top)
+        if rest:
+            others = float(self.contributions.sum()) - sum(value for _, value in top)
+            lines.append(f"  {rest} others  {others:+.6g}")
+        return "\n".join(lines)
 
 
 class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
@@ -30,6 +73,11 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
 
     __metadata_request__fit = {"qid": True, "sample_weight": True}  # noqa: RUF012
     __metadata_request__score = {"qid": True, "sample_weight": True}  # noqa: RUF012
+
+    # Set by rankers that are given rows to measure themselves on.
+    validation_score_: float
+    validation_curve_: Floats
+    best_iter_: int
 
     # What `save` writes and `load_model` sets; subclasses add theirs (see `rankwise.persist.fields`).
     _fitted_state: Fields = (
@@ -65,6 +113,10 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
         """Drop what an earlier fit has set, lest a part of it outlives the next one or its failure."""
         for field in self._fitted_state:
             self.__dict__.pop(field.name, None)
+
+    @abstractmethod
+    def _set_function(self, space: Any, coef: Floats) -> None:
+        """Set the attributes of the function of a space with these coefficients."""
 
     @abstractmethod
     def _scores(self, rows: Matrix) -> Floats:
@@ -110,6 +162,9 @@ class LinearRanker(Ranker):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_")
 
+    def _set_function(self, space: Any, coef: Floats) -> None:
+        self.coef_ = np.ascontiguousarray(coef)
+
     def _scores(self, rows: Matrix) -> Floats:
         return MatrixDesign(rows).scores(np.asarray(self.coef_.T, dtype=np.float64))
 
@@ -119,3 +174,29 @@ class LinearRanker(Ranker):
         dense = np.asarray(pair.toarray() if sparse.issparse(pair) else pair, dtype=np.float64)
         default = np.array([f"x{k}" for k in range(len(self.coef_))], dtype=object)
         return self.coef_ * (dense[0] - dense[1]), getattr(self, "feature_names_in_", default)
+
+
+class CertifiedRanker(LinearRanker):
+    """A linear ranker with a proof of how near the minimum of its objective it is."""
+
+    objective_: float
+    gap_: float
+    n_iter_: int
+    n_products_: int
+
+    _fitted_state: Fields = (
+        *LinearRanker._fitted_state,
+        value("objective_", float),
+        value("gap_", float),
+        value("n_iter_", int),
+        value("n_products_", int),
+    )
+
+    def _set_result(self, result: HingeResult) -> None:
+        self.coef_ = result.coef
+        self.objective_, self.gap_ = result.objective, result.gap
+        self.n_iter_, self.n_products_ = max(1, result.n_iter), result.n_products
+
+    def _warn_unless_converged(self, result: HingeResult) -> None:
+        if result.complaint is not None:
+            warn_caller(result.complaint, ConvergenceWarning)

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from rankwise.errors import DataError, ParameterError, warn_caller
 from rankwise.estimators.base import Ranker
-from rankwise.operators.kernel import (
-    BasisFeatures,
-    Kernel,
-    KernelFunction,
-    KernelName,
-    basis_features,
-    check_kernel_fits,
-    check_kernel_matrix,
-    row_blocks,
-)
+from rankwise.operators.kernel import Kernel, KernelFunction, KernelName, row_blocks
 from rankwise.persist.fields import Fields, array, rows, value
 from rankwise.types import AnyArray, Floats, Ints, Matrix
-from rankwise.validation import check_choice, check_number, check_products
+from rankwise.validation import check_choice, check_number
 
-# Rows with smaller kernel values than this are strangers to each other; so many rows are asked.
+# Rows whose kernel value is below this have nothing to do with each other; this many rows are looked at.
 FAR_APART = 1e-6
-ROWS_ASKED = 64
+ROWS_SAMPLED = 64
 
 
 class KernelRanker(Ranker):
@@ -56,15 +46,24 @@ class KernelRanker(Ranker):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "dual_coef_")
 
+    def _set_function(self, space: Any, coef: Floats) -> None:
+        self.basis_indices_ = space.basis_indices
+        self.rank_ = len(self.basis_indices_)
+        kernel = space.kernel
+        self.gamma_, self.degree_, self.coef0_ = kernel.gamma, kernel.degree, kernel.coef0
+        if kernel.function is not KernelName.PRECOMPUTED:
+            self.basis_ = space.basis
+        self.dual_coef_ = np.ascontiguousarray(coef)
+
     def _scores(self, rows: Matrix) -> Floats:
         """With ``kernel="precomputed"``, a row holds its kernel values against all training rows."""
         return self._scores_with(self.dual_coef_, rows)
 
     def _scores_with(self, coefficients: Floats, rows: Matrix) -> Floats:
-        """Scores from the coefficients of one target or several, one a row.
+        """Scores from the coefficients of one target, or of several, one per row.
 
-        Computed in blocks, so that memory stays small for any number of rows. Those of one target row by row:
-        products with a matrix round by the place of a row, and equal rows would not be tied.
+        Computed in blocks, so that memory stays small for any number of rows; for one target row by row,
+        because products with a matrix round by the place of a row, and equal rows would not be tied.
         """
         scores = np.empty((rows.shape[0], *coefficients.shape[:-1]))
         for place in row_blocks(rows.shape[0], len(self.basis_indices_)):
@@ -76,7 +75,7 @@ class KernelRanker(Ranker):
     def _contributions(self, pair: Matrix) -> tuple[Floats, AnyArray]:
         if self.dual_coef_.ndim != 1:
             raise DataError(
-                f"explain needs one score a row; this model predicts {len(self.dual_coef_)} targets."
+                f"explain needs one score per row; this model predicts {len(self.dual_coef_)} targets."
             )
         values = self._kernel_values(pair)
         names = np.array([f"training row {row}" for row in self.basis_indices_], dtype=object)
@@ -90,37 +89,14 @@ class KernelRanker(Ranker):
         return kernel(X, self.basis_)
 
     def _kernel_columns(self, X: Matrix) -> Floats:
-        """The same values the other way round, basis rows by rows, in C order."""
+        """The same values transposed, in C order."""
         kernel = self._fitted_kernel()
         if kernel.function is KernelName.PRECOMPUTED:
             return np.ascontiguousarray(self._kernel_values(X).T)
         return np.ascontiguousarray(kernel(self.basis_, X))
 
-    def _checked_kernel(self, X: Matrix) -> Kernel:
-        """The kernel that the parameters name, for these training rows; sets the parameters used."""
-        function = check_kernel(self.kernel)
-        self.gamma_ = (
-            1.0 / X.shape[1] if self.gamma is None else check_number("gamma", self.gamma, minimum=0.0)
-        )
-        self.degree_ = check_number("degree", self.degree, minimum=0.0)
-        if function is KernelName.POLYNOMIAL and not self.degree_.is_integer():
-            raise ParameterError(
-                "The 'degree' parameter must be a whole number, since other powers of inner products are not "
-                f"positive semi-definite; got {self.degree!r}."
-            )
-        self.coef0_ = check_number("coef0", self.coef0, minimum=0.0)
-        if function is KernelName.PRECOMPUTED and X.shape[0] != X.shape[1]:
-            raise DataError(
-                f"With kernel='precomputed', X must be the square matrix of kernel values between the "
-                f"training rows; got shape {X.shape}."
-            )
-        kernel = Kernel(function, self.gamma_, self.degree_, self.coef0_)
-        if function is KernelName.RBF:
-            _warn_if_far_apart(X, kernel)
-        return kernel
-
     def _fitted_kernel(self) -> Kernel:
-        return Kernel(check_kernel(self.kernel), self.gamma_, self.degree_, self.coef0_)
+        return Kernel(_checked_function(self.kernel), self.gamma_, self.degree_, self.coef0_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -129,75 +105,39 @@ class KernelRanker(Ranker):
         return tags
 
 
-def features_of_basis(X: Matrix, kernel: Kernel, chosen: Ints) -> BasisFeatures:
-    """The features of paper B: those whose inner products are the kernel's on the span of the chosen rows."""
-    precomputed = kernel.function is KernelName.PRECOMPUTED
-    basis = X[chosen]
-    K_RR = np.asarray(basis[:, chosen], dtype=np.float64) if precomputed else kernel(basis, basis)
-    if _needs_check(kernel):
-        check_kernel_matrix(K_RR, _matrix_name(kernel))
+def checked_kernel(function: object, gamma: Any, degree: Any, coef0: Any, X: Matrix) -> Kernel:
+    """The kernel that parameters name, for these training rows."""
+    kernel = Kernel(
+        _checked_function(function),
+        1.0 / X.shape[1] if gamma is None else check_number("gamma", gamma, minimum=0.0),
+        check_number("degree", degree, minimum=0.0),
+        check_number("coef0", coef0, minimum=0.0),
+    )
+    if kernel.function is KernelName.POLYNOMIAL and not kernel.degree.is_integer():
+        raise ParameterError(
+            "The 'degree' parameter must be a whole number, since other powers of inner products are not "
+            f"positive semi-definite; got {degree!r}."
+        )
+    if kernel.function is KernelName.PRECOMPUTED and X.shape[0] != X.shape[1]:
+        raise DataError(
+            f"With kernel='precomputed', X must be the square matrix of kernel values between the "
+            f"training rows; got shape {X.shape}."
+        )
+    if kernel.function is KernelName.RBF:
+        _warn_if_far_apart(X, kernel)
+    return kernel
 
-    def against(place: slice, kept: Ints) -> Floats:
-        return np.asarray(X[place][:, chosen[kept]]) if precomputed else kernel(X[place], basis[kept])
 
-    return basis_features(K_RR, against, X.shape[0])
-
-
-def kernel_matrix(X: Matrix, kernel: Kernel, remedy: str) -> Floats:
-    """The kernel values between all rows, checked if they are the user's; `remedy` if they do not fit."""
-    if kernel.function is not KernelName.PRECOMPUTED:
-        check_kernel_fits(X.shape[0], remedy)
-    K = np.ascontiguousarray(kernel(X, X))
-    if _needs_check(kernel):
-        check_kernel_matrix(K, _matrix_name(kernel))
-        K = (K + K.T) / 2  # rounding may have left it a little off symmetry
-    check_products(K)
-    return K
+def _checked_function(kernel: object) -> KernelName | KernelFunction:
+    return kernel if callable(kernel) else check_choice("kernel", kernel, KernelName)
 
 
 def _warn_if_far_apart(X: Matrix, kernel: Kernel) -> None:
-    """Say so if hardly any row is near another in the kernel's eyes; a few rows from all over X tell."""
-    rows = X[np.linspace(0, X.shape[0] - 1, min(X.shape[0], ROWS_ASKED)).astype(np.int64)]
+    """Warn if the kernel finds hardly any two rows alike; a sample of rows tells."""
+    rows = X[np.linspace(0, X.shape[0] - 1, min(X.shape[0], ROWS_SAMPLED)).astype(np.int64)]
     if float(np.median(kernel(rows, rows))) < FAR_APART:
         warn_caller(
             f"With gamma={kernel.gamma:g} the rbf kernel is below {FAR_APART:g} between most rows, so hardly "
             "any row says something about another: scale the features, or choose a smaller gamma.",
             UserWarning,
         )
-
-
-def _needs_check(kernel: Kernel) -> bool:
-    """Whether a kernel's values come from the user; the others are positive semi-definite by construction."""
-    return kernel.function is KernelName.PRECOMPUTED or not isinstance(kernel.function, KernelName)
-
-
-def _matrix_name(kernel: Kernel) -> str:
-    return "The precomputed kernel" if kernel.function is KernelName.PRECOMPUTED else "The kernel function"
-
-
-def check_kernel(kernel: object) -> KernelName | KernelFunction:
-    if callable(kernel):
-        function: Callable[[Any, Any], Any] = kernel
-        return function
-    return check_choice("kernel", kernel, KernelName)
-
-
-def check_basis(basis: object, n_rows: int, random: Any) -> Ints:
-    """The training rows that a `basis` parameter stands for."""
-    if isinstance(basis, (int, np.integer)) and not isinstance(basis, bool):
-        if not 1 <= basis <= n_rows:
-            raise ParameterError(f"The 'basis' parameter must be between 1 and {n_rows} rows; got {basis}.")
-        drawn = random.choice(n_rows, int(basis), replace=False)
-        return np.sort(drawn).astype(np.int64)
-    indices = np.asarray(basis)
-    if indices.ndim != 1 or len(indices) == 0 or indices.dtype.kind not in "iu":
-        raise ParameterError(f"The 'basis' parameter must be None, an int or row numbers; got {basis!r}.")
-    outside = (indices < 0) | (indices >= n_rows)
-    if outside.any():
-        raise ParameterError(
-            f"The 'basis' parameter must hold rows 0 to {n_rows - 1}; got {indices[outside.argmax()]}."
-        )
-    values, counts = np.unique(indices, return_counts=True)
-    if (counts > 1).any():
-        raise ParameterError(f"The 'basis' parameter must not repeat rows; {values[counts.argmax()]} does.")
-    return indices.astype(np.int64)

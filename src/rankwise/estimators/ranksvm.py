@@ -8,21 +8,18 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.exceptions import ConvergenceWarning
 
-from rankwise.errors import warn_caller
-from rankwise.estimators.base import LinearRanker
-from rankwise.estimators.held_out import CURVE_STATE, HeldOut, JudgedMixin
-from rankwise.losses.hinge import HingeLoss, PairHinge, QueryHinge
+from rankwise.estimators.base import HELD_OUT_STATE, CertifiedRanker
+from rankwise.losses.hinge import HingeLoss, PairHinge, query_hinge
 from rankwise.operators.design import MatrixDesign
-from rankwise.persist.fields import Fields, value
-from rankwise.preferences.differences import QueryDifferences
+from rankwise.persist.fields import Fields
+from rankwise.selection.hold_out import hold_out_pairs, hold_out_rows
 from rankwise.solvers.bundle import minimize_bundle
-from rankwise.solvers.certified import Certified, Judge
+from rankwise.solvers.held_out import HeldOut
+from rankwise.solvers.hinge_result import EarlyStopping, HingeResult
 from rankwise.solvers.newton import minimize_newton
-from rankwise.types import Floats, Matrix, Ties, Weighting
+from rankwise.types import Floats, Matrix, Weighting
 from rankwise.validation import (
-    Problem,
     check_choice,
     check_count,
     check_flag,
@@ -39,13 +36,13 @@ class Hinge(StrEnum):
     SQUARED = "squared_hinge"
 
 
-_SOLVERS: dict[Hinge, Callable[..., Certified]] = {
+_SOLVERS: dict[Hinge, Callable[..., HingeResult]] = {
     Hinge.HINGE: minimize_bundle,
     Hinge.SQUARED: minimize_newton,
 }
 
 
-class RankSVM(JudgedMixin, LinearRanker):
+class RankSVM(CertifiedRanker):
     """Linear RankSVM: minimize ``R(w) + alpha ‖w‖²``, R the mean of ``max(0, 1 − (xᵢ − xⱼ)·w)`` over pairs.
 
     A pair is two rows of a query with different labels, i the one with the higher. Labels may be any real
@@ -100,14 +97,7 @@ class RankSVM(JudgedMixin, LinearRanker):
     [2, 0, 1]
     """
 
-    _fitted_state: Fields = (
-        *LinearRanker._fitted_state,
-        value("objective_", float),
-        value("gap_", float),
-        value("n_iter_", int),
-        value("n_products_", int),
-        *CURVE_STATE,
-    )
+    _fitted_state: Fields = (*CertifiedRanker._fitted_state, *HELD_OUT_STATE)
 
     def __init__(
         self,
@@ -158,7 +148,7 @@ class RankSVM(JudgedMixin, LinearRanker):
             Rows that judge the iterates by `measure`, rather than a part of X.
         """
         start, problem = self._start(), check_problem(self, X, y, qid, sample_weight)
-        problem, held_out = self._hold_out(problem, eval_set)
+        problem, held_out = hold_out_rows(self, problem, eval_set)
         loss = query_hinge(problem, check_choice("weighting", self.weighting, Weighting))
         self._learn(problem.X, loss, start, held_out)
         self.fitted_with_qid_ = qid is not None
@@ -189,7 +179,7 @@ class RankSVM(JudgedMixin, LinearRanker):
             training pairs.
         """
         start, (rows, checked) = self._start(), check_preferences(self, X, pairs, magnitude, weight)
-        checked, held_out = self._hold_out_pairs(rows, checked, eval_set)
+        checked, held_out = hold_out_pairs(self, rows, checked, eval_set)
         check_choice("weighting", self.weighting, Weighting)
         self._learn(rows, PairHinge(rows.shape[0], checked), start, held_out)
         self.fitted_with_qid_ = False
@@ -198,7 +188,11 @@ class RankSVM(JudgedMixin, LinearRanker):
     def _learn(self, X: Matrix, loss: HingeLoss, start: Floats | None, held_out: HeldOut | None) -> None:
         solve = _SOLVERS[check_choice("loss", self.loss, Hinge)]
         tol = check_number("tol", self.tol, minimum=0.0)
-        judge = self._judge(held_out)
+        patience = check_count("patience", self.patience)
+        stopping = None
+        if held_out is not None:
+            scores = MatrixDesign(held_out.X).scores
+            stopping = EarlyStopping(held_out, scores, patience if self.early_stopping else None)
         result = solve(
             MatrixDesign(X),
             loss,
@@ -206,47 +200,16 @@ class RankSVM(JudgedMixin, LinearRanker):
             tol=tol,
             max_iter=check_count("max_iter", self.max_iter),
             start=start if start is not None and len(start) == X.shape[1] else None,
-            on_iteration=judge,
+            on_iteration=stopping,
         )
-        if judge is None or not judge.stopped:
-            warn_unless_converged(result, tol)
-        if judge is not None:
-            result = judge.kept(result) if self._stops_early else result
-            self.validation_curve_, self.best_iter_ = np.array(judge.curve), judge.best_iter
-        self.coef_ = result.coef
-        self.objective_, self.gap_ = result.objective, result.gap
-        self.n_iter_, self.n_products_ = max(1, result.n_iter), result.n_products
-
-    def _judge(self, held_out: HeldOut | None) -> Judge | None:
-        patience = check_count("patience", self.patience)
-        if held_out is None:
-            return None
-        validation = held_out.validation(MatrixDesign(held_out.X).scores)
-        return Judge(validation, patience if self._stops_early else None)
+        if stopping is None or not stopping.stopped:
+            self._warn_unless_converged(result)
+        if stopping is not None:
+            result = stopping.kept(result) if self.early_stopping else result
+            self.validation_curve_, self.best_iter_ = np.array(stopping.curve), stopping.best_iter
+            self.validation_score_ = stopping.curve[stopping.best_iter - 1 if self.early_stopping else -1]
+        self._set_result(result)
 
     def _start(self) -> Floats | None:
         """The weights of the previous fit, if this one is to begin there."""
         return getattr(self, "coef_", None) if check_flag("warm_start", self.warm_start) else None
-
-
-def query_hinge(problem: Problem, weighting: Weighting) -> QueryHinge:
-    """The hinge over the pairs of a checked problem."""
-    differences = QueryDifferences(
-        problem.queries, problem.y, ties=Ties.DROP, weighting=weighting, row_weight=problem.row_weight
-    )
-    return QueryHinge(differences)
-
-
-def warn_unless_converged(result: Certified, tol: float) -> None:
-    if result.converged:
-        return
-    if result.interrupted:
-        reason = "Interrupted"
-    elif result.gap <= 2.0 * result.resolution:
-        reason = f"tol={tol:g} is below what double precision can certify here"
-    else:
-        reason = f"Stopped after max_iter={result.n_iter} iterations"
-    warn_caller(
-        f"{reason}: the model is the best so far, within gap_={result.gap:.3g} of the minimum.",
-        ConvergenceWarning,
-    )

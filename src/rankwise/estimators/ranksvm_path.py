@@ -3,56 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
-from functools import partial
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
-from rankwise.errors import ParameterError, warn_caller
-from rankwise.estimators.kernel_ranker import kernel_matrix
-from rankwise.estimators.path_ranker import PathRanker, level_per_alpha
-from rankwise.operators.kernel import KernelFunction, KernelName
-from rankwise.preferences.graphs import (
-    GraphKind,
-    PreferenceGraph,
-    Representative,
-    check_graph_fits,
-    explicit_graph,
-    full_graph,
-    least_alike,
-    reduced_graph,
-)
-from rankwise.solvers.svm_path import Progress, ranking_svm_path
-from rankwise.threads import resolve_threads
-from rankwise.types import Floats, Matrix, Weighting
-from rankwise.validation import (
-    Problem,
-    check_choice,
-    check_count,
-    check_number,
-    check_preferences,
-    check_problem,
-)
-
-# Where the path ends by default, as a share of the largest breakpoint.
-DEFAULT_REACH = 1e-3
+from rankwise.errors import DataError, RankwiseError, warn_caller
+from rankwise.estimators.kernel_ranker import KernelRanker, checked_kernel
+from rankwise.metrics import Measure, get_measure
+from rankwise.operators.kernel import KernelFunction
+from rankwise.persist.fields import Fields, array, value
+from rankwise.persist.path_file import PathField
+from rankwise.plots import draw_path
+from rankwise.preferences.graphs import PreferenceGraph, Representative, explicit_graph
+from rankwise.selection.path import choose_breakpoint
+from rankwise.solvers.path_settings import PathSettings, checked_settings
+from rankwise.solvers.path_solutions import PathSolutions
+from rankwise.solvers.spaces import KernelSpace
+from rankwise.solvers.svm_path import Progress
+from rankwise.types import Floats, Matrix
+from rankwise.validation import check_number, check_preferences, check_problem, check_rows
 
 
-@dataclass(frozen=True)
-class _Settings:
-    """Parameters of the path, checked before anything is computed."""
-
-    graph: GraphKind
-    weighting: Weighting
-    alpha_min: float | None
-    max_events: int | None
-    tolerance: float
-
-
-class RankSVMPath(PathRanker):
+class RankSVMPath(KernelRanker):
     """Kernel RankSVM for all alphas: minimize ``R(f) + alpha ‖f‖²``, R the weighted mean hinge over pairs.
 
     With the linear kernel and the full graph, the model at `alpha` is the one of ``RankSVM(alpha)``. A
@@ -61,48 +35,38 @@ class RankSVMPath(PathRanker):
 
     Parameters
     ----------
-    kernel : {"rbf", "linear", "polynomial", "precomputed"} or callable, default="rbf"
+    kernel, gamma, degree, coef0
         As in `KernelRankRLS`.
-    gamma : float, optional
-        The rbf kernel is exp(−gamma ‖a − b‖²), the polynomial (gamma a·b + coef0)^degree; 1 over the number
-        of features by default.
-    degree : float, default=3
-    coef0 : float, default=1
     graph : {"full", "reduced"}, default="full"
         Every pair of a query with different scores, or paper E's double stars between neighbouring levels:
-        about two pairs a row, and so many times faster to follow.
+        about two pairs per row, and so many times faster to follow.
     representative : callable, optional
         Which of the rows of a level (an array of row numbers) stands for it in the reduced graph; by default
         the one that the kernel finds least like the rows of its query, as a threshold would be.
     weighting : {"query", "pair", "example"}, default="query"
-        Whether every query has the same say, every pair, or every row.
+        What is weighted equally: every query, every pair, or every row.
     alpha_min : float, optional
         Where the path ends; a thousandth of the largest breakpoint by default.
     max_events : int, optional
-        Stop after so many breakpoints.
+        Stop after this many breakpoints.
     tol : float, default=1e-7
         The largest violation of the optimality conditions, in units of the margin, at any breakpoint.
 
     Attributes
     ----------
     alphas_ : array, shape (n_breakpoints,)
-        The breakpoints, falling. Between two of them ``alpha f`` is linear in alpha.
-    n_events_ : int
+        The breakpoints, ascending. Between two of them ``alpha f`` is linear in alpha.
     active_size_ : array of int, shape (n_breakpoints,)
-        Pairs on the margin after each breakpoint.
+        Pairs on the margin below each breakpoint.
     violation_ : array, shape (n_breakpoints,)
         The largest violation of the optimality conditions at each breakpoint: the certificate.
-    n_pairs_ : int
+    n_events_, n_pairs_ : int
     alpha_ : float
-        What `predict` uses: the last breakpoint, or the one that `select` chose.
-    path_error_ : array, shape (n_breakpoints,)
-        What `select` measured at each breakpoint.
+        What `predict` uses: the smallest breakpoint, or the one that `select` chose.
+    scores_, best_score_ : array, shape (n_breakpoints,), and float
+        What `select` measured at each breakpoint, and at `alpha_`.
     dual_coef_ : array, shape (m,)
-        The coefficients of the training rows at `alpha_`.
-
-    Notes
-    -----
-    A saved model keeps the whole path: 12 bytes for every multiplier that changes at a breakpoint.
+        The coefficients of the training rows at `alpha_`. A saved model keeps those of the whole path.
 
     References
     ----------
@@ -113,11 +77,23 @@ class RankSVMPath(PathRanker):
     >>> from rankwise import RankSVMPath, make_search_data
     >>> train, test = make_search_data(20, seed=0).scale_per_query().split(0.7)
     >>> model = RankSVMPath(graph="reduced").fit(train.X, train.y, train.qid)
-    >>> len(model.alphas_) == model.n_events_ + 1, bool(model.violation_.max() < 1e-7)
-    (True, True)
     >>> model.select(test.X, test.y, test.qid, "ndcg@10").alpha_ in model.alphas_
     True
     """
+
+    _fitted_state: Fields = (
+        *KernelRanker._fitted_state,
+        array("alphas_", "breakpoints"),
+        array("active_size_", "breakpoints", "i"),
+        array("violation_", "breakpoints"),
+        array("scores_", "breakpoints", optional=True),
+        value("best_score_", float, optional=True),
+        value("n_events_", int),
+        value("n_pairs_", int),
+        value("alpha_", float),
+        PathField("_path"),
+    )
+    _oldest_schema = 2  # before, alphas_ were descending
 
     def __init__(
         self,
@@ -155,92 +131,90 @@ class RankSVMPath(PathRanker):
     ) -> Self:
         """Follow the path of all solutions.
 
-        Parameters
-        ----------
-        X : array or CSR matrix, shape (m, n)
-        y : array, shape (m,)
-            Labels of any real value; higher is better.
-        qid : sequence of hashables, optional
-            The query of each row, in any order; None means one global ranking.
-        sample_weight : array, shape (m,), optional
-            A pair weighs the product of its rows' weights.
-        on_event : callable, optional
-            Called now and then with the part of the path behind (0 to 1, by log alpha), the number of events
-            so far and the number of pairs on the margin.
+        X, y, qid and sample_weight are as in `RankSVM.fit`. `on_event` is called now and then with the part
+        of the path behind (0 to 1, by log alpha), the number of events so far and of pairs on the margin.
         """
-        problem = check_problem(self, X, y, qid, sample_weight)
-        settings = self._checked_settings()
-        if settings.graph is GraphKind.FULL:
-            check_graph_fits(problem.queries, problem.y)
-        K = self._kernel_matrix(problem.X)
-        self._follow(K, self._graph_of(problem, settings, K), settings, on_event)
-        self.fitted_with_qid_ = qid is not None
-        return self
+        problem, settings = check_problem(self, X, y, qid, sample_weight), checked_settings(self)
+        settings.check_fits(problem.queries, problem.y)
+        space = self._space(problem.X)
+        graph = settings.graph_of(problem.queries, problem.y, problem.row_weight, space.kernel_matrix)
+        return self._follow(space, graph, settings, on_event, qid is not None)
 
     def fit_preferences(
         self, X: Any, pairs: Any, *, weight: ArrayLike | None = None, on_event: Progress | None = None
     ) -> Self:
-        """Follow the path for the caller's own pairs (better row, worse row); see `fit`."""
+        """Follow the path for explicit pairs (better row, worse row); see `fit`."""
         rows, checked = check_preferences(self, X, pairs, None, weight)
-        settings = self._checked_settings()
-        graph = explicit_graph(checked, rows.shape[0])
-        self._follow(self._kernel_matrix(rows), graph, settings, on_event)
-        self.fitted_with_qid_ = False
+        graph, settings = explicit_graph(checked, rows.shape[0]), checked_settings(self)
+        return self._follow(self._space(rows), graph, settings, on_event, False)
+
+    def dual_coef_at(self, alpha: float) -> Floats:
+        """The coefficients of the training rows at any alpha that the path covers, exactly."""
+        asked = check_number("alpha", alpha, minimum=0.0, exclusive=True)
+        return self._known_path().coefficients_for(asked)
+
+    def predict(self, X: Any, alpha: float | None = None) -> Floats:
+        """Scores of rows, higher is better, at `alpha` or at the one chosen (`alpha_`)."""
+        if alpha is None:
+            return super().predict(X)
+        return self._scores_with(self.dual_coef_at(alpha), check_rows(self, X))
+
+    def select(
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: ArrayLike | Iterable[Hashable] | None = None,
+        measure: str | Measure = "pairwise_error",
+    ) -> Self:
+        """Measure every breakpoint on validation rows and keep the best; among equals, the largest alpha."""
+        path = self._known_path()
+        if qid is None and self.fitted_with_qid_:
+            raise DataError("select needs the qid of the validation rows: the path was fitted with one.")
+        columns = self._kernel_columns(check_rows(self, X))
+        self.scores_, place = choose_breakpoint(path, columns, y, qid, get_measure(measure))
+        self.best_score_ = float(self.scores_[place])
+        self._set_alpha(place)
         return self
 
-    def _kernel_matrix(self, X: Matrix) -> Floats:
-        """Kernel values between the training rows, which become the basis."""
-        kernel = self._checked_kernel(X)
-        self.basis_indices_ = np.arange(X.shape[0], dtype=np.int64)
-        self.rank_ = X.shape[0]
-        if kernel.function is not KernelName.PRECOMPUTED:
-            self.basis_ = X
-        return kernel_matrix(X, kernel, "train on a sample, or use RankSVM or KernelRankRLS with a basis")
+    def plot(self, title: str = "Path") -> Any:
+        """A matplotlib figure of the path: what `select` measured, and the pairs on the margin, by alpha."""
+        check_is_fitted(self)
+        measured = getattr(self, "scores_", None)
+        return draw_path(self.alphas_, self.active_size_, measured, self.alpha_, title)
 
-    def _checked_settings(self) -> _Settings:
-        chosen, least, most = self.representative, self.alpha_min, self.max_events
-        if chosen is not None and not callable(chosen):
-            raise ParameterError(f"The 'representative' parameter must be None or callable; got {chosen!r}.")
-        return _Settings(
-            graph=check_choice("graph", self.graph, GraphKind),
-            weighting=check_choice("weighting", self.weighting, Weighting),
-            alpha_min=None
-            if least is None
-            else check_number("alpha_min", least, minimum=0.0, exclusive=True),
-            max_events=None if most is None else check_count("max_events", most),
-            tolerance=check_number("tol", self.tol, minimum=0.0, exclusive=True),
-        )
-
-    def _graph_of(self, problem: Problem, settings: _Settings, K: Floats) -> PreferenceGraph:
-        make = full_graph
-        if settings.graph is GraphKind.REDUCED:
-            chosen = self.representative or least_alike(K, problem.queries, problem.row_weight)
-            make = partial(reduced_graph, representative=chosen)
-        return make(problem.queries, problem.y, weighting=settings.weighting, row_weight=problem.row_weight)
+    def _space(self, X: Matrix) -> KernelSpace:
+        kernel = checked_kernel(self.kernel, self.gamma, self.degree, self.coef0, X)
+        return KernelSpace(X, kernel, "train on a sample, or use RankSVM or KernelRankRLS with a basis")
 
     def _follow(
-        self, K: Floats, graph: PreferenceGraph, settings: _Settings, on_event: Progress | None
-    ) -> None:
-        scale = level_per_alpha(graph)
-        least = settings.alpha_min
-        path = ranking_svm_path(
-            K,
-            graph,
-            min_level=lambda first: DEFAULT_REACH * first if least is None else min(first, scale * least),
-            max_events=settings.max_events,
-            tolerance=settings.tolerance,
-            n_threads=resolve_threads(),
-            on_event=on_event,
-        )
+        self,
+        space: KernelSpace,
+        graph: PreferenceGraph,
+        settings: PathSettings,
+        on_event: Progress | None,
+        fitted_with_qid: bool,
+    ) -> Self:
+        path = settings.follow(space.kernel_matrix, graph, on_event)
+        self._path, self.n_events_, self.n_pairs_ = path, path.n_breakpoints - 1, graph.n_pairs
+        self.alphas_ = path.alphas
+        self.active_size_, self.violation_ = path.active_sizes[::-1].copy(), path.violations[::-1].copy()
         if not path.converged:
             warn_caller(
-                f"The path stops at alpha = {path.levels[-1] / scale:.3g}: {path.message}.",
-                ConvergenceWarning,
+                f"The path stops at alpha = {self.alphas_[0]:.3g}: {path.message}.", ConvergenceWarning
             )
-        self._path = path
-        self.alphas_ = path.levels / scale
-        self.n_events_ = path.n_breakpoints - 1
-        self.active_size_ = path.active_sizes
-        self.violation_ = path.violations
-        self.n_pairs_ = graph.n_pairs
-        self._choose(self.n_events_)
+        self._set_function(space, path.coefficients_of(self.n_events_))
+        self._set_alpha(0)
+        self.fitted_with_qid_ = fitted_with_qid
+        return self
+
+    def _set_alpha(self, place: int) -> None:
+        self.alpha_ = float(self.alphas_[place])
+        self.dual_coef_ = self._path.coefficients_of(self.n_events_ - place)
+
+    def _known_path(self) -> PathSolutions:
+        check_is_fitted(self)
+        if not hasattr(self, "_path"):
+            raise RankwiseError(
+                f"The model's file holds no path, only alpha = {self.alpha_:.6g}: fit it again."
+            )
+        return self._path

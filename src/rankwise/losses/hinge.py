@@ -23,7 +23,8 @@ from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import nothing_to_learn, restored
 from rankwise.threads import resolve_threads
-from rankwise.types import Floats, Ties
+from rankwise.types import Floats, Ties, Weighting
+from rankwise.validation import Problem
 
 # How far from its margin, as a share of it, a pair is near.
 _NEAR = 0.5
@@ -257,3 +258,11 @@ class PairHinge:
         better, worse = self._pairs.better, self._pairs.worse
         total = np.bincount(better, per_pair, self._n_rows) - np.bincount(worse, per_pair, self._n_rows)
         return np.asarray(total, dtype=np.float64)
+
+
+def query_hinge(problem: Problem, weighting: Weighting) -> QueryHinge:
+    """The hinge over the pairs of rows with different labels in a checked problem."""
+    differences = QueryDifferences(
+        problem.queries, problem.y, ties=Ties.DROP, weighting=weighting, row_weight=problem.row_weight
+    )
+    return QueryHinge(differences)

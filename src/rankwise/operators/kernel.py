@@ -1,4 +1,4 @@
-"""Kernels between rows, and the features that basis vectors span."""
+"""Kernels between rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scipy import linalg
 
 from rankwise import _native
 from rankwise.errors import DataError
-from rankwise.types import Floats, Ints, Matrix
+from rankwise.types import Floats, Matrix
 from rankwise.validation.arrays import as_floats
 
 # k(A, B) gives the matrix of kernel values between the rows of A and those of B.
@@ -36,11 +36,6 @@ class KernelName(StrEnum):
     RBF = "rbf"
     PRECOMPUTED = "precomputed"
 
-    @property
-    def parameters(self) -> tuple[str, ...]:
-        """The names of those parameters that it has use for."""
-        return {"polynomial": ("gamma", "degree", "coef0"), "rbf": ("gamma",)}.get(self.value, ())
-
 
 @dataclass(frozen=True)
 class Kernel:
@@ -60,6 +55,12 @@ class Kernel:
     gamma: float = 1.0
     degree: float = 3.0
     coef0: float = 1.0
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the parameters that the function uses."""
+        used = {KernelName.POLYNOMIAL: ("gamma", "degree", "coef0"), KernelName.RBF: ("gamma",)}
+        return used.get(self.function, ()) if isinstance(self.function, KernelName) else ()
 
     def __call__(self, A: Matrix, B: Matrix) -> Floats:
         """Kernel values between rows, shape (len(A), len(B)); O(len(A) len(B) s)."""
@@ -183,50 +184,3 @@ def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
     size = max(64, BLOCK_BYTES // (8 * max(1, n_columns)))
     for start in range(0, n_rows, size):
         yield slice(start, min(start + size, n_rows))
-
-
-@dataclass(frozen=True)
-class BasisFeatures:
-    """Features whose inner products are the kernel's, as far as the basis vectors reach (paper B).
-
-    Attributes
-    ----------
-    features : Floats, shape (m, rank)
-        ``Z = K_MR C⁻ᵀ`` with ``K_RR = C Cᵀ``: ridge on Z is Sparse RankRLS.
-    transform : Floats, shape (rank, rank)
-        ``C⁻ᵀ``: weights of the features -> coefficients of the basis vectors.
-    kept : Ints, shape (rank,)
-        The positions in the basis of the vectors that were kept: one that the others already span (a
-        duplicate, or more vectors than the kernel has dimensions) adds nothing and is left out.
-    """
-
-    features: Floats
-    transform: Floats
-    kept: Ints
-
-    @property
-    def rank(self) -> int:
-        return len(self.kept)
-
-
-def basis_features(K_RR: Floats, kernel_rows: Callable[[slice, Ints], Floats], n_rows: int) -> BasisFeatures:
-    """Pivoted Cholesky of ``K_RR``, then the features of all rows, block by block.
-
-    O(m r²) time, O(m r) memory.
-
-    Parameters
-    ----------
-    K_RR : Floats, shape (r, r)
-    kernel_rows : callable
-        ``kernel_rows(rows, kept)``: kernel values of a slice of rows against the basis vectors `kept`.
-    """
-    factor, pivots, rank, _ = linalg.lapack.dpstrf(K_RR, lower=1)
-    if rank == 0:
-        raise DataError("The kernel is 0 between all basis vectors; nothing can be learned with it.")
-    kept = np.asarray(pivots[:rank] - 1, dtype=np.int64)
-    C = np.tril(factor[:rank, :rank])
-    transform = linalg.solve_triangular(C, np.eye(rank), lower=True).T
-    Z = np.empty((n_rows, rank))
-    for rows in row_blocks(n_rows, rank):
-        np.matmul(kernel_rows(rows, kept), transform, out=Z[rows])
-    return BasisFeatures(features=Z, transform=transform, kept=kept)

@@ -1,4 +1,4 @@
-"""Products with a kernel matrix that is never whole in memory."""
+"""Kernel matrices, whole or as products."""
 
 from __future__ import annotations
 
@@ -6,15 +6,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankwise.operators.kernel import Kernel, row_blocks
+from rankwise.operators.kernel import (
+    Kernel,
+    KernelName,
+    check_kernel_fits,
+    check_kernel_matrix,
+    row_blocks,
+)
 from rankwise.types import Floats, Matrix
+from rankwise.validation import check_products
 
 
 @dataclass(frozen=True)
 class KernelProducts:
-    """``a ↦ K a`` with ``K_ij = k(rows_i, basis_j)``, computed anew in blocks of rows every time.
+    """``a ↦ K a`` with ``K_ij = k(rows_i, basis_j)``, recomputed in blocks of rows every time.
 
-    O(m r s) time a product, O(r) memory beyond a block of 32 MB.
+    O(m r s) time per product and column, O(r) memory beyond a block of 32 MB.
 
     Attributes
     ----------
@@ -29,7 +36,27 @@ class KernelProducts:
     basis: Matrix
 
     def __call__(self, coefficients: Floats) -> Floats:
-        out = np.empty(self.rows.shape[0])
+        out = np.empty((self.rows.shape[0], *coefficients.shape[1:]))
         for place in row_blocks(self.rows.shape[0], len(coefficients)):
             out[place] = self.kernel(self.rows[place], self.basis) @ coefficients
         return out
+
+
+def kernel_matrix(X: Matrix, kernel: Kernel, remedy: str) -> Floats:
+    """The kernel values between all rows; `remedy` says what to do if they do not fit in memory."""
+    if kernel.function is not KernelName.PRECOMPUTED:
+        check_kernel_fits(X.shape[0], remedy)
+    K = checked_kernel_matrix(np.ascontiguousarray(kernel(X, X)), kernel)
+    check_products(K)
+    return K
+
+
+def checked_kernel_matrix(K: Floats, kernel: Kernel) -> Floats:
+    """Check the values if they come from the user; named kernels are positive semi-definite as they are."""
+    if kernel.function is KernelName.PRECOMPUTED:
+        check_kernel_matrix(K, "The precomputed kernel")
+    elif not isinstance(kernel.function, KernelName):
+        check_kernel_matrix(K, "The kernel function")
+    else:
+        return K
+    return (K + K.T) / 2  # rounding may have left it slightly asymmetric

@@ -1,7 +1,7 @@
 """Long runs that survive: the state of conjugate gradient on disk.
 
-A checkpoint is one file a run, written beside and moved into place, so that a process killed at any moment
-leaves the last whole one. A run that is taken up again goes on to the same bits.
+A checkpoint is one file per run, written beside and moved into place, so that a process killed at any moment
+leaves the last whole one. An interrupted run resumes from it with bit-identical results.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import dataclasses
 import hashlib
 import time
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,12 @@ import numpy as np
 
 from rankwise.errors import DataError, FileFormatError, warn_caller
 from rankwise.files import replacing_file
+from rankwise.solvers.cg_result import ShiftedCGResult
 from rankwise.solvers.shifted_cg import ShiftedCGState
-from rankwise.solvers.surface import ShiftedCGResult
 from rankwise.types import AnyArray
 
-FILE = "conjugate-gradient.npz"
+NAME = "conjugate-gradient"
+FILE = f"{NAME}.npz"
 _NAMES = tuple(field.name for field in dataclasses.fields(ShiftedCGState))
 
 
@@ -33,7 +34,7 @@ class _FirstIteration(Exception):  # noqa: N818 (not an error: it ends the probe
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Calls `shifted_cg`, saving its state on the way and taking up what an earlier run saved.
+    """Calls `shifted_cg`, saving its state on the way and resuming what an earlier run saved.
 
     Attributes
     ----------
@@ -41,29 +42,40 @@ class Checkpoint:
         Made when there is something to save. A checkpoint of other data or options in it is refused.
     seconds : float
         The least time between two saves.
+    name : str
+        The file of this run in the folder, without its ending.
 
     Notes
     -----
-    What the run is about is recognised by its first iteration, into which X, labels, weights, pairs, alphas
-    and validation data all enter: taking a run up costs one product to compare it.
+    A run is recognised by its first iteration, which depends on X, labels, weights, pairs, alphas and
+    held-out rows alike: resuming costs one product to compare it.
     """
 
     folder: Path
     seconds: float = 60.0
+    name: str = NAME
+
+    def part(self, name: str) -> Checkpoint:
+        """For a part of the work: another file in the same folder."""
+        return replace(self, name=f"{self.name}-{name}")
+
+    @property
+    def file(self) -> Path:
+        return self.folder / f"{self.name}.npz"
 
     def __call__(self, run: partial[ShiftedCGResult]) -> ShiftedCGResult:
-        """Call `shifted_cg`, which is given with all of its arguments but the state and what watches it."""
+        """Call `shifted_cg`, given with all of its arguments but `state` and `on_iteration`."""
         _, _, alphas = run.args
-        plain = {name: value for name, value in run.keywords.items() if name != "validation"}
+        plain = {name: value for name, value in run.keywords.items() if name not in ("held_out", "scores")}
         options = f"{list(alphas)} {plain}"
-        saved = _read(self.folder / FILE)
-        saver = _Saver(self.folder / FILE, self.seconds, options)
+        saved = _read(self.file)
+        saver = _Saver(self.file, self.seconds, options)
         if saved is None:
             return run(on_iteration=saver)
         state, fingerprint = saved
         if _fingerprint_of(run, options) != fingerprint:
             raise DataError(
-                f"{self.folder} holds the checkpoint of a run on other data or with other options; "
+                f"{self.file} is the checkpoint of a run on other data or with other options; "
                 f"remove it, or choose another folder."
             )
         saver.fingerprint = fingerprint
@@ -88,7 +100,7 @@ class _Saver:
             self.saved_at = time.monotonic()
 
     def _save(self, state: ShiftedCGState) -> None:
-        """Write the state; a disk that is full must not end the training."""
+        """Write the state; a full disk must not end the training."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with replacing_file(self.path) as beside, beside.open("wb") as file:
@@ -97,7 +109,7 @@ class _Saver:
         except OSError as error:
             warn_caller(
                 f"The checkpoint of iteration {state.iteration} could not be written ({error}); "
-                f"training goes on."
+                f"training continues."
             )
 
 

@@ -33,7 +33,7 @@ class Content:
     values: dict[str, Any] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
 
-    def take_tensor(self, name: str, kinds: str, shape: str) -> AnyArray:
+    def take_tensor(self, name: str, kinds: str, shape: str, *, nan: bool = False) -> AnyArray:
         """Remove a tensor after checking it: what is left at the end was not expected."""
         if name not in self.tensors:
             raise RefusedError(f"the tensor '{name}' is missing")
@@ -42,7 +42,7 @@ class Content:
             expected = " or ".join(_KINDS[kind] for kind in kinds)
             raise RefusedError(f"the tensor '{name}' must hold {expected}, not {tensor.dtype}")
         self.match(name, tensor.shape, shape)
-        if tensor.dtype.kind == "f" and not np.isfinite(tensor).all():
+        if tensor.dtype.kind == "f" and not (np.isfinite(tensor) | (nan & np.isnan(tensor))).all():
             raise RefusedError(f"the tensor '{name}' holds a value that is not finite")
         return tensor
 
@@ -84,6 +84,7 @@ class ArrayField:
     shape: str
     kinds: str
     optional: bool
+    nan: bool
 
     def pack(self, attribute: Any, content: Content) -> None:
         content.tensors[self.name] = np.ascontiguousarray(attribute)
@@ -92,7 +93,7 @@ class ArrayField:
         return self.name in content.tensors
 
     def unpack(self, content: Content) -> AnyArray:
-        return content.take_tensor(self.name, self.kinds, self.shape)
+        return content.take_tensor(self.name, self.kinds, self.shape, nan=self.nan)
 
 
 @dataclass(frozen=True)
@@ -162,9 +163,9 @@ class ValueField:
         return found
 
 
-def array(name: str, shape: str, kinds: str = "f", *, optional: bool = False) -> Field:
-    """An array of floats (``kinds="f"``), ints (``"i"``) or truth values (``"b"``)."""
-    return ArrayField(name, shape, kinds, optional)
+def array(name: str, shape: str, kinds: str = "f", *, optional: bool = False, nan: bool = False) -> Field:
+    """An array of floats (``kinds="f"``), ints (``"i"``) or truth values (``"b"``); NaN only if allowed."""
+    return ArrayField(name, shape, kinds, optional, nan)
 
 
 def rows(name: str, shape: str, *, optional: bool = False) -> Field:

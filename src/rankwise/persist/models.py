@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,7 +19,8 @@ from rankwise.errors import FileFormatError
 from rankwise.files import replacing_file
 from rankwise.persist.fields import Content, Fields, Plain, RefusedError, plain
 
-SCHEMA = 1
+# Version 2 renamed what the paths and searches of RankSVM measure, and made the alphas of paths ascending.
+SCHEMA = 2
 _KEY = "rankwise"
 
 
@@ -27,6 +28,8 @@ class Saveable:
     """Gives an estimator `save`; the class declares what fitting sets (see `rankwise.persist.fields`)."""
 
     _fitted_state: Fields
+    # Files of an older schema are refused.
+    _oldest_schema: ClassVar[int] = 1
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one file, to be read by `rankwise.load_model`.
@@ -132,6 +135,11 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
 
 def _unpack(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]) -> Any:
     kind = _known_class(header.get("class"))
+    if header["schema"] < kind._oldest_schema:
+        raise RefusedError(
+            f"{header.get('written_by')} wrote it in a form of {kind.__name__} that this version does not "
+            f"read; fit and save the model again"
+        )
     parameters = _expect(header, "parameters", dict)
     unknown = set(parameters) - set(kind._get_param_names())
     if unknown:

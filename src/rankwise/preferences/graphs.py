@@ -63,6 +63,11 @@ class PreferenceGraph:
         """`better` and `worse` in the form that kernels and files take."""
         return self.better.astype(np.int32), self.worse.astype(np.int32)
 
+    @property
+    def level_per_alpha(self) -> float:
+        """λ = 2 W alpha: paper E minimizes Σ w hinge + (λ/2)‖f‖², we divide by the sum W of weights."""
+        return 2.0 * float(self.weight.sum())
+
     def differences(self, rows: Floats) -> Floats:
         """``P v``: each pair's better row minus its worse one."""
         return np.asarray(rows[self.better] - rows[self.worse])
@@ -113,7 +118,7 @@ def check_graph_fits(queries: Queries, y: Floats) -> None:
     if count * BYTES_PER_PAIR > MAX_GRAPH_BYTES:
         raise DataError(
             f"graph='full' has {count:,} pairs, more than the {MAX_GRAPH_BYTES // BYTES_PER_PAIR:,} that fit "
-            "in memory; graph='reduced' needs only about two pairs a row."
+            "in memory; graph='reduced' needs only about two pairs per row."
         )
 
 

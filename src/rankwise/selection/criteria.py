@@ -1,188 +1,244 @@
-"""Criteria for choosing alpha: one value for each, from rows that the model did not see."""
+"""What alphas are chosen by: a measure on rows or pairs that the models did not learn from."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from rankwise.errors import DataError, ParameterError
-from rankwise.losses.squared import SquaredLoss
-from rankwise.metrics.measure import Measure
+from rankwise.errors import DataError, ParameterError, warn_caller
+from rankwise.metrics.measure import Measure, get_measure
+from rankwise.metrics.preferences import contradicted
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import nothing_to_learn
-from rankwise.selection.folds import Folds, draw_folds, each_query, pairs_measured, score_folds
-from rankwise.solvers.hold_out import held_out_scores
-from rankwise.solvers.krylov import KrylovSpace
-from rankwise.solvers.leave_pair_out import centred_ridge, leave_pair_out_error
-from rankwise.solvers.spaces import MappedSpace, Space
-from rankwise.types import Floats, Ints, Matrix
+from rankwise.selection.folds import LEAVE_QUERY_OUT, Folds, draw_folds, draw_pair_folds, each_query
+from rankwise.solvers.family import AlphaStep, Family, Fold, Solutions
+from rankwise.solvers.held_out import HeldOut
+from rankwise.types import Floats, Matrix
 from rankwise.validation import Problem
 
-LEAVE_QUERY_OUT = "leave-query-out"
 LEAVE_PAIR_OUT = "leave-pair-out"
-LEAVE_FOLD_OUT = "leave-fold-out"
-EVAL_SET = "eval_set"
 
-# Scores of rows, one column an alpha, for coefficients of shape (n_alphas, p).
-ScoreAll = Callable[[Floats, Matrix], Floats]
-# The loss of the same model for other row weights, or for other pairs.
-LossOn = Callable[[Any], SquaredLoss]
+# The loss of a candidate on what labels or pairs say.
+LossOf: TypeAlias = Callable[[Any], Any]
+
+
+class Report(Protocol):
+    """Takes the part of the work that is done and, where alphas are solved one by one, the last of them."""
+
+    def __call__(self, done: float, step: AlphaStep | None = None) -> None: ...
 
 
 @dataclass(frozen=True)
 class Values:
-    """The measure for every alpha, NaN where there is none, and whether an interrupt cut them short."""
+    """The measure of every alpha, NaN where there is none.
+
+    `solutions` are the models, where the values are theirs; `interrupted` says whether values are missing.
+    """
 
     values: Floats
+    solutions: Solutions | None = None
     interrupted: bool = False
 
 
 class Criterion(Protocol):
-    """Gives every alpha a value of the measure, on rows that the model for it did not see."""
+    """Measures every alpha of a family."""
 
     @property
     def name(self) -> str: ...
 
-    def values(self, space: Space, alphas: Floats, score_all: ScoreAll, loss_on: LossOn) -> Values: ...
+    def values(self, family: Family, loss_of: LossOf, alphas: Floats, report: Report) -> Values: ...
 
 
 @dataclass(frozen=True)
-class HoldOut:
-    """The measure of every fold's scores by the model fitted without it; exact.
+class OnEvalSet:
+    """The measure of the models on rows that the user set apart."""
 
-    Queries need no refitting: they are blocks of the decomposition. Rows of one ranking are not, and
-    conjugate gradient has none; there, one fit for each fold, whose rows weigh nothing in it.
-    """
+    held_out: HeldOut
+    name: str = "eval_set"
 
-    name: str
+    def values(self, family: Family, loss_of: LossOf, alphas: Floats, report: Report) -> Values:
+        found = family.solve(alphas, self.held_out, lambda step: report(step.done, step))
+        assert found.values is not None
+        if found.interrupted:
+            reached = alphas[~np.isnan(found.values)]
+            if len(reached) == 0:
+                raise KeyboardInterrupt
+            if len(reached) < len(alphas):
+                warn_caller(f"Interrupted from the keyboard; no alpha below {reached[0]:g} is tried.")
+        else:
+            report(1.0)
+        return Values(found.values, found, found.interrupted)
+
+
+@dataclass(frozen=True)
+class LeaveRowsOut:
+    """The measure of every fold's scores by the model without it, inside queries or folds."""
+
     folds: Folds
     problem: Problem
     measure: Measure
 
-    def values(self, space: Space, alphas: Floats, score_all: ScoreAll, loss_on: LossOn) -> Values:
-        problem, interrupted = self.problem, False
-        if isinstance(space, KrylovSpace) or problem.queries.n_queries == 1:
+    @property
+    def name(self) -> str:
+        return self.folds.name
 
-            def score(rows: Ints, scores: Floats) -> None:
-                coef = _solved(space.with_loss(loss_on(problem.weightless(rows))), alphas)
-                scores[:] = score_all(coef, problem.X[rows])
-
-            scores, interrupted = score_folds(self.folds, len(alphas), score)
-        else:
-            queries = [np.unique(self.folds.compared[rows]) for rows in self.folds.held]
-            scores = held_out_scores(_bare(space), queries, alphas)
-        return Values(self.folds.measured(scores, problem.y, self.measure), interrupted)
+    def values(self, family: Family, loss_of: LossOf, alphas: Floats, report: Report) -> Values:
+        problem, held = self.problem, self.folds.held
+        queries = [None] * len(held) if self.folds.queries is None else self.folds.queries
+        folds = [
+            Fold(problem.X, rows, own, partial(_loss_without, loss_of, problem, rows, number))
+            for number, (rows, own) in enumerate(zip(held, queries, strict=True))
+        ]
+        found, interrupted = _left_out(family, folds, alphas, report)
+        seen = np.concatenate(held[: len(found)])
+        scores = np.concatenate(found)
+        prepared = self.measure.on(problem.y[seen], self.folds.compared[seen])
+        return Values(_each_column(prepared, scores), None, interrupted)
 
 
 @dataclass(frozen=True)
-class HoldOutPairs:
-    """The part of every fold's pairs that the model fitted without them contradicts."""
+class LeavePairsOut:
+    """The part of every fold's pairs that the model without them contradicts."""
 
+    folds: Folds
     X: Matrix
     pairs: Pairs
-    folds: Folds
-    name: str = LEAVE_FOLD_OUT
 
-    def values(self, space: Space, alphas: Floats, score_all: ScoreAll, loss_on: LossOn) -> Values:
-        def score(held: Ints, differences: Floats) -> None:
-            coef = _solved(space.with_loss(loss_on(self.pairs.without(held))), alphas)
-            rows, among = self.pairs.chosen(held).on_own_rows()
-            scores = score_all(coef, self.X[rows])
-            differences[:] = scores[among.better] - scores[among.worse]
+    @property
+    def name(self) -> str:
+        return self.folds.name
 
-        differences, interrupted = score_folds(self.folds, len(alphas), score)
-        return Values(pairs_measured(differences, self.pairs.weight), interrupted)
-
-
-def _solved(space: Space, alphas: Floats) -> Floats:
-    """Coefficients for every alpha; an interrupt that conjugate gradient met is passed on."""
-    coef = space.solve_all(alphas)
-    if isinstance(space, KrylovSpace) and space.interrupted:
-        raise KeyboardInterrupt
-    return coef
+    def values(self, family: Family, loss_of: LossOf, alphas: Floats, report: Report) -> Values:
+        held = self.folds.held
+        own = [self.pairs.chosen(places).on_own_rows() for places in held]
+        folds = [
+            Fold(self.X, rows, None, partial(_loss_without, loss_of, self.pairs, places, number))
+            for number, (places, (rows, _)) in enumerate(zip(held, own, strict=True))
+        ]
+        found, interrupted = _left_out(family, folds, alphas, report)
+        differences = np.concatenate(
+            [
+                scores[among.better] - scores[among.worse]
+                for scores, (_, among) in zip(found, own, strict=False)
+            ]
+        )
+        weight = self.pairs.weight
+        weight = None if weight is None else weight[np.concatenate(held[: len(found)])]
+        values = _each_column(lambda column: contradicted(column, weight), differences)
+        return Values(values, None, interrupted)
 
 
 @dataclass(frozen=True)
 class LeavePairOut:
-    """The share of pairs put the wrong way round by the model fitted without both rows; exact."""
+    """The part of the pairs of one global ranking misordered by the model without both rows."""
 
     problem: Problem
     measure: Measure
     name: str = LEAVE_PAIR_OUT
 
-    def values(self, space: Space, alphas: Floats, score_all: ScoreAll, loss_on: LossOn) -> Values:
-        if isinstance(space, KrylovSpace):
-            raise ParameterError(
-                "Leave-pair-out needs a closed form; with solver='cg', set cv to a number of folds."
-            )
-        errors = leave_pair_out_error(centred_ridge(_bare(space), alphas), self.problem.y)
+    def values(self, family: Family, loss_of: LossOf, alphas: Floats, report: Report) -> Values:
+        errors = family.leave_pair_out(self.problem.y, alphas)
+        report(1.0)
         return Values(1.0 - errors if self.measure.higher_is_better else errors)
 
 
-@dataclass(frozen=True)
-class Validation:
-    """The measure on rows that the user set apart.
+def criterion_on_rows(cv: Any, problem: Problem, measure: Measure, *, exact: bool) -> Criterion:
+    """What a `cv` parameter stands for, when there is no eval_set.
 
-    Conjugate gradient knows it already, from the recurrences of its own scores of these rows.
+    "auto" leaves out queries, or pairs of one global ranking, where that is exact and costs a few fits;
+    elsewhere it draws folds.
     """
-
-    X: Matrix
-    measure: Callable[[Floats], float]
-    name: str = EVAL_SET
-
-    def values(self, space: Space, alphas: Floats, score_all: ScoreAll, loss_on: LossOn) -> Values:
-        if isinstance(space, KrylovSpace) and space.validation is not None:
-            (run,) = space.run(alphas)
-            values = np.array([space.reading(run, k).value for k in range(len(alphas))])
-            return Values(values, space.interrupted)
-        scores = score_all(space.solve_all(alphas), self.X)
-        return Values(np.array([self.measure(column) for column in scores.T]))
+    one_ranking = problem.queries.n_queries == 1
+    if cv == "auto" and exact:
+        cv = LEAVE_PAIR_OUT if one_ranking else LEAVE_QUERY_OUT
+    if isinstance(cv, str) and cv != "auto":
+        return _named_criterion(cv, problem, measure)
+    return LeaveRowsOut(draw_folds(cv, problem.y, problem.queries), problem, measure)
 
 
-def choose_criterion(cv: Any, problem: Problem, measure: Measure) -> Criterion:
-    """What a `cv` parameter stands for, when there is no `eval_set`.
+def criterion_on_pairs(cv: Any, X: Matrix, pairs: Pairs) -> Criterion:
+    """The same for explicit pairs, which are left out in folds."""
+    return LeavePairsOut(draw_pair_folds(cv, pairs, X.shape[0]), X, pairs)
 
-    Leave-query-out of a single ranking would leave nothing to learn from; leave-pair-out takes its place.
-    """
-    if isinstance(cv, str):
-        if cv not in (LEAVE_QUERY_OUT, LEAVE_PAIR_OUT):
-            raise ParameterError(
-                f"The 'cv' parameter must be '{LEAVE_QUERY_OUT}', '{LEAVE_PAIR_OUT}', a number of folds, a "
-                f"splitter or None; got {cv!r}."
-            )
-        if problem.queries.n_queries == 1:
-            return _leave_pair_out(problem, measure)
-        if cv == LEAVE_PAIR_OUT:
+
+def measure_of_pairs(measure: str | Measure) -> Measure:
+    """Explicit pairs are measured by the part of them that is contradicted, and by nothing else."""
+    checked = get_measure(measure)
+    if checked.kind not in ("pairwise_error", "pairwise_error_micro"):
+        raise ParameterError(
+            f"Of explicit pairs, those contradicted are counted: measure must be 'pairwise_error'; "
+            f"got '{checked.name}'."
+        )
+    return checked
+
+
+def _named_criterion(cv: str, problem: Problem, measure: Measure) -> Criterion:
+    n_queries = problem.queries.n_queries
+    if cv not in (LEAVE_QUERY_OUT, LEAVE_PAIR_OUT):
+        raise ParameterError(
+            f"The 'cv' parameter must be 'auto', '{LEAVE_QUERY_OUT}', '{LEAVE_PAIR_OUT}', a number of folds, "
+            f"a splitter or None; got {cv!r}."
+        )
+    if cv == LEAVE_QUERY_OUT:
+        if n_queries == 1:
             raise DataError(
-                f"Leave-pair-out is for one global ranking; there are {problem.queries.n_queries} queries, "
-                f"use cv='{LEAVE_QUERY_OUT}'."
+                f"Leave-query-out of one global ranking leaves nothing to learn from; use "
+                f"cv='{LEAVE_PAIR_OUT}' or a number of folds, or pass qid."
             )
-        return HoldOut(LEAVE_QUERY_OUT, each_query(problem.queries), problem, measure)
-    return HoldOut(LEAVE_FOLD_OUT, draw_folds(cv, problem.y, problem.queries), problem, measure)
-
-
-def _leave_pair_out(problem: Problem, measure: Measure) -> LeavePairOut:
+        return LeaveRowsOut(each_query(problem.queries), problem, measure)
+    if n_queries > 1:
+        raise DataError(
+            f"Leave-pair-out is for one global ranking; there are {n_queries} queries, "
+            f"use cv='{LEAVE_QUERY_OUT}'."
+        )
     if measure.kind not in ("pairwise_error", "pairwise_error_micro", "auc"):
         raise ParameterError(
             f"Leave-pair-out of one global ranking can only count pairs: measure must be 'pairwise_error' or "
-            f"'auc'; got '{measure.name}'. Give an eval_set for other measures."
+            f"'auc'; got '{measure.name}'. For others, set cv to a number of folds or pass an eval_set."
         )
     if len(np.unique(problem.y)) < 2:
         raise nothing_to_learn(problem.queries)
     return LeavePairOut(problem, measure)
 
 
-def _bare(space: Space) -> Any:
-    return space.inner if isinstance(space, MappedSpace) else space
+def _left_out(
+    family: Family, folds: Sequence[Fold], alphas: Floats, report: Report
+) -> tuple[list[Floats], bool]:
+    """Scores of each fold that was finished, and whether an interrupt cut them short.
+
+    An interrupt leaves the folds before it to choose by or, in the first fold, the alphas before it (the
+    others are NaN); before the first of them there is nothing, and the interrupt is passed on.
+    """
+    found: list[Floats] = []
+    unfinished = False
+    try:
+        on_alpha = lambda step: report((len(found) + step.done) / len(folds), step)  # noqa: E731
+        for fold in family.leave_out(folds, alphas, on_alpha):
+            unfinished = not fold.finished.all()
+            if unfinished and (found or not fold.finished.any()):
+                raise KeyboardInterrupt
+            found.append(fold.scores)
+            report(len(found) / len(folds))
+    except KeyboardInterrupt:
+        if not found:
+            raise
+        unfinished = True
+    if unfinished:
+        warn_caller(f"Interrupted from the keyboard; {len(found)} of {len(folds)} folds choose alpha.")
+    return found, unfinished
 
 
-def best_alpha(values: Floats, measure: Measure) -> tuple[int, int]:
-    """Row and column of the best value; among equals the first row and the largest alpha."""
-    if np.isnan(values).all():
-        raise DataError(f"The measure '{measure.name}' has no value for any query; choose another.")
-    signed = np.where(np.isnan(values), -np.inf, values if measure.higher_is_better else -values)
-    row, column = np.unravel_index(signed[:, ::-1].argmax(), signed.shape)
-    return int(row), signed.shape[1] - 1 - int(column)
+def _loss_without(loss_of: LossOf, statements: Any, held: Any, number: int) -> Any:
+    try:
+        return loss_of(statements.without(held))
+    except DataError as error:
+        raise DataError(f"Without fold {number} of cv: {error}") from error
+
+
+def _each_column(measure: Callable[[Floats], float], table: Floats) -> Floats:
+    """The measure of each column; NaN for columns of alphas that were not finished."""
+    return np.array([np.nan if np.isnan(column).all() else measure(column) for column in table.T])

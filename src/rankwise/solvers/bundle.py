@@ -7,7 +7,7 @@ import numpy as np
 from rankwise.losses.hinge import HingeLoss, HingeValue
 from rankwise.operators.design import Design
 from rankwise.operators.spread import Spread
-from rankwise.solvers.certified import Certified, LossRows, OnIteration, Progress
+from rankwise.solvers.hinge_result import CountedProducts, HingeResult, Iterate, OnIteration
 from rankwise.solvers.line_search import Tangent, minimize_along
 from rankwise.solvers.planes import Planes
 from rankwise.solvers.subspace import Subspace
@@ -55,7 +55,7 @@ def minimize_bundle(
     start: Floats | None = None,
     known: Bundle | None = None,
     on_iteration: OnIteration | None = None,
-) -> Certified:
+) -> HingeResult:
     """Minimize ``R(Xw) + alpha ‖w‖²`` to a proven gap of at most `tol`.
 
     The risk is convex, so the plane that touches it at any point is below it everywhere. The highest of the
@@ -75,7 +75,7 @@ def minimize_bundle(
     known : Bundle, optional
         What is known of the same risk, from another alpha; what is found is added to it.
     on_iteration : callable, optional
-        Called with a `Progress` after every iteration; a true answer ends the run.
+        Called with a `Iterate` after every iteration; a true answer ends the run.
 
     Notes
     -----
@@ -83,7 +83,7 @@ def minimize_bundle(
     take O(1/(alpha tol)) iterations at most, whatever the number of rows (paper D; Teo et al. 2010); the line
     search is that of Franc and Sonnenburg (2009).
     """
-    rows = LossRows(design, loss)
+    rows = CountedProducts(design, loss)
     known = Bundle(*design.shape) if known is None else known
     planes = known.planes
     best = _Best(rows, alpha, known, start)
@@ -100,15 +100,15 @@ def minimize_bundle(
             bound = max(bound, planes.bound(alpha))
             gap = best.objective - bound + planes.resolution
             planes.forget(_PATIENCE)
-            progress = Progress(n_iter, best.w, best.objective, gap, rows.n_products)
-            if on_iteration is not None and on_iteration(progress):
+            iterate = Iterate(n_iter, best.w, best.objective, gap, rows.n_products)
+            if on_iteration is not None and on_iteration(iterate):
                 break
             if gap > tol:
                 best.explore(slope)
     except KeyboardInterrupt:
         interrupted = True
     gap = best.objective - bound + planes.resolution
-    return Certified(
+    return HingeResult(
         best.w,
         best.objective,
         gap,
@@ -123,7 +123,7 @@ def minimize_bundle(
 class _Best:
     """The best point so far: weights, coordinates in the subspace, scores, and what the loss says there."""
 
-    def __init__(self, rows: LossRows, alpha: float, known: Bundle, start: Floats | None) -> None:
+    def __init__(self, rows: CountedProducts, alpha: float, known: Bundle, start: Floats | None) -> None:
         self.rows, self.alpha, self.known, self.subspace = rows, alpha, known, known.subspace
         if start is not None:
             self._add_direction(start)

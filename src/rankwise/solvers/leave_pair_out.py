@@ -13,18 +13,19 @@ the regression keeps alpha. Under "pair" (c = 1) it is the regression with alpha
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import singledispatch
-from typing import Any
 
 import numpy as np
 
 from rankwise.errors import DataError
+from rankwise.losses.squared import SquaredLoss
+from rankwise.operators.design import Design
 from rankwise.preferences.differences import QueryDifferences
-from rankwise.solvers.spaces import ExampleSpace, FeatureSpace
+from rankwise.solvers.spectrum import Spectrum
 from rankwise.types import Floats, Ties, Weighting
 
-# Held-out differences of so many pairs are formed at a time.
+# Held-out differences are formed for about this many pairs at a time.
 BLOCK_PAIRS = 1 << 21
 
 
@@ -47,7 +48,7 @@ class CentredRidge:
     weight: Floats
 
     def held_out_differences(self, y: Floats, alpha_index: int, place: slice) -> Floats:
-        """``f_i − f_j`` by the model without rows i and j, for i in `place` and all j; O(m r) a row."""
+        """``f_i − f_j`` by the model without rows i and j, for i in `place` and all j; O(m r) per row."""
         s, S = self.weight, self.weight.sum()
         centred = y - (s @ y) / S
         R, d = self.rows, self.inner[alpha_index]
@@ -65,10 +66,10 @@ class CentredRidge:
 
 
 def leave_pair_out_error(ridge: CentredRidge, y: Floats) -> Floats:
-    """The share of pairs with different labels that the model without them puts the wrong way round.
+    """The share of pairs with different labels that the model without both rows misorders.
 
     A tied prediction counts one half; pairs weigh ``s_i s_j``. For binary labels this is 1 minus the
-    leave-pair-out estimate of the area under the ROC curve. O(m² r) an alpha, O(m r) memory.
+    leave-pair-out estimate of the area under the ROC curve. O(m² r) per alpha, O(m r) memory.
     """
     m, s = len(y), ridge.weight
     size = max(1, BLOCK_PAIRS // m)
@@ -85,29 +86,27 @@ def leave_pair_out_error(ridge: CentredRidge, y: Floats) -> Floats:
     return errors / total
 
 
-@singledispatch
-def centred_ridge(space: Any, alphas: Floats) -> CentredRidge:
-    """The regression that RankRLS on one ranking is, without two of its rows."""
-    raise TypeError(f"No leave-pair-out is known for {type(space).__name__}.")
+def primal_ridge(
+    design: Design, loss: SquaredLoss, spectrum: Callable[[float], Spectrum], alphas: Floats
+) -> CentredRidge:
+    """The regression that RankRLS on one ranking is, without two of its rows, from the spectrum of ``XᵀLX``.
 
-
-@centred_ridge.register(FeatureSpace)
-def _(space: FeatureSpace, alphas: Floats) -> CentredRidge:
-    F = _one_ranking(space)
+    `spectrum` gives it accurate for every alpha from its argument on.
+    """
+    F = _one_ranking(loss)
     scale, regression_alphas = _as_regression(F, alphas)
-    spectrum = space.spectrum(float(regression_alphas.min()) * scale)
-    X = space.design.rows(np.arange(F.n_rows))
+    accurate = spectrum(float(regression_alphas.min()) * scale)
+    X = design.rows(np.arange(F.n_rows))
     s = F.row_weight
-    rows = (X - (s @ X) / s.sum()) @ spectrum.vectors
-    inner = np.stack([scale * spectrum.inverse(scale * alpha) for alpha in regression_alphas])
+    rows = (X - (s @ X) / s.sum()) @ accurate.vectors
+    inner = np.stack([scale * accurate.inverse(scale * alpha) for alpha in regression_alphas])
     return CentredRidge(rows, inner, s)
 
 
-@centred_ridge.register(ExampleSpace)
-def _(space: ExampleSpace, alphas: Floats) -> CentredRidge:
-    F = _one_ranking(space)
+def dual_ridge(loss: SquaredLoss, spectrum: Spectrum, alphas: Floats) -> CentredRidge:
+    """The same from the spectrum of ``F K Fᵀ``."""
+    F = _one_ranking(loss)
     scale, regression_alphas = _as_regression(F, alphas)
-    spectrum = space.system.spectrum
     s = F.row_weight
     inverse_root = np.divide(1.0, np.sqrt(s), out=np.zeros_like(s), where=s > 0)
     inner = [spectrum.values * spectrum.inverse(scale * alpha) for alpha in regression_alphas]
@@ -125,9 +124,9 @@ def _as_regression(F: QueryDifferences, alphas: Floats) -> tuple[float, Floats]:
     return scale, alphas / (m - 2) if F.weighting is Weighting.PAIR else alphas * (m - 3) / 2
 
 
-def _one_ranking(space: FeatureSpace | ExampleSpace) -> QueryDifferences:
-    F = space.loss.differences
-    if not isinstance(F, QueryDifferences) or F.queries.n_queries != 1 or space.loss.target.ndim != 1:
+def _one_ranking(loss: SquaredLoss) -> QueryDifferences:
+    F = loss.differences
+    if not isinstance(F, QueryDifferences) or F.queries.n_queries != 1 or loss.target.ndim != 1:
         raise TypeError("Leave-pair-out is for one target of one global ranking.")
     if F.ties is not Ties.KEEP:
         raise DataError("Leave-pair-out needs ties='keep'; give an eval_set instead.")

@@ -7,7 +7,7 @@ import numpy as np
 from rankwise.losses.hinge import HingeLoss, SquaredHingeValue
 from rankwise.operators.design import Design
 from rankwise.operators.spread import Spread
-from rankwise.solvers.certified import Certified, LossRows, OnIteration, Progress
+from rankwise.solvers.hinge_result import CountedProducts, HingeResult, Iterate, OnIteration
 from rankwise.solvers.line_search import Tangent, minimize_along
 from rankwise.threads import one_blas_thread
 from rankwise.types import Floats
@@ -25,7 +25,7 @@ def minimize_newton(
     max_iter: int = 100,
     start: Floats | None = None,
     on_iteration: OnIteration | None = None,
-) -> Certified:
+) -> HingeResult:
     """Minimize ``R₂(Xw) + alpha ‖w‖²``, R₂ the squared hinge risk, to a proven gap of at most `tol`.
 
     The objective P is 2·alpha-strongly convex, so ``P(w) − min P ≤ ‖∇P(w)‖² / (4 alpha)``; this is also
@@ -38,7 +38,7 @@ def minimize_newton(
     Keerthi 2010 need O(m²) memory for it when labels are real-valued). The line search needs no product
     with X.
     """
-    rows = LossRows(design, loss)
+    rows = CountedProducts(design, loss)
     w = np.zeros(design.shape[1]) if start is None else start
     scores = rows.scores(w) if w.any() else np.zeros(design.shape[0])
     value = loss.squared_value(scores)
@@ -53,8 +53,8 @@ def minimize_newton(
             first_norm = first_norm or norm
             resolution = float(16.0 * np.finfo(np.float64).eps * (1.0 + alpha * (w @ w)))
             gap = norm**2 / (4.0 * alpha) + resolution
-            progress = Progress(n_iter, w, objective, gap, rows.n_products)
-            if on_iteration is not None and on_iteration(progress):
+            iterate = Iterate(n_iter, w, objective, gap, rows.n_products)
+            if on_iteration is not None and on_iteration(iterate):
                 break
             if gap <= max(tol, 2.0 * resolution) or n_iter == max_iter:
                 break
@@ -75,11 +75,11 @@ def minimize_newton(
             w, scores, value, objective = point, scores + t * moves, there, reached
     except KeyboardInterrupt:
         interrupted = True
-    return Certified(w, objective, gap, resolution, n_iter, rows.n_products, gap <= tol, interrupted)
+    return HingeResult(w, objective, gap, resolution, n_iter, rows.n_products, gap <= tol, interrupted)
 
 
 def _newton_direction(
-    rows: LossRows,
+    rows: CountedProducts,
     spread: Spread,
     value: SquaredHingeValue,
     alpha: float,

@@ -43,6 +43,24 @@ class PathSolutions:
     def n_breakpoints(self) -> int:
         return len(self.levels)
 
+    @property
+    def alphas(self) -> Floats:
+        """The breakpoints in units of alpha, ascending."""
+        return self.levels[::-1] / self.graph.level_per_alpha
+
+    def coefficients_for(self, alpha: float) -> Floats:
+        """β at any alpha that the path covers."""
+        smallest, largest = self.alphas[0], self.alphas[-1]
+        level = alpha * self.graph.level_per_alpha
+        if alpha >= smallest:
+            return self.coefficients_at(max(level, float(self.levels[-1])))
+        if not self.complete:
+            raise ParameterError(
+                f"The 'alpha' parameter must be at least {smallest:.6g}, where the path ends (it starts at "
+                f"{largest:.6g}); got {alpha:.6g}. Fit with a smaller alpha_min or more max_events."
+            )
+        return self.coefficients_at(level)
+
     def multipliers_at(self, level: float) -> Floats:
         """The multipliers a at any level that the path covers.
 

@@ -2,9 +2,9 @@
 
 The systems share their Krylov space: run from zero, their residuals stay parallel, ``r_α = ζ_α r``, and ζ
 obeys a recurrence of scalars (Jegerlehner 1996; Frommer and Maass 1999). So only the system with the
-smallest α takes products with A, and each further α costs O(n) an iteration. Scores of validation rows are
-linear in z and obey the same recurrences, so that one product with the validation matrix an iteration serves
-all α.
+smallest α takes products with A, and each further α costs O(n) per iteration. Scores of held-out rows
+are linear in z and obey the same recurrences, so that one product with their matrix per iteration serves all
+α.
 """
 
 from __future__ import annotations
@@ -15,22 +15,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rankwise import _native
-from rankwise.solvers.surface import ShiftedCGResult, Stop, Surface, Validation
+from rankwise.solvers.cg_result import ShiftedCGResult, Stop, Surface
+from rankwise.solvers.held_out import HeldOut
 from rankwise.threads import resolve_threads
 from rankwise.types import Bools, Floats, Ints
 
 
 @dataclass
 class ShiftedCGState:
-    """Everything that the next iteration depends on: saved and given back, a run goes on to the same bits.
+    """Everything that the next iteration depends on; a run resumed from it is bit-identical.
 
     Solutions, directions and the residual are extended: the first n values are vectors of the system, the
-    rest their scores of the validation rows.
+    rest their scores of the held-out rows.
     """
 
-    solutions: Floats  # (n_alphas, n + n_validation)
+    solutions: Floats  # (n_alphas, n + n_held_out)
     directions: Floats  # like solutions
-    residual: Floats  # (n + n_validation,)
+    residual: Floats  # (n + n_held_out,)
     zeta: Floats  # (n_alphas,): residual of a shifted system over that of the smallest alpha
     ratio: Floats  # (n_alphas,): the last zeta over the one before
     norm: Floats  # (n_alphas,): of the residuals
@@ -52,7 +53,8 @@ def shifted_cg(
     right: Floats,
     alphas: Sequence[float] | Floats,
     *,
-    validation: Validation | None = None,
+    held_out: HeldOut | None = None,
+    scores: Callable[[Floats], Floats] | None = None,
     patience: int = 10,
     stop_early: bool = False,
     tol: float = 1e-5,
@@ -66,12 +68,15 @@ def shifted_cg(
     Parameters
     ----------
     product : callable
-        ``v ↦ A v``; called once an iteration.
+        ``v ↦ A v``; called once per iteration.
     right : Floats, shape (n,)
         b.
     alphas : sequence of float
         Not negative, ascending, all different.
-    validation : Validation or None
+    held_out : HeldOut or None
+        Rows that judge every iterate.
+    scores : callable or None
+        The linear map from z to the scores of these rows; given if and only if there are any.
     patience : int
         Early stopping gives an alpha up after this many iterations without a better measure.
     stop_early : bool
@@ -91,12 +96,18 @@ def shifted_cg(
 
     Notes
     -----
-    An iteration takes one product with A, one with the validation matrix, O(n_alphas (n + n_validation)) for
+    An iteration takes one product with A, one with the held-out rows, O(n_alphas (n + n_held_out)) for
     the recurrences, and one measure for each alpha that has not converged. A KeyboardInterrupt ends the run
     with what there is (``stop`` says so), and so does a singular matrix or a product that is not finite.
     """
     run = _Run(
-        np.asarray(alphas, dtype=np.float64), product, right, validation, patience, resolve_threads(n_threads)
+        np.asarray(alphas, dtype=np.float64),
+        product,
+        right,
+        held_out,
+        scores,
+        patience,
+        resolve_threads(n_threads),
     )
     if state is None:
         state = run.start(max_iter)
@@ -122,14 +133,15 @@ class _Run:
     alphas: Floats
     product: Callable[[Floats], Floats]
     right: Floats
-    validation: Validation | None
+    held_out: HeldOut | None
+    scores: Callable[[Floats], Floats] | None
     patience: int
     n_threads: int
 
     def start(self, max_iter: int) -> ShiftedCGState:
         n, n_alphas = len(self.right), len(self.alphas)
         residual = self._extended(self.right)
-        judged = (n_alphas, n) if self.validation is not None else (0, n)
+        judged = (n_alphas, n) if self.held_out is not None else (0, n)
         square = _dot(self.right, self.right)
         return ShiftedCGState(
             solutions=np.zeros((n_alphas, len(residual))),
@@ -164,8 +176,8 @@ class _Run:
             return Stop.NOT_FINITE
         extended = self._extended(residual)
         self._step(state, step, square, extended)
-        if self.validation is not None:
-            self._judge(state, self.validation)
+        if self.held_out is not None:
+            self._judge(state, self.held_out)
         state.norm[state.active] = state.zeta[state.active] * np.sqrt(square)
         state.active &= state.norm > tol * np.sqrt(_dot(self.right, self.right))
         return None if state.active.any() else Stop.CONVERGED
@@ -193,14 +205,14 @@ class _Run:
         state.iteration += 1
         state.n_iter[active] = state.iteration
 
-    def _judge(self, state: ShiftedCGState, validation: Validation) -> None:
+    def _judge(self, state: ShiftedCGState, held_out: HeldOut) -> None:
         n, column = len(self.right), state.iteration - 1
         if column > 0:
             state.surface[:, column] = state.surface[:, column - 1]
         for k in np.flatnonzero(state.active):
-            value = validation.measure(state.solutions[k, n:])
+            value = held_out.measure(state.solutions[k, n:])
             state.surface[k, column] = value
-            if not self._given_up(state)[k] and validation.improves(value, state.best_value[k]):
+            if not self._given_up(state)[k] and held_out.improves(value, state.best_value[k]):
                 state.best_value[k] = value
                 state.best_iter[k] = state.iteration
                 state.best[k] = state.solutions[k, :n]
@@ -210,15 +222,15 @@ class _Run:
         return state.n_iter - state.best_iter > self.patience
 
     def all_given_up(self, state: ShiftedCGState) -> bool:
-        if self.validation is None:
+        if self.held_out is None:
             return False
         done = ~state.active | (state.n_iter - state.best_iter >= self.patience)
         return bool(done.all())
 
     def _extended(self, vector: Floats) -> Floats:
-        if self.validation is None:
+        if self.scores is None:
             return vector.copy()
-        return np.concatenate([vector, self.validation.scores(vector)])
+        return np.concatenate([vector, self.scores(vector)])
 
     def finish(self, state: ShiftedCGState, stop: Stop) -> ShiftedCGResult:
         scale = np.sqrt(_dot(self.right, self.right)) or 1.0
@@ -230,10 +242,10 @@ class _Run:
             residual=state.norm / scale,
             stop=stop,
         )
-        if self.validation is None:
+        if self.held_out is None:
             return result
         surface = Surface(
-            validation=self.validation,
+            held_out=self.held_out,
             values=state.surface[:, : state.iteration].copy(),
             best=state.best.copy(),
             best_value=state.best_value.copy(),

@@ -1,138 +1,233 @@
-"""Where RankRLS is solved: the space of features (primal) or the space of examples (dual)."""
+"""The functions that RankRLS chooses from: linear in features, in kernel values, or on basis vectors.
+
+A space knows the training rows as operators and says what it would cost to solve in. Decompositions and runs
+on it are the business of `closed_form` and `conjugate_gradient`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from scipy import linalg
+from scipy import sparse
 
 from rankwise.losses.squared import SquaredLoss
-from rankwise.operators.design import Design
-from rankwise.preferences.differences import Differences
-from rankwise.preferences.pairs import compacted
-from rankwise.solvers.spectrum import EPS, WELL_CONDITIONED, RidgeSystem, Spectrum, truncated
-from rankwise.types import Floats
+from rankwise.operators.basis import BasisFeatures, features_of_basis
+from rankwise.operators.design import Design, MatrixDesign
+from rankwise.operators.kernel import Kernel, KernelName
+from rankwise.operators.kernel_products import KernelProducts, kernel_matrix
+from rankwise.solvers.family import LinearMap
+from rankwise.types import Floats, Ints, Matrix, Solver
+
+# What an entry costs in a sparse product, in multiply-adds of dense linear algebra; and the iterations that
+# conjugate gradient is expected to take.
+ENTRY_COST, EXPECTED_ITERATIONS = 40.0, 100
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What solving takes, in multiply-adds.
+
+    Attributes
+    ----------
+    closed : dict of Solver to float
+        For each closed form there is.
+    n_unknowns : int
+        The size of the smallest system that they form.
+    iterative : float
+        For conjugate gradient; infinite if it never saves time, only memory.
+    """
+
+    closed: dict[Solver, float]
+    n_unknowns: int
+    iterative: float = float("inf")
+
+
+@dataclass(frozen=True)
+class Equations:
+    """``(A + αI) z = b`` as conjugate gradient takes it.
+
+    Attributes
+    ----------
+    product : callable
+        ``z ↦ A z``, symmetric and positive semi-definite.
+    right : Floats, shape (p,) or (p, n_targets)
+    to_coef : callable
+        From z to coefficients of the space.
+    """
+
+    product: LinearMap
+    right: Floats
+    to_coef: LinearMap
 
 
 class Space(Protocol):
-    """A squared loss with the space its minimizer is looked for in."""
-
-    def solve(self, alpha: float) -> Floats:
-        """Coefficients for one alpha, shape (p,) or (p, k), by the cheapest road."""
-        ...
-
-    def solve_all(self, alphas: Sequence[float] | Floats) -> Floats:
-        """Coefficients for every alpha, shape (n_alphas, p) or (n_alphas, p, k), from one decomposition."""
-        ...
+    """Functions over the rows X; coefficients are the numbers that a fitted model keeps."""
 
     @property
-    def with_loss(self) -> Callable[[SquaredLoss], Space]:
-        """The space for another loss on the same rows; kernel values and basis vectors stay."""
+    def costs(self) -> Costs: ...
+
+    def equations(self, loss: SquaredLoss) -> Equations:
+        """The system on which an iteration of conjugate gradient is cheapest."""
+        ...
+
+    def scorer(self, X: Matrix) -> LinearMap:
+        """The map from coefficients to scores of any rows."""
         ...
 
 
-@dataclass(frozen=True)
-class FeatureSpace:
-    """Weights of features: ``(XᵀLX + αI) w = XᵀFᵀt`` (paper A, equation 11).
-
-    O(m n² + n³) for dense X, O(n²) memory beyond X; each further alpha O(n²). On the features of
-    `operators.kernel.basis_features` this is Sparse RankRLS (paper B).
-    """
-
-    design: Design
-    loss: SquaredLoss
-
-    @cached_property
-    def system(self) -> RidgeSystem:
-        return RidgeSystem(*self.design.difference_system(self.loss.differences, self.loss.target))
-
-    @cached_property
-    def precise_spectrum(self) -> Spectrum:
-        """The spectrum of ``XᵀLX`` from the singular values of ``FX``, whose condition number is not squared.
-
-        ``FX = QR`` block by block and ``R = U diag(s) Vᵀ``, so ``Λ = s²`` and ``Vᵀr = s Uᵀ Qᵀt``. Singular
-        values below ``max(m, n) eps`` times the largest are 0.
-        """
-        R, projected = self.design.difference_factor(self.loss.differences, self.loss.target)
-        U, s, Vt = linalg.svd(R, check_finite=False)
-        n = R.shape[1]
-        values, target = np.zeros(n), np.zeros((n, *projected.shape[1:]))
-        values[: len(s)] = s**2
-        target[: len(s)] = (s * (U.T @ projected)[: len(s)].T).T
-        return truncated(values[::-1], Vt[::-1].T, target[::-1], (max(self.design.shape) * EPS) ** 2)
-
-    def with_loss(self, loss: SquaredLoss) -> FeatureSpace:
-        return replace(self, loss=loss)
-
-    def spectrum(self, smallest_alpha: float) -> Spectrum:
-        """The spectrum, accurate for every alpha from `smallest_alpha` on."""
-        spectrum = self.system.spectrum
-        return spectrum if spectrum.resolves(smallest_alpha) else self.precise_spectrum
-
-    def solve(self, alpha: float) -> Floats:
-        """Cholesky; or, when ``XᵀLX + αI`` is so ill-conditioned that digits are lost, the singular values of
-        ``FX``, and then the minimum-norm solution if alpha is 0."""
-        coef, rcond = self.system.cholesky(alpha)
-        return coef if rcond > WELL_CONDITIONED else self.precise_spectrum.solve(alpha)
-
-    def solve_all(self, alphas: Sequence[float] | Floats) -> Floats:
-        return self.spectrum(min(alphas)).solve_all(alphas)
-
-
-@dataclass(frozen=True)
-class ExampleSpace:
-    """Coefficients of rows: ``a = Fᵀ (F K Fᵀ + αI)⁻¹ t``, which is ``(LK + αI)⁻¹ L y`` (paper A, equation 8).
-
-    O(m³) time and O(m²) memory; each further alpha O(m²).
-    """
-
-    kernel: Floats
-    loss: SquaredLoss
-
-    def with_loss(self, loss: SquaredLoss) -> ExampleSpace:
-        return replace(self, loss=loss)
-
-    @cached_property
-    def _compacted(self) -> tuple[Differences, Floats]:
-        return compacted(self.loss.differences, self.loss.target)
+class PrimalSpace(Space, Protocol):
+    """A space with explicit features, to solve for their weights."""
 
     @property
-    def differences(self) -> Differences:
-        """F, with at most as many differences as rows."""
-        return self._compacted[0]
+    def features(self) -> Design: ...
+
+    def from_weights(self, weights: Floats) -> Floats:
+        """Coefficients from weights of features."""
+        ...
+
+
+class DualSpace(Space, Protocol):
+    """A space with a kernel matrix, to solve for coefficients of training rows."""
+
+    @property
+    def kernel_matrix(self) -> Floats: ...
+
+    def from_rows(self, rows: Floats) -> Floats:
+        """Coefficients from those of training rows."""
+        ...
+
+
+class LinearSpace:
+    """``f(x) = x · w``; coefficients are the weights."""
+
+    def __init__(self, X: Matrix) -> None:
+        self.X = X
+        self.features = MatrixDesign(X)
+
+    @property
+    def costs(self) -> Costs:
+        n_entries = self.X.nnz if sparse.issparse(self.X) else self.X.size
+        return linear_costs(*self.features.shape, n_entries)
 
     @cached_property
-    def system(self) -> RidgeSystem:
-        F, t = self._compacted
-        inner = F.apply(np.ascontiguousarray(F.apply(self.kernel).T))
-        return RidgeSystem(matrix=(inner + inner.T) / 2, right=t)
+    def kernel_matrix(self) -> Floats:
+        return Kernel(KernelName.LINEAR)(self.X, self.X)
 
-    def solve(self, alpha: float) -> Floats:
-        z, rcond = self.system.cholesky(alpha)
-        singular = rcond <= len(self.kernel) * EPS
-        return self.differences.adjoint(self.system.spectrum.solve(alpha) if singular else z)
+    def from_weights(self, weights: Floats) -> Floats:
+        return weights
 
-    def solve_all(self, alphas: Sequence[float] | Floats) -> Floats:
-        z = self.system.spectrum.solve_all(alphas)
-        return np.stack([self.differences.adjoint(one) for one in z])
+    def from_rows(self, rows: Floats) -> Floats:
+        return self.features.adjoint(rows)
+
+    def equations(self, loss: SquaredLoss) -> Equations:
+        """``(XᵀLX + αI) w = XᵀFᵀt`` (paper C, equation 8): O(m s + l) per product, O(n) memory."""
+        return _normal_equations(self, loss)
+
+    def scorer(self, X: Matrix) -> LinearMap:
+        return MatrixDesign(X).scores
 
 
 @dataclass(frozen=True)
-class MappedSpace:
-    """A space whose coefficients are turned into others: rows into weights ``Xᵀa``, say."""
+class KernelSpace:
+    """``f = Σ_i a_i k(x_i, ·)`` over all training rows; coefficients are the a."""
 
-    inner: FeatureSpace | ExampleSpace
-    turn: Callable[[Floats], Floats]
+    X: Matrix
+    kernel: Kernel
+    # What to do if the kernel matrix does not fit in memory.
+    remedy: str = "choose basis vectors or solver='cg'"
 
-    def with_loss(self, loss: SquaredLoss) -> MappedSpace:
-        return replace(self, inner=self.inner.with_loss(loss))
+    @property
+    def costs(self) -> Costs:
+        return kernel_costs(self.X.shape[0])
 
-    def solve(self, alpha: float) -> Floats:
-        return self.turn(self.inner.solve(alpha))
+    @property
+    def basis(self) -> Matrix:
+        return self.X
 
-    def solve_all(self, alphas: Sequence[float] | Floats) -> Floats:
-        return np.stack([self.turn(one) for one in self.inner.solve_all(alphas)])
+    @property
+    def basis_indices(self) -> Ints:
+        return np.arange(self.X.shape[0], dtype=np.int64)
+
+    @cached_property
+    def kernel_matrix(self) -> Floats:
+        return kernel_matrix(self.X, self.kernel, self.remedy)
+
+    def from_rows(self, rows: Floats) -> Floats:
+        return rows
+
+    def equations(self, loss: SquaredLoss) -> Equations:
+        """``(F K Fᵀ + αI) z = t`` with ``a = Fᵀz``: one product with K, which is never whole in memory."""
+        F, product = loss.differences, self.scorer(self.X)
+        return Equations(lambda z: F.apply(product(F.adjoint(z))), loss.target, F.adjoint)
+
+    def scorer(self, X: Matrix) -> LinearMap:
+        return KernelProducts(self.kernel, X, self.X)
+
+
+class BasisSpace:
+    """``f = Σ_r a_r k(x_r, ·)`` over chosen training rows (paper B); coefficients are the a.
+
+    In the features ``Z = K_MR C⁻ᵀ`` with ``K_RR = C Cᵀ`` the norm of f is that of its weights. Rows that the
+    others already span are left out.
+    """
+
+    def __init__(self, X: Matrix, kernel: Kernel, chosen: Ints) -> None:
+        self.X, self.kernel = X, kernel
+        self._chosen = chosen
+
+    @cached_property
+    def _mapped(self) -> BasisFeatures:
+        return features_of_basis(self.X, self.kernel, self._chosen)
+
+    @property
+    def costs(self) -> Costs:
+        m, r = self.X.shape[0], len(self._chosen)
+        return Costs({Solver.PRIMAL: m * float(r) ** 2}, r)
+
+    @cached_property
+    def basis_indices(self) -> Ints:
+        return self._chosen[self._mapped.kept]
+
+    @cached_property
+    def basis(self) -> Matrix:
+        return self.X[self.basis_indices]
+
+    @cached_property
+    def features(self) -> Design:
+        return MatrixDesign(self._mapped.features)
+
+    def from_weights(self, weights: Floats) -> Floats:
+        return np.asarray(self._mapped.transform @ weights)
+
+    def equations(self, loss: SquaredLoss) -> Equations:
+        return _normal_equations(self, loss)
+
+    def scorer(self, X: Matrix) -> LinearMap:
+        if self.kernel.function is KernelName.PRECOMPUTED:
+            X = X[:, self.basis_indices]
+        return KernelProducts(self.kernel, X, self.basis)
+
+
+def _normal_equations(space: PrimalSpace, loss: SquaredLoss) -> Equations:
+    F, design = loss.differences, space.features
+    right = design.adjoint(F.adjoint(loss.target))
+    return Equations(design.normal_operator(F), right, space.from_weights)
+
+
+def linear_costs(n_rows: int, n_features: int, n_entries: int) -> Costs:
+    """O(m n²) or O(m² n) to form a closed form's system, a cube to solve it; sparse rows cost less."""
+    m, n, density = float(n_rows), float(n_features), n_entries / max(1, n_rows * n_features)
+    share = min(1.0, ENTRY_COST * density)
+    closed = {
+        Solver.PRIMAL: m * n**2 * share**2 + n**3 / 3,
+        Solver.DUAL: m**2 * n * share + m**3 / 3,
+    }
+    return Costs(closed, min(n_rows, n_features), EXPECTED_ITERATIONS * ENTRY_COST * n_entries)
+
+
+def kernel_costs(n_rows: int) -> Costs:
+    """Conjugate gradient computes the kernel anew in every iteration: it saves memory only."""
+    return Costs({Solver.DUAL: float(n_rows) ** 3 / 3}, n_rows)

@@ -6,8 +6,8 @@ The minimizer of ``‖F f − t‖² + α‖f‖²`` solves one symmetric system
 - in the example space (dual), ``M = F K Fᵀ``, ``r = t`` and the coefficients of the rows are ``Fᵀz``
   (equation 8 of paper A: ``(LK + αI)⁻¹ L y``, made symmetric).
 
-`solvers.spaces` forms the systems; here they are solved. A single alpha takes a Cholesky factorization. An
-eigendecomposition ``M = VΛVᵀ`` gives every alpha, at O(p²) each.
+`solvers.closed_form` forms the systems; here they are solved. A single alpha takes a Cholesky factorization.
+An eigendecomposition ``M = VΛVᵀ`` gives every alpha, at O(p²) each.
 """
 
 from __future__ import annotations
@@ -90,6 +90,10 @@ class RidgeSystem:
         with one_blas_thread(self.is_small):
             values, vectors = linalg.eigh(self.matrix, check_finite=False)
         return truncated(values, vectors, vectors.T @ self.right, len(values) * EPS)
+
+    @property
+    def is_decomposed(self) -> bool:
+        return "spectrum" in vars(self)  # where `cached_property` keeps it
 
     def cholesky(self, alpha: float) -> tuple[Floats, float]:
         """The solution for one alpha, and the reciprocal condition of ``M + alpha I`` (0 if singular)."""

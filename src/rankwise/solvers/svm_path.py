@@ -67,7 +67,8 @@ def ranking_svm_path(
     K: Floats,
     graph: PreferenceGraph,
     *,
-    min_level: Callable[[float], float],
+    min_alpha: float | None = None,
+    reach: float = 1e-3,
     max_events: int | None = None,
     tolerance: float = 1e-7,
     n_threads: int = 1,
@@ -80,8 +81,10 @@ def ranking_svm_path(
     K : Floats, shape (n, n)
         Symmetric positive semi-definite, rows in C order.
     graph : PreferenceGraph
-    min_level : function
-        From λ⁰, the largest breakpoint, to the λ at which to stop; positive.
+    min_alpha : float or None
+        Where to stop, in units of alpha (see `PreferenceGraph.level_per_alpha`).
+    reach : float
+        Where to stop otherwise, as a share of the largest breakpoint.
     max_events : int or None
     tolerance : float
         The path stops when a violation of the optimality conditions cannot be kept below this.
@@ -107,7 +110,7 @@ def ranking_svm_path(
     first = walk.level
     if first <= NOTHING * bound:
         raise DataError("There is nothing to learn: the pairs' differences cancel out in the kernel's space.")
-    floor = min_level(first)
+    floor = reach * first if min_alpha is None else min(first, min_alpha * graph.level_per_alpha)
     limit = -1 if max_events is None else max_events
     end = End.RUNNING
     try:

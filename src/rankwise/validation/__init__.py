@@ -11,6 +11,7 @@ from rankwise.validation.arrays import (
 from rankwise.validation.pairs import check_pairs
 from rankwise.validation.parameters import (
     check_alphas,
+    check_callable,
     check_choice,
     check_count,
     check_flag,
@@ -32,6 +33,7 @@ from rankwise.validation.problems import (
 __all__ = [
     "Problem",
     "check_alphas",
+    "check_callable",
     "check_choice",
     "check_column",
     "check_count",

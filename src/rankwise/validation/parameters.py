@@ -74,6 +74,13 @@ def check_flag_or_auto(name: str, value: object) -> bool | Auto:
     return bool(value)
 
 
+def check_callable(name: str, value: Any) -> Any:
+    """A function, or None."""
+    if value is not None and not callable(value):
+        raise ParameterError(f"The '{name}' parameter must be None or callable; got {value!r}.")
+    return value
+
+
 def check_folder(name: str, value: object) -> Path:
     """The place of a folder that exists or can be made."""
     if not isinstance(value, str | PathLike):

@@ -38,8 +38,8 @@ class Problem:
     queries: Queries
     row_weight: Floats | None
 
-    def weightless(self, rows: Ints | Bools) -> Problem:
-        """The same problem with some rows that weigh nothing, and so are not learned from."""
+    def without(self, rows: Ints | Bools) -> Problem:
+        """The same problem without learning from some rows: they stay, and weigh nothing."""
         weight = np.ones(len(self.y)) if self.row_weight is None else self.row_weight.copy()
         weight[rows] = 0.0
         return replace(self, row_weight=weight)

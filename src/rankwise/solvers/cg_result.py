@@ -1,4 +1,4 @@
-"""What conjugate gradient saw on the way: a measure for every alpha and iteration, and how to read it.
+"""Results of conjugate gradient: solutions, and a surface of the measure over alphas and iterations.
 
 Paper C's three methods are three readings of one surface: Tikhonov regularization takes the best alpha at
 convergence, regularization by iteration the best iteration at the smallest alpha, the hybrid both.
@@ -6,12 +6,13 @@ convergence, regularization by iteration the best iteration at the smallest alph
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
+from rankwise.solvers.family import Solutions
+from rankwise.solvers.held_out import HeldOut
 from rankwise.types import Bools, Floats, Ints
 
 
@@ -20,44 +21,14 @@ class Stop(StrEnum):
 
     CONVERGED = "converged"
     MAX_ITER = "the iteration limit was reached"
-    NO_IMPROVEMENT = "the validation data saw no improvement"
+    NO_IMPROVEMENT = "no improvement on the held-out rows"
     BREAKDOWN = "the matrix is singular to working precision"
     NOT_FINITE = "a product was not finite"
     INTERRUPTED = "interrupted from the keyboard"
 
 
 @dataclass(frozen=True)
-class Validation:
-    """How iterates are judged.
-
-    Attributes
-    ----------
-    scores : callable
-        The linear map from a solution z to the scores of the validation rows.
-    measure : callable
-        From scores to a number.
-    higher_is_better : bool
-    """
-
-    scores: Callable[[Floats], Floats]
-    measure: Callable[[Floats], float]
-    higher_is_better: bool = False
-
-    def improves(self, value: float, best: float) -> bool:
-        """Whether a value beats the best so far; any number beats NaN."""
-        if np.isnan(best):
-            return not np.isnan(value)
-        return value > best if self.higher_is_better else value < best
-
-    def argbest(self, values: Floats) -> int:
-        """The first of the best values; NaN is the worst."""
-        if np.isnan(values).all():
-            return 0
-        return int(np.nanargmax(values) if self.higher_is_better else np.nanargmin(values))
-
-
-@dataclass(frozen=True)
-class Reading:
+class SurfacePoint:
     """One point of the surface."""
 
     alpha: float
@@ -72,7 +43,7 @@ class Surface:
 
     Attributes
     ----------
-    validation : Validation
+    held_out : HeldOut
     values : Floats, shape (n_alphas, n_iterations)
         Constant once a system has converged.
     best : Floats, shape (n_alphas, n)
@@ -83,7 +54,7 @@ class Surface:
         Counted from 1.
     """
 
-    validation: Validation
+    held_out: HeldOut
     values: Floats
     best: Floats
     best_value: Floats
@@ -92,7 +63,7 @@ class Surface:
 
 @dataclass(frozen=True)
 class ShiftedCGResult:
-    """Solutions of all systems, and how they fared on the way.
+    """Solutions of all systems, and what was measured on the way.
 
     Attributes
     ----------
@@ -106,7 +77,7 @@ class ShiftedCGResult:
         Norms of the residuals relative to that of b.
     stop : Stop
     surface : Surface or None
-        None without validation data.
+        None without held-out rows.
     """
 
     alphas: Floats
@@ -122,33 +93,60 @@ class ShiftedCGResult:
         """Iterations of the whole run: its number of products with A."""
         return int(self.n_iter.max())
 
-    def last(self, k: int) -> Reading:
+    @property
+    def complaint(self) -> str | None:
+        """What to tell the user if the run ended for a reason that nobody asked for."""
+        if self.stop in (Stop.CONVERGED, Stop.NO_IMPROVEMENT):
+            return None
+        return (
+            f"Conjugate gradient ended after {self.n_iterations} iterations: {self.stop}. The largest "
+            f"relative residual is {self.residual.max():.1e}; the best iterate so far is kept."
+        )
+
+    def last(self, k: int) -> SurfacePoint:
         """The last iterate of the k-th alpha."""
         values = np.empty(0) if self.surface is None else self.surface.values[k]
         value = float(values[-1]) if len(values) else float("nan")
-        return Reading(float(self.alphas[k]), int(self.n_iter[k]), value, self.solutions[k].copy())
+        return SurfacePoint(float(self.alphas[k]), int(self.n_iter[k]), value, self.solutions[k].copy())
 
-    def early(self, k: int) -> Reading:
+    def early(self, k: int) -> SurfacePoint:
         """The iterate of the k-th alpha that early stopping keeps."""
         surface = self._surface()
         value, iteration = float(surface.best_value[k]), int(surface.best_iter[k])
-        return Reading(float(self.alphas[k]), iteration, value, surface.best[k].copy())
+        return SurfacePoint(float(self.alphas[k]), iteration, value, surface.best[k].copy())
 
-    def tikhonov(self) -> Reading:
+    def tikhonov(self) -> SurfacePoint:
         """The best alpha, each at its last iterate (paper C, method 1)."""
         last = np.array([self.last(k).value for k in range(len(self.alphas))])
-        return self.last(self._surface().validation.argbest(last))
+        return self.last(self._surface().held_out.argbest(last))
 
-    def by_iteration(self) -> Reading:
+    def by_iteration(self) -> SurfacePoint:
         """The best iteration at the smallest alpha, usually 0 (paper C, method 2)."""
         return self.early(0)
 
-    def hybrid(self) -> Reading:
+    def hybrid(self) -> SurfacePoint:
         """The best alpha, each at its best iteration (paper C, method 3)."""
         surface = self._surface()
-        return self.early(surface.validation.argbest(surface.best_value))
+        return self.early(surface.held_out.argbest(surface.best_value))
+
+    def readings(self, stopped_early: bool) -> dict[str, dict[str, float]]:
+        """What each method would choose; without the first if systems were not run to convergence."""
+        points = {"iteration": self.by_iteration(), "hybrid": self.hybrid()}
+        if not stopped_early:
+            points["tikhonov"] = self.tikhonov()
+        return {
+            method: {"alpha": point.alpha, "n_iter": point.n_iter, "score": point.value}
+            for method, point in points.items()
+        }
 
     def _surface(self) -> Surface:
         if self.surface is None:
-            raise ValueError("There is no surface to read: the run had no validation data.")
+            raise ValueError("There is no surface to read: the run had no held-out rows.")
         return self.surface
+
+
+@dataclass(frozen=True)
+class RidgeSolutions(Solutions):
+    """Models of RankRLS, with the runs of conjugate gradient that found them, one per target, if any."""
+
+    runs: tuple[ShiftedCGResult, ...] = ()

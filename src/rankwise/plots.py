@@ -23,12 +23,11 @@ def draw_path(alphas: Floats, active_size: Ints, measured: Floats | None, chosen
     for place in above:
         assert measured is not None
         place.plot(alphas, measured)
-        # The chosen alpha is a breakpoint; alphas fall.
-        at = np.searchsorted(-alphas, -chosen)
+        at = np.searchsorted(alphas, chosen)  # it is a breakpoint
         place.plot(chosen, measured[at], "o", color="black", label=f"alpha {chosen:.4g}: {measured[at]:.4g}")
         place.legend(frameon=False)
     # The count goes up and down by one at most breakpoints: a heavy line would be a band.
-    below.step(alphas, active_size, where="post", linewidth=0.7)
+    below.step(alphas, active_size, where="pre", linewidth=0.7)
     below.yaxis.set_major_locator(MaxNLocator(integer=True))
     below.set(xlabel="alpha", ylabel="pairs on the margin", xscale="log")
     below.invert_xaxis()

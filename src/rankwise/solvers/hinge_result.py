@@ -1,4 +1,4 @@
-"""What the solvers of ``R(Xw) + alpha ‖w‖²`` have in common: a model with a proof of how good it is."""
+"""What the solvers of ``R(Xw) + alpha ‖w‖²`` share: their result, early stopping, and counted products."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from rankwise.errors import DataError
 from rankwise.losses.hinge import HingeLoss
 from rankwise.operators.design import Design
 from rankwise.operators.spread import Spread
-from rankwise.solvers.surface import Validation
+from rankwise.solvers.held_out import HeldOut
 from rankwise.types import Floats
 
 
 @dataclass(frozen=True)
-class Progress:
+class Iterate:
     """What a solver knows after an iteration."""
 
     n_iter: int
@@ -28,11 +28,11 @@ class Progress:
 
 
 # Called after every iteration; whether to stop.
-OnIteration: TypeAlias = Callable[[Progress], bool | None]
+OnIteration: TypeAlias = Callable[[Iterate], bool | None]
 
 
 @dataclass(frozen=True)
-class Certified:
+class HingeResult:
     """A model and the proof of how good it is.
 
     Attributes
@@ -62,15 +62,30 @@ class Certified:
     converged: bool
     interrupted: bool
 
+    @property
+    def complaint(self) -> str | None:
+        """What to tell the user if the tolerance was not reached."""
+        if self.converged:
+            return None
+        if self.interrupted:
+            reason = "Interrupted"
+        elif self.gap <= 2.0 * self.resolution:
+            reason = "The tolerance 'tol' is below what double precision can certify here"
+        else:
+            reason = f"Stopped after max_iter={self.n_iter} iterations"
+        return f"{reason}: the model is the best so far, within gap_={self.gap:.3g} of the minimum."
 
-class Judge:
-    """Judges the iterates of a solver on held-out rows, as its `on_iteration`.
+
+class EarlyStopping:
+    """Measures the iterates of a solver on held-out rows, as its `on_iteration`, and keeps the best.
 
     Parameters
     ----------
-    validation : Validation
+    held_out : HeldOut
+    scores : callable
+        From weights to the scores of these rows.
     patience : int or None
-        After how many iterates without a better one to stop; None never does.
+        Stop after this many iterates without a better one; None never stops.
 
     Attributes
     ----------
@@ -81,21 +96,21 @@ class Judge:
     stopped : bool
     """
 
-    def __init__(self, validation: Validation, patience: int | None) -> None:
-        self._validation, self._patience = validation, patience
-        self._best: Progress | None = None
+    def __init__(self, held_out: HeldOut, scores: Callable[[Floats], Floats], patience: int | None) -> None:
+        self._held_out, self._scores, self._patience = held_out, scores, patience
+        self._best: Iterate | None = None
         self.curve: list[float] = []
         self.best_iter = 0
         self.stopped = False
 
-    def __call__(self, progress: Progress) -> bool:
-        self.curve.append(self._validation.measure(self._validation.scores(progress.coef)))
-        if self._best is None or self._validation.improves(self.curve[-1], self.curve[self.best_iter - 1]):
-            self._best, self.best_iter = progress, len(self.curve)
+    def __call__(self, iterate: Iterate) -> bool:
+        self.curve.append(self._held_out.measure(self._scores(iterate.coef)))
+        if self._best is None or self._held_out.improves(self.curve[-1], self.curve[self.best_iter - 1]):
+            self._best, self.best_iter = iterate, len(self.curve)
         self.stopped = self._patience is not None and len(self.curve) - self.best_iter >= self._patience
         return self.stopped
 
-    def kept(self, result: Certified) -> Certified:
+    def kept(self, result: HingeResult) -> HingeResult:
         """The best iterate, with the bound of the minimum that was proven by the end."""
         if self._best is None:
             return result
@@ -104,7 +119,7 @@ class Judge:
         return replace(result, coef=best.coef, objective=best.objective, gap=best.objective - bound)
 
 
-class LossRows:
+class CountedProducts:
     """Products with X for a loss that keeps rows in its own order, counted."""
 
     def __init__(self, design: Design, loss: HingeLoss) -> None:

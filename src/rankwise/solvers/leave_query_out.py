@@ -1,119 +1,124 @@
-"""Scores of queries by models that never saw them, for every alpha, without fitting those models.
+"""Scores of queries by models that did not learn from them, for every alpha, without fitting those models.
 
 RankRLS is ridge regression on differences, and the differences of a query are a block of it: the weight c of
-the other queries does not change when one is taken out. So the model without a set of queries q (rows
+the other queries does not change when one is left out. So the model without a set of queries q (rows
 ``Z = F_q X`` and targets ``t_q``) is a downdate of the model of all, whose normal matrix is ``A = VΛVᵀ``:
 
-- ``(A − ZᵀZ + αI) w = r − Zᵀt_q``, decomposed anew for each fold, O(n³) a fold and O(n²) an alpha; or, with
-  ``D = (Λ + αI)⁻¹``, ``g = Vᵀr`` and ``P = Z V D^½``,
-- ``w = V D^½ (I − PᵀP)⁻¹ D^½ (g − VᵀZᵀt_q)``, O(n³) an alpha, or
-- ``w = V D (g − VᵀZᵀe)`` with ``e = (I − PPᵀ)⁻¹ (t_q − Z V D g)``, O(h² n + h³) an alpha for h held-out rows;
-- in the example space ``F K Fᵀ = UΛUᵀ``: ``e = (U_q D U_qᵀ)⁻¹ U_q D Uᵀt`` and the scores are
-  ``K Fᵀ U D (Uᵀt − U_qᵀe)``, O(h² m + h³) an alpha.
+- ``(A − ZᵀZ + αI) w = r − Zᵀt_q``, decomposed again for each fold, O(n³) per fold and O(n²) per alpha; or,
+  with ``D = (Λ + αI)⁻¹``, ``g = Vᵀr`` and ``P = Z V D^½``,
+- ``w = V D^½ (I − PᵀP)⁻¹ D^½ (g − VᵀZᵀt_q)``, O(n³) per alpha, or
+- ``w = V D (g − VᵀZᵀe)`` with ``e = (I − PPᵀ)⁻¹ (t_q − Z V D g)``, O(h² n + h³) per alpha for h rows;
+- in the dual, ``F K Fᵀ = UΛUᵀ``: ``e = (U_q D U_qᵀ)⁻¹ U_q D Uᵀt`` and the scores are
+  ``K Fᵀ U D (Uᵀt − U_qᵀe)``, O(h² m + h³) per alpha.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import singledispatch
-from typing import Any
 
 import numpy as np
 
 from rankwise.errors import ParameterError
+from rankwise.losses.squared import SquaredLoss
+from rankwise.operators.design import Design
 from rankwise.preferences.differences import QueryDifferences
-from rankwise.solvers.spaces import ExampleSpace, FeatureSpace
 from rankwise.solvers.spectrum import RidgeSystem, Spectrum
 from rankwise.threads import one_blas_thread, resolve_threads
 from rankwise.types import Floats, Ints
 
-# The systems of so many alphas are solved at once as have this many entries: calling for a small one takes
-# longer than solving it.
+# Systems are solved in batches of about this many entries: the call for a small one takes longer than the
+# solution.
 BATCH_ENTRIES = 1 << 18
-# With fewer unknowns most of the time goes to the interpreter, which threads only take from each other.
+# With fewer unknowns the interpreter takes most of the time, and threads would only wait for each other.
 THREADED_UNKNOWNS = 150
 
 
-@singledispatch
-def held_out_scores(space: Any, folds: Sequence[Ints], alphas: Floats) -> Floats:
-    """Scores of each row by the model fitted without the fold that holds the row's query.
+def leave_out_primal(
+    design: Design,
+    loss: SquaredLoss,
+    system: RidgeSystem,
+    spectrum: Spectrum,
+    folds: Sequence[Ints],
+    alphas: Floats,
+) -> Iterator[Floats]:
+    """Scores of the rows of each fold by the weights that the other queries give.
 
     Parameters
     ----------
-    space : FeatureSpace or ExampleSpace
-        With a loss on scores in queries and one target.
+    design : Design
+    loss : SquaredLoss
+        On scores in queries, of one target.
+    system : RidgeSystem
+        Of all queries.
+    spectrum : Spectrum
+        Accurate for every alpha.
     folds : sequence of Ints
-        Sets of queries to be left out together, by their position.
+        Queries to leave out together, by position.
     alphas : Floats
 
-    Returns
-    -------
-    Floats, shape (m, n_alphas)
-        In the caller's row order; NaN for rows that no fold holds.
+    Yields
+    ------
+    Floats, shape (h, n_alphas)
+        One row per row of the fold, ascending by row number.
     """
-    raise TypeError(f"No hold-out is known for {type(space).__name__}.")
-
-
-@held_out_scores.register(FeatureSpace)
-def _(space: FeatureSpace, folds: Sequence[Ints], alphas: Floats) -> Floats:
-    F = _query_differences(space)
+    F = _query_differences(loss)
     smallest = float(alphas.min())
-    downdate = space.system.spectrum.resolves(smallest) or smallest == 0.0
-    spectrum = space.spectrum(smallest)
-    scores = np.full((F.n_rows, len(alphas)), np.nan)
+    downdate = system.spectrum.resolves(smallest) or smallest == 0.0
 
-    def score(fold: Ints) -> None:
+    def score(fold: Ints) -> Floats:
         places = _places_of(F, fold)
         rows = _rows_of(F, places)
-        X = space.design.rows(rows)
+        X = design.rows(rows)
         Z = _differences_of_rows(F, X, places)
-        t = np.concatenate([space.loss.target[place] for place in places])
+        t = np.concatenate([loss.target[place] for place in places])
         if downdate and (smallest == 0.0 or _prefers_downdate(len(t), X.shape[1], len(alphas))):
-            rest = RidgeSystem(space.system.matrix - Z.T @ Z, space.system.right - Z.T @ t)
+            rest = RidgeSystem(system.matrix - Z.T @ Z, system.right - Z.T @ t)
             coef = rest.spectrum.solve_all(alphas)
         else:
             coef = _without_block(spectrum, Z, t, alphas)
-        scores[rows] = X @ coef.T
+        return np.asarray((X @ coef.T)[np.argsort(rows)])
 
-    _for_each(folds, score, space.design.shape[1])
-    return scores
+    return _for_each(folds, score, design.shape[1])
 
 
-@held_out_scores.register(ExampleSpace)
-def _(space: ExampleSpace, folds: Sequence[Ints], alphas: Floats) -> Floats:
-    F = _query_differences(space)
-    spectrum, t = space.system.spectrum, space.system.right
+def leave_out_dual(
+    kernel_matrix: Floats, loss: SquaredLoss, system: RidgeSystem, folds: Sequence[Ints], alphas: Floats
+) -> Iterator[Floats]:
+    """The same from the coefficients of the other queries' rows; parameters as in `leave_out_primal`."""
+    F = _query_differences(loss)
+    spectrum, t = system.spectrum, system.right
     U = spectrum.vectors
     g = U.T @ t  # with its parts in the null space of the kernel, which the other queries may reach
-    to_scores = (space.kernel @ F.adjoint(U)) * (spectrum.values > 0)  # KFᵀu = 0 where FKFᵀu = 0
-    scores = np.full((F.n_rows, len(alphas)), np.nan)
+    to_scores = (kernel_matrix @ F.adjoint(U)) * (spectrum.values > 0)  # KFᵀu = 0 where FKFᵀu = 0
 
-    def score(fold: Ints) -> None:
+    def score(fold: Ints) -> Floats:
         places = _places_of(F, fold)
-        block, rows = np.concatenate([U[place] for place in places]), _rows_of(F, places)
+        block, rows = np.concatenate([U[place] for place in places]), np.sort(_rows_of(F, places))
+        scores = np.empty((len(rows), len(alphas)))
         for a, alpha in enumerate(alphas):
             if alpha == 0.0:
-                scores[rows, a] = _refitted(space, F, places, rows)
+                scores[:, a] = kernel_matrix[rows] @ _minimum_norm_rest(system, F, places)
                 continue
             D = spectrum.inverse(alpha)
             e = _solve((block * D) @ block.T, block @ (D * g), alpha)
-            scores[rows, a] = to_scores[rows] @ (D * (g - block.T @ e))
+            scores[:, a] = to_scores[rows] @ (D * (g - block.T @ e))
+        return scores
 
-    _for_each(folds, score, len(t))
-    return scores
+    return _for_each(folds, score, len(t))
 
 
-def _for_each(folds: Sequence[Ints], score: Callable[[Ints], None], n_unknowns: int) -> None:
+def _for_each(folds: Sequence[Ints], score: Callable[[Ints], Floats], n_unknowns: int) -> Iterator[Floats]:
     """Score every fold, several at a time if that pays; their matrices are too small for threads of BLAS."""
     with one_blas_thread():
         if n_unknowns < THREADED_UNKNOWNS:
-            for fold in folds:
-                score(fold)
+            yield from map(score, folds)
             return
-        with ThreadPoolExecutor(resolve_threads()) as pool:
-            deque(pool.map(score, folds), maxlen=0)
+        pool = ThreadPoolExecutor(resolve_threads())
+        try:
+            yield from pool.map(score, folds)
+        finally:
+            pool.shutdown(cancel_futures=True)  # an interrupt must not wait for the folds still queued
 
 
 def _without_block(spectrum: Spectrum, Z: Floats, t: Floats, alphas: Floats) -> Floats:
@@ -137,7 +142,7 @@ def _without_block(spectrum: Spectrum, Z: Floats, t: Floats, alphas: Floats) -> 
 
 
 def _solve_stack(left: Floats, right: Floats, alphas: Floats) -> Floats:
-    """The solutions of several systems, one a row and an alpha."""
+    """The solutions of several systems, one row per alpha."""
     return _solve(left, right[:, :, None], alphas.min())[:, :, 0]
 
 
@@ -156,20 +161,20 @@ def _prefers_downdate(h: int, n: int, n_alphas: int) -> bool:
     return 10 * n**3 < n_alphas * (h**2 * n + h**3 / 3) + h * n**2
 
 
-def _refitted(space: ExampleSpace, F: QueryDifferences, places: list[slice], rows: Ints) -> Floats:
+def _minimum_norm_rest(system: RidgeSystem, F: QueryDifferences, places: list[slice]) -> Floats:
     """The minimum-norm model of the other queries, which is no limit of the formula above."""
     kept = np.ones(F.n_differences, dtype=bool)
     for place in places:
         kept[place] = False
-    rest = RidgeSystem(space.system.matrix[np.ix_(kept, kept)], space.system.right[kept])
+    rest = RidgeSystem(system.matrix[np.ix_(kept, kept)], system.right[kept])
     z = np.zeros(F.n_differences)
     z[kept] = rest.spectrum.solve(0.0)
-    return np.asarray(space.kernel[rows] @ F.adjoint(z))
+    return F.adjoint(z)
 
 
-def _query_differences(space: FeatureSpace | ExampleSpace) -> QueryDifferences:
-    F = space.loss.differences
-    if not isinstance(F, QueryDifferences) or space.loss.target.ndim != 1:
+def _query_differences(loss: SquaredLoss) -> QueryDifferences:
+    F = loss.differences
+    if not isinstance(F, QueryDifferences) or loss.target.ndim != 1:
         raise TypeError("Only a loss on the scores of one target can be held out by query.")
     return F
 

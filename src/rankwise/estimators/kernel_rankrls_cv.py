@@ -1,0 +1,110 @@
+"""Kernel RankRLS with a choice of alpha and the kernel's parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from rankwise.estimators.kernel_ranker import KernelRanker, checked_kernel
+from rankwise.estimators.kernel_rankrls import checked_basis, kernel_space
+from rankwise.estimators.rankrls_cv import DEFAULT_ALPHAS, RidgeSearchRanker
+from rankwise.metrics.measure import Measure
+from rankwise.operators.kernel import KernelFunction
+from rankwise.persist.fields import Fields
+from rankwise.selection.search import grid_of
+from rankwise.solvers.spaces import BasisSpace, KernelSpace
+from rankwise.types import Floats, Ints, Matrix
+
+
+class KernelRankRLSCV(RidgeSearchRanker, KernelRanker):
+    """Kernel RankRLS that chooses alpha and the kernel's parameters.
+
+    The objective is that of `KernelRankRLS`. O(m³), or O(m r²) with r basis vectors, for each combination of
+    the other settings, then O(m²) or O(r²) per alpha; leaving queries out costs about as much as a few fits.
+
+    Parameters
+    ----------
+    alphas : sequence of float, default=(2⁻¹⁵, ..., 2¹⁵)
+        The values to choose from; all of them from one decomposition for each kernel.
+    cv, measure, early_stopping
+        As in `RankRLSCV`.
+    kernel, gamma, degree, coef0, basis, ties, weighting, random_state
+        As in `KernelRankRLS`; gamma, degree, coef0, ties and weighting may each be a list or tuple of values
+        to choose from.
+    solver, tol, max_iter, patience, checkpoint, checkpoint_seconds
+        As in `KernelRankRLS`. Every fold and setting has a checkpoint of its own in the folder.
+
+    Attributes
+    ----------
+    basis_indices_, basis_, dual_coef_, rank_, gamma_, degree_, coef0_
+        As in `KernelRankRLS`.
+    solver_, n_iter_, validation_score_, validation_curve_, best_iter_
+        As in `KernelRankRLS`, for the chosen alpha and setting.
+    alpha_, best_score_, best_, alphas_, settings_, scores_, cv_, surface_, readings_
+        As in `RankRLSCV`; a setting holds the kernel's own parameters, ties and weighting.
+
+    Examples
+    --------
+    >>> from rankwise import KernelRankRLSCV, make_search_data
+    >>> data = make_search_data(30, seed=0).scale_per_query()
+    >>> model = KernelRankRLSCV(gamma=[0.01, 0.1, 1.0]).fit(data.X, data.y, data.qid)
+    >>> model.cv_, model.scores_.shape
+    ('leave-query-out', (3, 31))
+    >>> model.best_["gamma"]
+    0.01
+    """
+
+    _fitted_state: Fields = (*KernelRanker._fitted_state, *RidgeSearchRanker._search_state)
+
+    def __init__(
+        self,
+        alphas: Sequence[float] | Floats = DEFAULT_ALPHAS,
+        *,
+        cv: Any = "auto",
+        measure: str | Measure = "pairwise_error",
+        kernel: str | KernelFunction = "rbf",
+        gamma: float | Sequence[float] | None = None,
+        degree: float | Sequence[float] = 3,
+        coef0: float | Sequence[float] = 1,
+        basis: int | Sequence[int] | Ints | None = None,
+        ties: str | Sequence[str] = "keep",
+        weighting: str | Sequence[str] = "example",
+        random_state: Any = None,
+        solver: str = "auto",
+        tol: float = 1e-5,
+        max_iter: int = 500,
+        early_stopping: bool = False,
+        patience: int = 10,
+        checkpoint: str | None = None,
+        checkpoint_seconds: float = 60.0,
+    ) -> None:
+        self.alphas = alphas
+        self.cv = cv
+        self.measure = measure
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.basis = basis
+        self.ties = ties
+        self.weighting = weighting
+        self.random_state = random_state
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.early_stopping = early_stopping
+        self.patience = patience
+        self.checkpoint = checkpoint
+        self.checkpoint_seconds = checkpoint_seconds
+
+    def _spaces(self, X: Matrix) -> list[tuple[dict[str, Any], Callable[[], KernelSpace | BasisSpace]]]:
+        basis = checked_basis(self.basis, X.shape[0], self.random_state)
+        options = grid_of({name: getattr(self, name) for name in ("gamma", "degree", "coef0")})
+        kernels = [checked_kernel(self.kernel, **option, X=X) for option in options]
+        used = [{name: option[name] for name in kernels[0].parameters} for option in options]
+        return [
+            (setting, partial(kernel_space, X, kernel, basis))
+            for number, (setting, kernel) in enumerate(zip(used, kernels, strict=True))
+            if setting not in used[:number]  # values of a parameter that the kernel does not use
+        ]

@@ -1,0 +1,184 @@
+"""RankRLS with a choice of alpha."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from itertools import product
+from typing import Any
+
+from rankwise.estimators.base import LinearRanker
+from rankwise.estimators.ridge_ranker import RidgeRanker
+from rankwise.estimators.search_ranker import SearchRanker
+from rankwise.losses.squared import SquaredLoss, loss_on_pairs, losses_on_scores
+from rankwise.metrics.measure import Measure
+from rankwise.persist.fields import Fields, array, value
+from rankwise.preferences.pairs import Pairs
+from rankwise.selection.criteria import LossOf
+from rankwise.selection.search import Candidate, Choice, grid_of
+from rankwise.solvers.ridge_family import RidgeFamily, ridge_family
+from rankwise.solvers.spaces import LinearSpace
+from rankwise.types import Floats, Matrix, Solver, Ties, Weighting
+from rankwise.validation import Problem, check_choice
+
+# Paper A's grid: wide, because alpha grows with the sums over pairs or rows, and free, because one
+# decomposition gives every value.
+DEFAULT_ALPHAS = tuple(2.0**k for k in range(-15, 16))
+
+
+class RidgeSearchRanker(SearchRanker, RidgeRanker):
+    """RankRLS with a choice of alpha, in any space."""
+
+    ties: Any
+    weighting: Any
+    surface_: Floats
+    readings_: dict[str, dict[str, Any]]
+
+    _search_state: Fields = (
+        *RidgeRanker._ridge_state,
+        *SearchRanker._choice_state,
+        array("surface_", "alphas iterations", optional=True),
+        value("readings_", dict, optional=True),
+    )
+
+    @abstractmethod
+    def _spaces(self, X: Matrix) -> list[tuple[dict[str, Any], Callable[[], Any]]]:
+        """The settings of spaces on offer, each with a function that makes its space."""
+
+    def _candidates(
+        self, X: Matrix, statements: Problem | Pairs, loss_on: Callable[[dict[str, Any]], LossOf]
+    ) -> tuple[list[Candidate], bool]:
+        spaces, losses = self._spaces(X), grid_of({"ties": self.ties, "weighting": self.weighting})
+        for setting in losses:
+            check_choice("ties", setting["ties"], Ties)
+            check_choice("weighting", setting["weighting"], Weighting)
+        # The settings of one space share it; only one space at a time has its matrices in memory.
+        space_of = lru_cache(maxsize=1)(lambda number: spaces[number][1]())
+        solver, iterations = self._checked_solver(space_of(0))
+
+        def family(space: int, loss_of: LossOf, number: int) -> RidgeFamily:
+            made = ridge_family(space_of(space), loss_of(statements), solver, iterations)
+            return made.part(f"setting-{number}")
+
+        candidates: list[Candidate] = []
+        for number, loss in product(range(len(spaces)), losses):
+            loss_of = loss_on(loss)
+            make = partial(family, number, loss_of, len(candidates))
+            candidates.append(Candidate(spaces[number][0] | loss, make, loss_of))
+        return candidates, solver is not Solver.CG
+
+    def _row_loss(self, setting: dict[str, Any], problem: Problem) -> SquaredLoss:
+        (loss,) = losses_on_scores(problem, Ties(setting["ties"]), Weighting(setting["weighting"]))
+        return loss
+
+    def _pair_loss(self, n_rows: int, setting: dict[str, Any], pairs: Pairs) -> SquaredLoss:
+        return loss_on_pairs(pairs, n_rows)
+
+    def _set_chosen(self, choice: Choice) -> None:
+        self._record(choice.family, choice.solutions, choice.place)
+        for run in choice.solutions.runs:
+            if run.surface is not None:
+                self.surface_, self.readings_ = run.surface.values, run.readings(self.early_stopping)
+
+
+class RankRLSCV(RidgeSearchRanker, LinearRanker):
+    """Linear RankRLS that chooses alpha: every value from one decomposition, or from one run of "cg".
+
+    The objective is that of `RankRLS`. Primal, O(m n² + n³) and then O(n²) per alpha; leaving out a query of
+    h rows adds at most O(n³) for all alphas together, or O(h² n + h³) for each, whichever is less. Dual and
+    "cg" as in `RankRLS`.
+
+    Parameters
+    ----------
+    alphas : sequence of float, default=(2⁻¹⁵, ..., 2¹⁵)
+        The values to choose from.
+    cv : "auto", "leave-query-out", "leave-pair-out", int, splitter or None, default="auto"
+        What to choose by if `fit` gets no `eval_set`: a number of folds or a scikit-learn splitter of whole
+        queries (of rows dealt out by their labels, for one global ranking), or each query, or each pair of
+        rows of one global ranking. Closed forms leave whole queries out exactly, for every alpha, at the
+        price of a few fits. "auto" is leave-query-out or leave-pair-out there, and elsewhere ("cg", explicit
+        pairs) 5 folds, or as many as there can be. None needs an `eval_set`.
+    measure : str or Measure, default="pairwise_error"
+        The measure on what is left out; see `rankwise.metrics.get_measure`.
+    solver : {"auto", "closed", "primal", "dual", "cg"}, default="auto"
+        As in `RankRLS`. "cg" solves all alphas with the products of a single run and, given an `eval_set`,
+        measures every iterate of every alpha on it; each fold takes a run.
+    ties : {"keep", "drop"} or a tuple of them, default="keep"
+        ``("keep", "drop")`` chooses as paper A does.
+    weighting : {"example", "pair", "query"} or a tuple of them, default="example"
+    early_stopping : bool, default=False
+        Whether "cg" takes each alpha at its best iteration on the `eval_set` (paper C's hybrid; with
+        ``alphas=[0]`` its regularization by iteration) and stops when none improves, rather than at
+        convergence.
+    tol, max_iter, patience, checkpoint, checkpoint_seconds
+        Of "cg", as in `RankRLS`. Every fold and setting has a checkpoint of its own in the folder.
+
+    Attributes
+    ----------
+    coef_ : array, shape (n,)
+    alpha_, best_score_ : float
+        The chosen alpha and its measure.
+    best_ : dict
+        Both, and the chosen setting.
+    alphas_ : array, shape (n_alphas,)
+        Ascending.
+    settings_ : list of dict
+        The combinations of the other parameters on offer.
+    scores_ : array, shape (n_settings, n_alphas)
+        The measure of each.
+    cv_ : str
+        What the choice is based on, such as "leave-query-out", "5 folds of queries" or "eval_set".
+    solver_ : {"primal", "dual", "cg"}
+    surface_ : array, shape (n_alphas, n_iterations)
+        The measure on the `eval_set` for every alpha and iteration of "cg".
+    readings_ : dict
+        What each of paper C's methods would choose on that surface, and its score: "tikhonov" (the best alpha
+        at convergence), "iteration" (the best iteration at the smallest alpha), "hybrid" (the best of all).
+    n_iter_, validation_score_, validation_curve_, best_iter_
+        As in `RankRLS`, for the chosen alpha.
+
+    Examples
+    --------
+    >>> from rankwise import RankRLSCV, make_search_data
+    >>> data = make_search_data(60, seed=0)
+    >>> model = RankRLSCV(measure="ndcg@10", ties=("keep", "drop")).fit(data.X, data.y, data.qid)
+    >>> model.cv_, model.scores_.shape
+    ('leave-query-out', (2, 31))
+    >>> model.best_["ties"], model.alpha_
+    ('drop', 0.0009765625)
+    """
+
+    _fitted_state: Fields = (*LinearRanker._fitted_state, *RidgeSearchRanker._search_state)
+
+    def __init__(
+        self,
+        alphas: Sequence[float] | Floats = DEFAULT_ALPHAS,
+        *,
+        cv: Any = "auto",
+        measure: str | Measure = "pairwise_error",
+        solver: str = "auto",
+        ties: str | Sequence[str] = "keep",
+        weighting: str | Sequence[str] = "example",
+        tol: float = 1e-5,
+        max_iter: int = 500,
+        early_stopping: bool = False,
+        patience: int = 10,
+        checkpoint: str | None = None,
+        checkpoint_seconds: float = 60.0,
+    ) -> None:
+        self.alphas = alphas
+        self.cv = cv
+        self.measure = measure
+        self.solver = solver
+        self.ties = ties
+        self.weighting = weighting
+        self.tol = tol
+        self.max_iter = max_iter
+        self.early_stopping = early_stopping
+        self.patience = patience
+        self.checkpoint = checkpoint
+        self.checkpoint_seconds = checkpoint_seconds
+
+    def _spaces(self, X: Matrix) -> list[tuple[dict[str, Any], Callable[[], LinearSpace]]]:
+        return [({}, lambda: LinearSpace(X))]

@@ -1,0 +1,216 @@
+"""What the rankers of RankRLS share, and how those with a fixed alpha are fitted."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, Self
+
+from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from rankwise.errors import ParameterError, RankwiseError, warn_caller
+from rankwise.estimators.base import HELD_OUT_STATE, Ranker
+from rankwise.losses.squared import SquaredLoss, loss_on_pairs, losses_on_scores, with_pairs
+from rankwise.persist.checkpoint import Checkpoint
+from rankwise.persist.fields import Fields, value
+from rankwise.selection.hold_out import hold_out_pairs, hold_out_rows
+from rankwise.solvers.cg_result import RidgeSolutions
+from rankwise.solvers.conjugate_gradient import Iterations, RunAtOnce
+from rankwise.solvers.held_out import HeldOut
+from rankwise.solvers.ridge_family import RidgeFamily, choose_solver, ridge_family, solve_targets
+from rankwise.solvers.spaces import Space
+from rankwise.types import Matrix, Solver, Ties, Weighting
+from rankwise.validation import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_folder,
+    check_number,
+    check_preferences,
+    check_problem,
+)
+
+
+class RidgeRanker(Ranker):
+    """Solver parameters and attributes of RankRLS, in any space, with alpha fixed or chosen."""
+
+    solver: str
+    tol: float
+    max_iter: int
+    early_stopping: bool
+    patience: int
+    checkpoint: str | None
+    checkpoint_seconds: float
+
+    solver_: str
+    n_iter_: int | None
+
+    _ridge_state: Fields = (value("solver_", str), value("n_iter_", int, type(None)), *HELD_OUT_STATE)
+
+    def _checked_solver(self, space: Space) -> tuple[Solver, Iterations]:
+        """The solver for a space; and the options of conjugate gradient, checked even if it is not used."""
+        seconds = check_number("checkpoint_seconds", self.checkpoint_seconds, minimum=0.0)
+        folder = None if self.checkpoint is None else check_folder("checkpoint", self.checkpoint)
+        iterations = Iterations(
+            tol=check_number("tol", self.tol, minimum=0.0),
+            max_iter=check_count("max_iter", self.max_iter),
+            stop_early=check_flag("early_stopping", self.early_stopping),
+            patience=check_count("patience", self.patience),
+            run=RunAtOnce() if folder is None else Checkpoint(folder, seconds),
+        )
+        wanted = check_choice("solver", self.solver, Solver)
+        iterate = iterations.stop_early or folder is not None
+        chosen = choose_solver(wanted, space.costs, iterate=iterate)
+        if iterate and chosen is not Solver.CG:
+            name = "early_stopping" if iterations.stop_early else "checkpoint"
+            raise ParameterError(
+                f"{name} needs solver='cg' or 'auto'; solver={self.solver!r} has no iterations."
+            )
+        return chosen, iterations
+
+    def _record(self, family: RidgeFamily, found: RidgeSolutions, place: int) -> None:
+        """Set the attributes of the model at a place of the alphas solved for."""
+        self.solver_ = str(family.solver)
+        self._set_function(family.space, found.coef[place])
+        if found.values is not None:
+            self.validation_score_ = float(found.values[place])
+        self.n_iter_ = max((run.n_iterations for run in found.runs), default=None)
+        for run in found.runs:
+            if run.surface is not None:
+                self.validation_curve_ = run.surface.values[place]
+                self.best_iter_ = int(run.surface.best_iter[place])
+            if run.complaint is not None:
+                warn_caller(run.complaint, ConvergenceWarning)
+        if found.runs and found.alphas[place] == 0.0 and not self.early_stopping:
+            warn_caller("alpha is 0 and there is no early stopping, so nothing regularizes the model.")
+
+
+class FixedAlphaRidge(RidgeRanker):
+    """RankRLS for one alpha: learns from labels, pairs or both, and knows its model for other alphas."""
+
+    alpha: float
+    ties: str
+    weighting: str
+    validation_fraction: float
+    measure: str
+    random_state: Any
+
+    @abstractmethod
+    def _make_space(self, X: Matrix) -> Space:
+        """The space of functions that the parameters name, over the training rows."""
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        qid: ArrayLike | Iterable[Hashable] | None = None,
+        sample_weight: ArrayLike | None = None,
+        eval_set: Any = None,
+    ) -> Self:
+        """Fit the ranker to graded or real-valued labels.
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (m, n)
+        y : array, shape (m,) or (m, k)
+            Labels of any real value; higher is better. k columns are k independent targets.
+        qid : sequence of hashables, optional
+            The query of each row, in any order; None means one global ranking.
+        sample_weight : array, shape (m,), optional
+            Weight 2 means the same as the row given twice.
+        eval_set : (X, y) or (X, y, qid), optional
+            Rows to measure the model on (`validation_score_`) and, with "cg", every iterate
+            (`validation_curve_`). They change the model only with `early_stopping`.
+        """
+        problem = check_problem(self, X, y, qid, sample_weight, multi_output=True)
+        problem, held_out = hold_out_rows(self, problem, eval_set)
+        losses = losses_on_scores(problem, *self._checked_loss())
+        return self._learn(problem.X, losses, held_out, qid is not None)
+
+    def fit_preferences(
+        self,
+        X: Any,
+        pairs: Any,
+        magnitude: ArrayLike | None = None,
+        weight: ArrayLike | None = None,
+        *,
+        y: Any = None,
+        qid: ArrayLike | Iterable[Hashable] | None = None,
+        sample_weight: ArrayLike | None = None,
+        eval_set: Any = None,
+    ) -> Self:
+        """Fit the ranker to statements "this row above that row", and to labels as well if y is given.
+
+        Minimizes ``Σ_e weight_e (magnitude_e − (f_i − f_j))²`` over the pairs e = (i, j), plus the loss of
+        `fit` on y if there is one, plus ``alpha ‖f‖²``.
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (m, n)
+        pairs : array of int, shape (n_pairs, 2)
+            Row numbers, the preferred row first. Contradictions and cycles are allowed and treated as noise.
+        magnitude : array, shape (n_pairs,), optional
+            The difference of scores to aim at; 1 by default.
+        weight : array, shape (n_pairs,), optional
+            How much each pair counts; 1 by default.
+        y, qid, sample_weight : optional
+            Labels to learn from besides the pairs, as in `fit`; a row without a judgment has weight 0.
+        eval_set : (X, pairs) or (X, pairs, weight), optional
+            Pairs to measure the model on, by the part of them that it contradicts; see `fit`.
+        """
+        rows, checked = check_preferences(self, X, pairs, magnitude, weight)
+        checked, held_out = hold_out_pairs(self, rows, checked, eval_set)
+        losses, choices = [loss_on_pairs(checked, rows.shape[0])], self._checked_loss()
+        if y is not None:
+            problem = check_problem(self, X, y, qid, sample_weight, multi_output=True)
+            losses = [with_pairs(scored, losses[0]) for scored in losses_on_scores(problem, *choices)]
+        return self._learn(rows, losses, held_out, qid is not None)
+
+    def with_alpha(self, alpha: float) -> Self:
+        """This model for another alpha, from the same decomposition.
+
+        The first call decomposes, O(p³) for p features, rows or basis vectors; each call costs O(p²) then,
+        or a run of "cg". It needs the training data, which only the process that fitted the model has.
+        """
+        check_is_fitted(self)
+        fitted: tuple[list[RidgeFamily], HeldOut | None] | None = getattr(self, "_families", None)
+        if fitted is None:
+            raise RankwiseError("with_alpha needs a model fitted in this process; fit it again.")
+        families, held_out = fitted
+        other = copy.copy(self)
+        other.alpha = check_number("alpha", alpha, minimum=0.0)
+        for family in families:
+            family.decompose()
+        parts = [family.part(f"alpha-{other.alpha:.17g}") for family in families]
+        other._record(families[0], solve_targets(parts, other.alpha, held_out), 0)
+        return other
+
+    def _checked_loss(self) -> tuple[Ties, Weighting]:
+        return check_choice("ties", self.ties, Ties), check_choice("weighting", self.weighting, Weighting)
+
+    def _learn(
+        self, X: Matrix, losses: Sequence[SquaredLoss], held_out: HeldOut | None, fitted_with_qid: bool
+    ) -> Self:
+        alpha = check_number("alpha", self.alpha, minimum=0.0)
+        one_target = len(losses) == 1 and losses[0].target.ndim == 1
+        if not one_target and (held_out is not None or self.checkpoint is not None):
+            raise ParameterError("eval_set, early_stopping and checkpoint are for one target; y has several.")
+        space = self._make_space(X)
+        solver, iterations = self._checked_solver(space)
+        families = [ridge_family(space, loss, solver, iterations) for loss in losses]
+        self._record(families[0], solve_targets(families, alpha, held_out), 0)
+        self._families = families, held_out
+        self.fitted_with_qid_ = fitted_with_qid
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_families"}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags

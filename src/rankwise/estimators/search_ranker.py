@@ -1,0 +1,182 @@
+"""What the rankers that choose alpha share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
+from typing import Any, ClassVar, Self
+
+from numpy.typing import ArrayLike
+
+from rankwise.errors import ParameterError
+from rankwise.estimators.base import Ranker
+from rankwise.metrics.measure import Measure, get_measure
+from rankwise.persist.fields import Fields, array, value
+from rankwise.preferences.pairs import Pairs
+from rankwise.selection.criteria import (
+    Criterion,
+    LossOf,
+    OnEvalSet,
+    criterion_on_pairs,
+    criterion_on_rows,
+    measure_of_pairs,
+)
+from rankwise.selection.hold_out import eval_pairs, eval_rows
+from rankwise.selection.search import Candidate, Choice, OnProgress, choose
+from rankwise.types import Floats, Matrix
+from rankwise.validation import (
+    Problem,
+    check_alphas,
+    check_count,
+    check_flag,
+    check_preferences,
+    check_problem,
+)
+
+
+class SearchRanker(Ranker):
+    """A ranker that measures every alpha, in every setting on offer, and becomes the best."""
+
+    alphas: Any
+    cv: Any
+    measure: str | Measure
+    early_stopping: bool
+    patience: int
+
+    alphas_: Floats
+    scores_: Floats
+    settings_: list[dict[str, Any]]
+    best_: dict[str, Any]
+    cv_: str
+
+    _takes_alpha_zero: ClassVar[bool] = True
+
+    _choice_state: Fields = (
+        array("alphas_", "alphas"),
+        array("scores_", "settings alphas", nan=True),
+        value("settings_", list),
+        value("best_", dict),
+        value("cv_", str),
+    )
+
+    @property
+    def alpha_(self) -> float:
+        """The alpha that was chosen."""
+        return float(self.best_["alpha"])
+
+    @property
+    def best_score_(self) -> float:
+        """What was measured for the chosen alpha and setting."""
+        return float(self.best_["score"])
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        qid: ArrayLike | Iterable[Hashable] | None = None,
+        sample_weight: ArrayLike | None = None,
+        eval_set: Sequence[Any] | None = None,
+        *,
+        on_progress: OnProgress | None = None,
+    ) -> Self:
+        """Choose alpha and the other settings on offer, and fit the ranker to all rows with the choice.
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (m, n)
+        y : array, shape (m,)
+            Labels of any real value; higher is better.
+        qid : sequence of hashables, optional
+            The query of each row, in any order; None means one global ranking.
+        sample_weight : array, shape (m,), optional
+            Weight 2 means the same as the row given twice; the measure does not use it.
+        eval_set : (X, y) or (X, y, qid), optional
+            Rows to choose on, instead of `cv`.
+        on_progress : callable, optional
+            Called with a `SearchProgress` after each fold, setting or, where alphas are solved one by one,
+            alpha.
+        """
+        measure, problem = get_measure(self.measure), check_problem(self, X, y, qid, sample_weight)
+        alphas, loss_on = self._checked_alphas(), partial(partial, self._row_loss)
+        candidates, exact = self._candidates(problem.X, problem, loss_on)
+        criterion: Criterion
+        if eval_set is not None:
+            criterion = OnEvalSet(eval_rows(self, eval_set, problem, measure))
+        else:
+            self._check_stops_on_eval_set()
+            criterion = criterion_on_rows(self.cv, problem, measure, exact=exact)
+        self._become(choose(candidates, alphas, criterion, measure, on_progress), criterion)
+        self.fitted_with_qid_ = qid is not None
+        return self
+
+    def fit_preferences(
+        self,
+        X: Any,
+        pairs: Any,
+        magnitude: ArrayLike | None = None,
+        weight: ArrayLike | None = None,
+        *,
+        eval_set: Any = None,
+        on_progress: OnProgress | None = None,
+    ) -> Self:
+        """Choose alpha and the other settings by explicit pairs, and fit the ranker to all of them.
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (m, n)
+        pairs : array of int, shape (n_pairs, 2)
+            Row numbers, the preferred row first.
+        magnitude, weight : array, shape (n_pairs,), optional
+            The difference of scores to aim at, and how much each pair counts; 1 by default.
+        eval_set : (X, pairs) or (X, pairs, weight), optional
+            Pairs to choose on, by the part of them that is contradicted. Otherwise `cv` makes folds of pairs
+            that share no row with those of other folds or, where all pairs are connected, of any pairs.
+        on_progress : callable, optional
+            As in `fit`.
+        """
+        measure = measure_of_pairs(self.measure)
+        rows, checked = check_preferences(self, X, pairs, magnitude, weight)
+        alphas, loss_on = self._checked_alphas(), partial(partial, self._pair_loss, rows.shape[0])
+        candidates, _ = self._candidates(rows, checked, loss_on)
+        criterion: Criterion
+        if eval_set is not None:
+            criterion = OnEvalSet(eval_pairs(self, eval_set))
+        else:
+            self._check_stops_on_eval_set()
+            criterion = criterion_on_pairs(self.cv, rows, checked)
+        self._become(choose(candidates, alphas, criterion, measure, on_progress), criterion)
+        self.fitted_with_qid_ = False
+        return self
+
+    def _checked_alphas(self) -> Floats:
+        check_count("patience", self.patience)
+        return check_alphas(self.alphas, positive=not self._takes_alpha_zero)
+
+    def _check_stops_on_eval_set(self) -> None:
+        if check_flag("early_stopping", self.early_stopping):
+            raise ParameterError("early_stopping needs an eval_set, on which alpha is chosen as well.")
+
+    @abstractmethod
+    def _candidates(
+        self, X: Matrix, statements: Problem | Pairs, loss_on: Callable[[dict[str, Any]], LossOf]
+    ) -> tuple[list[Candidate], bool]:
+        """The settings to choose from, and whether they leave queries out exactly, without refitting.
+
+        `loss_on` makes the loss of a setting on what labels or pairs state.
+        """
+
+    @abstractmethod
+    def _row_loss(self, setting: dict[str, Any], problem: Problem) -> Any: ...
+
+    @abstractmethod
+    def _pair_loss(self, n_rows: int, setting: dict[str, Any], pairs: Pairs) -> Any: ...
+
+    @abstractmethod
+    def _set_chosen(self, choice: Choice) -> None:
+        """Set the attributes of the chosen model."""
+
+    def _become(self, choice: Choice, criterion: Criterion) -> None:
+        self.alphas_, self.scores_, self.settings_ = choice.alphas, choice.values, choice.settings
+        self.best_, self.cv_ = choice.best, criterion.name
+        self._set_chosen(choice)

@@ -1,0 +1,146 @@
+"""Making `HeldOut` rows: from the user's ``eval_set``, or from a part of the training data."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from sklearn.utils import get_tags
+
+from rankwise.errors import DataError, ParameterError
+from rankwise.mapped import is_on_disk
+from rankwise.metrics.measure import Measure, get_measure
+from rankwise.metrics.preferences import contradicted
+from rankwise.preferences.pairs import Pairs
+from rankwise.preferences.queries import group_rows
+from rankwise.solvers.held_out import HeldOut
+from rankwise.types import Bools, Floats, Matrix
+from rankwise.validation import (
+    Problem,
+    check_eval_parts,
+    check_eval_rows,
+    check_eval_set,
+    check_flag,
+    check_number,
+    check_pairs,
+    check_random_state,
+)
+
+
+class StopsEarly(Protocol):
+    """The parameters of a ranker that can stop early."""
+
+    early_stopping: bool
+    validation_fraction: float
+    measure: str
+    random_state: Any
+
+
+def hold_out_rows(ranker: StopsEarly, problem: Problem, eval_set: Any) -> tuple[Problem, HeldOut | None]:
+    """The rows to train on, and those held out: the eval_set or, to stop early, a part of the rows."""
+    stop_early, fraction, measure, random = _checked(ranker)
+    if (eval_set is not None or stop_early) and problem.y.ndim != 1:
+        raise ParameterError(f"eval_set and early_stopping are for one target; y has {problem.y.shape[1]}.")
+    if eval_set is not None:
+        return problem, eval_rows(ranker, eval_set, problem, measure)
+    if not stop_early:
+        return problem, None
+    if get_tags(ranker).input_tags.pairwise:
+        raise ParameterError("early_stopping with kernel='precomputed' needs an eval_set.")
+    return split_rows(problem, fraction, measure, random)
+
+
+def hold_out_pairs(
+    ranker: StopsEarly, X: Matrix, pairs: Pairs, eval_set: Any
+) -> tuple[Pairs, HeldOut | None]:
+    """The pairs to train on, and those held out."""
+    stop_early, fraction, _, random = _checked(ranker)
+    if eval_set is not None:
+        return pairs, eval_pairs(ranker, eval_set)
+    return split_pairs(X, pairs, fraction, random) if stop_early else (pairs, None)
+
+
+def _checked(ranker: StopsEarly) -> tuple[bool, float, Measure, Any]:
+    """The parameters, checked even if nothing is held out."""
+    fraction = check_number(
+        "validation_fraction", ranker.validation_fraction, minimum=0.0, maximum=1.0, exclusive=True
+    )
+    random = check_random_state("random_state", ranker.random_state)
+    stop_early = check_flag("early_stopping", ranker.early_stopping)
+    return stop_early, fraction, get_measure(ranker.measure), random
+
+
+def eval_rows(estimator: Any, eval_set: Any, training: Problem, measure: Measure) -> HeldOut:
+    """``(X, y)`` or ``(X, y, qid)`` with the features of the training data."""
+    return _measured_rows(check_eval_set(estimator, eval_set, training), measure, "eval_set")
+
+
+def eval_pairs(estimator: Any, eval_set: Any) -> HeldOut:
+    """``(X, pairs)`` or ``(X, pairs, weight)`` with the features of the training data."""
+    X, pairs, weight = check_eval_parts(eval_set, ("X", "pairs", "weight"))
+    rows = check_eval_rows(estimator, X)
+    try:
+        checked = check_pairs(pairs, rows.shape[0], None, weight)
+    except DataError as error:
+        raise DataError(f"eval_set: {error}") from error
+    if checked.weight is not None and not checked.weight.any():
+        raise DataError("eval_set cannot judge: all its pairs have weight 0.")
+    return _measured_pairs(rows, checked)
+
+
+def split_rows(problem: Problem, fraction: float, measure: Measure, random: Any) -> tuple[Problem, HeldOut]:
+    """Hold out this fraction of the queries, or of the rows of one global ranking, chosen at random."""
+    queries = problem.queries
+    if queries.n_queries > 1:
+        held = _draw(queries.n_queries, fraction, random)[queries.query_of_row()]
+    else:
+        held = _draw(queries.n_rows, fraction, random)
+    # Nothing is copied of a matrix on disk: the rows held out weigh nothing instead.
+    rest = problem.without(held) if is_on_disk(problem.X) else _rows_of(problem, ~held)
+    name = f"validation_fraction={fraction:g} of the training data"
+    return rest, _measured_rows(_rows_of(problem, held), measure, name)
+
+
+def split_pairs(X: Matrix, pairs: Pairs, fraction: float, random: Any) -> tuple[Pairs, HeldOut]:
+    """Hold out this fraction of the pairs, chosen at random."""
+    if len(pairs) < 2:
+        raise DataError("early_stopping holds out pairs, but there is only one; give an eval_set.")
+    held = _draw(len(pairs), fraction, random)
+    return pairs.chosen(~held), _measured_pairs(X, pairs.chosen(held))
+
+
+def _measured_rows(rows: Problem, measure: Measure, name: str) -> HeldOut:
+    """Rows measured against their labels; `name` says in errors where they came from."""
+    prepared = measure.on(rows.y, rows.queries)
+    if prepared.left_out.all():
+        raise DataError(
+            f"{name} cannot be measured by {measure.name!r}: {prepared.left_out_reason} in every query."
+        )
+    return HeldOut(rows.X, prepared, measure.higher_is_better)
+
+
+def _measured_pairs(X: Matrix, pairs: Pairs) -> HeldOut:
+    """Rows measured by the part of the pairs that their scores contradict (paper C, equation 2)."""
+
+    def error(scores: Floats) -> float:
+        return contradicted(scores[pairs.better] - scores[pairs.worse], pairs.weight)
+
+    return HeldOut(X, error)
+
+
+def _draw(n: int, fraction: float, random: Any) -> Bools:
+    if n < 2:
+        raise DataError("early_stopping holds out rows, but there is only one; give an eval_set.")
+    held = np.zeros(n, dtype=np.bool_)
+    held[random.choice(n, min(n - 1, max(1, round(fraction * n))), replace=False)] = True
+    return held
+
+
+def _rows_of(problem: Problem, rows: Bools) -> Problem:
+    weight, kept = problem.row_weight, np.flatnonzero(rows)
+    return Problem(
+        X=problem.X[kept],
+        y=problem.y[kept],
+        queries=group_rows(problem.queries.query_of_row()[kept], len(kept)),
+        row_weight=None if weight is None else weight[kept],
+    )

@@ -1,0 +1,45 @@
+"""Choosing along an exact regularization path."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankwise.errors import DataError
+from rankwise.metrics.measure import Measure
+from rankwise.preferences.queries import group_rows
+from rankwise.selection.search import best_alpha
+from rankwise.solvers.path_scores import PathScores
+from rankwise.solvers.path_solutions import PathSolutions
+from rankwise.threads import resolve_threads
+from rankwise.types import Floats
+
+
+def choose_breakpoint(
+    path: PathSolutions,
+    kernel_columns: Floats,
+    y: ArrayLike,
+    qid: ArrayLike | Iterable[Hashable] | None,
+    measure: Measure,
+) -> tuple[Floats, int]:
+    """The measure at every breakpoint, by ascending alpha, and the place of the best of them.
+
+    Parameters
+    ----------
+    path : PathSolutions
+    kernel_columns : Floats, shape (m, h)
+        Kernel values between training rows and validation rows, in C order.
+    y, qid
+        Labels and queries of the validation rows.
+    measure : Measure
+    """
+    n_threads = resolve_threads()
+    prepared = measure.on(y, group_rows(qid, kernel_columns.shape[1]), n_threads=n_threads)
+    if prepared.left_out.all():
+        raise DataError(f"{measure.name} has no value on the validation rows: {prepared.left_out_reason}.")
+    # λ f, a positive multiple of f, orders rows alike.
+    descending = prepared.along(PathScores(path, kernel_columns, n_threads))
+    values = np.ascontiguousarray(descending[::-1])
+    return values, best_alpha(values[None], measure)[1]

@@ -1,0 +1,195 @@
+"""Choosing: families × alphas × a criterion → a `Choice`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from rankwise.errors import DataError, ParameterError, warn_caller
+from rankwise.metrics.measure import Measure
+from rankwise.selection.criteria import Criterion, LossOf
+from rankwise.solvers.family import AlphaStep, Family, Solutions
+from rankwise.types import Floats
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A setting to choose from.
+
+    Attributes
+    ----------
+    setting : dict
+        What distinguishes it from the others, by the names of parameters.
+    make : callable
+        Makes its family; called when its turn comes, since a family may hold large matrices.
+    loss_of : callable
+        The loss of its family on other rows or pairs.
+    """
+
+    setting: dict[str, Any]
+    make: Callable[[], Family]
+    loss_of: LossOf
+
+
+@dataclass(frozen=True)
+class SearchProgress:
+    """How far a search is.
+
+    Attributes
+    ----------
+    done : float
+        The part of the search that is done, from 0 to 1.
+    setting : dict
+        The setting being tried.
+    alpha : float or None
+        The alpha just solved, where alphas are solved one by one (RankSVM).
+    score : float or None
+        Its measure on the eval_set.
+    result : HingeResult or None
+        Its objective, certificate and effort.
+    """
+
+    done: float
+    setting: dict[str, Any]
+    alpha: float | None = None
+    score: float | None = None
+    result: Any = None
+
+
+OnProgress: TypeAlias = Callable[[SearchProgress], object]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen, and from what.
+
+    Attributes
+    ----------
+    settings : list of dict
+        Those tried.
+    alphas : Floats, shape (n_alphas,)
+        Those tried, ascending.
+    values : Floats, shape (n_settings, n_alphas)
+        The measure of each; NaN for alphas that a setting was not tried with.
+    row, column : int
+        The place of the best value.
+    family : Family
+        Of the best setting.
+    solutions : Solutions
+        With the chosen model at `place`.
+    place : int
+    """
+
+    settings: list[dict[str, Any]]
+    alphas: Floats
+    values: Floats
+    row: int
+    column: int
+    family: Any
+    solutions: Any
+    place: int
+
+    @property
+    def best(self) -> dict[str, Any]:
+        """The chosen alpha, its value, and the setting."""
+        alpha, score = float(self.alphas[self.column]), float(self.values[self.row, self.column])
+        return {"alpha": alpha, "score": score, **self.settings[self.row]}
+
+
+def choose(
+    candidates: Sequence[Candidate],
+    alphas: Floats,
+    criterion: Criterion,
+    measure: Measure,
+    on_progress: OnProgress | None = None,
+) -> Choice:
+    """Measure every alpha of every candidate, and solve for the best.
+
+    Of equal values, the first setting and the largest alpha win. An interrupt ends the search with a
+    warning: an unfinished setting counts only if it is the first. Before there is anything to choose from,
+    the interrupt is passed on.
+    """
+    settings: list[dict[str, Any]] = []
+    rows: list[Floats] = []
+    best: tuple[Family, Solutions | None] | None = None
+    for number, candidate in enumerate(candidates):
+        reporter = _Reporter(on_progress, candidate.setting, number, len(candidates))
+        try:
+            family = candidate.make()
+            found = criterion.values(family, candidate.loss_of, alphas, reporter)
+            interrupted = found.interrupted
+        except KeyboardInterrupt:
+            if best is None:
+                raise
+            interrupted = True
+        if best is None or not interrupted:
+            settings.append(candidate.setting)
+            rows.append(found.values)
+            if best_alpha(np.stack(rows), measure)[0] == len(rows) - 1:
+                best = family, found.solutions
+        if interrupted:
+            if len(settings) < len(candidates):
+                warn_caller(f"Interrupted from the keyboard; no setting after {settings[-1]} is tried.")
+            break
+    assert best is not None
+    return _chosen(settings, alphas, np.stack(rows), *best, measure)
+
+
+def _chosen(
+    settings: list[dict[str, Any]],
+    alphas: Floats,
+    values: Floats,
+    family: Family,
+    solutions: Solutions | None,
+    measure: Measure,
+) -> Choice:
+    row, column = best_alpha(values, measure)
+    place = column
+    if solutions is None:
+        solutions, place = family.solve(alphas[[column]]), 0
+    tried = np.asarray(~np.isnan(values).all(axis=0))
+    at = int(np.count_nonzero(tried[:column]))
+    return Choice(settings, alphas[tried], values[:, tried], row, at, family, solutions, place)
+
+
+def best_alpha(values: Floats, measure: Measure) -> tuple[int, int]:
+    """Row and column of the best value; among equals the first row and the last column, the largest alpha."""
+    if np.isnan(values).all():
+        raise DataError(f"The measure '{measure.name}' has no value for any query; choose another.")
+    signed = np.where(np.isnan(values), -np.inf, values if measure.higher_is_better else -values)
+    row, column = np.unravel_index(signed[:, ::-1].argmax(), signed.shape)
+    return int(row), signed.shape[1] - 1 - int(column)
+
+
+class _Reporter:
+    """Turns progress inside one setting into progress of the search."""
+
+    def __init__(
+        self, on_progress: OnProgress | None, setting: dict[str, Any], number: int, n_settings: int
+    ) -> None:
+        self._on_progress, self._setting = on_progress, setting
+        self._number, self._n_settings = number, n_settings
+        self._last = 0.0
+
+    def __call__(self, done: float, step: AlphaStep | None = None) -> None:
+        """Report that this part of the setting is done, unless it was reported already."""
+        if self._on_progress is None or done <= self._last:
+            return
+        self._last = done
+        total = (self._number + done) / self._n_settings
+        about = () if step is None else (step.alpha, step.value, step.result)
+        self._on_progress(SearchProgress(total, self._setting, *about))
+
+
+def grid_of(options: dict[str, Any]) -> list[dict[str, Any]]:
+    """All combinations of options, each of which is one value or a list or tuple of values to choose from."""
+    axes = {}
+    for name, option in options.items():
+        axes[name] = list(option) if isinstance(option, (list, tuple, np.ndarray)) else [option]
+        if not axes[name]:
+            raise ParameterError(f"The '{name}' parameter offers no value to choose from.")
+    return [dict(zip(axes, combination, strict=True)) for combination in product(*axes.values())]

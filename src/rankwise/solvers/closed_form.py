@@ -1,0 +1,191 @@
+"""RankRLS in closed form: in the space of features (primal) or of training rows (dual).
+
+One decomposition serves every alpha, and every query left out (`leave_query_out`, `leave_pair_out`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, Self
+
+import numpy as np
+from scipy import linalg
+
+from rankwise.losses.squared import SquaredLoss
+from rankwise.preferences.differences import Differences
+from rankwise.preferences.pairs import compacted
+from rankwise.solvers.cg_result import RidgeSolutions
+from rankwise.solvers.family import Fold, FoldScores, OnAlpha, refit
+from rankwise.solvers.held_out import HeldOut
+from rankwise.solvers.leave_pair_out import CentredRidge, dual_ridge, leave_pair_out_error, primal_ridge
+from rankwise.solvers.leave_query_out import leave_out_dual, leave_out_primal
+from rankwise.solvers.spaces import DualSpace, PrimalSpace, Space
+from rankwise.solvers.spectrum import EPS, WELL_CONDITIONED, RidgeSystem, Spectrum, truncated
+from rankwise.types import Floats, Ints, Matrix, Solver
+
+
+class ClosedForm(ABC):
+    """What both closed forms do alike; see `Family`."""
+
+    space: Space
+    loss: SquaredLoss
+    solver: ClassVar[Solver]
+
+    leaves_out_exactly = True
+
+    def scores(self, coef: Floats, X: Matrix) -> Floats:
+        return self.space.scorer(X)(coef.T)
+
+    def solve(
+        self, alphas: Floats, held_out: HeldOut | None = None, on_alpha: OnAlpha | None = None
+    ) -> RidgeSolutions:
+        """One Cholesky factorization for one alpha; the decomposition, O(p²) per alpha, for several."""
+        coef = self._coefficients(alphas)
+        values = None
+        if held_out is not None:
+            values = np.array([held_out.measure(column) for column in self.scores(coef, held_out.X).T])
+        return RidgeSolutions(alphas, coef, np.ones(len(alphas), dtype=np.bool_), values, False)
+
+    def leave_out(
+        self, folds: Sequence[Fold], alphas: Floats, on_alpha: OnAlpha | None = None
+    ) -> Iterator[FoldScores]:
+        """Whole queries are blocks of the decomposition; anything else takes one fit per fold."""
+        queries = [fold.queries for fold in folds if fold.queries is not None]
+        if len(queries) == len(folds):
+            finished = np.ones(len(alphas), dtype=np.bool_)
+            return (FoldScores(one, finished) for one in self._leave_queries_out(queries, alphas))
+        return refit(self, folds, alphas)
+
+    def leave_pair_out(self, y: Floats, alphas: Floats) -> Floats:
+        return leave_pair_out_error(self._ridge_without_pairs(alphas), y)
+
+    def with_loss(self, loss: SquaredLoss) -> Self:
+        return replace(self, loss=loss)  # type: ignore[type-var]  # both are dataclasses
+
+    def part(self, name: str) -> Self:
+        return self
+
+    @abstractmethod
+    def decompose(self) -> None:
+        """Decompose now, because many alphas are to come one by one."""
+
+    @abstractmethod
+    def _coefficients(self, alphas: Floats) -> Floats:
+        """For every alpha, shape (n_alphas, p) or (n_alphas, n_targets, p)."""
+
+    @abstractmethod
+    def _leave_queries_out(self, folds: Sequence[Ints], alphas: Floats) -> Iterator[Floats]: ...
+
+    @abstractmethod
+    def _ridge_without_pairs(self, alphas: Floats) -> CentredRidge: ...
+
+
+@dataclass(frozen=True)
+class PrimalFamily(ClosedForm):
+    """Weights of features: ``(XᵀLX + αI) w = XᵀFᵀt`` (paper A, equation 11).
+
+    O(m n² + n³) for dense X, O(n²) memory beyond X; each further alpha O(n²). On the features of a
+    `BasisSpace` this is Sparse RankRLS (paper B).
+    """
+
+    space: PrimalSpace
+    loss: SquaredLoss
+
+    solver: ClassVar[Solver] = Solver.PRIMAL
+
+    @cached_property
+    def system(self) -> RidgeSystem:
+        return RidgeSystem(*self.space.features.difference_system(self.loss.differences, self.loss.target))
+
+    @cached_property
+    def precise_spectrum(self) -> Spectrum:
+        """The spectrum of ``XᵀLX`` from the singular values of ``FX``, whose condition number is not squared.
+
+        ``FX = QR`` block by block and ``R = U diag(s) Vᵀ``, so ``Λ = s²`` and ``Vᵀr = s Uᵀ Qᵀt``. Singular
+        values below ``max(m, n) eps`` times the largest are 0.
+        """
+        design = self.space.features
+        R, projected = design.difference_factor(self.loss.differences, self.loss.target)
+        U, s, Vt = linalg.svd(R, check_finite=False)
+        n = R.shape[1]
+        values, target = np.zeros(n), np.zeros((n, *projected.shape[1:]))
+        values[: len(s)] = s**2
+        target[: len(s)] = (s * (U.T @ projected)[: len(s)].T).T
+        return truncated(values[::-1], Vt[::-1].T, target[::-1], (max(design.shape) * EPS) ** 2)
+
+    def spectrum(self, smallest_alpha: float) -> Spectrum:
+        """The spectrum, accurate for every alpha from `smallest_alpha` on."""
+        spectrum = self.system.spectrum
+        return spectrum if spectrum.resolves(smallest_alpha) else self.precise_spectrum
+
+    def decompose(self) -> None:
+        _ = self.system.spectrum
+
+    def _coefficients(self, alphas: Floats) -> Floats:
+        if len(alphas) > 1 or self.system.is_decomposed:
+            weights = self.spectrum(float(alphas.min())).solve_all(alphas)
+        else:
+            weights = self._factorized(float(alphas[0]))[None]
+        return np.stack([self.space.from_weights(one).T for one in weights])
+
+    def _factorized(self, alpha: float) -> Floats:
+        """Cholesky; or, when ``XᵀLX + αI`` is so ill-conditioned that digits are lost, the singular values of
+        ``FX``, and then the minimum-norm solution if alpha is 0."""
+        weights, rcond = self.system.cholesky(alpha)
+        return weights if rcond > WELL_CONDITIONED else self.precise_spectrum.solve(alpha)
+
+    def _leave_queries_out(self, folds: Sequence[Ints], alphas: Floats) -> Iterator[Floats]:
+        spectrum = self.spectrum(float(alphas.min()))
+        return leave_out_primal(self.space.features, self.loss, self.system, spectrum, folds, alphas)
+
+    def _ridge_without_pairs(self, alphas: Floats) -> CentredRidge:
+        return primal_ridge(self.space.features, self.loss, self.spectrum, alphas)
+
+
+@dataclass(frozen=True)
+class DualFamily(ClosedForm):
+    """Coefficients of rows: ``a = Fᵀ (F K Fᵀ + αI)⁻¹ t``, which is ``(LK + αI)⁻¹ L y`` (paper A, equation 8).
+
+    O(m³) time and O(m²) memory; each further alpha O(m²).
+    """
+
+    space: DualSpace
+    loss: SquaredLoss
+
+    solver: ClassVar[Solver] = Solver.DUAL
+
+    @cached_property
+    def _compacted(self) -> tuple[Differences, Floats]:
+        """F, with at most as many differences as rows, and its target."""
+        return compacted(self.loss.differences, self.loss.target)
+
+    @cached_property
+    def system(self) -> RidgeSystem:
+        F, t = self._compacted
+        inner = F.apply(np.ascontiguousarray(F.apply(self.space.kernel_matrix).T))
+        return RidgeSystem(matrix=(inner + inner.T) / 2, right=t)
+
+    def decompose(self) -> None:
+        _ = self.system.spectrum
+
+    def _coefficients(self, alphas: Floats) -> Floats:
+        if len(alphas) > 1 or self.system.is_decomposed:
+            solved = self.system.spectrum.solve_all(alphas)
+        else:
+            solved = self._factorized(float(alphas[0]))[None]
+        F = self._compacted[0]
+        return np.stack([self.space.from_rows(F.adjoint(z)).T for z in solved])
+
+    def _factorized(self, alpha: float) -> Floats:
+        z, rcond = self.system.cholesky(alpha)
+        singular = rcond <= len(self.space.kernel_matrix) * EPS
+        return self.system.spectrum.solve(alpha) if singular else z
+
+    def _leave_queries_out(self, folds: Sequence[Ints], alphas: Floats) -> Iterator[Floats]:
+        return leave_out_dual(self.space.kernel_matrix, self.loss, self.system, folds, alphas)
+
+    def _ridge_without_pairs(self, alphas: Floats) -> CentredRidge:
+        return dual_ridge(self.loss, self.system.spectrum, alphas)

@@ -1,0 +1,140 @@
+"""RankRLS by conjugate gradient: products only, no matrix is formed (paper C)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from rankwise.errors import ParameterError
+from rankwise.losses.squared import SquaredLoss
+from rankwise.solvers.cg_result import RidgeSolutions, ShiftedCGResult, Stop
+from rankwise.solvers.family import Fold, FoldScores, OnAlpha, refit
+from rankwise.solvers.held_out import HeldOut
+from rankwise.solvers.shifted_cg import shifted_cg
+from rankwise.solvers.spaces import Equations, Space
+from rankwise.types import Floats, Matrix, Solver
+
+
+class Runner(Protocol):
+    """Calls `shifted_cg`, given with its arguments: at once, or with checkpoints on the way."""
+
+    def __call__(self, run: partial[ShiftedCGResult]) -> ShiftedCGResult: ...
+
+    def part(self, name: str) -> Runner:
+        """The runner of a part of the work, such as one fold, with a checkpoint of its own."""
+        ...
+
+
+class RunAtOnce:
+    """Calls `shifted_cg` as it is given."""
+
+    def __call__(self, run: partial[ShiftedCGResult]) -> ShiftedCGResult:
+        return run()
+
+    def part(self, name: str) -> Runner:
+        return self
+
+
+@dataclass(frozen=True)
+class Iterations:
+    """How long to iterate; the defaults are paper C's.
+
+    Attributes
+    ----------
+    tol : float
+        Relative residual at which a system counts as solved.
+    max_iter : int
+    stop_early : bool
+        With held-out rows, keep the iterate that they like best and stop after `patience` iterations without
+        a better one; otherwise go on to `tol`.
+    patience : int
+    run : Runner
+    """
+
+    tol: float = 1e-5
+    max_iter: int = 500
+    stop_early: bool = False
+    patience: int = 10
+    run: Runner = field(default_factory=RunAtOnce)
+
+
+@dataclass(frozen=True)
+class ConjugateGradientFamily:
+    """``(A + αI) z = b``, solved for all alphas with the products of a single run per target."""
+
+    space: Space
+    loss: SquaredLoss
+    iterations: Iterations = field(default_factory=Iterations)
+
+    solver: ClassVar[Solver] = Solver.CG
+    leaves_out_exactly: ClassVar[bool] = False
+
+    @cached_property
+    def equations(self) -> Equations:
+        return self.space.equations(self.loss)
+
+    def scores(self, coef: Floats, X: Matrix) -> Floats:
+        return self.space.scorer(X)(coef.T)
+
+    def solve(
+        self, alphas: Floats, held_out: HeldOut | None = None, on_alpha: OnAlpha | None = None
+    ) -> RidgeSolutions:
+        """One run per target; every iterate of every alpha is measured on held-out rows, if there are any."""
+        right, to_coef = self.equations.right, self.equations.to_coef
+        targets = right[:, None] if right.ndim == 1 else right
+        runs: list[ShiftedCGResult] = []
+        for target in targets.T:
+            runs.append(self._run(np.ascontiguousarray(target), alphas, held_out))
+            if runs[-1].stop is Stop.INTERRUPTED and len(runs) < targets.shape[1]:
+                raise KeyboardInterrupt  # the other targets have nothing to keep
+        early = self.iterations.stop_early and held_out is not None
+        kept = [[run.early(k) if early else run.last(k) for run in runs] for k in range(len(alphas))]
+        coef = np.array([[to_coef(point.solution) for point in points] for points in kept])
+        interrupted = runs[-1].stop is Stop.INTERRUPTED
+        values = None if held_out is None else np.array([points[0].value for points in kept])
+        finished = np.logical_and.reduce([run.converged | (not interrupted) for run in runs])
+        coef = coef[:, 0] if right.ndim == 1 else coef
+        return RidgeSolutions(alphas, coef, finished, values, interrupted, tuple(runs))
+
+    def _run(self, right: Floats, alphas: Floats, held_out: HeldOut | None) -> ShiftedCGResult:
+        how, scores = self.iterations, None
+        if held_out is not None:
+            of_coef, to_coef = self.space.scorer(held_out.X), self.equations.to_coef
+            scores = lambda z: of_coef(to_coef(z))  # noqa: E731
+        run = partial(
+            shifted_cg,
+            self.equations.product,
+            right,
+            alphas,
+            held_out=held_out,
+            scores=scores,
+            patience=how.patience,
+            stop_early=how.stop_early,
+            tol=how.tol,
+            max_iter=how.max_iter,
+        )
+        return how.run(run)
+
+    def leave_out(
+        self, folds: Sequence[Fold], alphas: Floats, on_alpha: OnAlpha | None = None
+    ) -> Iterator[FoldScores]:
+        """One run per fold."""
+        return refit(self, folds, alphas)
+
+    def leave_pair_out(self, y: Floats, alphas: Floats) -> Floats:
+        raise ParameterError(
+            "Leave-pair-out needs a closed form; with solver='cg', set cv to a number of folds."
+        )
+
+    def with_loss(self, loss: SquaredLoss) -> ConjugateGradientFamily:
+        return replace(self, loss=loss)
+
+    def part(self, name: str) -> ConjugateGradientFamily:
+        return replace(self, iterations=replace(self.iterations, run=self.iterations.run.part(name)))
+
+    def decompose(self) -> None:
+        """There is nothing to decompose: each alpha takes a run."""

@@ -1,0 +1,42 @@
+"""Rows kept out of training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankwise.types import Floats, Matrix
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Rows kept out of training, and the measure of their scores.
+
+    They judge iterates, alphas and settings. `selection.hold_out` makes them from an ``eval_set`` or from a
+    part of the training data.
+
+    Attributes
+    ----------
+    X : Matrix
+    measure : callable
+        From scores, one per row, to a number.
+    higher_is_better : bool
+    """
+
+    X: Matrix
+    measure: Callable[[Floats], float]
+    higher_is_better: bool = False
+
+    def improves(self, value: float, best: float) -> bool:
+        """Whether a value beats the best so far; any number beats NaN."""
+        if np.isnan(best):
+            return not np.isnan(value)
+        return value > best if self.higher_is_better else value < best
+
+    def argbest(self, values: Floats) -> int:
+        """The first of the best values; NaN is the worst."""
+        if np.isnan(values).all():
+            return 0
+        return int(np.nanargmax(values) if self.higher_is_better else np.nanargmin(values))

@@ -1,0 +1,94 @@
+"""Parameters of a regularization path, checked before anything is computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from rankwise.preferences.graphs import (
+    GraphKind,
+    PreferenceGraph,
+    Representative,
+    check_graph_fits,
+    full_graph,
+    least_alike,
+    reduced_graph,
+)
+from rankwise.preferences.queries import Queries
+from rankwise.solvers.svm_path import Progress, SVMPath, ranking_svm_path
+from rankwise.threads import resolve_threads
+from rankwise.types import Floats, Weighting
+from rankwise.validation import check_callable, check_choice, check_count, check_number
+
+
+class PathParameters(Protocol):
+    """The parameters of an estimator that follows a path."""
+
+    graph: str
+    representative: Representative | None
+    weighting: str
+    alpha_min: float | None
+    max_events: int | None
+    tol: float
+
+
+@dataclass(frozen=True)
+class PathSettings:
+    """Which pairs matter, and how far to follow the path.
+
+    Attributes
+    ----------
+    graph : GraphKind
+    representative : callable or None
+        Who represents a level in the reduced graph; `least_alike` by default.
+    weighting : Weighting
+    min_alpha : float or None
+    max_events : int or None
+    tolerance : float
+    """
+
+    graph: GraphKind
+    representative: Representative | None
+    weighting: Weighting
+    min_alpha: float | None
+    max_events: int | None
+    tolerance: float
+
+    def check_fits(self, queries: Queries, y: Floats) -> None:
+        """Refuse a graph that is too large, before memory is taken for the kernel matrix."""
+        if self.graph is GraphKind.FULL:
+            check_graph_fits(queries, y)
+
+    def graph_of(self, queries: Queries, y: Floats, row_weight: Floats | None, K: Floats) -> PreferenceGraph:
+        """The pairs of rows in queries, with kernel values K."""
+        if self.graph is GraphKind.FULL:
+            return full_graph(queries, y, weighting=self.weighting, row_weight=row_weight)
+        chosen = self.representative or least_alike(K, queries, row_weight)
+        return reduced_graph(
+            queries, y, weighting=self.weighting, row_weight=row_weight, representative=chosen
+        )
+
+    def follow(self, K: Floats, graph: PreferenceGraph, on_event: Progress | None) -> SVMPath:
+        """The path for these pairs."""
+        return ranking_svm_path(
+            K,
+            graph,
+            min_alpha=self.min_alpha,
+            max_events=self.max_events,
+            tolerance=self.tolerance,
+            n_threads=resolve_threads(),
+            on_event=on_event,
+        )
+
+
+def checked_settings(given: PathParameters) -> PathSettings:
+    """The settings that an estimator's parameters stand for."""
+    least, most = given.alpha_min, given.max_events
+    return PathSettings(
+        graph=check_choice("graph", given.graph, GraphKind),
+        representative=check_callable("representative", given.representative),
+        weighting=check_choice("weighting", given.weighting, Weighting),
+        min_alpha=None if least is None else check_number("alpha_min", least, minimum=0.0, exclusive=True),
+        max_events=None if most is None else check_count("max_events", most),
+        tolerance=check_number("tol", given.tol, minimum=0.0, exclusive=True),
+    )
