@@ -9,6 +9,7 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy
@@ -23,8 +24,9 @@ from rankwise.metrics import get_measure
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import Queries, group_rows, one_query
+from rankwise.solvers.cg_result import ShiftedCGResult
+from rankwise.solvers.held_out import HeldOut
 from rankwise.solvers.shifted_cg import shifted_cg
-from rankwise.solvers.surface import ShiftedCGResult, Validation
 
 THREADS = 2
 ROWS, QUERY_ROWS = sized(400_000), 100
@@ -98,15 +100,15 @@ def surface(X: sparse.csr_matrix, y: np.ndarray) -> None:
     F = QueryDifferences(one_query(len(y)), y)
     product, right = design.normal_operator(F), design.adjoint(F.laplacian(y))
     error = get_measure("pairwise_error").on(held.label, n_threads=THREADS)
-    validation = Validation(held_design.scores, error)
+    judged = {"held_out": HeldOut(held_design.X, error), "scores": held_design.scores}
 
-    def surface_of(alphas: np.ndarray, validation: Validation | None = None) -> ShiftedCGResult:
-        return shifted_cg(product, right, alphas, validation=validation, n_threads=THREADS)
+    def surface_of(alphas: np.ndarray, **judged: Any) -> ShiftedCGResult:
+        return shifted_cg(product, right, alphas, **judged, n_threads=THREADS)
 
     times = best_times(
-        {"whole": lambda: surface_of(ALPHAS, validation), "single": lambda: surface_of(ALPHAS[:1])}, repeats=3
+        {"whole": lambda: surface_of(ALPHAS, **judged), "single": lambda: surface_of(ALPHAS[:1])}, repeats=3
     )
-    whole, smallest = surface_of(ALPHAS, validation), surface_of(ALPHAS[:1])
+    whole, smallest = surface_of(ALPHAS, **judged), surface_of(ALPHAS[:1])
     whole_time, single_time = times["whole"], times["single"]
     start = time.perf_counter()
     peer, peer_products = scipy_runs(X, right, held.X, error)

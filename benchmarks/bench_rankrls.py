@@ -8,13 +8,12 @@ from scipy import sparse
 
 from benchmarks.timing import best_times, header, sized
 from rankwise import KernelRankRLS, RankRLS, RankRLSCV
-from rankwise.estimators.kernel_ranker import features_of_basis
 from rankwise.losses.squared import losses_on_scores
 from rankwise.metrics import get_measure
-from rankwise.operators.design import MatrixDesign
 from rankwise.operators.kernel import Kernel, KernelName
 from rankwise.preferences.queries import group_rows
-from rankwise.solvers.spaces import ExampleSpace, FeatureSpace
+from rankwise.solvers.closed_form import DualFamily, PrimalFamily
+from rankwise.solvers.spaces import BasisSpace, KernelSpace, LinearSpace
 from rankwise.types import Ties, Weighting
 from rankwise.validation import Problem
 
@@ -39,18 +38,15 @@ def seconds_of(call) -> float:
     return time.perf_counter() - start
 
 
-def report_alphas(name: str, make_space, repeats: int) -> None:
+def report_alphas(name: str, make_family, repeats: int) -> None:
     """The target: all 31 alphas in at most 1.5 times the decomposition they share."""
     best = {"decomposition": np.inf, "solutions": np.inf, "one alpha": np.inf}
     for _ in range(repeats):
-        space = make_space()
-        decompose = (
-            space.spectrum if isinstance(space, FeatureSpace) else lambda _, s=space: s.system.spectrum
-        )
-        best["decomposition"] = min(best["decomposition"], seconds_of(lambda d=decompose: d(ALPHAS[0])))
-        best["solutions"] = min(best["solutions"], seconds_of(lambda s=space: s.solve_all(ALPHAS)))
-        fresh = make_space()
-        best["one alpha"] = min(best["one alpha"], seconds_of(lambda s=fresh: s.solve(1.0)))
+        family = make_family()
+        best["decomposition"] = min(best["decomposition"], seconds_of(family.decompose))
+        best["solutions"] = min(best["solutions"], seconds_of(lambda f=family: f.solve(ALPHAS)))
+        fresh = make_family()
+        best["one alpha"] = min(best["one alpha"], seconds_of(lambda f=fresh: f.solve(ALPHAS[15:16])))
     ratio = (best["decomposition"] + best["solutions"]) / best["decomposition"]
     cells = f"{best['decomposition']:9.3f} {best['solutions']:9.3f} {ratio:7.3f} {best['one alpha']:10.3f}"
     print(f"{name:34} {cells}")
@@ -61,16 +57,18 @@ def bench_alphas() -> None:
     print(f"{'':34} {'decompose':>9} {'solve all':>9} {'ratio':>7} {'one alpha':>10}")
     X, y, qid = make(sized(200_000), 136, 100)
     loss = loss_of(X, y, qid)
-    report_alphas(f"primal, {len(y):,} x 136", lambda: FeatureSpace(MatrixDesign(X), loss), 3)
+    report_alphas(f"primal, {len(y):,} x 136", lambda: PrimalFamily(LinearSpace(X), loss), 3)
     X, y, qid = make(sized(2_500), 20, 5)
     rbf = Kernel(KernelName.RBF, 0.05)
-    K, loss = rbf(X, X), loss_of(X, y, qid)
-    report_alphas(f"dual, {len(y):,} rows", lambda: ExampleSpace(K, loss), 1)
+    kernel, loss = KernelSpace(X, rbf), loss_of(X, y, qid)
+    _ = kernel.kernel_matrix  # which is not part of the decomposition
+    report_alphas(f"dual, {len(y):,} rows", lambda: DualFamily(kernel, loss), 1)
     X, y, qid = make(sized(10_000), 20, 20)
     basis = np.arange(0, len(y), 4)
-    Z, loss = features_of_basis(X, rbf, basis).features, loss_of(X, y, qid)
+    sparse_space, loss = BasisSpace(X, rbf, basis), loss_of(X, y, qid)
+    _ = sparse_space.features
     report_alphas(
-        f"sparse, {len(y):,} rows, {len(basis):,} basis", lambda: FeatureSpace(MatrixDesign(Z), loss), 1
+        f"sparse, {len(y):,} rows, {len(basis):,} basis", lambda: PrimalFamily(sparse_space, loss), 1
     )
 
 

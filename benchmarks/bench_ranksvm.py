@@ -10,8 +10,8 @@ from rankwise.losses.hinge import QueryHinge
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import Queries, one_query
-from rankwise.solvers.alpha_path import bundle_path
 from rankwise.solvers.bundle import minimize_bundle
+from rankwise.solvers.hinge_family import bundle_grid
 from rankwise.solvers.newton import minimize_newton
 from rankwise.types import Floats, Ties, Weighting
 
@@ -98,7 +98,7 @@ def bench_grid() -> None:
         products["alone"] = minimize_bundle(design, loss, alphas[-1]).n_products
 
     def grid() -> None:
-        path = bundle_path(design, loss, alphas, tol=1e-3, max_iter=1000)
+        path = bundle_grid(design, loss, alphas, tol=1e-3, max_iter=1000)
         products["grid"] = sum(result.n_products for result in path)
 
     seconds = best_times({"alone": alone, "grid": grid}, repeats=2)

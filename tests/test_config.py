@@ -91,7 +91,7 @@ def test_the_process_is_set_for_all_threads_and_a_block_for_its_own():
 
 def test_threads_of_our_own_see_the_block_that_started_them():
     with config_context(n_threads=3):
-        assert map_on_threads(lambda item: (item, resolve_threads()), range(20)) == [
+        assert list(map_on_threads(lambda item: (item, resolve_threads()), range(20))) == [
             (i, 3) for i in range(20)
         ]
 
@@ -136,7 +136,7 @@ ALPHAS = [0.1, 1.0]
 def test_rankers_use_the_threads_of_the_block_and_ask_nobody_else(ranker, monkeypatch):
     # Whoever does not see the block, in whatever thread, asks the environment and is refused.
     monkeypatch.setenv("RANKWISE_NUM_THREADS", "none")
-    monkeypatch.setattr("rankwise.solvers.hold_out.THREADED_UNKNOWNS", 1)
+    monkeypatch.setattr("rankwise.solvers.leave_query_out.THREADED_UNKNOWNS", 1)
     rng = np.random.default_rng(0)
     X, qid = rng.normal(size=(240, 3)), np.repeat(np.arange(12), 20)
     y = np.round(X @ [1.0, -1.0, 0.5] + rng.normal(size=240))

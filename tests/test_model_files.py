@@ -10,6 +10,7 @@ from safetensors.numpy import save_file
 from scipy import sparse
 
 import rankwise
+from graded_queries import toy
 from rankwise.errors import DataError, FileFormatError
 from rankwise.estimators.base import Ranker
 from rankwise.persist.fields import Content, RefusedError, array, plain, rows, value
@@ -106,6 +107,20 @@ def test_a_header_that_is_not_understood_is_refused(model, tmp_path, change, sen
         rankwise.load_model(path)
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
+
+
+def test_files_of_an_earlier_schema_load_or_say_what_to_do(model, tmp_path):
+    earlier = {"schema": 1, "written_by": "rankwise 0.0.9"}
+    model.save(tmp_path / "model")
+    rewrite(tmp_path / "model", lambda header: header.update(earlier))
+    np.testing.assert_array_equal(rankwise.load_model(tmp_path / "model").coef_, model.coef_)
+    path = rankwise.RankSVMPath().fit(*toy())
+    path.save(tmp_path / "path")
+    rewrite(tmp_path / "path", lambda header: header.update(earlier))
+    with pytest.raises(
+        FileFormatError, match=r"rankwise 0\.0\.9 wrote it in a form of RankSVMPath .* fit and save"
+    ):
+        rankwise.load_model(tmp_path / "path")
 
 
 @pytest.mark.parametrize(

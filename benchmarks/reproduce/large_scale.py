@@ -32,8 +32,10 @@ from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import Queries, group_rows, one_query
-from rankwise.solvers.krylov import Iterations, feature_space
-from rankwise.solvers.surface import Reading, ShiftedCGResult, Validation
+from rankwise.solvers.cg_result import ShiftedCGResult, SurfacePoint
+from rankwise.solvers.conjugate_gradient import ConjugateGradientFamily, Iterations
+from rankwise.solvers.held_out import HeldOut
+from rankwise.solvers.spaces import LinearSpace
 from rankwise.types import Floats
 
 ALPHAS = 2.0 ** np.arange(-10, 11)
@@ -69,9 +71,8 @@ class Experiment:
         """One run of conjugate gradient, and its time."""
         start = time.perf_counter()
         error = get_measure("pairwise_error").on(self.validation.y, self.validation.queries)
-        validation = Validation(MatrixDesign(self.validation.X).scores, error)
-        space = feature_space(MatrixDesign(self.train.X), self.loss, iterations, validation)
-        (result,) = space.run(alphas)
+        family = ConjugateGradientFamily(LinearSpace(self.train.X), self.loss, iterations)
+        (result,) = family.solve(alphas, HeldOut(self.validation.X, error)).runs
         return result, time.perf_counter() - start
 
     def table(self) -> ShiftedCGResult:
@@ -92,7 +93,9 @@ class Experiment:
         self._row(3, hybrid.hybrid(), None, hybrid_time)
         return whole
 
-    def _row(self, method: int, chosen: Reading, iterations: Iterations | None, selection: float) -> None:
+    def _row(
+        self, method: int, chosen: SurfacePoint, iterations: Iterations | None, selection: float
+    ) -> None:
         again = iterations or Iterations(max_iter=chosen.n_iter)
         _, training = self.run(np.array([chosen.alpha]), again)
         scores = MatrixDesign(self.test.X).scores(chosen.solution)

@@ -21,8 +21,8 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold
 
 from rankwise import KernelRankRLSCV, load_letor
-from rankwise.estimators.kernel_ranker import features_of_basis
 from rankwise.metrics import get_measure
+from rankwise.operators.basis import features_of_basis
 from rankwise.operators.kernel import Kernel, KernelName
 
 ALPHAS = 2.0 ** np.arange(-15, 16)

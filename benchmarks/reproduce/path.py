@@ -125,7 +125,7 @@ def figure_4(folder: Path, file: Path) -> None:
     figure, places = pyplot.subplots(2, 2, figsize=(9, 8.8), sharex=True, sharey=True, layout="constrained")
     chosen = np.linspace(0, model.n_events_, 4).astype(int)
     for title, t, place in zip("abcd", chosen, places.ravel(), strict=True):
-        alpha = float(model.alphas_[t])
+        alpha = float(model.alphas_[::-1][t])
         threshold = best_threshold(y, model.predict(X, alpha=alpha))
         decision = model.predict(plane, alpha=alpha).reshape(len(x2), len(x1)) - threshold
         # White is the threshold, whichever side reaches farther from it.

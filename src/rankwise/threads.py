@@ -40,12 +40,15 @@ def resolve_threads(n_threads: int | None = None) -> int:
     return int(setting)
 
 
-def map_on_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-    """What `work` makes of each item, in order, on threads that see the settings of this one."""
+def map_on_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """Yield what `work` makes of each item, in order, on threads that see the settings of this one."""
     context = copy_context()
-    with ThreadPoolExecutor(resolve_threads()) as pool:
+    pool = ThreadPoolExecutor(resolve_threads())
+    try:
         # A context runs in one thread at a time, so every item gets a copy.
-        return list(pool.map(lambda item: context.copy().run(work, item), items))
+        yield from pool.map(lambda item: context.copy().run(work, item), items)
+    finally:
+        pool.shutdown(cancel_futures=True)  # an interrupt does not wait for items still in the queue
 
 
 @contextmanager

@@ -72,7 +72,7 @@ class RidgeSearchRanker(SearchRanker, RidgeRanker):
         (loss,) = losses_on_scores(problem, Ties(setting["ties"]), Weighting(setting["weighting"]))
         return loss
 
-    def _pair_loss(self, n_rows: int, setting: dict[str, Any], pairs: Pairs) -> SquaredLoss:
+    def _pair_loss(self, setting: dict[str, Any], n_rows: int, pairs: Pairs) -> SquaredLoss:
         return loss_on_pairs(pairs, n_rows)
 
     def _set_chosen(self, choice: Choice) -> None:

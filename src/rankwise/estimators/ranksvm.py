@@ -13,7 +13,7 @@ from rankwise.estimators.base import HELD_OUT_STATE, CertifiedRanker
 from rankwise.losses.hinge import HingeLoss, PairHinge, query_hinge
 from rankwise.operators.design import MatrixDesign
 from rankwise.persist.fields import Fields
-from rankwise.selection.hold_out import hold_out_pairs, hold_out_rows
+from rankwise.selection.eval_sets import hold_out_pairs, hold_out_rows
 from rankwise.solvers.bundle import minimize_bundle
 from rankwise.solvers.held_out import HeldOut
 from rankwise.solvers.hinge_result import EarlyStopping, HingeResult

@@ -125,7 +125,7 @@ class RankSVMCV(SearchRanker, CertifiedRanker):
     def _row_loss(self, setting: dict[str, Any], problem: Problem) -> QueryHinge:
         return query_hinge(problem, Weighting(setting["weighting"]))
 
-    def _pair_loss(self, n_rows: int, setting: dict[str, Any], pairs: Pairs) -> PairHinge:
+    def _pair_loss(self, setting: dict[str, Any], n_rows: int, pairs: Pairs) -> PairHinge:
         return PairHinge(n_rows, pairs)
 
     def _set_chosen(self, choice: Choice) -> None:

@@ -16,7 +16,7 @@ from rankwise.estimators.base import HELD_OUT_STATE, Ranker
 from rankwise.losses.squared import SquaredLoss, loss_on_pairs, losses_on_scores, with_pairs
 from rankwise.persist.checkpoint import Checkpoint
 from rankwise.persist.fields import Fields, value
-from rankwise.selection.hold_out import hold_out_pairs, hold_out_rows
+from rankwise.selection.eval_sets import hold_out_pairs, hold_out_rows
 from rankwise.solvers.cg_result import RidgeSolutions
 from rankwise.solvers.conjugate_gradient import Iterations, RunAtOnce
 from rankwise.solvers.held_out import HeldOut

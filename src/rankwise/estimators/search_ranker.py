@@ -22,7 +22,7 @@ from rankwise.selection.criteria import (
     criterion_on_rows,
     measure_of_pairs,
 )
-from rankwise.selection.hold_out import eval_pairs, eval_rows
+from rankwise.selection.eval_sets import eval_pairs, eval_rows
 from rankwise.selection.search import Candidate, Choice, OnProgress, choose
 from rankwise.types import Floats, Matrix
 from rankwise.validation import (
@@ -98,8 +98,10 @@ class SearchRanker(Ranker):
             alpha.
         """
         measure, problem = get_measure(self.measure), check_problem(self, X, y, qid, sample_weight)
-        alphas, loss_on = self._checked_alphas(), partial(partial, self._row_loss)
-        candidates, exact = self._candidates(problem.X, problem, loss_on)
+        alphas = self._checked_alphas()
+        candidates, exact = self._candidates(
+            problem.X, problem, lambda setting: partial(self._row_loss, setting)
+        )
         criterion: Criterion
         if eval_set is not None:
             criterion = OnEvalSet(eval_rows(self, eval_set, problem, measure))
@@ -137,8 +139,10 @@ class SearchRanker(Ranker):
         """
         measure = measure_of_pairs(self.measure)
         rows, checked = check_preferences(self, X, pairs, magnitude, weight)
-        alphas, loss_on = self._checked_alphas(), partial(partial, self._pair_loss, rows.shape[0])
-        candidates, _ = self._candidates(rows, checked, loss_on)
+        alphas = self._checked_alphas()
+        candidates, _ = self._candidates(
+            rows, checked, lambda setting: partial(self._pair_loss, setting, rows.shape[0])
+        )
         criterion: Criterion
         if eval_set is not None:
             criterion = OnEvalSet(eval_pairs(self, eval_set))
@@ -170,7 +174,7 @@ class SearchRanker(Ranker):
     def _row_loss(self, setting: dict[str, Any], problem: Problem) -> Any: ...
 
     @abstractmethod
-    def _pair_loss(self, n_rows: int, setting: dict[str, Any], pairs: Pairs) -> Any: ...
+    def _pair_loss(self, setting: dict[str, Any], n_rows: int, pairs: Pairs) -> Any: ...
 
     @abstractmethod
     def _set_chosen(self, choice: Choice) -> None:

@@ -57,7 +57,7 @@ def _sum_parts(blocks: _Blocks, units: list[_Unit], n_parts: int) -> list[_Sum]:
     bounds = np.linspace(0, len(units), n_parts + 1).astype(int)
     parts = [units[first:last] for first, last in pairwise(bounds)]
     with one_blas_thread():
-        return map_on_threads(blocks.sum_of, parts)
+        return list(map_on_threads(blocks.sum_of, parts))
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ class OnEvalSet:
 
 
 @dataclass(frozen=True)
-class LeaveRowsOut:
+class OnFolds:
     """The measure of every fold's scores by the model without it, inside queries or folds."""
 
     folds: Folds
@@ -101,7 +101,7 @@ class LeaveRowsOut:
 
 
 @dataclass(frozen=True)
-class LeavePairsOut:
+class OnPairFolds:
     """The part of every fold's pairs that the model without them contradicts."""
 
     folds: Folds
@@ -157,12 +157,12 @@ def criterion_on_rows(cv: Any, problem: Problem, measure: Measure, *, exact: boo
         cv = LEAVE_PAIR_OUT if one_ranking else LEAVE_QUERY_OUT
     if isinstance(cv, str) and cv != "auto":
         return _named_criterion(cv, problem, measure)
-    return LeaveRowsOut(draw_folds(cv, problem.y, problem.queries), problem, measure)
+    return OnFolds(draw_folds(cv, problem.y, problem.queries), problem, measure)
 
 
 def criterion_on_pairs(cv: Any, X: Matrix, pairs: Pairs) -> Criterion:
     """The same for explicit pairs, which are left out in folds."""
-    return LeavePairsOut(draw_pair_folds(cv, pairs, X.shape[0]), X, pairs)
+    return OnPairFolds(draw_pair_folds(cv, pairs, X.shape[0]), X, pairs)
 
 
 def measure_of_pairs(measure: str | Measure) -> Measure:
@@ -189,7 +189,7 @@ def _named_criterion(cv: str, problem: Problem, measure: Measure) -> Criterion:
                 f"Leave-query-out of one global ranking leaves nothing to learn from; use "
                 f"cv='{LEAVE_PAIR_OUT}' or a number of folds, or pass qid."
             )
-        return LeaveRowsOut(each_query(problem.queries), problem, measure)
+        return OnFolds(each_query(problem.queries), problem, measure)
     if n_queries > 1:
         raise DataError(
             f"Leave-pair-out is for one global ranking; there are {n_queries} queries, "

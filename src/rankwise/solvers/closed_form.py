@@ -34,8 +34,6 @@ class ClosedForm(ABC):
     loss: SquaredLoss
     solver: ClassVar[Solver]
 
-    leaves_out_exactly = True
-
     def scores(self, coef: Floats, X: Matrix) -> Floats:
         return self.space.scorer(X)(coef.T)
 

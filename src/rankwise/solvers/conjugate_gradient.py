@@ -71,7 +71,6 @@ class ConjugateGradientFamily:
     iterations: Iterations = field(default_factory=Iterations)
 
     solver: ClassVar[Solver] = Solver.CG
-    leaves_out_exactly: ClassVar[bool] = False
 
     @cached_property
     def equations(self) -> Equations:

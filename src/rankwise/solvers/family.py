@@ -97,11 +97,6 @@ class FoldScores:
 class Family(Protocol):
     """What every family offers; see the module's docstring."""
 
-    @property
-    def leaves_out_exactly(self) -> bool:
-        """Whether whole queries are left out without refitting."""
-        ...
-
     def scores(self, coef: Floats, X: Matrix) -> Floats:
         """Scores of rows, shape (h, n_alphas), by the models with these coefficients."""
         ...

@@ -14,7 +14,7 @@ from rankwise.types import Floats, Matrix
 class HeldOut:
     """Rows kept out of training, and the measure of their scores.
 
-    They judge iterates, alphas and settings. `selection.hold_out` makes them from an ``eval_set`` or from a
+    They judge iterates, alphas and settings. `selection.eval_sets` makes them from an ``eval_set`` or from a
     part of the training data.
 
     Attributes

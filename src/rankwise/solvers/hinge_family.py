@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -51,8 +51,6 @@ class HingeFamily:
     tol: float = 1e-3
     max_iter: int = 1000
     patience: int | None = None
-
-    leaves_out_exactly: ClassVar[bool] = False
 
     def scores(self, coef: Floats, X: Matrix) -> Floats:
         return MatrixDesign(X).scores(coef.T)

@@ -15,7 +15,6 @@ the other queries does not change when one is left out. So the model without a s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from rankwise.losses.squared import SquaredLoss
 from rankwise.operators.design import Design
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.solvers.spectrum import RidgeSystem, Spectrum
-from rankwise.threads import one_blas_thread, resolve_threads
+from rankwise.threads import map_on_threads, one_blas_thread
 from rankwise.types import Floats, Ints
 
 # Systems are solved in batches of about this many entries: the call for a small one takes longer than the
@@ -113,12 +112,8 @@ def _for_each(folds: Sequence[Ints], score: Callable[[Ints], Floats], n_unknowns
     with one_blas_thread():
         if n_unknowns < THREADED_UNKNOWNS:
             yield from map(score, folds)
-            return
-        pool = ThreadPoolExecutor(resolve_threads())
-        try:
-            yield from pool.map(score, folds)
-        finally:
-            pool.shutdown(cancel_futures=True)  # an interrupt must not wait for the folds still queued
+        else:
+            yield from map_on_threads(score, folds)
 
 
 def _without_block(spectrum: Spectrum, Z: Floats, t: Floats, alphas: Floats) -> Floats:
