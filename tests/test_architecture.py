@@ -1,13 +1,15 @@
 """The rules of the house: which way imports point, and how light `import rankwise` is."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parent.parent / "src" / "rankwise"
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "rankwise"
 
 # Data flows down this list; a room may import only from rooms above it, or from itself.
 ROOMS = [
@@ -86,3 +88,11 @@ def test_importing_rankwise_imports_nothing_heavy():
         "altair",
     ]
     assert not set(heavy) & set(run.stdout.split())
+
+
+def test_every_file_that_the_architecture_page_names_exists():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([a-z_]+/[a-z_/]+\.(?:py|hpp|cpp))`", page))
+    assert len(named) > 20
+    missing = {name for name in named if not any((root / name).exists() for root in (SOURCE, ROOT))}
+    assert not missing
