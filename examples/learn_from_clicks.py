@@ -6,7 +6,7 @@ Run: python examples/learn_from_clicks.py
 import rankwise
 from rankwise import RankRLS
 
-train, test = rankwise.make_search_data(n_queries=300, seed=3).split(0.6, seed=1)
+train, test = rankwise.make_search_data(n_queries=300, random_state=3).split(0.6, random_state=1)
 
 
 def engine(data):
@@ -17,7 +17,7 @@ def engine(data):
 
 
 # Users saw the engine's rankings, looked mostly at the top, and clicked what they liked of what they saw.
-simulated = rankwise.make_click_log(train, engine(train), n_sessions=20_000, seed=0)
+simulated = rankwise.make_click_log(train, engine(train), n_sessions=20_000, random_state=0)
 
 # A log does not say who looked where; that is estimated from rows that were shown in several places.
 log = rankwise.ClickLog.from_arrays(simulated.session, simulated.row, simulated.position, simulated.clicked)

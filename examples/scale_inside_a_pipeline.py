@@ -14,7 +14,7 @@ from rankwise import QueryMinMaxScaler, RankRLS, rank_scorer
 # With metadata routing, qid reaches every step that asks for it; no set_fit_request is needed.
 sklearn.set_config(enable_metadata_routing=True)
 
-train, test = rankwise.make_search_data(n_queries=250, seed=5).split(0.8)
+train, test = rankwise.make_search_data(n_queries=250, random_state=5).split(0.8)
 search = GridSearchCV(
     make_pipeline(QueryMinMaxScaler(), RankRLS()),
     {"rankrls__alpha": 10.0 ** np.arange(-2, 4)},

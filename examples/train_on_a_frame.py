@@ -11,7 +11,7 @@ import rankwise
 from rankwise import RankingData, RankRLS
 
 # A judgment list as it often comes: one line per judged document, with the query's name beside it.
-simulated = rankwise.make_search_data(n_queries=300, seed=7)
+simulated = rankwise.make_search_data(n_queries=300, random_state=7)
 frame = pd.DataFrame(simulated.X, columns=simulated.feature_names)
 frame["query"] = [f"query {q}" for q in simulated.qid]
 frame["doc"] = simulated.docs
@@ -19,7 +19,7 @@ frame["grade"] = simulated.y
 frame = frame.sample(frac=1.0, random_state=0)  # the order of rows does not matter
 
 data = RankingData.from_frame(frame, label="grade", qid="query", doc="doc")
-train, test = data.split(0.6, seed=1)  # whole queries
+train, test = data.split(0.6, random_state=1)  # whole queries
 print(data)
 
 model = RankRLS(alpha=1.0).fit(train.X, train.y, train.qid)

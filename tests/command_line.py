@@ -25,7 +25,7 @@ def letor_lines(data):
 def folder(tmp_path_factory):
     """Training and test data as text, and a model trained by the command line."""
     folder = tmp_path_factory.mktemp("cli")
-    train, test = rankwise.make_search_data(60, seed=3).split(0.6)
+    train, test = rankwise.make_search_data(60, random_state=3).split(0.6)
     with gzip.open(folder / "train.txt.gz", "wt") as file:
         file.writelines(letor_lines(train))
     (folder / "test.txt").write_text("".join(letor_lines(test)))

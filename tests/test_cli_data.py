@@ -32,7 +32,7 @@ def test_convert_takes_extensions_in_capitals(done, folder, tmp_path):
 
 
 def test_tables_are_read_by_their_column_names(done, tmp_path):
-    data = rankwise.make_search_data(20, seed=5)
+    data = rankwise.make_search_data(20, random_state=5)
     for name, order in (("a.csv", 1), ("b.csv", -1)):
         with (tmp_path / name).open("w", newline="") as file:
             writer = csv.writer(file)
@@ -52,7 +52,7 @@ def test_tables_are_read_by_their_column_names(done, tmp_path):
 
 
 def test_tables_without_labels_are_scored(done, tmp_path):
-    data = rankwise.make_search_data(10, seed=5)
+    data = rankwise.make_search_data(10, random_state=5)
     frame = pandas.DataFrame(data.X, columns=list(data.feature_names))
     frame.to_csv(tmp_path / "unjudged.csv", index=False)
     frame.assign(label=data.y, qid=data.qid).to_parquet(tmp_path / "judged.parquet")

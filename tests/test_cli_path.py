@@ -12,7 +12,9 @@ from rankwise.cli import main
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("path")
-    for name, part in zip(("train", "val"), rankwise.make_search_data(16, seed=3).split(0.6), strict=True):
+    for name, part in zip(
+        ("train", "val"), rankwise.make_search_data(16, random_state=3).split(0.6), strict=True
+    ):
         rankwise.save_letor(part, folder / f"{name}.txt")
     return folder
 

@@ -59,7 +59,7 @@ print(json.dumps({path.stem: refusals(path) for path in store.glob("*.npy")}))
 def stores(tmp_path_factory):
     """A dense and a sparse store of queries whose rows are not together, and a model for their rows."""
     folder = tmp_path_factory.mktemp("damaged")
-    data = make_search_data(8, seed=0)
+    data = make_search_data(8, random_state=0)
     data = data.select(np.random.default_rng(0).permutation(data.n_rows))
     RankRLS().fit(data.X, data.y, data.qid).save(folder / "model")
     save_store(data, folder / "dense.store")

@@ -140,7 +140,7 @@ def test_preference_error_counts_contradicted_pairs():
 
 
 def test_preference_error_takes_pairs_from_clicks_with_their_weights():
-    data, log = make_search_data(20, seed=0, clicks=True)
+    data, log = make_search_data(20, random_state=0, clicks=True)
     clicked = pairs_from_clicks(log)
     scores = data.X[:, 0]
     expected = preference_error(scores, clicked.pairs, weight=clicked.weight)

@@ -14,14 +14,14 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*
 # What a page leaves to the reader: the data it speaks of, and imports of code it shows in passing.
 MEASURED = """
 import rankwise
-data = rankwise.make_search_data(30, seed=2)
+data = rankwise.make_search_data(30, random_state=2)
 y, qid, bm25 = data.y, data.qid, data.X[:, 0]
 scores = rankwise.RankRLS().fit(data.X, y, qid).predict(data.X)
 candidates = [bm25, scores]
 """
 STORED = """
 import rankwise
-train, validation = rankwise.make_search_data(40, seed=2).split(0.6)
+train, validation = rankwise.make_search_data(40, random_state=2).split(0.6)
 rankwise.save_store(train, "train.store")
 rankwise.save_letor(validation, "validation.txt")
 """

@@ -152,16 +152,16 @@ def test_split_keeps_queries_whole_and_loses_no_row(fraction):
     rng = np.random.default_rng(0)
     qid = rng.integers(10, size=200)
     data = RankingData.from_arrays(rng.normal(size=(200, 3)), np.arange(200.0), qid)
-    first, second = data.split(fraction, seed=3)
+    first, second = data.split(fraction, random_state=3)
     assert not set(first.qid) & set(second.qid)
     assert sorted([*first.y, *second.y]) == list(range(200))
     assert first.n_queries == min(max(round(fraction * 10), 1), 9)
-    again, _ = data.split(fraction, seed=3)
+    again, _ = data.split(fraction, random_state=3)
     np.testing.assert_array_equal(first.y, again.y)
 
 
 def test_split_depends_on_the_seed(data):
-    assert len({tuple(data.split(0.5, seed=seed)[0].docs) for seed in range(20)}) > 1
+    assert len({tuple(data.split(0.5, random_state=seed)[0].docs) for seed in range(20)}) > 1
 
 
 def test_data_without_queries_is_split_by_rows():

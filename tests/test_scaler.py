@@ -167,7 +167,7 @@ def test_frames_come_out_as_frames_if_asked(library):
 
 
 def test_queries_travel_through_pipelines_and_grid_search():
-    data = make_search_data(40, seed=1)
+    data = make_search_data(40, random_state=1)
     with sklearn.config_context(enable_metadata_routing=True):
         pipeline = make_pipeline(QueryMinMaxScaler(), RankRLS())
         pipeline.fit(data.X, data.y, qid=data.qid)

@@ -24,12 +24,12 @@ from rankwise.metrics import pairwise_error
 
 @pytest.fixture(scope="module")
 def data():
-    return make_search_data(200, seed=0)
+    return make_search_data(200, random_state=0)
 
 
 def test_the_same_seed_gives_the_same_bits_in_another_process():
     script = (
-        "import hashlib, rankwise; d, log = rankwise.make_search_data(30, seed=5, clicks=True);"
+        "import hashlib, rankwise; d, log = rankwise.make_search_data(30, random_state=5, clicks=True);"
         "print(hashlib.sha256(b''.join(a.tobytes() for a in "
         "(d.X, d.y, d.qid, d.docs, log.session, log.row, log.clicked, log.propensity))).hexdigest())"
     )
@@ -38,7 +38,7 @@ def test_the_same_seed_gives_the_same_bits_in_another_process():
         for _ in range(2)
     }
     assert len(digests) == 1
-    assert not np.array_equal(make_search_data(30, seed=5).X, make_search_data(30, seed=6).X)
+    assert not np.array_equal(make_search_data(30, random_state=5).X, make_search_data(30, random_state=6).X)
 
 
 def test_the_data_looks_like_a_judgment_list(data):
@@ -67,7 +67,7 @@ def test_a_document_appears_once_in_a_query_and_is_the_same_in_every_query(data)
 
 def test_differences_inside_queries_beat_regression_and_every_single_feature():
     for seed in range(3):
-        train, test = make_search_data(600, seed=seed).split(0.7)
+        train, test = make_search_data(600, random_state=seed).split(0.7)
         error = {
             "rank": pairwise_error(
                 test.y, RankRLS(alpha=1.0).fit(train.X, train.y, train.qid).predict(test.X), test.qid
@@ -95,13 +95,13 @@ def test_impossible_simulations_are_refused(options, message):
 
 def test_tiny_simulations_work():
     for seed in range(20):
-        assert make_search_data(1, mean_rows=1, seed=seed).n_queries == 1
-    _, log = make_search_data(2, mean_rows=1, seed=1, clicks=True)
+        assert make_search_data(1, mean_rows=1, random_state=seed).n_queries == 1
+    _, log = make_search_data(2, mean_rows=1, random_state=1, clicks=True)
     assert log.n_sessions == 40
 
 
 def test_a_session_shows_distinct_rows_of_one_query_in_places_from_one(data):
-    log = make_click_log(data, data.X[:, 0], n_sessions=300, n_shown=7, seed=1)
+    log = make_click_log(data, data.X[:, 0], n_sessions=300, n_shown=7, random_state=1)
     assert log.n_sessions == 300
     for session in range(300):
         rows = log.row[log.session == session]
@@ -120,7 +120,7 @@ def test_without_exploration_the_engine_shows_its_best_rows_in_order(data):
 
 
 def test_clicks_fall_with_position_and_rise_with_grade(data):
-    log = make_click_log(data, np.zeros(data.n_rows), n_sessions=20000, seed=2)
+    log = make_click_log(data, np.zeros(data.n_rows), n_sessions=20000, random_state=2)
     rate = [log.clicked[log.position == k].mean() for k in (1, 3, 9)]
     assert rate[0] > 2 * rate[1] > 4 * rate[2]
     first = log.position == 1
@@ -170,7 +170,7 @@ def test_inverse_propensities_undo_the_position_bias():
     data = RankingData.from_arrays(np.eye(3), y, [1, 1, 1])
     n = 60000
     # The engine likes the worst row best, and nearly always shows it first.
-    log = make_click_log(data, -y, n_sessions=n, exploration=0.5, click_noise=0.05, seed=0)
+    log = make_click_log(data, -y, n_sessions=n, exploration=0.5, click_noise=0.05, random_state=0)
     pairs, weight = pairs_from_clicks(log)
     expected = 0.05 + 0.95 * (2**y - 1) / 7
     np.testing.assert_allclose(weight / n, expected[pairs[:, 0]], rtol=0.05)

@@ -92,7 +92,7 @@ def config_context(**settings: Any) -> Iterator[None]:
     Examples
     --------
     >>> import rankwise
-    >>> data = rankwise.make_search_data(20, seed=0)
+    >>> data = rankwise.make_search_data(20, random_state=0)
     >>> with rankwise.config_context(n_threads=1):
     ...     model = rankwise.RankSVM().fit(data.X, data.y, data.qid)
     """

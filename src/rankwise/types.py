@@ -15,6 +15,8 @@ Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 AnyArray: TypeAlias = NDArray[Any]
+# What a `random_state` parameter takes; a number makes the result reproducible.
+RandomSource: TypeAlias = "int | np.random.RandomState | np.random.Generator | None"
 # A feature matrix: dense rows in C order, or CSR.
 Matrix: TypeAlias = "NDArray[np.float64] | NDArray[np.float32] | sparse.csr_matrix | sparse.csr_array"
 # Beside True and False: whatever suits the data.

@@ -37,7 +37,9 @@ def run(
     out: Annotated[Path, typer.Option(help="The folder for model, per-query table and report.")] = Path(
         "demo"
     ),
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the simulated search engine.")] = 0,
+    random_state: Annotated[
+        int, typer.Option(min=0, help="Which simulated search engine; the same number gives the same one.")
+    ] = 0,
     threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
@@ -50,7 +52,7 @@ def run(
 
     out.mkdir(parents=True, exist_ok=True)
     with progress("Training three rankers"):
-        experiment = conduct(seed)
+        experiment = conduct(random_state)
     experiment.model.save(out / "model.safetensors")
     write_per_query(out / "per_query.csv", experiment)
     write_report(out / "report.html", experiment)
@@ -84,7 +86,7 @@ def run(
     )
 
 
-def conduct(seed: int) -> Experiment:
+def conduct(random_state: int) -> Experiment:
     """Learn on some queries, choose alpha on others, compare on the rest."""
     from sklearn.linear_model import Ridge
 
@@ -92,8 +94,10 @@ def conduct(seed: int) -> Experiment:
     from rankwise.cli.train import record_features
     from rankwise.metrics import compare, evaluate
 
-    learning, test = rankwise.make_search_data(600, seed=seed).split(0.7, seed=seed)
-    training, validation = learning.split(0.7, seed=seed)
+    learning, test = rankwise.make_search_data(600, random_state=random_state).split(
+        0.7, random_state=random_state
+    )
+    training, validation = learning.split(0.7, random_state=random_state)
     feature, score_by_feature = best_feature(training)
     ranker, alpha = best_model(
         lambda alpha: rankwise.RankRLS(alpha).fit(training.X, training.y, training.qid), validation

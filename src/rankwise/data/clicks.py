@@ -14,8 +14,8 @@ from rankwise.data.ranking import RankingData
 from rankwise.errors import DataError
 from rankwise.preferences.pairs import PreferencePairs
 from rankwise.preferences.queries import group_rows
-from rankwise.types import Floats, Ints
-from rankwise.validation import check_column, check_count, check_labels, check_number
+from rankwise.types import Floats, Ints, RandomSource
+from rankwise.validation import check_column, check_count, check_labels, check_number, check_random_state
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,7 +105,7 @@ def make_click_log(
     exploration: float = 0.3,
     position_bias: float = 1.0,
     click_noise: float = 0.1,
-    seed: int = 0,
+    random_state: RandomSource = 0,
 ) -> ClickLog:
     """Simulate users of an engine that ranks by `scores`: the position-based click model.
 
@@ -127,7 +127,7 @@ def make_click_log(
         same order, and then no click can tell how good a row is that is never shown.
     position_bias : float, default=1
     click_noise : float, default=0.1
-    seed : int, default=0
+    random_state : int, RandomState, Generator or None, default=0
 
     Returns
     -------
@@ -137,7 +137,7 @@ def make_click_log(
     Examples
     --------
     >>> from rankwise import make_click_log, make_search_data
-    >>> data = make_search_data(50, seed=0)
+    >>> data = make_search_data(50, random_state=0)
     >>> make_click_log(data, scores=data.X[:, 0], n_sessions=100)
     ClickLog(100 sessions, 862 results shown, 78 clicks)
     """
@@ -147,7 +147,7 @@ def make_click_log(
     click_noise = check_number("click_noise", click_noise, minimum=0.0, maximum=1.0)
     if data.y.min() < 0:
         raise DataError("Clicks are simulated from grades, and this data has negative labels.")
-    rng = np.random.default_rng(seed)
+    rng = check_random_state("random_state", random_state)
     queries = data.queries
     score = queries.grouped(_standardized(check_labels(scores, data.n_rows, name="scores"), data))
 
@@ -198,7 +198,7 @@ def pairs_from_clicks(log: ClickLog, *, max_weight: float | None = None) -> Pref
     Examples
     --------
     >>> from rankwise import RankRLS, make_search_data, pairs_from_clicks
-    >>> data, log = make_search_data(50, seed=0, clicks=True)
+    >>> data, log = make_search_data(50, random_state=0, clicks=True)
     >>> preferences = pairs_from_clicks(log)
     >>> model = RankRLS().fit_preferences(data.X, preferences)
     >>> round(model.score(data.X, data.y, data.qid), 2)

@@ -60,7 +60,7 @@ def convert_letor(
     Examples
     --------
     >>> from rankwise import convert_letor, make_search_data, open_store, save_letor
-    >>> save_letor(make_search_data(20, seed=0), "train.txt.gz")
+    >>> save_letor(make_search_data(20, random_state=0), "train.txt.gz")
     >>> convert_letor("train.txt.gz", "train.store", dtype="float32")
     >>> open_store("train.store")
     RankingData(291 rows, 20 queries, 22 features (float32))

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from rankwise.errors import DataError, ParameterError
 from rankwise.mapped import is_mapped
 from rankwise.preferences.queries import Queries, group_rows, one_query
-from rankwise.types import AnyArray, Floats, Ints, Matrix
-from rankwise.validation import check_column, check_labels, check_matrix, check_number
+from rankwise.types import AnyArray, Floats, Ints, Matrix, RandomSource
+from rankwise.validation import check_column, check_labels, check_matrix, check_number, check_random_state
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -167,15 +167,15 @@ class RankingData:
             return self
         return replace(self, X=scale_grouped(self.X, self.queries), scaled_per_query=True)
 
-    def split(self, fraction: float = 0.75, seed: int = 0) -> tuple[Self, Self]:
+    def split(self, fraction: float = 0.75, random_state: RandomSource = 0) -> tuple[Self, Self]:
         """Two parts of whole queries, drawn at random; data without queries is split row by row.
 
         Parameters
         ----------
         fraction : float
             The share of the queries that goes to the first part; each part gets at least one.
-        seed : int
-            The same seed gives the same parts.
+        random_state : int, RandomState, Generator or None, default=0
+            The same number gives the same parts.
         """
         fraction = check_number("fraction", fraction, minimum=0.0, maximum=1.0, exclusive=True)
         by_row = self.queries.labels is None
@@ -184,7 +184,7 @@ class RankingData:
             raise DataError(f"The data has only one {'row' if by_row else 'query'}, so it cannot be split.")
         n_first = min(max(round(fraction * n_units), 1), n_units - 1)
         in_first = np.zeros(n_units, dtype=bool)
-        in_first[np.random.default_rng(seed).permutation(n_units)[:n_first]] = True
+        in_first[check_random_state("random_state", random_state).permutation(n_units)[:n_first]] = True
         mask = in_first if by_row else in_first[self.queries.query_of_row()]
         return self._rows(np.flatnonzero(mask)), self._rows(np.flatnonzero(~mask))
 

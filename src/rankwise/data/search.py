@@ -9,8 +9,8 @@ import numpy as np
 
 from rankwise.data.clicks import ClickLog, make_click_log
 from rankwise.data.ranking import RankingData
-from rankwise.types import Floats, Ints
-from rankwise.validation import check_count, check_number
+from rankwise.types import Floats, Ints, RandomSource
+from rankwise.validation import check_count, check_number, check_random_state
 
 # The share of rows with each grade, 0 to 4, over all queries.
 _GRADE_SHARES = (0.52, 0.22, 0.14, 0.08, 0.04)
@@ -61,7 +61,7 @@ def make_search_data(
     *,
     mean_rows: float = ...,
     noise: float = ...,
-    seed: int = ...,
+    random_state: RandomSource = ...,
     clicks: Literal[False] = False,
 ) -> RankingData: ...
 
@@ -72,7 +72,7 @@ def make_search_data(
     *,
     mean_rows: float = ...,
     noise: float = ...,
-    seed: int = ...,
+    random_state: RandomSource = ...,
     clicks: Literal[True],
 ) -> tuple[RankingData, ClickLog]: ...
 
@@ -82,7 +82,7 @@ def make_search_data(
     *,
     mean_rows: float = 20.0,
     noise: float = 1.0,
-    seed: int = 0,
+    random_state: RandomSource = 0,
     clicks: bool = False,
 ) -> RankingData | tuple[RankingData, ClickLog]:
     """Simulate the judgment list of a shop's search engine.
@@ -104,8 +104,8 @@ def make_search_data(
         Mean number of rows of a query.
     noise : float, default=1
         How much the judges disagree; 0 makes the grades a function of document and query.
-    seed : int, default=0
-        The same seed gives the same bits.
+    random_state : int, RandomState, Generator or None, default=0
+        The same number gives the same bits.
     clicks : bool, default=False
         Whether to return a click log of the simulated engine as well (`rankwise.make_click_log`, 20
         sessions a query on average, with an engine that ranks by ``title_bm25 + body_bm25``).
@@ -118,7 +118,7 @@ def make_search_data(
     Examples
     --------
     >>> from rankwise import make_search_data
-    >>> data = make_search_data(50, seed=0)
+    >>> data = make_search_data(50, random_state=0)
     >>> data
     RankingData(995 rows, 50 queries, 22 features (float64), labels 0 to 4)
     >>> data.feature_names[:3]
@@ -127,7 +127,7 @@ def make_search_data(
     n_queries = check_count("n_queries", n_queries)
     mean_rows = check_number("mean_rows", mean_rows, minimum=1.0)
     noise = check_number("noise", noise, minimum=0.0)
-    rng = np.random.default_rng(seed)
+    rng = check_random_state("random_state", random_state)
     queries = _draw_queries(rng, n_queries, mean_rows)
     documents = _draw_documents(
         rng, int(max(4 * _N_CATEGORIES * queries.size.max(), queries.size.sum() // 4))
@@ -148,7 +148,7 @@ def make_search_data(
     if not clicks:
         return data
     in_production = features["title_bm25"] + features["body_bm25"]
-    return data, make_click_log(data, in_production, n_sessions=20 * n_queries, seed=seed)
+    return data, make_click_log(data, in_production, n_sessions=20 * n_queries, random_state=random_state)
 
 
 def _draw_queries(rng: np.random.Generator, n: int, mean_rows: float) -> _Queries:

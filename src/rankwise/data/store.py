@@ -50,7 +50,7 @@ def open_store(path: str | os.PathLike[str], *, verify: bool = False) -> Ranking
     Examples
     --------
     >>> from rankwise import RankRLS, make_search_data, open_store, save_store
-    >>> save_store(make_search_data(20, seed=0), "train.store")
+    >>> save_store(make_search_data(20, random_state=0), "train.store")
     >>> data = open_store("train.store", verify=True)
     >>> RankRLS().fit(data.X, data.y, data.qid).coef_.shape
     (22,)
@@ -89,7 +89,7 @@ def save_store(data: RankingData, path: str | os.PathLike[str]) -> None:
     Examples
     --------
     >>> from rankwise import make_search_data, open_store, save_store
-    >>> save_store(make_search_data(20, seed=0), "train.store")
+    >>> save_store(make_search_data(20, random_state=0), "train.store")
     >>> open_store("train.store")
     RankingData(291 rows, 20 queries, 22 features (float64))
     """

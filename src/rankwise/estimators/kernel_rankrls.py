@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from rankwise.estimators.ridge_ranker import FixedAlphaRidge
 from rankwise.operators.kernel import Kernel, KernelFunction
 from rankwise.persist.fields import Fields
 from rankwise.solvers.spaces import BasisSpace, KernelSpace
-from rankwise.types import Ints, Matrix
+from rankwise.types import Ints, Matrix, RandomSource
 from rankwise.validation import check_random_state
 
 
@@ -40,7 +39,7 @@ class KernelRankRLS(FixedAlphaRidge, KernelRanker):
         Whether pairs with equal labels count.
     weighting : {"example", "pair", "query"}, default="example"
         The weight c of a query's pairs: one over its number of rows, 1, or one over its number of pairs.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Chooses the random basis, and the rows to hold out.
     solver : {"auto", "closed", "primal", "dual", "cg"}, default="auto"
         "closed" decomposes: the kernel matrix of all rows ("dual", O(m³) time and O(m²) memory), or the
@@ -73,7 +72,7 @@ class KernelRankRLS(FixedAlphaRidge, KernelRanker):
     Examples
     --------
     >>> from rankwise import KernelRankRLS, make_search_data
-    >>> data = make_search_data(60, seed=0).scale_per_query()
+    >>> data = make_search_data(60, random_state=0).scale_per_query()
     >>> model = KernelRankRLS(basis=100, random_state=0).fit(data.X, data.y, data.qid)
     >>> model.dual_coef_.shape
     (100,)
@@ -94,7 +93,7 @@ class KernelRankRLS(FixedAlphaRidge, KernelRanker):
         basis: int | Sequence[int] | Ints | None = None,
         ties: str = "keep",
         weighting: str = "example",
-        random_state: Any = None,
+        random_state: RandomSource = None,
         solver: str = "auto",
         tol: float = 1e-5,
         max_iter: int = 500,
@@ -134,7 +133,7 @@ def kernel_space(X: Matrix, kernel: Kernel, basis: Ints | None) -> KernelSpace |
     return KernelSpace(X, kernel) if basis is None else BasisSpace(X, kernel, basis)
 
 
-def checked_basis(basis: object, n_rows: int, random_state: Any) -> Ints | None:
+def checked_basis(basis: object, n_rows: int, random_state: RandomSource) -> Ints | None:
     """The training rows that a `basis` parameter stands for; None for all."""
     random = check_random_state("random_state", random_state)
     if basis is None:

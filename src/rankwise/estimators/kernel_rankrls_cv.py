@@ -14,7 +14,7 @@ from rankwise.operators.kernel import KernelFunction
 from rankwise.persist.fields import Fields
 from rankwise.selection.search import grid_of
 from rankwise.solvers.spaces import BasisSpace, KernelSpace
-from rankwise.types import Floats, Ints, Matrix
+from rankwise.types import Floats, Ints, Matrix, RandomSource
 
 
 class KernelRankRLSCV(RidgeSearchRanker, KernelRanker):
@@ -47,7 +47,7 @@ class KernelRankRLSCV(RidgeSearchRanker, KernelRanker):
     Examples
     --------
     >>> from rankwise import KernelRankRLSCV, make_search_data
-    >>> data = make_search_data(30, seed=0).scale_per_query()
+    >>> data = make_search_data(30, random_state=0).scale_per_query()
     >>> model = KernelRankRLSCV(gamma=[0.01, 0.1, 1.0]).fit(data.X, data.y, data.qid)
     >>> model.cv_, model.scores_.shape
     ('leave-query-out', (3, 31))
@@ -70,7 +70,7 @@ class KernelRankRLSCV(RidgeSearchRanker, KernelRanker):
         basis: int | Sequence[int] | Ints | None = None,
         ties: str | Sequence[str] = "keep",
         weighting: str | Sequence[str] = "example",
-        random_state: Any = None,
+        random_state: RandomSource = None,
         solver: str = "auto",
         tol: float = 1e-5,
         max_iter: int = 500,

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rankwise.estimators.base import LinearRanker
 from rankwise.estimators.ridge_ranker import FixedAlphaRidge
 from rankwise.persist.fields import Fields
 from rankwise.solvers.spaces import LinearSpace
-from rankwise.types import Matrix
+from rankwise.types import Matrix, RandomSource
 
 
 class RankRLS(FixedAlphaRidge, LinearRanker):
@@ -45,7 +43,7 @@ class RankRLS(FixedAlphaRidge, LinearRanker):
         A folder in which "cg" saves its state; an interrupted run resumes from it with bit-identical results.
     checkpoint_seconds : float, default=60
         The least time between two saves.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Chooses the rows to hold out.
 
     Attributes
@@ -93,7 +91,7 @@ class RankRLS(FixedAlphaRidge, LinearRanker):
         measure: str = "pairwise_error",
         checkpoint: str | None = None,
         checkpoint_seconds: float = 60.0,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.alpha = alpha
         self.solver = solver

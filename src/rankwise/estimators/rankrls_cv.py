@@ -141,7 +141,7 @@ class RankRLSCV(RidgeSearchRanker, LinearRanker):
     Examples
     --------
     >>> from rankwise import RankRLSCV, make_search_data
-    >>> data = make_search_data(60, seed=0)
+    >>> data = make_search_data(60, random_state=0)
     >>> model = RankRLSCV(measure="ndcg@10", ties=("keep", "drop")).fit(data.X, data.y, data.qid)
     >>> model.cv_, model.scores_.shape
     ('leave-query-out', (2, 31))

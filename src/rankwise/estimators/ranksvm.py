@@ -18,7 +18,7 @@ from rankwise.solvers.bundle import minimize_bundle
 from rankwise.solvers.held_out import HeldOut
 from rankwise.solvers.hinge_result import EarlyStopping, HingeResult
 from rankwise.solvers.newton import minimize_newton
-from rankwise.types import Floats, Matrix, Weighting
+from rankwise.types import Floats, Matrix, RandomSource, Weighting
 from rankwise.validation import (
     check_choice,
     check_count,
@@ -112,7 +112,7 @@ class RankSVM(CertifiedRanker):
         patience: int = 10,
         validation_fraction: float = 0.1,
         measure: str = "pairwise_error",
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.alpha = alpha
         self.loss = loss

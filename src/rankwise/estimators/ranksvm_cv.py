@@ -66,7 +66,7 @@ class RankSVMCV(SearchRanker, CertifiedRanker):
     Examples
     --------
     >>> from rankwise import RankSVMCV, make_search_data
-    >>> train, test = make_search_data(60, seed=0).split(0.7)
+    >>> train, test = make_search_data(60, random_state=0).split(0.7)
     >>> model = RankSVMCV([1e-2, 1e-3, 1e-4], measure="ndcg@10").fit(train.X, train.y, train.qid)
     >>> model.alpha_
     0.001

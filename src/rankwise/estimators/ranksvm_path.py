@@ -75,7 +75,7 @@ class RankSVMPath(KernelRanker):
     Examples
     --------
     >>> from rankwise import RankSVMPath, make_search_data
-    >>> train, test = make_search_data(20, seed=0).scale_per_query().split(0.7)
+    >>> train, test = make_search_data(20, random_state=0).scale_per_query().split(0.7)
     >>> model = RankSVMPath(graph="reduced").fit(train.X, train.y, train.qid)
     >>> model.select(test.X, test.y, test.qid, "ndcg@10").alpha_ in model.alphas_
     True

@@ -22,7 +22,7 @@ from rankwise.solvers.conjugate_gradient import Iterations, RunAtOnce
 from rankwise.solvers.held_out import HeldOut
 from rankwise.solvers.ridge_family import RidgeFamily, choose_solver, ridge_family, solve_targets
 from rankwise.solvers.spaces import Space
-from rankwise.types import Matrix, Solver, Ties, Weighting
+from rankwise.types import Matrix, RandomSource, Solver, Ties, Weighting
 from rankwise.validation import (
     check_choice,
     check_count,
@@ -96,7 +96,7 @@ class FixedAlphaRidge(RidgeRanker):
     weighting: str
     validation_fraction: float
     measure: str
-    random_state: Any
+    random_state: RandomSource
 
     @abstractmethod
     def _make_space(self, X: Matrix) -> Space:

@@ -64,7 +64,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     Examples
     --------
     >>> from rankwise import RankRLS, load_model, make_search_data
-    >>> data = make_search_data(20, seed=0)
+    >>> data = make_search_data(20, random_state=0)
     >>> model = RankRLS(alpha=0.1).fit(data.X, data.y, data.qid)
     >>> model.save("model.safetensors")
     >>> load_model("model.safetensors")

@@ -14,7 +14,7 @@ from rankwise.metrics.preferences import contradicted
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import group_rows
 from rankwise.solvers.held_out import HeldOut
-from rankwise.types import Bools, Floats, Matrix
+from rankwise.types import Bools, Floats, Matrix, RandomSource
 from rankwise.validation import (
     Problem,
     check_eval_parts,
@@ -33,7 +33,7 @@ class StopsEarly(Protocol):
     early_stopping: bool
     validation_fraction: float
     measure: str
-    random_state: Any
+    random_state: RandomSource
 
 
 def hold_out_rows(ranker: StopsEarly, problem: Problem, eval_set: Any) -> tuple[Problem, HeldOut | None]:
@@ -60,7 +60,7 @@ def hold_out_pairs(
     return split_pairs(X, pairs, fraction, random) if stop_early else (pairs, None)
 
 
-def _checked(ranker: StopsEarly) -> tuple[bool, float, Measure, Any]:
+def _checked(ranker: StopsEarly) -> tuple[bool, float, Measure, np.random.Generator]:
     """The parameters, checked even if nothing is held out."""
     fraction = check_number(
         "validation_fraction", ranker.validation_fraction, minimum=0.0, maximum=1.0, exclusive=True
@@ -88,7 +88,9 @@ def eval_pairs(estimator: Any, eval_set: Any) -> HeldOut:
     return _measured_pairs(rows, checked)
 
 
-def split_rows(problem: Problem, fraction: float, measure: Measure, random: Any) -> tuple[Problem, HeldOut]:
+def split_rows(
+    problem: Problem, fraction: float, measure: Measure, random: np.random.Generator
+) -> tuple[Problem, HeldOut]:
     """Hold out this fraction of the queries, or of the rows of one global ranking, chosen at random."""
     queries = problem.queries
     if queries.n_queries > 1:
@@ -101,7 +103,9 @@ def split_rows(problem: Problem, fraction: float, measure: Measure, random: Any)
     return rest, _measured_rows(_rows_of(problem, held), measure, name)
 
 
-def split_pairs(X: Matrix, pairs: Pairs, fraction: float, random: Any) -> tuple[Pairs, HeldOut]:
+def split_pairs(
+    X: Matrix, pairs: Pairs, fraction: float, random: np.random.Generator
+) -> tuple[Pairs, HeldOut]:
     """Hold out this fraction of the pairs, chosen at random."""
     if len(pairs) < 2:
         raise DataError("early_stopping holds out pairs, but there is only one; give an eval_set.")
@@ -128,7 +132,7 @@ def _measured_pairs(X: Matrix, pairs: Pairs) -> HeldOut:
     return HeldOut(X, error)
 
 
-def _draw(n: int, fraction: float, random: Any) -> Bools:
+def _draw(n: int, fraction: float, random: np.random.Generator) -> Bools:
     if n < 2:
         raise DataError("early_stopping holds out rows, but there is only one; give an eval_set.")
     held = np.zeros(n, dtype=np.bool_)

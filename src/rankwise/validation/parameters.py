@@ -91,17 +91,19 @@ def check_folder(name: str, value: object) -> Path:
     return folder
 
 
-def check_random_state(name: str, value: object) -> Any:
-    """NumPy's source of random numbers that a seed, None or such a source itself stands for."""
-    from sklearn.utils import check_random_state
-
-    try:
-        return check_random_state(value)
-    except ValueError:
+def check_random_state(name: str, value: object) -> np.random.Generator:
+    """The generator that a number or None seeds, or that NumPy's own sources of randomness stand for."""
+    if isinstance(value, np.random.Generator):
+        return value
+    if isinstance(value, np.random.RandomState):
+        return np.random.default_rng(value.randint(2**31))
+    is_seed = isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 0
+    if value is not None and not is_seed:
         raise ParameterError(
-            f"The '{name}' parameter must be None, a whole number of at least 0 or a RandomState; "
-            f"got {value!r}."
-        ) from None
+            f"The '{name}' parameter must be None, a whole number of at least 0, a RandomState or a "
+            f"Generator; got {value!r}."
+        )
+    return np.random.default_rng(value)  # type: ignore[arg-type]
 
 
 def check_alphas(alphas: Any, *, positive: bool = False) -> Floats:
