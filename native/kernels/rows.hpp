@@ -6,8 +6,8 @@
 #include <variant>
 
 #include "kernels/dense_row.hpp"
+#include "kernels/double2.hpp"
 #include "kernels/paging.hpp"
-#include "kernels/twin.hpp"
 
 namespace rankwise {
 
@@ -36,11 +36,11 @@ struct SparseRows {
     double score(std::int64_t row, const double* weights) const {
         const std::int64_t end = offsets[row + 1];
         std::int64_t k = offsets[row];
-        Twin sum01 = {0.0, 0.0}, sum23 = {0.0, 0.0};
+        Double2 sum01 = {0.0, 0.0}, sum23 = {0.0, 0.0};
         for (; k + 4 <= end; k += 4) {
-            const TwinColumns c01(columns + k), c23(columns + k + 2);
-            sum01 += twin(values + k) * Twin{weights[c01.first], weights[c01.second]};
-            sum23 += twin(values + k + 2) * Twin{weights[c23.first], weights[c23.second]};
+            const Columns2 c01(columns + k), c23(columns + k + 2);
+            sum01 += load2(values + k) * Double2{weights[c01.first], weights[c01.second]};
+            sum23 += load2(values + k + 2) * Double2{weights[c23.first], weights[c23.second]};
         }
         for (; k < end; ++k) sum01[0] += static_cast<double>(values[k]) * weights[columns[k]];
         return (sum01[0] + sum01[1]) + (sum23[0] + sum23[1]);
@@ -49,10 +49,10 @@ struct SparseRows {
     void add(std::int64_t row, double scale, double* out) const {
         const std::int64_t end = offsets[row + 1];
         std::int64_t k = offsets[row];
-        const Twin scales = {scale, scale};
+        const Double2 scales = {scale, scale};
         for (; k + 4 <= end; k += 4) {
-            const TwinColumns c01(columns + k), c23(columns + k + 2);
-            const Twin x01 = twin(values + k) * scales, x23 = twin(values + k + 2) * scales;
+            const Columns2 c01(columns + k), c23(columns + k + 2);
+            const Double2 x01 = load2(values + k) * scales, x23 = load2(values + k + 2) * scales;
             out[c01.first] += x01[0];
             out[c01.second] += x01[1];
             out[c23.first] += x23[0];

@@ -1,5 +1,5 @@
 // Two neighbouring entries of a sparse row at a time. The products with sparse rows are bound by the number
-// of loads; a twin takes one load for two values and one for two 32-bit columns.
+// of loads; this takes one load for two values and one for two 32-bit columns.
 #pragma once
 
 #include <cstdint>
@@ -7,28 +7,28 @@
 
 namespace rankwise {
 
-typedef double Twin __attribute__((vector_size(16)));
+typedef double Double2 __attribute__((vector_size(16)));
 
-inline Twin twin(const double* values) {
-    Twin both;
+inline Double2 load2(const double* values) {
+    Double2 both;
     std::memcpy(&both, values, sizeof both);
     return both;
 }
 
-inline Twin twin(const float* values) {
+inline Double2 load2(const float* values) {
     typedef float Floats __attribute__((vector_size(8)));
     Floats both;
     std::memcpy(&both, values, sizeof both);
-    return __builtin_convertvector(both, Twin);
+    return __builtin_convertvector(both, Double2);
 }
 
-struct TwinColumns {
+struct Columns2 {
     std::uint64_t first, second;
 
-    explicit TwinColumns(const std::int64_t* columns)
+    explicit Columns2(const std::int64_t* columns)
         : first(static_cast<std::uint64_t>(columns[0])), second(static_cast<std::uint64_t>(columns[1])) {}
 
-    explicit TwinColumns(const std::int32_t* columns) {
+    explicit Columns2(const std::int32_t* columns) {
         static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first column is in the low half");
         std::uint64_t both;
         std::memcpy(&both, columns, sizeof both);
