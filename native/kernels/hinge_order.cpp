@@ -14,6 +14,10 @@ namespace {
 // The place of a score in the range of its query, cut to 32 bits, above the row's number. Sorting by place
 // does nearly all the work, a byte at a time; rows that share a place are put in order by comparison at the
 // end.
+//
+// Why not sort_descending: sorting by the bits of doubles takes more passes through memory, and a value of
+// the hinge 5 to 15 % longer. Why not this for all: measures are given any scores, and an outlier crowds all
+// others into a few places, which would make their sort two to six times as long.
 using Key = std::uint64_t;
 
 constexpr std::int64_t kSmall = 64;  // sorted by comparison from here down
