@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankwise.losses.hinge import HingeLoss, HingeValue
+from rankwise.losses.hinge import HingeLoss
 from rankwise.operators.design import Design
 from rankwise.operators.spread import Spread
 from rankwise.solvers.hinge_result import CountedProducts, HingeResult, Iterate, OnIteration
-from rankwise.solvers.line_search import Tangent, minimize_along
+from rankwise.solvers.line_search import minimize_ridge_along
 from rankwise.solvers.planes import Planes
 from rankwise.solvers.subspace import Subspace
 from rankwise.threads import one_blas_thread
@@ -159,15 +159,16 @@ class _Best:
         # Where planes meet, pairs are at the margin, and rounding would decide on which side: go on a little.
         towards = (1.0 + _BEYOND) * (proposal - self.z)
         moves = self.subspace.scores(towards)
-        square, linear, curved = float(self.z @ self.z), float(self.z @ towards), float(towards @ towards)
-
-        def at(t: float) -> Tangent[HingeValue]:
-            value = self.rows.loss.value(self.scores + t * moves) if t else self.value
-            ridge = self.alpha * (square + 2.0 * t * linear + t * t * curved)
-            slope = float(value.gradient @ moves) + 2.0 * self.alpha * (linear + t * curved)
-            return Tangent(t, value.risk + ridge, slope, value)
-
-        best = minimize_along(at, accuracy=_LINE_ACCURACY * gap)
+        best = minimize_ridge_along(
+            self.rows.loss.value,
+            self.alpha,
+            self.z,
+            towards,
+            self.scores,
+            moves,
+            self.value,
+            accuracy=_LINE_ACCURACY * gap,
+        )
         # Where the line is of no use, a plane at the best point would be one that is there already.
         beyond = best.t + (_BEYOND if best.t > 0.0 else 0.2) * (1.0 - best.t)
         plane = self.rows.loss.value(self.scores + beyond * moves)

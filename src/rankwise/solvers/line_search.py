@@ -1,12 +1,27 @@
-"""Minimizing a convex function of one variable from values and slopes."""
+"""Minimizing a convex function of one variable from values and slopes, and the objective on a line."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
+
+from rankwise.types import Floats
 
 T = TypeVar("T")
+
+
+class RiskValue(Protocol):
+    """A risk at some scores, and its gradient there."""
+
+    @property
+    def risk(self) -> float: ...
+
+    @property
+    def gradient(self) -> Floats: ...
+
+
+R = TypeVar("R", bound=RiskValue)
 
 
 @dataclass(frozen=True)
@@ -19,12 +34,39 @@ class Tangent(Generic[T]):
     payload: T
 
 
+def minimize_ridge_along(
+    risk_at: Callable[[Floats], R],
+    alpha: float,
+    w: Floats,
+    direction: Floats,
+    scores: Floats,
+    moves: Floats,
+    value: R,
+    *,
+    accuracy: float,
+) -> Tangent[R]:
+    """The best of a few points of ``R(scores + t moves) + alpha ‖w + t direction‖²`` on t ≥ 0.
+
+    `moves` are the scores of `direction` and `value` is the risk at t = 0, so that no product with X is
+    needed.
+    """
+    square, linear, curved = float(w @ w), float(w @ direction), float(direction @ direction)
+
+    def at(t: float) -> Tangent[R]:
+        there = risk_at(scores + t * moves) if t else value
+        ridge = alpha * (square + 2.0 * t * linear + t * t * curved)
+        slope = float(there.gradient @ moves) + 2.0 * alpha * (linear + t * curved)
+        return Tangent(t, there.risk + ridge, slope, there)
+
+    return minimize_along(at, accuracy=accuracy)
+
+
 def minimize_along(at: Callable[[float], Tangent[T]], *, accuracy: float, max_values: int = 30) -> Tangent[T]:
     """The best of a few points of a convex function on t ≥ 0, at most `accuracy` above its minimum.
 
     The minimum is bracketed by slopes of opposite signs; the next point is where the line through the slopes
-    is zero, kept off the ends. Where the tangents at the ends of the
-    bracket meet, they prove how much lower the function may still be.
+    is zero, kept off the ends. Where the tangents at the ends of the bracket meet, they prove how much lower
+    the function may still be.
     """
     low, high = at(0.0), at(1.0)
     n_values = 1

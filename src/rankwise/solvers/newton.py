@@ -8,7 +8,7 @@ from rankwise.losses.hinge import HingeLoss, SquaredHingeValue
 from rankwise.operators.design import Design
 from rankwise.operators.spread import Spread
 from rankwise.solvers.hinge_result import CountedProducts, HingeResult, Iterate, OnIteration
-from rankwise.solvers.line_search import Tangent, minimize_along
+from rankwise.solvers.line_search import minimize_ridge_along
 from rankwise.threads import one_blas_thread
 from rankwise.types import Floats
 
@@ -66,13 +66,15 @@ def minimize_newton(
             direction, moves = _newton_direction(rows, spread, value, alpha, gradient, accuracy)
             # What the step promises is its Newton decrement; the gap may be much larger.
             enough = -1e-3 * float(gradient @ direction)
-            t, there = _search(rows.loss, alpha, w, scores, value, direction, moves, enough)
-            if t == 0.0:
+            best = minimize_ridge_along(
+                loss.squared_value, alpha, w, direction, scores, moves, value, accuracy=enough
+            )
+            if best.t == 0.0:
                 break
-            point = w + t * direction
-            reached = there.risk + alpha * float(point @ point)
+            point = w + best.t * direction
+            reached = best.payload.risk + alpha * float(point @ point)
             # At once, lest an interrupt comes between a point and what is said of it.
-            w, scores, value, objective = point, scores + t * moves, there, reached
+            w, scores, value, objective = point, scores + best.t * moves, best.payload, reached
     except KeyboardInterrupt:
         interrupted = True
     return HingeResult(w, objective, gap, resolution, n_iter, rows.n_products, gap <= tol, interrupted)
@@ -109,26 +111,3 @@ def _newton_direction(
         if float(residual @ residual) <= target:
             break
     return step, moves
-
-
-def _search(
-    loss: HingeLoss,
-    alpha: float,
-    w: Floats,
-    scores: Floats,
-    value: SquaredHingeValue,
-    direction: Floats,
-    moves: Floats,
-    accuracy: float,
-) -> tuple[float, SquaredHingeValue]:
-    """The best step along a direction that moves the scores so, and the loss there."""
-    square, linear, curved = float(w @ w), float(w @ direction), float(direction @ direction)
-
-    def at(t: float) -> Tangent[SquaredHingeValue]:
-        there = loss.squared_value(scores + t * moves) if t else value
-        ridge = alpha * (square + 2.0 * t * linear + t * t * curved)
-        slope = float(there.gradient @ moves) + 2.0 * alpha * (linear + t * curved)
-        return Tangent(t, there.risk + ridge, slope, there)
-
-    best = minimize_along(at, accuracy=accuracy)
-    return best.t, best.payload

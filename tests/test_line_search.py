@@ -1,0 +1,50 @@
+"""The objective of RankSVM along a line, searched without products with X."""
+
+import numpy as np
+import pytest
+
+from rankwise.losses.hinge import PairHinge
+from rankwise.preferences.pairs import Pairs
+from rankwise.solvers.line_search import minimize_ridge_along
+
+ALPHA, ACCURACY = 0.05, 1e-4
+
+
+def line(seed):
+    """A hinge on all pairs of a ranking, a point, a direction, and the scores of both."""
+    rng = np.random.default_rng(seed)
+    X, m = rng.normal(size=(12, 3)), 12
+    better, worse = np.triu_indices(m, 1)
+    loss = PairHinge(m, Pairs(better, worse, np.ones(len(better))))
+    w, direction = rng.normal(size=3), rng.normal(size=3)
+    return loss, w, direction, X @ w, X @ direction
+
+
+@pytest.mark.parametrize("squared", [False, True], ids=["hinge", "squared hinge"])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_point_found_is_within_the_accuracy_of_the_best_on_the_line(squared, seed):
+    loss, w, direction, scores, moves = line(seed)
+    risk_at = loss.squared_value if squared else loss.value
+
+    def objective(t):
+        point = w + t * direction
+        return risk_at(scores + t * moves).risk + ALPHA * point @ point
+
+    best = minimize_ridge_along(
+        risk_at, ALPHA, w, direction, scores, moves, risk_at(scores), accuracy=ACCURACY
+    )
+    assert best.value == pytest.approx(objective(best.t), rel=1e-12)
+    assert best.payload.risk == pytest.approx(risk_at(scores + best.t * moves).risk, rel=1e-12)
+    assert best.value <= min(objective(t) for t in np.linspace(0.0, 20.0, 4001)) + ACCURACY
+
+
+@pytest.mark.parametrize("squared", [False, True], ids=["hinge", "squared hinge"])
+def test_a_direction_that_leads_upwards_is_not_taken(squared):
+    loss, w, direction, scores, moves = line(0)
+    risk_at = loss.squared_value if squared else loss.value
+    slope = risk_at(scores).gradient @ moves + 2.0 * ALPHA * w @ direction
+    up = np.sign(slope)
+    best = minimize_ridge_along(
+        risk_at, ALPHA, w, up * direction, scores, up * moves, risk_at(scores), accuracy=ACCURACY
+    )
+    assert best.t == 0.0
