@@ -148,7 +148,7 @@ def test_row_weights_are_the_weights_of_all_pairs_of_a_row():
     np.testing.assert_allclose(listed.row_weights(), expected, rtol=1e-12)
 
 
-def test_crowding_is_the_weight_of_the_pairs_near_their_margin():
+def test_margin_density_is_the_weight_of_the_pairs_near_their_margin():
     rng = np.random.default_rng(8)
     y, qid, scores = rng.integers(0, 3, 30) * 1.0, rng.integers(0, 2, 30), 2.0 * rng.normal(size=30)
     weight = rng.uniform(0.5, 2.0, 30)
@@ -160,8 +160,10 @@ def test_crowding_is_the_weight_of_the_pairs_near_their_margin():
     near = np.where((found > 0.5) & (found < 1.5), weights, 0.0)
     expected = np.bincount(pairs.ravel(), np.repeat(near, 2), 30)
     assert 0 < np.count_nonzero(near) < len(pairs)
-    np.testing.assert_allclose(loss.restored(loss.crowding(loss.arranged(scores))), expected, atol=1e-12)
-    np.testing.assert_allclose(listed.crowding(scores), expected, atol=1e-12)
+    np.testing.assert_allclose(
+        loss.restored(loss.margin_density(loss.arranged(scores))), expected, atol=1e-12
+    )
+    np.testing.assert_allclose(listed.margin_density(scores), expected, atol=1e-12)
 
 
 def test_finite_differences_of_the_risk_agree_with_its_gradient():

@@ -63,7 +63,7 @@ class HingeLoss(Protocol):
         """The weight of all pairs that each row is in."""
         ...
 
-    def crowding(self, scores: Floats) -> Floats:
+    def margin_density(self, scores: Floats) -> Floats:
         """The weight of the pairs near their margin that each row is in, per unit of score.
 
         The risk's slope changes where pairs cross their margin: averaged over a while, its curvature is that
@@ -132,7 +132,7 @@ class QueryHinge:
         above *= self._share
         return HingeValue(offset + _dot(above, scores), above, offset)
 
-    def crowding(self, scores: Floats) -> Floats:
+    def margin_density(self, scores: Floats) -> Floats:
         active = _ActivePairs(self, scores)
         total = np.zeros(len(scores))
         for margin, sign in ((1.0 + _NEAR, 1.0), (1.0 - _NEAR, -1.0)):
@@ -241,7 +241,7 @@ class PairHinge:
             lambda v: self._spread(2.0 * active * (v[better] - v[worse])),
         )
 
-    def crowding(self, scores: Floats) -> Floats:
+    def margin_density(self, scores: Floats) -> Floats:
         near = np.abs(self._slack(scores)) < _NEAR * self._pairs.magnitude
         return self._per_row(np.where(near, self._share / (2.0 * _NEAR * self._pairs.magnitude), 0.0))
 

@@ -141,7 +141,7 @@ class _Best:
         bound = planes.bound(self.alpha)
         if len(self.subspace) == 0:
             return
-        metric = self.subspace.metric(self.rows.loss.crowding(self.scores))
+        metric = self.subspace.metric(self.rows.loss.margin_density(self.scores))
         enough = max(_SHARE_OF_GAP * min(gap, self.promise), _SHARE_OF_TOL * tol)
         for _ in range(_STEPS):
             inside = self.objective - bound

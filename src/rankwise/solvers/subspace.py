@@ -85,17 +85,17 @@ class Subspace:
         self._gradients.append(gradient)
         self.planes.add(self._scores.rows @ gradient, offset)
 
-    def metric(self, crowding: Floats) -> Metric:
+    def metric(self, margin_density: Floats) -> Metric:
         """About the curvature of the risk on the span, where rows are in so many pairs near their margin.
 
         Two rows of such a pair are taken to be as different as any two rows are: O(m k²) for k directions,
         and no pair is listed.
         """
-        rows, total = self._scores.rows, float(crowding.sum())
+        rows, total = self._scores.rows, float(margin_density.sum())
         if total == 0.0:
             return Metric(np.ones(len(self)), np.eye(len(self)))
-        mean = rows @ crowding / total
-        spread = (rows * crowding) @ rows.T - total * np.outer(mean, mean)
+        mean = rows @ margin_density / total
+        spread = (rows * margin_density) @ rows.T - total * np.outer(mean, mean)
         curvature, axes = np.linalg.eigh(spread)
         return Metric(np.maximum(curvature, _FLAT * curvature[-1]), axes)
 
