@@ -15,7 +15,7 @@ SOURCE = ROOT / "src" / "rankwise"
 ROOMS = [
     {"errors", "types"},
     {"config"},
-    {"threads", "files", "_native"},
+    {"threads", "files", "rendering", "_native"},
     {"mapped"},
     {"preferences"},
     {"validation"},

@@ -1,5 +1,6 @@
 """Small parts of the command line."""
 
+import math
 import re
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from rankwise.cli import page, screen
 from rankwise.cli.learners import parse_choices, parse_numbers
 from rankwise.errors import ParameterError
+from rankwise.rendering import html_table, text_table
 
 
 def test_numbers_powers_and_ranges_of_powers_are_read():
@@ -44,6 +46,26 @@ def test_a_page_escapes_every_text():
     )
     assert "<script" not in html
     assert html.count("&lt;script&gt;") == 9
+
+
+def test_text_html_and_screen_write_a_cell_alike(capsys):
+    cells = {"text": "text", 3: "3", 0.25: "0.2500", -1e-5: "-1.00e-05", math.nan: "–", None: "–"}
+    header = [f"c{k}" for k in range(len(cells))]
+    html = html_table(header, [list(cells)])
+    assert re.findall("<td[^>]*>([^<]*)</td>", html) == list(cells.values())
+    assert text_table(header, [list(cells)]).splitlines()[1].split() == list(cells.values())
+    screen.show_table("title", header, [list(cells)])
+    assert capsys.readouterr().out.splitlines()[2].split() == list(cells.values())
+
+
+def test_columns_of_text_stand_to_the_left_and_all_others_to_the_right():
+    rows = [("a", 1.0, "x"), ("bcd", 12.5, None)]
+    assert text_table(["n", "v", "w"], rows) == "n          v  w\na     1.0000  x\nbcd  12.5000  –"
+    assert html_table(["n", "v"], [row[:2] for row in rows], best=1) == (
+        '<table>\n<thead><tr><th class="text">n</th><th>v</th></tr></thead>\n<tbody>\n'
+        '<tr><td class="text">a</td><td>1.0000</td></tr>\n'
+        '<tr class="best"><td class="text">bcd</td><td>12.5000</td></tr>\n</tbody>\n</table>'
+    )
 
 
 def test_bars_point_both_ways_and_survive_zeros():

@@ -34,6 +34,7 @@ def run(
     """Compare score files or models on judged rows, with tests over queries."""
     from rankwise.cli.inputs import Reading, choose_measures, read_judged
     from rankwise.metrics import compare
+    from rankwise.metrics.comparison import TEST_HEADER
 
     if len(set(scores)) < max(len(scores), 2):
         raise ParameterError("Name two or more different score files or models to compare.")
@@ -52,7 +53,7 @@ def run(
     show_table("Means", ["scores", *columns], [(name, *m.values()) for name, m in comparison.means.items()])
     show_table(
         "Differences",
-        ["measure", "a", "b", "a−b", "a better", "b better", "equal", "p Wilcoxon", "p randomization"],
+        TEST_HEADER,
         [test.row for test in comparison.tests],
         "Two-sided p-values of single tests over queries, not corrected for their number.",
     )

@@ -48,7 +48,7 @@ def run(
     The data is a simulated shop search; RankRLS meets the best single feature and plain regression on queries
     that none of them has seen.
     """
-    from rankwise.cli.demo_report import write_per_query, write_report
+    from rankwise.cli.demo_report import rows_against_others, write_per_query, write_report
 
     out.mkdir(parents=True, exist_ok=True)
     with progress("Training three rankers"):
@@ -69,19 +69,7 @@ def run(
     show_table(
         "RankRLS against the others, query by query",
         ["measure", "against", "better", "worse", "equal", "p Wilcoxon", "p randomization"],
-        [
-            (
-                test.measure,
-                test.b,
-                test.n_better,
-                test.n_worse,
-                test.n_equal,
-                test.p_wilcoxon,
-                test.p_randomization,
-            )
-            for test in comparison.tests
-            if test.a == "RankRLS"
-        ],
+        rows_against_others(comparison),
         f"Written to {out}: model.safetensors, per_query.csv, report.html",
     )
 

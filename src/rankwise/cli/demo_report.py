@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from rankwise.cli.page import bars, heading, page, paragraph, table
 from rankwise.files import replacing_file
+from rankwise.rendering import Cell
 
 if TYPE_CHECKING:
     from rankwise.cli.demo import Experiment
+    from rankwise.metrics import Comparison
 
 
 def write_per_query(path: Path, experiment: Experiment) -> None:
@@ -40,15 +42,14 @@ def write_report(path: Path, experiment: Experiment) -> None:
         heading("Quality"),
         table(
             ["ranker", *next(iter(means.values()))],
-            [[name, *(f"{value:.4f}" for value in row.values())] for name, row in means.items()],
+            [(name, *row.values()) for name, row in means.items()],
             best=0,
         ),
         paragraph("Higher is better, except for pairwise_error: the share of pairs in the wrong order."),
         heading("Could it be chance?"),
         table(
             ["measure", "RankRLS against", "better", "worse", "equal", "p Wilcoxon", "p randomization"],
-            _tests(experiment),
-            words=2,
+            rows_against_others(experiment.comparison),
         ),
         paragraph("Better, worse and equal count queries; p-values are two-sided and of single tests."),
         heading("What was learned"),
@@ -62,16 +63,12 @@ def write_report(path: Path, experiment: Experiment) -> None:
         beside.write_text(html, encoding="utf-8")
 
 
-def _tests(experiment: Experiment) -> list[list[str]]:
+def rows_against_others(comparison: Comparison) -> list[tuple[Cell, ...]]:
+    """RankRLS against each of the others: measure, whom, queries better, worse and equal, p-values."""
     return [
-        [
-            test.measure,
-            test.b,
-            *map(str, (test.n_better, test.n_worse, test.n_equal)),
-            *(f"{p:.2g}" for p in (test.p_wilcoxon, test.p_randomization)),
-        ]
-        for test in experiment.comparison.tests
-        if test.a == "RankRLS"
+        (t.measure, t.b, t.n_better, t.n_worse, t.n_equal, t.p_wilcoxon, t.p_randomization)
+        for t in comparison.tests
+        if t.a == "RankRLS"
     ]
 
 

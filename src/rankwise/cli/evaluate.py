@@ -32,6 +32,7 @@ def run(
     """Measure scores, or a model, against judged rows."""
     from rankwise.cli.inputs import Reading, choose_measures, read_judged
     from rankwise.metrics import evaluate
+    from rankwise.metrics.evaluation import SUMMARY_HEADER
 
     rows, values = read_judged(data, Reading(label, qid, doc, zero_based), scores)
     chosen = choose_measures(measures, rows, preset)
@@ -46,4 +47,4 @@ def run(
         )
     lines = [summary.row for summary in result.summaries]
     note = f"{rows.n_rows} rows, {rows.n_queries} queries"
-    show_table("Quality", ["measure", "mean", "queries", "left out", "why"], lines, note)
+    show_table("Quality", SUMMARY_HEADER, lines, note)

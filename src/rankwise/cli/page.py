@@ -1,9 +1,11 @@
-"""A small self-contained HTML page: paragraphs, tables and bars; every piece of text is escaped here."""
+"""A small self-contained HTML page: paragraphs, tables and bars; every piece of text is escaped."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
+
+from rankwise.rendering import Cell, html_table
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c2733; --soft: #66727f; --line: #d9dfe5;
@@ -19,7 +21,7 @@ p { color: var(--soft); max-width: 42rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .9rem .3rem 0; text-align: right; white-space: nowrap;
          border-bottom: 1px solid var(--line); }
-th.word, td.word { text-align: left; }
+th.text, td.text { text-align: left; }
 th { font-weight: 600; color: var(--soft); } tr.best td { font-weight: 600; }
 svg { width: 100%; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: var(--ink); }
 .up { fill: var(--up); } .down { fill: var(--down); } .axis { stroke: var(--line); }
@@ -44,19 +46,9 @@ def paragraph(text: str) -> str:
     return f"<p>{escape(text)}</p>"
 
 
-def table(
-    columns: Sequence[str], rows: Iterable[Sequence[str]], *, words: int = 1, best: int | None = None
-) -> str:
-    """A table whose first columns, `words` of them, hold words and the others numbers; `best` is a row."""
-    align = [' class="word"' if position < words else "" for position in range(len(columns))]
-    head = "".join(f"<th{kind}>{escape(name)}</th>" for kind, name in zip(align, columns, strict=True))
-    lines = []
-    for number, row in enumerate(rows):
-        cells = "".join(f"<td{kind}>{escape(cell)}</td>" for kind, cell in zip(align, row, strict=True))
-        emphasis = ' class="best"' if number == best else ""
-        lines.append(f"<tr{emphasis}>{cells}</tr>")
-    body = "\n".join(lines)
-    return f'<div class="wide"><table>\n<tr>{head}</tr>\n{body}\n</table></div>'
+def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, best: int | None = None) -> str:
+    """A table that scrolls by itself where the page is narrow; `best` is the row to emphasize."""
+    return f'<div class="wide">{html_table(columns, rows, best=best)}</div>'
 
 
 def bars(values: Sequence[tuple[str, float]], description: str) -> str:

@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 import typer
 
+from rankwise.rendering import Cell, format_cell, text_columns
+
 PATIENCE_SECONDS = 2.0
 # Text up to this wide is never folded, lists up to this long are shown whole.
 FOLD_WIDTH, SHOWN_ENTRIES = 12, 10
@@ -22,20 +24,21 @@ def show_json(content: Any) -> None:
 
 
 def show_table(
-    title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], note: str | None = None
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[Cell]], note: str | None = None
 ) -> None:
     """Print a table: text to the left, numbers to the right.
 
-    A table too wide for the terminal stacks the words of its headers and folds long text; it never cuts a
-    number, which would be a wrong one. Off a terminal there is no width to keep to.
+    A table too wide for the terminal stacks the words of its headers and folds long text, which is what rich
+    is here for; it never cuts a number, which would be a wrong one. Off a terminal there is no width to keep
+    to.
     """
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     lines = list(rows)
-    cells = [[_cell(value) for value in line] for line in lines]
-    texts = [all(isinstance(line[k], str) for line in lines) for k in range(len(columns))]
+    cells = [[format_cell(cell) for cell in line] for line in lines]
+    texts = text_columns(len(columns), lines)
     longest = [max((len(line[k]) for line in cells), default=0) for k in range(len(columns))]
     console = Console(width=None if sys.stdout.isatty() else 10_000, highlight=False)
     if _width(columns, longest) > console.width:
@@ -79,13 +82,6 @@ def _fact(value: Any) -> str:
             return f"{', '.join(map(_fact, value[:2]))}, ..., {_fact(value[-1])} ({len(value)} in all)"
         return ("; " if any(isinstance(entry, dict) for entry in value) else ", ").join(map(_fact, value))
     return "–" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _cell(value: object) -> str:
-    """Four decimals, and three digits of what is smaller (p-values)."""
-    if isinstance(value, float):
-        return "–" if value != value else f"{value:.2e}" if 0.0 < abs(value) < 1e-4 else f"{value:.4f}"
-    return "–" if value is None else str(value)
 
 
 def _jsonable(content: Any) -> Any:

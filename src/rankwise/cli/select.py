@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from rankwise.cli import options
 from rankwise.cli.learners import SELECTORS, make_learner, parse_choices, parse_numbers
 from rankwise.cli.screen import show_json, show_table
-from rankwise.cli.train import fit, fit_pairs, measure_parts, read_parts, summary
+from rankwise.cli.train import fit, fit_pairs, measure_parts, read_parts, show_quality, summary
 from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -107,8 +107,7 @@ def _show_quality(ranker: Any, parts: dict[str, RankingData], done: str) -> None
 
     shown = dict.fromkeys([get_measure(ranker.measure), *choose_measures(None, parts["training"])])
     means = measure_parts(ranker, parts, list(shown))
-    rows = [(name, *(part[name] for part in means.values())) for name in means["training"]]
-    show_table("Quality of the chosen model", ["measure", *means], rows, done)
+    show_quality("Quality of the chosen model", means, done)
 
 
 def _chosen(ranker: Any) -> str:

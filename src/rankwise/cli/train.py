@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rankwise.cli.inputs import Reading
     from rankwise.data.ranking import RankingData
     from rankwise.metrics import Measure
+    from rankwise.rendering import Cell
 
 
 def run(
@@ -120,8 +121,7 @@ def run(
     if not wanted:
         typer.echo(done)
         return
-    rows = [(measure, *(part[measure] for part in means.values())) for measure in means["training"]]
-    show_table("Quality", ["measure", *means], rows, done)
+    show_quality("Quality", means, done)
 
 
 def read_parts(
@@ -189,6 +189,14 @@ def measure_parts(
         scores = predict_scores(ranker, part)
         means[name] = evaluate(part.y, scores, part.queries, measures).means
     return means
+
+
+def show_quality(title: str, means: dict[str, dict[str, float]], note: str) -> None:
+    """Show what `measure_parts` found: a line per measure, a column per part."""
+    rows: list[tuple[Cell, ...]] = [
+        (measure, *(part[measure] for part in means.values())) for measure in means["training"]
+    ]
+    show_table(title, ["measure", *means], rows, note)
 
 
 def summary(ranker: Any, data: RankingData, seconds: float, model: Path) -> str:

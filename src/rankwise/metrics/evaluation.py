@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 
 from rankwise.errors import ParameterError
 from rankwise.metrics.measure import Measure, PreparedMeasure, QueryLike, get_measure
-from rankwise.metrics.tables import html_table, text_table
 from rankwise.preferences.queries import Queries, group_rows
+from rankwise.rendering import html_table, text_table
 from rankwise.types import AnyArray
 from rankwise.validation import check_labels
 
 DEFAULT_MEASURES = ("ndcg@10", "map", "p@5", "rr", "pairwise_error")
-_HEADER = ("measure", "mean", "queries", "left out", "why")
+SUMMARY_HEADER = ("measure", "mean", "queries", "left out", "why")
 
 
 @dataclass(frozen=True)
@@ -77,10 +77,10 @@ class Evaluation:
         return {"measures": measures, "per_query": per_query}
 
     def __str__(self) -> str:
-        return text_table(_HEADER, [summary.row for summary in self.summaries])
+        return text_table(SUMMARY_HEADER, [summary.row for summary in self.summaries])
 
     def _repr_html_(self) -> str:
-        return html_table(_HEADER, [summary.row for summary in self.summaries])
+        return html_table(SUMMARY_HEADER, [summary.row for summary in self.summaries])
 
 
 def evaluate(

@@ -1,0 +1,53 @@
+"""Small tables as text and as HTML: text to the left, numbers to the right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+Cell = str | int | float | None
+
+
+def format_cell(cell: Cell) -> str:
+    """Numbers with four decimals, small ones (p-values) with three digits, a dash where there is none."""
+    if cell is None or cell != cell:
+        return "–"
+    if not isinstance(cell, float):
+        return str(cell)
+    return f"{cell:.2e}" if 0.0 < abs(cell) < 1e-4 else f"{cell:.4f}"
+
+
+def text_columns(n_columns: int, rows: Sequence[Sequence[Cell]]) -> list[bool]:
+    """Which columns hold nothing but text."""
+    return [all(isinstance(row[column], str) for row in rows) for column in range(n_columns)]
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
+    """Columns under their names, as wide as they need to be."""
+    lines = [list(header), *([format_cell(cell) for cell in row] for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+    texts = text_columns(len(header), rows)
+
+    def line_of(cells: Sequence[str]) -> str:
+        aligned = (
+            cell.ljust(width) if is_text else cell.rjust(width)
+            for cell, width, is_text in zip(cells, widths, texts, strict=True)
+        )
+        return "  ".join(aligned).rstrip()
+
+    return "\n".join(line_of(line) for line in lines)
+
+
+def html_table(header: Sequence[str], rows: Sequence[Sequence[Cell]], *, best: int | None = None) -> str:
+    """A table that style sheets align by the class "text"; the row `best` has the class "best"."""
+    kinds = [' class="text"' if is_text else "" for is_text in text_columns(len(header), rows)]
+
+    def line_of(tag: str, cells: Sequence[str], emphasis: str = "") -> str:
+        inside = (f"<{tag}{kind}>{escape(cell)}</{tag}>" for kind, cell in zip(kinds, cells, strict=True))
+        return f"<tr{emphasis}>{''.join(inside)}</tr>"
+
+    body = "\n".join(
+        line_of("td", [format_cell(cell) for cell in row], ' class="best"' if number == best else "")
+        for number, row in enumerate(rows)
+    )
+    return f"<table>\n<thead>{line_of('th', header)}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
