@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pairs import hinge_pairs
+from all_pairs import hinge_pairs
 
 LOSSES = ["hinge", "squared_hinge"]
 

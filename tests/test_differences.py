@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pairs import pair_laplacian
+from all_pairs import pair_laplacian
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows
 from rankwise.types import Ties, Weighting

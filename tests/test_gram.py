@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from pairs import pair_laplacian
+from all_pairs import pair_laplacian
 from rankwise._native import centred_rows
 from rankwise.operators import blocks, gram
 from rankwise.preferences.differences import QueryDifferences

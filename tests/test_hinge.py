@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pairs import hinge_pairs, pair_hinge
+from all_pairs import hinge_pairs, pair_hinge
 from rankwise import _native
 from rankwise.losses.hinge import PairHinge, QueryHinge
 from rankwise.preferences.differences import QueryDifferences

@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 import rankwise
-from pairs import pair_laplacian
+from all_pairs import pair_laplacian
 from rankwise import DataError, KernelRankRLS, ParameterError, RankRLS
 from rankwise.operators import kernel as kernels
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import kendalltau
 
 import ranked_lists
-from pairs import pair_errors
+from all_pairs import pair_errors
 from rankwise import make_search_data, pairs_from_clicks
 from rankwise.metrics import (
     auc,

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from pairs import pair_laplacian
+from all_pairs import pair_laplacian
 from rankwise.operators import normal
 from rankwise.operators.design import MatrixDesign
 from rankwise.operators.rows import NativeRows

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from pairs import pair_laplacian
+from all_pairs import pair_laplacian
 from rankwise import DataError, ParameterError, RankRLS, RankwiseError
 from rankwise.preferences.pairs import PreferencePairs
 from rankwise.solvers.ridge_family import choose_solver

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, sparse
 
+from all_pairs import hinge_pairs
 from hinge_ranking import LOSSES, objective, ranking
-from pairs import hinge_pairs
 from rankwise import DataError, ParameterError, RankSVM
 from rankwise.losses.hinge import QueryHinge
 from rankwise.operators.design import MatrixDesign

@@ -151,7 +151,7 @@ def fit(ranker: Any, data: RankingData, validation: RankingData | None = None) -
 
 def fit_pairs(ranker: Any, data: RankingData, pairs: Path, with_labels: bool) -> None:
     """Fit a learner on a file of preferences between the rows, and on their labels too if wanted."""
-    from rankwise.data.pairs import load_pairs
+    from rankwise.data.pair_files import load_pairs
 
     takes = inspect.signature(ranker.fit_preferences).parameters if hasattr(ranker, "fit_preferences") else {}
     name = type(ranker).__name__

@@ -14,8 +14,8 @@ To use a measure as a criterion, for many score vectors of the same rows::
     measure.higher_is_better                           # and measure.is_better(new, old)
 
 `y`, `sample_weight` and `scores` are in the caller's row order, as in `Problem`. A measure is a small
-frozen value that says *what* is measured (`conventions.py`); how it is computed is in `lists.py` and
-`pairs.py`, without a Python loop over queries.
+frozen value that says *what* is measured (`conventions.py`); how it is computed is in `list_formulas.py`
+and `pair_formulas.py`, without a Python loop over queries.
 """
 
 from rankwise.metrics.comparison import Comparison, PairedTest, compare

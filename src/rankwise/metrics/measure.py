@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rankwise.errors import DataError, ParameterError
-from rankwise.metrics import lists, pairs
+from rankwise.metrics import list_formulas, pair_formulas
 from rankwise.metrics.conventions import Conventions, TiedScores, get_preset
 from rankwise.metrics.judged import Formula, Judged
 from rankwise.metrics.vectors import ScoreTable, ScoreVectors
@@ -41,22 +41,27 @@ class Kind:
 
 
 KINDS: dict[str, Kind] = {
-    "ndcg": Kind(lists.ndcg, cutoff="optional"),
+    "ndcg": Kind(list_formulas.ndcg, cutoff="optional"),
     "map": Kind(
-        lists.AveragePrecision, cutoff="optional", aliases=("ap", "average_precision"), ties=tuple(TiedScores)
+        list_formulas.AveragePrecision,
+        cutoff="optional",
+        aliases=("ap", "average_precision"),
+        ties=tuple(TiedScores),
     ),
-    "p": Kind(lists.precision, cutoff="needed", aliases=("precision",)),
-    "rr": Kind(lists.reciprocal_rank, cutoff="optional", aliases=("mrr", "reciprocal_rank")),
-    "err": Kind(lists.expected_reciprocal_rank, cutoff="optional"),
-    "auc": Kind(lambda judged, _, conventions: pairs.AreaUnderCurve(judged, conventions)),
-    "pairwise_error": Kind(lambda judged, *_: pairs.PairwiseError(judged), higher_is_better=False),
+    "p": Kind(list_formulas.precision, cutoff="needed", aliases=("precision",)),
+    "rr": Kind(list_formulas.reciprocal_rank, cutoff="optional", aliases=("mrr", "reciprocal_rank")),
+    "err": Kind(list_formulas.expected_reciprocal_rank, cutoff="optional"),
+    "auc": Kind(lambda judged, _, conventions: pair_formulas.AreaUnderCurve(judged, conventions)),
+    "pairwise_error": Kind(lambda judged, *_: pair_formulas.PairwiseError(judged), higher_is_better=False),
     "pairwise_error_micro": Kind(
-        lambda judged, *_: pairs.PairwiseError(judged, micro=True), higher_is_better=False
+        lambda judged, *_: pair_formulas.PairwiseError(judged, micro=True), higher_is_better=False
     ),
     "disagreement_error": Kind(
-        lambda judged, *_: pairs.DisagreementError(judged), higher_is_better=False, aliases=("disagreement",)
+        lambda judged, *_: pair_formulas.DisagreementError(judged),
+        higher_is_better=False,
+        aliases=("disagreement",),
     ),
-    "kendall_tau_b": Kind(lambda judged, *_: pairs.KendallTauB(judged), aliases=("tau_b", "tau")),
+    "kendall_tau_b": Kind(lambda judged, *_: pair_formulas.KendallTauB(judged), aliases=("tau_b", "tau")),
 }
 _KIND_OF = {alias: kind for kind, entry in KINDS.items() for alias in (kind, *entry.aliases)}
 
@@ -205,7 +210,7 @@ class PreparedMeasure:
     def along(self, vectors: ScoreVectors) -> Floats:
         """The same for finite vectors that are made as they are measured."""
         formula = self._formula
-        if isinstance(formula, pairs.PairFormula):
+        if isinstance(formula, pair_formulas.PairFormula):
             parts = formula.values_of_many(vectors)
         else:
             parts = map(self._side_by_side, vectors.tables())
