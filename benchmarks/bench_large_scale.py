@@ -99,7 +99,7 @@ def surface(X: sparse.csr_matrix, y: np.ndarray) -> None:
     design, held_design = MatrixDesign(X, THREADS), MatrixDesign(held.X, THREADS)
     F = QueryDifferences(one_query(len(y)), y)
     product, right = design.normal_operator(F), design.adjoint(F.laplacian(y))
-    error = get_measure("pairwise_error").on(held.label, n_threads=THREADS)
+    error = get_measure("pairwise_error").prepare(held.label, n_threads=THREADS)
     judged = {"held_out": HeldOut(held_design.X, error), "scores": held_design.scores}
 
     def surface_of(alphas: np.ndarray, **judged: Any) -> ShiftedCGResult:

@@ -20,7 +20,7 @@ def bench_pairwise_error() -> None:
     for m in sizes:
         y = rng.normal(size=m)
         scores = y + rng.normal(size=m)
-        prepared = get_measure("pairwise_error").on(y, n_threads=N_THREADS)
+        prepared = get_measure("pairwise_error").prepare(y, n_threads=N_THREADS)
         time = best_times(
             {
                 "sort": lambda scores=scores: np.argsort(scores),
@@ -52,7 +52,7 @@ def bench_selection() -> None:
     print(f"{'measure':<16}  {'prepared':>10}  {'from scratch':>12}  {'ratio':>5}")
     for name in ("pairwise_error", "ndcg@10", "map", "p@10", "rr", "err@10"):
         measure = get_measure(name)
-        prepared = measure.on(y, qid, n_threads=N_THREADS)
+        prepared = measure.prepare(y, qid, n_threads=N_THREADS)
         time = best_times(
             {
                 "prepared": lambda prepared=prepared: prepared(scores),

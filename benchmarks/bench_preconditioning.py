@@ -68,7 +68,7 @@ def compare(name: str, train: Rows, held: Rows) -> None:
     F = QueryDifferences(train.queries, train.y)
     design, held_design = MatrixDesign(train.X), MatrixDesign(held.X)
     product, right = design.normal_operator(F), design.adjoint(F.laplacian(train.y))
-    error = get_measure("pairwise_error").on(held.y, held.queries)
+    error = get_measure("pairwise_error").prepare(held.y, held.queries)
     diagonal = normal_diagonal(train.X, F)
 
     def curve(alpha: float, inverse: Floats) -> Floats:

@@ -124,7 +124,7 @@ def test_randomization_weighs_queries_as_the_mean_does():
     y, a, b = rng.normal(size=(3, 300))
     qid = np.sort(rng.integers(0, 30, 300) ** 2 // 100)  # 9 queries of very different sizes
     (test,) = compare(y, {"a": a, "b": b}, qid, "pairwise_error_micro").tests
-    prepared = get_measure("pairwise_error_micro").on(y, qid)
+    prepared = get_measure("pairwise_error_micro").prepare(y, qid)
     difference, weight = prepared.per_query(a) - prepared.per_query(b), prepared.query_weight
     exact = randomization_p(weight * difference, 10_000, 0)
     assert test.p_randomization == exact != randomization_p(difference, 10_000, 0)
@@ -172,7 +172,7 @@ def test_randomization_weighs_queries_as_the_mean_does():
         (lambda: ndcg([-1, 0], [1, 2]), DataError, "labels of at least 0; row 0 has -1"),
         (lambda: ndcg([2000, 0], [1, 2]), DataError, "label 2000 of row 0"),
         (lambda: get_measure("err", max_grade=1)([0, 2], [1, 2]), DataError, "row 1 has the label 2"),
-        (lambda: get_measure("map").on([1, 0], None, [1, 2]), ParameterError, "take no sample_weight"),
+        (lambda: get_measure("map").prepare([1, 0], None, [1, 2]), ParameterError, "take no sample_weight"),
         (lambda: compare([1, 0], {"a": [1, 2]}), ParameterError, "at least two"),
         (lambda: compare([1, 0], [[1, 2], [2, 1]]), ParameterError, "must be a dict of names; got a list"),
         (lambda: preference_error([1, 2], [[0, 2]]), DataError, "pairs\\[0\\] is \\(0, 2\\), but there are"),

@@ -25,7 +25,7 @@ def rankings(draw):
 
 def values_by_query(name, y, scores, qid, **options):
     """Values keyed by query, so that the order of queries does not matter."""
-    prepared = get_measure(name, max_grade=3.0, **options).on(y, qid)
+    prepared = get_measure(name, max_grade=3.0, **options).prepare(y, qid)
     return dict(zip(prepared.queries.labels.tolist(), prepared.per_query(scores), strict=True))
 
 
@@ -109,7 +109,7 @@ def test_many_vectors_are_measured_as_each_of_them_is(name, data, seed, empty):
     steps = rng.integers(-2, 3, size=(12, len(y))) * (rng.random((12, len(y))) < 0.2)
     table = scores + np.cumsum(steps, axis=0)
     table[5] = -table[4]
-    prepared = get_measure(name, max_grade=3.0, empty=empty).on(y, qid)
+    prepared = get_measure(name, max_grade=3.0, empty=empty).prepare(y, qid)
     each = [prepared(vector) for vector in table]
     np.testing.assert_allclose(prepared.many(table), each, rtol=0.0, atol=1e-15, equal_nan=True)
 
@@ -119,7 +119,7 @@ def test_many_vectors_are_measured_as_each_of_them_is(name, data, seed, empty):
 def test_many_vectors_of_weighted_rows_are_measured_as_each_of_them_is(data, seed):
     y, scores, qid = data
     weight = np.random.default_rng(seed).uniform(0.5, 2.0, size=len(y))
-    prepared = get_measure("pairwise_error").on(y, qid, weight)
+    prepared = get_measure("pairwise_error").prepare(y, qid, weight)
     table = np.stack([scores, -scores, scores + y])
     each = [prepared(vector) for vector in table]
     np.testing.assert_allclose(prepared.many(table), each, rtol=0.0, atol=1e-15, equal_nan=True)
@@ -133,7 +133,7 @@ def test_many_vectors_of_long_queries_are_measured_as_each_of_them_is(name, n_th
     table = np.cumsum(np.round(rng.normal(size=(800, 3000)) * (rng.random((800, 3000)) < 0.002), 1), axis=0)
     table += np.round(rng.normal(size=3000), 2)
     table[400] = rng.normal(size=3000)
-    prepared = get_measure(name).on(y, qid, n_threads=n_threads)
+    prepared = get_measure(name).prepare(y, qid, n_threads=n_threads)
     chosen = np.r_[0, 1, 2, 348:352, 398:403, 799]
     each = [prepared(table[t]) for t in chosen]
     np.testing.assert_allclose(prepared.many(table)[chosen], each, rtol=0.0, atol=1e-15)
@@ -150,7 +150,7 @@ def test_many_vectors_of_long_queries_are_measured_as_each_of_them_is(name, n_th
 )
 def test_bad_tables_of_scores_are_refused(table, message):
     with pytest.raises(DataError, match=message):
-        get_measure("pairwise_error").on([0.0, 1.0, 2.0]).many(table)
+        get_measure("pairwise_error").prepare([0.0, 1.0, 2.0]).many(table)
 
 
 @laws
@@ -167,5 +167,5 @@ def test_the_weights_of_one_query_do_not_touch_the_others(data, seed):
 
 @pytest.mark.parametrize("name, weight", [*((name, None) for name in NAMES), ("auc", [1.0, 2.0, 3.0])])
 def test_no_score_vectors_have_no_means(name, weight):
-    prepared = get_measure(name, max_grade=3.0).on([2.0, 0.0, 1.0], sample_weight=weight)
+    prepared = get_measure(name, max_grade=3.0).prepare([2.0, 0.0, 1.0], sample_weight=weight)
     assert prepared.many(np.empty((0, 3))).shape == (0,)

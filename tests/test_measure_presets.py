@@ -43,7 +43,7 @@ def test_trec_equals_ir_measures(judged, name, theirs):
     run = [ir_measures.ScoredDoc(q, doc, float(score)) for q, doc, _, score in rows]
     parsed = ir_measures.parse_measure(theirs)
     expected = {m.query_id: m.value for m in ir_measures.iter_calc([parsed], qrels, run)}
-    ours = get_measure(name, preset="trec").on(judged["y"], judged["qid"], docs=judged["docs"])
+    ours = get_measure(name, preset="trec").prepare(judged["y"], judged["qid"], docs=judged["docs"])
     values = ours.per_query(judged["scores"])
     np.testing.assert_allclose(values, [expected[str(q)] for q in range(len(values))], rtol=1e-9)
     aggregate = ir_measures.calc_aggregate([parsed], qrels, run)[parsed]

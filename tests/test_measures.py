@@ -234,7 +234,7 @@ def test_reprepared_and_prepared_measures_agree_on_many_score_vectors():
     rng = np.random.default_rng(6)
     y, qid = rng.integers(0, 3, 200).astype(float), rng.integers(0, 20, 200)
     for name in ["ndcg@5", "map", "p@3", "rr", "err", "auc", "pairwise_error", "kendall_tau_b"]:
-        prepared = get_measure(name).on(y, qid)
+        prepared = get_measure(name).prepare(y, qid)
         for scores in rng.integers(0, 9, size=(5, 200)).astype(float):
             assert prepared(scores) == get_measure(name)(y, scores, qid), name
 

@@ -97,7 +97,7 @@ def test_threads_that_share_a_long_path_count_the_same_pairs(n_queries):
     model = RankSVMPath(kernel="linear").fit(X, y, qid)
     rows = rng.normal(size=(4000, X.shape[1]))
     labels, queries = rng.integers(0, 4, 4000), rng.integers(0, n_queries, 4000)
-    prepared = get_measure("pairwise_error_micro").on(labels, queries)
+    prepared = get_measure("pairwise_error_micro").prepare(labels, queries)
     K_columns = X @ rows.T
     one, two = (path_scores.PathScores(model._path, K_columns, n_threads=n) for n in (1, 2))
     assert len(one) * len(rows) > 2 << 18  # several chunks

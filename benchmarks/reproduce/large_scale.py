@@ -70,7 +70,7 @@ class Experiment:
     def run(self, alphas: Floats, iterations: Iterations) -> tuple[ShiftedCGResult, float]:
         """One run of conjugate gradient, and its time."""
         start = time.perf_counter()
-        error = get_measure("pairwise_error").on(self.validation.y, self.validation.queries)
+        error = get_measure("pairwise_error").prepare(self.validation.y, self.validation.queries)
         family = ConjugateGradientFamily(LinearSpace(self.train.X), self.loss, iterations)
         (result,) = family.solve(alphas, HeldOut(self.validation.X, error)).runs
         return result, time.perf_counter() - start

@@ -77,7 +77,7 @@ def rank_svm(train, validation):
 def rls(train, validation):
     X, y, _ = train
     V, v, vid = validation
-    prepared = MAP.on(v, vid)
+    prepared = MAP.prepare(v, vid)
     models = [Ridge(alpha).fit(X, y) for alpha in ALPHAS]
     best = max(range(len(ALPHAS)), key=lambda k: prepared(models[k].predict(V)))
     return models[best], {"alpha": ALPHAS[best]}

@@ -50,7 +50,7 @@ def rls(kernel, X, y, qid, basis, X_test):
     """Ridge regression on the scores, with the features that the basis vectors span."""
     basis = np.arange(X.shape[0]) if basis is None else basis
     best = (np.inf, None)
-    prepared = ERROR.on(y, qid)
+    prepared = ERROR.prepare(y, qid)
     for gamma in GAMMAS[kernel]:
         function = Kernel(KernelName(kernel), gamma)
         features = features_of_basis(X, function, basis)
@@ -92,7 +92,7 @@ def main() -> None:
     )
     small = train.X[basis], train.y[basis], np.asarray(train.qid)[basis], None
     whole = train.X, train.y, np.asarray(train.qid), basis
-    error, tau = ERROR.on(test.y, test.qid), TAU.on(test.y, test.qid)
+    error, tau = ERROR.prepare(test.y, test.qid), TAU.prepare(test.y, test.qid)
     for kernel in GAMMAS:
         methods = {
             "sparse RankRLS": (rank_rls, whole),

@@ -112,7 +112,7 @@ def best_feature(training: RankingData) -> tuple[str, Callable[[RankingData], Fl
     """The feature that, up or down, orders the training queries best: what one can do without learning."""
     from rankwise.metrics import get_measure
 
-    error = get_measure(CRITERION).on(training.y, training.queries)
+    error = get_measure(CRITERION).prepare(training.y, training.queries)
     names = training.feature_names or ()
     candidates = [
         (error(sign * column(training, j)), j, sign) for j in range(len(names)) for sign in (1.0, -1.0)
@@ -132,7 +132,7 @@ def best_model(fitted: Callable[[float], Any], validation: RankingData) -> tuple
     """The fitted model that orders the validation queries best, and its alpha; the largest of equals."""
     from rankwise.metrics import get_measure
 
-    error = get_measure(CRITERION).on(validation.y, validation.queries)
+    error = get_measure(CRITERION).prepare(validation.y, validation.queries)
     models = {alpha: fitted(alpha) for alpha in ALPHAS}
     best = min(ALPHAS, key=lambda alpha: (error(models[alpha].predict(validation.X)), -alpha))
     return models[best], best

@@ -6,7 +6,7 @@ To use a measure as a criterion, for many score vectors of the same rows::
     from rankwise.metrics import get_measure
 
     measure = get_measure("ndcg@10", preset="letor")   # or "pairwise_error", "map", "p@5", ...
-    prepared = measure.on(y, queries)                  # Queries, or a qid array, or None
+    prepared = measure.prepare(y, queries)             # Queries, or a qid array, or None
     prepared(scores)                                   # mean over queries, a float
     prepared.many(table)                               # the means of many vectors, one a row
     prepared.per_query(scores)                         # one value per query; NaN where it is left out

@@ -157,7 +157,7 @@ def prepare_measures(
         raise ParameterError(f"The 'measures' parameter names {twice[0]!r} twice.")
     labels = check_labels(y)
     queries = qid if isinstance(qid, Queries) else group_rows(qid, len(labels))
-    return [measure.on(labels, queries, docs=docs, n_threads=n_threads) for measure in chosen]
+    return [measure.prepare(labels, queries, docs=docs, n_threads=n_threads) for measure in chosen]
 
 
 def plain(value: Any) -> Any:

@@ -31,9 +31,9 @@ ROWS_AT_ONCE = 1 << 13
 
 @dataclass(frozen=True)
 class Kind:
-    """A family of measures: how it is prepared, which way is up, and whether it takes a cutoff."""
+    """A family of measures: how its formula is made, which way is up, and whether it takes a cutoff."""
 
-    prepare: Callable[[Judged, int | None, Conventions], Formula]
+    formula: Callable[[Judged, int | None, Conventions], Formula]
     higher_is_better: bool = True
     cutoff: str = "none"  # "none", "optional" or "needed"
     aliases: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ class Measure:
     >>> measure = get_measure("ndcg@2", preset="letor")
     >>> measure(y, scores, qid)  # the mean over queries
     1.0
-    >>> ndcg = measure.on(y, qid)  # everything that the scores do not change, once
+    >>> ndcg = measure.prepare(y, qid)  # everything that the scores do not change, once
     >>> max(([0.1, 0.9, 0.5], scores), key=ndcg)  # then one call per score vector
     [0.9, 0.1, 0.5]
     """
@@ -97,7 +97,7 @@ class Measure:
             return not np.isnan(value)
         return value > than if self.higher_is_better else value < than
 
-    def on(
+    def prepare(
         self,
         y: ArrayLike,
         queries: QueryLike = None,
@@ -137,18 +137,18 @@ class Measure:
             weight=weight if rows is None or weight is None else weight[rows],
             n_threads=resolve_threads(n_threads),
         )
-        return PreparedMeasure(self, queries, self._prepare(judged))
+        return PreparedMeasure(self, queries, self._formula_for(judged))
 
-    def _prepare(self, judged: Judged) -> Formula:
-        return KINDS[self.kind].prepare(judged, self.cutoff, self.conventions)
+    def _formula_for(self, judged: Judged) -> Formula:
+        return KINDS[self.kind].formula(judged, self.cutoff, self.conventions)
 
     def per_query(self, y: ArrayLike, scores: ArrayLike, queries: QueryLike = None, **options: Any) -> Floats:
         """The value of each query, in order of first appearance; NaN where it is left out."""
-        return self.on(y, queries, **options).per_query(scores)
+        return self.prepare(y, queries, **options).per_query(scores)
 
     def __call__(self, y: ArrayLike, scores: ArrayLike, queries: QueryLike = None, **options: Any) -> float:
         """The mean over queries."""
-        return self.on(y, queries, **options)(scores)
+        return self.prepare(y, queries, **options)(scores)
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,7 @@ class PreparedMeasure:
         table = self._formula.judged.arranged(table.T).T
         n_vectors, n_rows = table.shape
         at_once = max(1, min(n_vectors, ROWS_AT_ONCE // n_rows))
-        formula = self.measure._prepare(self._formula.judged.repeated(at_once))
+        formula = self.measure._formula_for(self._formula.judged.repeated(at_once))
         values = np.empty((n_vectors, self.queries.n_queries))
         piece = np.zeros((at_once, n_rows))
         for start in range(0, n_vectors, at_once):

@@ -48,7 +48,7 @@ def pairwise_error(
     """
     micro = check_choice("average", average, Average) is Average.MICRO
     measure = get_measure("pairwise_error_micro" if micro else "pairwise_error")
-    return measure.on(y, qid, sample_weight, n_threads=n_threads)(scores)
+    return measure.prepare(y, qid, sample_weight, n_threads=n_threads)(scores)
 
 
 def disagreement_error(y: ArrayLike, scores: ArrayLike, qid: QueryLike = None) -> float:
@@ -116,4 +116,4 @@ def auc(
     >>> auc(y, scores, qid)
     0.5
     """
-    return get_measure("auc", relevant=relevant).on(y, qid, sample_weight)(scores)
+    return get_measure("auc", relevant=relevant).prepare(y, qid, sample_weight)(scores)

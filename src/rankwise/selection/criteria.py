@@ -96,7 +96,7 @@ class OnFolds:
         found, interrupted = _left_out(family, folds, alphas, report)
         seen = np.concatenate(held[: len(found)])
         scores = np.concatenate(found)
-        prepared = self.measure.on(problem.y[seen], self.folds.compared[seen])
+        prepared = self.measure.prepare(problem.y[seen], self.folds.compared[seen])
         return Values(_each_column(prepared, scores), None, interrupted)
 
 

@@ -115,7 +115,7 @@ def split_pairs(
 
 def _measured_rows(rows: Problem, measure: Measure, name: str) -> HeldOut:
     """Rows measured against their labels; `name` says in errors where they came from."""
-    prepared = measure.on(rows.y, rows.queries)
+    prepared = measure.prepare(rows.y, rows.queries)
     if prepared.left_out.all():
         raise DataError(
             f"{name} cannot be measured by {measure.name!r}: {prepared.left_out_reason} in every query."

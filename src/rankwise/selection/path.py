@@ -36,7 +36,7 @@ def choose_breakpoint(
     measure : Measure
     """
     n_threads = resolve_threads()
-    prepared = measure.on(y, group_rows(qid, kernel_columns.shape[1]), n_threads=n_threads)
+    prepared = measure.prepare(y, group_rows(qid, kernel_columns.shape[1]), n_threads=n_threads)
     if prepared.left_out.all():
         raise DataError(f"{measure.name} has no value on the validation rows: {prepared.left_out_reason}.")
     # λ f, a positive multiple of f, orders rows alike.

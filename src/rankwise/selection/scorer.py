@@ -55,7 +55,7 @@ class RankScorer(BaseEstimator):  # type: ignore[misc]
                 f"in grid search and cross-validation, enable metadata routing with "
                 f"sklearn.set_config(enable_metadata_routing=True)."
             )
-        prepared = self.measure.on(y, qid, sample_weight)
+        prepared = self.measure.prepare(y, qid, sample_weight)
         value = prepared(_predict(estimator, X, qid))
         if math.isnan(value):
             raise DataError(f"{self.measure.name} has no value on these rows: {prepared.left_out_reason}.")
