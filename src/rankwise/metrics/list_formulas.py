@@ -21,7 +21,7 @@ from rankwise.metrics.conventions import (
     ShortLists,
     TiedScores,
 )
-from rankwise.metrics.judged import Judged, Ranked
+from rankwise.metrics.judged_rows import JudgedRows, RankedRows
 from rankwise.types import Floats
 
 _EMPTY_VALUE = {Empty.LEAVE_OUT: math.nan, Empty.ZERO: 0.0, Empty.ONE: 1.0}
@@ -33,7 +33,7 @@ class _ListFormula:
     empty_reason = "no relevant rows"
     weight: Floats | None = None
 
-    def __init__(self, judged: Judged, conventions: Conventions, worth: Floats) -> None:
+    def __init__(self, judged: JudgedRows, conventions: Conventions, worth: Floats) -> None:
         if judged.weight is not None:
             raise ParameterError("Measures of ranked lists take no sample_weight; pairwise_error does.")
         self.judged = judged
@@ -42,7 +42,7 @@ class _ListFormula:
         self.empty = judged.query_sums(worth) <= 0.0
         self.empty_value = _EMPTY_VALUE[conventions.empty]
 
-    def _ranked(self, scores: Floats) -> Ranked:
+    def _ranked(self, scores: Floats) -> RankedRows:
         if self.ties in (TiedScores.AVERAGE, TiedScores.THRESHOLD):
             return self.judged.ranked(scores)
         return self.judged.ranked_strictly(scores)
@@ -55,7 +55,12 @@ class DiscountedGain(_ListFormula):
     """
 
     def __init__(
-        self, judged: Judged, conventions: Conventions, worth: Floats, discount: Floats, normalizer: Floats
+        self,
+        judged: JudgedRows,
+        conventions: Conventions,
+        worth: Floats,
+        discount: Floats,
+        normalizer: Floats,
     ) -> None:
         super().__init__(judged, conventions, worth)
         self._up_to = np.concatenate([[0.0], np.cumsum(discount)])
@@ -67,7 +72,7 @@ class DiscountedGain(_ListFormula):
         return self.judged.query_sums(self.worth[ranked.row] * discount) * self._scale
 
 
-def ndcg(judged: Judged, cutoff: int | None, conventions: Conventions) -> DiscountedGain:
+def ndcg(judged: JudgedRows, cutoff: int | None, conventions: Conventions) -> DiscountedGain:
     """DCG@k over the greatest DCG@k that the labels allow (Järvelin and Kekäläinen 2002)."""
     gains = _gains(judged, conventions.gain)
     discount = _discounts(int(judged.sizes.max()), conventions.discount)
@@ -79,7 +84,7 @@ def ndcg(judged: Judged, cutoff: int | None, conventions: Conventions) -> Discou
     return DiscountedGain(judged, conventions, gains, discount, ideal)
 
 
-def precision(judged: Judged, cutoff: int | None, conventions: Conventions) -> DiscountedGain:
+def precision(judged: JudgedRows, cutoff: int | None, conventions: Conventions) -> DiscountedGain:
     """The part of relevant rows among the first k."""
     k = math.inf if cutoff is None else float(cutoff)
     discount = (np.arange(judged.sizes.max()) < k).astype(np.float64)
@@ -94,7 +99,7 @@ class AveragePrecision(_ListFormula):
     Tied rows count their expectation in closed form (McSherry and Najork 2008).
     """
 
-    def __init__(self, judged: Judged, cutoff: int | None, conventions: Conventions) -> None:
+    def __init__(self, judged: JudgedRows, cutoff: int | None, conventions: Conventions) -> None:
         super().__init__(judged, conventions, _relevant(judged, conventions))
         longest = int(judged.sizes.max())
         self._cutoff = longest if cutoff is None else cutoff
@@ -133,7 +138,9 @@ class Cascade(_ListFormula):
     of them with the mean product of j of their 1 − stop: an elementary symmetric mean.
     """
 
-    def __init__(self, judged: Judged, cutoff: int | None, conventions: Conventions, stop: Floats) -> None:
+    def __init__(
+        self, judged: JudgedRows, cutoff: int | None, conventions: Conventions, stop: Floats
+    ) -> None:
         super().__init__(judged, conventions, stop)
         self._cutoff = int(judged.sizes.max()) if cutoff is None else cutoff
 
@@ -147,12 +154,12 @@ class Cascade(_ListFormula):
         return values
 
 
-def reciprocal_rank(judged: Judged, cutoff: int | None, conventions: Conventions) -> Cascade:
+def reciprocal_rank(judged: JudgedRows, cutoff: int | None, conventions: Conventions) -> Cascade:
     """One over the rank of the first relevant row; 0 if it is beyond the cutoff."""
     return Cascade(judged, cutoff, conventions, _relevant(judged, conventions))
 
 
-def expected_reciprocal_rank(judged: Judged, cutoff: int | None, conventions: Conventions) -> Cascade:
+def expected_reciprocal_rank(judged: JudgedRows, cutoff: int | None, conventions: Conventions) -> Cascade:
     """ERR: stop probability (2^label − 1) / 2^max_grade."""
     gains = _gains(judged, Gain.EXPONENTIAL)
     greatest = float(judged.y.max()) if conventions.max_grade is None else conventions.max_grade
@@ -162,11 +169,11 @@ def expected_reciprocal_rank(judged: Judged, cutoff: int | None, conventions: Co
     return Cascade(judged, cutoff, conventions, gains / 2.0**greatest)
 
 
-def _relevant(judged: Judged, conventions: Conventions) -> Floats:
+def _relevant(judged: JudgedRows, conventions: Conventions) -> Floats:
     return (judged.y >= conventions.relevant).astype(np.float64)
 
 
-def _gains(judged: Judged, gain: Gain) -> Floats:
+def _gains(judged: JudgedRows, gain: Gain) -> Floats:
     if judged.y.min() < 0.0:
         row = judged.caller_rows[judged.y.argmin()]
         raise DataError(f"Measures with gains need labels of at least 0; row {row} has {judged.y.min():g}.")

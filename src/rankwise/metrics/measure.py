@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from rankwise.errors import DataError, ParameterError
 from rankwise.metrics import list_formulas, pair_formulas
 from rankwise.metrics.conventions import Conventions, TiedScores, get_preset
-from rankwise.metrics.judged import Formula, Judged
+from rankwise.metrics.judged_rows import Formula, JudgedRows
 from rankwise.metrics.vectors import ScoreTable, ScoreVectors
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.threads import resolve_threads
@@ -33,7 +33,7 @@ ROWS_AT_ONCE = 1 << 13
 class Kind:
     """A family of measures: how its formula is made, which way is up, and whether it takes a cutoff."""
 
-    formula: Callable[[Judged, int | None, Conventions], Formula]
+    formula: Callable[[JudgedRows, int | None, Conventions], Formula]
     higher_is_better: bool = True
     cutoff: str = "none"  # "none", "optional" or "needed"
     aliases: tuple[str, ...] = ()
@@ -130,7 +130,7 @@ class Measure:
         if self.conventions.ties is TiedScores.DOC_DESCENDING and docs is not None:
             rows = _by_document(queries, np.asarray(docs))
         weight = check_row_weight(sample_weight, len(labels))
-        judged = Judged(
+        judged = JudgedRows(
             y=labels if rows is None else labels[rows],
             offsets=queries.offsets,
             rows=rows,
@@ -139,7 +139,7 @@ class Measure:
         )
         return PreparedMeasure(self, queries, self._formula_for(judged))
 
-    def _formula_for(self, judged: Judged) -> Formula:
+    def _formula_for(self, judged: JudgedRows) -> Formula:
         return KINDS[self.kind].formula(judged, self.cutoff, self.conventions)
 
     def per_query(self, y: ArrayLike, scores: ArrayLike, queries: QueryLike = None, **options: Any) -> Floats:

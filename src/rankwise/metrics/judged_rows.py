@@ -14,7 +14,7 @@ from rankwise.types import AnyArray, Floats, Ints
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedRows:
     """Judged rows, arranged query by query; inside a query the order is the one that settles tied scores.
 
     Attributes
@@ -63,7 +63,7 @@ class Judged:
         """Sums over the rows of each query."""
         return np.add.reduceat(values, self.offsets[:-1], dtype=np.float64)
 
-    def repeated(self, times: int) -> Judged:
+    def repeated(self, times: int) -> JudgedRows:
         """The arranged rows so many times over, the queries of each time apart from those of the others."""
         starts = self.offsets[:-1] + len(self.y) * np.arange(times)[:, None]
         return replace(
@@ -74,15 +74,15 @@ class Judged:
             weight=None if self.weight is None else np.tile(self.weight, times),
         )
 
-    def ranked(self, scores: Floats) -> Ranked:
+    def ranked(self, scores: Floats) -> RankedRows:
         """The rows of each query by descending score; O(h log h) for a query of h rows."""
         row, first, end = np.empty((3, len(scores)), dtype=np.int64)
         _native.rank_rows(self.offsets, scores, row, first, end, self.n_threads)
-        return Ranked(row, first, end)
+        return RankedRows(row, first, end)
 
-    def rearranged(self, places: Ints) -> Judged:
+    def rearranged(self, places: Ints) -> JudgedRows:
         """The same rows in another order inside their queries."""
-        return Judged(
+        return JudgedRows(
             y=self.y[places],
             offsets=self.offsets,
             rows=places if self.rows is None else self.rows[places],
@@ -90,13 +90,13 @@ class Judged:
             n_threads=self.n_threads,
         )
 
-    def ranked_strictly(self, scores: Floats) -> Ranked:
+    def ranked_strictly(self, scores: Floats) -> RankedRows:
         """The same, with tied rows one after the other as they are arranged."""
-        return Ranked(self.ranked(scores).row, self.rank, self.rank + 1)
+        return RankedRows(self.ranked(scores).row, self.rank, self.rank + 1)
 
 
 @dataclass(frozen=True)
-class Ranked:
+class RankedRows:
     """Rows by descending score, query after query; ranks count from 0 inside the query.
 
     ``row[i]`` is the arranged row at place i; the rows tied with it take the ranks ``first[i]:end[i]``.
@@ -112,7 +112,7 @@ class Formula(Protocol):
 
     Attributes
     ----------
-    judged : Judged
+    judged : JudgedRows
         The rows, arranged as `values` expects scores.
     empty : bool array, shape (n_queries,)
         Queries that the formula has no value for, whatever the scores.
@@ -124,7 +124,7 @@ class Formula(Protocol):
         Weights of the queries in the mean; None weighs them alike.
     """
 
-    judged: Judged
+    judged: JudgedRows
     empty: NDArray[np.bool_]
     empty_value: float
     empty_reason: str
