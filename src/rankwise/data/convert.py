@@ -16,7 +16,7 @@ from rankwise.data.letor import LetorFile, LetorRows, decoded, is_dense
 from rankwise.data.manifest import MANIFEST, Manifest, write_manifest
 from rankwise.data.npy import HEADER_BYTES, PIECE_BYTES, ArrayFile, ArrayWriter, read_pieces, write_array
 from rankwise.data.store import MAX_LABEL_LENGTH
-from rankwise.data.text import Progress
+from rankwise.data.text import OnBytesRead
 from rankwise.errors import FileFormatError
 from rankwise.files import replacing_folder
 from rankwise.preferences.queries import group_codes, one_query
@@ -35,7 +35,7 @@ def convert_letor(
     zero_based: bool | Auto = "auto",
     n_features: int | None = None,
     n_threads: int | None = None,
-    progress: Progress | None = None,
+    progress: OnBytesRead | None = None,
 ) -> None:
     """Convert LETOR/SVMlight text to a store that `open_store` opens.
 

@@ -13,7 +13,7 @@ import numpy as np
 from rankwise._native import LetorReader
 from rankwise.data.csr import csr_around
 from rankwise.data.ranking import RankingData
-from rankwise.data.text import MAX_LINE_BYTES, Block, LineTooLongError, Progress, line_blocks
+from rankwise.data.text import MAX_LINE_BYTES, Block, LineTooLongError, OnBytesRead, line_blocks
 from rankwise.errors import FileFormatError, ParameterError
 from rankwise.preferences.queries import group_codes, one_query
 from rankwise.threads import resolve_threads
@@ -31,7 +31,7 @@ def load_letor(
     zero_based: bool | Auto = "auto",
     n_features: int | None = None,
     n_threads: int | None = None,
-    progress: Progress | None = None,
+    progress: OnBytesRead | None = None,
 ) -> RankingData:
     """Read judged rows from LETOR/SVMlight text, decompressed by extension (``.gz``, ``.xz``, ``.bz2``).
 
@@ -136,7 +136,7 @@ class LetorFile:
             single_precision=bool(np.dtype(dtype) == np.float32),
         )
 
-    def blocks(self, progress: Progress | None = None) -> Iterator[None]:
+    def blocks(self, progress: OnBytesRead | None = None) -> Iterator[None]:
         """Read the file, pausing after each block."""
         try:
             for block in line_blocks(self._path, progress):

@@ -16,7 +16,7 @@ from typing import Any
 from rankwise.errors import FileFormatError
 
 #: What a long job calls now and then with the bytes of the input used so far, and all of them.
-Progress = Callable[[int, int], None]
+OnBytesRead = Callable[[int, int], None]
 
 BLOCK_BYTES = 1 << 22
 MAX_LINE_BYTES = 1 << 30
@@ -52,7 +52,7 @@ def open_text(path: Path) -> Iterator[Any]:
         yield raw if decompress is None else decompress(raw, "rb")
 
 
-def line_blocks(path: str | os.PathLike[str], progress: Progress | None = None) -> Iterator[Block]:
+def line_blocks(path: str | os.PathLike[str], progress: OnBytesRead | None = None) -> Iterator[Block]:
     """Yield the text of a file in blocks of whole lines, decompressed as its extension says.
 
     A byte order mark is left out, and a last line without an end is given one. A block is valid until the

@@ -21,7 +21,7 @@ from rankwise.selection.path import choose_breakpoint
 from rankwise.solvers.path_settings import PathSettings, checked_settings
 from rankwise.solvers.path_solutions import PathSolutions
 from rankwise.solvers.spaces import KernelSpace
-from rankwise.solvers.svm_path import Progress
+from rankwise.solvers.svm_path import OnEvent
 from rankwise.types import Floats, Matrix
 from rankwise.validation import check_number, check_preferences, check_problem, check_rows
 
@@ -127,7 +127,7 @@ class RankSVMPath(KernelRanker):
         qid: ArrayLike | Iterable[Hashable] | None = None,
         sample_weight: ArrayLike | None = None,
         *,
-        on_event: Progress | None = None,
+        on_event: OnEvent | None = None,
     ) -> Self:
         """Follow the path of all solutions.
 
@@ -141,7 +141,7 @@ class RankSVMPath(KernelRanker):
         return self._follow(space, graph, settings, on_event, qid is not None)
 
     def fit_preferences(
-        self, X: Any, pairs: Any, *, weight: ArrayLike | None = None, on_event: Progress | None = None
+        self, X: Any, pairs: Any, *, weight: ArrayLike | None = None, on_event: OnEvent | None = None
     ) -> Self:
         """Follow the path for explicit pairs (better row, worse row); see `fit`."""
         rows, checked = check_preferences(self, X, pairs, None, weight)
@@ -191,7 +191,7 @@ class RankSVMPath(KernelRanker):
         space: KernelSpace,
         graph: PreferenceGraph,
         settings: PathSettings,
-        on_event: Progress | None,
+        on_event: OnEvent | None,
         fitted_with_qid: bool,
     ) -> Self:
         path = settings.follow(space.kernel_matrix, graph, on_event)

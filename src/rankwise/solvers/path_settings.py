@@ -15,7 +15,7 @@ from rankwise.preferences.graphs import (
     reduced_graph,
 )
 from rankwise.preferences.queries import Queries
-from rankwise.solvers.svm_path import Progress, SVMPath, ranking_svm_path
+from rankwise.solvers.svm_path import OnEvent, SVMPath, ranking_svm_path
 from rankwise.threads import resolve_threads
 from rankwise.types import Floats, Weighting
 from rankwise.validation import check_callable, check_choice, check_count, check_number
@@ -68,7 +68,7 @@ class PathSettings:
             queries, y, weighting=self.weighting, row_weight=row_weight, representative=chosen
         )
 
-    def follow(self, K: Floats, graph: PreferenceGraph, on_event: Progress | None) -> SVMPath:
+    def follow(self, K: Floats, graph: PreferenceGraph, on_event: OnEvent | None) -> SVMPath:
         """The path for these pairs."""
         return ranking_svm_path(
             K,

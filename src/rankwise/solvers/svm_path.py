@@ -17,7 +17,7 @@ from rankwise.types import Floats, Ints
 
 # Called now and then with the part of the path behind (0 to 1, by log λ), the number of events so far and the
 # number of free pairs.
-Progress: TypeAlias = Callable[[float, int, int], None]
+OnEvent: TypeAlias = Callable[[float, int, int], None]
 
 # A first breakpoint below this share of its bound is zero but for rounding.
 NOTHING = 1e-14
@@ -72,7 +72,7 @@ def ranking_svm_path(
     max_events: int | None = None,
     tolerance: float = 1e-7,
     n_threads: int = 1,
-    on_event: Progress | None = None,
+    on_event: OnEvent | None = None,
 ) -> SVMPath:
     """Follow the minimizers of ``Σ_p w_p max(0, 1 − (f_better − f_worse)) + (λ/2)‖f‖²`` as λ falls.
 
@@ -89,7 +89,7 @@ def ranking_svm_path(
     tolerance : float
         The path stops when a violation of the optimality conditions cannot be kept below this.
     on_event : callable, optional
-        See `Progress`. A KeyboardInterrupt, in it or between two calls, ends the path where it is.
+        See `OnEvent`. A KeyboardInterrupt, in it or between two calls, ends the path where it is.
 
     Returns
     -------
