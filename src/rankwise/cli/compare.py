@@ -32,13 +32,13 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Compare score files or models on judged rows, with tests over queries."""
-    from rankwise.cli.inputs import Reading, choose_measures, read_judged
+    from rankwise.cli.inputs import ReadOptions, choose_measures, read_judged
     from rankwise.metrics import compare
     from rankwise.metrics.comparison import TEST_HEADER
 
     if len(set(scores)) < max(len(scores), 2):
         raise ParameterError("Name two or more different score files or models to compare.")
-    how = Reading(label, qid, doc, zero_based)
+    how = ReadOptions(label, qid, doc, zero_based)
     # A table has room for short names only; JSON keeps the paths as given.
     short = not json and len({path.stem for path in scores}) == len(scores)
     judged = [(path.stem if short else str(path), *read_judged(data, how, path)) for path in scores]

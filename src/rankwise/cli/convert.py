@@ -36,7 +36,7 @@ def run(
     """Convert data, for example text to a memory-mapped store; text is streamed there in bounded memory."""
     import rankwise
     from rankwise.cli.inputs import (
-        Reading,
+        ReadOptions,
         check_output,
         check_place,
         is_table,
@@ -64,6 +64,6 @@ def run(
                 progress=lambda done, total: advance(done / max(total, 1)),
             )
         return
-    rows = read_data(data, Reading(label, qid, doc, zero_based, scale), features=split_list(features))
+    rows = read_data(data, ReadOptions(label, qid, doc, zero_based, scale), features=split_list(features))
     with progress(f"Writing {out.name}"):
         (rankwise.save_store if to_store else rankwise.save_letor)(rows, out)

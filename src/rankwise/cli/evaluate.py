@@ -30,11 +30,11 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Measure scores, or a model, against judged rows."""
-    from rankwise.cli.inputs import Reading, choose_measures, read_judged
+    from rankwise.cli.inputs import ReadOptions, choose_measures, read_judged
     from rankwise.metrics import evaluate
     from rankwise.metrics.evaluation import SUMMARY_HEADER
 
-    rows, values = read_judged(data, Reading(label, qid, doc, zero_based), scores)
+    rows, values = read_judged(data, ReadOptions(label, qid, doc, zero_based), scores)
     chosen = choose_measures(measures, rows, preset)
     result = evaluate(rows.y, values, rows.queries, chosen, docs=rows.docs)
     if json:

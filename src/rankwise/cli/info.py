@@ -12,7 +12,7 @@ from rankwise.cli.screen import SHOWN_ENTRIES, show_facts, show_json
 from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
-    from rankwise.cli.inputs import Reading
+    from rankwise.cli.inputs import ReadOptions
 
 
 def run(
@@ -29,7 +29,7 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Describe this build of rankwise (for bug reports), a model or a data set."""
-    from rankwise.cli.inputs import Reading, is_model
+    from rankwise.cli.inputs import ReadOptions, is_model
 
     if verify:
         _verify(path)
@@ -38,7 +38,7 @@ def run(
     elif is_model(path):
         facts = _model(path)
     else:
-        facts = _data(path, Reading(label, qid, doc, zero_based))
+        facts = _data(path, ReadOptions(label, qid, doc, zero_based))
     if json:
         show_json(facts)
         return
@@ -109,7 +109,7 @@ def _weights(model: Any) -> dict[str, Any]:
     }
 
 
-def _data(path: Path, how: Reading) -> dict[str, Any]:
+def _data(path: Path, how: ReadOptions) -> dict[str, Any]:
     import numpy as np
 
     from rankwise.cli.inputs import read_data

@@ -24,7 +24,7 @@ MAX_GRADE = 30
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadOptions:
     """How to read data: the columns of tables, how text counts its features, and whether to scale them."""
 
     label: str | None = "label"
@@ -35,7 +35,7 @@ class Reading:
 
 
 def read_data(
-    path: Path, how: Reading, *, features: Sequence[str] | None = None, n_features: int | None = None
+    path: Path, how: ReadOptions, *, features: Sequence[str] | None = None, n_features: int | None = None
 ) -> RankingData:
     """Read text, a table or a store, told apart by its name.
 
@@ -91,14 +91,14 @@ def _grouped(data: RankingData, path: Path, beside: Path) -> RankingData:
     return replace(data, qid=qid, queries=group_rows(qid, data.n_rows))
 
 
-def read_like(path: Path, how: Reading, model: Any) -> RankingData:
+def read_like(path: Path, how: ReadOptions, model: Any) -> RankingData:
     """Read data with the features that a fitted model knows."""
     names = getattr(model, "feature_names_in_", None)
     chosen = None if names is None else names.tolist()
     return read_data(path, how, features=chosen, n_features=model.n_features_in_)
 
 
-def read_more(path: Path, how: Reading, training: RankingData) -> RankingData:
+def read_more(path: Path, how: ReadOptions, training: RankingData) -> RankingData:
     """Read data with the features of the training data, scaled as they are."""
     names, width = training.feature_names, training.n_features
     data = read_data(path, how, features=names, n_features=width)
@@ -215,7 +215,7 @@ def read_scores(path: Path, n_rows: int) -> Floats:
     return scores
 
 
-def read_judged(data: Path, how: Reading, scores: Path) -> tuple[RankingData, Floats]:
+def read_judged(data: Path, how: ReadOptions, scores: Path) -> tuple[RankingData, Floats]:
     """Judged rows, and their scores from a file or from a model."""
     if is_model(scores):
         model = load_model(scores)

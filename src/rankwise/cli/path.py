@@ -60,7 +60,7 @@ def run(
 ) -> None:
     """Follow kernel RankSVM along all regularizations and choose the best on validation rows."""
     from rankwise.cli.inputs import (
-        Reading,
+        ReadOptions,
         check_model_output,
         check_output,
         read_data,
@@ -77,7 +77,7 @@ def run(
         check_output(plot)
         _check_plot(plot)
     get_measure(measure)
-    how = Reading(label, qid, doc, zero_based, scale)
+    how = ReadOptions(label, qid, doc, zero_based, scale)
     training = read_data(data, how, features=split_list(features))
     judged = training if validation is None else read_more(validation, how, training)
     given = {"kernel": kernel, "gamma": gamma, "graph": graph, "weighting": weighting}

@@ -61,7 +61,7 @@ def run(
 
     With --pairs, the choice and the model rest on the preferences alone, not on labels.
     """
-    from rankwise.cli.inputs import Reading, check_model_output, split_list
+    from rankwise.cli.inputs import ReadOptions, check_model_output, split_list
 
     check_model_output(model)
     if pairs is not None and validation is not None:
@@ -77,7 +77,9 @@ def run(
         "basis": basis,
     }
     ranker = make_learner(SELECTORS, learner, given, settings or [])
-    parts = read_parts(data, validation, Reading(label, qid, doc, zero_based, scale), split_list(features))
+    parts = read_parts(
+        data, validation, ReadOptions(label, qid, doc, zero_based, scale), split_list(features)
+    )
     start = time.perf_counter()
     if pairs is None:
         fit(ranker, parts["training"], parts.get("validation"))

@@ -17,7 +17,7 @@ from rankwise.cli.screen import progress, show_json, show_table
 from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
-    from rankwise.cli.inputs import Reading
+    from rankwise.cli.inputs import ReadOptions
     from rankwise.data.ranking import RankingData
     from rankwise.metrics import Measure
     from rankwise.rendering import Cell
@@ -83,7 +83,7 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Train a ranker on judged rows and write it to a model file."""
-    from rankwise.cli.inputs import Reading, check_model_output, choose_measures, split_list
+    from rankwise.cli.inputs import ReadOptions, check_model_output, choose_measures, split_list
     from rankwise.export.svmrank import save_svmrank
 
     check_model_output(model)
@@ -96,7 +96,7 @@ def run(
         refuse_others(learner, given, settings)
     ranker = make_learner(LEARNERS, "ranksvm" if like_svmrank else learner, given, settings or [])
     c = check_c(c, like_svmrank)
-    how = Reading(label, qid, doc, zero_based, scale)
+    how = ReadOptions(label, qid, doc, zero_based, scale)
     parts = read_parts(data, validation, how, split_list(features))
     wanted = choose_measures(measures, parts["training"], preset)
     if like_svmrank:
@@ -125,7 +125,7 @@ def run(
 
 
 def read_parts(
-    data: Path, validation: Path | None, how: Reading, features: list[str] | None
+    data: Path, validation: Path | None, how: ReadOptions, features: list[str] | None
 ) -> dict[str, RankingData]:
     """Training data, and validation data with the same features if there are any."""
     from rankwise.cli.inputs import read_data, read_more
