@@ -16,10 +16,10 @@ namespace {
 
 // A NumPy array that owns what was grown.
 template <class T>
-nb::object as_array(Growing<T>& grown) {
+nb::object as_array(GrowingArray<T>& grown) {
     grown.shrink();
-    auto* const kept = new Growing<T>(std::move(grown));
-    nb::capsule owner(kept, [](void* array) noexcept { delete static_cast<Growing<T>*>(array); });
+    auto* const kept = new GrowingArray<T>(std::move(grown));
+    nb::capsule owner(kept, [](void* array) noexcept { delete static_cast<GrowingArray<T>*>(array); });
     return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(),
                                                            {static_cast<std::size_t>(kept->size())}, owner));
 }

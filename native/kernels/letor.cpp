@@ -152,9 +152,9 @@ void LetorReader::copy_entries(const std::vector<Chunk>& chunks, int n_threads) 
         starts.push_back(total - before);
         total += chunk.n_entries;
     }
-    if (auto* narrow = std::get_if<Growing<std::int32_t>>(&rows_.indices);
+    if (auto* narrow = std::get_if<GrowingArray<std::int32_t>>(&rows_.indices);
         narrow != nullptr && (highest_ > max_32 || total > max_32)) {
-        Growing<std::int64_t> wide;
+        GrowingArray<std::int64_t> wide;
         copy_cast(narrow->data(), before, wide.extend(before));
         rows_.indices = std::move(wide);
     }
@@ -194,7 +194,7 @@ std::optional<LineError> LetorReader::feed(const char* text, std::int64_t size, 
 
 LetorRows LetorReader::take() {
     LetorRows fresh;
-    if (single_precision_) fresh.values = Growing<float>();
+    if (single_precision_) fresh.values = GrowingArray<float>();
     LetorRows taken = std::exchange(rows_, std::move(fresh));
     const std::int64_t n_rows = taken.labels.size();
     if (!taken.docs.empty()) taken.docs.fill(n_rows);

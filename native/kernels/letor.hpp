@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "kernels/growing.hpp"
+#include "kernels/growing_array.hpp"
 #include "kernels/letor_line.hpp"
 
 namespace rankwise {
@@ -51,11 +51,11 @@ class TextColumn {
 // Rows in CSR form: row i holds the entries row_ends[i - 1] .. row_ends[i]. Indices stay 32-bit while every
 // index and the number of entries fit.
 struct LetorRows {
-    Growing<double> labels;
-    Growing<std::int64_t> queries;  // numbered by first appearance; empty if the text has no qid
-    Growing<std::int64_t> row_ends;
-    std::variant<Growing<std::int32_t>, Growing<std::int64_t>> indices;
-    std::variant<Growing<double>, Growing<float>> values;
+    GrowingArray<double> labels;
+    GrowingArray<std::int64_t> queries;  // numbered by first appearance; empty if the text has no qid
+    GrowingArray<std::int64_t> row_ends;
+    std::variant<GrowingArray<std::int32_t>, GrowingArray<std::int64_t>> indices;
+    std::variant<GrowingArray<double>, GrowingArray<float>> values;
     TextColumn docs;
     TextColumn comments;
 };
@@ -95,8 +95,8 @@ class LetorReader {
     std::int64_t lowest_ = INT64_MAX;
     std::int64_t highest_ = -1;
     // Entries of the block being read; the chunk that starts at character c writes from element c / 4.
-    Growing<std::int64_t> block_indices_;
-    Growing<double> block_values_;
+    GrowingArray<std::int64_t> block_indices_;
+    GrowingArray<double> block_values_;
 };
 
 }  // namespace rankwise

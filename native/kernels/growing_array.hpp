@@ -61,7 +61,7 @@ class Pages {
 
 // For trivial types. Unlike those of std::vector, new elements are not set.
 template <class T>
-class Growing {
+class GrowingArray {
   public:
     std::int64_t size() const { return size_; }
     T* data() { return static_cast<T*>(pages_.start()); }
