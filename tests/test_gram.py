@@ -37,7 +37,7 @@ def test_system_equals_explicit_pairs(rows, monkeypatch, block_bytes, ties, weig
     by_sparse_products = storage == "by sparse products"
     if by_sparse_products:
         storage = sparse.csr_array
-        monkeypatch.setattr(gram, "SPARSE_COST", 0.0)
+        monkeypatch.setattr(gram, "SPARSE_GRAM_COST", 0.0)
     given = storage(X)
     exact = np.asarray(given.toarray() if sparse.issparse(given) else given, dtype=float)
     centred = exact - exact.mean(axis=0)

@@ -17,8 +17,8 @@ from rankwise.preferences.differences import Differences, QueryDifferences
 from rankwise.preferences.pairs import MatrixDifferences, PairDifferences, StackedDifferences
 from rankwise.types import Floats, Matrix
 
-# What one multiply-add of a sparse product costs, measured in those of a dense one.
-SPARSE_COST = 400.0
+# What one multiply-add of a sparse Gram matrix costs, measured in those of a dense one.
+SPARSE_GRAM_COST = 400.0
 
 
 def difference_system(X: Matrix, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
@@ -34,7 +34,7 @@ def difference_system(X: Matrix, differences: Differences, target: Floats) -> tu
 
 def _is_cheaper_sparse(X: Any) -> bool:
     products = float((np.diff(X.indptr).astype(np.float64) ** 2).sum())
-    return SPARSE_COST * products < float(X.shape[0]) * float(X.shape[1]) ** 2
+    return SPARSE_GRAM_COST * products < float(X.shape[0]) * float(X.shape[1]) ** 2
 
 
 def difference_factor(X: Matrix, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
