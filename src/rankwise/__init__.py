@@ -37,7 +37,7 @@ _HOME = {
     "load_model": "rankwise.persist.models",
     "load_pairs": "rankwise.data.pair_files",
     "make_click_log": "rankwise.data.clicks",
-    "make_search_data": "rankwise.data.search",
+    "make_search_data": "rankwise.data.simulated_search",
     "pairs_from_clicks": "rankwise.data.clicks",
     "qid_from_group_sizes": "rankwise.preferences.queries",
     "load_table": "rankwise.data.tables",

@@ -37,11 +37,11 @@ def run(
     import rankwise
     from rankwise.cli.inputs import (
         ReadOptions,
+        check_destination,
         check_output,
-        check_place,
+        find_group_sizes,
         is_table,
         read_data,
-        sizes_beside,
         split_list,
     )
     from rankwise.data.text import COMPRESSED
@@ -53,8 +53,8 @@ def run(
             f"{out}: the name of what to write must end in .store or, for LETOR text, in one of "
             f"{', '.join(TEXT)}, plain or followed by one of {', '.join(COMPRESSED)}."
         )
-    (check_place if to_store else check_output)(out, data)
-    streams = not (scale or data.is_dir() or is_table(data) or sizes_beside(data))
+    (check_destination if to_store else check_output)(out, data)
+    streams = not (scale or data.is_dir() or is_table(data) or find_group_sizes(data))
     if to_store and streams:
         with progress(f"Converting {data.name}") as advance:
             rankwise.convert_letor(

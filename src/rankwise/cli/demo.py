@@ -52,7 +52,7 @@ def run(
 
     out.mkdir(parents=True, exist_ok=True)
     with progress("Training three rankers"):
-        experiment = conduct(random_state)
+        experiment = run_experiment(random_state)
     experiment.model.save(out / "model.safetensors")
     write_per_query(out / "per_query.csv", experiment)
     write_report(out / "report.html", experiment)
@@ -74,7 +74,7 @@ def run(
     )
 
 
-def conduct(random_state: int) -> Experiment:
+def run_experiment(random_state: int) -> Experiment:
     """Learn on some queries, choose alpha on others, compare on the rest."""
     from sklearn.linear_model import Ridge
 

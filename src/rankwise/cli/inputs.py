@@ -59,7 +59,7 @@ def read_data(
                 n_features=n_features,
                 progress=lambda done, total: advance(done / max(total, 1)),
             )
-            beside = sizes_beside(path)
+            beside = find_group_sizes(path)
             if data.qid is None and beside is not None:
                 data = _grouped(data, path, beside)
     if how.scale and data.qid is None:
@@ -67,7 +67,7 @@ def read_data(
     return data.scale_per_query() if how.scale else data
 
 
-def sizes_beside(path: Path) -> Path | None:
+def find_group_sizes(path: Path) -> Path | None:
     """The sizes of queries beside a file of text: ``.query`` for LightGBM, ``.group`` for XGBoost."""
     return next(filter(Path.is_file, (Path(f"{path}{ending}") for ending in (".query", ".group"))), None)
 
@@ -91,14 +91,14 @@ def _grouped(data: RankingData, path: Path, beside: Path) -> RankingData:
     return replace(data, qid=qid, queries=group_rows(qid, data.n_rows))
 
 
-def read_like(path: Path, how: ReadOptions, model: Any) -> RankingData:
+def read_for_model(path: Path, how: ReadOptions, model: Any) -> RankingData:
     """Read data with the features that a fitted model knows."""
     names = getattr(model, "feature_names_in_", None)
     chosen = None if names is None else names.tolist()
     return read_data(path, how, features=chosen, n_features=model.n_features_in_)
 
 
-def read_more(path: Path, how: ReadOptions, training: RankingData) -> RankingData:
+def read_matching(path: Path, how: ReadOptions, training: RankingData) -> RankingData:
     """Read data with the features of the training data, scaled as they are."""
     names, width = training.feature_names, training.n_features
     data = read_data(path, how, features=names, n_features=width)
@@ -126,16 +126,16 @@ def load_model(path: Path) -> Any:
 
 def is_model(path: Path) -> bool:
     """Whether a file is named or starts like safetensors (a JSON header after its size), or is SVMrank's."""
-    return path.suffix == ".safetensors" or _start(path, 9)[8:] == b"{" or is_svmrank(path)
+    return path.suffix == ".safetensors" or _first_bytes(path, 9)[8:] == b"{" or is_svmrank(path)
 
 
 def is_svmrank(path: Path) -> bool:
     from rankwise.export.svmrank import MAGIC
 
-    return _start(path, len(MAGIC)) == MAGIC.encode()
+    return _first_bytes(path, len(MAGIC)) == MAGIC.encode()
 
 
-def _start(path: Path, n_bytes: int) -> bytes:
+def _first_bytes(path: Path, n_bytes: int) -> bytes:
     """The first bytes of a file; none of a pipe, from which they could not be read again."""
     if not path.is_file():
         return b""
@@ -219,7 +219,7 @@ def read_judged(data: Path, how: ReadOptions, scores: Path) -> tuple[RankingData
     """Judged rows, and their scores from a file or from a model."""
     if is_model(scores):
         model = load_model(scores)
-        rows = read_like(data, how, model)
+        rows = read_for_model(data, how, model)
         return rows, predict_scores(model, rows)
     if is_table(data) and how.label:
         from rankwise.data.tables import read_judgments
@@ -252,7 +252,7 @@ def check_output(path: Path, *inputs: Path) -> None:
     """Refuse a file that cannot be written before hours of work, not after them."""
     if path.is_dir():
         raise ParameterError(f"{path} is a folder; name a file to write.")
-    check_place(path, *inputs)
+    check_destination(path, *inputs)
 
 
 def check_model_output(path: Path) -> None:
@@ -262,7 +262,7 @@ def check_model_output(path: Path) -> None:
         raise ParameterError(f"{path} exists and is no model, so it is left alone; choose another name.")
 
 
-def check_place(path: Path, *inputs: Path) -> None:
+def check_destination(path: Path, *inputs: Path) -> None:
     """Refuse a place in a folder that does not exist, and one that the command reads."""
     if not path.absolute().parent.is_dir():
         raise ParameterError(f"{path}: the folder {path.parent} does not exist.")

@@ -64,7 +64,7 @@ def run(
         check_model_output,
         check_output,
         read_data,
-        read_more,
+        read_matching,
         split_list,
     )
     from rankwise.cli.learners import make_learner
@@ -79,7 +79,7 @@ def run(
     get_measure(measure)
     how = ReadOptions(label, qid, doc, zero_based, scale)
     training = read_data(data, how, features=split_list(features))
-    judged = training if validation is None else read_more(validation, how, training)
+    judged = training if validation is None else read_matching(validation, how, training)
     given = {"kernel": kernel, "gamma": gamma, "graph": graph, "weighting": weighting}
     given |= {"alpha_min": alpha_min, "max_events": max_events}
     ranker = make_learner({"path": "RankSVMPath"}, "path", given, settings or [])
@@ -115,7 +115,7 @@ def _report(ranker: RankSVMPath, column: str, seconds: float, json: bool) -> Non
             }
         )
         return
-    shown = _spread(ranker)
+    shown = _evenly_spaced(ranker)
     rows = [
         (
             f"{ranker.alphas_[t]:.4g}{' *' if ranker.alphas_[t] == ranker.alpha_ else ''}",
@@ -131,7 +131,7 @@ def _report(ranker: RankSVMPath, column: str, seconds: float, json: bool) -> Non
     show_table("Path", ["alpha", "on margin", column], rows, note)
 
 
-def _spread(ranker: RankSVMPath) -> list[int]:
+def _evenly_spaced(ranker: RankSVMPath) -> list[int]:
     """A few breakpoints evenly spread by log alpha, the chosen one among them."""
     import numpy as np
 

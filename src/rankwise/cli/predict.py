@@ -40,14 +40,14 @@ def run(
     threads: options.Threads = None,
 ) -> None:
     """Score rows with a model: one score per line, in the order of the data."""
-    from rankwise.cli.inputs import ReadOptions, check_output, load_model, predict_scores, read_like
+    from rankwise.cli.inputs import ReadOptions, check_output, load_model, predict_scores, read_for_model
 
     if out is not None:
         check_output(out, data, model)
     ranker = load_model(model)
     by_query = trec or getattr(ranker, "scaled_per_query_", False)
     how = ReadOptions(label, qid or ("qid" if by_query else None), doc, zero_based)
-    rows = read_like(data, how, ranker)
+    rows = read_for_model(data, how, ranker)
     scores = predict_scores(ranker, rows)
     with _writing(out) as file:
         if trec:

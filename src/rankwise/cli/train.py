@@ -128,12 +128,12 @@ def read_parts(
     data: Path, validation: Path | None, how: ReadOptions, features: list[str] | None
 ) -> dict[str, RankingData]:
     """Training data, and validation data with the same features if there are any."""
-    from rankwise.cli.inputs import read_data, read_more
+    from rankwise.cli.inputs import read_data, read_matching
 
     training = read_data(data, how, features=features)
     if validation is None:
         return {"training": training}
-    return {"training": training, "validation": read_more(validation, how, training)}
+    return {"training": training, "validation": read_matching(validation, how, training)}
 
 
 def fit(ranker: Any, data: RankingData, validation: RankingData | None = None) -> None:

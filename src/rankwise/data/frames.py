@@ -24,11 +24,11 @@ class Columns:
     feature_names: tuple[str, ...]
 
 
-def take_apart(
+def split_columns(
     frame: Any, *, label: str | None, qid: str | None, features: Sequence[str] | None, doc: str | None
 ) -> Columns:
     """Turn the columns of a pandas, polars or pyarrow table into arrays (see `RankingData.from_frame`)."""
-    table, names = _narwhal(frame)
+    table, names = _as_narwhals(frame)
     reserved = [name for name in (label, qid, doc) if name is not None]
     chosen = _chosen(names, reserved, features)
     _check_present(names, [*reserved, *chosen])
@@ -41,11 +41,11 @@ def take_apart(
     )
 
 
-def take_judgments(
+def judgment_columns(
     frame: Any, *, label: str, qid: str | None, doc: str | None
 ) -> tuple[AnyArray, AnyArray | None, AnyArray | None]:
     """The labels of rows, of their queries and of their documents; other columns may hold anything."""
-    table, names = _narwhal(frame)
+    table, names = _as_narwhals(frame)
     _check_present(names, [name for name in (label, qid, doc) if name is not None])
     return (
         _numbers(table, label),
@@ -54,7 +54,7 @@ def take_judgments(
     )
 
 
-def _narwhal(frame: Any) -> tuple[Any, list[str]]:
+def _as_narwhals(frame: Any) -> tuple[Any, list[str]]:
     import narwhals as nw
 
     try:

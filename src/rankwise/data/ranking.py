@@ -123,9 +123,9 @@ class RankingData:
         doc : str, optional
             The column of document labels.
         """
-        from rankwise.data.frames import take_apart
+        from rankwise.data.frames import split_columns
 
-        columns = take_apart(df, label=label, qid=qid, features=features, doc=doc)
+        columns = split_columns(df, label=label, qid=qid, features=features, doc=doc)
         return cls.from_arrays(columns.X, columns.y, columns.qid, columns.docs, columns.feature_names)
 
     @property

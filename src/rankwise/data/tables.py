@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.data.frames import take_judgments
+from rankwise.data.frames import judgment_columns
 from rankwise.data.ranking import RankingData
 from rankwise.errors import DataError, FileFormatError, MissingExtraError, ParameterError
 
@@ -75,7 +75,7 @@ def read_judgments(path: Path, *, label: str, qid: str | None, doc: str | None) 
     labels = [name for name in (qid, doc) if name is not None]
     table = _read(path, [label, *labels], labels)
     try:
-        y, queries, docs = take_judgments(table, label=label, qid=qid, doc=doc)
+        y, queries, docs = judgment_columns(table, label=label, qid=qid, doc=doc)
         return RankingData.from_arrays(np.zeros((len(y), 1)), y, queries, docs)
     except DataError as error:
         raise FileFormatError(path, str(error)) from error

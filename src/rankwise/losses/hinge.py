@@ -227,7 +227,7 @@ class PairHinge:
     def value(self, scores: Floats) -> HingeValue:
         active = np.where(self._slack(scores) > 0.0, self._share, 0.0)
         offset = float(active @ self._pairs.magnitude)
-        gradient = self._spread(-active)
+        gradient = self._signed_per_row(-active)
         return HingeValue(offset + float(gradient @ scores), gradient, offset)
 
     def squared_value(self, scores: Floats) -> SquaredHingeValue:
@@ -236,9 +236,9 @@ class PairHinge:
         better, worse = self._pairs.better, self._pairs.worse
         return SquaredHingeValue(
             float(active @ slack**2),
-            self._spread(-2.0 * active * slack),
+            self._signed_per_row(-2.0 * active * slack),
             float(active.sum()),
-            lambda v: self._spread(2.0 * active * (v[better] - v[worse])),
+            lambda v: self._signed_per_row(2.0 * active * (v[better] - v[worse])),
         )
 
     def margin_density(self, scores: Floats) -> Floats:
@@ -253,7 +253,7 @@ class PairHinge:
         both = np.concatenate([self._pairs.better, self._pairs.worse])
         return np.asarray(np.bincount(both, np.tile(per_pair, 2), self._n_rows), dtype=np.float64)
 
-    def _spread(self, per_pair: Floats) -> Floats:
+    def _signed_per_row(self, per_pair: Floats) -> Floats:
         """Add each pair's number to its better row and take it from its worse row."""
         better, worse = self._pairs.better, self._pairs.worse
         total = np.bincount(better, per_pair, self._n_rows) - np.bincount(worse, per_pair, self._n_rows)

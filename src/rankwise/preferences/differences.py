@@ -100,9 +100,9 @@ class QueryDifferences:
             pair_sum = self._query_sum * (self._query_sum - 1) / 2
         self.pair_sum = pair_sum
         self.query_weight = _query_weights(weighting, queries, self._query_sum, pair_sum)
-        scale = np.sqrt(weight * self._spread_queries(self.query_weight))
-        self._between = scale * np.sqrt(self._spread_queries(self._query_sum))
-        self._within = scale * np.sqrt(self._spread_levels(others)) if drop else None
+        scale = np.sqrt(weight * self._per_row_of_query(self.query_weight))
+        self._between = scale * np.sqrt(self._per_row_of_query(self._query_sum))
+        self._within = scale * np.sqrt(self._per_row_of_level(others)) if drop else None
 
     @property
     def n_rows(self) -> int:
@@ -141,7 +141,7 @@ class QueryDifferences:
 
         Each term is (sign, offsets of its segments, a), a holding one value a row.
         """
-        share = np.sqrt(self._spread_queries(self.query_weight)) * self.row_weight
+        share = np.sqrt(self._per_row_of_query(self.query_weight)) * self.row_weight
         queries = (-1.0, self.queries.offsets, share)
         if self.level_offsets is None or self._within is None:
             return self._between**2, [queries]
@@ -149,11 +149,13 @@ class QueryDifferences:
 
     def adjoint(self, differences: Floats) -> Floats:
         between = _scaled(self._between, differences)
-        query_part = self._spread_queries(self._share(between, self.queries.offsets, self._query_sum))
+        query_part = self._per_row_of_query(self._share(between, self.queries.offsets, self._query_sum))
         if self.level_offsets is None or self._within is None:
             return restored(between - _scaled(self.row_weight, query_part), self.order)
         within = _scaled(self._within, differences)
-        level_part = self._spread_levels(self._share(between - within, self.level_offsets, self._level_sum))
+        level_part = self._per_row_of_level(
+            self._share(between - within, self.level_offsets, self._level_sum)
+        )
         return restored(within + _scaled(self.row_weight, level_part - query_part), self.order)
 
     def laplacian(self, rows: Floats) -> Floats:
@@ -177,10 +179,10 @@ class QueryDifferences:
         inverse = np.divide(1.0, weight_sum, out=np.zeros_like(weight_sum), where=weight_sum > 0)
         return _scaled(inverse, np.add.reduceat(v, offsets[:-1], axis=0))
 
-    def _spread_queries(self, per_query: Floats) -> Floats:
+    def _per_row_of_query(self, per_query: Floats) -> Floats:
         return np.repeat(per_query, self.queries.sizes, axis=0)
 
-    def _spread_levels(self, per_level: Floats) -> Floats:
+    def _per_row_of_level(self, per_level: Floats) -> Floats:
         assert self.level_offsets is not None
         return np.repeat(per_level, np.diff(self.level_offsets), axis=0)
 

@@ -20,9 +20,9 @@ from rankwise.types import Floats, Ints
 OnEvent: TypeAlias = Callable[[float, int, int], None]
 
 # A first breakpoint below this share of its bound is zero but for rounding.
-NOTHING = 1e-14
+NEGLIGIBLE = 1e-14
 # Such bounds leave doubles room for squares, and for a path that goes far down.
-COMPUTABLE = (1e-150, 1e150)
+SAFE_RANGE = (1e-150, 1e150)
 # Events between two calls of `on_event`, and between two looks for an interrupt.
 EVENTS_PER_REPORT = 256
 
@@ -104,11 +104,11 @@ def ranking_svm_path(
     """
     largest = float(K.diagonal().max())
     bound = float(graph.weight.sum()) * largest
-    if largest > 0.0 and not COMPUTABLE[0] < bound < COMPUTABLE[1]:
+    if largest > 0.0 and not SAFE_RANGE[0] < bound < SAFE_RANGE[1]:
         raise DataError(f"Kernel values up to {largest:.1e} are out of range: scale the features.")
     walk = _native.PathWalk(_centred(K), *graph.ends, graph.weight, n_threads)
     first = walk.level
-    if first <= NOTHING * bound:
+    if first <= NEGLIGIBLE * bound:
         raise DataError("There is nothing to learn: the pairs' differences cancel out in the kernel's space.")
     floor = reach * first if min_alpha is None else min(first, min_alpha * graph.level_per_alpha)
     limit = -1 if max_events is None else max_events
