@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "kernels/query_chunks.hpp"
+#include "kernels/each_query.hpp"
 
 namespace rankwise {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/query_chunks.hpp"
+#include "kernels/each_query.hpp"
 
 namespace rankwise {
 namespace {

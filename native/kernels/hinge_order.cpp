@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/each_query.hpp"
 #include "kernels/hinge.hpp"
 #include "kernels/parallel.hpp"
-#include "kernels/query_tasks.hpp"
 
 namespace rankwise {
 namespace {
@@ -161,25 +161,14 @@ void order_query(const double* scores, std::int64_t n, ScoreOrder out, Workspace
 
 void order_scores(const std::int64_t* offsets, std::int64_t n_queries, const double* scores, ScoreOrder out,
                   int n_threads) {
-    const auto order = [&](std::int64_t q, Workspace& room, int threads) {
-        const std::int64_t start = offsets[q];
-        order_query(scores + start, offsets[q + 1] - start, {out.row + start, out.score + start}, room,
-                    threads);
-    };
-    std::vector<QueryTask> small;
-    Workspace room;
-    for (const QueryTask& task : query_tasks(offsets, n_queries, 1)) {
-        if (offsets[task.last] - offsets[task.first] > kRowsPerPart) {
-            order(task.first, room, n_threads);
-        } else {
-            small.push_back(task);
-        }
-    }
-    for_each_chunk(static_cast<std::int64_t>(small.size()), n_threads, [&](std::int64_t index) {
-        Workspace own;
-        const QueryTask& task = small[static_cast<std::size_t>(index)];
-        for (std::int64_t q = task.first; q < task.last; ++q) order(q, own, 1);
-    });
+    for_each_query<Workspace>(
+        {offsets, n_queries}, n_threads,
+        [&](std::int64_t q, Workspace& room, int threads) {
+            const std::int64_t start = offsets[q];
+            order_query(scores + start, offsets[q + 1] - start, {out.row + start, out.score + start}, room,
+                        threads);
+        },
+        kRowsPerPart);
 }
 
 }  // namespace rankwise

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "kernels/buffer.hpp"
+#include "kernels/each_query.hpp"
 #include "kernels/inversions.hpp"
-#include "kernels/query_chunks.hpp"
 #include "kernels/sorting.hpp"
 
 namespace rankwise {

@@ -1,6 +1,6 @@
 #include "kernels/ranking.hpp"
 
-#include "kernels/query_chunks.hpp"
+#include "kernels/each_query.hpp"
 #include "kernels/sorting.hpp"
 
 namespace rankwise {
