@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from all_pairs import hinge_pairs, pair_hinge
 from rankwise import _native
-from rankwise.losses.hinge import PairHinge, QueryHinge
+from rankwise.losses.hinge import PairHinge, QueryHinge, query_hinge
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import group_rows
 from rankwise.types import Ties, Weighting
+from rankwise.validation import Problem
 
 SCORES = {
     "random": lambda rng, m: rng.normal(size=m) * 2,
@@ -187,3 +188,20 @@ def test_a_plane_is_never_above_the_risk(seed):
     plane = loss.value(f)
     for other in rng.normal(size=(10, m)) * 3:
         assert plane.offset + plane.gradient @ other <= loss.value(other).risk + 1e-12
+
+
+def test_rows_of_weight_zero_take_no_part_and_leave_counts_whole():
+    rng = np.random.default_rng(5)
+    m = 60
+    y, qid, f = rng.integers(0, 4, m).astype(float), rng.integers(0, 5, m), rng.normal(size=m)
+    weight = rng.integers(0, 2, m).astype(float)
+    kept = np.flatnonzero(weight)
+    X = rng.normal(size=(m, 3))
+    loss = query_hinge(Problem(X, y, group_rows(qid, m), weight), Weighting.QUERY)
+    alone = query_hinge(Problem(X[kept], y[kept], group_rows(qid[kept], len(kept)), None), Weighting.QUERY)
+    assert loss.n_rows == len(kept)
+    assert loss._row_weight is None  # pairs are counted, not summed
+    here, there = loss.value(loss.arranged(f)), alone.value(alone.arranged(f[kept]))
+    assert here.risk == there.risk
+    np.testing.assert_array_equal(loss.restored(here.gradient)[kept], alone.restored(there.gradient))
+    assert not loss.restored(here.gradient)[weight == 0.0].any()

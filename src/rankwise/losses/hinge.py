@@ -23,7 +23,7 @@ from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import nothing_to_learn, restored
 from rankwise.threads import resolve_threads
-from rankwise.types import Floats, Ties, Weighting
+from rankwise.types import Floats, Ints, Ties, Weighting
 from rankwise.validation import Problem
 
 # How far from its margin, as a share of it, a pair is near.
@@ -54,6 +54,11 @@ class SquaredHingeValue:
 
 class HingeLoss(Protocol):
     """What the solvers ask of a hinge; scores and gradients are in the loss's own row order."""
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows in the loss's own order."""
+        ...
 
     def arranged(self, rows: Floats) -> Floats: ...
 
@@ -86,6 +91,10 @@ class QueryHinge:
     ----------
     differences : QueryDifferences
         Ties dropped; it holds the weights, and its order (by query, then by label) is this loss's own.
+    rows : Ints, optional
+        The caller's numbers of the rows that the differences are of; all of them by default.
+    n_caller_rows : int, optional
+        How many rows the caller has.
     n_threads : int, optional
 
     Notes
@@ -94,7 +103,13 @@ class QueryHinge:
     margin passes over them. Counts are exact integers up to 2⁵³ pairs unless rows are weighted.
     """
 
-    def __init__(self, differences: QueryDifferences, n_threads: int | None = None) -> None:
+    def __init__(
+        self,
+        differences: QueryDifferences,
+        rows: Ints | None = None,
+        n_caller_rows: int | None = None,
+        n_threads: int | None = None,
+    ) -> None:
         levels = differences.level_offsets
         if differences.ties is not Ties.DROP or differences.order is None or levels is None:
             raise ValueError("The hinge compares rows with different labels: differences must drop ties.")
@@ -102,7 +117,8 @@ class QueryHinge:
         if int(queries.sizes.max()) >= 2**31:
             raise DataError("A query may have at most 2^31 - 1 rows.")
         self._offsets = queries.offsets
-        self._order = differences.order
+        self._order = differences.order if rows is None else rows[differences.order]
+        self._n_caller_rows = n_caller_rows
         self._n_threads = resolve_threads(n_threads)
         start = np.repeat(queries.offsets[:-1], queries.sizes)
         self._lower = (np.repeat(levels[:-1], np.diff(levels)) - start).astype(np.int32)
@@ -115,11 +131,15 @@ class QueryHinge:
         share = differences.query_weight / total
         self._share = np.repeat(share, queries.sizes) * weight
 
+    @property
+    def n_rows(self) -> int:
+        return len(self._order)
+
     def arranged(self, rows: Floats) -> Floats:
         return rows[self._order]
 
     def restored(self, rows: Floats) -> Floats:
-        return restored(rows, self._order)
+        return restored(rows, self._order, self._n_caller_rows)
 
     def row_weights(self) -> Floats:
         above, below = _ActivePairs(self, np.zeros(len(self._share))).sums(self._row_weight)
@@ -211,7 +231,7 @@ class PairHinge:
 
     def __init__(self, n_rows: int, pairs: Pairs) -> None:
         weight = pairs.weights()
-        self._n_rows = n_rows
+        self.n_rows = n_rows
         self._pairs = pairs
         self._share = weight / weight.sum()
 
@@ -251,18 +271,21 @@ class PairHinge:
     def _per_row(self, per_pair: Floats) -> Floats:
         """Add each pair's number to both its rows."""
         both = np.concatenate([self._pairs.better, self._pairs.worse])
-        return np.asarray(np.bincount(both, np.tile(per_pair, 2), self._n_rows), dtype=np.float64)
+        return np.asarray(np.bincount(both, np.tile(per_pair, 2), self.n_rows), dtype=np.float64)
 
     def _signed_per_row(self, per_pair: Floats) -> Floats:
         """Add each pair's number to its better row and take it from its worse row."""
         better, worse = self._pairs.better, self._pairs.worse
-        total = np.bincount(better, per_pair, self._n_rows) - np.bincount(worse, per_pair, self._n_rows)
+        total = np.bincount(better, per_pair, self.n_rows) - np.bincount(worse, per_pair, self.n_rows)
         return np.asarray(total, dtype=np.float64)
 
 
 def query_hinge(problem: Problem, weighting: Weighting) -> QueryHinge:
-    """The hinge over the pairs of rows with different labels in a checked problem."""
-    differences = QueryDifferences(
-        problem.queries, problem.y, ties=Ties.DROP, weighting=weighting, row_weight=problem.row_weight
-    )
-    return QueryHinge(differences)
+    """The hinge over pairs of rows with different labels; rows of weight zero take no part and no time."""
+    queries, y, weight = problem.queries, problem.y, problem.row_weight
+    rows = None
+    if weight is not None and not weight.all():
+        rows = np.flatnonzero(weight)
+        queries, y, weight = queries.select(rows), y[rows], weight[rows]
+    differences = QueryDifferences(queries, y, ties=Ties.DROP, weighting=weighting, row_weight=weight)
+    return QueryHinge(differences, rows, None if rows is None else len(problem.y))

@@ -14,8 +14,8 @@ from rankwise.errors import ParameterError
 from rankwise.metrics.evaluation import DEFAULT_MEASURES, plain, prepare_measures
 from rankwise.metrics.measure import Measure, QueryLike
 from rankwise.rendering import Cell, html_table, text_table
-from rankwise.types import Floats
-from rankwise.validation import check_count
+from rankwise.types import Floats, RandomSource
+from rankwise.validation import check_count, check_random_state
 
 TEST_HEADER = ("measure", "a", "b", "a - b", "a better", "b better", "equal", "p Wilcoxon", "p randomization")
 # Sign vectors drawn at a time, a bound on memory rather than a choice with consequences.
@@ -91,7 +91,7 @@ def compare(
     preset: str | None = None,
     docs: ArrayLike | None = None,
     n_permutations: int = 10_000,
-    seed: int = 0,
+    random_state: RandomSource = 0,
     n_threads: int | None = None,
 ) -> Comparison:
     """Compare score vectors of the same rows: means, Wilcoxon and paired randomization tests over queries.
@@ -105,8 +105,8 @@ def compare(
     n_permutations : int
         Random exchanges in the randomization test; if there are no more exchanges than this, all are tried
         and the p-value is exact.
-    seed : int
-        The same seed gives the same p-values.
+    random_state : int, RandomState, Generator or None, default=0
+        The same number gives the same p-values.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def compare(
                     n_worse=int((gained < 0.0).sum()),
                     n_equal=int((gained == 0.0).sum()),
                     p_wilcoxon=wilcoxon_p(difference),
-                    p_randomization=randomization_p(weight * difference, n_permutations, seed),
+                    p_randomization=randomization_p(weight * difference, n_permutations, random_state),
                 )
             )
     return Comparison(means, tuple(tests))
@@ -164,7 +164,7 @@ def wilcoxon_p(difference: Floats) -> float:
     return float(wilcoxon(nonzero).pvalue) if len(nonzero) else 1.0
 
 
-def randomization_p(difference: Floats, n_permutations: int, seed: int) -> float:
+def randomization_p(difference: Floats, n_permutations: int, random_state: RandomSource) -> float:
     """Two-sided paired randomization test of the sum: flip the sign of every difference at random.
 
     Exact over all 2^n sign vectors when there are at most `n_permutations` of them; otherwise
@@ -181,7 +181,7 @@ def randomization_p(difference: Floats, n_permutations: int, seed: int) -> float
     if 2**n <= n_permutations:
         signs = 1.0 - 2.0 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
         return float(np.mean(np.abs(signs @ nonzero) >= extreme))
-    rng = np.random.default_rng(seed)
+    rng = check_random_state("random_state", random_state)
     n_extreme = 0
     for start in range(0, n_permutations, _FLIPS_PER_BLOCK):
         n_draws = min(_FLIPS_PER_BLOCK, n_permutations - start)

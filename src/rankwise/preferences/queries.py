@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -56,12 +56,21 @@ class Queries:
         grouped = np.repeat(np.arange(self.n_queries), self.sizes)
         return self.restored(grouped)
 
+    def select(self, rows: Ints) -> Queries:
+        """The partition of some of the caller's rows."""
+        some = group_rows(self.query_of_row()[rows], len(rows))
+        labels = None if self.labels is None or some.labels is None else self.labels[some.labels]
+        return replace(some, labels=labels)
 
-def restored(ordered: AnyArray, order: Ints | None) -> AnyArray:
-    """Undo ``rows[order]`` for an array; None leaves it as it is (the same object)."""
+
+def restored(ordered: AnyArray, order: Ints | None, n_rows: int | None = None) -> AnyArray:
+    """Undo ``rows[order]`` for an array; None leaves it as it is (the same object).
+
+    If `order` names only some of `n_rows` rows, the others are 0.
+    """
     if order is None:
         return ordered
-    rows = np.empty_like(ordered)
+    rows = np.empty_like(ordered) if n_rows is None else np.zeros(n_rows, dtype=ordered.dtype)
     rows[order] = ordered
     return rows
 

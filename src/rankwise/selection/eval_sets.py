@@ -12,7 +12,6 @@ from rankwise.mapped import is_on_disk
 from rankwise.metrics.measure import Measure, get_measure
 from rankwise.metrics.preferences import contradicted
 from rankwise.preferences.pairs import Pairs
-from rankwise.preferences.queries import group_rows
 from rankwise.solvers.held_out import HeldOut
 from rankwise.types import Bools, Floats, Matrix, RandomSource
 from rankwise.validation import (
@@ -145,6 +144,6 @@ def _rows_of(problem: Problem, rows: Bools) -> Problem:
     return Problem(
         X=problem.X[kept],
         y=problem.y[kept],
-        queries=group_rows(problem.queries.query_of_row()[kept], len(kept)),
+        queries=problem.queries.select(kept),
         row_weight=None if weight is None else weight[kept],
     )

@@ -84,7 +84,7 @@ def minimize_bundle(
     search is that of Franc and Sonnenburg (2009).
     """
     rows = CountedProducts(design, loss)
-    known = Bundle(*design.shape) if known is None else known
+    known = Bundle(loss.n_rows, design.shape[1]) if known is None else known
     planes = known.planes
     best = _Best(rows, alpha, known, start)
     bound, n_iter = planes.bound(alpha), 0

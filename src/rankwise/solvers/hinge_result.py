@@ -126,10 +126,6 @@ class CountedProducts:
         self.design, self.loss = design, loss
         self.n_products = 0
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.design.shape
-
     def scores(self, w: Floats) -> Floats:
         self.n_products += 1
         scores = self.loss.arranged(self.design.scores(w))

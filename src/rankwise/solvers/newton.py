@@ -40,7 +40,7 @@ def minimize_newton(
     """
     rows = CountedProducts(design, loss)
     w = np.zeros(design.shape[1]) if start is None else start
-    scores = rows.scores(w) if w.any() else np.zeros(design.shape[0])
+    scores = rows.scores(w) if w.any() else np.zeros(loss.n_rows)
     value = loss.squared_value(scores)
     objective = value.risk + alpha * float(w @ w)
     n_iter, interrupted = 0, False
@@ -93,7 +93,7 @@ def _newton_direction(
     Conjugate gradients, preconditioned by what the Hessian would be if the active pairs were like any: their
     weight times about four times the features' covariances, or variances where features are many.
     """
-    step, moves = np.zeros_like(gradient), np.zeros(rows.shape[0])
+    step, moves = np.zeros_like(gradient), np.zeros(rows.loss.n_rows)
     residual = -gradient
     target = accuracy**2 * float(residual @ residual)
     direction, previous = np.zeros_like(gradient), np.inf
