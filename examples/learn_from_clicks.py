@@ -1,4 +1,4 @@
-"""Learn from a click log instead of judgments, with and without a correction for the position bias.
+"""Learn from a click log instead of judgments, with and without correcting for position bias.
 
 Run: python examples/learn_from_clicks.py
 """
@@ -10,31 +10,31 @@ train, test = rankwise.make_search_data(n_queries=300, random_state=3).split(0.6
 
 
 def engine(data):
-    """What is in production: text match alone."""
+    """The production ranking: text match only."""
     return (
         data.X[:, data.feature_names.index("title_bm25")] + data.X[:, data.feature_names.index("body_bm25")]
     )
 
 
-# Users saw the engine's rankings, looked mostly at the top, and clicked what they liked of what they saw.
+# Users saw the engine's rankings, looked mostly at the top, and clicked what they liked among what they saw.
 simulated = rankwise.make_click_log(train, engine(train), n_sessions=20_000, random_state=0)
 
-# A log does not say who looked where; that is estimated from rows that were shown in several places.
+# A log does not record where users looked; this is estimated from rows shown at several positions.
 log = rankwise.ClickLog.from_arrays(simulated.session, simulated.row, simulated.position, simulated.clicked)
 print(log)
 for position in (1, 2, 5, 10):
     look = log.propensity[log.position == position][0]
     print(f"  estimated share of users who look at position {position:2d}: {look:.3f}")
 
-# A click says: this row above the others of its page. A click far down the page is rare and counts for more.
+# A click ranks its row above the others on the page. A click far down the page is rare and counts for more.
 corrected = RankRLS(alpha=1.0).fit_preferences(train.X, rankwise.pairs_from_clicks(log))
-alike = rankwise.pairs_from_clicks(log, max_weight=1.0)  # every click counts the same
+alike = rankwise.pairs_from_clicks(log, max_weight=1.0)  # every click counts equally
 biased = RankRLS(alpha=1.0).fit_preferences(train.X, alike)
 
-# Grades, which none of the above has seen, are the judge.
+# Evaluate on grades, which none of the above has seen.
 candidates = {
     "the engine": engine(test),
-    "clicks as they are": biased.predict(test.X),
+    "clicks, uncorrected": biased.predict(test.X),
     "clicks, bias corrected": corrected.predict(test.X),
     "grades": RankRLS(alpha=1.0).fit(train.X, train.y, train.qid).predict(test.X),
 }

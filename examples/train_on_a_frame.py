@@ -1,4 +1,4 @@
-"""Train on a pandas frame, compare with what one would do without learning to rank, and read the model.
+"""Train on a pandas frame, compare with baselines that do not learn to rank, and interpret the model.
 
 Needs pandas. Run: python examples/train_on_a_frame.py
 """
@@ -10,13 +10,13 @@ from sklearn.linear_model import Ridge
 import rankwise
 from rankwise import RankingData, RankRLS
 
-# A judgment list as it often comes: one line per judged document, with the query's name beside it.
+# A typical judgment list: one line per judged document, with the name of its query.
 simulated = rankwise.make_search_data(n_queries=300, random_state=7)
 frame = pd.DataFrame(simulated.X, columns=simulated.feature_names)
 frame["query"] = [f"query {q}" for q in simulated.qid]
 frame["doc"] = simulated.docs
 frame["grade"] = simulated.y
-frame = frame.sample(frac=1.0, random_state=0)  # the order of rows does not matter
+frame = frame.sample(frac=1.0, random_state=0)  # row order does not matter
 
 data = RankingData.from_frame(frame, label="grade", qid="query", doc="doc")
 train, test = data.split(0.6, random_state=1)  # whole queries
@@ -33,7 +33,7 @@ for name, scores in candidates.items():
     means = rankwise.metrics.evaluate(test.y, scores, test.qid, measures=["ndcg@10", "pairwise_error"]).means
     print(f"{name:22s}", *(f"{measure} {mean:.3f}" for measure, mean in means.items()))
 
-# A weight per unit of the feature, times its spread inside queries: what moves the ranking.
+# The weight per unit of a feature, times its spread within queries, tells how much it moves the ranking.
 inside = train.X - pd.DataFrame(train.X).groupby(train.qid).transform("mean").to_numpy()
 effect = pd.Series(model.coef_ * inside.std(axis=0), index=data.feature_names)
 print("\nWhat moves the ranking most:")

@@ -41,7 +41,7 @@ def test_clicks_teach_and_the_correction_helps():
     output = run("learn_from_clicks.py")
     engine, biased, corrected, grades = (
         ndcg_of(output, name)
-        for name in ("the engine", "clicks as they are", "clicks, bias corrected", "grades")
+        for name in ("the engine", "clicks, uncorrected", "clicks, bias corrected", "grades")
     )
     assert engine < biased < corrected < grades
 
