@@ -96,7 +96,7 @@ def test_an_interrupted_choice_keeps_the_settings_tried_so_far(monkeypatch):
     monkeypatch.setattr(NativeRows, "query_normal_product", failing_in_call(5, interrupt))
     choice = RankRLSCV([0.5, 2.0], solver="cg", ties=("keep", "drop"))
     with (
-        pytest.warns(UserWarning, match="no setting after .*'keep'.* is tried"),
+        pytest.warns(UserWarning, match="settings after .*'keep'.* were not tried"),
         pytest.warns(ConvergenceWarning, match="after 4 iterations: interrupted"),
     ):
         choice.fit(X, y, qid, eval_set=noisy_ranking(seed=5))
@@ -115,8 +115,8 @@ def test_an_interrupted_setting_counts_only_if_it_is_the_first(monkeypatch, fold
     monkeypatch.setattr(NativeRows, "query_normal_product", failing_in_call(number, interrupt, once=True))
     with pytest.warns(UserWarning, match="Interrupted from the keyboard") as caught:
         choice = RankRLSCV(**options, ties=("keep", "drop")).fit(*noisy_ranking())
-    of_folds = ["1 of 3 folds choose alpha"] * fold
-    for warning, said in zip(caught, [*of_folds, "no setting after"], strict=True):
+    of_folds = ["alpha is chosen on 1 of 3 folds"] * fold
+    for warning, said in zip(caught, [*of_folds, "settings after"], strict=True):
         assert said in str(warning.message)
     assert choice.settings_ == first.settings_
     np.testing.assert_array_equal(choice.scores_, first.scores_)
@@ -131,7 +131,7 @@ def test_an_interrupt_in_a_later_fold_chooses_on_those_before_it(monkeypatch):
     number = len(calls) - whole.n_iter_ - 3
     monkeypatch.undo()
     monkeypatch.setattr(NativeRows, "query_normal_product", failing_in_call(number, interrupt, once=True))
-    with pytest.warns(UserWarning, match="2 of 3 folds choose alpha") as caught:
+    with pytest.warns(UserWarning, match="alpha is chosen on 2 of 3 folds") as caught:
         choice = RankRLSCV([0.5, 2.0], solver="cg", cv=3).fit(X, y, qid)
     assert len(caught) == 1
     splits = list(GroupKFold(3).split(X, y, qid))

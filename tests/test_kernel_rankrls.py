@@ -161,15 +161,15 @@ def test_a_saved_model_predicts_the_same(tmp_path, kernel):
     [
         ({"basis": 51}, "'basis' parameter must be between 1 and 50 rows; got 51"),
         ({"basis": 0}, "'basis' parameter must be between 1 and 50 rows; got 0"),
-        ({"basis": [1, 2, 1]}, "'basis' parameter must not repeat rows; 1 does"),
-        ({"basis": [1, 50]}, "'basis' parameter must hold rows 0 to 49; got 50"),
-        ({"basis": "most"}, "'basis' parameter must be None, an int or row numbers; got 'most'"),
+        ({"basis": [1, 2, 1]}, "'basis' parameter must not repeat rows; got 1 more than once"),
+        ({"basis": [1, 50]}, "'basis' parameter must contain rows 0 to 49; got 50"),
+        ({"basis": "most"}, "'basis' parameter must be None, an int or an array of row numbers; got 'most'"),
         (
             {"kernel": "cosine"},
             "'kernel' parameter must be one of 'linear', 'polynomial', 'rbf', 'precomputed'",
         ),
         ({"gamma": -1.0}, "'gamma' parameter must be a finite number of at least 0; got -1.0"),
-        ({"kernel": "polynomial", "degree": 2.5}, "'degree' parameter must be a whole number.*; got 2.5"),
+        ({"kernel": "polynomial", "degree": 2.5}, "'degree' parameter must be an integer.*; got 2.5"),
         ({"alpha": "x"}, "'alpha' parameter must be a finite number of at least 0; got 'x'"),
     ],
 )

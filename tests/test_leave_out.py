@@ -172,5 +172,5 @@ def test_an_alpha_too_small_to_leave_anything_out_is_named(model, monkeypatch):
         raise np.linalg.LinAlgError("Singular matrix")
 
     monkeypatch.setattr(np.linalg, "solve", singular)  # as it is or not, by rounding
-    with pytest.raises(ParameterError, match="'alphas' parameter holds 1e-30, too small"):
+    with pytest.raises(ParameterError, match="'alphas' parameter contains 1e-30, which is too small"):
         model.fit(*ranking(n=60))

@@ -27,7 +27,7 @@ def test_a_model_file_without_the_path_says_so(tmp_path):
     model.save(tmp_path / "model")
     loaded = rankwise.load_model(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
-    with pytest.raises(RankwiseError, match="holds no path, only alpha = "):
+    with pytest.raises(RankwiseError, match="contains no path, only alpha = "):
         loaded.predict(X, alpha=0.1)
 
 

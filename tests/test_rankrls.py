@@ -74,7 +74,7 @@ def test_a_pickled_model_predicts_but_does_not_carry_its_training_data():
     assert len(stored) < X.nbytes / 10
     again = pickle.loads(stored)
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
-    with pytest.raises(RankwiseError, match="fit it again"):
+    with pytest.raises(RankwiseError, match="fit the model again"):
         again.with_alpha(2.0)
 
 

@@ -133,7 +133,7 @@ def test_an_interrupt_in_a_later_fold_chooses_on_the_folds_before_it(loss, monke
     call = calls_until(5, monkeypatch, **options) + 2
     Interrupting(monkeypatch, call)
     seen = []
-    with pytest.warns(UserWarning, match="Interrupted from the keyboard; 1 of 3 folds choose alpha"):
+    with pytest.warns(UserWarning, match="Interrupted from the keyboard; alpha is chosen on 1 of 3 folds"):
         model = RankSVMCV(ALPHAS, **options).fit(X, y, qid, on_progress=seen.append)
     assert len(seen) == 5  # four alphas of the first fold, one of the second, and then no more
     _, test = next(GroupKFold(3).split(X, y, qid))
@@ -172,7 +172,7 @@ def test_an_interrupt_on_an_eval_set_keeps_the_best_so_far(loss, product, call, 
         model = RankSVMCV(ALPHAS, tol=1e-6, loss=loss).fit(
             *ranking(), eval_set=ranking(seed=1), on_progress=seen.append
         )
-    assert any("no alpha below" in str(one.message) for one in caught)
+    assert any("alphas below" in str(one.message) for one in caught)
     assert len(model.alphas_) == len(seen) < len(ALPHAS)
     assert model.best_["score"] == model.scores_.min()
 

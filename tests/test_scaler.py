@@ -139,7 +139,7 @@ def test_rows_that_were_fitted_with_queries_need_queries():
     X, qid = np.arange(8.0).reshape(4, 2), [1, 1, 2, 2]
     scaler = QueryMinMaxScaler().fit(X, qid=qid)
     assert scaler.transform(X, qid=qid)[:, 0].tolist() == [0, 1, 0, 1]
-    with pytest.raises(DataError, match="fitted with qid and needs it to transform"):
+    with pytest.raises(DataError, match="fitted with qid and needs qid to transform"):
         scaler.transform(X)
     with pytest.raises(DataError, match="expected 4, got 3"):
         scaler.transform(X, qid=qid[:3])

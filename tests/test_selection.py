@@ -215,7 +215,7 @@ def test_a_saved_choice_is_loaded_whole(tmp_path):
         ({"cv": "loo"}, "'cv' parameter must be 'auto', 'leave-query-out', 'leave-pair-out'.*; got 'loo'"),
         ({"cv": 77}, "'cv' parameter must be between 2 and the number of queries, 6; got 77"),
         ({"cv": 0.5}, "'cv' parameter must be a number of folds or a splitter; got 0.5"),
-        ({"ties": ()}, "'ties' parameter offers no value to choose from"),
+        ({"ties": ()}, "'ties' parameter has no values to choose from"),
         ({"ties": ("keep", "lose")}, "'ties' parameter must be one of 'keep', 'drop'; got 'lose'"),
         ({"measure": "mapp"}, "no measure 'mapp'"),
     ],
@@ -231,7 +231,7 @@ def test_bad_data_is_named():
         RankRLSCV(cv=list(KFold(3).split(X))).fit(X, y, qid)
     with pytest.raises(DataError, match="every query at most once"):
         RankRLSCV(cv=GroupShuffleSplit(5, random_state=0)).fit(X, y, qid)
-    with pytest.raises(DataError, match="one global ranking; there are 6 queries"):
+    with pytest.raises(DataError, match="one global ranking, but there are 6 queries"):
         RankRLSCV(cv="leave-pair-out").fit(X, y, qid)
     with pytest.raises(ParameterError, match="can only count pairs"):
         RankRLSCV(measure="ndcg").fit(X, y)
@@ -241,7 +241,7 @@ def test_bad_data_is_named():
         RankRLSCV().fit(X, np.ones(40))
     with pytest.raises(DataError, match="nothing to learn"):
         RankRLSCV().fit(X, np.ones(40), qid)
-    with pytest.raises(DataError, match="has no value for any query"):
+    with pytest.raises(DataError, match="is undefined for every query"):
         RankRLSCV(measure="map").fit(X, y - 10.0, qid)
     for model in (RankRLSCV(), RankRLS(solver="cg"), RankSVMCV()):
         with pytest.raises(DataError, match=r"eval_set must be \(X, y, qid\): fit was given a qid"):

@@ -130,7 +130,7 @@ def test_rows_that_have_no_value_are_not_scored(data):
     X, y, qid = data
     model = RankRLS().fit(X, y, qid)
     for score in (model.score, partial(rank_scorer("ndcg@10"), model)):
-        with pytest.raises(DataError, match="has no value on these rows: no "):
+        with pytest.raises(DataError, match="is undefined on these rows: no "):
             score(X, np.zeros(len(y)), qid)
 
 

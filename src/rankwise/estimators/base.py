@@ -1,4 +1,4 @@
-"""What every ranker has in common."""
+"""Base classes of all rankers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rankwise.solvers.hinge_result import HingeResult
 from rankwise.types import AnyArray, Floats, Ints, Matrix
 from rankwise.validation import check_rows
 
-# What fits with held-out rows measure on them.
+# Set by fits with held-out rows.
 HELD_OUT_STATE: Fields = (
     value("validation_score_", float, optional=True),
     value("best_iter_", int, optional=True),
@@ -32,14 +32,14 @@ HELD_OUT_STATE: Fields = (
 
 @dataclass(frozen=True)
 class Explanation:
-    """The difference of two rows' scores as an exact sum of contributions.
+    """The difference between the scores of two rows as an exact sum of contributions.
 
     Attributes
     ----------
     difference : float
         Score of row i minus score of row j.
     contributions : Floats, shape (p,)
-        What each feature (or, for kernels, each basis vector) adds to the difference; they sum to it.
+        The contribution of each feature (or, for kernels, of each basis vector); they sum to the difference.
     names : array of str, shape (p,)
     """
 
@@ -48,7 +48,7 @@ class Explanation:
     names: AnyArray
 
     def top(self, k: int = 10) -> list[tuple[str, float]]:
-        """The k largest contributions in size, largest first."""
+        """Return the k contributions with the largest magnitude, largest first."""
         order = np.argsort(-np.abs(self.contributions), kind="stable")[:k]
         return [(str(self.names[c]), float(self.contributions[c])) for c in order]
 
@@ -65,28 +65,28 @@ class Explanation:
 
 
 class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
-    """A scoring function for rows; only differences of scores inside a query mean anything.
+    """A scoring function for rows; only score differences within a query are meaningful.
 
-    ``qid`` and ``sample_weight`` are declared as metadata of `fit` and `score`, so that grid search and
-    pipelines pass them on when scikit-learn's metadata routing is enabled.
+    ``qid`` and ``sample_weight`` are declared as metadata of `fit` and `score`, so grid search and pipelines
+    pass them on when scikit-learn's metadata routing is enabled.
     """
 
     __metadata_request__fit = {"qid": True, "sample_weight": True}  # noqa: RUF012
     __metadata_request__score = {"qid": True, "sample_weight": True}  # noqa: RUF012
 
-    # Set by rankers that are given rows to measure themselves on.
+    # Set by rankers fitted with held-out rows.
     validation_score_: float
     validation_curve_: Floats
     best_iter_: int
 
-    # What `save` writes and `load_model` sets; subclasses add theirs (see `rankwise.persist.fields`).
+    # Attributes that `save` writes and `load_model` sets; subclasses add theirs (`rankwise.persist.fields`).
     _fitted_state: Fields = (
         value("fitted_with_qid_", bool, optional=True),
         value("scaled_per_query_", bool, optional=True),
     )
 
     def predict(self, X: Any) -> Floats:
-        """Scores of rows, higher is better; no qid is needed."""
+        """Return the scores of rows; higher is better. No qid is needed."""
         return self._scores(check_rows(self, X))
 
     def score(
@@ -96,10 +96,10 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
         qid: ArrayLike | Iterable[Hashable] | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> float:
-        """The share of pairs with different labels that the model ranks rightly, averaged over queries.
+        """Return the fraction of pairs with different labels ranked correctly, averaged over queries.
 
         This is 1 minus `rankwise.metrics.pairwise_error`; use `rankwise.rank_scorer` for other measures. A
-        model fitted with qid is not scored without one.
+        model fitted with qid cannot be scored without one.
         """
         from rankwise.selection.scorer import rank_scorer
 
@@ -107,31 +107,31 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def __sklearn_is_fitted__(self) -> bool:
-        """Whether there are coefficients; a fit that failed leaves none."""
+        """Whether there are coefficients; a failed fit leaves none."""
 
     def _forget(self) -> None:
-        """Drop what an earlier fit has set, lest a part of it outlives the next one or its failure."""
+        """Drop the attributes of an earlier fit, so none of them survive the next fit or its failure."""
         for field in self._fitted_state:
             self.__dict__.pop(field.name, None)
 
     @abstractmethod
     def _set_function(self, space: Any, coef: Floats) -> None:
-        """Set the attributes of the function of a space with these coefficients."""
+        """Set the attributes of the function with these coefficients in a space."""
 
     @abstractmethod
     def _scores(self, rows: Matrix) -> Floats:
-        """Scores of checked rows."""
+        """Return the scores of checked rows."""
 
     def rank(self, X: Any, qid: ArrayLike | Iterable[Hashable] | None = None) -> Ints:
-        """Row numbers, best first, query after query in order of first appearance; ties keep row order."""
+        """Return row numbers, query by query in order of appearance, best first; ties keep row order."""
         scores = self.predict(X)
         if scores.ndim != 1:
-            raise DataError(f"rank needs one score a row; this model predicts {scores.shape[1]} targets.")
+            raise DataError(f"rank needs one score per row; this model predicts {scores.shape[1]} targets.")
         query = group_rows(qid, len(scores)).query_of_row()
         return np.lexsort((-scores, query)).astype(np.int64)
 
     def explain(self, X: Any, i: int, j: int) -> Explanation:
-        """Why row i of X is above row j: an exact sum of contributions to the difference of their scores."""
+        """Explain why row i of X is above row j: an exact sum of contributions to the score difference."""
         rows = check_rows(self, X)
         for name, row in (("i", i), ("j", j)):
             if not isinstance(row, (int, np.integer)) or not 0 <= row < rows.shape[0]:
@@ -142,7 +142,7 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def _contributions(self, pair: Matrix) -> tuple[Floats, AnyArray]:
-        """What each part of the model adds to the score of the first of two rows over the second."""
+        """The contributions of the parts of the model to the score difference of two rows; their names."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -170,14 +170,16 @@ class LinearRanker(Ranker):
 
     def _contributions(self, pair: Matrix) -> tuple[Floats, AnyArray]:
         if self.coef_.ndim != 1:
-            raise DataError(f"explain needs one score a row; this model predicts {len(self.coef_)} targets.")
+            raise DataError(
+                f"explain needs one score per row; this model predicts {len(self.coef_)} targets."
+            )
         dense = np.asarray(pair.toarray() if sparse.issparse(pair) else pair, dtype=np.float64)
         default = np.array([f"x{k}" for k in range(len(self.coef_))], dtype=object)
         return self.coef_ * (dense[0] - dense[1]), getattr(self, "feature_names_in_", default)
 
 
 class CertifiedRanker(LinearRanker):
-    """A linear ranker with a proof of how near the minimum of its objective it is."""
+    """A linear ranker with a certified bound on its distance from the minimum of the objective."""
 
     objective_: float
     gap_: float

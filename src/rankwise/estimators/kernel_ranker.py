@@ -1,4 +1,4 @@
-"""Rankers whose scores are sums of kernel values, and what their parameters stand for."""
+"""Rankers whose scores are sums of kernel values, and the kernels that their parameters define."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rankwise.persist.fields import Fields, array, rows, value
 from rankwise.types import AnyArray, Floats, Ints, Matrix
 from rankwise.validation import check_choice, check_number
 
-# Rows whose kernel value is below this have nothing to do with each other; this many rows are looked at.
+# Rows whose kernel value is below this are unrelated; this many rows are sampled.
 FAR_APART = 1e-6
 ROWS_SAMPLED = 64
 
@@ -56,14 +56,15 @@ class KernelRanker(Ranker):
         self.dual_coef_ = np.ascontiguousarray(coef)
 
     def _scores(self, rows: Matrix) -> Floats:
-        """With ``kernel="precomputed"``, a row holds its kernel values against all training rows."""
+        """With ``kernel="precomputed"``, each row holds its kernel values with all training rows."""
         return self._scores_with(self.dual_coef_, rows)
 
     def _scores_with(self, coefficients: Floats, rows: Matrix) -> Floats:
-        """Scores from the coefficients of one target, or of several, one per row.
+        """Scores from the coefficients of one target, or of several, one target per row.
 
-        Computed in blocks, so that memory stays small for any number of rows; for one target row by row,
-        because products with a matrix round by the place of a row, and equal rows would not be tied.
+        Computed in blocks, so memory use stays small for any number of rows. For one target, each row is
+        computed separately: in a matrix product, rounding depends on the position of a row, so equal rows
+        would not be tied.
         """
         scores = np.empty((rows.shape[0], *coefficients.shape[:-1]))
         for place in row_blocks(rows.shape[0], len(self.basis_indices_)):
@@ -106,7 +107,7 @@ class KernelRanker(Ranker):
 
 
 def checked_kernel(function: object, gamma: Any, degree: Any, coef0: Any, X: Matrix) -> Kernel:
-    """The kernel that parameters name, for these training rows."""
+    """The kernel defined by the parameters, for these training rows."""
     kernel = Kernel(
         _checked_function(function),
         1.0 / X.shape[1] if gamma is None else check_number("gamma", gamma, minimum=0.0),
@@ -115,7 +116,7 @@ def checked_kernel(function: object, gamma: Any, degree: Any, coef0: Any, X: Mat
     )
     if kernel.function is KernelName.POLYNOMIAL and not kernel.degree.is_integer():
         raise ParameterError(
-            "The 'degree' parameter must be a whole number, since other powers of inner products are not "
+            "The 'degree' parameter must be an integer, because other powers of inner products are not "
             f"positive semi-definite; got {degree!r}."
         )
     if kernel.function is KernelName.PRECOMPUTED and X.shape[0] != X.shape[1]:
@@ -133,11 +134,11 @@ def _checked_function(kernel: object) -> KernelName | KernelFunction:
 
 
 def _warn_if_far_apart(X: Matrix, kernel: Kernel) -> None:
-    """Warn if the kernel finds hardly any two rows alike; a sample of rows tells."""
+    """Warn if the kernel finds almost no two rows similar, judging by a sample."""
     rows = X[np.linspace(0, X.shape[0] - 1, min(X.shape[0], ROWS_SAMPLED)).astype(np.int64)]
     if float(np.median(kernel(rows, rows))) < FAR_APART:
         warn_caller(
-            f"With gamma={kernel.gamma:g} the rbf kernel is below {FAR_APART:g} between most rows, so hardly "
-            "any row says something about another: scale the features, or choose a smaller gamma.",
+            f"With gamma={kernel.gamma:g} the rbf kernel is below {FAR_APART:g} between most rows, so one "
+            "row tells almost nothing about another: scale the features, or choose a smaller gamma.",
             UserWarning,
         )

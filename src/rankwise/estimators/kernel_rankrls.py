@@ -25,34 +25,34 @@ class KernelRankRLS(FixedAlphaRidge, KernelRanker):
         The papers' λ.
     kernel : {"rbf", "linear", "polynomial", "precomputed"} or callable, default="rbf"
         A callable k(A, B) returns the matrix of values between the rows of A and B. With "precomputed", X is
-        the matrix of kernel values: (m, m) for `fit`, (rows, m) for `predict`; this is how kernels on graphs,
-        strings or parses come in.
+        the matrix of kernel values: (m, m) for `fit`, (rows, m) for `predict`; use this for kernels on
+        graphs, strings or parses.
     gamma : float, optional
-        The rbf kernel is exp(−gamma ‖a − b‖²), the polynomial (gamma a·b + coef0)^degree; 1 over the number
-        of features by default.
+        The rbf kernel is exp(−gamma ‖a − b‖²), the polynomial kernel (gamma a·b + coef0)^degree. By default,
+        1 over the number of features.
     degree : float, default=3
     coef0 : float, default=1
     basis : None, int or array of int, default=None
-        The training rows that may have a coefficient: all (None; paper A, O(m³)), this many chosen at random,
-        or the rows given (paper B, Sparse RankRLS, O(m r²) for r basis vectors).
+        The training rows that may have a coefficient: all of them (None; paper A, O(m³)), this many chosen at
+        random, or the given rows (paper B, Sparse RankRLS, O(m r²) for r basis vectors).
     ties : {"keep", "drop"}, default="keep"
         Whether pairs with equal labels count.
     weighting : {"example", "pair", "query"}, default="example"
         The weight c of a query's pairs: one over its number of rows, 1, or one over its number of pairs.
     random_state : int, RandomState, Generator or None, default=None
-        Chooses the random basis, and the rows to hold out.
+        Determines the random basis and the rows to hold out.
     solver : {"auto", "closed", "primal", "dual", "cg"}, default="auto"
-        "closed" decomposes: the kernel matrix of all rows ("dual", O(m³) time and O(m²) memory), or the
-        features of a basis ("primal"). "cg" multiplies with the kernel matrix, recomputed in blocks in every
-        iteration, O(t m² s) time and O(m) memory. "auto" takes "cg" for more rows than memory can square, and
-        if `early_stopping` or `checkpoint` asks for iterations.
+        "closed" decomposes the kernel matrix of all rows ("dual", O(m³) time and O(m²) memory) or the
+        features of a basis ("primal"). "cg" multiplies by the kernel matrix, recomputed in blocks in every
+        iteration, in O(t m² s) time and O(m) memory. "auto" chooses "cg" if the matrix would be too
+        large for memory, or if `early_stopping` or `checkpoint` requires iterations.
     tol, max_iter, early_stopping, patience, validation_fraction, measure, checkpoint, checkpoint_seconds
-        Of "cg", as in `RankRLS`.
+        For "cg", as in `RankRLS`.
 
     Attributes
     ----------
     basis_indices_ : array of int, shape (r,)
-        The training rows that have a coefficient. Basis vectors that the others span are left out.
+        The training rows that have a coefficient. Basis vectors spanned by the others are left out.
     basis_ : array or CSR matrix, shape (r, n)
         Those rows; not set for a precomputed kernel.
     dual_coef_ : array, shape (r,) or (k, r)
@@ -129,12 +129,12 @@ class KernelRankRLS(FixedAlphaRidge, KernelRanker):
 
 
 def kernel_space(X: Matrix, kernel: Kernel, basis: Ints | None) -> KernelSpace | BasisSpace:
-    """Functions on all rows, or on basis vectors."""
+    """The space of functions on all rows, or on basis vectors."""
     return KernelSpace(X, kernel) if basis is None else BasisSpace(X, kernel, basis)
 
 
 def checked_basis(basis: object, n_rows: int, random_state: RandomSource) -> Ints | None:
-    """The training rows that a `basis` parameter stands for; None for all."""
+    """The training rows that the `basis` parameter selects; None means all."""
     random = check_random_state("random_state", random_state)
     if basis is None:
         return None
@@ -145,13 +145,17 @@ def checked_basis(basis: object, n_rows: int, random_state: RandomSource) -> Int
         return np.sort(drawn).astype(np.int64)
     indices = np.asarray(basis)
     if indices.ndim != 1 or len(indices) == 0 or indices.dtype.kind not in "iu":
-        raise ParameterError(f"The 'basis' parameter must be None, an int or row numbers; got {basis!r}.")
+        raise ParameterError(
+            f"The 'basis' parameter must be None, an int or an array of row numbers; got {basis!r}."
+        )
     outside = (indices < 0) | (indices >= n_rows)
     if outside.any():
         raise ParameterError(
-            f"The 'basis' parameter must hold rows 0 to {n_rows - 1}; got {indices[outside.argmax()]}."
+            f"The 'basis' parameter must contain rows 0 to {n_rows - 1}; got {indices[outside.argmax()]}."
         )
     values, counts = np.unique(indices, return_counts=True)
     if (counts > 1).any():
-        raise ParameterError(f"The 'basis' parameter must not repeat rows; {values[counts.argmax()]} does.")
+        raise ParameterError(
+            f"The 'basis' parameter must not repeat rows; got {values[counts.argmax()]} more than once."
+        )
     return indices.astype(np.int64)

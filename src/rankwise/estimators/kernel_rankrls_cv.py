@@ -1,4 +1,4 @@
-"""Kernel RankRLS with a choice of alpha and the kernel's parameters."""
+"""Kernel RankRLS with built-in selection of alpha and kernel parameters."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from rankwise.types import Floats, Ints, Matrix, RandomSource
 
 
 class KernelRankRLSCV(RidgeSearchRanker, KernelRanker):
-    """Kernel RankRLS that chooses alpha and the kernel's parameters.
+    """Kernel RankRLS with built-in selection of alpha and kernel parameters.
 
-    The objective is that of `KernelRankRLS`. O(m³), or O(m r²) with r basis vectors, for each combination of
-    the other settings, then O(m²) or O(r²) per alpha; leaving queries out costs about as much as a few fits.
+    The objective is that of `KernelRankRLS`. Each combination of the other settings takes O(m³), or O(m r²)
+    with r basis vectors, and each alpha O(m²) or O(r²); leave-query-out costs about as much as a few fits.
 
     Parameters
     ----------
     alphas : sequence of float, default=(2⁻¹⁵, ..., 2¹⁵)
-        The values to choose from; all of them from one decomposition for each kernel.
+        The values to choose from; all of them share one decomposition per kernel.
     cv, measure, early_stopping
         As in `RankRLSCV`.
     kernel, gamma, degree, coef0, basis, ties, weighting, random_state
         As in `KernelRankRLS`; gamma, degree, coef0, ties and weighting may each be a list or tuple of values
         to choose from.
     solver, tol, max_iter, patience, checkpoint, checkpoint_seconds
-        As in `KernelRankRLS`. Every fold and setting has a checkpoint of its own in the folder.
+        As in `KernelRankRLS`. Every fold and setting has its own checkpoint in the folder.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class KernelRankRLSCV(RidgeSearchRanker, KernelRanker):
     solver_, n_iter_, validation_score_, validation_curve_, best_iter_
         As in `KernelRankRLS`, for the chosen alpha and setting.
     alpha_, best_score_, best_, alphas_, settings_, scores_, cv_, surface_, readings_
-        As in `RankRLSCV`; a setting holds the kernel's own parameters, ties and weighting.
+        As in `RankRLSCV`; a setting holds the parameters of the kernel, ties and weighting.
 
     Examples
     --------
@@ -106,5 +106,5 @@ class KernelRankRLSCV(RidgeSearchRanker, KernelRanker):
         return [
             (setting, partial(kernel_space, X, kernel, basis))
             for number, (setting, kernel) in enumerate(zip(used, kernels, strict=True))
-            if setting not in used[:number]  # values of a parameter that the kernel does not use
+            if setting not in used[:number]  # skip values of parameters that the kernel does not use
         ]

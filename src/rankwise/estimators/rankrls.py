@@ -17,49 +17,49 @@ class RankRLS(FixedAlphaRidge, LinearRanker):
     alpha : float, default=1.0
         The papers' λ; 0 gives the least-squares solution of smallest norm.
     solver : {"auto", "closed", "primal", "dual", "cg"}, default="auto"
-        "primal" solves for the weights of features, O(m n² + n³); "dual" for the coefficients of rows,
-        O(m² n + m³); "cg" by conjugate gradient on sparse products, O(t m s) for t iterations and s non-zeros
-        per row (paper C). "closed" takes the cheaper of the first two. "auto" takes the cheapest of all that
-        memory can hold, and "cg" if `early_stopping` or `checkpoint` asks for iterations; an `eval_set` does
-        not change the solver. All give the same model, "cg" up to `tol`.
+        "primal" solves for feature weights, O(m n² + n³); "dual" for row coefficients, O(m² n + m³); "cg"
+        uses conjugate gradient with sparse products, O(t m s) for t iterations and s non-zeros per row
+        (paper C). "closed" chooses the cheaper of the first two. "auto" chooses the cheapest solver that fits
+        in memory, or "cg" if `early_stopping` or `checkpoint` requires iterations; an `eval_set` does not
+        change the solver. All solvers give the same model, "cg" up to `tol`.
     ties : {"keep", "drop"}, default="keep"
         Whether pairs with equal labels count.
     weighting : {"example", "pair", "query"}, default="example"
         The weight c of a query's pairs: one over its number of rows, 1, or one over its number of pairs.
     tol : float, default=1e-5
-        "cg" stops when the residual is at most this part of the right-hand side.
+        "cg" stops when the norm of the residual is at most this fraction of that of the right-hand side.
     max_iter : int, default=500
         "cg" stops after this many iterations, with a warning.
     early_stopping : bool, default=False
-        Whether "cg" keeps the iterate that is best by `measure` on held-out rows (or on `eval_set`) and stops
-        after `patience` iterations without a better one: regularization by iteration. With alpha = 0 it is
-        the only regularization, otherwise the model has both.
+        Whether "cg" keeps the iterate with the best `measure` on held-out rows (or on `eval_set`) and stops
+        after `patience` iterations without improvement: regularization by iteration. With alpha = 0 this is
+        the only regularization; otherwise the two are combined.
     patience : int, default=10
     validation_fraction : float, default=0.1
-        The part of the queries (of the rows, for one global ranking) to hold out for early stopping.
+        The fraction of queries (of rows, for one global ranking) to hold out for early stopping.
     measure : str, default="pairwise_error"
-        The measure on held-out rows, by its name in `rankwise.metrics`.
+        The name of the measure on held-out rows, as in `rankwise.metrics`.
     checkpoint : str, optional
         A folder in which "cg" saves its state; an interrupted run resumes from it with bit-identical results.
     checkpoint_seconds : float, default=60
-        The least time between two saves.
+        The minimum time between two saves.
     random_state : int, RandomState, Generator or None, default=None
-        Chooses the rows to hold out.
+        Determines the rows to hold out.
 
     Attributes
     ----------
     coef_ : array, shape (n,) or (k, n)
         The weights w, one row per target if y has k columns.
     solver_ : {"primal", "dual", "cg"}
-        The solver that was used.
+        The solver used.
     n_iter_ : int or None
-        Iterations of "cg".
+        The number of "cg" iterations; None for the other solvers.
     validation_score_ : float
-        The measure of the model on held-out rows; only if there are any.
+        The measure of the model on held-out rows; set only if there are any.
     validation_curve_ : array, shape (n_iter_,)
         The measure after each iteration of "cg".
     best_iter_ : int
-        The best iteration, counted from 1: the one that early stopping keeps.
+        The best iteration, counting from 1: the one that early stopping keeps.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""RankRLS with a choice of alpha."""
+"""RankRLS with built-in selection of alpha."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from rankwise.solvers.spaces import LinearSpace
 from rankwise.types import Floats, Matrix, Solver, Ties, Weighting
 from rankwise.validation import Problem, check_choice
 
-# Paper A's grid: wide, because alpha grows with the sums over pairs or rows, and free, because one
-# decomposition gives every value.
+# Paper A's grid: wide, because suitable alphas grow with the sums over pairs or rows, and at no extra cost,
+# because one decomposition gives every value.
 DEFAULT_ALPHAS = tuple(2.0**k for k in range(-15, 16))
 
 
 class RidgeSearchRanker(SearchRanker, RidgeRanker):
-    """RankRLS with a choice of alpha, in any space."""
+    """RankRLS with built-in selection of alpha, in any space."""
 
     ties: Any
     weighting: Any
@@ -44,7 +44,7 @@ class RidgeSearchRanker(SearchRanker, RidgeRanker):
 
     @abstractmethod
     def _spaces(self, X: Matrix) -> list[tuple[dict[str, Any], Callable[[], Any]]]:
-        """The settings of spaces on offer, each with a function that makes its space."""
+        """The settings of the spaces to choose from, each with a function that creates its space."""
 
     def _candidates(
         self, X: Matrix, statements: Problem | Pairs, loss_on: Callable[[dict[str, Any]], LossOf]
@@ -53,7 +53,7 @@ class RidgeSearchRanker(SearchRanker, RidgeRanker):
         for setting in losses:
             check_choice("ties", setting["ties"], Ties)
             check_choice("weighting", setting["weighting"], Weighting)
-        # The settings of one space share it; only one space at a time has its matrices in memory.
+        # Settings of the same space share it; only one space at a time keeps its matrices in memory.
         space_of = lru_cache(maxsize=1)(lambda number: spaces[number][1]())
         solver, iterations = self._checked_solver(space_of(0))
 
@@ -83,36 +83,36 @@ class RidgeSearchRanker(SearchRanker, RidgeRanker):
 
 
 class RankRLSCV(RidgeSearchRanker, LinearRanker):
-    """Linear RankRLS that chooses alpha: every value from one decomposition, or from one run of "cg".
+    """Linear RankRLS with built-in selection of alpha, from one decomposition or one run of "cg".
 
-    The objective is that of `RankRLS`. Primal, O(m n² + n³) and then O(n²) per alpha; leaving out a query of
-    h rows adds at most O(n³) for all alphas together, or O(h² n + h³) for each, whichever is less. Dual and
-    "cg" as in `RankRLS`.
+    The objective is that of `RankRLS`. The primal solver takes O(m n² + n³) and then O(n²) per alpha; leaving
+    out a query of h rows adds at most O(n³) for all alphas together, or O(h² n + h³) per alpha, whichever is
+    less. The costs of the dual solver and "cg" are as in `RankRLS`.
 
     Parameters
     ----------
     alphas : sequence of float, default=(2⁻¹⁵, ..., 2¹⁵)
         The values to choose from.
     cv : "auto", "leave-query-out", "leave-pair-out", int, splitter or None, default="auto"
-        What to choose by if `fit` gets no `eval_set`: a number of folds or a scikit-learn splitter of whole
-        queries (of rows dealt out by their labels, for one global ranking), or each query, or each pair of
-        rows of one global ranking. Closed forms leave whole queries out exactly, for every alpha, at the
-        price of a few fits. "auto" is leave-query-out or leave-pair-out there, and elsewhere ("cg", explicit
-        pairs) 5 folds, or as many as there can be. None needs an `eval_set`.
+        What to leave out if `fit` gets no `eval_set`: folds of whole queries (for one global ranking, of rows
+        dealt out by their labels), given as a number of folds or a scikit-learn splitter; each query in turn;
+        or each pair of rows of one global ranking. Closed forms leave out whole queries exactly, for every
+        alpha, at the cost of a few fits. "auto" means leave-query-out or leave-pair-out for closed forms, and
+        otherwise ("cg", explicit pairs) 5 folds, or as many as possible. None requires an `eval_set`.
     measure : str or Measure, default="pairwise_error"
-        The measure on what is left out; see `rankwise.metrics.get_measure`.
+        The measure on the left-out data; see `rankwise.metrics.get_measure`.
     solver : {"auto", "closed", "primal", "dual", "cg"}, default="auto"
         As in `RankRLS`. "cg" solves all alphas with the products of a single run and, given an `eval_set`,
-        measures every iterate of every alpha on it; each fold takes a run.
+        measures every iterate of every alpha on it; each fold takes one run.
     ties : {"keep", "drop"} or a tuple of them, default="keep"
-        ``("keep", "drop")`` chooses as paper A does.
+        ``("keep", "drop")`` chooses between the two, as in paper A.
     weighting : {"example", "pair", "query"} or a tuple of them, default="example"
     early_stopping : bool, default=False
-        Whether "cg" takes each alpha at its best iteration on the `eval_set` (paper C's hybrid; with
-        ``alphas=[0]`` its regularization by iteration) and stops when none improves, rather than at
+        Whether "cg" uses the best iteration of each alpha on the `eval_set` (paper C's hybrid method; with
+        ``alphas=[0]``, its regularization by iteration) and stops when no alpha improves, rather than at
         convergence.
     tol, max_iter, patience, checkpoint, checkpoint_seconds
-        Of "cg", as in `RankRLS`. Every fold and setting has a checkpoint of its own in the folder.
+        For "cg", as in `RankRLS`. Every fold and setting has its own checkpoint in the folder.
 
     Attributes
     ----------
@@ -120,21 +120,21 @@ class RankRLSCV(RidgeSearchRanker, LinearRanker):
     alpha_, best_score_ : float
         The chosen alpha and its measure.
     best_ : dict
-        Both, and the chosen setting.
+        Both of these, and the chosen setting.
     alphas_ : array, shape (n_alphas,)
-        Ascending.
+        In ascending order.
     settings_ : list of dict
-        The combinations of the other parameters on offer.
+        The combinations of the other parameters tried.
     scores_ : array, shape (n_settings, n_alphas)
-        The measure of each.
+        The measure for each setting and alpha.
     cv_ : str
-        What the choice is based on, such as "leave-query-out", "5 folds of queries" or "eval_set".
+        The basis of the choice, such as "leave-query-out", "5 folds of queries" or "eval_set".
     solver_ : {"primal", "dual", "cg"}
     surface_ : array, shape (n_alphas, n_iterations)
         The measure on the `eval_set` for every alpha and iteration of "cg".
     readings_ : dict
-        What each of paper C's methods would choose on that surface, and its score: "tikhonov" (the best alpha
-        at convergence), "iteration" (the best iteration at the smallest alpha), "hybrid" (the best of all).
+        The choice of each of paper C's methods on that surface, and its score: "tikhonov" (the best alpha at
+        convergence), "iteration" (the best iteration at the smallest alpha), "hybrid" (the best of all).
     n_iter_, validation_score_, validation_curve_, best_iter_
         As in `RankRLS`, for the chosen alpha.
 

@@ -30,7 +30,7 @@ from rankwise.validation import (
 
 
 class Hinge(StrEnum):
-    """What a pair inside the margin costs: its slack, or the square of it."""
+    """The cost of a pair inside the margin: its slack, or the square of its slack."""
 
     HINGE = "hinge"
     SQUARED = "squared_hinge"
@@ -45,27 +45,27 @@ _SOLVERS: dict[Hinge, Callable[..., HingeResult]] = {
 class RankSVM(CertifiedRanker):
     """Linear RankSVM: minimize ``R(w) + alpha ‖w‖²``, R the mean of ``max(0, 1 − (xᵢ − xⱼ)·w)`` over pairs.
 
-    A pair is two rows of a query with different labels, i the one with the higher. Labels may be any real
-    numbers: training takes O(m s + m log m) an iteration whatever the number of different ones, and pairs are
-    never listed.
+    A pair is two rows of a query with different labels; i is the row with the higher label. Labels may be any
+    real numbers: an iteration takes O(m s + m log m), however many different labels there are, and pairs are
+    never enumerated.
 
     Parameters
     ----------
     alpha : float, default=1e-3
         The papers' λ. SVMrank's C is ``n / (2 alpha N)`` for N pairs in n queries, with ``weighting="pair"``.
     loss : {"hinge", "squared_hinge"}, default="hinge"
-        What a pair inside the margin costs: its slack or the slack's square.
+        The cost of a pair inside the margin: its slack or the square of its slack.
     tol : float, default=1e-3
-        Stop when the objective is proven to be within this of its minimum.
+        Stop when the objective is proven to be within this distance of its minimum.
     max_iter : int, default=1000
-        Iterations at most: two products with X each, or a Newton step.
+        The maximum number of iterations: two products with X each, or a Newton step.
     weighting : {"query", "pair", "example"}, default="query"
-        How pairs of different queries compare: every query counts the same, every pair does, or a query as
-        much as its pairs divided by its rows.
+        The relative weight of pairs from different queries: every query counts equally, every pair does, or a
+        query counts as much as its number of pairs divided by its number of rows.
     warm_start : bool, default=False
-        Begin at the weights of the previous fit.
+        Whether to start from the weights of the previous fit.
     early_stopping, patience, validation_fraction, measure, random_state
-        As in `RankRLS`: whether to keep the iterate that does best on held-out rows, and how. Each iterate
+        As in `RankRLS`: whether to keep the iterate that is best on held-out rows, and how. Each iterate
         then takes a product with these rows as well.
 
     Attributes
@@ -74,14 +74,15 @@ class RankSVM(CertifiedRanker):
     objective_ : float
         ``R(w) + alpha ‖w‖²`` at `coef_`.
     gap_ : float
-        A proof: the objective is at most this far above its minimum.
+        A certificate: the objective is at most this far above its minimum.
     n_iter_ : int
     validation_curve_ : array, shape (n_iterates,)
-        The measure of each iterate; only with held-out rows. With "squared_hinge" the first one is the start.
+        The measure of each iterate; set only with held-out rows. With "squared_hinge", the first iterate is
+        the starting point.
     best_iter_ : int
-        The best of them, counted from 1: the one that early stopping keeps.
+        The best iterate, counting from 1: the one that early stopping keeps.
     n_products_ : int
-        How often X or its transpose was multiplied with a vector.
+        The number of times X or its transpose was multiplied by a vector.
 
     References
     ----------
@@ -134,7 +135,7 @@ class RankSVM(CertifiedRanker):
         sample_weight: ArrayLike | None = None,
         eval_set: Any = None,
     ) -> Self:
-        """Learn from labels of any real value, higher is better.
+        """Fit the ranker to graded or real-valued labels; higher is better.
 
         Parameters
         ----------
@@ -143,9 +144,10 @@ class RankSVM(CertifiedRanker):
         qid : sequence of hashables, optional
             The query of each row, in any order; None means one global ranking.
         sample_weight : array, shape (m,), optional
-            Pairs weigh the product of their rows' weights: weight 2 means the same as the row given twice.
+            The weight of a pair is the product of its rows' weights: weight 2 means the same as the row given
+            twice.
         eval_set : (X, y) or (X, y, qid), optional
-            Rows that judge the iterates by `measure`, rather than a part of X.
+            Rows on which to evaluate the iterates by `measure`, instead of a part of X.
         """
         start, problem = self._start(), check_problem(self, X, y, qid, sample_weight)
         problem, held_out = hold_out_rows(self, problem, eval_set)
@@ -163,7 +165,7 @@ class RankSVM(CertifiedRanker):
         *,
         eval_set: Any = None,
     ) -> Self:
-        """Learn from statements "this row above that row".
+        """Fit the ranker to pairwise preferences between rows.
 
         Parameters
         ----------
@@ -171,12 +173,12 @@ class RankSVM(CertifiedRanker):
         pairs : array of int, shape (n_pairs, 2)
             Row numbers, the preferred row first. Contradictions and cycles are allowed and treated as noise.
         magnitude : array, shape (n_pairs,), optional
-            The difference of scores from which on a pair costs nothing; 1 by default.
+            The score difference at or above which a pair costs nothing; 1 by default.
         weight : array, shape (n_pairs,), optional
             How much each pair counts; 1 by default.
         eval_set : (X, pairs) or (X, pairs, weight), optional
-            Pairs that judge the iterates by the part of them that is violated, rather than a part of the
-            training pairs.
+            Pairs on which to evaluate the iterates, by the fraction of pairs violated, instead of a part of
+            the training pairs.
         """
         start, (rows, checked) = self._start(), check_preferences(self, X, pairs, magnitude, weight)
         checked, held_out = hold_out_pairs(self, rows, checked, eval_set)
@@ -211,5 +213,5 @@ class RankSVM(CertifiedRanker):
         self._set_result(result)
 
     def _start(self) -> Floats | None:
-        """The weights of the previous fit, if this one is to begin there."""
+        """The weights of the previous fit, if this fit is to start from them."""
         return getattr(self, "coef_", None) if check_flag("warm_start", self.warm_start) else None

@@ -1,4 +1,4 @@
-"""RankSVM with a choice of alpha."""
+"""RankSVM with built-in selection of alpha."""
 
 from __future__ import annotations
 
@@ -25,27 +25,28 @@ _GRIDS: dict[Hinge, SolveEach] = {Hinge.HINGE: bundle_grid, Hinge.SQUARED: newto
 
 
 class RankSVMCV(SearchRanker, CertifiedRanker):
-    """Linear RankSVM that chooses alpha.
+    """Linear RankSVM with built-in selection of alpha.
 
-    The alphas are solved from the largest down, each from the weights and, with the hinge, the cutting planes
-    of those before it: a grid costs little more than its smallest alpha. The objective is that of `RankSVM`,
-    O(m s + m log m) per iteration. Ctrl-C ends the search with a warning; the choice is then made by the
-    folds, or among the alphas, that are finished.
+    The alphas are solved from the largest down, each starting from the weights and, with the hinge, the
+    cutting planes of the previous ones: a grid costs little more than its smallest alpha. The objective is
+    that of `RankSVM`, at O(m s + m log m) per iteration. Ctrl-C ends the search with a warning; the choice is
+    then based on the folds, or made among the alphas, that are finished.
 
     Parameters
     ----------
     alphas : sequence of float, default=(1e-7, ..., 1)
-        The values to choose from. By default two to each factor of ten, from below paper D's 1e-5 for text to
-        what few scaled features want. That is fewer than `RankRLSCV` tries, because the hinge is a mean,
-        whose alpha does not grow with the data as that of a sum does, and each alpha takes iterations.
+        The values to choose from. By default two per decade, from below paper D's 1e-5 for text to values
+        that suit a few scaled features. These are fewer than in `RankRLSCV`, because the hinge loss is a
+        mean, so that suitable alphas do not grow with the data as they do for a sum, and because each alpha
+        takes iterations.
     cv : "auto", "leave-query-out", int, splitter or None, default="auto"
-        What to choose by if `fit` gets no `eval_set`, as in `RankRLSCV`. "auto" is 5 folds, or as many as
-        there can be, because each takes a fit of the whole grid.
+        What to leave out if `fit` gets no `eval_set`, as in `RankRLSCV`. "auto" means 5 folds, or as many as
+        possible, because each fold takes a fit of the whole grid.
     measure : str or Measure, default="pairwise_error"
-        The measure on what is left out; see `rankwise.metrics.get_measure`.
+        The measure on the left-out data; see `rankwise.metrics.get_measure`.
     early_stopping : bool, default=False
-        Whether to stop, on an `eval_set`, after `patience` alphas in a row without a better measure. (Where
-        `RankSVM` stops early along its iterations, this does along the alphas, which regularize.)
+        With an `eval_set`, whether to stop after `patience` alphas in a row without improvement. (`RankSVM`
+        stops early along its iterations; this ranker does so along the alphas, which regularize.)
     patience : int, default=10
     loss : {"hinge", "squared_hinge"} or a tuple of them, default="hinge"
     weighting : {"query", "pair", "example"} or a tuple of them, default="query"
@@ -59,7 +60,7 @@ class RankSVMCV(SearchRanker, CertifiedRanker):
     alpha_, best_score_, best_, settings_, scores_, cv_
         As in `RankRLSCV`; a setting holds loss and weighting.
     alphas_ : array, shape (n_alphas,)
-        Those tried, ascending.
+        The alphas tried, in ascending order.
     objective_, gap_, n_iter_, n_products_
         As in `RankSVM`, for the chosen alpha.
 

@@ -1,4 +1,4 @@
-"""RankSVMPath: kernel RankSVM for every regularization at once."""
+"""RankSVMPath: kernel RankSVM for every alpha at once."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from rankwise.validation import check_number, check_preferences, check_problem, 
 class RankSVMPath(KernelRanker):
     """Kernel RankSVM for all alphas: minimize ``R(f) + alpha ‖f‖²``, R the weighted mean hinge over pairs.
 
-    With the linear kernel and the full graph, the model at `alpha` is the one of ``RankSVM(alpha)``. A
-    breakpoint with k pairs on the margin takes O(k² + m k) time and a look at the pairs that may come next;
+    With the linear kernel and the full graph, the model at `alpha` is that of ``RankSVM(alpha)``. A
+    breakpoint with k pairs on the margin takes O(k² + m k) time, plus examining the pairs that may come next;
     memory is O(m² + pairs).
 
     Parameters
@@ -38,33 +38,35 @@ class RankSVMPath(KernelRanker):
     kernel, gamma, degree, coef0
         As in `KernelRankRLS`.
     graph : {"full", "reduced"}, default="full"
-        Every pair of a query with different scores, or paper E's double stars between neighbouring levels:
-        about two pairs per row, and so many times faster to follow.
+        Every pair of rows of a query with different labels, or paper E's double stars between neighbouring
+        levels: about two pairs per row, which makes the path many times faster to follow.
     representative : callable, optional
-        Which of the rows of a level (an array of row numbers) stands for it in the reduced graph; by default
-        the one that the kernel finds least like the rows of its query, as a threshold would be.
+        Chooses the row that represents a level in the reduced graph, given the row numbers of that level as
+        an array. By default, the row that is least similar to the rows of its query by the kernel, so that
+        it acts as a threshold.
     weighting : {"query", "pair", "example"}, default="query"
         What is weighted equally: every query, every pair, or every row.
     alpha_min : float, optional
-        Where the path ends; a thousandth of the largest breakpoint by default.
+        Where the path ends; by default, a thousandth of the largest breakpoint.
     max_events : int, optional
         Stop after this many breakpoints.
     tol : float, default=1e-7
-        The largest violation of the optimality conditions, in units of the margin, at any breakpoint.
+        The largest violation of the optimality conditions to accept at any breakpoint, in units of the
+        margin.
 
     Attributes
     ----------
     alphas_ : array, shape (n_breakpoints,)
-        The breakpoints, ascending. Between two of them ``alpha f`` is linear in alpha.
+        The breakpoints, in ascending order. Between two of them, ``alpha f`` is linear in alpha.
     active_size_ : array of int, shape (n_breakpoints,)
-        Pairs on the margin below each breakpoint.
+        The number of pairs on the margin below each breakpoint.
     violation_ : array, shape (n_breakpoints,)
         The largest violation of the optimality conditions at each breakpoint: the certificate.
     n_events_, n_pairs_ : int
     alpha_ : float
-        What `predict` uses: the smallest breakpoint, or the one that `select` chose.
+        The alpha that `predict` uses: the smallest breakpoint, or the one that `select` chose.
     scores_, best_score_ : array, shape (n_breakpoints,), and float
-        What `select` measured at each breakpoint, and at `alpha_`.
+        The measure that `select` found at each breakpoint, and at `alpha_`.
     dual_coef_ : array, shape (m,)
         The coefficients of the training rows at `alpha_`. A saved model keeps those of the whole path.
 
@@ -93,7 +95,7 @@ class RankSVMPath(KernelRanker):
         value("alpha_", float),
         PathField("_path"),
     )
-    _oldest_schema = 2  # before, alphas_ were descending
+    _oldest_schema = 2  # earlier, alphas_ was descending
 
     def __init__(
         self,
@@ -129,10 +131,11 @@ class RankSVMPath(KernelRanker):
         *,
         on_event: OnEvent | None = None,
     ) -> Self:
-        """Follow the path of all solutions.
+        """Fit the ranker to labels by following the path of all solutions.
 
-        X, y, qid and sample_weight are as in `RankSVM.fit`. `on_event` is called now and then with the part
-        of the path behind (0 to 1, by log alpha), the number of events so far and of pairs on the margin.
+        X, y, qid and sample_weight are as in `RankSVM.fit`. `on_event` is called from time to time with the
+        fraction of the path completed (0 to 1, by log alpha), the number of events so far, and the number of
+        pairs on the margin.
         """
         problem, settings = check_problem(self, X, y, qid, sample_weight), checked_settings(self)
         settings.check_fits(problem.queries, problem.y)
@@ -143,18 +146,18 @@ class RankSVMPath(KernelRanker):
     def fit_preferences(
         self, X: Any, pairs: Any, *, weight: ArrayLike | None = None, on_event: OnEvent | None = None
     ) -> Self:
-        """Follow the path for explicit pairs (better row, worse row); see `fit`."""
+        """Fit the ranker to explicit pairs (better row, worse row) by following the path; see `fit`."""
         rows, checked = check_preferences(self, X, pairs, None, weight)
         graph, settings = explicit_graph(checked, rows.shape[0]), checked_settings(self)
         return self._follow(self._space(rows), graph, settings, on_event, False)
 
     def dual_coef_at(self, alpha: float) -> Floats:
-        """The coefficients of the training rows at any alpha that the path covers, exactly."""
+        """Return the exact coefficients of the training rows at any alpha that the path covers."""
         asked = check_number("alpha", alpha, minimum=0.0, exclusive=True)
         return self._known_path().coefficients_for(asked)
 
     def predict(self, X: Any, alpha: float | None = None) -> Floats:
-        """Scores of rows, higher is better, at `alpha` or at the one chosen (`alpha_`)."""
+        """Return the scores of rows at `alpha`, or at `alpha_` if it is None; higher is better."""
         if alpha is None:
             return super().predict(X)
         return self._scores_with(self.dual_coef_at(alpha), check_rows(self, X))
@@ -166,10 +169,12 @@ class RankSVMPath(KernelRanker):
         qid: ArrayLike | Iterable[Hashable] | None = None,
         measure: str | Measure = "pairwise_error",
     ) -> Self:
-        """Measure every breakpoint on validation rows and keep the best; among equals, the largest alpha."""
+        """Measure every breakpoint on validation rows and choose the best; ties go to the largest alpha."""
         path = self._known_path()
         if qid is None and self.fitted_with_qid_:
-            raise DataError("select needs the qid of the validation rows: the path was fitted with one.")
+            raise DataError(
+                "select needs the qid of the validation rows, because the path was fitted with qid."
+            )
         columns = self._kernel_columns(check_rows(self, X))
         self.scores_, place = choose_breakpoint(path, columns, y, qid, get_measure(measure))
         self.best_score_ = float(self.scores_[place])
@@ -177,7 +182,7 @@ class RankSVMPath(KernelRanker):
         return self
 
     def plot(self, title: str = "Path") -> Any:
-        """A matplotlib figure of the path: what `select` measured, and the pairs on the margin, by alpha."""
+        """Return a matplotlib figure of the measure (if `select` was called) and the margin size by alpha."""
         check_is_fitted(self)
         measured = getattr(self, "scores_", None)
         return draw_path(self.alphas_, self.active_size_, measured, self.alpha_, title)
@@ -215,6 +220,6 @@ class RankSVMPath(KernelRanker):
         check_is_fitted(self)
         if not hasattr(self, "_path"):
             raise RankwiseError(
-                f"The model's file holds no path, only alpha = {self.alpha_:.6g}: fit it again."
+                f"The model file contains no path, only alpha = {self.alpha_:.6g}; fit the model again."
             )
         return self._path

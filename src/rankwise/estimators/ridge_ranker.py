@@ -1,4 +1,4 @@
-"""What the rankers of RankRLS share, and how those with a fixed alpha are fitted."""
+"""Base classes of the RankRLS rankers, and fitting with a fixed alpha."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class RidgeRanker(Ranker):
     _ridge_state: Fields = (value("solver_", str), value("n_iter_", int, type(None)), *HELD_OUT_STATE)
 
     def _checked_solver(self, space: Space) -> tuple[Solver, Iterations]:
-        """The solver for a space; and the options of conjugate gradient, checked even if it is not used."""
+        """The solver for a space, and the options of conjugate gradient, checked even if it is not used."""
         seconds = check_number("checkpoint_seconds", self.checkpoint_seconds, minimum=0.0)
         folder = None if self.checkpoint is None else check_folder("checkpoint", self.checkpoint)
         iterations = Iterations(
@@ -67,12 +67,12 @@ class RidgeRanker(Ranker):
         if iterate and chosen is not Solver.CG:
             name = "early_stopping" if iterations.stop_early else "checkpoint"
             raise ParameterError(
-                f"{name} needs solver='cg' or 'auto'; solver={self.solver!r} has no iterations."
+                f"{name} needs solver='cg' or 'auto'; solver={self.solver!r} is not iterative."
             )
         return chosen, iterations
 
     def _record(self, family: RidgeFamily, found: RidgeSolutions, place: int) -> None:
-        """Set the attributes of the model at a place of the alphas solved for."""
+        """Set the attributes of the model at this position among the solved alphas."""
         self.solver_ = str(family.solver)
         self._set_function(family.space, found.coef[place])
         if found.values is not None:
@@ -85,11 +85,11 @@ class RidgeRanker(Ranker):
             if run.complaint is not None:
                 warn_caller(run.complaint, ConvergenceWarning)
         if found.runs and found.alphas[place] == 0.0 and not self.early_stopping:
-            warn_caller("alpha is 0 and there is no early stopping, so nothing regularizes the model.")
+            warn_caller("alpha is 0 and early_stopping is off, so nothing regularizes the model.")
 
 
 class FixedAlphaRidge(RidgeRanker):
-    """RankRLS for one alpha: learns from labels, pairs or both, and knows its model for other alphas."""
+    """RankRLS for one alpha, from labels, pairs or both; can produce the model for other alphas."""
 
     alpha: float
     ties: str
@@ -100,7 +100,7 @@ class FixedAlphaRidge(RidgeRanker):
 
     @abstractmethod
     def _make_space(self, X: Matrix) -> Space:
-        """The space of functions that the parameters name, over the training rows."""
+        """The function space that the parameters define over the training rows."""
 
     def fit(
         self,
@@ -122,8 +122,8 @@ class FixedAlphaRidge(RidgeRanker):
         sample_weight : array, shape (m,), optional
             Weight 2 means the same as the row given twice.
         eval_set : (X, y) or (X, y, qid), optional
-            Rows to measure the model on (`validation_score_`) and, with "cg", every iterate
-            (`validation_curve_`). They change the model only with `early_stopping`.
+            Rows on which to evaluate the model (`validation_score_`) and, with "cg", every iterate
+            (`validation_curve_`). They affect the model only with `early_stopping`.
         """
         problem = check_problem(self, X, y, qid, sample_weight, multi_output=True)
         problem, held_out = hold_out_rows(self, problem, eval_set)
@@ -142,7 +142,7 @@ class FixedAlphaRidge(RidgeRanker):
         sample_weight: ArrayLike | None = None,
         eval_set: Any = None,
     ) -> Self:
-        """Fit the ranker to statements "this row above that row", and to labels as well if y is given.
+        """Fit the ranker to pairwise preferences between rows, and also to labels if y is given.
 
         Minimizes ``Σ_e weight_e (magnitude_e − (f_i − f_j))²`` over the pairs e = (i, j), plus the loss of
         `fit` on y if there is one, plus ``alpha ‖f‖²``.
@@ -153,13 +153,13 @@ class FixedAlphaRidge(RidgeRanker):
         pairs : array of int, shape (n_pairs, 2)
             Row numbers, the preferred row first. Contradictions and cycles are allowed and treated as noise.
         magnitude : array, shape (n_pairs,), optional
-            The difference of scores to aim at; 1 by default.
+            The target score difference; 1 by default.
         weight : array, shape (n_pairs,), optional
             How much each pair counts; 1 by default.
         y, qid, sample_weight : optional
-            Labels to learn from besides the pairs, as in `fit`; a row without a judgment has weight 0.
+            Labels to learn from in addition to the pairs, as in `fit`; give rows without a judgment weight 0.
         eval_set : (X, pairs) or (X, pairs, weight), optional
-            Pairs to measure the model on, by the part of them that it contradicts; see `fit`.
+            Pairs on which to evaluate the model, by the fraction of pairs it contradicts; see `fit`.
         """
         rows, checked = check_preferences(self, X, pairs, magnitude, weight)
         checked, held_out = hold_out_pairs(self, rows, checked, eval_set)
@@ -170,15 +170,16 @@ class FixedAlphaRidge(RidgeRanker):
         return self._learn(rows, losses, held_out, qid is not None)
 
     def with_alpha(self, alpha: float) -> Self:
-        """This model for another alpha, from the same decomposition.
+        """Return the model for another alpha, from the same decomposition.
 
-        The first call decomposes, O(p³) for p features, rows or basis vectors; each call costs O(p²) then,
-        or a run of "cg". It needs the training data, which only the process that fitted the model has.
+        The first call computes the decomposition, in O(p³) for p features, rows or basis vectors; after that,
+        each call costs O(p²). With "cg", each call takes a run. This needs the training data, which is
+        available only in the process that fitted the model.
         """
         check_is_fitted(self)
         fitted: tuple[list[RidgeFamily], HeldOut | None] | None = getattr(self, "_families", None)
         if fitted is None:
-            raise RankwiseError("with_alpha needs a model fitted in this process; fit it again.")
+            raise RankwiseError("with_alpha needs a model fitted in this process; fit the model again.")
         families, held_out = fitted
         other = copy.copy(self)
         other.alpha = check_number("alpha", alpha, minimum=0.0)
@@ -197,7 +198,9 @@ class FixedAlphaRidge(RidgeRanker):
         alpha = check_number("alpha", self.alpha, minimum=0.0)
         one_target = len(losses) == 1 and losses[0].target.ndim == 1
         if not one_target and (held_out is not None or self.checkpoint is not None):
-            raise ParameterError("eval_set, early_stopping and checkpoint are for one target; y has several.")
+            raise ParameterError(
+                "eval_set, early_stopping and checkpoint support one target only; y has several."
+            )
         space = self._make_space(X)
         solver, iterations = self._checked_solver(space)
         families = [ridge_family(space, loss, solver, iterations) for loss in losses]

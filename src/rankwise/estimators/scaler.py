@@ -17,25 +17,25 @@ from rankwise.validation import check_rows
 
 
 class QueryMinMaxScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Scale every feature to [0, 1] inside each query, as paper A does.
+    """Scale every feature to [0, 1] within each query, as in paper A.
 
     Queries differ in the level and range of their features (BM25 grows with rare words, prices with the
-    category); what a ranker can use is where a row stands among the rows it competes with. Nothing is
-    learned from the training rows, so there is nothing to leak, but the rows of a query must be
-    transformed together. A feature that is constant inside a query becomes 0 there. O(m n), or O(nnz).
+    category); what matters to a ranker is where a row lies among the rows it competes with. Nothing is
+    learned from the training rows, so nothing can leak, but the rows of a query must be transformed
+    together. A feature that is constant within a query becomes 0 there. O(m n), or O(nnz).
 
-    ``qid`` is declared as metadata, so that pipelines pass it on when scikit-learn's metadata routing is
+    ``qid`` is declared as metadata, so pipelines pass it on when scikit-learn's metadata routing is
     enabled: ``make_pipeline(QueryMinMaxScaler(), RankRLS()).fit(X, y, qid=qid).predict(X, qid=qid)``.
-    A scaler fitted with qid refuses to transform without one. Without qid all rows are one query.
+    A scaler fitted with qid refuses to transform without one. Without qid, all rows form one query.
 
-    Sparse X stays sparse; see `rankwise.scale_per_query` for the one case that has to be refused.
+    Sparse X stays sparse; see `rankwise.scale_per_query` for the one case that is not supported.
 
     Attributes
     ----------
     fitted_with_qid_ : bool
     n_features_in_ : int
     feature_names_in_ : array of str
-        Only when X had column names.
+        Set only if X has column names.
 
     Examples
     --------
@@ -44,24 +44,24 @@ class QueryMinMaxScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator): 
     array([0. , 1. , 0.5, 0. , 1. ])
     """
 
-    _scales_inside_queries = True  # what `export_model` knows it by
+    _scales_inside_queries = True  # how `export_model` recognizes it
 
     __metadata_request__fit = {"qid": True}  # noqa: RUF012
     __metadata_request__transform = {"qid": True}  # noqa: RUF012
 
     def fit(self, X: Any, y: Any = None, qid: ArrayLike | Iterable[Hashable] | None = None) -> Self:
-        """Record the features, and whether there are queries; y is ignored."""
+        """Record the features and whether there are queries; y is ignored."""
         group_rows(qid, check_rows(self, X, reset=True).shape[0])
         self.fitted_with_qid_ = qid is not None
         return self
 
     def transform(self, X: Any, qid: ArrayLike | Iterable[Hashable] | None = None) -> Matrix:
-        """The scaled rows, in the order of X."""
+        """Return the scaled rows, in the order of X."""
         check_is_fitted(self)
         if qid is None and self.fitted_with_qid_:
             raise DataError(
-                "QueryMinMaxScaler was fitted with qid and needs it to transform; "
-                "give rows of a single query the same qid."
+                "QueryMinMaxScaler was fitted with qid and needs qid to transform; "
+                "for rows of a single query, pass the same qid for all of them."
             )
         X = check_rows(self, X)
         return scale_grouped(X, group_rows(qid, X.shape[0]))
@@ -69,7 +69,7 @@ class QueryMinMaxScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator): 
     def fit_transform(
         self, X: Any, y: Any = None, qid: ArrayLike | Iterable[Hashable] | None = None
     ) -> Matrix:
-        """`fit`, then `transform` of the same rows."""
+        """Fit to the rows, then transform them."""
         return self.fit(X, y, qid=qid).transform(X, qid=qid)
 
     def __sklearn_is_fitted__(self) -> bool:

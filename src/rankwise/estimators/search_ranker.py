@@ -1,4 +1,4 @@
-"""What the rankers that choose alpha share."""
+"""Base class of the rankers that choose alpha."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from rankwise.validation import (
 
 
 class SearchRanker(Ranker):
-    """A ranker that measures every alpha, in every setting on offer, and becomes the best."""
+    """A ranker that measures every alpha in every setting, and fits the best."""
 
     alphas: Any
     cv: Any
@@ -62,12 +62,12 @@ class SearchRanker(Ranker):
 
     @property
     def alpha_(self) -> float:
-        """The alpha that was chosen."""
+        """The chosen alpha."""
         return float(self.best_["alpha"])
 
     @property
     def best_score_(self) -> float:
-        """What was measured for the chosen alpha and setting."""
+        """The measure for the chosen alpha and setting."""
         return float(self.best_["score"])
 
     def fit(
@@ -80,7 +80,7 @@ class SearchRanker(Ranker):
         *,
         on_progress: OnProgress | None = None,
     ) -> Self:
-        """Choose alpha and the other settings on offer, and fit the ranker to all rows with the choice.
+        """Choose alpha and the other settings, and fit the ranker to all rows with the best choice.
 
         Parameters
         ----------
@@ -90,12 +90,12 @@ class SearchRanker(Ranker):
         qid : sequence of hashables, optional
             The query of each row, in any order; None means one global ranking.
         sample_weight : array, shape (m,), optional
-            Weight 2 means the same as the row given twice; the measure does not use it.
+            Weight 2 means the same as the row given twice; the measure ignores weights.
         eval_set : (X, y) or (X, y, qid), optional
-            Rows to choose on, instead of `cv`.
+            Rows on which to choose, instead of using `cv`.
         on_progress : callable, optional
-            Called with a `SearchProgress` after each fold, setting or, where alphas are solved one by one,
-            alpha.
+            Called with a `SearchProgress` after each fold or setting and, where alphas are solved one by one,
+            after each alpha.
         """
         measure, problem = get_measure(self.measure), check_problem(self, X, y, qid, sample_weight)
         alphas = self._checked_alphas()
@@ -122,7 +122,7 @@ class SearchRanker(Ranker):
         eval_set: Any = None,
         on_progress: OnProgress | None = None,
     ) -> Self:
-        """Choose alpha and the other settings by explicit pairs, and fit the ranker to all of them.
+        """Choose alpha and the other settings on explicit pairs, and fit the ranker to all pairs.
 
         Parameters
         ----------
@@ -130,10 +130,10 @@ class SearchRanker(Ranker):
         pairs : array of int, shape (n_pairs, 2)
             Row numbers, the preferred row first.
         magnitude, weight : array, shape (n_pairs,), optional
-            The difference of scores to aim at, and how much each pair counts; 1 by default.
+            The target score difference, and how much each pair counts; 1 by default.
         eval_set : (X, pairs) or (X, pairs, weight), optional
-            Pairs to choose on, by the part of them that is contradicted. Otherwise `cv` makes folds of pairs
-            that share no row with those of other folds or, where all pairs are connected, of any pairs.
+            Pairs on which to choose, by the fraction of pairs contradicted. Without it, `cv` makes folds of
+            pairs that share no row with those of other folds or, if all pairs are connected, of any pairs.
         on_progress : callable, optional
             As in `fit`.
         """
@@ -159,15 +159,15 @@ class SearchRanker(Ranker):
 
     def _check_stops_on_eval_set(self) -> None:
         if check_flag("early_stopping", self.early_stopping):
-            raise ParameterError("early_stopping needs an eval_set, on which alpha is chosen as well.")
+            raise ParameterError("early_stopping needs an eval_set, on which alpha is also chosen.")
 
     @abstractmethod
     def _candidates(
         self, X: Matrix, statements: Problem | Pairs, loss_on: Callable[[dict[str, Any]], LossOf]
     ) -> tuple[list[Candidate], bool]:
-        """The settings to choose from, and whether they leave queries out exactly, without refitting.
+        """The settings to choose from, and whether they leave out queries exactly, without refitting.
 
-        `loss_on` makes the loss of a setting on what labels or pairs state.
+        `loss_on` maps a setting to a function that creates its loss on labels or pairs.
         """
 
     @abstractmethod

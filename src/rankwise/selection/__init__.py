@@ -1,1 +1,1 @@
-"""Choosing among models: criteria that give a value to every alpha at once, and a scorer for scikit-learn."""
+"""Model selection: criteria that evaluate every alpha at once, and a scorer for scikit-learn."""

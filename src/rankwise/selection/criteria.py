@@ -1,4 +1,4 @@
-"""What alphas are chosen by: a measure on rows or pairs that the models did not learn from."""
+"""Selection criteria: a measure on rows or pairs that the models were not trained on."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from rankwise.validation import Problem
 
 LEAVE_PAIR_OUT = "leave-pair-out"
 
-# The loss of a candidate on what labels or pairs say.
+# Creates the loss of a candidate on labels or pairs.
 LossOf: TypeAlias = Callable[[Any], Any]
 
 
 class Report(Protocol):
-    """Takes the part of the work that is done and, where alphas are solved one by one, the last of them."""
+    """Called with the fraction of work done and, where alphas are solved one by one, the last of them."""
 
     def __call__(self, done: float, step: AlphaStep | None = None) -> None: ...
 
 
 @dataclass(frozen=True)
 class Values:
-    """The measure of every alpha, NaN where there is none.
+    """The measure for every alpha; NaN where there is none.
 
-    `solutions` are the models, where the values are theirs; `interrupted` says whether values are missing.
+    `solutions` are the models, if the values are theirs; `interrupted` says whether values are missing.
     """
 
     values: Floats
@@ -55,7 +55,7 @@ class Criterion(Protocol):
 
 @dataclass(frozen=True)
 class OnEvalSet:
-    """The measure of the models on rows that the user set apart."""
+    """The measure of the models on rows that the user held out."""
 
     held_out: HeldOut
     name: str = "eval_set"
@@ -68,7 +68,7 @@ class OnEvalSet:
             if len(reached) == 0:
                 raise KeyboardInterrupt
             if len(reached) < len(alphas):
-                warn_caller(f"Interrupted from the keyboard; no alpha below {reached[0]:g} is tried.")
+                warn_caller(f"Interrupted from the keyboard; alphas below {reached[0]:g} were not tried.")
         else:
             report(1.0)
         return Values(found.values, found, found.interrupted)
@@ -76,7 +76,7 @@ class OnEvalSet:
 
 @dataclass(frozen=True)
 class OnFolds:
-    """The measure of every fold's scores by the model without it, inside queries or folds."""
+    """The measure on every fold, scored by the model fitted without it, within queries or folds."""
 
     folds: Folds
     problem: Problem
@@ -102,7 +102,7 @@ class OnFolds:
 
 @dataclass(frozen=True)
 class OnPairFolds:
-    """The part of every fold's pairs that the model without them contradicts."""
+    """The fraction of every fold's pairs that the model fitted without them contradicts."""
 
     folds: Folds
     X: Matrix
@@ -134,7 +134,7 @@ class OnPairFolds:
 
 @dataclass(frozen=True)
 class LeavePairOut:
-    """The part of the pairs of one global ranking misordered by the model without both rows."""
+    """The fraction of pairs of one global ranking misordered by the model fitted without both rows."""
 
     problem: Problem
     measure: Measure
@@ -147,10 +147,10 @@ class LeavePairOut:
 
 
 def criterion_on_rows(cv: Any, problem: Problem, measure: Measure, *, exact: bool) -> Criterion:
-    """What a `cv` parameter stands for, when there is no eval_set.
+    """The criterion that the `cv` parameter specifies, if there is no eval_set.
 
     "auto" leaves out queries, or pairs of one global ranking, where that is exact and costs a few fits;
-    elsewhere it draws folds.
+    otherwise it draws folds.
     """
     one_ranking = problem.queries.n_queries == 1
     if cv == "auto" and exact:
@@ -161,16 +161,16 @@ def criterion_on_rows(cv: Any, problem: Problem, measure: Measure, *, exact: boo
 
 
 def criterion_on_pairs(cv: Any, X: Matrix, pairs: Pairs) -> Criterion:
-    """The same for explicit pairs, which are left out in folds."""
+    """Like `criterion_on_rows`, for explicit pairs, which are left out in folds."""
     return OnPairFolds(draw_pair_folds(cv, pairs, X.shape[0]), X, pairs)
 
 
 def measure_of_pairs(measure: str | Measure) -> Measure:
-    """Explicit pairs are measured by the part of them that is contradicted, and by nothing else."""
+    """Check that the measure applies to explicit pairs: the fraction contradicted, and nothing else."""
     checked = get_measure(measure)
     if checked.kind not in ("pairwise_error", "pairwise_error_micro"):
         raise ParameterError(
-            f"Of explicit pairs, those contradicted are counted: measure must be 'pairwise_error'; "
+            f"Explicit pairs support only the measure 'pairwise_error', the fraction of pairs contradicted; "
             f"got '{checked.name}'."
         )
     return checked
@@ -186,19 +186,19 @@ def _named_criterion(cv: str, problem: Problem, measure: Measure) -> Criterion:
     if cv == LEAVE_QUERY_OUT:
         if n_queries == 1:
             raise DataError(
-                f"Leave-query-out of one global ranking leaves nothing to learn from; use "
+                f"Leave-query-out with one global ranking leaves nothing to learn from; use "
                 f"cv='{LEAVE_PAIR_OUT}' or a number of folds, or pass qid."
             )
         return OnFolds(each_query(problem.queries), problem, measure)
     if n_queries > 1:
         raise DataError(
-            f"Leave-pair-out is for one global ranking; there are {n_queries} queries, "
+            f"Leave-pair-out needs one global ranking, but there are {n_queries} queries; "
             f"use cv='{LEAVE_QUERY_OUT}'."
         )
     if measure.kind not in ("pairwise_error", "pairwise_error_micro", "auc"):
         raise ParameterError(
-            f"Leave-pair-out of one global ranking can only count pairs: measure must be 'pairwise_error' or "
-            f"'auc'; got '{measure.name}'. For others, set cv to a number of folds or pass an eval_set."
+            f"Leave-pair-out can only count pairs: measure must be 'pairwise_error' or 'auc'; "
+            f"got '{measure.name}'. For other measures, set cv to a number of folds or pass an eval_set."
         )
     if len(np.unique(problem.y)) < 2:
         raise nothing_to_learn(problem.queries)
@@ -208,10 +208,11 @@ def _named_criterion(cv: str, problem: Problem, measure: Measure) -> Criterion:
 def _left_out(
     family: Family, folds: Sequence[Fold], alphas: Floats, report: Report
 ) -> tuple[list[Floats], bool]:
-    """Scores of each fold that was finished, and whether an interrupt cut them short.
+    """Scores of each finished fold, and whether an interrupt cut the work short.
 
-    An interrupt leaves the folds before it to choose by or, in the first fold, the alphas before it (the
-    others are NaN); before the first of them there is nothing, and the interrupt is passed on.
+    After an interrupt, the choice is based on the finished folds or, in the first fold, on the finished
+    alphas (the others are NaN). If no alpha is finished, there is nothing to choose from, and the interrupt
+    is passed on.
     """
     found: list[Floats] = []
     unfinished = False
@@ -228,7 +229,7 @@ def _left_out(
             raise
         unfinished = True
     if unfinished:
-        warn_caller(f"Interrupted from the keyboard; {len(found)} of {len(folds)} folds choose alpha.")
+        warn_caller(f"Interrupted from the keyboard; alpha is chosen on {len(found)} of {len(folds)} folds.")
     return found, unfinished
 
 
@@ -240,5 +241,5 @@ def _loss_without(loss_of: LossOf, statements: Any, held: Any, number: int) -> A
 
 
 def _each_column(measure: Callable[[Floats], float], table: Floats) -> Floats:
-    """The measure of each column; NaN for columns of alphas that were not finished."""
+    """The measure of each column; NaN for columns of unfinished alphas."""
     return np.array([np.nan if np.isnan(column).all() else measure(column) for column in table.T])

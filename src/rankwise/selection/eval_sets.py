@@ -1,4 +1,4 @@
-"""Making `HeldOut` rows: from the user's ``eval_set``, or from a part of the training data."""
+"""Create `HeldOut` rows from the user's ``eval_set`` or from a part of the training data."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class StopsEarly(Protocol):
 
 
 def hold_out_rows(ranker: StopsEarly, problem: Problem, eval_set: Any) -> tuple[Problem, HeldOut | None]:
-    """The rows to train on, and those held out: the eval_set or, to stop early, a part of the rows."""
+    """The rows to train on, and those held out: the eval_set or, for early stopping, a part of the rows."""
     stop_early, fraction, measure, random = _checked(ranker)
     if (eval_set is not None or stop_early) and problem.y.ndim != 1:
-        raise ParameterError(f"eval_set and early_stopping are for one target; y has {problem.y.shape[1]}.")
+        raise ParameterError(f"eval_set and early_stopping support one target; y has {problem.y.shape[1]}.")
     if eval_set is not None:
         return problem, eval_rows(ranker, eval_set, problem, measure)
     if not stop_early:
@@ -83,20 +83,20 @@ def eval_pairs(estimator: Any, eval_set: Any) -> HeldOut:
     except DataError as error:
         raise DataError(f"eval_set: {error}") from error
     if checked.weight is not None and not checked.weight.any():
-        raise DataError("eval_set cannot judge: all its pairs have weight 0.")
+        raise DataError("eval_set cannot be measured: all its pairs have weight 0.")
     return _measured_pairs(rows, checked)
 
 
 def split_rows(
     problem: Problem, fraction: float, measure: Measure, random: np.random.Generator
 ) -> tuple[Problem, HeldOut]:
-    """Hold out this fraction of the queries, or of the rows of one global ranking, chosen at random."""
+    """Hold out a random fraction of the queries, or of the rows of one global ranking."""
     queries = problem.queries
     if queries.n_queries > 1:
         held = _draw(queries.n_queries, fraction, random)[queries.query_of_row()]
     else:
         held = _draw(queries.n_rows, fraction, random)
-    # Nothing is copied of a matrix on disk: the rows held out weigh nothing instead.
+    # A matrix on disk is not copied; instead, the held-out rows get weight 0.
     rest = problem.without(held) if is_on_disk(problem.X) else _rows_of(problem, ~held)
     name = f"validation_fraction={fraction:g} of the training data"
     return rest, _measured_rows(_rows_of(problem, held), measure, name)
@@ -105,15 +105,15 @@ def split_rows(
 def split_pairs(
     X: Matrix, pairs: Pairs, fraction: float, random: np.random.Generator
 ) -> tuple[Pairs, HeldOut]:
-    """Hold out this fraction of the pairs, chosen at random."""
+    """Hold out a random fraction of the pairs."""
     if len(pairs) < 2:
-        raise DataError("early_stopping holds out pairs, but there is only one; give an eval_set.")
+        raise DataError("early_stopping holds out pairs, but there is only one; pass an eval_set.")
     held = _draw(len(pairs), fraction, random)
     return pairs.chosen(~held), _measured_pairs(X, pairs.chosen(held))
 
 
 def _measured_rows(rows: Problem, measure: Measure, name: str) -> HeldOut:
-    """Rows measured against their labels; `name` says in errors where they came from."""
+    """Rows measured against their labels; `name` says in error messages where they came from."""
     prepared = measure.prepare(rows.y, rows.queries)
     if prepared.left_out.all():
         raise DataError(
@@ -123,7 +123,7 @@ def _measured_rows(rows: Problem, measure: Measure, name: str) -> HeldOut:
 
 
 def _measured_pairs(X: Matrix, pairs: Pairs) -> HeldOut:
-    """Rows measured by the part of the pairs that their scores contradict (paper C, equation 2)."""
+    """Rows measured by the fraction of pairs that their scores contradict (paper C, equation 2)."""
 
     def error(scores: Floats) -> float:
         return contradicted(scores[pairs.better] - scores[pairs.worse], pairs.weight)
@@ -133,7 +133,7 @@ def _measured_pairs(X: Matrix, pairs: Pairs) -> HeldOut:
 
 def _draw(n: int, fraction: float, random: np.random.Generator) -> Bools:
     if n < 2:
-        raise DataError("early_stopping holds out rows, but there is only one; give an eval_set.")
+        raise DataError("early_stopping holds out rows, but there is only one; pass an eval_set.")
     held = np.zeros(n, dtype=np.bool_)
     held[random.choice(n, min(n - 1, max(1, round(fraction * n))), replace=False)] = True
     return held

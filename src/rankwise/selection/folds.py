@@ -1,4 +1,4 @@
-"""Folds: rows or pairs that are left out together, and compared with each other."""
+"""Folds: rows or pairs that are left out together and compared with each other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rankwise.preferences.queries import Queries, group_rows
 from rankwise.types import Floats, Ints
 
 LEAVE_QUERY_OUT = "leave-query-out"
-# How many folds "auto" draws, if there is enough to draw from.
+# The number of folds that "auto" draws, data permitting.
 AUTO_FOLDS = 5
 
 
@@ -30,12 +30,12 @@ class Folds:
     name : str
         Such as "5 folds of queries".
     held : sequence of Ints
-        The row (or pair) numbers of each fold, ascending.
+        The row (or pair) numbers of each fold, in ascending order.
     compared : Ints, shape (m,)
         Rows with the same number are compared: those of a query or, in one global ranking, those of a fold,
-        whose scores alone come from the same model.
+        because only these have scores from the same model.
     queries : sequence of Ints or None
-        The queries that make up each fold, by position; None if folds are not of whole queries.
+        The queries that make up each fold, by position; None if folds do not consist of whole queries.
     """
 
     name: str
@@ -46,9 +46,9 @@ class Folds:
 
 @dataclass(frozen=True)
 class _Units:
-    """What folds consist of: groups (queries, or pairs that share rows), or single items if one group is all.
+    """The units of folds: groups (queries, or pairs that share rows), or items if there is only one group.
 
-    The words, singular and plural, are for messages.
+    The names, singular and plural, are for messages.
     """
 
     groups: Queries
@@ -73,31 +73,31 @@ class _Units:
 
 
 def each_query(queries: Queries) -> Folds:
-    """Every query is a fold."""
+    """Make every query a fold."""
     order = np.arange(queries.n_rows) if queries.order is None else queries.order
     held = np.split(order, queries.offsets[1:-1])
     return Folds(LEAVE_QUERY_OUT, held, queries.query_of_row(), list(np.arange(queries.n_queries)[:, None]))
 
 
 def draw_folds(cv: Any, y: Floats, queries: Queries) -> Folds:
-    """The folds that "auto", a number, a scikit-learn splitter or a list of its splits stands for.
+    """The folds specified by "auto", a number, a scikit-learn splitter or a list of splits.
 
-    A number makes folds of whole queries, as `GroupKFold` does. One global ranking has only rows to leave
-    out; they are dealt out in the order of their labels, so that every fold has its share of all grades,
-    however the rows are sorted.
+    A number makes folds of whole queries, as `GroupKFold` does. In one global ranking, only rows can be left
+    out; they are dealt out in the order of their labels, so every fold has its share of all grades, however
+    the rows are sorted.
     """
     return _draw(cv, y, _Units(queries, ("row", "rows"), ("query", "queries")))
 
 
 def draw_pair_folds(cv: Any, pairs: Pairs, n_rows: int) -> Folds:
-    """Folds of pairs that share no row with those of other folds; of any pairs where all are connected."""
+    """Folds of pairs that share no row with those of other folds; of any pairs if all are connected."""
     if isinstance(cv, str) and cv != "auto":
         raise ParameterError(
             f"cv={cv!r} leaves out labelled rows; for pairs, set cv to a number of folds or pass an eval_set."
         )
     edges = coo_array((np.ones(len(pairs)), (pairs.better, pairs.worse)), shape=(n_rows, n_rows))
     group = group_rows(connected_components(edges, directed=False)[1][pairs.better], len(pairs))
-    words = ("group of pairs", "groups of pairs without a row in common")
+    words = ("group of pairs", "groups of pairs that share no row")
     folds = _draw(cv, np.zeros(len(pairs)), _Units(group, ("pair", "pairs"), words))
     return replace(folds, name=f"{len(folds.held)} folds of pairs")
 
@@ -127,7 +127,7 @@ def _draw(cv: Any, y: Floats, units: _Units) -> Folds:
 
 
 def _splits(cv: Any, y: Floats, units: _Units) -> Iterable[tuple[Ints, Ints]]:
-    """Rows to train on and rows to hold out, fold by fold."""
+    """The rows to train on and the rows to hold out, fold by fold."""
     if cv is None:
         raise ParameterError("cv=None chooses alpha on an eval_set; pass one to fit, or set cv.")
     if isinstance(cv, str) and cv == "auto":

@@ -1,4 +1,4 @@
-"""Choosing along an exact regularization path."""
+"""Selection along an exact regularization path."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def choose_breakpoint(
     qid: ArrayLike | Iterable[Hashable] | None,
     measure: Measure,
 ) -> tuple[Floats, int]:
-    """The measure at every breakpoint, by ascending alpha, and the place of the best of them.
+    """The measure at every breakpoint, by ascending alpha, and the position of the best one.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ def choose_breakpoint(
     n_threads = resolve_threads()
     prepared = measure.prepare(y, group_rows(qid, kernel_columns.shape[1]), n_threads=n_threads)
     if prepared.left_out.all():
-        raise DataError(f"{measure.name} has no value on the validation rows: {prepared.left_out_reason}.")
-    # λ f, a positive multiple of f, orders rows alike.
+        raise DataError(f"{measure.name} is undefined on the validation rows: {prepared.left_out_reason}.")
+    # λ f, a positive multiple of f, gives the same order of rows.
     descending = prepared.along(PathScores(path, kernel_columns, n_threads))
     values = np.ascontiguousarray(descending[::-1])
     return values, best_alpha(values[None], measure)[1]

@@ -1,4 +1,4 @@
-"""Any measure as a scikit-learn scorer that knows about queries."""
+"""Measures as scikit-learn scorers that know about queries."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from rankwise.metrics.measure import Measure, get_measure
 
 
 class RankScorer(BaseEstimator):  # type: ignore[misc]
-    """``scorer(estimator, X, y, qid=None)``; higher is better, as scikit-learn wants it.
+    """``scorer(estimator, X, y, qid=None)``; higher is better, by scikit-learn's convention.
 
     ``qid`` is declared as metadata of `score`: with metadata routing enabled, grid search and
-    cross-validation pass it on. Without it, an estimator that was fitted with qid is refused: its rows would
-    be compared across queries, silently. Made by `rank_scorer`.
+    cross-validation pass it on. Scoring an estimator that was fitted with qid raises an error without it,
+    because rows would silently be compared across queries. Created by `rank_scorer`.
     """
 
     __metadata_request__score = {"qid": True, "estimator": UNUSED}  # noqa: RUF012
@@ -36,7 +36,7 @@ class RankScorer(BaseEstimator):  # type: ignore[misc]
     def score(
         self, estimator: Any, X: Any, y: Any, qid: ArrayLike | Iterable[Hashable] | None = None
     ) -> float:
-        """The measure, negated if lower is better; scikit-learn routes qid to methods of this name."""
+        """Return the measure, negated if lower is better; scikit-learn routes qid to methods of this name."""
         value = self.measured(estimator, X, y, qid)
         return value if self.measure.higher_is_better else -value
 
@@ -48,7 +48,7 @@ class RankScorer(BaseEstimator):  # type: ignore[misc]
         qid: ArrayLike | Iterable[Hashable] | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> float:
-        """The measure itself, with its own sign."""
+        """Return the measure with its own sign."""
         if qid is None and getattr(_final(estimator), "fitted_with_qid_", False):
             raise DataError(
                 f"{type(_final(estimator)).__name__} was fitted with qid and cannot be scored without one; "
@@ -58,19 +58,19 @@ class RankScorer(BaseEstimator):  # type: ignore[misc]
         prepared = self.measure.prepare(y, qid, sample_weight)
         value = prepared(_predict(estimator, X, qid))
         if math.isnan(value):
-            raise DataError(f"{self.measure.name} has no value on these rows: {prepared.left_out_reason}.")
+            raise DataError(f"{self.measure.name} is undefined on these rows: {prepared.left_out_reason}.")
         return value
 
 
 def rank_scorer(measure: str | Measure, **options: Any) -> RankScorer:
-    """A scorer for `GridSearchCV`, `cross_val_score` and the like.
+    """Make a scorer for `GridSearchCV`, `cross_val_score` and similar tools.
 
     Parameters
     ----------
     measure : str or Measure
         Such as "ndcg@10"; see `rankwise.metrics.get_measure`.
     **options
-        Conventions, such as ``preset="letor"``, as `get_measure` takes them.
+        Conventions such as ``preset="letor"``, passed to `get_measure`.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def rank_scorer(measure: str | Measure, **options: Any) -> RankScorer:
 
 
 def _predict(estimator: Any, X: Any, qid: ArrayLike | Iterable[Hashable] | None) -> Any:
-    """Scores of rows; a pipeline with a step that asks for qid, such as `QueryMinMaxScaler`, is given it."""
+    """Scores of rows; qid is passed to pipelines with a step that requests it, e.g. `QueryMinMaxScaler`."""
     routed = qid is not None and get_config()["enable_metadata_routing"]
     asks = routed and get_routing_for_object(estimator).consumes("predict", ["qid"])
     return estimator.predict(X, qid=qid) if asks else estimator.predict(X)

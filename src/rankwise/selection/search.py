@@ -1,4 +1,4 @@
-"""Choosing: families × alphas × a criterion → a `Choice`."""
+"""Model search: families × alphas × a criterion → a `Choice`."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Candidate:
     Attributes
     ----------
     setting : dict
-        What distinguishes it from the others, by the names of parameters.
+        The parameters that distinguish it from the others, by name.
     make : callable
-        Makes its family; called when its turn comes, since a family may hold large matrices.
+        Creates its family; called only when needed, because a family may hold large matrices.
     loss_of : callable
-        The loss of its family on other rows or pairs.
+        Creates the loss of its family on other rows or pairs.
     """
 
     setting: dict[str, Any]
@@ -37,12 +37,12 @@ class Candidate:
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """How far a search is.
+    """The progress of a search.
 
     Attributes
     ----------
     done : float
-        The part of the search that is done, from 0 to 1.
+        The fraction of the search that is done, from 0 to 1.
     setting : dict
         The setting being tried.
     alpha : float or None
@@ -50,7 +50,7 @@ class SearchProgress:
     score : float or None
         Its measure on the eval_set.
     result : HingeResult or None
-        Its objective, certificate and effort.
+        Its objective, certificate and computational effort.
     """
 
     done: float
@@ -65,22 +65,22 @@ OnProgress: TypeAlias = Callable[[SearchProgress], object]
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen, and from what.
+    """The result of a search, and the alternatives.
 
     Attributes
     ----------
     settings : list of dict
-        Those tried.
+        The settings tried.
     alphas : Floats, shape (n_alphas,)
-        Those tried, ascending.
+        The alphas tried, in ascending order.
     values : Floats, shape (n_settings, n_alphas)
-        The measure of each; NaN for alphas that a setting was not tried with.
+        The measure for each setting and alpha; NaN for combinations not tried.
     row, column : int
-        The place of the best value.
+        The position of the best value.
     family : Family
-        Of the best setting.
+        The family of the best setting.
     solutions : Solutions
-        With the chosen model at `place`.
+        The solutions with the chosen model, which is at `place`.
     place : int
     """
 
@@ -95,7 +95,7 @@ class Choice:
 
     @property
     def best(self) -> dict[str, Any]:
-        """The chosen alpha, its value, and the setting."""
+        """The chosen alpha, its measure, and its setting."""
         alpha, score = float(self.alphas[self.column]), float(self.values[self.row, self.column])
         return {"alpha": alpha, "score": score, **self.settings[self.row]}
 
@@ -109,9 +109,9 @@ def choose(
 ) -> Choice:
     """Measure every alpha of every candidate, and solve for the best.
 
-    Of equal values, the first setting and the largest alpha win. An interrupt ends the search with a
-    warning: an unfinished setting counts only if it is the first. Before there is anything to choose from,
-    the interrupt is passed on.
+    Ties go to the first setting and the largest alpha. An interrupt ends the search with a warning; an
+    unfinished setting counts only if it is the first. If there is nothing to choose from yet, the interrupt
+    is passed on.
     """
     settings: list[dict[str, Any]] = []
     rows: list[Floats] = []
@@ -133,7 +133,7 @@ def choose(
                 best = family, found.solutions
         if interrupted:
             if len(settings) < len(candidates):
-                warn_caller(f"Interrupted from the keyboard; no setting after {settings[-1]} is tried.")
+                warn_caller(f"Interrupted from the keyboard; settings after {settings[-1]} were not tried.")
             break
     assert best is not None
     return _chosen(settings, alphas, np.stack(rows), *best, measure)
@@ -157,16 +157,16 @@ def _chosen(
 
 
 def best_alpha(values: Floats, measure: Measure) -> tuple[int, int]:
-    """Row and column of the best value; among equals the first row and the last column, the largest alpha."""
+    """Row and column of the best value; ties go to the first row and the last column (the largest alpha)."""
     if np.isnan(values).all():
-        raise DataError(f"The measure '{measure.name}' has no value for any query; choose another.")
+        raise DataError(f"The measure '{measure.name}' is undefined for every query; choose another.")
     signed = np.where(np.isnan(values), -np.inf, values if measure.higher_is_better else -values)
     row, column = np.unravel_index(signed[:, ::-1].argmax(), signed.shape)
     return int(row), signed.shape[1] - 1 - int(column)
 
 
 class _Reporter:
-    """Turns progress inside one setting into progress of the search."""
+    """Converts progress within one setting to progress of the search."""
 
     def __init__(
         self, on_progress: OnProgress | None, setting: dict[str, Any], number: int, n_settings: int
@@ -176,7 +176,7 @@ class _Reporter:
         self._last = 0.0
 
     def __call__(self, done: float, step: AlphaStep | None = None) -> None:
-        """Report that this part of the setting is done, unless it was reported already."""
+        """Report that this fraction of the setting is done, unless already reported."""
         if self._on_progress is None or done <= self._last:
             return
         self._last = done
@@ -186,10 +186,10 @@ class _Reporter:
 
 
 def grid_of(options: dict[str, Any]) -> list[dict[str, Any]]:
-    """All combinations of options, each of which is one value or a list or tuple of values to choose from."""
+    """All combinations of options, each of which is a single value or a list or tuple of values."""
     axes = {}
     for name, option in options.items():
         axes[name] = list(option) if isinstance(option, (list, tuple, np.ndarray)) else [option]
         if not axes[name]:
-            raise ParameterError(f"The '{name}' parameter offers no value to choose from.")
+            raise ParameterError(f"The '{name}' parameter has no values to choose from.")
     return [dict(zip(axes, combination, strict=True)) for combination in product(*axes.values())]

@@ -1,6 +1,6 @@
-"""Results of conjugate gradient: solutions, and a surface of the measure over alphas and iterations.
+"""Results of conjugate gradient: solutions, and the surface of the measure over alphas and iterations.
 
-Paper C's three methods are three readings of one surface: Tikhonov regularization takes the best alpha at
+Paper C's three methods are three readings of one surface: Tikhonov regularization picks the best alpha at
 convergence, regularization by iteration the best iteration at the smallest alpha, the hybrid both.
 """
 
@@ -45,13 +45,13 @@ class Surface:
     ----------
     held_out : HeldOut
     values : Floats, shape (n_alphas, n_iterations)
-        Constant once a system has converged.
+        Constant after a system has converged.
     best : Floats, shape (n_alphas, n)
-        For each alpha, the iterate that early stopping keeps: the best before `patience` iterations without a
-        better one.
+        For each alpha, the iterate that early stopping keeps: the best one before `patience` iterations
+        without improvement.
     best_value : Floats, shape (n_alphas,)
     best_iter : Ints, shape (n_alphas,)
-        Counted from 1.
+        Counting from 1.
     """
 
     held_out: HeldOut
@@ -63,18 +63,18 @@ class Surface:
 
 @dataclass(frozen=True)
 class ShiftedCGResult:
-    """Solutions of all systems, and what was measured on the way.
+    """The solutions of all systems, and the measures along the way.
 
     Attributes
     ----------
     alphas : Floats, shape (n_alphas,)
-        Ascending.
+        In ascending order.
     solutions : Floats, shape (n_alphas, n)
         The last iterates.
     n_iter : Ints, shape (n_alphas,)
     converged : array of bool, shape (n_alphas,)
     residual : Floats, shape (n_alphas,)
-        Norms of the residuals relative to that of b.
+        Norms of the residuals, relative to the norm of b.
     stop : Stop
     surface : Surface or None
         None without held-out rows.
@@ -90,12 +90,12 @@ class ShiftedCGResult:
 
     @property
     def n_iterations(self) -> int:
-        """Iterations of the whole run: its number of products with A."""
+        """Iterations of the whole run, which is also its number of products with A."""
         return int(self.n_iter.max())
 
     @property
     def complaint(self) -> str | None:
-        """What to tell the user if the run ended for a reason that nobody asked for."""
+        """A message for the user if the run ended unexpectedly."""
         if self.stop in (Stop.CONVERGED, Stop.NO_IMPROVEMENT):
             return None
         return (
@@ -130,7 +130,7 @@ class ShiftedCGResult:
         return self.early(surface.held_out.argbest(surface.best_value))
 
     def readings(self, stopped_early: bool) -> dict[str, dict[str, float]]:
-        """What each method would choose; without the first if systems were not run to convergence."""
+        """The choice of each method, except "tikhonov" if the systems were not run to convergence."""
         points = {"iteration": self.by_iteration(), "hybrid": self.hybrid()}
         if not stopped_early:
             points["tikhonov"] = self.tikhonov()
@@ -147,6 +147,6 @@ class ShiftedCGResult:
 
 @dataclass(frozen=True)
 class RidgeSolutions(Solutions):
-    """Models of RankRLS, with the runs of conjugate gradient that found them, one per target, if any."""
+    """RankRLS models, with the conjugate gradient runs that found them, if any, one per target."""
 
     runs: tuple[ShiftedCGResult, ...] = ()

@@ -1,6 +1,6 @@
-"""RankRLS in closed form: in the space of features (primal) or of training rows (dual).
+"""RankRLS in closed form, in the space of features (primal) or of training rows (dual).
 
-One decomposition serves every alpha, and every query left out (`leave_query_out`, `leave_pair_out`).
+One decomposition serves every alpha and every left-out query (`leave_query_out`, `leave_pair_out`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from rankwise.types import Floats, Ints, Matrix, Solver
 
 
 class ClosedForm(ABC):
-    """What both closed forms do alike; see `Family`."""
+    """Base class of the two closed forms; see `Family`."""
 
     space: Space
     loss: SquaredLoss
@@ -40,7 +40,7 @@ class ClosedForm(ABC):
     def solve(
         self, alphas: Floats, held_out: HeldOut | None = None, on_alpha: OnAlpha | None = None
     ) -> RidgeSolutions:
-        """One Cholesky factorization for one alpha; the decomposition, O(p²) per alpha, for several."""
+        """Use a Cholesky factorization for one alpha; for several, the decomposition, at O(p²) per alpha."""
         coef = self._coefficients(alphas)
         values = None
         if held_out is not None:
@@ -50,7 +50,7 @@ class ClosedForm(ABC):
     def leave_out(
         self, folds: Sequence[Fold], alphas: Floats, on_alpha: OnAlpha | None = None
     ) -> Iterator[FoldScores]:
-        """Whole queries are blocks of the decomposition; anything else takes one fit per fold."""
+        """Use the decomposition, of which whole queries are blocks; anything else takes one fit per fold."""
         queries = [fold.queries for fold in folds if fold.queries is not None]
         if len(queries) == len(folds):
             finished = np.ones(len(alphas), dtype=np.bool_)
@@ -68,11 +68,11 @@ class ClosedForm(ABC):
 
     @abstractmethod
     def decompose(self) -> None:
-        """Decompose now, because many alphas are to come one by one."""
+        """Decompose now, because many alphas will be solved one by one."""
 
     @abstractmethod
     def _coefficients(self, alphas: Floats) -> Floats:
-        """For every alpha, shape (n_alphas, p) or (n_alphas, n_targets, p)."""
+        """Coefficients for every alpha, shape (n_alphas, p) or (n_alphas, n_targets, p)."""
 
     @abstractmethod
     def _leave_queries_out(self, folds: Sequence[Ints], alphas: Floats) -> Iterator[Floats]: ...
@@ -83,10 +83,10 @@ class ClosedForm(ABC):
 
 @dataclass(frozen=True)
 class PrimalFamily(ClosedForm):
-    """Weights of features: ``(XᵀLX + αI) w = XᵀFᵀt`` (paper A, equation 11).
+    """Feature weights: ``(XᵀLX + αI) w = XᵀFᵀt`` (paper A, equation 11).
 
-    O(m n² + n³) for dense X, O(n²) memory beyond X; each further alpha O(n²). On the features of a
-    `BasisSpace` this is Sparse RankRLS (paper B).
+    O(m n² + n³) time for dense X and O(n²) memory beyond X; O(n²) per additional alpha. On the features of a
+    `BasisSpace`, this is Sparse RankRLS (paper B).
     """
 
     space: PrimalSpace
@@ -103,7 +103,7 @@ class PrimalFamily(ClosedForm):
         """The spectrum of ``XᵀLX`` from the singular values of ``FX``, whose condition number is not squared.
 
         ``FX = QR`` block by block and ``R = U diag(s) Vᵀ``, so ``Λ = s²`` and ``Vᵀr = s Uᵀ Qᵀt``. Singular
-        values below ``max(m, n) eps`` times the largest are 0.
+        values below ``max(m, n) eps`` times the largest are set to 0.
         """
         design = self.space.features
         R, projected = design.difference_factor(self.loss.differences, self.loss.target)
@@ -115,7 +115,7 @@ class PrimalFamily(ClosedForm):
         return truncated(values[::-1], Vt[::-1].T, target[::-1], (max(design.shape) * EPS) ** 2)
 
     def spectrum(self, smallest_alpha: float) -> Spectrum:
-        """The spectrum, accurate for every alpha from `smallest_alpha` on."""
+        """A spectrum that is accurate for every alpha ≥ `smallest_alpha`."""
         spectrum = self.system.spectrum
         return spectrum if spectrum.resolves(smallest_alpha) else self.precise_spectrum
 
@@ -130,8 +130,8 @@ class PrimalFamily(ClosedForm):
         return np.stack([self.space.from_weights(one).T for one in weights])
 
     def _factorized(self, alpha: float) -> Floats:
-        """Cholesky; or, when ``XᵀLX + αI`` is so ill-conditioned that digits are lost, the singular values of
-        ``FX``, and then the minimum-norm solution if alpha is 0."""
+        """Use Cholesky or, if ``XᵀLX + αI`` is so ill-conditioned that digits are lost, the singular values
+        of ``FX``, which give the minimum-norm solution if alpha is 0."""
         weights, rcond = self.system.cholesky(alpha)
         return weights if rcond > WELL_CONDITIONED else self.precise_spectrum.solve(alpha)
 
@@ -145,9 +145,9 @@ class PrimalFamily(ClosedForm):
 
 @dataclass(frozen=True)
 class DualFamily(ClosedForm):
-    """Coefficients of rows: ``a = Fᵀ (F K Fᵀ + αI)⁻¹ t``, which is ``(LK + αI)⁻¹ L y`` (paper A, equation 8).
+    """Row coefficients: ``a = Fᵀ (F K Fᵀ + αI)⁻¹ t``, which is ``(LK + αI)⁻¹ L y`` (paper A, equation 8).
 
-    O(m³) time and O(m²) memory; each further alpha O(m²).
+    O(m³) time and O(m²) memory; O(m²) per additional alpha.
     """
 
     space: DualSpace

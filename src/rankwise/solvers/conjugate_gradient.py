@@ -1,4 +1,4 @@
-"""RankRLS by conjugate gradient: products only, no matrix is formed (paper C)."""
+"""RankRLS by conjugate gradient, using only products; no matrix is formed (paper C)."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from rankwise.types import Floats, Matrix, Solver
 
 
 class Runner(Protocol):
-    """Calls `shifted_cg`, given with its arguments: at once, or with checkpoints on the way."""
+    """Calls `shifted_cg`, passed with its arguments: directly, or with checkpoints along the way."""
 
     def __call__(self, run: partial[ShiftedCGResult]) -> ShiftedCGResult: ...
 
     def part(self, name: str) -> Runner:
-        """The runner of a part of the work, such as one fold, with a checkpoint of its own."""
+        """The runner for a part of the work, such as one fold, with its own checkpoint."""
         ...
 
 
 class RunAtOnce:
-    """Calls `shifted_cg` as it is given."""
+    """Calls `shifted_cg` directly."""
 
     def __call__(self, run: partial[ShiftedCGResult]) -> ShiftedCGResult:
         return run()
@@ -46,11 +46,11 @@ class Iterations:
     Attributes
     ----------
     tol : float
-        Relative residual at which a system counts as solved.
+        The relative residual at which a system counts as solved.
     max_iter : int
     stop_early : bool
-        With held-out rows, keep the iterate that they like best and stop after `patience` iterations without
-        a better one; otherwise go on to `tol`.
+        With held-out rows, keep the iterate that is best on them and stop after `patience` iterations without
+        improvement; otherwise continue to `tol`.
     patience : int
     run : Runner
     """
@@ -82,7 +82,7 @@ class ConjugateGradientFamily:
     def solve(
         self, alphas: Floats, held_out: HeldOut | None = None, on_alpha: OnAlpha | None = None
     ) -> RidgeSolutions:
-        """One run per target; every iterate of every alpha is measured on held-out rows, if there are any."""
+        """Make one run per target; measure every iterate of every alpha on the held-out rows, if any."""
         right, to_coef = self.equations.right, self.equations.to_coef
         targets = right[:, None] if right.ndim == 1 else right
         runs: list[ShiftedCGResult] = []
@@ -121,7 +121,7 @@ class ConjugateGradientFamily:
     def leave_out(
         self, folds: Sequence[Fold], alphas: Floats, on_alpha: OnAlpha | None = None
     ) -> Iterator[FoldScores]:
-        """One run per fold."""
+        """Make one run per fold."""
         return refit(self, folds, alphas)
 
     def leave_pair_out(self, y: Floats, alphas: Floats) -> Floats:
@@ -136,4 +136,4 @@ class ConjugateGradientFamily:
         return replace(self, iterations=replace(self.iterations, run=self.iterations.run.part(name)))
 
     def decompose(self) -> None:
-        """There is nothing to decompose: each alpha takes a run."""
+        """Do nothing: there is no decomposition, and each alpha takes a run."""

@@ -1,11 +1,11 @@
 """A family of models: one loss, one space of functions, one model per alpha.
 
-The solvers of `ridge_family` and `hinge_family` are families. They share these verbs, so that choosing among
-alphas (`selection.search`) is written once:
+The solvers of `ridge_family` and `hinge_family` are families. They share these methods, so the search over
+alphas (`selection.search`) is written only once:
 
 - ``solve(alphas)``: the model for each alpha;
-- ``leave_out(folds, alphas)``: scores of each fold by the models that did not learn from it;
-- ``with_loss(loss)``: the family of another loss on the same rows.
+- ``leave_out(folds, alphas)``: the scores of each fold by the models that were not trained on it;
+- ``with_loss(loss)``: the family for another loss on the same rows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from rankwise.solvers.held_out import HeldOut
 from rankwise.types import Bools, Floats, Ints, Matrix
 
-# A linear map of coefficients, such as that to the scores of some rows.
+# A linear map of coefficients, such as the map to the scores of some rows.
 LinearMap: TypeAlias = Callable[[Floats], Floats]
 
 
@@ -30,13 +30,13 @@ class Solutions:
     Attributes
     ----------
     alphas : Floats, shape (n_alphas,)
-        Ascending.
+        In ascending order.
     coef : Floats, shape (n_alphas, p) or (n_alphas, n_targets, p)
         NaN for alphas that were not reached.
     finished : array of bool, shape (n_alphas,)
         False where an interrupt left the model unfinished, or never started it.
     values : Floats, shape (n_alphas,), or None
-        The measure of each model on held-out rows, NaN for alphas not reached; None without such rows.
+        The measure of each model on held-out rows; NaN for alphas not reached, None without such rows.
     interrupted : bool
     """
 
@@ -49,7 +49,7 @@ class Solutions:
 
 @dataclass(frozen=True)
 class AlphaStep:
-    """One alpha solved: its place in the grid, the part of the grid done, its value on held-out rows."""
+    """A solved alpha, the fraction of the grid done, its value on held-out rows, and its result."""
 
     alpha: float
     done: float
@@ -62,18 +62,18 @@ OnAlpha: TypeAlias = Callable[[AlphaStep], object]
 
 @dataclass(frozen=True)
 class Fold:
-    """Rows to score by a model that did not learn from them.
+    """Rows to be scored by a model that was not trained on them.
 
     Attributes
     ----------
     data : Matrix
         The training rows.
     index : Ints, shape (h,)
-        The rows of this fold, ascending.
+        The rows of this fold, in ascending order.
     queries : Ints or None
-        The whole queries that they make up, by position; None if they are something else.
+        The queries that these rows make up, by position; None if they are not whole queries.
     loss : callable
-        Makes the loss on everything else.
+        Creates the loss on everything else.
     """
 
     data: Matrix
@@ -88,17 +88,17 @@ class Fold:
 
 @dataclass(frozen=True)
 class FoldScores:
-    """Scores of a fold's rows, shape (h, n_alphas); NaN for alphas that an interrupt left unfinished."""
+    """The scores of a fold's rows, shape (h, n_alphas); NaN for alphas that an interrupt left unfinished."""
 
     scores: Floats
     finished: Bools
 
 
 class Family(Protocol):
-    """What every family offers; see the module's docstring."""
+    """The interface of every family; see the module docstring."""
 
     def scores(self, coef: Floats, X: Matrix) -> Floats:
-        """Scores of rows, shape (h, n_alphas), by the models with these coefficients."""
+        """The scores of rows, shape (h, n_alphas), by the models with these coefficients."""
         ...
 
     def solve(
@@ -110,29 +110,29 @@ class Family(Protocol):
     def leave_out(
         self, folds: Sequence[Fold], alphas: Floats, on_alpha: OnAlpha | None = None
     ) -> Iterator[FoldScores]:
-        """Scores of the rows of each fold by models that did not learn from them.
+        """The scores of the rows of each fold by models that were not trained on them.
 
-        A fold that an interrupt left unfinished is the last one.
+        If an interrupt leaves a fold unfinished, it is the last one.
         """
         ...
 
     def leave_pair_out(self, y: Floats, alphas: Floats) -> Floats:
-        """The part of the pairs of one global ranking misordered by the model without both rows."""
+        """The fraction of pairs of one global ranking misordered by the model fitted without both rows."""
         ...
 
     def with_loss(self, loss: Any) -> Self:
-        """The family of another loss on the same rows; what does not depend on the loss is shared."""
+        """The family for another loss on the same rows; whatever does not depend on the loss is shared."""
         ...
 
     def part(self, name: str) -> Self:
-        """The same family for a part of the work, such as one fold, with a checkpoint of its own if any."""
+        """The same family for a part of the work, such as one fold, with its own checkpoint, if any."""
         ...
 
 
 def refit(
     family: Family, folds: Sequence[Fold], alphas: Floats, on_alpha: OnAlpha | None = None
 ) -> Iterator[FoldScores]:
-    """`Family.leave_out` by one fit per fold."""
+    """`Family.leave_out` with one fit per fold."""
     for number, fold in enumerate(folds):
         rest = family.with_loss(fold.loss()).part(f"fold-{number}")
         found = rest.solve(alphas, on_alpha=on_alpha)

@@ -12,16 +12,16 @@ from rankwise.types import Floats, Matrix
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Rows kept out of training, and the measure of their scores.
+    """Rows kept out of training, and the measure for their scores.
 
-    They judge iterates, alphas and settings. `selection.eval_sets` makes them from an ``eval_set`` or from a
-    part of the training data.
+    They are used to compare iterates, alphas and settings. `selection.eval_sets` creates them from an
+    ``eval_set`` or from a part of the training data.
 
     Attributes
     ----------
     X : Matrix
     measure : callable
-        From scores, one per row, to a number.
+        Maps scores, one per row, to a number.
     higher_is_better : bool
     """
 
@@ -36,7 +36,7 @@ class HeldOut:
         return value > best if self.higher_is_better else value < best
 
     def argbest(self, values: Floats) -> int:
-        """The first of the best values; NaN is the worst."""
+        """The position of the first best value; NaN counts as the worst."""
         if np.isnan(values).all():
             return 0
         return int(np.nanargmax(values) if self.higher_is_better else np.nanargmin(values))

@@ -1,4 +1,4 @@
-"""RankSVM for every alpha of a grid, from the largest down, each from where the one before ended."""
+"""RankSVM for every alpha of a grid, from the largest down, each starting where the previous one ended."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from rankwise.solvers.hinge_result import HingeResult
 from rankwise.solvers.newton import minimize_newton
 from rankwise.types import Floats, Matrix
 
-# Solves for each alpha in turn, in the order given, up to an interrupted one.
+# Solves for each alpha in the given order, up to an interrupted one.
 SolveEach: TypeAlias = Callable[..., Iterator[HingeResult]]
 
 
 @dataclass(frozen=True)
 class HingeSolutions(Solutions):
-    """Models of RankSVM, each with its certificate; None for alphas that were not reached."""
+    """RankSVM models, each with its certificate; None for alphas that were not reached."""
 
     results: tuple[HingeResult | None, ...] = ()
 
@@ -42,7 +42,7 @@ class HingeFamily:
     tol : float
     max_iter : int
     patience : int or None
-        On held-out rows, stop after this many alphas in a row without a better measure; None tries them all.
+        With held-out rows, stop after this many alphas in a row without improvement; None tries all alphas.
     """
 
     design: Design
@@ -58,7 +58,7 @@ class HingeFamily:
     def solve(
         self, alphas: Floats, held_out: HeldOut | None = None, on_alpha: OnAlpha | None = None
     ) -> HingeSolutions:
-        """From the largest alpha down, to the end of the grid, of patience, or to an interrupt."""
+        """Solve from the largest alpha down, until the grid or the patience is exhausted, or an interrupt."""
         found: list[HingeResult] = []
         values, best = np.full(len(alphas), np.nan), len(alphas)
         scores = None if held_out is None else MatrixDesign(held_out.X).scores
@@ -96,7 +96,7 @@ class HingeFamily:
     def leave_out(
         self, folds: Sequence[Fold], alphas: Floats, on_alpha: OnAlpha | None = None
     ) -> Iterator[FoldScores]:
-        """One descent per fold."""
+        """Descend once per fold."""
         return refit(self, folds, alphas, on_alpha)
 
     def leave_pair_out(self, y: Floats, alphas: Floats) -> Floats:
@@ -114,10 +114,10 @@ class HingeFamily:
 def bundle_grid(
     design: Design, loss: HingeLoss, alphas: Floats, *, tol: float, max_iter: int
 ) -> Iterator[HingeResult]:
-    """The hinge for each alpha in turn, up to an interrupted one; descending alphas are cheapest.
+    """Minimize the hinge for each alpha in turn, up to an interrupted one; descending alphas are cheapest.
 
-    Planes below the risk and scores of directions do not depend on alpha and are kept, so that a grid costs
-    little more than its smallest alpha alone.
+    Planes below the risk and scores of directions do not depend on alpha and are kept, so a grid costs little
+    more than its smallest alpha alone.
     """
     known, start = Bundle(loss.n_rows, design.shape[1]), None
     for alpha in alphas:
@@ -126,14 +126,14 @@ def bundle_grid(
         )
         yield result
         if result.interrupted:
-            return  # an interrupt may have left what is known half updated
+            return  # an interrupt may have left `known` half updated
         start = result.coef
 
 
 def newton_grid(
     design: Design, loss: HingeLoss, alphas: Floats, *, tol: float, max_iter: int
 ) -> Iterator[HingeResult]:
-    """The squared hinge for each alpha in turn, up to an interrupted one, from the weights before it."""
+    """Minimize the squared hinge for each alpha in turn, up to an interrupted one, from the last weights."""
     start = None
     for alpha in alphas:
         result = minimize_newton(design, loss, float(alpha), tol=tol, max_iter=max_iter, start=start)

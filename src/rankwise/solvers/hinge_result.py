@@ -1,4 +1,4 @@
-"""What the solvers of ``R(Xw) + alpha ‖w‖²`` share: their result, early stopping, and counted products."""
+"""Shared by the solvers of ``R(Xw) + alpha ‖w‖²``: results, early stopping, and counted products."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rankwise.types import Floats
 
 @dataclass(frozen=True)
 class Iterate:
-    """What a solver knows after an iteration."""
+    """The state of a solver after an iteration."""
 
     n_iter: int
     coef: Floats
@@ -27,13 +27,13 @@ class Iterate:
     n_products: int
 
 
-# Called after every iteration; whether to stop.
+# Called after every iteration; returns whether to stop.
 OnIteration: TypeAlias = Callable[[Iterate], bool | None]
 
 
 @dataclass(frozen=True)
 class HingeResult:
-    """A model and the proof of how good it is.
+    """A model with a certificate of its quality.
 
     Attributes
     ----------
@@ -41,16 +41,16 @@ class HingeResult:
     objective : float
         ``R(Xw) + alpha ‖w‖²`` at `coef`.
     gap : float
-        `objective` minus a proven lower bound of the minimum, with an allowance for rounding.
+        `objective` minus a proven lower bound on the minimum, with an allowance for rounding.
     resolution : float
         That allowance: a smaller gap cannot be certified in double precision.
     n_iter : int
     n_products : int
-        Products with X or its transpose.
+        The number of products with X or its transpose.
     converged : bool
         Whether the gap is at most the tolerance.
     interrupted : bool
-        Whether the user stopped it (KeyboardInterrupt); `coef` is the best so far.
+        Whether the user interrupted the solver (KeyboardInterrupt); `coef` is the best so far.
     """
 
     coef: Floats
@@ -64,7 +64,7 @@ class HingeResult:
 
     @property
     def complaint(self) -> str | None:
-        """What to tell the user if the tolerance was not reached."""
+        """A message for the user if the tolerance was not reached."""
         if self.converged:
             return None
         if self.interrupted:
@@ -77,22 +77,22 @@ class HingeResult:
 
 
 class EarlyStopping:
-    """Measures the iterates of a solver on held-out rows, as its `on_iteration`, and keeps the best.
+    """Measures the iterates of a solver on held-out rows (as its `on_iteration`) and keeps the best.
 
     Parameters
     ----------
     held_out : HeldOut
     scores : callable
-        From weights to the scores of these rows.
+        Maps weights to the scores of these rows.
     patience : int or None
-        Stop after this many iterates without a better one; None never stops.
+        Stop after this many iterates without improvement; None never stops.
 
     Attributes
     ----------
     curve : list of float
         The measure of each iterate.
     best_iter : int
-        The first of the best, counted from 1.
+        The first best iterate, counting from 1.
     stopped : bool
     """
 
@@ -111,7 +111,7 @@ class EarlyStopping:
         return self.stopped
 
     def kept(self, result: HingeResult) -> HingeResult:
-        """The best iterate, with the bound of the minimum that was proven by the end."""
+        """The best iterate, with the final proven bound on the minimum."""
         if self._best is None:
             return result
         bound = result.objective - result.gap
@@ -120,7 +120,7 @@ class EarlyStopping:
 
 
 class CountedProducts:
-    """Products with X for a loss that keeps rows in its own order, counted."""
+    """Counts products with X, for a loss that keeps rows in its own order."""
 
     def __init__(self, design: Design, loss: HingeLoss) -> None:
         self.design, self.loss = design, loss
@@ -142,10 +142,10 @@ class CountedProducts:
         return weights
 
     def spread(self) -> Spread:
-        """About how features vary, over a sample of rows; counted as one product."""
+        """The approximate spread of features over a sample of rows; counted as one product."""
         self.n_products += 1
         return self.design.spread(self.loss.restored(self.loss.row_weights()))
 
 
 def _overflow(what: str) -> DataError:
-    return DataError(f"The {what} overflow: X has entries too large to learn from; scale its features.")
+    return DataError(f"The {what} overflow: X has entries too large to learn from; scale the features.")

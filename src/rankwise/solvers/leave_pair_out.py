@@ -1,14 +1,14 @@
 """Scores of two rows by the model fitted without both, for every pair of rows of one global ranking.
 
-With all pairs kept, RankRLS on one ranking is weighted ridge regression with a free intercept:
-``L = c S (diag(s) − ssᵀ/S)`` for row weights s with sum S. Taking rows i and j out changes the mean that the
-others are compared with, but not this: it is the same regression on the other rows. With ``f = H y``, its
-fit of all rows, the residuals that two rows get from the model of the others are
+If all pairs are kept, RankRLS on one ranking is weighted ridge regression with an unpenalized intercept:
+``L = c S (diag(s) − ssᵀ/S)`` for row weights s with sum S. Removing rows i and j changes the mean that the
+others are compared with, but the result is still the same kind of regression, on the other rows. With
+``f = H y``, its fit to all rows, the residuals of the two rows under the model of the others are
 ``(I − H)_{ij,ij}⁻¹ (y − f)_{ij}``, a 2 × 2 system.
 
-"Fitted without both" means: the same alpha and weighting on the m − 2 other rows. Under "example" (c = 1/S)
-the regression keeps alpha. Under "pair" (c = 1) it is the regression with alpha/(m − 2), and under "query"
-(c = 2/(S(S − 1))) that with alpha (m − 3)/2.
+"Fitted without both" means the same alpha and weighting on the m − 2 other rows. Under "example" (c = 1/S),
+the alpha of the regression is unchanged. Under "pair" (c = 1), it is alpha/(m − 2), and under "query"
+(c = 2/(S(S − 1))), it is alpha (m − 3)/2.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from rankwise.preferences.differences import QueryDifferences
 from rankwise.solvers.spectrum import Spectrum
 from rankwise.types import Floats, Ties, Weighting
 
-# Held-out differences are formed for about this many pairs at a time.
+# Held-out differences are computed for about this many pairs at a time.
 BLOCK_PAIRS = 1 << 21
 
 
 @dataclass(frozen=True)
 class CentredRidge:
-    """Weighted ridge regression with a free intercept: fits are ``H y = (11ᵀ/S + R diag(d) Rᵀ) diag(s) y``.
+    """Ridge regression, weighted, with an intercept: fits are ``H y = (11ᵀ/S + R diag(d) Rᵀ) diag(s) y``.
 
     Attributes
     ----------
@@ -60,16 +60,16 @@ class CentredRidge:
         determinant = free_i * free_j - N * N * s_i * s_j
         held_i = free_j * r_i + N * s_j * r_j
         held_j = free_i * r_j + N * s_i * r_i
-        with np.errstate(invalid="ignore", divide="ignore"):  # i = j, which is no pair
+        with np.errstate(invalid="ignore", divide="ignore"):  # i = j, which is not a pair
             held = (held_i - held_j) / determinant
         return np.asarray((y[place, None] - y[None, :]) - held)
 
 
 def leave_pair_out_error(ridge: CentredRidge, y: Floats) -> Floats:
-    """The share of pairs with different labels that the model without both rows misorders.
+    """The fraction of pairs with different labels misordered by the model fitted without both rows.
 
-    A tied prediction counts one half; pairs weigh ``s_i s_j``. For binary labels this is 1 minus the
-    leave-pair-out estimate of the area under the ROC curve. O(m² r) per alpha, O(m r) memory.
+    A tied prediction counts as one half; the weight of a pair is ``s_i s_j``. For binary labels, this is 1
+    minus the leave-pair-out estimate of the area under the ROC curve. O(m² r) time per alpha, O(m r) memory.
     """
     m, s = len(y), ridge.weight
     size = max(1, BLOCK_PAIRS // m)
@@ -89,9 +89,9 @@ def leave_pair_out_error(ridge: CentredRidge, y: Floats) -> Floats:
 def primal_ridge(
     design: Design, loss: SquaredLoss, spectrum: Callable[[float], Spectrum], alphas: Floats
 ) -> CentredRidge:
-    """The regression that RankRLS on one ranking is, without two of its rows, from the spectrum of ``XᵀLX``.
+    """The regression equivalent to RankRLS on one ranking without two rows, from the spectrum of ``XᵀLX``.
 
-    `spectrum` gives it accurate for every alpha from its argument on.
+    `spectrum` returns a spectrum that is accurate for every alpha at or above its argument.
     """
     F = _one_ranking(loss)
     scale, regression_alphas = _as_regression(F, alphas)
@@ -104,7 +104,7 @@ def primal_ridge(
 
 
 def dual_ridge(loss: SquaredLoss, spectrum: Spectrum, alphas: Floats) -> CentredRidge:
-    """The same from the spectrum of ``F K Fᵀ``."""
+    """Like `primal_ridge`, from the spectrum of ``F K Fᵀ``."""
     F = _one_ranking(loss)
     scale, regression_alphas = _as_regression(F, alphas)
     s = F.row_weight
@@ -114,7 +114,7 @@ def dual_ridge(loss: SquaredLoss, spectrum: Spectrum, alphas: Floats) -> Centred
 
 
 def _as_regression(F: QueryDifferences, alphas: Floats) -> tuple[float, Floats]:
-    """``c S``, by which the system of all rows is scaled, and the alphas of the regression on m − 2 rows."""
+    """``c S``, the scale of the system of all rows, and the alphas of the regression on m − 2 rows."""
     S, m = float(F.row_weight.sum()), F.n_rows
     if F.weighting is Weighting.EXAMPLE:
         return 1.0, alphas
@@ -127,9 +127,9 @@ def _as_regression(F: QueryDifferences, alphas: Floats) -> tuple[float, Floats]:
 def _one_ranking(loss: SquaredLoss) -> QueryDifferences:
     F = loss.differences
     if not isinstance(F, QueryDifferences) or F.queries.n_queries != 1 or loss.target.ndim != 1:
-        raise TypeError("Leave-pair-out is for one target of one global ranking.")
+        raise TypeError("Leave-pair-out needs one target of one global ranking.")
     if F.ties is not Ties.KEEP:
-        raise DataError("Leave-pair-out needs ties='keep'; give an eval_set instead.")
+        raise DataError("Leave-pair-out needs ties='keep'; otherwise, pass an eval_set.")
     if F.n_rows < 4:
         raise DataError(f"Leave-pair-out needs at least 4 rows; got {F.n_rows}.")
     return F

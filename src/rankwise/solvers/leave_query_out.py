@@ -1,8 +1,9 @@
-"""Scores of queries by models that did not learn from them, for every alpha, without fitting those models.
+"""Scores of queries by models not trained on them, for every alpha, without fitting those models.
 
-RankRLS is ridge regression on differences, and the differences of a query are a block of it: the weight c of
-the other queries does not change when one is left out. So the model without a set of queries q (rows
-``Z = F_q X`` and targets ``t_q``) is a downdate of the model of all, whose normal matrix is ``A = VΛVᵀ``:
+RankRLS is ridge regression on differences, and the differences of a query form a block of it: the weight c of
+the other queries does not change when one is left out. The model without a set of queries q (rows
+``Z = F_q X`` and targets ``t_q``) is therefore a downdate of the full model, whose normal matrix is
+``A = VΛVᵀ``:
 
 - ``(A − ZᵀZ + αI) w = r − Zᵀt_q``, decomposed again for each fold, O(n³) per fold and O(n²) per alpha; or,
   with ``D = (Λ + αI)⁻¹``, ``g = Vᵀr`` and ``P = Z V D^½``,
@@ -26,10 +27,10 @@ from rankwise.solvers.spectrum import RidgeSystem, Spectrum
 from rankwise.threads import map_on_threads, one_blas_thread
 from rankwise.types import Floats, Ints
 
-# Systems are solved in batches of about this many entries: the call for a small one takes longer than the
+# Systems are solved in batches of about this many entries: for a small one, the call takes longer than the
 # solution.
 BATCH_ENTRIES = 1 << 18
-# With fewer unknowns the interpreter takes most of the time, and threads would only wait for each other.
+# With fewer unknowns, the interpreter takes most of the time, and threads would only wait for each other.
 THREADED_UNKNOWNS = 150
 
 
@@ -41,17 +42,17 @@ def leave_out_primal(
     folds: Sequence[Ints],
     alphas: Floats,
 ) -> Iterator[Floats]:
-    """Scores of the rows of each fold by the weights that the other queries give.
+    """The scores of the rows of each fold by the model of the other queries.
 
     Parameters
     ----------
     design : Design
     loss : SquaredLoss
-        On scores in queries, of one target.
+        The loss on the labels of queries, for one target.
     system : RidgeSystem
-        Of all queries.
+        The system of all queries.
     spectrum : Spectrum
-        Accurate for every alpha.
+        A spectrum that is accurate for every alpha.
     folds : sequence of Ints
         Queries to leave out together, by position.
     alphas : Floats
@@ -59,7 +60,7 @@ def leave_out_primal(
     Yields
     ------
     Floats, shape (h, n_alphas)
-        One row per row of the fold, ascending by row number.
+        One row per row of the fold, in ascending order of row numbers.
     """
     F = _query_differences(loss)
     smallest = float(alphas.min())
@@ -84,11 +85,11 @@ def leave_out_primal(
 def leave_out_dual(
     kernel_matrix: Floats, loss: SquaredLoss, system: RidgeSystem, folds: Sequence[Ints], alphas: Floats
 ) -> Iterator[Floats]:
-    """The same from the coefficients of the other queries' rows; parameters as in `leave_out_primal`."""
+    """Like `leave_out_primal`, from the coefficients of the rows of the other queries."""
     F = _query_differences(loss)
     spectrum, t = system.spectrum, system.right
     U = spectrum.vectors
-    g = U.T @ t  # with its parts in the null space of the kernel, which the other queries may reach
+    g = U.T @ t  # including the null space of the kernel, which the other queries may reach
     to_scores = (kernel_matrix @ F.adjoint(U)) * (spectrum.values > 0)  # KFᵀu = 0 where FKFᵀu = 0
 
     def score(fold: Ints) -> Floats:
@@ -108,7 +109,7 @@ def leave_out_dual(
 
 
 def _for_each(folds: Sequence[Ints], score: Callable[[Ints], Floats], n_unknowns: int) -> Iterator[Floats]:
-    """Score every fold, several at a time if that pays; their matrices are too small for threads of BLAS."""
+    """Score every fold, in parallel if that pays off; the matrices are too small for BLAS threads."""
     with one_blas_thread():
         if n_unknowns < THREADED_UNKNOWNS:
             yield from map(score, folds)
@@ -137,7 +138,7 @@ def _without_block(spectrum: Spectrum, Z: Floats, t: Floats, alphas: Floats) -> 
 
 
 def _solve_stack(left: Floats, right: Floats, alphas: Floats) -> Floats:
-    """The solutions of several systems, one row per alpha."""
+    """Solve several systems; one row per alpha."""
     return _solve(left, right[:, :, None], alphas.min())[:, :, 0]
 
 
@@ -146,18 +147,18 @@ def _solve(left: Floats, right: Floats, alpha: float) -> Floats:
         return np.asarray(np.linalg.solve(left, right))
     except np.linalg.LinAlgError:
         raise ParameterError(
-            f"The 'alphas' parameter holds {alpha:g}, too small to tell in double precision what the model "
-            "without a fold is; take larger ones, or 0."
+            f"The 'alphas' parameter contains {alpha:g}, which is too small to compute the model without a "
+            "fold in double precision; use larger values, or 0."
         ) from None
 
 
 def _prefers_downdate(h: int, n: int, n_alphas: int) -> bool:
-    """Whether one n × n eigendecomposition is cheaper than a solve for every alpha (in multiplications)."""
+    """Whether one n × n eigendecomposition takes fewer multiplications than a solve for every alpha."""
     return 10 * n**3 < n_alphas * (h**2 * n + h**3 / 3) + h * n**2
 
 
 def _minimum_norm_rest(system: RidgeSystem, F: QueryDifferences, places: list[slice]) -> Floats:
-    """The minimum-norm model of the other queries, which is no limit of the formula above."""
+    """The minimum-norm model of the other queries, which is not a limit of the formula above."""
     kept = np.ones(F.n_differences, dtype=bool)
     for place in places:
         kept[place] = False
@@ -170,7 +171,7 @@ def _minimum_norm_rest(system: RidgeSystem, F: QueryDifferences, places: list[sl
 def _query_differences(loss: SquaredLoss) -> QueryDifferences:
     F = loss.differences
     if not isinstance(F, QueryDifferences) or loss.target.ndim != 1:
-        raise TypeError("Only a loss on the scores of one target can be held out by query.")
+        raise TypeError("Leave-query-out needs a loss on the labels of one target.")
     return F
 
 

@@ -1,4 +1,4 @@
-"""Parameters of a regularization path, checked before anything is computed."""
+"""Parameters of a regularization path, validated before anything is computed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class PathSettings:
     ----------
     graph : GraphKind
     representative : callable or None
-        Who represents a level in the reduced graph; `least_alike` by default.
+        Chooses the row that represents a level in the reduced graph; `least_alike` by default.
     weighting : Weighting
     min_alpha : float or None
     max_events : int or None
@@ -55,12 +55,12 @@ class PathSettings:
     tolerance: float
 
     def check_fits(self, queries: Queries, y: Floats) -> None:
-        """Refuse a graph that is too large, before memory is taken for the kernel matrix."""
+        """Reject a graph that is too large, before memory is allocated for the kernel matrix."""
         if self.graph is GraphKind.FULL:
             check_graph_fits(queries, y)
 
     def graph_of(self, queries: Queries, y: Floats, row_weight: Floats | None, K: Floats) -> PreferenceGraph:
-        """The pairs of rows in queries, with kernel values K."""
+        """The graph of pairs of rows in queries, with kernel values K."""
         if self.graph is GraphKind.FULL:
             return full_graph(queries, y, weighting=self.weighting, row_weight=row_weight)
         chosen = self.representative or least_alike(K, queries, row_weight)
@@ -82,7 +82,7 @@ class PathSettings:
 
 
 def checked_settings(given: PathParameters) -> PathSettings:
-    """The settings that an estimator's parameters stand for."""
+    """The settings specified by an estimator's parameters."""
     least, most = given.alpha_min, given.max_events
     return PathSettings(
         graph=check_choice("graph", given.graph, GraphKind),

@@ -1,4 +1,4 @@
-"""The solutions of a kernel ranking SVM along its regularization path, as they are kept."""
+"""The stored solutions of a kernel ranking SVM along its regularization path."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ from rankwise.types import Floats, Ints
 class PathSolutions:
     """The solution at every level λ from the first breakpoint down to the last.
 
-    The multipliers are piecewise linear in λ and stored as their changes, so memory is O(the sum of the
-    numbers of free pairs over all breakpoints).
+    The multipliers are piecewise linear in λ and are stored as changes, so memory is O(the number of free
+    pairs, summed over all breakpoints).
 
     Attributes
     ----------
     graph : PreferenceGraph
-        Its weights are the boxes of the multipliers.
+        Its weights are the upper bounds of the multipliers.
     levels : Floats, shape (n_breakpoints,)
-        λ of each breakpoint, falling; the first is λ⁰, above which every multiplier is at its box.
+        λ of each breakpoint, in descending order; the first is λ⁰, above which every multiplier is at its
+        upper bound.
     complete : bool
-        No event is left below the last breakpoint, so that the scores stay the same.
+        Whether no events are left below the last breakpoint, so the scores do not change there.
     offsets, pairs, changes
-        Change k adds changes[k] to multiplier pairs[k]; those on the way from breakpoint t to the next are
+        Change k adds changes[k] to multiplier pairs[k]; the changes from breakpoint t to the next are
         offsets[t]:offsets[t + 1].
     """
 
@@ -45,7 +46,7 @@ class PathSolutions:
 
     @property
     def alphas(self) -> Floats:
-        """The breakpoints in units of alpha, ascending."""
+        """The breakpoints in units of alpha, in ascending order."""
         return self.levels[::-1] / self.graph.level_per_alpha
 
     def coefficients_for(self, alpha: float) -> Floats:
@@ -64,7 +65,8 @@ class PathSolutions:
     def multipliers_at(self, level: float) -> Floats:
         """The multipliers a at any level that the path covers.
 
-        Below a complete path they are some that give its scores: optimal if every pair is satisfied there.
+        Below a complete path, they are multipliers that give its scores: optimal if every pair is satisfied
+        there.
         """
         if level >= self.levels[0]:
             return self.graph.weight.copy()

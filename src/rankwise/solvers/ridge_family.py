@@ -1,4 +1,4 @@
-"""The squared loss on differences in a space of functions: one model per alpha, by the solver that fits."""
+"""The squared loss on differences in a function space: one model per alpha, by a suitable solver."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rankwise.types import Floats, Solver
 
 # The largest matrix that "auto" may form: 2 GB.
 MAX_ENTRIES = 1 << 28
-# A closed form is exact and conjugate gradient stops at a tolerance, so "auto" takes it only for this factor.
+# Closed forms are exact; conjugate gradient stops at a tolerance, so "auto" must gain this factor to use it.
 CHEAPER = 10.0
 
 
@@ -38,7 +38,7 @@ class RidgeFamily(Family, Protocol):
     ) -> RidgeSolutions: ...
 
     def decompose(self) -> None:
-        """Do now what alphas asked for one by one can share."""
+        """Compute now what alphas solved one by one can share."""
         ...
 
 
@@ -57,24 +57,24 @@ def ridge_family(space: Space, loss: SquaredLoss, solver: Solver, iterations: It
     space : Space
     loss : SquaredLoss
     solver : Solver
-        As `choose_solver` resolved it.
+        As resolved by `choose_solver`.
     iterations : Iterations
-        For conjugate gradient.
+        Options of conjugate gradient.
     """
     return _FAMILIES[solver](space, loss, iterations)
 
 
 def choose_solver(wanted: Solver, costs: Costs, *, iterate: bool = False) -> Solver:
-    """Resolve "auto" and "closed": the cheapest solver that memory can hold.
+    """Resolve "auto" and "closed" to the cheapest solver that fits in memory.
 
     Parameters
     ----------
     wanted : Solver
     costs : Costs
-        Of the space to solve in.
+        The costs of solving in the space.
     iterate : bool
-        Whether something that only iterations have was asked for (early stopping, a checkpoint): "auto" is
-        conjugate gradient then.
+        Whether the user requested something that only iterative solvers have (early stopping, a checkpoint);
+        "auto" then chooses conjugate gradient.
     """
     cheapest = min(costs.closed, key=lambda form: costs.closed[form])
     if wanted is Solver.CLOSED:
@@ -83,7 +83,7 @@ def choose_solver(wanted: Solver, costs: Costs, *, iterate: bool = False) -> Sol
         if wanted is not Solver.CG and wanted not in costs.closed:
             offered = ", ".join(f"'{form}'" for form in (*costs.closed, Solver.CG))
             raise ParameterError(
-                f"solver='{wanted}' is not one of those for this kernel and basis: {offered}."
+                f"solver='{wanted}' is not available for this kernel and basis; choose from {offered}."
             )
         return wanted
     too_large = costs.n_unknowns**2 > MAX_ENTRIES
@@ -95,7 +95,7 @@ def choose_solver(wanted: Solver, costs: Costs, *, iterate: bool = False) -> Sol
 def solve_targets(
     families: Sequence[RidgeFamily], alpha: float, held_out: HeldOut | None = None
 ) -> RidgeSolutions:
-    """Solve families that differ in their target for one alpha; an interrupt ends them all but the last."""
+    """Solve families that differ in their target for one alpha; only the last may be interrupted."""
     solved: list[RidgeSolutions] = []
     for family in families:
         solved.append(family.solve(np.array([alpha]), held_out))

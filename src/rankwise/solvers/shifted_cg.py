@@ -1,10 +1,9 @@
 """Conjugate gradient on ``(A + αI) z = b`` for every α of a grid at once, with the products of a single run.
 
-The systems share their Krylov space: run from zero, their residuals stay parallel, ``r_α = ζ_α r``, and ζ
-obeys a recurrence of scalars (Jegerlehner 1996; Frommer and Maass 1999). So only the system with the
-smallest α takes products with A, and each further α costs O(n) per iteration. Scores of held-out rows
-are linear in z and obey the same recurrences, so that one product with their matrix per iteration serves all
-α.
+The systems share their Krylov space: started from zero, their residuals stay parallel, ``r_α = ζ_α r``, and
+ζ obeys a scalar recurrence (Jegerlehner 1996; Frommer and Maass 1999). Therefore only the system with the
+smallest α takes products with A, and each additional α costs O(n) per iteration. Scores of held-out rows are
+linear in z and obey the same recurrences, so one product with their matrix per iteration serves all α.
 """
 
 from __future__ import annotations
@@ -25,21 +24,21 @@ from rankwise.types import Bools, Floats, Ints
 class ShiftedCGState:
     """Everything that the next iteration depends on; a run resumed from it is bit-identical.
 
-    Solutions, directions and the residual are extended: the first n values are vectors of the system, the
-    rest their scores of the held-out rows.
+    Solutions, directions and the residual are extended: the first n values are a vector of the system, the
+    rest are its scores of the held-out rows.
     """
 
     solutions: Floats  # (n_alphas, n + n_held_out)
     directions: Floats  # like solutions
     residual: Floats  # (n + n_held_out,)
-    zeta: Floats  # (n_alphas,): residual of a shifted system over that of the smallest alpha
-    ratio: Floats  # (n_alphas,): the last zeta over the one before
+    zeta: Floats  # (n_alphas,): residual of a shifted system divided by that of the smallest alpha
+    ratio: Floats  # (n_alphas,): the last zeta divided by the previous one
     norm: Floats  # (n_alphas,): of the residuals
     active: Bools  # (n_alphas,): not yet converged
     n_iter: Ints  # (n_alphas,): iterations until convergence, or so far
     surface: Floats  # (n_alphas, max_iter): the measure, NaN where not reached
     best_value: Floats  # (n_alphas,)
-    best_iter: Ints  # (n_alphas,): counted from 1; 0 before there is one
+    best_iter: Ints  # (n_alphas,): counting from 1; 0 if there is none yet
     best: Floats  # (n_alphas, n): the solutions that were best
     step: float = 1.0
     beta: float = 0.0
@@ -47,7 +46,7 @@ class ShiftedCGState:
     iteration: int = 0
 
 
-@np.errstate(over="ignore", invalid="ignore")  # what is not finite ends the run, and `stop` says so
+@np.errstate(over="ignore", invalid="ignore")  # non-finite values end the run, as recorded in `stop`
 def shifted_cg(
     product: Callable[[Floats], Floats],
     right: Floats,
@@ -72,22 +71,23 @@ def shifted_cg(
     right : Floats, shape (n,)
         b.
     alphas : sequence of float
-        Not negative, ascending, all different.
+        Nonnegative, ascending and distinct.
     held_out : HeldOut or None
-        Rows that judge every iterate.
+        Rows on which every iterate is measured.
     scores : callable or None
         The linear map from z to the scores of these rows; given if and only if there are any.
     patience : int
-        Early stopping gives an alpha up after this many iterations without a better measure.
+        Early stopping gives up on an alpha after this many iterations without improvement.
     stop_early : bool
-        Whether to end the run when every alpha is given up or converged; otherwise each must converge.
+        Whether to end the run when every alpha has been given up or has converged; otherwise each must
+        converge.
     tol : float
         A system has converged when its residual is at most ``tol ‖b‖``.
     max_iter : int
     on_iteration : callable or None
-        Called with the state after every iteration; it must not change it.
+        Called with the state after every iteration; it must not modify the state.
     state : ShiftedCGState or None
-        Where an earlier run of the same problem was; it is changed.
+        The state of an earlier run of the same problem, to resume from; it is modified in place.
     n_threads : int or None
 
     Returns
@@ -97,8 +97,9 @@ def shifted_cg(
     Notes
     -----
     An iteration takes one product with A, one with the held-out rows, O(n_alphas (n + n_held_out)) for
-    the recurrences, and one measure for each alpha that has not converged. A KeyboardInterrupt ends the run
-    with what there is (``stop`` says so), and so does a singular matrix or a product that is not finite.
+    the recurrences, and one evaluation of the measure for each alpha that has not converged. A
+    KeyboardInterrupt, a singular matrix or a non-finite product ends the run; the result is the current
+    state, and ``stop`` gives the reason.
     """
     run = _Run(
         np.asarray(alphas, dtype=np.float64),
@@ -128,7 +129,7 @@ def shifted_cg(
 
 @dataclass(frozen=True)
 class _Run:
-    """What stays the same over a run."""
+    """The constants of a run."""
 
     alphas: Floats
     product: Callable[[Floats], Floats]
@@ -160,7 +161,7 @@ class _Run:
         )
 
     def advance(self, state: ShiftedCGState, tol: float) -> Stop | None:
-        """One iteration; the state is left as it was when there is no step to take."""
+        """Make one iteration; if there is no step to take, leave the state unchanged."""
         n, smallest = len(self.right), self.alphas[0]
         direction = state.directions[0, :n]
         image = self.product(direction) + smallest * direction
@@ -218,7 +219,7 @@ class _Run:
                 state.best[k] = state.solutions[k, :n]
 
     def _given_up(self, state: ShiftedCGState) -> Bools:
-        """Which alphas have gone `patience` iterations without a better measure."""
+        """Which alphas have had more than `patience` iterations without improvement."""
         return state.n_iter - state.best_iter > self.patience
 
     def all_given_up(self, state: ShiftedCGState) -> bool:
@@ -255,5 +256,5 @@ class _Run:
 
 
 def _dot(u: Floats, v: Floats) -> float:
-    """A sum in fixed order, unlike BLAS, whose bits depend on its threads."""
+    """The inner product, summed in a fixed order; that of BLAS depends on the number of threads."""
     return float((u * v).sum())

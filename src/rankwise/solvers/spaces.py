@@ -1,7 +1,7 @@
-"""The functions that RankRLS chooses from: linear in features, in kernel values, or on basis vectors.
+"""The function spaces of RankRLS: linear in features, in kernel values, or on basis vectors.
 
-A space knows the training rows as operators and says what it would cost to solve in. Decompositions and runs
-on it are the business of `closed_form` and `conjugate_gradient`.
+A space holds the training rows as operators and knows the cost of solving in it. `closed_form` and
+`conjugate_gradient` do the actual solving.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from rankwise.operators.kernel_products import KernelProducts, kernel_matrix
 from rankwise.solvers.family import LinearMap
 from rankwise.types import Floats, Ints, Matrix, Solver
 
-# What an entry costs in a sparse product, in multiply-adds of dense linear algebra; and the iterations that
-# conjugate gradient is expected to take.
+# The cost of an entry in a sparse product, in multiply-adds of dense linear algebra, and the expected number
+# of conjugate gradient iterations.
 ENTRY_COST, EXPECTED_ITERATIONS = 40.0, 100
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What solving takes, in multiply-adds.
+    """The costs of solving, in multiply-adds.
 
     Attributes
     ----------
     closed : dict of Solver to float
-        For each closed form there is.
+        The cost of each available closed form.
     n_unknowns : int
         The size of the smallest system that they form.
     iterative : float
-        For conjugate gradient; infinite if it never saves time, only memory.
+        The cost of conjugate gradient; infinite if it never saves time, only memory.
     """
 
     closed: dict[Solver, float]
@@ -47,7 +47,7 @@ class Costs:
 
 @dataclass(frozen=True)
 class Equations:
-    """``(A + αI) z = b`` as conjugate gradient takes it.
+    """``(A + αI) z = b`` in the form needed by conjugate gradient.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Equations:
         ``z ↦ A z``, symmetric and positive semi-definite.
     right : Floats, shape (p,) or (p, n_targets)
     to_coef : callable
-        From z to coefficients of the space.
+        Maps z to the coefficients of the space.
     """
 
     product: LinearMap
@@ -64,44 +64,44 @@ class Equations:
 
 
 class Space(Protocol):
-    """Functions over the rows X; coefficients are the numbers that a fitted model keeps."""
+    """Functions over the rows X; the coefficients are the numbers that a fitted model keeps."""
 
     @property
     def costs(self) -> Costs: ...
 
     def equations(self, loss: SquaredLoss) -> Equations:
-        """The system on which an iteration of conjugate gradient is cheapest."""
+        """The system for which a conjugate gradient iteration is cheapest."""
         ...
 
     def scorer(self, X: Matrix) -> LinearMap:
-        """The map from coefficients to scores of any rows."""
+        """The map from coefficients to the scores of any rows."""
         ...
 
 
 class PrimalSpace(Space, Protocol):
-    """A space with explicit features, to solve for their weights."""
+    """A space with explicit features; the unknowns are their weights."""
 
     @property
     def features(self) -> Design: ...
 
     def from_weights(self, weights: Floats) -> Floats:
-        """Coefficients from weights of features."""
+        """Coefficients from feature weights."""
         ...
 
 
 class DualSpace(Space, Protocol):
-    """A space with a kernel matrix, to solve for coefficients of training rows."""
+    """A space with a kernel matrix; the unknowns are coefficients of the training rows."""
 
     @property
     def kernel_matrix(self) -> Floats: ...
 
     def from_rows(self, rows: Floats) -> Floats:
-        """Coefficients from those of training rows."""
+        """Coefficients from those of the training rows."""
         ...
 
 
 class LinearSpace:
-    """``f(x) = x · w``; coefficients are the weights."""
+    """``f(x) = x · w``; the coefficients are the weights."""
 
     def __init__(self, X: Matrix) -> None:
         self.X = X
@@ -132,7 +132,7 @@ class LinearSpace:
 
 @dataclass(frozen=True)
 class KernelSpace:
-    """``f = Σ_i a_i k(x_i, ·)`` over all training rows; coefficients are the a."""
+    """``f = Σ_i a_i k(x_i, ·)`` over all training rows; the coefficients are the a_i."""
 
     X: Matrix
     kernel: Kernel
@@ -159,7 +159,7 @@ class KernelSpace:
         return rows
 
     def equations(self, loss: SquaredLoss) -> Equations:
-        """``(F K Fᵀ + αI) z = t`` with ``a = Fᵀz``: one product with K, which is never whole in memory."""
+        """``(F K Fᵀ + αI) z = t`` with ``a = Fᵀz``: one product with K, which is never entirely in memory."""
         F, product = loss.differences, self.scorer(self.X)
         return Equations(lambda z: F.apply(product(F.adjoint(z))), loss.target, F.adjoint)
 
@@ -168,10 +168,10 @@ class KernelSpace:
 
 
 class BasisSpace:
-    """``f = Σ_r a_r k(x_r, ·)`` over chosen training rows (paper B); coefficients are the a.
+    """``f = Σ_r a_r k(x_r, ·)`` over chosen training rows (paper B); the coefficients are the a_r.
 
-    In the features ``Z = K_MR C⁻ᵀ`` with ``K_RR = C Cᵀ`` the norm of f is that of its weights. Rows that the
-    others already span are left out.
+    With features ``Z = K_MR C⁻ᵀ``, where ``K_RR = C Cᵀ``, the norm of f is that of its weights. Rows spanned
+    by the others are left out.
     """
 
     def __init__(self, X: Matrix, kernel: Kernel, chosen: Ints) -> None:
@@ -218,7 +218,7 @@ def _normal_equations(space: PrimalSpace, loss: SquaredLoss) -> Equations:
 
 
 def linear_costs(n_rows: int, n_features: int, n_entries: int) -> Costs:
-    """O(m n²) or O(m² n) to form a closed form's system, a cube to solve it; sparse rows cost less."""
+    """O(m n²) or O(m² n) to form the system of a closed form, cubic to solve it; less for sparse rows."""
     m, n, density = float(n_rows), float(n_features), n_entries / max(1, n_rows * n_features)
     share = min(1.0, ENTRY_COST * density)
     closed = {
@@ -229,5 +229,5 @@ def linear_costs(n_rows: int, n_features: int, n_entries: int) -> Costs:
 
 
 def kernel_costs(n_rows: int) -> Costs:
-    """Conjugate gradient computes the kernel anew in every iteration: it saves memory only."""
+    """Conjugate gradient recomputes the kernel in every iteration, so it saves only memory."""
     return Costs({Solver.DUAL: float(n_rows) ** 3 / 3}, n_rows)

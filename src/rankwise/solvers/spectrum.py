@@ -6,8 +6,8 @@ The minimizer of ``‖F f − t‖² + α‖f‖²`` solves one symmetric system
 - in the example space (dual), ``M = F K Fᵀ``, ``r = t`` and the coefficients of the rows are ``Fᵀz``
   (equation 8 of paper A: ``(LK + αI)⁻¹ L y``, made symmetric).
 
-`solvers.closed_form` forms the systems; here they are solved. A single alpha takes a Cholesky factorization.
-An eigendecomposition ``M = VΛVᵀ`` gives every alpha, at O(p²) each.
+`solvers.closed_form` forms the systems; this module solves them. A single alpha takes a Cholesky
+factorization. An eigendecomposition ``M = VΛVᵀ`` gives all alphas, at O(p²) each.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from rankwise.validation import check_products
 EPS = float(np.finfo(np.float64).eps)
 # Below this reciprocal condition number, XᵀLX has lost so many digits that FX itself is factorized instead.
 WELL_CONDITIONED = 1e-9
-# Matrices up to this size are factorized on one thread: with two, one of 300 rows took as long at best, and
-# ten times as long on a busy machine.
+# Matrices up to this size are factorized on one thread: with two threads, a matrix of 300 rows took as long
+# at best, and ten times as long on a busy machine.
 SMALL = 500
 
 
@@ -38,10 +38,10 @@ class Spectrum:
     Attributes
     ----------
     values : Floats, shape (r,)
-        Eigenvalues, ascending and not negative; those below the rounding error of the largest are 0.
+        Eigenvalues, ascending and nonnegative; those below the rounding error of the largest are 0.
     vectors : Floats, shape (p, r)
     target : Floats, shape (r,) or (r, k)
-        ``Vᵀ r``; 0 where the eigenvalue is 0, so that ``alpha = 0`` gives the minimum-norm solution.
+        ``Vᵀ r``; 0 where the eigenvalue is 0, so ``alpha = 0`` gives the minimum-norm solution.
     """
 
     values: Floats
@@ -53,12 +53,12 @@ class Spectrum:
         return int(np.count_nonzero(self.values))
 
     def inverse(self, alpha: float | Sequence[float] | Floats) -> Floats:
-        """``1 / (values + alpha)``, one column an alpha if there are several; 0 in place of 1/0."""
+        """``1 / (values + alpha)``, one column per alpha if there are several; 0 in place of 1/0."""
         total: Floats = np.add.outer(self.values, np.asarray(alpha))
         return np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
 
     def solve(self, alpha: float) -> Floats:
-        """``(M + alpha I)⁻¹ r``, shape (p,) or (p, k); O(p²) a target."""
+        """``(M + alpha I)⁻¹ r``, shape (p,) or (p, k); O(p²) per target."""
         return np.asarray(self.vectors @ (self.inverse(alpha) * self.target.T).T)
 
     def solve_all(self, alphas: Sequence[float] | Floats) -> Floats:
@@ -69,7 +69,7 @@ class Spectrum:
         return split.reshape(len(alphas), len(self.vectors), *self.target.shape[1:])
 
     def resolves(self, alpha: float) -> bool:
-        """Whether ``M + alpha I`` is so well conditioned that forming M lost nothing that matters."""
+        """Whether ``M + alpha I`` is so well conditioned that forming M lost no accuracy that matters."""
         return bool(self.values[0] + alpha > WELL_CONDITIONED * self.values[-1])
 
 
@@ -86,14 +86,14 @@ class RidgeSystem:
 
     @cached_property
     def spectrum(self) -> Spectrum:
-        """One symmetric eigendecomposition, O(p³), made when first asked for."""
+        """One symmetric eigendecomposition, O(p³), computed on first use."""
         with one_blas_thread(self.is_small):
             values, vectors = linalg.eigh(self.matrix, check_finite=False)
         return truncated(values, vectors, vectors.T @ self.right, len(values) * EPS)
 
     @property
     def is_decomposed(self) -> bool:
-        return "spectrum" in vars(self)  # where `cached_property` keeps it
+        return "spectrum" in vars(self)  # where `cached_property` stores it
 
     def cholesky(self, alpha: float) -> tuple[Floats, float]:
         """The solution for one alpha, and the reciprocal condition of ``M + alpha I`` (0 if singular)."""
@@ -110,12 +110,12 @@ class RidgeSystem:
 
     @property
     def is_small(self) -> bool:
-        """Whether the threads of BLAS would cost more than they bring."""
+        """Whether BLAS threads would cost more than they gain."""
         return len(self.matrix) <= SMALL
 
 
 def truncated(values: Floats, vectors: Floats, target: Floats, rcond: float) -> Spectrum:
-    """A spectrum whose eigenvalues up to ``rcond`` times the largest are 0."""
+    """A spectrum in which eigenvalues up to ``rcond`` times the largest are set to 0."""
     noise = values <= rcond * max(float(values[-1]), 0.0)
     keep = np.where(noise, 0.0, 1.0)
     return Spectrum(values=values * keep, vectors=vectors, target=(target.T * keep).T)
