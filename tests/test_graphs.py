@@ -98,9 +98,9 @@ def test_the_representative_can_be_chosen():
     y = np.array([0.0, 0.0, 1.0, 1.0])
     graph = reduced_graph(one_query(4), y, representative=lambda rows: rows[-1])
     assert set(zip(graph.better, graph.worse, strict=True)) == {(2, 1), (3, 1), (3, 0)}
-    with pytest.raises(DataError, match="representative chose row 7"):
+    with pytest.raises(DataError, match="representative returned 7"):
         reduced_graph(one_query(4), y, representative=lambda rows: 7)
-    with pytest.raises(DataError, match="representative chose row None"):
+    with pytest.raises(DataError, match="representative returned None"):
         reduced_graph(one_query(4), y, representative=lambda rows: None)
 
 

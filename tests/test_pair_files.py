@@ -156,11 +156,11 @@ def test_broken_compression_is_named(tmp_path, suffix):
     [
         ([[1, 2, 3]], None, r"^pairs must have shape \(n_pairs, 2\) .*; got shape \(1, 3\)\.$"),
         (np.zeros((0, 2), dtype=int), None, "with at least one pair"),
-        ([[1.0, 2.0]], None, "^pairs must hold whole row numbers; got values of type float64"),
+        ([[1.0, 2.0]], None, "^pairs must hold integer row numbers; got values of type float64"),
         ([[1, 2], [3, 3]], None, r"^pairs\[1\] compares row 3 with itself\.$"),
-        ([[1, 2], [-1, 3]], None, r"^pairs\[1\] is \(-1, 3\), but rows count from 0\.$"),
+        ([[1, 2], [-1, 3]], None, r"^pairs\[1\] is \(-1, 3\), but row numbers start at 0\.$"),
         ([[1, 2]], [1.0, 2.0], r"^weight must have shape \(1,\), one value per pair; got \(2,\)\.$"),
-        ([[1, 2], [2, 3]], [1.0, np.nan], "^weight must be finite and not negative; pair 1 has nan"),
+        ([[1, 2], [2, 3]], [1.0, np.nan], "^weight must be finite and non-negative; pair 1 has nan"),
         (PreferencePairs(PAIRS, np.ones(3)), [1.0, 1.0, 2.0], "^weight is given twice"),
     ],
 )

@@ -218,10 +218,10 @@ def test_alpha_must_be_a_number_that_is_not_negative(alpha):
         ([[0, 1], [4, 4]], {}, r"pairs\[1\] compares row 4 with itself"),
         ([0, 1], {}, r"shape \(n_pairs, 2\)"),
         ([], {}, r"at least one pair"),
-        ([[0.5, 1]], {}, "whole row numbers"),
+        ([[0.5, 1]], {}, "integer row numbers"),
         ([[0, 1]], {"magnitude": [1.0, 2.0]}, r"magnitude must have shape \(1,\)"),
         ([[0, 1]], {"magnitude": [np.nan]}, "magnitude must be finite; pair 0 has nan"),
-        ([[0, 1]], {"weight": [-1.0]}, "weight must be finite and not negative; pair 0 has -1.0"),
+        ([[0, 1]], {"weight": [-1.0]}, "weight must be finite and non-negative; pair 0 has -1.0"),
         ([[0, 1]], {"weight": [1e308]}, r"weight must be 0 or between .*; pair 0 has 1e\+308"),
     ],
 )
@@ -234,7 +234,7 @@ def test_pairs_that_carry_weights_bring_them_along():
     X, pairs, weight = ranking()[0], np.array([[0, 1], [2, 3], [4, 1]]), np.array([1.0, 2.0, 0.5])
     carried = RankRLS().fit_preferences(X, PreferencePairs(pairs, weight))
     np.testing.assert_array_equal(carried.coef_, RankRLS().fit_preferences(X, pairs, weight=weight).coef_)
-    with pytest.raises(DataError, match="weight is given twice"):
+    with pytest.raises(DataError, match="weight is given twice: the pairs already have weights"):
         RankRLS().fit_preferences(X, PreferencePairs(pairs, weight), weight=weight)
 
 

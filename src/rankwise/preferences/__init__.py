@@ -1,1 +1,1 @@
-"""Which pairs of rows matter, as difference operators ``F`` with ``FᵀF = L``."""
+"""The pairs of rows to compare, as difference operators ``F`` with ``FᵀF = L``."""

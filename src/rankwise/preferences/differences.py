@@ -1,7 +1,8 @@
-"""Difference operators: linear maps ``F`` with ``FᵀF = L``, the Laplacian of the pairs that matter.
+"""Difference operators: linear maps ``F`` with ``FᵀF = L``, the Laplacian of the pairs to compare.
 
 Every learner here is an ordinary learner applied to differences ``F v``; none of them ever sees a pair.
-``F`` is never a matrix: it costs O(m) to apply to scores in queries and O(l) to l explicit pairs.
+``F`` is an operator rather than a matrix: applying it costs O(m) for scores in queries and O(l) for l
+explicit pairs.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Differences(Protocol):
     def n_differences(self) -> int: ...
 
     def apply(self, rows: Floats) -> Floats:
-        """``F v``, from the caller's row order."""
+        """``F v``, with v in the caller's row order."""
         ...
 
     def adjoint(self, differences: Floats) -> Floats:
@@ -38,36 +39,36 @@ class Differences(Protocol):
 
 
 class QueryDifferences:
-    """All pairs of rows inside each query, with tied labels kept or dropped.
+    """All pairs of rows within each query, with tied labels kept or dropped.
 
     For a query with row weights s (sum S), query weight c and, when ties are dropped, levels l of equal
-    label (sum of weights S_l), the pairs (i, j) weigh ``c sᵢ sⱼ`` and
+    label (sum of weights S_l), pair (i, j) has weight ``c sᵢ sⱼ`` and
 
     - kept:    ``(F v)ᵢ = √(c sᵢ S) (vᵢ − mean v)``
     - dropped: ``(F v)ᵢ = √(c sᵢ) [√(S − S_l) (vᵢ − mean_l v) + √S (mean_l v − mean v)]``
 
     with weighted means. The second is the exact square root: a complete multipartite graph has eigenvalue
-    S − S_l on vectors that vary inside level l and S on differences between level means. Kept ties are the
-    case where every row is a level of its own.
+    S − S_l on vectors that vary within level l and S on differences between level means. Keeping ties is the
+    case in which every row is its own level.
 
-    Differences come in grouped order (by query, and by level inside it when ties are dropped), so that
+    Differences are in grouped order (by query and, when ties are dropped, by level within a query), so
     those of query q are ``queries.offsets[q]:queries.offsets[q + 1]``.
 
     Parameters
     ----------
     queries : Queries
     y : Floats, shape (m,)
-        Labels; only their equality inside a query matters, and only when ties are dropped.
+        Labels; only their equality within a query matters, and only when ties are dropped.
     ties : Ties
     weighting : Weighting
         ``c`` is 1/S ("example"), 1 ("pair") or 1 over the number of pairs counted ("query").
     row_weight : Floats or None
-        Weight 2 means the same as the row given twice.
+        A weight of 2 is equivalent to repeating the row.
 
     Notes
     -----
-    Applying costs O(m) a column. Under ``weighting="query"`` with ties kept, the pairs of a query are
-    counted as S(S − 1)/2, the only count for which weight 2 equals the row twice.
+    Applying the operator costs O(m) per column. Under ``weighting="query"`` with ties kept, a query counts
+    S(S − 1)/2 pairs, the only count for which a weight of 2 is equivalent to repeating the row.
     """
 
     def __init__(
@@ -122,10 +123,10 @@ class QueryDifferences:
         query_mean: Floats | None = None,
         level_mean: Floats | None = None,
     ) -> Floats:
-        """Differences of the grouped rows `place` alone, given the values v of these rows.
+        """Return the differences of only the grouped rows in `place`, given their values v.
 
-        `place` holds whole queries, or part of one query whose mean is given; and whole levels, or part of
-        one level whose mean is given too.
+        `place` covers whole queries, or part of one query whose mean is given; likewise whole levels, or
+        part of one level whose mean is given.
         """
         if query_mean is None:
             query_mean = self._local_mean(v, place, self.queries.offsets)
@@ -137,9 +138,9 @@ class QueryDifferences:
         return _scaled(self._within[place], v - level_mean) + between
 
     def laplacian_terms(self) -> tuple[Floats, list[tuple[float, Ints, Floats]]]:
-        """L of the grouped rows as ``diag(degree) + Σ sign · Σ_segments a aᵀ``.
+        """L on the grouped rows, as ``diag(degree) + Σ sign · Σ_segments a aᵀ``.
 
-        Each term is (sign, offsets of its segments, a), a holding one value a row.
+        Each term is (sign, offsets of its segments, a), where a has one value per row.
         """
         share = np.sqrt(self._per_row_of_query(self.query_weight)) * self.row_weight
         queries = (-1.0, self.queries.offsets, share)
@@ -162,11 +163,11 @@ class QueryDifferences:
         return self.adjoint(self.apply(rows))
 
     def grouped(self, rows: Floats) -> Floats:
-        """Values of the caller's rows in the order of the differences."""
+        """Reorder values from the caller's row order to the order of the differences."""
         return rows if self.order is None else rows[self.order]
 
     def _local_mean(self, v: Floats, place: slice, offsets: Ints) -> Floats:
-        """The mean of each row's segment, for rows that make up whole segments."""
+        """Return the mean of each row's segment; the rows must make up whole segments."""
         first, last = np.searchsorted(offsets, [place.start, place.stop])
         local = offsets[first : last + 1] - place.start
         weight = self.row_weight[place]
@@ -175,7 +176,7 @@ class QueryDifferences:
 
     @staticmethod
     def _share(v: Floats, offsets: Ints, weight_sum: Floats) -> Floats:
-        """Sums over segments divided by the segments' weight; 0 where a segment weighs nothing."""
+        """Return segment sums divided by segment weights; 0 for a segment of weight 0."""
         inverse = np.divide(1.0, weight_sum, out=np.zeros_like(weight_sum), where=weight_sum > 0)
         return _scaled(inverse, np.add.reduceat(v, offsets[:-1], axis=0))
 
@@ -192,7 +193,7 @@ def _scaled(scale: Floats, v: Floats) -> Floats:
 
 
 def _order_by_level(queries: Queries, y: Floats) -> tuple[Ints, Ints]:
-    """Rows by query, then by label; and where each run of equal labels inside a query starts."""
+    """Return rows sorted by query, then label, and the start of each run of equal labels within a query."""
     query = queries.query_of_row()
     order = np.lexsort((y, query)).astype(np.int64)
     starts = np.concatenate([[True], (np.diff(query[order]) != 0) | (np.diff(y[order]) != 0)])

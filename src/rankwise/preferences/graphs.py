@@ -1,7 +1,7 @@
-"""Preference graphs: explicit pairs "this row above that one" for methods that need each pair by name.
+"""Preference graphs: explicit pairs of rows, for methods that treat each pair individually.
 
-Paper E learns from such a graph: the full one (every pair of rows of a query with different scores, O(h²)
-edges) or the reduced one (its section 4, O(h) edges).
+Paper E learns from such a graph: the full one (every pair of rows in a query with different scores, O(h²)
+edges) or the reduced one (section 4, O(h) edges).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import Queries, nothing_to_learn
 from rankwise.types import Floats, Ints, Weighting
 
-# The row that stands for a level of equal scores, chosen from that level's rows (caller's row numbers).
+# Chooses the row that represents a level of equal scores from the level's rows (caller's row numbers).
 Representative: TypeAlias = Callable[[Ints], int]
 
 
@@ -45,7 +45,7 @@ class PreferenceGraph:
     better, worse : Ints, shape (n_pairs,)
         The caller's row numbers.
     weight : Floats, shape (n_pairs,)
-        Positive; what a pair's loss counts.
+        Positive weights of the pairs' losses.
     n_rows : int
     """
 
@@ -60,12 +60,12 @@ class PreferenceGraph:
 
     @cached_property
     def ends(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """`better` and `worse` in the form that kernels and files take."""
+        """`better` and `worse` as the int32 arrays that kernels and files use."""
         return self.better.astype(np.int32), self.worse.astype(np.int32)
 
     @property
     def level_per_alpha(self) -> float:
-        """λ = 2 W alpha: paper E minimizes Σ w hinge + (λ/2)‖f‖², we divide by the sum W of weights."""
+        """λ = 2 W alpha: paper E minimizes Σ w hinge + (λ/2)‖f‖², and we divide by the total weight W."""
         return 2.0 * float(self.weight.sum())
 
     def differences(self, rows: Floats) -> Floats:
@@ -73,12 +73,12 @@ class PreferenceGraph:
         return np.asarray(rows[self.better] - rows[self.worse])
 
     def adjoint(self, pairs: Floats) -> Floats:
-        """``Pᵀ a``: what each row collects from its pairs."""
+        """``Pᵀ a``: the signed sum over each row's pairs."""
         return collect(self.better, self.worse, pairs, self.n_rows)
 
 
 def collect(better: Ints, worse: Ints, values: Floats, n_rows: int) -> Floats:
-    """Add each pair's value to its better row and take it from its worse one."""
+    """Add each pair's value to its better row and subtract it from its worse one."""
     return np.asarray(np.bincount(better, values, n_rows) - np.bincount(worse, values, n_rows), np.float64)
 
 
@@ -88,11 +88,11 @@ def first_row(rows: Ints) -> int:
 
 
 def least_alike(K: Floats, queries: Queries, row_weight: Floats | None = None) -> Representative:
-    """Let the row of a level stand for it that is least like its query's rows: the smallest Σ_j s_j k(i, j)².
+    """Represent a level by its row least similar to the query's rows: the smallest Σ_j s_j k(i, j)².
 
-    A score that hardly moves with those of the other rows is a threshold for them, and a star around it
-    says "above" or "below" and little else. The choice does not depend on the order of the rows (of equal
-    rows either will do). O(Σ h²) for queries of h rows.
+    A score that barely moves with those of the other rows acts as a threshold for them, and a star around
+    it says little more than "above" or "below". The choice does not depend on the order of the rows
+    (identical rows are interchangeable). O(Σ h²) for queries of h rows.
     """
     likeness = np.empty(queries.n_rows)
     for rows in _rows_of_each(queries):
@@ -104,13 +104,13 @@ def least_alike(K: Floats, queries: Queries, row_weight: Floats | None = None) -
 def full_graph(
     queries: Queries, y: Floats, *, weighting: Weighting = Weighting.QUERY, row_weight: Floats | None = None
 ) -> PreferenceGraph:
-    """Every pair of rows of a query with different scores."""
+    """Return every pair of rows in a query with different scores."""
     check_graph_fits(queries, y)
     return _assemble(queries, y, _full_edges, weighting, row_weight)
 
 
 def check_graph_fits(queries: Queries, y: Floats) -> None:
-    """Refuse a full graph that is too large, before memory is taken for it."""
+    """Reject a full graph that is too large, before allocating it."""
     count = 0
     for levels in _levels(queries, y, None):
         sizes = np.array([len(rows) for rows in levels])
@@ -130,11 +130,11 @@ def reduced_graph(
     row_weight: Floats | None = None,
     representative: Representative = first_row,
 ) -> PreferenceGraph:
-    """A double star between every two neighbouring score levels of a query (paper E, figure 3).
+    """Return a double star between every two adjacent score levels of a query (paper E, figure 3).
 
-    One representative of the lower level stands below every row of the upper level, and one of the upper
-    level above every other row of the lower: ``n_k + n_{k+1} − 1`` pairs instead of ``n_k n_{k+1}``, and none
-    between levels that are not neighbours. Rows of weight zero take no part.
+    One representative of the lower level is below every row of the upper level, and one of the upper level
+    is above every other row of the lower: ``n_k + n_{k+1} − 1`` pairs instead of ``n_k n_{k+1}``, and none
+    between levels that are not adjacent. Rows with zero weight are ignored.
     """
 
     def edges(levels: list[Ints]) -> Iterator[tuple[Ints, Ints]]:
@@ -148,7 +148,7 @@ def reduced_graph(
 
 
 def explicit_graph(pairs: Pairs, n_rows: int) -> PreferenceGraph:
-    """The caller's own pairs; cycles and repeats are allowed, as noise is. Their magnitudes play no part."""
+    """Return the caller's own pairs; cycles and repeats are allowed, as noise. Magnitudes are ignored."""
     weight = pairs.weights()
     kept = weight > 0
     return PreferenceGraph(pairs.better[kept], pairs.worse[kept], weight[kept], n_rows)
@@ -161,7 +161,7 @@ def _rows_of_each(queries: Queries) -> Iterator[Ints]:
 
 
 def _levels(queries: Queries, y: Floats, row_weight: Floats | None) -> Iterator[list[Ints]]:
-    """For each query, its rows by ascending score level; rows of weight zero are left out."""
+    """Yield the rows of each query by ascending score level, without rows of zero weight."""
     for rows in _rows_of_each(queries):
         if row_weight is not None:
             rows = rows[row_weight[rows] > 0]
@@ -183,7 +183,7 @@ def _assemble(
     weighting: Weighting,
     row_weight: Floats | None,
 ) -> PreferenceGraph:
-    """Edges of every query, weighing ``c sᵢ sⱼ`` with c as `weighting` says (see `Weighting`)."""
+    """Return the edges of all queries, weighted ``c sᵢ sⱼ`` with c set by `weighting` (see `Weighting`)."""
     better, worse, weight = [], [], []
     for levels in _levels(queries, y, row_weight):
         parts = list(edges(levels))
@@ -208,6 +208,6 @@ def _choose(representative: Representative, rows: Ints) -> int:
     row = representative(rows)
     if not isinstance(row, (int, np.integer)) or row not in rows:
         raise DataError(
-            f"representative chose row {row!r}, which is not among the level's rows {rows.tolist()}."
+            f"representative returned {row!r}, which is not one of the level's rows {rows.tolist()}."
         )
     return int(row)

@@ -1,4 +1,4 @@
-"""Explicit pairs of rows, and several kinds of preferences at once, as difference operators."""
+"""Difference operators for explicit pairs of rows and for combined preferences."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from rankwise.types import Bools, Floats, Ints
 
 
 class PreferencePairs(NamedTuple):
-    """Rows preferred to rows, as `fit_preferences` takes them: ``fit_preferences(X, load_pairs(path))``.
+    """Preferences between rows, as accepted by ``fit_preferences(X, load_pairs(path))``.
 
     Attributes
     ----------
     pairs : Ints, shape (n_pairs, 2)
         Row numbers from 0, the preferred row first.
     weight : Floats or None, shape (n_pairs,)
-        None means that every pair weighs 1.
+        None gives every pair a weight of 1.
     """
 
     pairs: Ints
@@ -31,7 +31,7 @@ class PreferencePairs(NamedTuple):
 
 @dataclass(frozen=True)
 class Pairs:
-    """Statements "row ``better[e]`` is above row ``worse[e]``", by how much, and how much each counts.
+    """Statements that row ``better[e]`` is above row ``worse[e]``, by how much, and with what weight.
 
     Contradictions and cycles are allowed: squared and hinge losses treat them as noise (paper C).
 
@@ -39,9 +39,9 @@ class Pairs:
     ----------
     better, worse : Ints, shape (l,)
     magnitude : Floats, shape (l,)
-        The difference of scores to aim at.
+        The target difference of scores.
     weight : Floats or None, shape (l,)
-        None means that every pair weighs 1.
+        None gives every pair a weight of 1.
     """
 
     better: Ints
@@ -53,23 +53,23 @@ class Pairs:
         return len(self.better)
 
     def weights(self) -> Floats:
-        """The weight of every pair, which must not be 0 for all: there would be nothing to learn."""
+        """Return the weight of every pair; raise an error if all are 0, as there is nothing to learn."""
         weight = np.ones(len(self)) if self.weight is None else self.weight
         if not weight.any():
             raise DataError("There is nothing to learn: no pair has a positive weight.")
         return weight
 
     def chosen(self, places: Ints | Bools) -> Pairs:
-        """Some of the pairs."""
+        """Return the selected pairs."""
         weight = None if self.weight is None else self.weight[places]
         return Pairs(self.better[places], self.worse[places], self.magnitude[places], weight)
 
     def without(self, places: Ints) -> Pairs:
-        """The other pairs."""
+        """Return all pairs except the selected ones."""
         return self.chosen(np.delete(np.arange(len(self)), places))
 
     def on_own_rows(self) -> tuple[Ints, Pairs]:
-        """The rows that occur, and the pairs as pairs of these."""
+        """Return the rows that occur, and the pairs renumbered to refer to these rows."""
         rows, places = np.unique(np.concatenate([self.better, self.worse]), return_inverse=True)
         return rows, replace(self, better=places[: len(self)], worse=places[len(self) :])
 
@@ -80,7 +80,7 @@ class Pairs:
 
 
 class MatrixDifferences:
-    """A difference operator that is a matrix: small and dense, or sparse."""
+    """A difference operator stored as a matrix: small and dense, or sparse."""
 
     def __init__(self, matrix: Any) -> None:
         self.matrix = matrix
@@ -104,7 +104,7 @@ class MatrixDifferences:
 
 
 class PairDifferences(MatrixDifferences):
-    """``(F v)_e = √s_e (v_i − v_j)`` for explicit pairs e = (i, j) of weight s_e; O(l) a column.
+    """``(F v)_e = √s_e (v_i − v_j)`` for explicit pairs e = (i, j) with weight s_e; O(l) per column.
 
     Parameters
     ----------
@@ -124,9 +124,9 @@ class PairDifferences(MatrixDifferences):
 
 
 class StackedDifferences:
-    """Several kinds of preferences over the same rows: their differences one after the other.
+    """Several kinds of preferences over the same rows, with their differences concatenated.
 
-    Stacking the operators adds their Laplacians, and so their losses.
+    Stacking the operators adds their Laplacians, and hence their losses.
     """
 
     def __init__(self, parts: Sequence[Differences]) -> None:
@@ -156,10 +156,10 @@ class StackedDifferences:
 
 
 def compacted(differences: Differences, target: Floats) -> tuple[Differences, Floats]:
-    """The same squared loss up to a constant, with at most as many differences as there are rows.
+    """Return the same squared loss up to a constant, with at most as many differences as rows.
 
     With ``L = QΘQᵀ``, the operator ``Θ^½ Qᵀ`` has the same Laplacian, and ``Θ^-½ Qᵀ Fᵀ t`` the same ``Fᵀ t``.
-    O(m³) time and O(m²) memory; for the example space, where there are m × m matrices anyway.
+    O(m³) time and O(m²) memory; for the example space, which uses m × m matrices anyway.
     """
     if differences.n_differences <= differences.n_rows:
         return differences, target

@@ -15,14 +15,14 @@ from rankwise.types import AnyArray, Ints
 
 @dataclass(frozen=True)
 class Queries:
-    """A partition of rows into queries: the only rows that are ever compared share one.
+    """A partition of rows into queries; only rows of the same query are ever compared.
 
     Attributes
     ----------
     offsets : Ints, shape (n_queries + 1,)
         Query q holds the grouped rows ``offsets[q]:offsets[q + 1]``; no query is empty.
     order : Ints or None
-        Grouped row i is the caller's row ``order[i]``; None when the caller's rows are grouped already.
+        Grouped row i is the caller's row ``order[i]``; None if the caller's rows are already grouped.
     labels : array or None, shape (n_queries,)
         The caller's label of each query, in order of first appearance; None for one global ranking.
     """
@@ -44,7 +44,7 @@ class Queries:
         return self.offsets[1:] - self.offsets[:-1]
 
     def grouped(self, rows: Any) -> Any:
-        """Rows of an array or matrix in grouped order (the same object when they are grouped already)."""
+        """Return rows of an array or matrix in grouped order (the same object if already grouped)."""
         return rows if self.order is None else rows[self.order]
 
     def restored(self, grouped: AnyArray) -> AnyArray:
@@ -52,7 +52,7 @@ class Queries:
         return restored(grouped, self.order)
 
     def query_of_row(self) -> Ints:
-        """The position of each of the caller's rows' query."""
+        """Return the number of each row's query, in the caller's row order."""
         grouped = np.repeat(np.arange(self.n_queries), self.sizes)
         return self.restored(grouped)
 
@@ -64,7 +64,7 @@ class Queries:
 
 
 def restored(ordered: AnyArray, order: Ints | None, n_rows: int | None = None) -> AnyArray:
-    """Undo ``rows[order]`` for an array; None leaves it as it is (the same object).
+    """Undo ``rows[order]`` for an array; with None, return the same object.
 
     If `order` names only some of `n_rows` rows, the others are 0.
     """
@@ -76,7 +76,7 @@ def restored(ordered: AnyArray, order: Ints | None, n_rows: int | None = None) -
 
 
 def nothing_to_learn(queries: Queries) -> DataError:
-    """What to raise when no two rows of a query that count have different labels."""
+    """Return the error for data in which no query has two rows of positive weight with different labels."""
     who = "the ranking has no"
     if queries.labels is not None:
         more = ", ..." if queries.n_queries > 3 else ""
@@ -85,14 +85,14 @@ def nothing_to_learn(queries: Queries) -> DataError:
 
 
 def one_query(n_rows: int) -> Queries:
-    """One global ranking of all rows."""
+    """Return a single query of all rows: one global ranking."""
     return Queries(offsets=np.array([0, n_rows], dtype=np.int64))
 
 
 def group_rows(qid: ArrayLike | Iterable[Hashable] | None, n_rows: int) -> Queries:
-    """Partition rows by their query label, which may be any hashable, in any order.
+    """Partition rows by query label; labels may be any hashables, in any order.
 
-    Queries are numbered by first appearance; rows keep their order inside a query. O(m log m) at most.
+    Queries are numbered by first appearance; rows keep their order within a query. O(m log m) at most.
     """
     if qid is None:
         return one_query(n_rows)
@@ -103,20 +103,20 @@ def group_rows(qid: ArrayLike | Iterable[Hashable] | None, n_rows: int) -> Queri
 
 
 def group_codes(codes: Ints, labels: AnyArray) -> Queries:
-    """Partition rows by the number of their query, 0, 1, ... by first appearance, each of which has a row."""
+    """Partition rows by query number: 0, 1, ... by first appearance, each with at least one row."""
     sizes = np.bincount(codes, minlength=len(labels))
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     grouped = bool(np.all(codes[1:] >= codes[:-1]))
-    # NumPy sorts 8 and 16 bits by radix.
+    # NumPy sorts 8-bit and 16-bit integers by radix.
     narrow = codes.astype(np.min_scalar_type(len(labels)))
     order = None if grouped else np.argsort(narrow, kind="stable").astype(np.int64, copy=False)
     return Queries(offsets=offsets, order=order, labels=labels)
 
 
 def qid_from_group_sizes(sizes: ArrayLike) -> Ints:
-    """The qid, 0, 1, ..., of rows that come query after query, from the number of rows of each.
+    """Convert the number of rows of each query to a qid of 0, 1, ..., for rows sorted by query.
 
-    LightGBM calls the sizes ``group``: one entry per *query*, with the number of rows as their sum. O(m).
+    LightGBM calls these sizes ``group``: one entry per *query*, summing to the number of rows. O(m).
 
     Parameters
     ----------
@@ -143,8 +143,8 @@ def qid_from_group_sizes(sizes: ArrayLike) -> Ints:
 
 
 def _encode(qid: ArrayLike | Iterable[Hashable]) -> tuple[Ints, AnyArray]:
-    """Codes 0, 1, ... by first appearance, and the label of each code."""
-    # A list is taken as it is: as an array, tuples would become a second dimension and [1, "1"] one label.
+    """Return codes 0, 1, ... by first appearance, and the label of each code."""
+    # Lists are not converted: in an array, tuples would become a second dimension and [1, "1"] one label.
     if not hasattr(qid, "__array__"):
         return _encode_hashables(_as_list(qid))
     array = np.asarray(qid)
@@ -165,11 +165,11 @@ def _encode(qid: ArrayLike | Iterable[Hashable]) -> tuple[Ints, AnyArray]:
 
 
 def _encode_range(array: AnyArray, low: int, high: int) -> tuple[Ints, AnyArray]:
-    """Codes of integers from a range so narrow that a table of it is smaller than a sort; O(m)."""
+    """Encode integers in a range so narrow that a lookup table is cheaper than a sort; O(m)."""
     wide = array.astype(np.int64) if array.dtype.kind == "i" else array
     index = (wide - wide.dtype.type(low)).astype(np.int64)
     first = np.full(high - low + 1, -1, dtype=np.int64)
-    # The last of several assignments to one place stays: backwards, that is the first row of each label.
+    # The last assignment to an index wins; in reverse order, that is the first row of each label.
     first[index[::-1]] = np.arange(len(array))[::-1]
     present = np.flatnonzero(first >= 0)
     by_appearance = present[np.argsort(first[present])]
@@ -180,7 +180,7 @@ def _encode_range(array: AnyArray, low: int, high: int) -> tuple[Ints, AnyArray]
 
 def _as_list(qid: Any) -> list[Any]:
     if isinstance(qid, (str, bytes)) or not isinstance(qid, Iterable):
-        raise DataError(f"qid must be an array or list of labels, one per row; got a {type(qid).__name__}.")
+        raise DataError(f"qid must be an array or list of labels, one per row; got {type(qid).__name__}.")
     return list(qid)
 
 
@@ -192,7 +192,7 @@ def _encode_hashables(values: list[Any]) -> tuple[Ints, AnyArray]:
         )
     except TypeError:
         row, value = next((row, value) for row, value in enumerate(values) if not _is_hashable(value))
-        message = f"qid must hold hashable labels; row {row} holds a {type(value).__name__}."
+        message = f"qid must hold hashable labels; row {row} has type {type(value).__name__}."
         raise DataError(message) from None
     for value, code in code_of.items():
         if _is_missing(value):
@@ -202,7 +202,7 @@ def _encode_hashables(values: list[Any]) -> tuple[Ints, AnyArray]:
     labels[:] = distinct
     if {type(value) for value in distinct} in ({int}, {str}):
         plain = np.array(distinct)
-        # NumPy drops zero bytes at the end of a string, which may be all that tells two labels apart.
+        # NumPy drops trailing null bytes from strings, which may be all that distinguishes two labels.
         labels = plain if plain.tolist() == distinct else labels
     return codes, labels
 
@@ -216,7 +216,7 @@ def _is_hashable(value: Any) -> bool:
 
 
 def _is_missing(value: Any) -> bool:
-    """None, NaN, NaT, and pandas' NA, which does not say whether it equals itself."""
+    """Whether this is None, NaN, NaT or pandas' NA, whose comparisons have no truth value."""
     try:
         return value is None or bool(value != value)
     except TypeError:

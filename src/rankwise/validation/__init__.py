@@ -1,4 +1,4 @@
-"""The only place that checks X, y, qid, weights, pairs and parameters."""
+"""Validation of X, y, qid, weights, pairs and parameters, all in one place."""
 
 from rankwise.validation.arrays import (
     check_column,

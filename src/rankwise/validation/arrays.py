@@ -1,4 +1,4 @@
-"""Checks of matrices and columns, whoever they are for."""
+"""Checks for matrices and columns."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from rankwise.errors import DataError
 from rankwise.types import AnyArray, Floats, Matrix
 from rankwise.validation.csr import check_csr
 
-# Weights other than 0 lie in between: losses sum products of two of them with squares of features.
+# Nonzero weights must lie in this range: losses sum products of two weights and squared features.
 LEAST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100
 
 
 def check_matrix(X: Any, feature_names: Sequence[str] | None = None) -> Matrix:
-    """Finite features with at least one row, as CSR or C-ordered rows; float32 stays, the rest is float64."""
+    """Return X as a finite, non-empty CSR or C-ordered matrix of float32 (kept) or float64 (all else)."""
     from scipy import sparse
 
     is_sparse: bool = sparse.issparse(X)
@@ -29,7 +29,10 @@ def check_matrix(X: Any, feature_names: Sequence[str] | None = None) -> Matrix:
     else:
         X = _as_array("X", X)
     if X.ndim != 2:
-        hint = " Reshape your data: X.reshape(-1, 1) is one feature, X.reshape(1, -1) is one row."
+        hint = (
+            " Reshape your data using X.reshape(-1, 1) if it has a single feature "
+            "or X.reshape(1, -1) if it is a single row."
+        )
         raise DataError(
             f"X must be two-dimensional, one row per document; got {X.ndim} dimension(s)."
             f"{hint if X.ndim == 1 else ''}"
@@ -50,7 +53,7 @@ def check_matrix(X: Any, feature_names: Sequence[str] | None = None) -> Matrix:
 
 
 def place_of(at: tuple[int, ...], feature_names: Sequence[str] | None = None) -> str:
-    """Words for the place of an entry: its row and, in a table, its column with its name if it has one."""
+    """Describe where an entry is: its row and, in a matrix, its column and the column's name if known."""
     words = ", ".join(f"{axis} {index}" for axis, index in zip(("row", "column"), at, strict=False))
     if feature_names is None or len(at) != 2 or at[1] >= len(feature_names):
         return words
@@ -58,12 +61,12 @@ def place_of(at: tuple[int, ...], feature_names: Sequence[str] | None = None) ->
 
 
 def check_labels(y: ArrayLike, n_rows: int | None = None, *, name: str = "y") -> Floats:
-    """Finite labels (or, under another name, scores), one per row; None when y itself says how many."""
+    """Return finite labels (or scores, if so named), one per row; if `n_rows` is None, any number of them."""
     return check_targets(check_column(name, y, n_rows), name=name)
 
 
 def check_targets(y: AnyArray, *, name: str = "y") -> Floats:
-    """Finite labels of one target or, as columns, of several."""
+    """Return finite labels for one target or, as columns, several."""
     labels = _as_real(name, y)
     at = first_not_finite(labels.reshape(-1))
     if at is not None:
@@ -73,10 +76,10 @@ def check_targets(y: AnyArray, *, name: str = "y") -> Floats:
 
 
 def check_vectors(scores: ArrayLike, n_rows: int) -> Floats:
-    """Finite score vectors, one a row of the table, each with one score per row of the data."""
+    """Return finite score vectors, one per row of the table, each with one score per row of the data."""
     table = _as_real("scores", np.asarray(scores))
     if table.ndim != 2 or table.shape[1] != n_rows:
-        raise DataError(f"scores must have shape (vectors, {n_rows}), one vector a row; got {table.shape}.")
+        raise DataError(f"scores must have shape (vectors, {n_rows}), one vector per row; got {table.shape}.")
     at = first_not_finite(table.reshape(-1))
     if at is not None:
         vector, row = divmod(at, n_rows)
@@ -87,7 +90,7 @@ def check_vectors(scores: ArrayLike, n_rows: int) -> Floats:
 
 
 def check_column(name: str, values: ArrayLike | Iterable[Hashable], n_rows: int | None = None) -> AnyArray:
-    """A one-dimensional array with one entry per row."""
+    """Return a one-dimensional array with one entry per row."""
     array = _as_array(name, values)
     if array.ndim != 1:
         raise DataError(f"{name} must be one-dimensional, one entry per row; got shape {array.shape}.")
@@ -97,7 +100,7 @@ def check_column(name: str, values: ArrayLike | Iterable[Hashable], n_rows: int 
 
 
 def check_row_weight(weight: ArrayLike | None, n_rows: int) -> Floats | None:
-    """Non-negative finite weights, one per row, not all zero."""
+    """Return finite, non-negative weights, one per row and not all zero."""
     if weight is None:
         return None
     array = as_floats("sample_weight", weight)
@@ -108,14 +111,14 @@ def check_row_weight(weight: ArrayLike | None, n_rows: int) -> Floats | None:
     bad = ~(np.isfinite(array) & (array >= 0))
     if bad.any():
         row = int(bad.argmax())
-        raise DataError(f"sample_weight must be finite and not negative; row {row} has {array[row]}.")
+        raise DataError(f"sample_weight must be finite and non-negative; row {row} has {array[row]}.")
     if not array.any():
-        raise DataError("sample_weight is zero for every row; at least two rows must weigh something.")
+        raise DataError("sample_weight is zero for every row; at least two rows must have a positive weight.")
     return array
 
 
 def check_weight_range(name: str, item: str, weights: Floats | None) -> None:
-    """Refuse to learn with weights so large or small that their products would leave the range of doubles."""
+    """Reject weights so large or small that their products would overflow or underflow."""
     if weights is None:
         return
     outside = (weights > 0) & ((weights < LEAST_WEIGHT) | (weights > LARGEST_WEIGHT))
@@ -128,20 +131,22 @@ def check_weight_range(name: str, item: str, weights: Floats | None) -> None:
 
 
 def _as_array(name: str, values: Any) -> AnyArray:
-    """An array of whatever is given; a list that mixes strings and numbers keeps them apart."""
+    """Convert to an array; a list that mixes strings and numbers becomes an array of objects."""
     if hasattr(values, "__array__"):
         return np.asarray(values)
     try:
         entries = list(values)
         array = np.asarray(entries)
     except (ValueError, TypeError):
-        raise DataError(f"{name} must be an array; got a {type(values).__name__} that is none.") from None
+        raise DataError(
+            f"{name} must be an array; got {type(values).__name__}, which cannot be converted to one."
+        ) from None
     mixed = array.dtype.kind in "US" and not all(isinstance(entry, (str, bytes)) for entry in entries)
     return np.asarray(entries, dtype=object) if mixed else array
 
 
 def _as_real(name: str, array: Any) -> Any:
-    """float32 and float64 as they are, other real numbers as float64; anything else is refused."""
+    """Return float32 and float64 unchanged and other real numbers as float64; reject anything else."""
     if array.dtype.kind not in "biuf":
         kinds = {"O": "Python objects", "U": "strings", "S": "strings", "c": "complex numbers"}
         held = kinds.get(array.dtype.kind, f"values of type {array.dtype}")
@@ -158,9 +163,10 @@ def as_floats(name: str, values: ArrayLike) -> Floats:
 
 @np.errstate(over="ignore", invalid="ignore")
 def first_not_finite(values: AnyArray) -> int | None:
-    """Where the first NaN or infinity is; a sum tells, without an array of flags, when there is none.
+    """Return the index of the first NaN or infinity, or None.
 
-    Not a product of BLAS, whose threads would stay awake and in the way of ours.
+    If all values are finite, a sum shows it without an array of flags. A BLAS product would too, but its
+    threads would stay awake and compete with ours.
     """
     if math.isfinite(np.add.reduce(values, axis=None, dtype=np.float64)):
         return None
@@ -169,6 +175,6 @@ def first_not_finite(values: AnyArray) -> int | None:
 
 
 def check_products(products: Floats) -> None:
-    """Refuse products of features that left the range of doubles."""
+    """Reject products of features that overflowed."""
     if first_not_finite(products) is not None:
-        raise DataError("X has entries too large to learn from: their products overflow. Scale its features.")
+        raise DataError("X has entries so large that their products overflow; scale its features.")

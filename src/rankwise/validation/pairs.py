@@ -1,4 +1,4 @@
-"""Checks of explicit pairs."""
+"""Checks for explicit pairs."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from rankwise.validation.arrays import as_floats
 def check_pairs(
     pairs: Any, n_rows: int | None, magnitude: ArrayLike | None = None, weight: ArrayLike | None = None
 ) -> Pairs:
-    """Pairs of different, existing rows, the preferred one first; contradictions and cycles are allowed.
+    """Return pairs of distinct, existing rows, preferred row first; contradictions and cycles are allowed.
 
-    `PreferencePairs`, as they are read from a file or a click log, bring their weights along. `n_rows` is
-    None where it is not known how many rows there are.
+    `PreferencePairs`, as read from a file or a click log, come with their own weights. `n_rows` is None if
+    the number of rows is unknown.
     """
     if isinstance(pairs, PreferencePairs):
         if weight is not None and pairs.weight is not None:
-            raise DataError("weight is given twice: the pairs come with weights of their own.")
+            raise DataError("weight is given twice: the pairs already have weights.")
         pairs, weight = pairs.pairs, weight if pairs.weight is None else pairs.weight
     try:
         array = np.asarray(pairs)
@@ -36,11 +36,11 @@ def check_pairs(
             f"got shape {array.shape}."
         )
     if array.dtype.kind not in "iu":
-        raise DataError(f"pairs must hold whole row numbers; got values of type {array.dtype}.")
+        raise DataError(f"pairs must hold integer row numbers; got values of type {array.dtype}.")
     outside = ((array < 0) | (array >= (2**63 if n_rows is None else n_rows))).any(axis=1)
     if outside.any():
         e = int(outside.argmax())
-        rows = "rows count from 0" if n_rows is None else f"there are only rows 0 to {n_rows - 1}"
+        rows = "row numbers start at 0" if n_rows is None else f"there are only rows 0 to {n_rows - 1}"
         raise DataError(f"pairs[{e}] is ({array[e, 0]}, {array[e, 1]}), but {rows}.")
     same = array[:, 0] == array[:, 1]
     if same.any():
@@ -63,6 +63,6 @@ def _check_per_pair(name: str, values: ArrayLike, n_pairs: int, minimum: float =
     bad = ~(np.isfinite(array) & (array >= minimum))
     if bad.any():
         e = int(bad.argmax())
-        bound = "finite" if minimum == -math.inf else "finite and not negative"
+        bound = "finite" if minimum == -math.inf else "finite and non-negative"
         raise DataError(f"{name} must be {bound}; pair {e} has {array[e]}.")
     return array

@@ -1,4 +1,4 @@
-"""Checks of single parameters."""
+"""Checks for individual parameters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Choice = TypeVar("Choice", bound=StrEnum)
 
 
 def check_choice(name: str, value: object, choices: type[Choice]) -> Choice:
-    """The enum member that a string parameter names."""
+    """Return the enum member named by a string parameter."""
     try:
         return choices(value)  # type: ignore[arg-type]
     except ValueError:
@@ -33,7 +33,7 @@ def check_number(
     maximum: float = math.inf,
     exclusive: bool = False,
 ) -> float:
-    """A finite real number in [minimum, maximum] or, if `exclusive`, strictly between them."""
+    """Return a finite real number in [minimum, maximum] or, if `exclusive`, strictly between them."""
     is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     number = float(value) if is_number else math.nan  # type: ignore[arg-type]
     inside = minimum < number < maximum if exclusive else minimum <= number <= maximum
@@ -50,7 +50,7 @@ def check_number(
 
 
 def check_count(name: str, value: object, *, minimum: int = 1) -> int:
-    """A whole number, at least `minimum`."""
+    """Return an integer that is at least `minimum`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:
         raise ParameterError(
             f"The '{name}' parameter must be a whole number of at least {minimum}; got {value!r}."
@@ -59,14 +59,14 @@ def check_count(name: str, value: object, *, minimum: int = 1) -> int:
 
 
 def check_flag(name: str, value: object) -> bool:
-    """True or False, and not what merely counts as such."""
+    """Return True or False; other truthy or falsy values are rejected."""
     if not isinstance(value, (bool, np.bool_)):
         raise ParameterError(f"The '{name}' parameter must be True or False; got {value!r}.")
     return bool(value)
 
 
 def check_flag_or_auto(name: str, value: object) -> bool | Auto:
-    """As `check_flag`, or "auto"."""
+    """Return True, False or "auto"; see `check_flag`."""
     if isinstance(value, str) and value == "auto":
         return "auto"
     if not isinstance(value, (bool, np.bool_)):
@@ -75,16 +75,16 @@ def check_flag_or_auto(name: str, value: object) -> bool | Auto:
 
 
 def check_callable(name: str, value: Any) -> Any:
-    """A function, or None."""
+    """Return a callable or None."""
     if value is not None and not callable(value):
         raise ParameterError(f"The '{name}' parameter must be None or callable; got {value!r}.")
     return value
 
 
 def check_folder(name: str, value: object) -> Path:
-    """The place of a folder that exists or can be made."""
+    """Return the path of a folder, which need not exist yet."""
     if not isinstance(value, str | PathLike):
-        raise ParameterError(f"The '{name}' parameter must be a folder; got {value!r}.")
+        raise ParameterError(f"The '{name}' parameter must be the path of a folder; got {value!r}.")
     folder = Path(value)
     if folder.exists() and not folder.is_dir():
         raise ParameterError(f"The '{name}' parameter must be a folder; {folder} is a file.")
@@ -92,7 +92,7 @@ def check_folder(name: str, value: object) -> Path:
 
 
 def check_random_state(name: str, value: object) -> np.random.Generator:
-    """The generator that a number or None seeds, or that NumPy's own sources of randomness stand for."""
+    """Return a generator: the one given, or one seeded by an int, None or a `RandomState`."""
     if isinstance(value, np.random.Generator):
         return value
     if isinstance(value, np.random.RandomState):
@@ -107,7 +107,7 @@ def check_random_state(name: str, value: object) -> np.random.Generator:
 
 
 def check_alphas(alphas: Any, *, positive: bool = False) -> Floats:
-    """A non-empty grid of regularization parameters, ascending."""
+    """Return a non-empty, ascending grid of regularization parameters."""
     try:
         array = np.atleast_1d(np.asarray(alphas))
     except ValueError:  # sequences of different lengths

@@ -1,4 +1,4 @@
-"""Checks of what an estimator is given: rows to learn from, to validate on and to score."""
+"""Checks for the data passed to an estimator: rows to learn from, validate on and score."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from rankwise.validation.csr import check_csr
 from rankwise.validation.pairs import check_pairs
 from rankwise.validation.refusals import fault_of
 
-# A wrong feature id would otherwise take all memory: a solver keeps several vectors of this many weights.
+# Keeps a wrong feature id from using up all memory: solvers store several vectors of this many weights.
 MAX_FEATURES = 2**26
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Validated rows to learn from, in the caller's order."""
+    """Validated training rows, in the caller's order."""
 
     X: Matrix
     y: Floats
@@ -39,7 +39,7 @@ class Problem:
     row_weight: Floats | None
 
     def without(self, rows: Ints | Bools) -> Problem:
-        """The same problem without learning from some rows: they stay, and weigh nothing."""
+        """Return the problem with some rows excluded from learning: they stay, with weight 0."""
         weight = np.ones(len(self.y)) if self.row_weight is None else self.row_weight.copy()
         weight[rows] = 0.0
         return replace(self, row_weight=weight)
@@ -54,9 +54,9 @@ def check_problem(
     *,
     multi_output: bool = False,
 ) -> Problem:
-    """Check what `fit` was given, and record the features on the estimator as scikit-learn expects.
+    """Check the arguments of `fit`, and record the features on the estimator as scikit-learn expects.
 
-    The estimator forgets an earlier fit first, whose features may have been others.
+    The estimator first discards any earlier fit, which may have had other features.
     """
     estimator._forget()
     X, y = _validated(estimator, X, y, ensure_min_samples=2, multi_output=multi_output, y_numeric=True)
@@ -68,7 +68,7 @@ def check_problem(
 def _validated(
     estimator: Any, X: Any, *y: Any, reset: bool = True, ensure_min_samples: int = 1, **options: Any
 ) -> Any:
-    """Real, finite rows as CSR or in C order, and what scikit-learn's conventions ask for; y too if given."""
+    """Return finite real rows, CSR or C-ordered, and y if given, checked by scikit-learn's conventions."""
     if (
         not hasattr(estimator, "feature_names_in_")
         and _is_plain(X, *y)
@@ -100,10 +100,10 @@ def _validated(
 
 
 def _is_plain(X: Any, *y: Any) -> bool:
-    """Whether these are finite arrays in the form that rows and labels are wanted in.
+    """Whether these are finite arrays, already in the form required of rows and labels.
 
-    They need no more than that. scikit-learn takes a third of a millisecond to find it out, longer than a
-    small model takes to score them; whatever is not plain is left to it to convert or to refuse.
+    Such arrays need no further checks. scikit-learn takes a third of a millisecond to find this out, longer
+    than a small model takes to score them; anything else is left to scikit-learn to convert or reject.
     """
     if any(type(array) is not np.ndarray for array in (X, *y)):
         return False
@@ -115,11 +115,11 @@ def _is_plain(X: Any, *y: Any) -> bool:
 
 
 def _check_entries(X: Matrix, on_disk: bool) -> None:
-    """What scikit-learn leaves unchecked: how wide rows are, where indices lead, files larger than memory."""
+    """Check what scikit-learn does not: the number of features, CSR indices, files larger than memory."""
     if X.shape[1] > MAX_FEATURES:
         raise DataError(
-            f"X has {X.shape[1]:,} features; at most {MAX_FEATURES:,} can have weights. Number those that "
-            "occur one after the other, or hash them."
+            f"X has {X.shape[1]:,} features; at most {MAX_FEATURES:,} are supported: use consecutive numbers "
+            "for those that occur, or hash them."
         )
     if not isinstance(X, np.ndarray):
         check_csr(X)
@@ -136,33 +136,33 @@ def _accepted_sparse(estimator: Any) -> str | bool:
 
 
 def check_eval_set(estimator: Any, eval_set: Any, training: Problem) -> Problem:
-    """Check rows to validate on, ``(X, y)`` or ``(X, y, qid)``, against those to learn from."""
+    """Check validation data, ``(X, y)`` or ``(X, y, qid)``, against the training data."""
     X, y, qid = check_eval_parts(eval_set, ("X", "y", "qid"))
     if qid is None and training.queries.labels is not None:
-        raise DataError("eval_set must be (X, y, qid): fit was given a qid, so its rows are in queries too.")
+        raise DataError("eval_set must be (X, y, qid) because fit was given a qid.")
     rows = check_eval_rows(estimator, X)
     return Problem(
         X=rows,
-        y=check_labels(y, rows.shape[0], name="the y of eval_set"),
+        y=check_labels(y, rows.shape[0], name="y in eval_set"),
         queries=group_rows(qid, rows.shape[0]),
         row_weight=None,
     )
 
 
 def check_eval_parts(eval_set: Any, names: tuple[str, str, str]) -> tuple[Any, Any, Any]:
-    """The two or three parts of an eval_set; the third may be left out and is None then."""
+    """Return the parts of an eval_set; the third is optional and defaults to None."""
     if not isinstance(eval_set, (tuple, list)) or len(eval_set) not in (2, 3):
-        found = f" of {len(eval_set)}" if isinstance(eval_set, (tuple, list)) else ""
+        found = f" of length {len(eval_set)}" if isinstance(eval_set, (tuple, list)) else ""
         raise DataError(
             f"eval_set must be ({', '.join(names[:2])}) or ({', '.join(names)}); "
-            f"got a {type(eval_set).__name__}{found}."
+            f"got {type(eval_set).__name__}{found}."
         )
     first, second, *third = eval_set
     return first, second, third[0] if third else None
 
 
 def check_eval_rows(estimator: Any, X: Any) -> Matrix:
-    """Check the rows of an eval_set against the features that the estimator is being fitted on."""
+    """Check the rows of an eval_set against the features of the current fit."""
     try:
         rows: Matrix = _validated(estimator, X, reset=False)
     except ValueError as error:
@@ -171,7 +171,7 @@ def check_eval_rows(estimator: Any, X: Any) -> Matrix:
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool = False) -> Matrix:
-    """Check rows against the features that the estimator was fitted on or, to fit it, record theirs."""
+    """Check rows against the features seen in `fit` or, if `reset`, record their features."""
     if not reset and not estimator.__sklearn_is_fitted__():
         from sklearn.utils.validation import check_is_fitted
 
@@ -183,7 +183,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool = False) -> Matrix:
 def check_preferences(
     estimator: Any, X: Any, pairs: Any, magnitude: ArrayLike | None, weight: ArrayLike | None
 ) -> tuple[Matrix, Pairs]:
-    """Check what `fit_preferences` was given; otherwise as `check_problem`."""
+    """Check the arguments of `fit_preferences`, as `check_problem` does for `fit`."""
     estimator._forget()
     rows: Matrix = _validated(estimator, X, ensure_min_samples=2)
     checked = check_pairs(pairs, rows.shape[0], magnitude, weight)

@@ -1,7 +1,7 @@
-"""What is wrong with data that scikit-learn refused, and where.
+"""Find out what is wrong with data that scikit-learn rejected, and where.
 
-Its messages do not say where, print whole arrays and differ from version to version. So none is read: the
-data themselves are looked at.
+scikit-learn's messages do not say where, print whole arrays and vary between versions, so they are ignored
+and the data are inspected instead.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rankwise.validation.arrays import check_matrix, check_targets, place_of
 
 
 def fault_of(X: Any, *y: Any) -> DataError | None:
-    """The first fault of the rows and, if given, of the labels; None if they show none by themselves."""
+    """Return the first fault in the rows or, if given, the labels; None if there is none in either."""
     try:
         _check_rows(X)
         for labels in y:
@@ -31,12 +31,12 @@ def fault_of(X: Any, *y: Any) -> DataError | None:
 def _check_rows(X: Any) -> None:
     from scipy import sparse
 
-    if is_on_disk(X):  # which may be larger than memory
+    if is_on_disk(X):  # and may be larger than memory
         return
     names = getattr(X, "columns", None)
     rows: Any = X if sparse.issparse(X) else _numbers("X", X, names)
     if rows.ndim == 2 and rows.shape[0] > 0 and rows.shape[1] == 0:
-        return  # scikit-learn's checks of estimators ask for its own sentence
+        return  # scikit-learn's estimator checks require its own message
     check_matrix(rows, names)
 
 
@@ -46,8 +46,8 @@ def _numbers(name: str, given: Any, feature_names: Any = None) -> Floats:
     except ValueError:
         raise DataError(f"{name} must hold numbers only, in rows of equal length.") from None
     if array.ndim == 0:
-        raise DataError(f"{name} must be an array of numbers; got a {type(given).__name__}.")
-    if array.dtype.kind == "c":  # in the words that scikit-learn's checks of estimators ask for
+        raise DataError(f"{name} must be an array of numbers; got {type(given).__name__}.")
+    if array.dtype.kind == "c":  # scikit-learn's estimator checks require these words
         raise DataError(f"Complex data not supported: {name} must hold real numbers.")
     try:
         return array.astype(np.float64)
@@ -56,7 +56,7 @@ def _numbers(name: str, given: Any, feature_names: Any = None) -> Floats:
 
 
 def _no_number(name: str, array: AnyArray, feature_names: Any) -> DataError:
-    """The first entry that is no number, and what Python says of it."""
+    """Return an error for the first entry that is not a number, with Python's explanation."""
     for at in np.ndindex(array.shape):
         try:
             float(array.item(at))
