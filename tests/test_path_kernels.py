@@ -34,9 +34,9 @@ def test_a_kernel_function_may_return_a_sparse_matrix():
 @pytest.mark.parametrize(
     "kernel, message",
     [
-        (lambda A, B: "much", "What the kernel function returns must hold numbers: could not convert"),
+        (lambda A, B: "much", "The return value of the kernel function must hold numbers: could not convert"),
         (lambda A, B: np.zeros((len(A), len(B))), "nothing to learn"),
-        (lambda A, B: A, r"one value for every pair of rows, shape \(12, 12\); got shape \(12, 3\)"),
+        (lambda A, B: A, r"one value per pair of rows, shape \(12, 12\); got shape \(12, 3\)"),
     ],
 )
 def test_a_function_that_is_no_kernel_is_refused(kernel, message):
@@ -84,7 +84,7 @@ def test_too_many_rows_are_refused_before_the_kernel_matrix_is_made(fit, monkeyp
     X, y, qid = toy()
     monkeypatch.setattr("rankwise.operators.kernel.MAX_MATRIX_BYTES", 8 * len(y) ** 2 - 1)
     monkeypatch.setattr(Kernel, "__call__", lambda *_: pytest.fail("the kernel matrix was made"))
-    with pytest.raises(DataError, match=f"{len(y) - 1} rows at most.*KernelRankRLS"):
+    with pytest.raises(DataError, match=f"at most {len(y) - 1} rows are supported: .*KernelRankRLS"):
         if fit == "labels":
             RankSVMPath(kernel="linear", graph="reduced").fit(X, y, qid)
         else:

@@ -1,4 +1,4 @@
-"""The squared loss on differences, from scores, from pairs, or from both."""
+"""The squared loss on differences, from scores, pairs or both."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def loss_on_pairs(pairs: Pairs, n_rows: int) -> SquaredLoss:
 
 
 def losses_on_scores(problem: Problem, ties: Ties, weighting: Weighting) -> list[SquaredLoss]:
-    """``Σ_q c_q Σ_{i<j in q} (yᵢ − yⱼ − (fᵢ − fⱼ))²``: one loss for all targets, or one for each when tied
-    pairs are dropped and every target has ties of its own.
+    """``Σ_q c_q Σ_{i<j in q} (yᵢ − yⱼ − (fᵢ − fⱼ))²``: one loss for all targets, or one per target when
+    tied pairs are dropped, since each target has its own ties.
 
-    Labels that are all tied are an error: with ties kept they would say that all rows are alike, which is
-    hardly ever meant.
+    Labels that are all tied raise an error: with ties kept, they would mean that all rows are equal, which is
+    almost never intended.
     """
     y = problem.y
     if not _labels_differ(problem):
@@ -58,7 +58,7 @@ def losses_on_scores(problem: Problem, ties: Ties, weighting: Weighting) -> list
 
 
 def _labels_differ(problem: Problem) -> bool:
-    """Whether some query has two rows that count, with different labels."""
+    """Whether some query has two rows of positive weight with different labels."""
     y, weight = problem.queries.grouped(problem.y), problem.row_weight
     if weight is not None:
         counts = problem.queries.grouped(weight) > 0.0
@@ -68,7 +68,7 @@ def _labels_differ(problem: Problem) -> bool:
 
 
 def with_pairs(loss: SquaredLoss, pairs: SquaredLoss) -> SquaredLoss:
-    """The sum of a loss on scores and one on pairs over the same rows."""
+    """Return the sum of a loss on scores and one on pairs over the same rows."""
     target = pairs.target
     if loss.target.ndim == 2:
         target = np.repeat(target[:, None], loss.target.shape[1], axis=1)

@@ -1,1 +1,1 @@
-"""Design matrices (dense, sparse, on disk, kernel) as products; solvers never ask what is behind them."""
+"""Products with design matrices; solvers need not know if these are dense, sparse, on disk or kernels."""

@@ -1,4 +1,4 @@
-"""Features that basis vectors span (paper B)."""
+"""Features spanned by basis vectors (paper B)."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from rankwise.types import Floats, Ints, Matrix
 
 @dataclass(frozen=True)
 class BasisFeatures:
-    """Features whose inner products are the kernel's, as far as the basis vectors reach (paper B).
+    """Features whose inner products equal the kernel on the span of the basis vectors (paper B).
 
     Attributes
     ----------
     features : Floats, shape (m, rank)
         ``Z = K_MR C⁻ᵀ`` with ``K_RR = C Cᵀ``: ridge on Z is Sparse RankRLS.
     transform : Floats, shape (rank, rank)
-        ``C⁻ᵀ``: weights of the features -> coefficients of the basis vectors.
+        ``C⁻ᵀ``: maps feature weights to coefficients of the basis vectors.
     kept : Ints, shape (rank,)
-        The positions in the basis of the vectors that were kept: one that the others already span (a
-        duplicate, or more vectors than the kernel has dimensions) adds nothing and is left out.
+        Positions in the basis of the vectors kept. A vector already spanned by the others (a duplicate, or
+        one more than the kernel has dimensions) adds nothing and is dropped.
     """
 
     features: Floats
@@ -39,7 +39,7 @@ class BasisFeatures:
 
 
 def basis_features(K_RR: Floats, kernel_rows: Callable[[slice, Ints], Floats], n_rows: int) -> BasisFeatures:
-    """Pivoted Cholesky of ``K_RR``, then the features of all rows, block by block.
+    """Factor ``K_RR`` by pivoted Cholesky, then compute the features of all rows, block by block.
 
     O(m r²) time, O(m r) memory.
 
@@ -47,11 +47,11 @@ def basis_features(K_RR: Floats, kernel_rows: Callable[[slice, Ints], Floats], n
     ----------
     K_RR : Floats, shape (r, r)
     kernel_rows : callable
-        ``kernel_rows(rows, kept)``: kernel values of a slice of rows against the basis vectors `kept`.
+        ``kernel_rows(rows, kept)``: kernel values between a slice of rows and the basis vectors `kept`.
     """
     factor, pivots, rank, _ = linalg.lapack.dpstrf(K_RR, lower=1)
     if rank == 0:
-        raise DataError("The kernel is 0 between all basis vectors; nothing can be learned with it.")
+        raise DataError("The kernel is 0 between all basis vectors; there is nothing to learn.")
     kept = np.asarray(pivots[:rank] - 1, dtype=np.int64)
     C = np.tril(factor[:rank, :rank])
     transform = linalg.solve_triangular(C, np.eye(rank), lower=True).T
@@ -62,7 +62,7 @@ def basis_features(K_RR: Floats, kernel_rows: Callable[[slice, Ints], Floats], n
 
 
 def features_of_basis(X: Matrix, kernel: Kernel, chosen: Ints) -> BasisFeatures:
-    """The features whose inner products are the kernel's on the span of the chosen rows."""
+    """Return features whose inner products equal the kernel on the span of the chosen rows."""
     precomputed = kernel.function is KernelName.PRECOMPUTED
     basis = X[chosen]
     K_RR = np.asarray(basis[:, chosen], dtype=np.float64) if precomputed else kernel(basis, basis)

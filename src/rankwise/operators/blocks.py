@@ -1,4 +1,4 @@
-"""Blocks of dense rows of ``FX``, for any kind of difference operator, without a copy of X."""
+"""Blocks of dense rows of ``FX``, for any kind of difference operator, without copying X."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.pairs import MatrixDifferences, PairDifferences, StackedDifferences
 from rankwise.types import Floats, Ints, Matrix
 
-# Bytes of a block of rows: large enough for BLAS, small enough for the second-level cache.
+# Bytes per block of rows: large enough for BLAS, small enough for the L2 cache.
 BLOCK_BYTES = 1 << 20
 
 
 @singledispatch
 def difference_blocks(differences: Any, X: Matrix) -> Iterator[tuple[Floats, slice]]:
-    """Blocks of dense rows of ``FX``, each with the slice of differences it holds."""
-    raise TypeError(f"No blocks are known for {type(differences).__name__}.")
+    """Yield blocks of dense rows of ``FX``, each with the slice of differences it holds."""
+    raise TypeError(f"difference_blocks does not support {type(differences).__name__}.")
 
 
 @difference_blocks.register(PairDifferences)
@@ -58,7 +58,7 @@ def _(differences: QueryDifferences, X: Matrix) -> Iterator[tuple[Floats, slice]
 def large_query_blocks(
     differences: QueryDifferences, X: Matrix, whole: slice, size: int
 ) -> Iterator[tuple[Floats, slice]]:
-    """A query of more rows than a block: its mean (and a large level's) comes from a pass of its own."""
+    """Yield the blocks of a query larger than one; its mean (and a large level's) takes a separate pass."""
     query_mean = _mean_of_rows(differences, X, whole, size)
     levels = differences.level_offsets
     if levels is None:
@@ -93,7 +93,7 @@ def pieces(start: int, stop: int, size: int) -> Iterator[slice]:
 
 
 def runs(offsets: Ints, size: int) -> Iterator[tuple[int, int]]:
-    """Runs of whole segments with at most `size` rows; a larger segment is a run of its own."""
+    """Yield runs of whole segments with at most `size` rows; a larger segment forms its own run."""
     first, n = 0, len(offsets) - 1
     while first < n:
         last = int(np.searchsorted(offsets, offsets[first] + size, side="right")) - 1
@@ -107,5 +107,5 @@ def _rows(X: Matrix, differences: QueryDifferences, place: slice) -> Any:
 
 
 def dense(rows: Any) -> Floats:
-    """A float64 array of rows: the same memory when it is one already."""
+    """Return rows as a float64 array, without a copy if they already are one."""
     return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""A feature matrix as the few products that the solvers need."""
+"""The few products with a feature matrix that the solvers need."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from rankwise.types import Floats, Ints, Matrix
 
 
 class Design(Protocol):
-    """What a solver may ask of the data."""
+    """The operations on the data that a solver may use."""
 
     @property
     def shape(self) -> tuple[int, int]: ...
 
     def scores(self, weights: Floats) -> Floats:
-        """``X w``; O(m s) a column."""
+        """``X w``; O(m s) per column."""
         ...
 
     def adjoint(self, rows: Floats) -> Floats:
-        """``Xᵀ u``; O(m s) a column."""
+        """``Xᵀ u``; O(m s) per column."""
         ...
 
     def normal_operator(self, differences: Differences) -> NormalOperator:
-        """``w ↦ Xᵀ L X w``, prepared once and called often; O(m s + l) a call."""
+        """``w ↦ Xᵀ L X w``, prepared once and called often; O(m s + l) per call."""
         ...
 
     def rows(self, index: Ints) -> Floats:
-        """Some rows of X, dense and in double precision."""
+        """Selected rows of X, dense and in double precision."""
         ...
 
     def spread(self, weight: Floats) -> Spread:
-        """About how columns vary, from a sample of weighted rows."""
+        """An estimate of how columns vary, from a sample of weighted rows."""
         ...
 
     def difference_system(self, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
@@ -52,10 +52,10 @@ class Design(Protocol):
 
 
 class MatrixDesign:
-    """A dense or CSR matrix in memory or memory-mapped.
+    """A dense or CSR matrix, in memory or memory-mapped.
 
-    Products run in compiled kernels on `n_threads` threads, sum in double precision whatever the type of X,
-    and give the same bits for any number of threads.
+    Products run in compiled kernels on `n_threads` threads, accumulate in double precision whatever the dtype
+    of X, and are bit-identical for any number of threads.
     """
 
     def __init__(self, X: Matrix, n_threads: int | None = None) -> None:

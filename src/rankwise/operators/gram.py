@@ -1,6 +1,6 @@
-"""``XᵀLX`` and the triangular factor of ``FX``, without a copy of X.
+"""``XᵀLX`` and the triangular factor of ``FX``, without copying X.
 
-Both stream over blocks of dense rows. A sparse X goes through sparse products where these are cheaper.
+Both stream over blocks of dense rows. For a sparse X, sparse products are used where they are cheaper.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from rankwise.preferences.differences import Differences, QueryDifferences
 from rankwise.preferences.pairs import MatrixDifferences, PairDifferences, StackedDifferences
 from rankwise.types import Floats, Matrix
 
-# What one multiply-add of a sparse Gram matrix costs, measured in those of a dense one.
+# Cost of a multiply-add in a sparse Gram matrix, relative to a dense one.
 SPARSE_GRAM_COST = 400.0
 
 
 def difference_system(X: Matrix, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
     """``XᵀLX`` as a dense n × n matrix, and ``XᵀFᵀt``, in one pass over X.
 
-    Dense X: O(m n²) in BLAS, on blocks of centred rows, so that large feature means cost no digits.
-    CSR X: O(Σ s_i²) for rows of s_i non-zeros.
+    Dense X: O(m n²) in BLAS, on blocks of centred rows, so large feature means cost no precision.
+    CSR X: O(Σ s_i²) for rows with s_i non-zeros.
     """
     if sparse.issparse(X) and _is_cheaper_sparse(X):
         return sparse_gram(differences, X), np.asarray(X.T @ differences.adjoint(target), dtype=np.float64)
@@ -40,7 +40,7 @@ def _is_cheaper_sparse(X: Any) -> bool:
 def difference_factor(X: Matrix, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
     """``R`` and ``Qᵀt`` of a QR factorization of ``FX``, folded block by block into one triangle.
 
-    Half as many digits are lost on ill-conditioned features as with ``XᵀLX``; about four times its time.
+    Loses half as many digits as ``XᵀLX`` on ill-conditioned features, and takes about four times as long.
     """
     n = X.shape[1]
     t = target.reshape(len(target), -1)
@@ -54,7 +54,7 @@ def difference_factor(X: Matrix, differences: Differences, target: Floats) -> tu
 @singledispatch
 def sparse_gram(differences: Any, X: Any) -> Floats:
     """``XᵀLX`` by sparse products."""
-    raise TypeError(f"No sparse product is known for {type(differences).__name__}.")
+    raise TypeError(f"sparse_gram does not support {type(differences).__name__}.")
 
 
 @singledispatch
@@ -84,7 +84,7 @@ def _(differences: QueryDifferences, X: Any) -> Floats:
 
 
 def _gram(Z: Any) -> Floats:
-    """``ZᵀZ`` of a sparse Z, by whichever products are cheaper: sums over large queries are hardly sparse."""
+    """``ZᵀZ`` of a sparse Z, by whichever products are cheaper: sums over large queries are barely sparse."""
     if _is_cheaper_sparse(Z):
         return np.asarray((Z.T @ Z).toarray(), dtype=np.float64)
     total = np.zeros((Z.shape[1], Z.shape[1]))

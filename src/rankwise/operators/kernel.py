@@ -16,20 +16,20 @@ from rankwise.errors import DataError
 from rankwise.types import Floats, Matrix
 from rankwise.validation.arrays import as_floats
 
-# k(A, B) gives the matrix of kernel values between the rows of A and those of B.
+# k(A, B) returns the matrix of kernel values between the rows of A and those of B.
 KernelFunction: TypeAlias = Callable[[Any, Any], Any]
 
-# A whole kernel matrix may take so much; computing it takes about as much again.
+# Maximum size of a full kernel matrix; computing it takes about as much again.
 MAX_MATRIX_BYTES = 2 << 30
-# Bytes of kernel values computed at a time when rows are streamed.
+# Bytes of kernel values computed at a time when streaming over rows.
 BLOCK_BYTES = 1 << 25
-# How far kernel matrices may be off symmetry, relative to their largest value, and off semi-definiteness,
-# relative to a bound of their largest eigenvalue: as far as single precision takes them.
+# Tolerated deviation of kernel matrices from symmetry, relative to their largest value, and from positive
+# semi-definiteness, relative to a bound on their largest eigenvalue: what single precision may cause.
 TOLERANCE = 1e-7
 
 
 class KernelName(StrEnum):
-    """Kernels with a name."""
+    """Named kernels."""
 
     LINEAR = "linear"
     POLYNOMIAL = "polynomial"
@@ -58,7 +58,7 @@ class Kernel:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The names of the parameters that the function uses."""
+        """Names of the parameters that the function uses."""
         used = {KernelName.POLYNOMIAL: ("gamma", "degree", "coef0"), KernelName.RBF: ("gamma",)}
         return used.get(self.function, ()) if isinstance(self.function, KernelName) else ()
 
@@ -72,19 +72,19 @@ class Kernel:
         assert not isinstance(self.function, KernelName)
         returned = self.function(A, B)
         dense = returned.toarray() if hasattr(returned, "toarray") else returned
-        values = as_floats("What the kernel function returns", dense)
+        values = as_floats("The return value of the kernel function", dense)
         expected = (A.shape[0], B.shape[0])
         if values.shape != expected:
             raise DataError(
-                f"The kernel function must return one value for every pair of rows, shape {expected}; "
+                f"The kernel function must return one value per pair of rows, shape {expected}; "
                 f"got shape {values.shape}."
             )
         if not np.isfinite(values).all():
-            raise DataError("The kernel function returned values that are not finite.")
+            raise DataError("The kernel function must return finite values; got NaN or infinity.")
         return values
 
 
-# scikit-learn's kernels check again what is checked already, at several times the cost of a small kernel.
+# scikit-learn's kernels would repeat our checks, at several times the cost of a small kernel.
 
 
 def _linear(_: Kernel, A: Matrix, B: Matrix) -> Floats:
@@ -103,10 +103,10 @@ def _polynomial(kernel: Kernel, A: Matrix, B: Matrix) -> Floats:
 
 
 def _rbf(kernel: Kernel, A: Matrix, B: Matrix) -> Floats:
-    """With the rows scaled by √(2 gamma): exp(a·b − ½‖a‖² − ½‖b‖²), in three passes over the values.
+    """With rows scaled by √(2 gamma): exp(a·b − ½‖a‖² − ½‖b‖²), in three passes over the values.
 
-    What the rows have in common is taken off first, if they are dense: of features far from zero, timestamps
-    say, the products would keep no digits that tell rows apart.
+    Dense rows are centred first: for features far from zero, such as timestamps, the products would
+    otherwise lose the digits that distinguish the rows.
     """
     same = A is B
     scale = math.sqrt(2.0 * kernel.gamma)
@@ -122,7 +122,7 @@ def _rbf(kernel: Kernel, A: Matrix, B: Matrix) -> Floats:
 
 
 def _moved(rows: Matrix, centre: Floats | None, scale: float) -> tuple[Matrix, Floats]:
-    """Rows less a centre, scaled, and half their squared lengths."""
+    """Centre and scale rows, and return them with half their squared norms."""
     if centre is not None and isinstance(rows, np.ndarray):
         moved, half_squares = np.empty(rows.shape), np.empty(rows.shape[0])
         _native.move_rows(rows, centre, scale, moved, half_squares)
@@ -147,26 +147,27 @@ _NAMED: dict[KernelName, Callable[[Kernel, Matrix, Matrix], Floats]] = {
 
 
 def check_kernel_fits(n_rows: int, remedy: str) -> None:
-    """Refuse to make a whole kernel matrix that is too large, before memory is taken for it."""
+    """Reject a full kernel matrix that is too large, before allocating it."""
     most = math.isqrt(MAX_MATRIX_BYTES // 8)
     if n_rows > most:
         raise DataError(
-            f"The kernel matrix of {n_rows:,} rows, {8 * n_rows**2 / 2**30:.1f} GB, does not fit in memory: "
-            f"{most:,} rows at most. Instead, {remedy}."
+            f"The kernel matrix of {n_rows:,} rows ({8 * n_rows**2 / 2**30:.1f} GB) does not fit in memory; "
+            f"at most {most:,} rows are supported: {remedy}."
         )
 
 
 def check_kernel_matrix(K: Floats, name: str) -> None:
-    """Refuse a kernel matrix that is not symmetric and positive semi-definite, and say by how much.
+    """Reject a kernel matrix that is not symmetric positive semi-definite, and say by how much.
 
-    One Cholesky factorization, m³/3; eigenvalues only when it fails.
+    Takes one Cholesky factorization, m³/3, and eigenvalues only if it fails.
     """
     sizes = np.abs(K)
     skew = float(np.abs(K - K.T).max(initial=0.0))
     if skew > TOLERANCE * float(sizes.max(initial=0.0)):
         i, j = np.unravel_index(np.abs(K - K.T).argmax(), K.shape)
         raise DataError(
-            f"{name} must be symmetric; the values of rows {i} and {j} are {K[i, j]:g} and {K[j, i]:g}."
+            f"{name} must be symmetric; its values at ({i}, {j}) and ({j}, {i}) are "
+            f"{K[i, j]:g} and {K[j, i]:g}."
         )
     shift = TOLERANCE * float(sizes.sum(axis=1).max(initial=0.0))
     shifted = K.copy()
@@ -180,7 +181,7 @@ def check_kernel_matrix(K: Floats, name: str) -> None:
 
 
 def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Slices of rows whose kernel values against `n_columns` rows fit in a block."""
+    """Yield slices of rows whose kernel values against `n_columns` rows fit in a block."""
     size = max(64, BLOCK_BYTES // (8 * max(1, n_columns)))
     for start in range(0, n_rows, size):
         yield slice(start, min(start + size, n_rows))

@@ -1,4 +1,4 @@
-"""Kernel matrices, whole or as products."""
+"""Kernel matrices, in full or as products."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rankwise.validation import check_products
 
 @dataclass(frozen=True)
 class KernelProducts:
-    """``a ↦ K a`` with ``K_ij = k(rows_i, basis_j)``, recomputed in blocks of rows every time.
+    """``a ↦ K a`` with ``K_ij = k(rows_i, basis_j)``, recomputed in blocks of rows on every call.
 
     O(m r s) time per product and column, O(r) memory beyond a block of 32 MB.
 
@@ -27,7 +27,7 @@ class KernelProducts:
     ----------
     kernel : Kernel
     rows : Matrix, shape (m, n)
-        The kernel values themselves, shape (m, r), for a precomputed kernel.
+        For a precomputed kernel, the kernel values themselves, shape (m, r).
     basis : Matrix, shape (r, n)
     """
 
@@ -43,7 +43,7 @@ class KernelProducts:
 
 
 def kernel_matrix(X: Matrix, kernel: Kernel, remedy: str) -> Floats:
-    """The kernel values between all rows; `remedy` says what to do if they do not fit in memory."""
+    """Return the kernel values between all rows; `remedy` says what to do if they do not fit in memory."""
     if kernel.function is not KernelName.PRECOMPUTED:
         check_kernel_fits(X.shape[0], remedy)
     K = checked_kernel_matrix(np.ascontiguousarray(kernel(X, X)), kernel)
@@ -52,7 +52,7 @@ def kernel_matrix(X: Matrix, kernel: Kernel, remedy: str) -> Floats:
 
 
 def checked_kernel_matrix(K: Floats, kernel: Kernel) -> Floats:
-    """Check the values if they come from the user; named kernels are positive semi-definite as they are."""
+    """Check values that come from the user; named kernels are positive semi-definite by construction."""
     if kernel.function is KernelName.PRECOMPUTED:
         check_kernel_matrix(K, "The precomputed kernel")
     elif not isinstance(kernel.function, KernelName):

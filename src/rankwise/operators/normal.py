@@ -1,10 +1,12 @@
 """``w ↦ XᵀLXw`` in as few passes over X as the preferences allow.
 
-A solver asks for it once and calls it in every iteration. There are three roads, each O(m s + l) a call:
+A solver requests it once and calls it in every iteration. There are three strategies, each O(m s + l) per
+call:
 
-- by query, one pass: score a query's rows, centre them, add them back while they are still in cache;
+- by query, one pass: score a query's rows, centre the scores, and accumulate the rows while they are still
+  in cache;
 - by row, one pass: the mean score of a large query is ``x̄·w``, and its mean row x̄ is known beforehand, so
-  every row is scored, centred and added back on its own (one global ranking is the usual case);
+  each row is scored, centred and accumulated independently (typically for one global ranking);
 - in two passes, ``Xw`` and ``Xᵀu``, for everything else: explicit pairs, sums of several kinds of
   preferences, and large queries with so many levels of tied rows that their means would cost too much.
 """
@@ -24,7 +26,7 @@ from rankwise.types import Floats, Ints
 
 NormalOperator: TypeAlias = Callable[[Floats], Floats]
 
-# A query up to this size is still in some cache when its rows are read for the second time.
+# A query up to this size is still in some cache when its rows are read a second time.
 QUERY_BYTES = 1 << 22
 # By row, the products with the means may cost this share of a pass over X.
 MEANS_SHARE = 0.25
@@ -32,7 +34,7 @@ MEANS_SHARE = 0.25
 
 @singledispatch
 def normal_operator(differences: Differences, rows: NativeRows) -> NormalOperator:
-    """The fastest road for these preferences and this matrix."""
+    """Return the fastest operator for these preferences and this matrix."""
     return in_two_passes(differences, rows)
 
 
@@ -64,10 +66,10 @@ def by_query(differences: QueryDifferences, rows: NativeRows) -> NormalOperator:
 
 
 def by_row(differences: QueryDifferences, rows: NativeRows) -> NormalOperator:
-    """For a row of weight s in a query of weight c and sum of weights S, and in a level of sum S_l,
+    """For a row of weight s in a query of weight c and total weight S, and in a level of total weight S_l,
     ``(Lv)ᵢ = c s [(S − S_l) vᵢ − S mean v + S_l mean_l v]``: a scale and a shift, as ``mean Xw = x̄·w``.
 
-    Kept ties are the case without levels; a segment of one row has no pairs and needs no mean.
+    Keeping ties is the case without levels; a segment of one row has no pairs and needs no mean.
     """
     base = np.repeat(differences.query_weight, differences.queries.sizes) * differences.row_weight
     parts = [
@@ -86,7 +88,7 @@ def by_row(differences: QueryDifferences, rows: NativeRows) -> NormalOperator:
 
 
 class _Means:
-    """The mean rows of segments, and what each row owes to its segment's; in the caller's row order."""
+    """Mean rows of segments, and each row's scale and shift due to its segment, in the caller's row order."""
 
     def __init__(self, base: Floats, offsets: Ints, differences: QueryDifferences, rows: NativeRows) -> None:
         weight = differences.row_weight
@@ -112,7 +114,7 @@ class _Means:
 
 
 def _segmentations(differences: QueryDifferences) -> list[Ints]:
-    """Where the queries start and, when tied pairs are dropped, the levels inside them."""
+    """Return the offsets of the queries and, when tied pairs are dropped, of the levels within them."""
     levels = [] if differences.level_offsets is None else [differences.level_offsets]
     return [differences.queries.offsets, *levels]
 

@@ -1,9 +1,9 @@
-"""``XᵀLX`` for the pairs inside queries, in one pass over a dense X.
+"""``XᵀLX`` for the pairs within queries, in one pass over a dense X.
 
-With rows moved to the mean of their query (x̃), ``XᵀLX = Σ_i d_i x̃_i x̃_iᵀ`` plus, when ties are dropped,
+With rows centred at the mean of their query (x̃), ``XᵀLX = Σ_i d_i x̃_i x̃_iᵀ`` plus, when ties are dropped,
 ``Σ_levels c σσᵀ`` with ``σ = Σ_i s_i x̃_i`` over the rows of a level: sums of squares, so nothing cancels.
-A query larger than a block is moved to the mean of its first rows instead, which is put right at the end by
-``− c σσᵀ`` with σ over all its rows: next to nothing, since the two means are close.
+A query larger than a block is centred at the mean of its first rows instead and corrected at the end by
+``− c σσᵀ`` with σ over all its rows: a tiny correction, since the two means are close.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from rankwise.preferences.differences import QueryDifferences
 from rankwise.threads import map_on_threads, one_blas_thread
 from rankwise.types import Floats, Ints, Matrix
 
-# A partial sum is an n × n matrix; together they may take this share of the memory of a dense X.
+# Partial sums are n × n matrices; together they may use this share of the memory of a dense X.
 _SHARE_OF_X = 0.05
 _MOST_PARTS = 16
 
 
 def query_system(differences: QueryDifferences, X: Matrix, target: Floats) -> tuple[Floats, Floats]:
-    """``XᵀLX`` and ``XᵀFᵀt``; O(m n²) time, O(n²) memory and one block of rows a thread.
+    """``XᵀLX`` and ``XᵀFᵀt``; O(m n²) time, O(n²) memory plus one block of rows per thread.
 
-    Blocks make up parts, which threads sum with one BLAS thread each: BLAS threads would have to meet after
-    every block. Parts depend on the shape alone and are added in order, so the bits are the same for any
-    number of threads.
+    Blocks are combined into parts, which threads sum with one BLAS thread each: BLAS threads would have to
+    synchronize after every block. Parts depend only on the shape and are added in order, so results are
+    bit-identical for any number of threads.
     """
     blocks = _Blocks(differences, X, target)
     n_rows, n_features = X.shape
@@ -62,7 +62,7 @@ def _sum_parts(blocks: _Blocks, units: list[_Unit], n_parts: int) -> list[_Sum]:
 
 @dataclass(frozen=True)
 class _Unit:
-    """A block of rows: whole queries, or a piece of the large query that starts at `query`."""
+    """A block of rows: whole queries, or a piece of the large query starting at `query`."""
 
     place: slice
     offsets: Ints
@@ -72,7 +72,7 @@ class _Unit:
 
 @dataclass
 class _Sum:
-    """What a part adds up to; `moved` holds ``Σ s_i x̃_i`` over its rows of each large query."""
+    """The sums over a part; `moved` holds ``Σ s_i x̃_i`` over its rows of each large query."""
 
     A: Floats
     b: Floats
@@ -80,7 +80,7 @@ class _Sum:
 
 
 def _units(blocks: _Blocks, differences: QueryDifferences) -> tuple[list[_Unit], list[slice]]:
-    """Blocks that can be summed on their own, and the large queries whose tied pairs are dropped."""
+    """Return blocks that can be summed independently, and the large queries whose tied pairs are dropped."""
     units, with_levels = [], []
     offsets, size = differences.queries.offsets, block_rows(blocks.X)
     for first, last in runs(offsets, size):
@@ -97,7 +97,7 @@ def _units(blocks: _Blocks, differences: QueryDifferences) -> tuple[list[_Unit],
 
 
 class _Blocks:
-    """What every block of rows needs."""
+    """Data shared by all blocks of rows."""
 
     def __init__(self, differences: QueryDifferences, X: Matrix, target: Floats) -> None:
         self.X, self.order = X, differences.order
@@ -105,7 +105,7 @@ class _Blocks:
         self.scale = np.sqrt(degree)
         self.weight = differences.row_weight
         inverse = np.divide(1.0, self.scale, out=np.zeros_like(self.scale), where=self.scale > 0)
-        # Fᵀt, and the rows' shares in sums over queries and levels, divided by the scale that blocks carry.
+        # Fᵀt, and the rows' shares in sums over queries and levels, divided by the blocks' scale.
         self.right = _scaled(inverse, differences.grouped(differences.adjoint(target)))
         self.share = terms[-1][2] * inverse
         self.levels = differences.level_offsets

@@ -1,4 +1,4 @@
-"""The compiled products of a dense or sparse matrix."""
+"""Compiled products with a dense or sparse matrix."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from rankwise.types import Floats, Ints, Matrix
 
 
 class NativeRows:
-    """A matrix that the kernels read where it is, in memory or memory-mapped; never a copy of its values.
+    """A matrix that the kernels read in place, in memory or memory-mapped, without copying its values.
 
-    All products give the same bits for any number of threads. Of a matrix that is a file mapped into memory,
-    they keep only the few megabytes that they are working on, and read its rows in order if the rows of each
-    query stand together.
+    All products are bit-identical for any number of threads. If the matrix is memory-mapped, they keep only
+    the few megabytes they are working on in memory, and read its rows in order if the rows of each query are
+    contiguous.
 
     Parameters
     ----------
     X : Matrix, shape (m, n)
-        Valid: see `validation.check_problem`.
+        Already validated; see `validation.check_problem`.
     n_threads : int or None
     """
 
@@ -61,7 +61,7 @@ class NativeRows:
         query_weight: Floats,
         weights: Floats,
     ) -> Floats:
-        """``XᵀLXw`` for the pairs inside queries, one query at a time."""
+        """``XᵀLXw`` for the pairs within queries, one query at a time."""
         out = np.empty(self.shape[1])
         _native.query_normal_product(
             self.matrix,

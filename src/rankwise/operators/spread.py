@@ -1,4 +1,4 @@
-"""How much the columns of a matrix vary, and together."""
+"""Variances and covariances of the columns of a matrix."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from rankwise.operators.blocks import block_rows, dense, pieces
 from rankwise.types import Floats, Matrix
 
 _SAMPLE = 16_384
-# So many columns may have covariances.
+# Covariances are computed for at most this many columns.
 _NARROW = 512
 
 
 @dataclass(frozen=True)
 class Spread:
-    """About the covariances of columns, as a preconditioner needs them: ``axes · diag(variances) · axesᵀ``.
+    """Approximate covariances of columns for a preconditioner: ``axes · diag(variances) · axesᵀ``.
 
-    Without axes, these are the columns' own variances, and covariances are unknown.
+    Without axes, the variances are those of the columns, and covariances are unknown.
     """
 
     variances: Floats
@@ -32,9 +32,9 @@ class Spread:
 
 
 def column_spread(X: Matrix, weight: Floats, n_sampled: int = _SAMPLE, narrow: int = _NARROW) -> Spread:
-    """The spread of columns over weighted rows at even distances; with covariances if X is narrow.
+    """Estimate the spread of columns from evenly spaced, weighted rows; with covariances if X is narrow.
 
-    O(m s) for m rows sampled, O(m n² + n³) for n columns with covariances.
+    O(m s) for m sampled rows, O(m n² + n³) for n columns with covariances.
     """
     every = slice(None, None, max(1, X.shape[0] // n_sampled))
     if X.shape[1] <= min(narrow, X.shape[0]):
@@ -56,11 +56,11 @@ def _covariances(X: Matrix, weight: Floats) -> Floats:
 
 
 def _variances(X: Matrix, weight: Floats) -> Floats:
-    """Variances, larger for columns that are rare.
+    """Return variances, inflated for rare columns.
 
-    A column counts as if it had half the mean number of entries more, of its own mean square: a sample may
-    have missed some, and what moves few rows is worth few steps. Columns in other units have variances in
-    other units, exactly.
+    Each column is treated as if it had extra entries, half the mean number per column, with its own mean
+    square: the sample may have missed some, and a column that affects few rows is worth few steps.
+    Rescaling a column rescales its variance accordingly, exactly.
     """
     total, square, count = _moments(X, weight)
     weight_sum = float(weight.sum()) or 1.0
@@ -72,7 +72,7 @@ def _variances(X: Matrix, weight: Floats) -> Floats:
 
 
 def _moments(X: Matrix, weight: Floats) -> tuple[Floats, Floats, Floats]:
-    """``Σ wᵢ xᵢⱼ`` and ``Σ wᵢ xᵢⱼ²`` of each column, and the number of its entries."""
+    """Return ``Σ wᵢ xᵢⱼ``, ``Σ wᵢ xᵢⱼ²`` and the number of entries of each column."""
     if sparse.issparse(X):
         entries = np.bincount(X.indices, minlength=X.shape[1]).astype(np.float64)
         return X.T @ weight, X.power(2).T @ weight, entries
