@@ -135,7 +135,7 @@ def test_a_checkpoint_of_other_data_or_options_is_refused(tmp_path, problem, mon
         weight[5] = 2.0
     else:
         options[change] = {"alpha": 0.02, "tol": 1e-6, "max_iter": 400}[change]
-    with pytest.raises(DataError, match="checkpoint of a run on other data or with other options"):
+    with pytest.raises(DataError, match="checkpoint of a run with other data or options"):
         fit(tmp_path, (X, y, qid, weight), **options)
 
 
@@ -164,7 +164,7 @@ def test_a_checkpointed_model_runs_for_another_alpha(tmp_path, problem):
 
 def test_a_file_that_is_no_checkpoint_is_named(tmp_path, problem):
     (tmp_path / FILE).write_bytes(b"something else")
-    with pytest.raises(DataError, match="not a checkpoint of rankwise"):
+    with pytest.raises(DataError, match="is not a rankwise checkpoint"):
         fit(tmp_path, problem)
 
 

@@ -85,8 +85,8 @@ def bad_files(folder):
         (["convert", "garbage", "out.txt"], "garbage, line 1:"),
         (["info", "missing"], "missing: No such file or directory"),
         (["info", "garbage"], "garbage"),
-        (["info", "cut.safetensors"], "cut.safetensors: is not a model file, or is damaged"),
-        (["evaluate", "test.txt", "cut.safetensors"], "cut.safetensors: is not a model file, or is damaged"),
+        (["info", "cut.safetensors"], "cut.safetensors: is not a model file or is damaged"),
+        (["evaluate", "test.txt", "cut.safetensors"], "cut.safetensors: is not a model file or is damaged"),
     ],
 )
 def test_bad_data_is_a_sentence_and_exit_code_1(bad_files, refused, arguments, says):

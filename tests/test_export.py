@@ -257,22 +257,22 @@ def test_svmrank_reads_an_exported_model_with_the_same_weights(rows, tmp_path):
 def test_what_a_form_has_no_room_for_is_refused_in_a_sentence(rows, tmp_path):
     X, y, qid = rows
     linear, kernel = RankRLS().fit(X, y, qid), KernelRankRLS().fit(X, y, qid)
-    with pytest.raises(ParameterError, match="room for linear models only"):
+    with pytest.raises(ParameterError, match="The 'solr' format supports only linear models"):
         export_model(kernel, tmp_path / "model", "solr")
-    with pytest.raises(ParameterError, match="give feature_names"):
+    with pytest.raises(ParameterError, match="no feature names; pass feature_names"):
         export_model(linear, tmp_path / "model", "solr")
-    with pytest.raises(ParameterError, match="3 names, not 2"):
+    with pytest.raises(ParameterError, match="3 names; got 2"):
         export_model(linear, tmp_path / "model", "solr", feature_names=["a", "b"])
     with pytest.raises(ParameterError, match="must be distinct"):
         export_model(linear, tmp_path / "model", "solr", feature_names=["a", "b", "a"])
     with pytest.raises(ParameterError, match="'to' parameter must be one of 'onnx'"):
         export_model(linear, tmp_path / "model", "pmml")
-    with pytest.raises(ParameterError, match="Only rankers of rankwise can be exported; got str"):
+    with pytest.raises(ParameterError, match="Only rankwise rankers can be exported; got str"):
         export_model("model", tmp_path / "model")
     with pytest.raises(ParameterError, match="kernel='precomputed'"):
         export_model(KernelRankRLS(kernel="precomputed").fit(X @ X.T, y, qid), tmp_path / "model.onnx")
     linear.scaled_per_query_ = True
-    with pytest.raises(DataError, match="scaled inside each query"):
+    with pytest.raises(DataError, match="scaled within each query"):
         export_model(linear, tmp_path / "model", "vespa", feature_names=NAMES)
     several = RankRLS().fit(X, np.stack([y, -y], axis=1), qid)
     with pytest.raises(DataError, match="predicts 2 targets"):
@@ -288,5 +288,5 @@ def test_the_command_exports_what_predict_scores(done, folder, tmp_path):
 
 
 def test_the_command_refuses_what_cannot_be_exported(refused, tmp_path):
-    assert "give feature_names" in refused("export", "model", tmp_path / "m", "--to", "solr", code=2)
+    assert "pass feature_names" in refused("export", "model", tmp_path / "m", "--to", "solr", code=2)
     assert "'to' parameter" in refused("export", "model", tmp_path / "m", "--to", "pmml", code=2)

@@ -106,7 +106,7 @@ def test_a_failed_move_puts_the_old_folder_back(tmp_path):
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path):
     (tmp_path / "thesis.tex").write_text("years of work")
-    reason = r"holds no manifest\.json, so it is left alone"
+    reason = r"is not empty and contains no manifest\.json; refusing to overwrite it"
     with pytest.raises(DataError, match=reason), replacing_folder(tmp_path, marker="manifest.json"):
         pass
     assert names(tmp_path) == ["thesis.tex"]

@@ -36,8 +36,8 @@ def test_a_model_file_without_the_path_says_so(tmp_path):
     [
         ("path.better", lambda rows: rows + 1000, "'path.better' must hold numbers from 0 to 39"),
         ("path.pairs", lambda pairs: pairs - 1, "'path.pairs' must hold numbers from 0 to"),
-        ("path.offsets", lambda offsets: offsets[::-1].copy(), "does not lead through the changes in order"),
-        ("path.levels", lambda levels: levels[::-1].copy(), "'path.levels' does not fall"),
+        ("path.offsets", lambda offsets: offsets[::-1].copy(), "must start at 0, never decrease and end at"),
+        ("path.levels", lambda levels: levels[::-1].copy(), "'path.levels' must be non-empty and never"),
         ("path.weight", lambda weight: -weight, "'path.weight' must hold positive numbers"),
         ("path.changes", lambda changes: changes[:-1].copy(), r"'path.pairs'|'path.changes' must have shape"),
     ],

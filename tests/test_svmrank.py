@@ -81,8 +81,8 @@ def test_several_support_vectors_are_summed(tmp_path):
         ("4 # highest", "3 # highest", "line 13: expected a support vector"),
         ("2:-3", "2:minus", "line 12: expected a support vector"),
         ("2:-3", "2:nan", "line 12: expected a support vector"),
-        ("3 # number of", "9 # number of", "cut short: it has 2 of 8"),
-        (SAMPLE[120:], "", "cut short"),
+        ("3 # number of", "9 # number of", "truncated: it has 2 of 8"),
+        (SAMPLE[120:], "", "truncated"),
     ],
 )
 def test_what_is_no_linear_model_is_refused(tmp_path, old, new, says):

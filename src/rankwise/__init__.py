@@ -1,6 +1,6 @@
 """Fast, exact, explainable learning to rank.
 
-Names are imported when they are first used, so that ``import rankwise`` stays light.
+Names are imported on first use, so ``import rankwise`` stays light.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-# Public name -> module that holds it.
+# Public name -> module that defines it.
 _HOME = {
     "ClickLog": "rankwise.data.clicks",
     "DataError": "rankwise.errors",

@@ -1,4 +1,4 @@
-"""``python -m rankwise`` is the command line."""
+"""``python -m rankwise`` runs the command line."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Types of the compiled kernels (native/bindings)."""
+"""Type stubs for the compiled kernels (native/bindings)."""
 
 import numpy as np
 from numpy.typing import NDArray

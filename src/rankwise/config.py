@@ -1,8 +1,8 @@
-"""Settings of the whole process (`set_config`) and of a block of code (`config_context`).
+"""Settings for the whole process (`set_config`) or for a block of code (`config_context`).
 
-What `set_config` sets holds in every thread. What a block sets is kept in a context variable: it holds in the
-thread, or the asyncio task, that runs the block, so that two of them can differ at the same time. Threads of
-our own see what holds where they were started (`rankwise.threads.map_on_threads`).
+`set_config` applies to every thread. The settings of a block are kept in a context variable: they apply to
+the thread or asyncio task that runs the block, so two of them can differ at the same time. Our own threads
+inherit the settings of the thread that started them (`rankwise.threads.map_on_threads`).
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from rankwise.errors import ParameterError
 
 @dataclass(frozen=True)
 class Settings:
-    """What can be set; the default of every setting means that it is not.
+    """The available settings; the default of each means that it is not set.
 
     Attributes
     ----------
     n_threads : int or None
-        How many threads the kernels use.
+        Number of threads that the kernels use.
     """
 
     n_threads: int | None = None
@@ -39,7 +39,7 @@ _of_block: ContextVar[Mapping[str, Any]] = ContextVar("rankwise_settings", defau
 
 
 def get_config() -> Settings:
-    """Return the settings that hold here.
+    """Return the current settings.
 
     Returns
     -------
@@ -56,15 +56,15 @@ def get_config() -> Settings:
 
 
 def set_config(**settings: Any) -> None:
-    """Change settings for the whole process, in every thread; a `config_context` comes before them.
+    """Change settings for the whole process, in every thread; `config_context` takes precedence.
 
     Parameters
     ----------
     **settings : int or None
-        ``n_threads``: how many threads the kernels use wherever no `n_threads` is given. None, the default,
-        takes the environment variable ``RANKWISE_NUM_THREADS`` if it is set, and otherwise every core. It
-        changes the time and never the bits. NumPy's and SciPy's BLAS has threads of its own, which
-        ``threadpoolctl`` limits.
+        ``n_threads``: number of threads that the kernels use wherever no `n_threads` is given. None, the
+        default, uses the environment variable ``RANKWISE_NUM_THREADS`` if it is set, and every core
+        otherwise. It affects only the run time; results are bit-identical. BLAS in NumPy and SciPy has its
+        own threads, which ``threadpoolctl`` can limit.
 
     Examples
     --------
@@ -79,15 +79,15 @@ def set_config(**settings: Any) -> None:
 
 @contextmanager
 def config_context(**settings: Any) -> Iterator[None]:
-    """Change settings inside a block or, as a decorator, inside a function.
+    """Change settings within a block or, as a decorator, within a function.
 
-    Blocks can be nested; a setting that the inner one does not name stays as it is. A block does not reach
-    into threads that the caller starts inside it, nor into other processes.
+    Blocks can be nested; an inner block leaves settings it does not name unchanged. A block does not affect
+    threads that the caller starts within it, or other processes.
 
     Parameters
     ----------
     **settings : int or None
-        As in `set_config`; None undoes, inside the block, what was set outside.
+        As in `set_config`; None undoes an outer setting within the block.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def config_context(**settings: Any) -> Iterator[None]:
 
 
 def check_n_threads(n_threads: object) -> int:
-    """A number of threads, at least 1."""
+    """Return a number of threads, at least 1."""
     if isinstance(n_threads, bool) or not isinstance(n_threads, int) or n_threads < 1:
         raise ParameterError(f"The 'n_threads' parameter must be None or a positive int; got {n_threads!r}.")
     return n_threads
@@ -114,6 +114,6 @@ def _checked(settings: dict[str, Any]) -> dict[str, Any]:
     known = [field.name for field in fields(Settings)]
     for name in settings:
         if name not in known:
-            raise ParameterError(f"There is no setting {name!r}; there are: {', '.join(known)}.")
+            raise ParameterError(f"Unknown setting {name!r}; expected one of: {', '.join(known)}.")
     Settings(**settings)
     return settings

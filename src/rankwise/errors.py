@@ -1,4 +1,4 @@
-"""What rankwise raises when the user, a file or the data is at fault, and how it warns.
+"""Errors caused by the user, a file or the data, and warnings.
 
 Every message is one sentence: what was wrong, where, and what was expected.
 """
@@ -11,23 +11,23 @@ from pathlib import Path
 
 
 class RankwiseError(Exception):
-    """Base of every error that rankwise raises on purpose; the command line shows it without a traceback."""
+    """Base class of all errors that rankwise raises itself; the command line omits their tracebacks."""
 
 
 class ParameterError(RankwiseError, ValueError):
-    """A parameter has a value that the method cannot take."""
+    """A parameter has an invalid value."""
 
 
 class DataError(RankwiseError, ValueError):
-    """The data cannot be used: lengths that disagree, missing values, nothing to compare."""
+    """The data cannot be used: mismatched lengths, missing values, nothing to compare."""
 
 
 class DataTypeError(DataError, TypeError):
-    """Entries are no numbers at all; a TypeError too, as scikit-learn's conventions ask."""
+    """Entries are not numbers; also a TypeError, as scikit-learn's conventions require."""
 
 
 class FileFormatError(DataError):
-    """A file does not hold what its format promises."""
+    """A file does not conform to its format."""
 
     def __init__(self, path: str | Path, message: str, line: int | None = None) -> None:
         self.path = Path(path)
@@ -37,14 +37,14 @@ class FileFormatError(DataError):
 
 
 class MissingExtraError(RankwiseError, ImportError):
-    """An optional dependency is needed and not installed."""
+    """A required optional dependency is not installed."""
 
     def __init__(self, purpose: str, extra: str) -> None:
         super().__init__(f"{purpose} needs the '{extra}' extra: pip install 'rankwise[{extra}]'.")
 
 
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn of the line by which the user's code came into rankwise, however deep inside the reason lies."""
+    """Issue a warning that points at the user's call into rankwise, however deep inside the cause is."""
     frame, level, blamed = sys._getframe(), 1, 1
     while frame.f_back is not None:
         if frame.f_globals.get("__name__", "").partition(".")[0] == "rankwise":

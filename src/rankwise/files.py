@@ -1,7 +1,7 @@
-"""Writing files and folders beside their place and moving them in when they are whole.
+"""Write files and folders under a temporary name and move them into place once complete.
 
-Whatever goes wrong while writing (a full disk, an interrupt, an error in the caller), what stood at the path
-before still stands there, and nothing half-written is left beside it.
+Whatever goes wrong while writing (a full disk, an interrupt, an error in the caller), the previous content of
+the path is left intact, and no half-written files remain next to it.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from pathlib import Path
 
 from rankwise.errors import DataError
 
-#: What a system says of a disk, a quota or a file that takes no more; of a write it does not say where.
+#: System errors for a full disk or quota or an oversized file; when a write fails, they name no path.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager
 def replacing_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a path to write a file to; it takes the place of `path` once the block ends without an error.
+    """Yield a path to write a file to; it replaces `path` once the block ends without an error.
 
-    The yielded name ends like `path`, so that writers that look at extensions see the same one. What is not a
+    The yielded name ends like `path`, so writers that look at extensions see the same one. Anything but a
     regular file (a pipe, ``/dev/stdout``) cannot be replaced and is written to directly.
     """
     place = Path(path)
@@ -52,16 +52,16 @@ def replacing_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def replacing_folder(path: str | os.PathLike[str], *, marker: str) -> Iterator[Path]:
-    """Yield an empty folder to fill; it takes the place of `path` once the block ends without an error.
+    """Yield an empty folder to fill; it replaces `path` once the block ends without an error.
 
-    An existing folder is only replaced if it is empty or holds a file named `marker`, so that a mistyped path
-    never costs anyone their files.
+    An existing folder is replaced only if it is empty or contains a file named `marker`, so a mistyped path
+    never destroys other files.
     """
     place = Path(path).resolve()
     if place.exists() and not place.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(place))
     if place.is_dir() and any(place.iterdir()) and not (place / marker).is_file():
-        raise DataError(f"{place} exists and holds no {marker}, so it is left alone; choose another name.")
+        raise DataError(f"{place} is not empty and contains no {marker}; refusing to overwrite it.")
     beside, aside = _beside(place), _beside(place)
     try:
         with _blaming(place, instead_of=beside):
@@ -85,13 +85,13 @@ def replacing_folder(path: str | os.PathLike[str], *, marker: str) -> Iterator[P
 
 
 def _beside(place: Path) -> Path:
-    """A new name in the same folder, hidden, with the same ending."""
+    """Return a new hidden name in the same folder, with the same ending."""
     return place.with_name(f".{secrets.token_hex(4)}-{place.name}")
 
 
 @contextmanager
 def _blaming(place: Path, *, instead_of: Path) -> Iterator[None]:
-    """Let system errors about the temporary name, or about a full disk, speak of the name the user gave."""
+    """Make system errors about the temporary name or a full disk refer to the path the user gave."""
     try:
         yield
     except OSError as error:
@@ -105,9 +105,9 @@ def _blaming(place: Path, *, instead_of: Path) -> Iterator[None]:
 
 
 def _flush(path: Path) -> None:
-    """Make a file or the entries of a folder survive a power cut, where the system can do that."""
+    """Make a file or the entries of a folder survive a power failure, where the system supports it."""
     if path.is_dir() and not hasattr(os, "O_DIRECTORY"):
-        return  # Windows flushes no folders
+        return  # Windows cannot flush folders
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,4 +1,4 @@
-"""Arrays that are files mapped into memory, and may be larger than it."""
+"""Memory-mapped arrays, which may be larger than memory."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 from rankwise import _native
 from rankwise.types import AnyArray
 
-# Read at a time when a whole array must be looked at.
+# Bytes read at a time when a whole array must be scanned.
 BLOCK_BYTES = 1 << 23
 
 
 def is_mapped(array: Any) -> bool:
-    """Whether this is an array whose memory is a read-only mapping of a file."""
+    """Whether this is an array backed by a read-only memory map of a file."""
     if not isinstance(array, np.ndarray) or array.flags.writeable:
         return False
     owner: Any = array
@@ -26,12 +26,12 @@ def is_mapped(array: Any) -> bool:
 
 
 def is_on_disk(X: Any) -> bool:
-    """Whether a dense or CSR matrix is mapped from files."""
+    """Whether a dense or CSR matrix is memory-mapped."""
     return is_mapped(X.data if hasattr(X, "indptr") else X)
 
 
 def blocks_of(array: AnyArray) -> Iterator[AnyArray]:
-    """The entries of an array in blocks; the pages of a mapped one are given back behind them."""
+    """Yield the entries of an array in blocks, releasing the pages of a memory-mapped one after use."""
     flat, mapped = array.reshape(-1), is_mapped(array)
     size = max(1, BLOCK_BYTES // array.itemsize)
     for start in range(0, flat.size, size):

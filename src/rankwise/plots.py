@@ -1,4 +1,4 @@
-"""A drawing of a regularization path."""
+"""Plot of a regularization path."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from rankwise.types import Floats, Ints
 
 
 def draw_path(alphas: Floats, active_size: Ints, measured: Floats | None, chosen: float, title: str) -> Any:
-    """What was measured along the path, if anything was, above the number of pairs on the margin."""
+    """Plot the measure along the path, if any, above the number of pairs on the margin."""
     try:
         from matplotlib.figure import Figure
         from matplotlib.ticker import MaxNLocator
     except ImportError:
-        raise MissingExtraError("Drawing a path", "plot") from None
+        raise MissingExtraError("Plotting a path", "plot") from None
 
     figure = Figure(figsize=(8, 6), layout="constrained")
     *above, below = figure.subplots(1 if measured is None else 2, 1, sharex=True, squeeze=False)[:, 0]
     for place in above:
         assert measured is not None
         place.plot(alphas, measured)
-        at = np.searchsorted(alphas, chosen)  # it is a breakpoint
+        at = np.searchsorted(alphas, chosen)  # always a breakpoint
         place.plot(chosen, measured[at], "o", color="black", label=f"alpha {chosen:.4g}: {measured[at]:.4g}")
         place.legend(frameon=False)
-    # The count goes up and down by one at most breakpoints: a heavy line would be a band.
+    # The count goes up and down by one at most breakpoints; a thick line would look like a band.
     below.step(alphas, active_size, where="pre", linewidth=0.7)
     below.yaxis.set_major_locator(MaxNLocator(integer=True))
     below.set(xlabel="alpha", ylabel="pairs on the margin", xscale="log")

@@ -1,4 +1,4 @@
-"""How many threads the kernels use, and BLAS beside them."""
+"""The number of threads used by the kernels and by BLAS."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def resolve_threads(n_threads: int | None = None) -> int:
     Parameters
     ----------
     n_threads : int or None
-        None takes the setting of `rankwise.config_context` or `rankwise.set_config`, then
-        ``RANKWISE_NUM_THREADS``, and otherwise every core this process may run on.
+        None uses the setting of `rankwise.config_context` or `rankwise.set_config`, then
+        ``RANKWISE_NUM_THREADS``, and otherwise every core available to this process.
     """
     if n_threads is not None:
         return check_n_threads(n_threads)
@@ -41,30 +41,30 @@ def resolve_threads(n_threads: int | None = None) -> int:
 
 
 def map_on_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    """Yield what `work` makes of each item, in order, on threads that see the settings of this one."""
+    """Yield the result of `work` for each item, in order, on threads that inherit this thread's settings."""
     context = copy_context()
     pool = ThreadPoolExecutor(resolve_threads())
     try:
-        # A context runs in one thread at a time, so every item gets a copy.
+        # A context can run in only one thread at a time, so each item gets a copy.
         yield from pool.map(lambda item: context.copy().run(work, item), items)
     finally:
-        pool.shutdown(cancel_futures=True)  # an interrupt does not wait for items still in the queue
+        pool.shutdown(cancel_futures=True)  # on an interrupt, do not wait for queued items
 
 
 @contextmanager
 def one_blas_thread(wanted: bool = True) -> Iterator[None]:
-    """Keep NumPy's and SciPy's products on one thread, in a block or (as a decorator) a function.
+    """Keep NumPy's and SciPy's products on one thread within a block or, as a decorator, a function.
 
-    For many short products between kernels or threads of our own, and for small matrices: waking and joining
-    BLAS threads for each costs more than it saves, and tenfold on a busy machine. If not `wanted`, nothing is
-    changed.
+    For many short products between our own kernels or threads, and for small matrices: waking and joining
+    BLAS threads each time costs more than it saves, and ten times as much on a busy machine. Does nothing
+    unless `wanted`.
     """
     with _limit if wanted else nullcontext():
         yield
 
 
 class _Limit:
-    """One thread for BLAS while any thread of ours is inside: it has one setting for the whole process."""
+    """Limit BLAS, which has one process-wide setting, to one thread while any of our threads is inside."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -89,8 +89,8 @@ _limit = _Limit()
 
 @cache
 def _blas() -> Any:
-    """The BLAS libraries of NumPy and SciPy, which have one each; looking for them takes a millisecond."""
-    import scipy.linalg  # noqa: F401  so that both are loaded
+    """Return the BLAS libraries of NumPy and SciPy, one each; finding them takes a millisecond."""
+    import scipy.linalg  # noqa: F401  loads both
     from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
     return ThreadpoolController().select(user_api="blas")

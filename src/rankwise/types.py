@@ -1,4 +1,4 @@
-"""Names for the arrays and choices that everything else speaks of."""
+"""Types of arrays and options used throughout rankwise."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 AnyArray: TypeAlias = NDArray[Any]
-# What a `random_state` parameter takes; a number makes the result reproducible.
+# Values of a `random_state` parameter; an int makes the result reproducible.
 RandomSource: TypeAlias = "int | np.random.RandomState | np.random.Generator | None"
 # A feature matrix: dense rows in C order, or CSR.
 Matrix: TypeAlias = "NDArray[np.float64] | NDArray[np.float32] | sparse.csr_matrix | sparse.csr_array"
-# Beside True and False: whatever suits the data.
+# An alternative to True and False: decide from the data.
 Auto: TypeAlias = Literal["auto"]
 
 
 class Ties(StrEnum):
-    """What becomes of pairs of rows with equal labels (paper A, section 3)."""
+    """How pairs of rows with equal labels are treated (paper A, section 3)."""
 
     KEEP = "keep"
     DROP = "drop"
@@ -39,9 +39,9 @@ class Weighting(StrEnum):
 
 
 class Solver(StrEnum):
-    """How RankRLS is solved: for weights of features, for coefficients of rows, or by conjugate gradient.
+    """How RankRLS is solved: for feature weights, for row coefficients, or by conjugate gradient.
 
-    "closed" is the cheaper one of the first two, "auto" the cheapest of all that memory can hold.
+    "closed" is the cheaper of the first two, "auto" the cheapest of all that fits in memory.
     """
 
     AUTO = "auto"

@@ -1,1 +1,1 @@
-"""Models in the forms that other programs read."""
+"""Models in the formats of other programs."""

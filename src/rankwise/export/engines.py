@@ -1,6 +1,6 @@
-"""Linear models as search engines take them: weights by the names of features, without a constant.
+"""Linear models in the formats of search engines: weights by feature name, without a constant.
 
-The engines compute the features; a feature that is missing there counts 0.
+The engines compute the features; a feature missing there counts as 0.
 """
 
 from __future__ import annotations
@@ -8,21 +8,21 @@ from __future__ import annotations
 import json
 import re
 
-# A name, its arguments and its output; other expressions are bracketed.
+# A name, its arguments and its output; other expressions are parenthesized.
 _VESPA_FEATURE = re.compile(r"[\w.]+(\([^()]*\)[\w.]*)?")
 
 
 def elasticsearch_model(name: str, weights: dict[str, float]) -> str:
-    """The body of ``POST _ltr/_featureset/<features>/_createmodel`` of the learning-to-rank plugin.
+    """Return the body of ``POST _ltr/_featureset/<features>/_createmodel`` for the learning-to-rank plugin.
 
-    The plugin of OpenSearch takes the same. It sums in single precision.
+    OpenSearch's plugin takes the same body. The plugin sums in single precision.
     """
     definition = {"type": "model/linear", "definition": json.dumps(weights)}
     return _json({"model": {"name": name, "model": definition}})
 
 
 def solr_model(name: str, weights: dict[str, float]) -> str:
-    """The body of ``PUT <collection>/schema/model-store``; the features are those of the default store."""
+    """Return the body of ``PUT <collection>/schema/model-store``, with features of the default store."""
     return _json(
         {
             "class": "org.apache.solr.ltr.model.LinearModel",
@@ -34,7 +34,7 @@ def solr_model(name: str, weights: dict[str, float]) -> str:
 
 
 def vespa_profile(name: str, weights: dict[str, float]) -> str:
-    """A rank profile for a schema, with the weights written out; features without weight are left out."""
+    """Return a rank profile for a schema, with the weights inline; features with zero weight are omitted."""
     terms = [_term(weight, feature) for feature, weight in weights.items() if weight != 0.0]
     expression = f"\n{' ' * 12}".join(terms).removeprefix("+ ") or "0"
     return (

@@ -1,4 +1,4 @@
-"""One function that writes a fitted model in any of the forms other programs read."""
+"""Export of fitted models to the formats of other programs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rankwise.validation import check_choice
 
 
 class Format(StrEnum):
-    """What a model can be exported to."""
+    """Export formats."""
 
     ONNX = "onnx"
     ELASTICSEARCH = "elasticsearch"
@@ -27,7 +27,7 @@ class Format(StrEnum):
     SVMRANK = "svmrank"
 
 
-# The text of a linear model: its name, and its weights by the names of the features.
+# Functions from the name of a linear model and its weights by feature name to its text.
 _ENGINES: dict[Format, Callable[[str, dict[str, float]], str]] = {
     Format.ELASTICSEARCH: elasticsearch_model,
     Format.OPENSEARCH: elasticsearch_model,
@@ -45,32 +45,33 @@ def export_model(
     feature_names: Sequence[str] | None = None,
     dtype: str = "float64",
 ) -> None:
-    """Write a fitted ranker in the form that another program reads.
+    """Export a fitted ranker to a file that another program reads.
 
     Parameters
     ----------
     model : ranker or pipeline
-        Linear, or with the linear kernel; "onnx" also takes the rbf and the polynomial kernel. In a pipeline,
-        scikit-learn's scalers and `QueryMinMaxScaler` may come before it; they are exported with it.
+        Linear, or with the linear kernel; "onnx" also supports the rbf and polynomial kernels. In a pipeline,
+        scikit-learn's scalers and `QueryMinMaxScaler` may precede the ranker; they are exported with it.
     path : path
-        The file to write. It takes its place when it is whole.
+        The file to write; it is moved into place once complete.
     to : {"onnx", "elasticsearch", "opensearch", "solr", "vespa", "svmrank"}, default="onnx"
         An ONNX graph with the input ``X``, shape (rows, features), and the output ``scores``; the request
         body that creates the model in the learning-to-rank plugin of Elasticsearch (o19s) or OpenSearch; a
-        model of Solr's model store; a rank profile of Vespa; SVMrank's model file.
+        model for Solr's model store; a Vespa rank profile; an SVMrank model file.
     name : str, default="rankwise"
-        What the engine calls the model.
+        The name of the model in the engine.
     feature_names : sequence of str, optional
-        What the engine calls the features, in the order of the columns; for Vespa, expressions such as
-        ``bm25(title)``. By default the names that the model was fitted with.
+        The names of the features in the engine, in column order; for Vespa, expressions such as
+        ``bm25(title)``. Defaults to the names that the model was fitted with.
     dtype : {"float64", "float32"}, default="float64"
-        The numbers of an ONNX graph. In float64 it gives the scores of `predict` up to rounding.
+        The floating-point type of an ONNX graph. With float64, its scores equal those of `predict` up to
+        rounding.
 
     Notes
     -----
-    A model of features scaled inside each query (`QueryMinMaxScaler`, or ``--scale`` on the command line)
-    takes raw features in ONNX and scales them itself: every call must then hold all rows of one query. The
-    other forms cannot do that, and such a model is refused.
+    A model of features scaled within each query (`QueryMinMaxScaler`, or ``--scale`` on the command line)
+    takes raw features in ONNX and scales them itself, so every call must contain all rows of one query. The
+    other formats do not support such models, and exporting one raises an error.
 
     Examples
     --------
@@ -98,27 +99,27 @@ def export_model(
         save_svmrank(coef, path, n_rows=0)
         return
     if served.feature_names is None:
-        raise ParameterError(
-            "The model does not know the names of its features: give feature_names (--features)."
-        )
+        raise ParameterError("The model has no feature names; pass feature_names (--features).")
     weights = dict(zip(served.feature_names, coef.tolist(), strict=True))
     with replacing_file(path) as beside:
         beside.write_text(_ENGINES[form](name, weights), encoding="utf-8")
 
 
 def _weights_for_engines(served: Served, form: Format) -> Floats:
-    """One weight a raw feature; shifts, which move all scores alike, are left out."""
+    """Return one weight per raw feature, without shifts, which change all scores equally."""
     coef, kind = served.coef, type(served.ranker).__name__
     if coef is None:
         raise ParameterError(
-            f"The form '{form}' has room for linear models only, and this {kind} has "
-            f"kernel={served.ranker.kernel!r}; export it to 'onnx', or train a linear one."
+            f"The '{form}' format supports only linear models, but this {kind} has "
+            f"kernel={served.ranker.kernel!r}; export it to 'onnx' or train a linear model."
         )
     if coef.ndim != 1:
-        raise DataError(f"The form '{form}' has one score a row; this model predicts {len(coef)} targets.")
+        raise DataError(
+            f"The '{form}' format supports one score per row, but this model predicts {len(coef)} targets."
+        )
     if served.scaled_per_query:
         raise DataError(
-            f"The model was trained on features scaled inside each query, which the form '{form}' cannot do; "
-            "export it to 'onnx', or train on raw features."
+            f"The model was trained on features scaled within each query, which the '{form}' format does not "
+            "support; export it to 'onnx' or train on raw features."
         )
     return coef * served.factor

@@ -1,4 +1,4 @@
-"""Rankers as ONNX graphs of a few standard operators, which every runtime has."""
+"""Rankers as ONNX graphs of a few standard operators, which every runtime supports."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from rankwise.operators.kernel import KernelName
 from rankwise.types import Floats
 from rankwise.validation import check_choice
 
-# The first with every operator as it is used here; runtimes have had it since 2023.
+# The first opset with every operator as used here; runtimes have supported it since 2023.
 OPSET, IR_VERSION = 18, 8
-# One protobuf message cannot be larger.
+# A protobuf message cannot be larger.
 MAX_BYTES = (1 << 31) - (1 << 20)
 
 
 class Precision(StrEnum):
-    """The numbers of a graph."""
+    """The floating-point type of a graph."""
 
     DOUBLE = "float64"
     SINGLE = "float32"
 
 
 def save_onnx(served: Served, path: str | os.PathLike[str], *, dtype: str) -> None:
-    """Write scores as a function of rows, from ``X`` (rows, features) to ``scores`` (rows[, targets])."""
+    """Write a graph that maps ``X`` (rows, features) to ``scores`` (rows[, targets])."""
     precision = check_choice("dtype", dtype, Precision)
     try:
         import onnx
@@ -52,7 +52,7 @@ def save_onnx(served: Served, path: str | os.PathLike[str], *, dtype: str) -> No
 
 
 def _linear_scores(graph: _Graph, served: Served, rows: str) -> tuple[int, ...]:
-    """Scores, with factors and shifts in the constants; returns the shape of a row's scores."""
+    """Add linear scores, folding factors and shifts into constants; return the shape of a row's scores."""
     assert served.coef is not None
     weights = [rows, graph.constant((served.coef * served.factor).T)]
     if served.shift.any():
@@ -71,7 +71,7 @@ def _kernel_scores(graph: _Graph, served: Served, rows: str) -> tuple[int, ...]:
 
 
 def _kernel_values(graph: _Graph, served: Served, rows: str) -> str:
-    """Kernel values between rows and the basis rows, by the formulas of `rankwise.operators.kernel`."""
+    """Add kernel values between rows and the basis rows, by the formulas of `rankwise.operators.kernel`."""
     model = served.ranker
     if model.kernel not in (KernelName.RBF, KernelName.POLYNOMIAL):
         raise ParameterError(
@@ -84,10 +84,10 @@ def _kernel_values(graph: _Graph, served: Served, rows: str) -> str:
         products = graph.add("MatMul", [rows, graph.constant(model.gamma_ * basis.T)])
         raised = graph.add("Add", [products, graph.constant(model.coef0_)])
         return graph.add("Pow", [raised, graph.constant(model.degree_)])
-    # Distances stay the same around the basis, and keep their digits however far from zero the features are.
+    # Centring at the basis leaves distances unchanged and precise, however far from zero the features are.
     centre = basis.mean(axis=0, dtype=np.float64)
     rows, basis = graph.moved(rows, served.factor, served.shift - centre), basis - centre
-    # gamma is in the constants: runtimes merge factors beside a product into it, in single precision.
+    # gamma is part of the constants: runtimes would fuse a separate factor in, in single precision.
     products = graph.add("MatMul", [rows, graph.constant(2.0 * model.gamma_ * basis.T)])
     squares = graph.add("ReduceSumSquare", [rows, graph.axis(1)], keepdims=1)
     less = graph.add("Sub", [products, graph.add("Mul", [squares, graph.constant(model.gamma_)])])
@@ -96,7 +96,7 @@ def _kernel_values(graph: _Graph, served: Served, rows: str) -> str:
 
 
 class _Graph:
-    """Nodes and constants, each under a name of its own."""
+    """Nodes and constants, each with a unique name."""
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
         self.dtype = dtype
@@ -122,21 +122,19 @@ class _Graph:
 
         self.n_bytes += value.nbytes
         if self.n_bytes > MAX_BYTES:
-            raise DataError(
-                "The model is larger than 2 GB, which an ONNX file cannot hold; take fewer basis rows."
-            )
+            raise DataError("The model exceeds 2 GB, the limit of an ONNX file; use fewer basis rows.")
         name = f"constant_{len(self.constants)}"
         self.constants.append(numpy_helper.from_array(value, name))
         return name
 
     def moved(self, rows: str, factor: Floats, shift: Floats) -> str:
-        """``factor * rows + shift``, without what changes nothing."""
+        """``factor * rows + shift``, omitting steps that change nothing."""
         if (factor != 1.0).any():
             rows = self.add("Mul", [rows, self.constant(factor)])
         return self.add("Add", [rows, self.constant(shift)]) if shift.any() else rows
 
     def scaled_per_query(self, rows: str) -> str:
-        """All rows, which must be those of one query, mapped to [0, 1]; constant features become 0."""
+        """Scale all rows, which must be those of one query, to [0, 1]; constant features become 0."""
         least = self.add("ReduceMin", [rows, self.axis(0)], keepdims=1)
         most = self.add("ReduceMax", [rows, self.axis(0)], keepdims=1)
         span = self.add("Sub", [most, least])
@@ -145,13 +143,13 @@ class _Graph:
         return self.add("Div", [self.add("Sub", [rows, least]), divisor])
 
     def encoded(self, served: Served, targets: tuple[int, ...]) -> bytes:
-        """The file's content."""
+        """Return the content of the file."""
         from onnx import helper
 
         kind, name = helper.np_dtype_to_tensor_dtype(self.dtype), type(served.ranker).__name__
         X = helper.make_tensor_value_info("X", kind, ["rows", served.n_features])
         scores = helper.make_tensor_value_info("scores", kind, ["rows", *targets])
-        one_query = " Give all rows of one query at a time." if served.scaled_per_query else ""
+        one_query = " Pass all rows of one query at a time." if served.scaled_per_query else ""
         says = f"Scores of rows, higher is better.{one_query}"
         graph = helper.make_graph(self.nodes, name, [X], [scores], self.constants, doc_string=says)
         made = helper.make_model(

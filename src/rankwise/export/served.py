@@ -1,4 +1,4 @@
-"""What a fitted ranker, alone or at the end of a pipeline, computes from raw features."""
+"""The function that a fitted ranker, alone or at the end of a pipeline, computes from raw features."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rankwise.errors import ParameterError
 from rankwise.operators.kernel import KernelName
 from rankwise.types import Floats
 
-# What the classes of sklearn.preprocessing do to a feature x: factor and shift of ``factor * x + shift``.
+# Scalers of sklearn.preprocessing, as the factor and shift of ``factor * x + shift`` for a feature x.
 _AFFINE: dict[str, Callable[[Any], tuple[Any, Any]]] = {
     "StandardScaler": lambda step: _divided(step.mean_ if step.with_mean else None, step.scale_),
     "RobustScaler": lambda step: _divided(getattr(step, "center_", None), getattr(step, "scale_", None)),
@@ -23,7 +23,7 @@ _AFFINE: dict[str, Callable[[Any], tuple[Any, Any]]] = {
 
 @dataclass(frozen=True)
 class Served:
-    """``f(factor * x + shift)``, x raw or scaled to [0, 1] inside its query.
+    """``f(factor * x + shift)``, with x raw or scaled to [0, 1] within its query.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Served:
     scaled_per_query : bool
     n_features : int
     feature_names : list of str or None
-        As they are called before any step.
+        The names before any pipeline step.
     """
 
     ranker: Any
@@ -48,21 +48,21 @@ class Served:
 
 
 def as_served(model: Any, feature_names: Sequence[str] | None = None) -> Served:
-    """Take a ranker, or a pipeline of scalers that ends in one, apart; its features may be named anew."""
+    """Decompose a ranker, or a pipeline of scalers ending in one; `feature_names` renames its features."""
     from sklearn.utils.validation import check_is_fitted
 
     *scalers, ranker = [
         step for _, step in getattr(model, "steps", [("", model)]) if step not in (None, "passthrough")
     ]
     if not hasattr(type(ranker), "rank"):
-        raise ParameterError(f"Only rankers of rankwise can be exported; got {type(ranker).__name__}.")
+        raise ParameterError(f"Only rankwise rankers can be exported; got {type(ranker).__name__}.")
     check_is_fitted(ranker)
     n_features = int(ranker.n_features_in_)
     factor, shift = np.ones(n_features), np.zeros(n_features)
     scaled = bool(getattr(ranker, "scaled_per_query_", False))
     for step in scalers:
         if _scales_inside_queries(step):
-            # Whatever factors and shifts were before, it undoes them.
+            # This undoes any previous factors and shifts.
             scaled, factor, shift = True, np.ones(n_features), np.zeros(n_features)
         else:
             by, to = _affine(step)
@@ -84,14 +84,14 @@ def _names(model: Any, given: Sequence[str] | None, n_features: int) -> list[str
         return None
     names = [str(name) for name in known]
     if len(names) != n_features:
-        raise ParameterError(f"feature_names must hold {n_features} names, not {len(names)}.")
+        raise ParameterError(f"feature_names must hold {n_features} names; got {len(names)}.")
     if len(set(names)) != len(names):
         raise ParameterError("feature_names must be distinct.")
     return names
 
 
 def _scales_inside_queries(step: Any) -> bool:
-    """Whether the step is a `QueryMinMaxScaler`, which declares itself: estimators stand below this room."""
+    """Whether the step is a `QueryMinMaxScaler`, which sets a flag: this layer cannot import estimators."""
     kinds = (kind for kind in type(step).__mro__ if vars(kind).get("_scales_inside_queries"))
     return any(_transforms_as(step, kind) for kind in kinds)
 
@@ -102,20 +102,20 @@ def _affine(step: Any) -> tuple[Any, Any]:
     for name, factor_and_shift in _AFFINE.items():
         if _transforms_as(step, getattr(preprocessing, name)) and not getattr(step, "clip", False):
             return factor_and_shift(step)
-    how = " that clips" if getattr(step, "clip", False) else ""
+    how = " with clip=True" if getattr(step, "clip", False) else ""
     raise ParameterError(
-        f"The step {type(step).__name__}{how} cannot be exported; QueryMinMaxScaler, {', '.join(_AFFINE)} "
-        "and subclasses that transform as they do can."
+        f"The step {type(step).__name__}{how} cannot be exported; use QueryMinMaxScaler, "
+        f"{', '.join(_AFFINE)} or a subclass that keeps their transform."
     )
 
 
 def _transforms_as(step: Any, kind: Any) -> bool:
-    """Whether the step is of this class, or of one derived from it that leaves `transform` alone."""
+    """Whether the step is an instance of this class or of a subclass that does not override `transform`."""
     return isinstance(step, kind) and type(step).transform is kind.transform
 
 
 def _divided(centre: Any, scale: Any) -> tuple[Any, Any]:
-    """Factor and shift of ``(x - centre) / scale``, either of which may be left out."""
+    """Return factor and shift of ``(x - centre) / scale``; either may be None."""
     by = 1.0 / np.asarray(1.0 if scale is None else scale)
     return by, -np.asarray(0.0 if centre is None else centre) * by
 

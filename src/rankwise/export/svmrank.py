@@ -1,9 +1,9 @@
-"""SVMrank's linear model files, and what its C means.
+"""SVMrank's linear model files, and the meaning of its C.
 
 SVMrank (``svm_rank_learn -c C``, with its default loss) minimizes ``½‖w‖² + (C/n) Σ hinge`` over all pairs
 with different labels in n queries. Divided by C/n times the number N of those pairs, this is our
 ``R(w) + alpha ‖w‖²`` with ``weighting="pair"`` at ``alpha = n / (2 C N)``. (Paper D's ``C = 1/(λN)`` is for
-one query, and leaves the ½ aside.)
+one query and omits the ½.)
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _HEADER_LINES = 11
 
 
 def alpha_from_c(c: float, y: Floats, queries: Queries) -> float:
-    """The alpha of ``RankSVM(weighting="pair")`` that minimizes what SVMrank minimizes with ``-c c``."""
+    """Return the alpha at which ``RankSVM(weighting="pair")`` is equivalent to SVMrank with ``-c c``."""
     labels = queries.grouped(y)
     query = np.repeat(np.arange(queries.n_queries), queries.sizes)
     order = np.lexsort((labels, query))
@@ -37,7 +37,7 @@ def alpha_from_c(c: float, y: Floats, queries: Queries) -> float:
 
 
 def save_svmrank(coef: Floats, path: str | os.PathLike[str], *, n_rows: int) -> None:
-    """Write weights as SVMrank writes a linear model: one support vector with alpha 1, zeros left out."""
+    """Write weights as an SVMrank linear model: one support vector with alpha 1, zeros omitted."""
     entries = " ".join(f"{index}:{float(coef[index - 1])!r}" for index in (np.flatnonzero(coef) + 1).tolist())
     header = [
         f"{MAGIC} V6.20",
@@ -59,20 +59,20 @@ def save_svmrank(coef: Floats, path: str | os.PathLike[str], *, n_rows: int) -> 
 def load_svmrank(path: str | os.PathLike[str]) -> Floats:
     """Read the weights of a linear SVMrank or SVM-light model: the sum of its support vectors.
 
-    The threshold is left out: it moves all scores alike.
+    The threshold is ignored, since it shifts all scores equally.
     """
     path = Path(path)
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     if not lines or not lines[0].startswith(MAGIC):
-        raise FileFormatError(path, f"is not an SVMrank model: its first line does not say '{MAGIC}'.")
+        raise FileFormatError(path, f"is not an SVMrank model: its first line must start with '{MAGIC}'.")
     if len(lines) < _HEADER_LINES:
-        raise FileFormatError(path, f"is cut short: it has {len(lines)} lines, and the header alone has 11.")
+        raise FileFormatError(path, f"is truncated: it has {len(lines)} lines, but the header alone has 11.")
     if _header_number(path, lines, 2) != 0:
         raise FileFormatError(path, "only linear models (kernel type 0) can be read.", line=2)
     n_vectors = _header_number(path, lines, 10) - 1
     vectors = lines[_HEADER_LINES : _HEADER_LINES + n_vectors]
     if len(vectors) != n_vectors:
-        raise FileFormatError(path, f"is cut short: it has {len(vectors)} of {n_vectors} support vectors.")
+        raise FileFormatError(path, f"is truncated: it has {len(vectors)} of {n_vectors} support vectors.")
     coef = np.zeros(_header_number(path, lines, 8))
     for number, line in enumerate(vectors, start=_HEADER_LINES + 1):
         try:

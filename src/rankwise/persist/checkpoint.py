@@ -1,7 +1,7 @@
-"""Long runs that survive: the state of conjugate gradient on disk.
+"""Checkpoints: the state of long conjugate gradient runs, saved to disk.
 
-A checkpoint is one file per run, written beside and moved into place, so that a process killed at any moment
-leaves the last whole one. An interrupted run resumes from it with bit-identical results.
+Each run has one checkpoint file, written under a temporary name and moved into place, so a process killed at
+any moment leaves the last complete one. An interrupted run resumes from it with bit-identical results.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ class _FirstIteration(Exception):  # noqa: N818 (not an error: it ends the probe
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Calls `shifted_cg`, saving its state on the way and resuming what an earlier run saved.
+    """Call `shifted_cg`, saving its state along the way and resuming from what an earlier run saved.
 
     Attributes
     ----------
     folder : Path
-        Made when there is something to save. A checkpoint of other data or options in it is refused.
+        Created on the first save. If it contains a checkpoint for other data or options, an error is raised.
     seconds : float
-        The least time between two saves.
+        Minimum time between saves.
     name : str
-        The file of this run in the folder, without its ending.
+        Name of this run's file in the folder, without extension.
 
     Notes
     -----
-    A run is recognised by its first iteration, which depends on X, labels, weights, pairs, alphas and
-    held-out rows alike: resuming costs one product to compare it.
+    A run is identified by its first iteration, which depends on X, labels, weights, pairs, alphas and
+    held-out rows; comparing it on resuming costs one product.
     """
 
     folder: Path
@@ -56,7 +56,7 @@ class Checkpoint:
     name: str = NAME
 
     def part(self, name: str) -> Checkpoint:
-        """For a part of the work: another file in the same folder."""
+        """Return a checkpoint for part of the work: another file in the same folder."""
         return replace(self, name=f"{self.name}-{name}")
 
     @property
@@ -64,7 +64,7 @@ class Checkpoint:
         return self.folder / f"{self.name}.npz"
 
     def __call__(self, run: partial[ShiftedCGResult]) -> ShiftedCGResult:
-        """Call `shifted_cg`, given with all of its arguments but `state` and `on_iteration`."""
+        """Call `shifted_cg`, passed with all of its arguments except `state` and `on_iteration`."""
         _, _, alphas = run.args
         plain = {name: value for name, value in run.keywords.items() if name not in ("held_out", "scores")}
         options = f"{list(alphas)} {plain}"
@@ -75,8 +75,8 @@ class Checkpoint:
         state, fingerprint = saved
         if _fingerprint_of(run, options) != fingerprint:
             raise DataError(
-                f"{self.file} is the checkpoint of a run on other data or with other options; "
-                f"remove it, or choose another folder."
+                f"{self.file} is the checkpoint of a run with other data or options; "
+                f"delete it or choose another folder."
             )
         saver.fingerprint = fingerprint
         return run(on_iteration=saver, state=state)
@@ -84,7 +84,7 @@ class Checkpoint:
 
 @dataclass
 class _Saver:
-    """The callback that saves the state when it is time."""
+    """Callback that saves the state at intervals."""
 
     path: Path
     seconds: float
@@ -100,7 +100,7 @@ class _Saver:
             self.saved_at = time.monotonic()
 
     def _save(self, state: ShiftedCGState) -> None:
-        """Write the state; a full disk must not end the training."""
+        """Write the state; a full disk must not stop training."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with replacing_file(self.path) as beside, beside.open("wb") as file:
@@ -114,7 +114,7 @@ class _Saver:
 
 
 def _read(path: Path) -> tuple[ShiftedCGState, str] | None:
-    """The saved state and the fingerprint of its run; None if nothing was saved."""
+    """Return the saved state and the fingerprint of its run, or None if nothing was saved."""
     if not path.exists():
         return None
     try:
@@ -122,7 +122,7 @@ def _read(path: Path) -> tuple[ShiftedCGState, str] | None:
             fields: dict[str, Any] = {name: _plain(file[name]) for name in _NAMES}
             return ShiftedCGState(**fields), str(file["fingerprint"])
     except (KeyError, ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
-        raise FileFormatError(path, f"this is not a checkpoint of rankwise ({error}).") from error
+        raise FileFormatError(path, f"is not a rankwise checkpoint ({error}).") from error
 
 
 def _plain(array: AnyArray) -> Any:

@@ -1,11 +1,11 @@
-"""What an estimator's fitted state consists of: how each attribute is written, and checked when it is read.
+"""The fitted state of an estimator: how each attribute is written, and how it is checked when read.
 
 An estimator declares its state in one line, for example::
 
     _fitted_state: Fields = (array("coef_", "features"), value("n_iter_", int, optional=True))
 
-A shape names its dimensions: equal names must have equal sizes in one file, ``features`` is
-``n_features_in_``, and a name that ends in ``?`` may be absent.
+A shape names its dimensions: equal names must have equal sizes within a file, ``features`` is
+``n_features_in_``, and a dimension whose name ends in ``?`` is optional.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ Plain: TypeAlias = "bool | int | float | str | list[Plain] | dict[str, Plain] | 
 
 
 class RefusedError(Exception):
-    """Why a file's content cannot be the state of its class; the reader adds the file's name."""
+    """The reason a file's content cannot be the state of its class; the reader adds the file name."""
 
 
 @dataclass
 class Content:
-    """The numbers and plain values of one model, as a file holds them."""
+    """The tensors and plain values of one model, as stored in a file."""
 
     tensors: dict[str, AnyArray] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
 
     def take_tensor(self, name: str, kinds: str, shape: str, *, nan: bool = False) -> AnyArray:
-        """Remove a tensor after checking it: what is left at the end was not expected."""
+        """Check a tensor and remove it; anything left at the end was unexpected."""
         if name not in self.tensors:
             raise RefusedError(f"the tensor '{name}' is missing")
         tensor = self.tensors.pop(name)
@@ -43,11 +43,11 @@ class Content:
             raise RefusedError(f"the tensor '{name}' must hold {expected}, not {tensor.dtype}")
         self.match(name, tensor.shape, shape)
         if tensor.dtype.kind == "f" and not (np.isfinite(tensor) | (nan & np.isnan(tensor))).all():
-            raise RefusedError(f"the tensor '{name}' holds a value that is not finite")
+            raise RefusedError(f"the tensor '{name}' holds a non-finite value")
         return tensor
 
     def match(self, name: str, shape: tuple[int, ...], pattern: str) -> None:
-        """Check a shape against named dimensions, and remember the sizes of names seen first."""
+        """Check a shape against named dimensions, and record the sizes of new names."""
         names = pattern.split()
         required = [dimension for dimension in names if not dimension.endswith("?")]
         dimensions = required if len(shape) == len(required) else [d.rstrip("?") for d in names]
@@ -58,7 +58,7 @@ class Content:
         self.sizes |= sizes
 
 
-_KINDS = {"f": "floating-point numbers", "i": "whole numbers", "b": "truth values"}
+_KINDS = {"f": "floating-point numbers", "i": "integers", "b": "booleans"}
 
 
 class Field(Protocol):
@@ -124,7 +124,9 @@ class RowsField:
         if not (
             isinstance(shape, list) and len(shape) == 2 and all(type(n) is int and n >= 0 for n in shape)
         ):
-            raise RefusedError(f"the shape of the sparse matrix '{self.name}' is missing or no pair of sizes")
+            raise RefusedError(
+                f"the shape of the sparse matrix '{self.name}' is missing or not a pair of sizes"
+            )
         content.match(self.name, tuple(shape), self.shape)
         data = content.take_tensor(f"{self.name}.data", "f", f"{self.name}-entries")
         indices = content.take_tensor(f"{self.name}.indices", "i", f"{self.name}-entries")
@@ -139,7 +141,7 @@ class RowsField:
 
 @dataclass(frozen=True)
 class ValueField:
-    """A number, a string, or lists and dictionaries of them, stored as JSON."""
+    """A number, a string, or lists and dictionaries of these, stored as JSON."""
 
     name: str
     kinds: tuple[type, ...]
@@ -164,7 +166,7 @@ class ValueField:
 
 
 def array(name: str, shape: str, kinds: str = "f", *, optional: bool = False, nan: bool = False) -> Field:
-    """An array of floats (``kinds="f"``), ints (``"i"``) or truth values (``"b"``); NaN only if allowed."""
+    """An array of floats (``kinds="f"``), ints (``"i"``) or booleans (``"b"``); `nan` allows NaN."""
     return ArrayField(name, shape, kinds, optional, nan)
 
 
@@ -174,17 +176,17 @@ def rows(name: str, shape: str, *, optional: bool = False) -> Field:
 
 
 def value(name: str, *kinds: type, optional: bool = False) -> Field:
-    """A plain value of one of the given types (``float`` takes whole numbers too)."""
+    """A plain value of one of the given types (``float`` also accepts ints)."""
     return ValueField(name, kinds, optional)
 
 
 def plain(item: Any, what: str) -> Plain:
-    """The JSON form of a parameter or attribute; lists stand for tuples and arrays.
+    """Return the JSON form of a parameter or attribute; tuples and arrays become lists.
 
     Raises
     ------
     DataError
-        If it is something that only code could rebuild, such as a function.
+        If only code could rebuild it, as with a function.
     """
     if isinstance(item, np.generic | np.ndarray):
         item = item.tolist()
@@ -194,7 +196,9 @@ def plain(item: Any, what: str) -> Plain:
         return [plain(entry, what) for entry in item]
     if isinstance(item, dict) and all(isinstance(key, str) for key in item):
         return {key: plain(entry, what) for key, entry in item.items()}
-    description = f"the function {item.__name__}" if hasattr(item, "__name__") else f"a {type(item).__name__}"
+    description = (
+        f"the function {item.__name__}" if hasattr(item, "__name__") else f"of type {type(item).__name__}"
+    )
     raise DataError(
-        f"The model cannot be saved: {what} is {description}, and model files hold only numbers and names."
+        f"The model cannot be saved: {what} is {description}, but model files hold only numbers and names."
     )

@@ -1,8 +1,8 @@
-"""Fitted estimators as files: one safetensors file with JSON metadata.
+"""Fitted estimators as safetensors files with JSON metadata.
 
 The metadata entry ``rankwise`` holds the schema version, the class, its parameters, the feature names and the
-plain attributes; the tensors hold the rest. Reading builds only classes that rankwise itself exports, and
-sets only attributes that the class declares, so a file can be wrong but never do anything.
+plain attributes; the tensors hold the rest. Loading instantiates only classes that rankwise itself exports,
+and sets only attributes that the class declares, so a file may be wrong but can never execute anything.
 """
 
 from __future__ import annotations
@@ -19,22 +19,23 @@ from rankwise.errors import FileFormatError
 from rankwise.files import replacing_file
 from rankwise.persist.fields import Content, Fields, Plain, RefusedError, plain
 
-# Version 2 renamed what the paths and searches of RankSVM measure, and made the alphas of paths ascending.
+# Version 2 renamed what RankSVM paths and searches measure, and put the alphas of paths in ascending order.
 SCHEMA = 2
 _KEY = "rankwise"
 
 
 class Saveable:
-    """Gives an estimator `save`; the class declares what fitting sets (see `rankwise.persist.fields`)."""
+    """Mixin that adds `save`; the class declares its fitted state (see `rankwise.persist.fields`)."""
 
     _fitted_state: Fields
-    # Files of an older schema are refused.
+    # Files with an older schema are rejected.
     _oldest_schema: ClassVar[int] = 1
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to one file, to be read by `rankwise.load_model`.
+        """Save the fitted model to a file, which `rankwise.load_model` reads.
 
-        The file is written beside and moved into place, so an older model survives a failed save.
+        The file is written under a temporary name and moved into place, so a failed save leaves an existing
+        model intact.
         """
         from safetensors.numpy import save
 
@@ -45,7 +46,7 @@ class Saveable:
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
-    """Read a model that its method `save` wrote: numbers and names, nothing that could be executed.
+    """Load a model saved with its `save` method; the file holds numbers and names, never code.
 
     Parameters
     ----------
@@ -54,12 +55,12 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     estimator
-        A fitted estimator of the class that was saved; it predicts the same bits.
+        A fitted estimator of the saved class; its predictions are bit-identical.
 
     Raises
     ------
     FileFormatError
-        If the file is not a model file, is damaged, or names something this version does not know.
+        If the file is not a model file, is damaged, or contains something unknown to this version.
 
     Examples
     --------
@@ -80,7 +81,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
 
 def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The metadata of a model file and the shapes of its tensors, without building the model."""
+    """Return the metadata of a model file and its tensor shapes, without building the model."""
     header, tensors = _read(Path(path))
     shapes = {name: f"{tensor.dtype} {tensor.shape}" for name, tensor in sorted(tensors.items())}
     return {**header, "tensors": shapes}
@@ -117,18 +118,18 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except SafetensorError as error:
-        raise FileFormatError(path, f"is not a model file, or is damaged ({error}).") from None
+        raise FileFormatError(path, f"is not a model file or is damaged ({error}).") from None
     try:
         header = json.loads(metadata[_KEY])
     except (KeyError, ValueError):
-        raise FileFormatError(path, "is a safetensors file, but not one that rankwise wrote.") from None
+        raise FileFormatError(path, "is a safetensors file, but was not written by rankwise.") from None
     if not isinstance(header, dict) or type(header.get("schema")) is not int:
         raise FileFormatError(path, "is not a model file: its header has no schema version.")
     if header["schema"] > SCHEMA:
         raise FileFormatError(
             path,
-            f"has schema {header['schema']}, and this version reads up to {SCHEMA}; "
-            f"it was written by {header.get('written_by')}: upgrade rankwise.",
+            f"has schema {header['schema']}, written by {header.get('written_by')}, "
+            f"but this version reads schemas up to {SCHEMA}; upgrade rankwise.",
         )
     return header, tensors
 
@@ -137,8 +138,8 @@ def _unpack(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]) ->
     kind = _known_class(header.get("class"))
     if header["schema"] < kind._oldest_schema:
         raise RefusedError(
-            f"{header.get('written_by')} wrote it in a form of {kind.__name__} that this version does not "
-            f"read; fit and save the model again"
+            f"it was written by {header.get('written_by')}, in a {kind.__name__} format that this version "
+            f"does not read; refit the model and save it again"
         )
     parameters = _expect(header, "parameters", dict)
     unknown = set(parameters) - set(kind._get_param_names())
@@ -162,18 +163,18 @@ def _unpack(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]) ->
 def _known_class(name: object) -> Any:
     kind = getattr(rankwise, name) if isinstance(name, str) and name in rankwise.__all__ else None
     if not (isinstance(kind, type) and issubclass(kind, Saveable)):
-        raise RefusedError(f"it names the class {name!r}, which this version of rankwise does not have")
+        raise RefusedError(f"its class {name!r} is unknown to this version of rankwise")
     return kind
 
 
 def _expect(header: dict[str, Any], key: str, kind: type) -> Any:
     found = header.get(key)
     if not isinstance(found, kind) or isinstance(found, bool):
-        raise RefusedError(f"the entry '{key}' of its header is missing or malformed")
+        raise RefusedError(f"the header entry '{key}' is missing or malformed")
     return found
 
 
 def _feature_names(names: object, n_features: int) -> np.ndarray[Any, Any]:
     if not isinstance(names, list) or [type(name) for name in names] != [str] * n_features:
-        raise RefusedError(f"its feature names are not {n_features} strings")
+        raise RefusedError(f"the header entry 'feature_names' must be a list of {n_features} strings")
     return np.array(names, dtype=object)

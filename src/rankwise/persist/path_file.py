@@ -1,4 +1,4 @@
-"""A regularization path in a model file."""
+"""Storage of a regularization path in a model file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rankwise.types import Floats, Ints
 
 @dataclass(frozen=True)
 class PathField:
-    """The solutions along a path, as six tensors and a flag; a file may be without them."""
+    """The solutions along a path, stored as tensors and a flag; a file may omit them."""
 
     name: str
     optional: bool = True
@@ -37,7 +37,7 @@ class PathField:
         return "path.levels" in content.tensors
 
     def unpack(self, content: Content) -> PathSolutions:
-        """The kernels look nothing over, so whatever could lead them astray is refused here."""
+        """Reject anything that could lead the kernels out of bounds, since they check nothing themselves."""
         graph = PreferenceGraph(
             better=content.take_tensor("path.better", "i", "path-pairs").astype(np.int64),
             worse=content.take_tensor("path.worse", "i", "path-pairs").astype(np.int64),
@@ -52,9 +52,11 @@ class PathField:
         changes = content.take_tensor("path.changes", "f", "path-changes").astype(np.float64)
         _within("path.pairs", pairs, graph.n_pairs)
         if len(levels) == 0 or (np.diff(levels) > 0).any():
-            raise RefusedError("the tensor 'path.levels' does not fall")
+            raise RefusedError("the tensor 'path.levels' must be non-empty and never increase")
         if offsets[0] != 0 or offsets[-1] != len(changes) or (np.diff(offsets) < 0).any():
-            raise RefusedError("the tensor 'path.offsets' does not lead through the changes in order")
+            raise RefusedError(
+                "the tensor 'path.offsets' must start at 0, never decrease and end at the number of changes"
+            )
         complete = content.values.pop("path.complete", None)
         if not isinstance(complete, bool):
             raise RefusedError("the value 'path.complete' must be bool")
