@@ -1,1 +1,1 @@
-"""Speed against peers: problems judged outside the timed region, both sides in one run, ratios printed."""
+"""Speed against peers: setup and checks untimed, both sides in one run, ratios printed."""

@@ -1,4 +1,4 @@
-"""Speed against peers: ``python -m benchmarks [--quick] [name ...]``; ``--list`` says which there are."""
+"""Speed against peers: ``python -m benchmarks [--quick] [name ...]``; ``--list`` lists the names."""
 
 import argparse
 import ast
@@ -37,7 +37,7 @@ def main() -> int:
     timing.quick = options.quick
     for name in options.names or parts:
         start = time.perf_counter()
-        # Imported only now: sizes are decided when a benchmark is imported.
+        # Imported only now, because importing a benchmark fixes its sizes.
         importlib.import_module(f"benchmarks.bench_{name}").run()
         print(f"({name}: {time.perf_counter() - start:.0f} s in all)", flush=True)
     return 0

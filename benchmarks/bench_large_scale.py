@@ -1,4 +1,4 @@
-"""Large-scale RankRLS on text of RCV1's shape: one pass a product, every alpha and iteration from one run."""
+"""Large-scale RankRLS on text of RCV1's shape: one pass per product, all alphas and iterations in one run."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def surface(X: sparse.csr_matrix, y: np.ndarray) -> None:
 def scipy_runs(
     X: sparse.csr_matrix, right: np.ndarray, held: sparse.csr_array, error: object
 ) -> tuple[list[np.ndarray], int]:
-    """What one would write with scipy: one run an alpha, validated in every iteration."""
+    """The SciPy equivalent: one run per alpha, validated in every iteration."""
     runs = [
         scipy_run(X, right, float(alpha), rtol=1e-5, maxiter=500, each=lambda w: error(held @ w))
         for alpha in ALPHAS
@@ -160,11 +160,11 @@ def difference(u: np.ndarray, v: np.ndarray) -> float:
 
 
 def agreement(X: sparse.csr_matrix, y: np.ndarray) -> None:
-    """The surface's coefficients against scipy's separate runs, stopped alike and converged.
+    """Compare the surface's coefficients with separate SciPy runs, stopped equally early and converged.
 
     In exact arithmetic the iterates are the same. In floating point, conjugate gradient loses orthogonality
-    and any rounding error grows with the iterations, until it is damped at convergence. How much is seen
-    from scipy against scipy, on the same rows in another order.
+    and any rounding error grows with the iterations, until it is damped at convergence. Comparing SciPy with
+    itself, on the same rows in another order, shows by how much.
     """
     header(f"coefficients of the surface against scipy's separate runs, {X.shape[0]:,} rows")
     design, F = MatrixDesign(X, THREADS), QueryDifferences(one_query(len(y)), y)

@@ -42,7 +42,7 @@ def bench_pairwise_error() -> None:
 
 
 def bench_selection() -> None:
-    """A criterion evaluated again and again on the same labels, as model selection does."""
+    """A criterion evaluated repeatedly on the same labels, as in model selection."""
     rng = np.random.default_rng(1)
     sizes = rng.integers(50, 250, 106)
     qid = np.repeat(np.arange(len(sizes)), sizes)

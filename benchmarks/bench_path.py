@@ -1,6 +1,6 @@
 """The regularization path: optimality between breakpoints, its cost in QP solves, large cases, selection.
 
-The real data sets are used if they are there (see benchmarks/path_data.py).
+The real data sets are used if available (see benchmarks/path_data.py).
 """
 
 import multiprocessing
@@ -21,10 +21,10 @@ from rankwise.preferences.queries import one_query
 from rankwise.solvers.svm_path import SVMPath, duality_gap, ranking_svm_path
 from rankwise.threads import resolve_threads
 
-# What the path promises.
+# What the path guarantees.
 MAX_GAP, MAX_VIOLATION, MAX_QP_SOLVES, MAX_SELECTION = 1e-8, 1e-7, 10.0, 0.2
 GRAPHS = {"reduced": reduced_graph, "full": full_graph}
-# General solvers take full graphs up to this many pairs.
+# General solvers can handle full graphs of up to this many pairs.
 MAX_QP_PAIRS = 500 if quick else 2000
 
 
@@ -56,7 +56,7 @@ def general_solver(K: np.ndarray, graph: PreferenceGraph, level: float) -> tuple
 
 @dataclass(frozen=True)
 class Checked:
-    """A path beside its certificate and, where a general solver can take the problem, that solver."""
+    """Compare a path with its certificate and, if a general solver can handle the problem, that solver."""
 
     violation: float
     gap: float
@@ -90,7 +90,7 @@ def check_optimality(name: str, X: np.ndarray, y: np.ndarray, kind: str, kernel:
 
 
 def few_rows(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """As many random rows, and some of them twice, as a general solver can take with the full graph."""
+    """As many random rows, some duplicated, as a general solver can handle with the full graph."""
     order = np.random.default_rng(0).permutation(len(y))
     for n in range(60, 2, -1):
         few = with_duplicates(X[order[:n]], y[order[:n]])
@@ -133,7 +133,7 @@ def on_many_rows(m: int) -> None:
     K = np.ascontiguousarray(kernel_of("rbf")(X))
     graph = reduced_graph(one_query(len(y)), y)
     path, seconds = follow(K, graph, 0.01)
-    # Not getrusage: what its parent used at the fork counts there for a process too.
+    # Not getrusage, which includes what the parent process used at the fork.
     status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 2**20
     print(
@@ -148,9 +148,9 @@ def on_many_rows(m: int) -> None:
 def selection_share(
     name: str, graph: str, train: tuple[np.ndarray, np.ndarray], validation: tuple[np.ndarray, np.ndarray]
 ) -> float:
-    """What a selection over all breakpoints costs beside the path, in processor time; print it.
+    """Print the cost of selecting over all breakpoints relative to the path, in processor time.
 
-    Some of it is the same for a path of one breakpoint: checks, kernel values of the validation rows.
+    Part of it is independent of the number of breakpoints: checks, kernel values of the validation rows.
     """
     model = RankSVMPath(graph=graph, weighting="pair").fit(*train)
     one = RankSVMPath(graph=graph, weighting="pair", alpha_min=1e9).fit(*train)
@@ -192,7 +192,7 @@ def selection(folder: Path | None) -> None:
 def run() -> None:
     header("regularization path")
     folder = real_data()
-    # In a process of its own, whose memory no other benchmark has used before.
+    # In a separate process, whose memory no other benchmark has used.
     alone = multiprocessing.get_context("spawn").Process(target=on_many_rows, args=(sized(2000),))
     sys.stdout.flush()
     alone.start()

@@ -1,7 +1,7 @@
 """Whether Jacobi preconditioning pays: iterations to tolerance, and the error that early stopping reaches.
 
-The preconditioner is the diagonal of ``XᵀLX + αI``. Runs are SciPy's on the products of rankwise, each to the
-same relative residual, not preconditioned. Real data are used if they are there.
+The preconditioner is the diagonal of ``XᵀLX + αI``. Runs use SciPy on rankwise's products, each to the
+same unpreconditioned relative residual. Real data are used if available.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def normal_diagonal(X: Matrix, F: QueryDifferences) -> Floats:
 
 
 def until_best(values: Floats) -> Floats:
-    """Up to the best value before PATIENCE iterations without a better one."""
+    """Values up to the best one, before PATIENCE iterations without improvement."""
     best = 0
     for t in range(len(values)):
         if t - best > PATIENCE:

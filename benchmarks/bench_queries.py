@@ -1,4 +1,4 @@
-"""Grouping rows by query, and scaling them per query, against what one would write with NumPy and pandas."""
+"""Grouping rows by query, and scaling them per query, against the NumPy and pandas equivalents."""
 
 import numpy as np
 import pandas as pd

@@ -1,6 +1,6 @@
 """RankSVM on many kinds of data: products with X, and the share of time in the program over the planes.
 
-The solvers have a few constants. They are judged on all of these, so that none is tuned to one kind.
+The solvers have a few constants, which are evaluated on all of these so that none is tuned to one kind.
 """
 
 import time

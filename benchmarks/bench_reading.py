@@ -1,4 +1,4 @@
-"""Reading LETOR text: load_letor against scikit-learn's load_svmlight_file, and how much memory it takes."""
+"""Reading LETOR text: load_letor against scikit-learn's load_svmlight_file, and its memory use."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ from rankwise import convert_letor, load_letor, open_store
 
 N_THREADS = 2
 
-# Run in a process of its own: the peak above what the interpreter and the imports take, and what came back.
+# Run in a separate process: the peak above the interpreter and imports, and what was returned.
 MEASURE_MEMORY = """
 import re, sys
 from pathlib import Path

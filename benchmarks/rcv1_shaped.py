@@ -1,4 +1,4 @@
-"""Generated text of RCV1's shape: 47,152 words, about 75 in a row, Zipf columns, cosine-normalised tf-idf.
+"""Generated text of RCV1's shape: 47,152 words, about 75 per row, Zipf columns, cosine-normalised tf-idf.
 
 Documents mix two of 40 topics; each topic reweights the Zipf distribution of words. The order is planted:
 half of the topics pull a document's utility up, half pull it down, in proportion to the mixture, and noise is
@@ -23,7 +23,7 @@ BLOCK = 1 << 13
 
 @dataclass(frozen=True)
 class Text:
-    """Rows of text with what is planted in them."""
+    """Rows of text, and the order planted in them."""
 
     X: sparse.csr_array
     label: NDArray[np.float64]
@@ -39,9 +39,9 @@ def generate(
     seed: int = 0,
     first_block: int = 0,
 ) -> Text:
-    """`n_rows` rows in memory, at about 20 µs a row and core.
+    """`n_rows` rows in memory, at about 20 µs per row and core.
 
-    A text of the same seed has the same topics; another `first_block` gives other documents about them.
+    Texts with the same seed share their topics; another `first_block` gives other documents about them.
     """
     blocks = list(
         generate_blocks(

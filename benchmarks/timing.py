@@ -1,4 +1,4 @@
-"""Times of alternatives, measured in turns so that a noisy machine disturbs all of them alike."""
+"""Times of alternatives, measured in turns so that noise affects all of them equally."""
 
 import os
 import platform
@@ -19,7 +19,7 @@ def sized(n: int) -> int:
 
 
 def real_data() -> Path | None:
-    """The folder of real data sets, which a user's clone does not have; says so if it is not there."""
+    """The folder of real data sets, absent from a user's clone; prints a note if it is missing."""
     default = Path(__file__).parent.parent.parent / "shared" / "data"
     folder = Path(os.environ.get("RANKWISE_SHARED", default))
     if folder.is_dir():
@@ -33,7 +33,7 @@ def best_times(
     repeats: int = 5,
     clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, float]:
-    """Best time in seconds of each alternative, over alternating runs; wall time unless said otherwise."""
+    """Best time in seconds of each alternative, over alternating runs; wall time by default."""
     best = dict.fromkeys(alternatives, float("inf"))
     for _ in range(repeats):
         for name, call in alternatives.items():

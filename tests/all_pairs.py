@@ -1,10 +1,10 @@
-"""Explicit O(m²) pair code: the oracle that everything fast is held against. Never shipped."""
+"""Explicit O(m²) pair code: the reference for all fast code. Never shipped."""
 
 import numpy as np
 
 
 def pair_laplacian(y, qid, *, ties="keep", weighting="example", weight=None):
-    """The m × m Laplacian of all pairs inside queries, built pair by pair."""
+    """The m × m Laplacian of all pairs within queries, built pair by pair."""
     m = len(y)
     s = np.ones(m) if weight is None else np.asarray(weight, dtype=float)
     L = np.zeros((m, m))

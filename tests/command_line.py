@@ -35,7 +35,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def done(folder, monkeypatch, capsys):
-    """Runs a command that must succeed, and returns what it prints."""
+    """Runs a command that must succeed, and returns its output."""
 
     def run(*arguments):
         monkeypatch.chdir(folder)
@@ -50,7 +50,7 @@ def done(folder, monkeypatch, capsys):
 
 @pytest.fixture
 def refused(folder, monkeypatch, capsys):
-    """Runs a command that must fail, and returns the one sentence it says."""
+    """Runs a command that must fail, and returns its one-sentence message."""
 
     def run(*arguments, code):
         monkeypatch.chdir(folder)

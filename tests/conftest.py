@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def shared_data():
-    """The folder of real data sets, which a user's clone does not have."""
+    """The folder of real data sets, which is absent from a user's clone."""
     default = Path(__file__).parent.parent.parent / "shared" / "data"
     folder = Path(os.environ.get("RANKWISE_SHARED", default))
     if not folder.is_dir():

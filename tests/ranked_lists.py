@@ -1,4 +1,4 @@
-"""Measures of ranked lists by their definitions, one list at a time: oracles that are never shipped."""
+"""Measures of ranked lists by definition, one list at a time: reference code, never shipped."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""The rules of the house: which way imports point, and how light `import rankwise` is."""
+"""Architecture rules: the direction of imports, and how light `import rankwise` is."""
 
 import ast
 import re
@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "rankwise"
 
-# Data flows down this list; a room may import only from rooms above it, or from itself.
+# Data flows down this list; a package may import only from those above it, or from itself.
 ROOMS = [
     {"errors", "types"},
     {"config"},

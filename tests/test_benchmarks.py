@@ -1,4 +1,4 @@
-"""The benchmarks are found, say what they measure, and can be imported; running them is `make bench`."""
+"""Benchmarks are found, described and importable; `make bench` runs them."""
 
 import importlib
 import subprocess

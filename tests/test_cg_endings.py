@@ -1,4 +1,4 @@
-"""Conjugate gradient that ends before its time: what is kept, and what is said."""
+"""Conjugate gradient that ends early: what is kept, and what is reported."""
 
 import warnings
 
@@ -25,7 +25,7 @@ def test_nothing_that_regularizes_warns():
 
 
 def failing_in_call(number, failure, once=False):
-    """The product of `NativeRows`, until its call of this number."""
+    """The product of `NativeRows`, until the n-th call."""
     product, calls = NativeRows.query_normal_product, []
 
     def product_or_failure(self, *arguments):

@@ -1,4 +1,4 @@
-"""A run that is killed and taken up again ends with the bits of one that never was."""
+"""A run that is killed and resumed is bit-identical to an uninterrupted one."""
 
 import os
 import signal

@@ -1,7 +1,7 @@
 """The command line: what it prints, writes and exits with.
 
-Most tests call `main` in this process, which returns the exit code; those of another process are few because
-each of them imports scikit-learn anew (test_pages.py runs the main commands that way too).
+Most tests call `main` in this process, which returns the exit code; few use a separate process, because each
+of those imports scikit-learn again (test_pages.py runs the main commands that way too).
 """
 
 import io

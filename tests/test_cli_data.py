@@ -1,4 +1,4 @@
-"""What commands read: tables, stores, and text with sizes of queries beside it."""
+"""What commands read: tables, stores, and text with a separate file of query sizes."""
 
 import csv
 import gzip

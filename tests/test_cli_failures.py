@@ -195,7 +195,7 @@ def test_an_interrupt_is_quiet_and_exits_130(folder, tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    with pipe.open("w"):  # opens once the command reads it, and is now waiting for scores
+    with pipe.open("w"):  # opens once the command reads it; the command now waits for scores
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, b"", b"")
@@ -219,7 +219,7 @@ with screen.progress("Long work") as advance:
     subprocess.run([sys.executable, "-c", script], stderr=writer, check=True, env=environment)
     os.close(writer)
     shown = b""
-    with suppress(OSError):  # how Linux says that the terminal is gone
+    with suppress(OSError):  # how Linux reports that the terminal is gone
         while block := os.read(reader, 4096):
             shown += block
     os.close(reader)

@@ -1,4 +1,4 @@
-"""A model that was trained on features scaled inside their queries meets only such features."""
+"""A model trained on features scaled within queries is applied only to such features."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Settings of the process and of a block of code, and who sees them."""
+"""Settings for the process and for a block of code, and where they apply."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError
@@ -134,7 +134,7 @@ ALPHAS = [0.1, 1.0]
     ids=str,
 )
 def test_rankers_use_the_threads_of_the_block_and_ask_nobody_else(ranker, monkeypatch):
-    # Whoever does not see the block, in whatever thread, asks the environment and is refused.
+    # Code that does not see the block, in any thread, reads the environment variable and fails.
     monkeypatch.setenv("RANKWISE_NUM_THREADS", "none")
     monkeypatch.setattr("rankwise.solvers.leave_query_out.THREADED_UNKNOWNS", 1)
     rng = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""The rankers that choose alpha do so from explicit pairs too, as refitting would."""
+"""Rankers choose alpha from explicit pairs too, with the same result as refitting."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ ALPHAS = [1e-3, 1e-1, 10.0]
 
 
 def stated(n_groups=8, seed=0):
-    """48 rows or so, and preferences between rows of the same group, each with a weight."""
+    """About 48 rows, and weighted preferences between rows of the same group."""
     rng = np.random.default_rng(seed)
     group = np.repeat(np.arange(n_groups), 48 // n_groups)
     X = rng.normal(size=(len(group), 5))
@@ -63,7 +63,7 @@ def test_validation_pairs_may_bring_their_weights_along():
     assert (equal.scores_ != apart.scores_).any()
 
 
-@pytest.mark.parametrize("n_groups", [8, 1])  # pairs of several groups, and pairs that all hang together
+@pytest.mark.parametrize("n_groups", [8, 1])  # pairs in several groups, and pairs that are all connected
 @pytest.mark.parametrize("choice, single, tolerance", learners(4), ids=str)
 def test_folds_are_of_pairs_that_share_no_row(choice, single, tolerance, n_groups):
     X, pairs, weight, group = stated(n_groups)

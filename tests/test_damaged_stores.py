@@ -1,6 +1,6 @@
-"""A store in which bytes changed is an error or other numbers, never a crash.
+"""A store with changed bytes gives an error or other numbers, never a crash.
 
-Everything happens in another process, which a kernel that follows a wrong index would take down.
+Everything runs in another process, since a kernel that follows a wrong index would crash it.
 """
 
 import json
@@ -57,7 +57,7 @@ print(json.dumps({path.stem: refusals(path) for path in store.glob("*.npy")}))
 
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory):
-    """A dense and a sparse store of queries whose rows are not together, and a model for their rows."""
+    """A dense and a sparse store of queries with non-contiguous rows, and a model for these rows."""
     folder = tmp_path_factory.mktemp("damaged")
     data = make_search_data(8, random_state=0)
     data = data.select(np.random.default_rng(0).permutation(data.n_rows))

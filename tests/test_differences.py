@@ -1,4 +1,4 @@
-"""F is a square root of the Laplacian of the pairs that matter."""
+"""F is a square root of the Laplacian of the pairs to compare."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The examples in docstrings run and print what they say; public names are documented in numpydoc's form."""
+"""Docstring examples run and print what they show; public names are documented in numpydoc style."""
 
 import doctest
 import inspect
@@ -29,7 +29,7 @@ def test_examples_in_docstrings_hold(path, tmp_path, monkeypatch):
 
 
 def sections(name):
-    """The text below each heading of a docstring; what stands before the first is under ""."""
+    """The text below each heading of a docstring; text before the first heading is under ""."""
     text = inspect.getdoc(PUBLIC[name])
     head, *rest = re.split(r"^(\w+)\n-+\n", text, flags=re.MULTILINE)
     return {"": head} | dict(zip(rest[::2], rest[1::2], strict=True))

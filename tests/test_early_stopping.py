@@ -1,4 +1,4 @@
-"""Early stopping: which iterate is kept, who judges it, and what cannot judge."""
+"""Early stopping: which iterate is kept, how it is chosen, and what is rejected."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Tables of measures: what is counted, what is left out, how differences are tested, what is refused."""
+"""Tables of measures: what is counted, omitted and rejected, and how differences are tested."""
 
 import itertools
 import json

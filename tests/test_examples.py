@@ -1,4 +1,4 @@
-"""Every example runs, and shows what it says it shows."""
+"""Every example runs and shows what it claims."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Models in the forms of search engines and model servers."""
+"""Models in the formats of search engines and model servers."""
 
 import json
 import re
@@ -94,7 +94,7 @@ def test_onnx_takes_several_targets_and_sparse_basis_rows(rows, tmp_path):
 
 def test_onnx_scales_the_rows_of_a_query_as_the_model_was_trained(rows, tmp_path):
     X, y, qid = rows
-    X[:10, 1] = 3.0  # constant in a query
+    X[:10, 1] = 3.0  # constant within a query
     scaled = rankwise.scale_per_query(X, qid)
     model = RankRLS().fit(scaled, y, qid)
     model.scaled_per_query_ = True

@@ -1,4 +1,4 @@
-"""Files and folders are replaced whole or not at all."""
+"""Files and folders are replaced completely or not at all."""
 
 import errno
 import stat

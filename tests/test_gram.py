@@ -1,4 +1,4 @@
-"""X'LX and the triangle of FX come out the same however the rows are cut into blocks."""
+"""X'LX and the triangular factor of FX do not depend on how rows are split into blocks."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ M, N = 400, 5
 @pytest.fixture
 def rows():
     rng = np.random.default_rng(0)
-    # One query fits in no block of 64 rows, and neither do some of its levels; others are small.
+    # One query, like some of its levels, is larger than a block of 64 rows; the others are small.
     qid = np.concatenate([np.zeros(250, int), rng.integers(1, 8, M - 250)])
     order = rng.permutation(M)
     X = rng.normal(size=(M, N)) + 100.0

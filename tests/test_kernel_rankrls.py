@@ -1,4 +1,4 @@
-"""Kernel RankRLS: all rows, basis vectors, precomputed kernels and what is refused."""
+"""Kernel RankRLS: all rows, basis vectors, precomputed kernels and invalid input."""
 
 import numpy as np
 import pytest
@@ -98,7 +98,7 @@ def test_every_row_is_the_nearest_to_itself_however_far_rows_are_apart():
 
 def test_equal_rows_have_equal_scores_wherever_they_stand():
     X, y, qid = ranking()
-    # Products of these are exact, so that sums of kernel values are all that rounds.
+    # Products of these are exact, so only sums of kernel values are rounded.
     whole = np.round(X)
     model = KernelRankRLS(kernel="linear").fit(whole, y, qid)
     for m in range(2, 40):

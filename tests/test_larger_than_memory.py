@@ -1,4 +1,4 @@
-"""Training on a store gives the bits of training in memory, and needs no memory for the store."""
+"""Training on a store is bit-identical to training in memory, and needs no memory for the store."""
 
 import subprocess
 import sys
@@ -40,7 +40,7 @@ def test_a_store_gives_the_bits_of_memory(tmp_path, rows, kind, dtype, options):
     options = {"solver": "cg", "random_state": 0, **options}
     on_disk = RankRLS(**options).fit(data.X, data.y, data.qid)
     in_memory = RankRLS(**options).fit(X, y, qid)
-    if "early_stopping" in options:  # sums in another order: rows that weigh nothing, rather than no rows
+    if "early_stopping" in options:  # sums in another order: rows with zero weight rather than no rows
         np.testing.assert_allclose(on_disk.coef_, in_memory.coef_, rtol=1e-9)
     else:
         assert on_disk.coef_.tobytes() == in_memory.coef_.tobytes()

@@ -1,4 +1,4 @@
-"""Exact leave-query-out and leave-pair-out are what refitting gives."""
+"""Exact leave-query-out and leave-pair-out equal refitting."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def family_of(kind, X, y, qid, ties=Ties.KEEP, weighting=Weighting.EXAMPLE, weig
 
 
 def held_out_scores(family, queries, folds, alphas):
-    """Scores of all rows by the models without their fold; NaN for rows of no fold."""
+    """Scores of all rows by models fitted without their fold; NaN for rows in no fold."""
     rows = [np.flatnonzero(np.isin(queries.query_of_row(), fold)) for fold in folds]
     parts = [Fold(family.space.X, index, fold, None) for index, fold in zip(rows, folds, strict=True)]
     scores = np.full((queries.n_rows, len(alphas)), np.nan)
@@ -45,7 +45,7 @@ def centred_by_query(scores, qid):
 @pytest.mark.parametrize("kind", ["primal", "dual"])
 @pytest.mark.parametrize("ties", Ties)
 @pytest.mark.parametrize("weighting", Weighting)
-@pytest.mark.parametrize("n", [3, 12, 60])  # fewer features than rows in a query, more, more than rows at all
+@pytest.mark.parametrize("n", [3, 12, 60])  # fewer features than rows in a query, more, more than all rows
 def test_leave_query_out_equals_refitting(kind, ties, weighting, n):
     X, y, qid = ranking(n=n)
     weight = np.random.default_rng(1).uniform(1.0, 2.0, 40)
@@ -171,6 +171,6 @@ def test_an_alpha_too_small_to_leave_anything_out_is_named(model, monkeypatch):
     def singular(*_):
         raise np.linalg.LinAlgError("Singular matrix")
 
-    monkeypatch.setattr(np.linalg, "solve", singular)  # as it is or not, by rounding
+    monkeypatch.setattr(np.linalg, "solve", singular)  # as it may or may not be, depending on rounding
     with pytest.raises(ParameterError, match="'alphas' parameter contains 1e-30, which is too small"):
         model.fit(*ranking(n=60))

@@ -1,4 +1,4 @@
-"""In which words bad LETOR/SVMlight text is refused."""
+"""Error messages for invalid LETOR/SVMlight text."""
 
 import bz2
 import gzip

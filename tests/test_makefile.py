@@ -1,4 +1,4 @@
-"""What a fresh machine may lack is said in one sentence, before anything is installed."""
+"""Missing prerequisites are reported in one sentence, before anything is installed."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 
 @pytest.fixture
 def bare_machine(tmp_path):
-    """A copy of the project's front door, and a PATH with next to nothing on it."""
+    """A copy of the project's top-level files, and a nearly empty PATH."""
     if shutil.which("make") is None:
         pytest.skip("there is no make here")
     for name in ("Makefile", "pyproject.toml", "CMakeLists.txt"):

@@ -1,4 +1,4 @@
-"""Laws that every measure obeys, whatever the data."""
+"""Properties of every measure, whatever the data."""
 
 import numpy as np
 import pytest
@@ -105,7 +105,7 @@ def test_single_row_queries_change_no_pairwise_measure(data):
 def test_many_vectors_are_measured_as_each_of_them_is(name, data, seed, empty):
     y, scores, qid = data
     rng = np.random.default_rng(seed)
-    # Vectors that differ by a few rows from the one before, with ties, and one in another order altogether.
+    # Vectors that differ from the previous one in a few rows, with ties, and one in a different order.
     steps = rng.integers(-2, 3, size=(12, len(y))) * (rng.random((12, len(y))) < 0.2)
     table = scores + np.cumsum(steps, axis=0)
     table[5] = -table[4]

@@ -1,4 +1,4 @@
-"""Each preset gives the numbers of the tool it is named after, on ties, empty queries and short lists."""
+"""Each preset matches the tool it is named after on ties, empty queries and short lists."""
 
 import warnings
 
@@ -10,7 +10,7 @@ from rankwise.metrics import get_measure
 
 @pytest.fixture(scope="module")
 def judged():
-    """Queries of 1 to 30 rows in a row, graded labels with empty queries, scores with many ties."""
+    """Consecutive queries of 1 to 30 rows, graded labels with empty queries, scores with many ties."""
     rng = np.random.default_rng(11)
     sizes = np.concatenate([[1, 1, 2, 3, 4], rng.integers(2, 30, 40)])
     qid = np.repeat(np.arange(len(sizes)), sizes)
@@ -57,7 +57,7 @@ def test_sklearn_equals_ndcg_score(judged, k):
     values = get_measure("ndcg" if k is None else f"ndcg@{k}", preset="sklearn").per_query(
         judged["y"], judged["scores"], judged["qid"]
     )
-    for q in np.flatnonzero(judged["sizes"] > 1):  # ndcg_score refuses single rows
+    for q in np.flatnonzero(judged["sizes"] > 1):  # ndcg_score rejects single rows
         expected = ndcg_score([by_query(judged, "y", q)], [by_query(judged, "scores", q)], k=k)
         assert values[q] == pytest.approx(expected, rel=1e-12)
 
@@ -82,7 +82,7 @@ def test_lightgbm_equals_its_evaluation(judged, kind, k):
     data = lightgbm.Dataset(
         X, judged["y"], group=judged["sizes"], init_score=judged["scores"], params={"verbosity": -1}
     )
-    # A model of no trees scores the rows by init_score.
+    # A model without trees scores rows by init_score.
     booster = lightgbm.Booster(options, data)
     ((_, name, expected, _),) = booster.eval_train()
     assert name == f"{kind}@{k}"

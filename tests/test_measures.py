@@ -1,4 +1,4 @@
-"""Measures equal their definitions, ties and all."""
+"""Measures equal their definitions, including ties."""
 
 import itertools
 import math
@@ -32,7 +32,7 @@ def tied_rows(seed, m, n_labels=4, n_scores=None):
     return y, scores
 
 
-# Lengths on both sides of where the kernels change method: direct counting, comparison sort, radix sort.
+# Lengths on both sides of where the kernels switch between direct counting, comparison sort and radix sort.
 SHAPES = [
     (1, 2, None),
     (2, 2, 3),

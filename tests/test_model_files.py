@@ -1,4 +1,4 @@
-"""Models survive a file bit for bit, and a file that is not one is refused in a sentence."""
+"""Models round-trip through files bit for bit; other files are rejected with one sentence."""
 
 import json
 from contextlib import suppress
@@ -171,7 +171,7 @@ def test_a_flipped_byte_never_crashes_the_reader(model, tmp_path):
         broken = whole.copy()
         broken[position] ^= 0x5A
         path.write_bytes(broken)
-        # Most flips are refused; one inside a number goes unseen, as it must without a checksum.
+        # Most flips are rejected; one inside a number goes undetected, as there is no checksum.
         with suppress(FileFormatError):
             rankwise.load_model(path)
 

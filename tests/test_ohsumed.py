@@ -1,4 +1,4 @@
-"""Paper A's numbers on OHSUMED come out as printed (only where the data set is at hand)."""
+"""Paper A's numbers on OHSUMED are reproduced (if the data set is available)."""
 
 import numpy as np
 from benchmarks.reproduce import ohsumed

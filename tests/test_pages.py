@@ -1,4 +1,4 @@
-"""What README and docs show runs: every block of Python, every command, page by page from the top."""
+"""Everything shown in README and docs runs: each Python block and command, page by page from the top."""
 
 import re
 import shlex
@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))]
 
-# What a page leaves to the reader: the data it speaks of, and imports of code it shows in passing.
+# What a page leaves to the reader: the data it mentions, and imports for code it shows in passing.
 MEASURED = """
 import rankwise
 data = rankwise.make_search_data(30, random_state=2)

@@ -1,4 +1,4 @@
-"""Where a path ends, and what is refused before it starts."""
+"""Where a path ends, and what is rejected before it starts."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def test_a_path_ends_where_no_event_is_left(graph):
     X, y, qid = toy()
     model = RankSVMPath(kernel="linear", graph=graph, weighting="pair", alpha_min=1e-30).fit(X, y, qid)
     assert model.alphas_[0] > 1e-6
-    # From there on the scores are those of the least loss without any regularization: a linear program.
+    # Beyond this point, the scores minimize the loss without regularization: a linear program.
     pairs = model._path.graph
     loss = np.maximum(0.0, 1.0 - pairs.differences(model.predict(X, alpha=1e-25))).sum()
     m, n = pairs.n_pairs, X.shape[1]

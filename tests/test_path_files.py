@@ -1,4 +1,4 @@
-"""A model file keeps the whole path, and is refused when it is damaged."""
+"""A model file keeps the whole path, and is rejected if it is damaged."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The kernels of RankSVMPath: named, given as functions or matrices, and refused if they are none."""
+"""The kernels of RankSVMPath: named, functions or matrices; invalid ones are rejected."""
 
 import warnings
 
@@ -52,7 +52,7 @@ def test_a_kernel_in_single_precision_is_one(graph):
     y = np.round(X[:, 0] + 0.5 * rng.normal(size=200))
     rounded = (X @ X.T).astype(np.float32)
     assert np.linalg.eigvalsh(rounded.astype(np.float64))[0] < -1e-6
-    # One unit in the last place is what products in another order may differ by.
+    # Products in another order may differ by one unit in the last place.
     skewed = np.where(rng.random((200, 200)) < 0.5, np.nextafter(rounded, np.float32(0)), rounded)
     model = RankSVMPath(kernel="precomputed", graph=graph).fit(skewed, y)
     assert model.violation_.max() < 1e-10

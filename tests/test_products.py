@@ -1,4 +1,4 @@
-"""The compiled products equal those of explicit pairs, by every road, in the same bits for any threads."""
+"""Compiled products equal those of explicit pairs for every strategy, bit-identical for any thread count."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ ROADS = [normal.by_query, normal.by_row, normal.in_two_passes]
 
 
 def stored(dense, kind):
-    """The matrix `dense` stored in one of the forms that the kernels read."""
+    """The matrix `dense`, stored in one of the formats that the kernels read."""
     values = dense.astype(np.float32 if "float32" in kind else np.float64)
     if "csr" not in kind:
         return values

@@ -1,4 +1,4 @@
-"""Laws of the partition of rows into queries."""
+"""Properties of the partition of rows into queries."""
 
 import datetime
 import tracemalloc
@@ -29,7 +29,7 @@ LABELS = st.one_of(
 
 
 def check_partition(queries, values):
-    """`queries` is what a dictionary would have made of the values."""
+    """Check `queries` against a partition made with a dictionary."""
     members = {}
     for row, value in enumerate(values):
         members.setdefault(value, []).append(row)

@@ -1,4 +1,4 @@
-"""RankRLS by conjugate gradient: the model of the closed form, one surface for every alpha, few passes."""
+"""RankRLS by conjugate gradient: the closed-form model, one surface for every alpha, few passes."""
 
 import numpy as np
 import pytest

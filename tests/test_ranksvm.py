@@ -1,4 +1,4 @@
-"""RankSVM minimizes the hinge over explicit pairs, and its gap is a proof."""
+"""RankSVM minimizes the hinge loss over explicit pairs, and its gap proves it."""
 
 import numpy as np
 import pytest

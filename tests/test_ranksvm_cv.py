@@ -100,7 +100,7 @@ def test_what_cannot_be_folded_is_named():
 
 
 class Interrupting:
-    """Products with X, or its transpose, that the keyboard interrupts once, in the n-th call."""
+    """Products with X or its transpose, with one keyboard interrupt in the n-th call."""
 
     def __init__(self, monkeypatch, call, product="adjoint"):
         self.calls = 0
@@ -116,7 +116,7 @@ class Interrupting:
 
 
 def calls_until(n_alphas, monkeypatch, **options):
-    """How many products are through after so many alphas (of all folds)."""
+    """The number of products done after this many alphas (over all folds)."""
     with monkeypatch.context() as patch:
         count, at = Interrupting(patch, -1), []
         RankSVMCV(ALPHAS, **options).fit(*ranking(), on_progress=lambda step: at.append(count.calls))

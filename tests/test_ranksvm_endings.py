@@ -1,4 +1,4 @@
-"""However RankSVM ends, at a limit, where doubles tell no more, or interrupted, its model is certified."""
+"""However RankSVM ends (limit, double precision exhausted, interrupt), its model is certified."""
 
 import sys
 
@@ -52,7 +52,7 @@ def test_an_interrupt_returns_the_best_so_far_with_its_gap(loss, monkeypatch):
 
 
 class InterruptedAtLine:
-    """Ctrl-C before the n-th line that the solvers run; None only counts the lines."""
+    """Raise Ctrl-C before the n-th line that the solvers run; None only counts lines."""
 
     FILES = tuple(module.__file__ for module in (bundle, newton, planes, subspace))
 

@@ -102,7 +102,7 @@ def test_threads_that_share_a_long_path_count_the_same_pairs(n_queries):
     one, two = (path_scores.PathScores(model._path, K_columns, n_threads=n) for n in (1, 2))
     assert len(one) * len(rows) > 2 << 18  # several chunks
     np.testing.assert_array_equal(prepared.along(one), prepared.along(two))
-    # From another start, rounding may order another way a few of six million pairs.
+    # From another start, rounding may reorder a few of six million pairs.
     expected = np.concatenate([prepared.many(table) for table in one.tables()])
     np.testing.assert_allclose(prepared.along(one), expected, rtol=0, atol=1e-6)
 
@@ -164,7 +164,7 @@ def test_alpha_outside_the_path_is_named_with_its_range():
 
 def test_equal_rows_are_tied_at_any_alpha():
     X, y, qid = toy()
-    whole = np.round(X)  # products of these are exact, so that sums of kernel values are all that rounds
+    whole = np.round(X)  # products of these are exact, so only sums of kernel values are rounded
     model = RankSVMPath(kernel="linear").fit(whole, y, qid)
     for m in range(2, 40):
         assert len(set(model.predict(np.tile(whole[0], (m, 1)), alpha=float(model.alphas_[0])))) == 1

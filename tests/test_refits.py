@@ -1,4 +1,4 @@
-"""A fit starts afresh: nothing of an earlier one outlives it, and one that fails leaves no model."""
+"""A fit starts from scratch: nothing of an earlier fit remains, and a failed fit leaves no model."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def test_a_fit_that_failed_leaves_a_ranker_that_is_not_fitted(kind):
         for rows in (X, wider):
             with pytest.raises(NotFittedError):
                 ranker.predict(rows)
-        ranker.fit(X, y)  # which the second failure does away with
+        ranker.fit(X, y)  # which the second failure removes
 
 
 def test_a_second_fit_does_not_keep_what_select_measured_on_the_first(tmp_path):

@@ -1,4 +1,4 @@
-"""A mistake in Python gets one sentence of rankwise's own: what was wrong, where, and what was expected."""
+"""A mistake raises rankwise's own one-sentence error: what was wrong, where, and what was expected."""
 
 import numpy as np
 import pandas

@@ -165,11 +165,11 @@ def test_a_log_without_clicks_gives_no_pairs():
 
 
 def test_inverse_propensities_undo_the_position_bias():
-    """Weight i above j is, per session, how often i is clicked once looked at, wherever both were shown."""
+    """The weight of i above j is, per session, how often i is clicked if examined, where both were shown."""
     y = np.array([3.0, 2.0, 0.0])
     data = RankingData.from_arrays(np.eye(3), y, [1, 1, 1])
     n = 60000
-    # The engine likes the worst row best, and nearly always shows it first.
+    # The engine prefers the worst row, and nearly always shows it first.
     log = make_click_log(data, -y, n_sessions=n, exploration=0.5, click_noise=0.05, random_state=0)
     pairs, weight = pairs_from_clicks(log)
     expected = 0.05 + 0.95 * (2**y - 1) / 7
@@ -181,7 +181,7 @@ def test_inverse_propensities_undo_the_position_bias():
 
 
 def raw(log):
-    """What a real log holds: everything but the propensities."""
+    """What a real log contains: everything but the propensities."""
     return log.session, log.row, log.position, log.clicked
 
 

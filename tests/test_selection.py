@@ -1,4 +1,4 @@
-"""The CV estimators choose by leaving out queries, pairs or folds, or by an eval_set."""
+"""The CV estimators choose by leaving out queries, pairs or folds, or with an eval_set."""
 
 import numpy as np
 import pytest

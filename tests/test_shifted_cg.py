@@ -1,4 +1,4 @@
-"""Multi-shift conjugate gradient: every system solved, judged and stopped as if it had been run alone."""
+"""Multi-shift conjugate gradient: every system is solved, evaluated and stopped as if run alone."""
 
 import dataclasses
 

@@ -141,7 +141,7 @@ def test_scoring_without_qid_what_was_fitted_with_qid_raises(data):
         model.score(X, y)
     with pytest.raises(DataError, match="enable_metadata_routing"):
         rank_scorer("ndcg")(make_pipeline(StandardScaler(), RankRLS()).fit(X, y, rankrls__qid=qid), X, y)
-    # Without queries there is nothing to miss.
+    # Without queries, there is no qid to pass.
     assert 0.5 < RankRLS().fit(X, y).score(X, y) < 1.0
     assert model.score(X, y, qid) == pytest.approx(1 - pairwise_error(y, model.predict(X), qid))
 

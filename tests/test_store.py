@@ -1,4 +1,4 @@
-"""Stores: the same data as in memory, opened without reading, and refused when anything is wrong."""
+"""Stores: same data as in memory, opened without being read, rejected if anything is wrong."""
 
 import json
 import os
@@ -262,7 +262,7 @@ def test_bad_text_leaves_no_store_and_keeps_the_old_one(store, letor, tmp_path):
 
 
 def test_a_full_disk_leaves_no_half_written_store(tmp_path):
-    """No file may grow beyond 64 KiB in the child, which the system reports as it does a full disk."""
+    """Limit files to 64 KiB in the child; the system reports this like a full disk."""
     (tmp_path / "rows.letor").write_text("1 qid:1 1:1 9:2\n" * 20000)
     script = (
         "import resource, sys; from rankwise import convert_letor\n"
@@ -277,7 +277,7 @@ def test_a_full_disk_leaves_no_half_written_store(tmp_path):
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the peak")
 def test_converting_takes_bounded_memory(tmp_path):
-    """Four times the text, the same memory (within a few blocks), as the peak of a child process tells."""
+    """Four times the text takes the same peak memory (within a few blocks) in a child process."""
     line = "1 qid:1 " + " ".join(f"{i}:0.{i:06}" for i in range(1, 100)) + "\n"
     script = (
         "import re, sys; from pathlib import Path; from rankwise import convert_letor\n"

@@ -95,7 +95,7 @@ def test_the_objective_is_a_general_solvers_optimum(kernel, graph, weighting):
         assert ours == pytest.approx(quadratic_program(K, pairs, level), rel=1e-8)
 
 
-# Small integers make duplicated rows, dependent differences and simultaneous events the rule.
+# With small integers, duplicate rows, dependent differences and simultaneous events are the norm.
 rows = st.lists(
     st.tuples(st.integers(0, 2), st.integers(-1, 1), st.integers(0, 2)), min_size=3, max_size=14
 ).filter(lambda rows: any(a[:2] != b[:2] and a[2] != b[2] for a in rows for b in rows))
@@ -117,7 +117,7 @@ def test_heavy_degeneracy_is_solved_exactly(rows, kernel, graph):
     assert_optimal_everywhere(path, K, count=6)
     steps = np.diff(path.levels)
     assert (steps <= 0).all()
-    # Rounding parts simultaneous events now and then; a direction that left the box would again and again.
+    # Rounding occasionally separates simultaneous events; a direction leaving the box would do so repeatedly.
     assert np.count_nonzero(steps == 0) <= 1
 
 

@@ -42,7 +42,7 @@ def differences(X, y, qid):
 def test_c_gives_the_minimizer_of_svmranks_objective(c):
     X, y, qid = data()
     D = differences(X, y, qid)
-    # Half the pairs the other way round, since a classifier needs two classes.
+    # Half the pairs are reversed, since a classifier needs two classes.
     signs = np.where(np.arange(len(D)) % 2, 1.0, -1.0)
     peer = LinearSVC(C=c / len(set(qid)), loss="hinge", fit_intercept=False, tol=1e-8, max_iter=10**6)
     peer.fit(D * signs[:, None], signs)

@@ -1,4 +1,4 @@
-"""How many threads BLAS uses between our own."""
+"""The number of BLAS threads alongside our own."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Warnings point at the user's own line, whichever part of rankwise has something to say."""
+"""Warnings point at the user's own line, whichever part of rankwise issues them."""
 
 import numpy as np
 import pytest

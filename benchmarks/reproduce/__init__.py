@@ -1,1 +1,1 @@
-"""The papers' tables beside ours: ``python -m benchmarks.reproduce.<name> --data DIR``."""
+"""The papers' tables next to ours: ``python -m benchmarks.reproduce.<name> --data DIR``."""

@@ -1,11 +1,11 @@
 """Paper C's Table 1 and Figures 1 and 2: ``python -m benchmarks.reproduce.large_scale --data DIR``.
 
-RCV1 is not at hand. Text of its shape is generated instead (`benchmarks.rcv1_shaped`), learned from labels
+RCV1 is not available. Text of its shape is generated instead (`benchmarks.rcv1_shaped`), learned from labels
 and from 10⁶ sampled pairs as in the paper; the Reuters-21578 collection (topic earn, ModApte split, 2,000 of
 its training rows to validate on) and the public sample of the parse ranking data (the queries of the test
-file shared out for validation and test) are real. Errors on other data are no measure of ours; what should
-come out is the paper's finding: regularization by iteration is about as good as a grid search, for a part of
-the time.
+file shared out for validation and test) are real. Errors on other data are not comparable with ours;
+what should be reproduced is the paper's finding: regularization by iteration is about as good as a grid
+search, in a fraction of the time.
 
 Method 1 is Tikhonov regularization to a relative residual of 1e-5 or 500 iterations, 2 regularization by
 iteration with λ = 0 and patience 10, and 3 the hybrid of both; λ from {2⁻¹⁰, ..., 2¹⁰}. "Selection" is the
@@ -117,7 +117,7 @@ class Experiment:
         assert whole.surface is not None
         figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
         colors = ["black", *plt.get_cmap("plasma")(np.linspace(0.1, 0.85, len(PLOTTED) - 1))]
-        # Thinner and thinner: where curves coincide, all of them are seen. A dot marks the best iteration.
+        # Lines get thinner, so all are visible where curves coincide. A dot marks the best iteration.
         for alpha, color, width in zip(PLOTTED, colors, np.linspace(4.5, 1.2, len(PLOTTED)), strict=True):
             k = int(np.searchsorted(whole.alphas, alpha))
             curve = whole.surface.values[k, : whole.n_iter[k]]

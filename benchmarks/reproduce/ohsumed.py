@@ -94,7 +94,7 @@ METHODS = {
 
 
 def reproduce(data: Path) -> dict[str, np.ndarray]:
-    """Means over the five test folds, one row a method, one column a measure."""
+    """Means over the five test folds, one row per method, one column per measure."""
     values = {name: np.zeros(len(MEASURES)) for name in METHODS}
     for fold in range(1, 6):
         folder = data / f"Fold{fold}"

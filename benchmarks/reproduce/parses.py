@@ -5,7 +5,7 @@ parses/rank_test.light (or .xz).
 
 THIS IS A SAMPLE: 100 training and 100 test parses of 22 and 20 sentences, where paper B had 10,000 parses of
 500 sentences and 600 more to test on; linear and RBF kernels on the parses' features stand for the papers'
-graph kernel. It shows the protocol at work; its numbers are no reproduction of the papers'.
+graph kernel. It illustrates the protocol; its numbers do not reproduce the papers'.
 
 As in paper B, the basic methods learn from some parses of every sentence (here 3), and the sparse methods use
 these as basis vectors while learning from all parses. Alpha and the width of the RBF kernel are chosen by
@@ -68,7 +68,7 @@ def rls(kernel, X, y, qid, basis, X_test):
 
 
 def first_of_each(qid, count):
-    """Row numbers of the first so many rows of every query."""
+    """Row numbers of the first `count` rows of every query."""
     seen: dict = {}
     kept = []
     for row, query in enumerate(qid):

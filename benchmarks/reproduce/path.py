@@ -1,11 +1,11 @@
-"""Paper E's Tables 1 to 3 and Figure 4 beside ours: ``python -m benchmarks.reproduce.path --data DIR``.
+"""Paper E's Tables 1 to 3 and Figure 4 next to ours: ``python -m benchmarks.reproduce.path --data DIR``.
 
-Choices that the paper leaves open, and what is chosen here:
+Choices that the paper leaves open, and those made here:
 
 - Table 2's columns "instances" and "constraints" are exchanged in print: a two-level reduced graph of n rows
   has n − 1 pairs, so Mixtures has 100 training rows and 99 pairs, Auto 196 and about 305, and so on.
 - The kernel is not named: rbf with gamma = 1 / features on standardized features.
-- The representatives of a level are not named: the row that the kernel finds least like the others, which
+- The representatives of a level are not named: the row least similar to the others by the kernel, which
   orders far better than the first one (``--representative first``) and does not depend on the rows' order.
 - "Misclassified samples": for two labels, rows on the wrong side of the best threshold of the ROC curve on
   the validation rows; for Auto, whose labels are real, misordered pairs. λ* is chosen by misordered pairs on
@@ -128,7 +128,7 @@ def figure_4(folder: Path, file: Path) -> None:
         alpha = float(model.alphas_[::-1][t])
         threshold = best_threshold(y, model.predict(X, alpha=alpha))
         decision = model.predict(plane, alpha=alpha).reshape(len(x2), len(x1)) - threshold
-        # White is the threshold, whichever side reaches farther from it.
+        # White is the threshold, even if one side extends farther from it.
         farthest = np.abs(decision).max()
         place.contourf(x1, x2, decision, np.linspace(-farthest, farthest, 21), cmap="coolwarm", alpha=0.6)
         place.contour(x1, x2, decision, levels=[0.0], colors="black")

@@ -1,8 +1,8 @@
 """Paper D's Figure 1: ``python -m benchmarks.reproduce.ranksvm_scaling [--rows 512000] [--out DIR]``.
 
-RCV1 itself is not free to ship; the rows are text of its shape (`benchmarks.rcv1_shaped`). As in the paper,
+RCV1 cannot be redistributed; the rows are text of its shape (`benchmarks.rcv1_shaped`). As in the paper,
 the labels are the products with one row that is removed, alpha is 1e-5, the gap 1e-3, and the error is
-measured on 20,000 other rows. PairRSVM, which goes over all pairs, takes part as far as `--pair-rows`.
+measured on 20,000 other rows. PairRSVM, which enumerates all pairs, is included up to `--pair-rows`.
 """
 
 import argparse
@@ -27,7 +27,7 @@ BLOCK = 512
 
 
 class PairHinges(QueryHinge):
-    """The same loss by going over all pairs, in blocks of rows: O(m²) a value."""
+    """The same loss by enumerating all pairs, in blocks of rows: O(m²) per value."""
 
     def __init__(self, differences: QueryDifferences, y: Floats) -> None:
         super().__init__(differences)
@@ -47,7 +47,7 @@ class PairHinges(QueryHinge):
 
 @dataclass
 class Timed:
-    """A loss that knows how often it was asked, and for how long."""
+    """A loss that counts and times its calls."""
 
     loss: QueryHinge
     calls: int = 0
@@ -64,7 +64,7 @@ class Timed:
 
 
 def train(X, y, by_pairs: bool) -> tuple[float, float, int, Floats]:
-    """Milliseconds an oracle call, seconds of training, products, weights."""
+    """Milliseconds per oracle call, seconds of training, products, weights."""
     differences = QueryDifferences(one_query(len(y)), y, ties=Ties.DROP, weighting=Weighting.QUERY)
     loss = Timed(PairHinges(differences, y) if by_pairs else QueryHinge(differences))
     start = time.perf_counter()
