@@ -30,9 +30,9 @@ from rankwise.errors import FileFormatError, ParameterError
         ("1 qid:1 -1:2", r"feature index '-1:2' is negative"),
         ("1 qid:1 9223372036854775808:2", r"does not fit in 63 bits"),
         ("1 qid:1 99999999999999999999999:2", r"does not fit in 63 bits"),
-        ("1 qid: 1:2", r"qid: names no query"),
-        ("1 1:2", r"no qid, although the rows before have one"),
-        ("1 qid:1 qid:2 1:2", r"a second or misplaced 'qid:2'"),
+        ("1 qid: 1:2", r"qid: is not followed by a query label"),
+        ("1 1:2", r"the row has no qid, but earlier rows do"),
+        ("1 qid:1 qid:2 1:2", r"repeated or misplaced 'qid:2'"),
         ("\x00\x01\x7fELF", r"the label is '\\x00\\x01\\x7fELF'"),
     ],
 )
@@ -48,13 +48,13 @@ def test_a_bad_line_is_refused_with_file_and_line(text, line, message, ending):
 
 @pytest.mark.parametrize("content", ["", "\n", "\r\n\r\n", "# only\n# comments\n", "\ufeff", "  \t"])
 def test_a_file_without_rows_is_refused(text, content):
-    with pytest.raises(FileFormatError, match="the file holds no rows"):
+    with pytest.raises(FileFormatError, match="the file contains no rows"):
         load_letor(text(content))
 
 
 @pytest.mark.parametrize("cut", ["1 qid:1 1:0.5 2:", "1 qid:1 1:0.5 2", "1 qid:", "1 qid:1 1:0.5 2:3e"])
 def test_a_last_line_that_was_cut_is_refused_with_a_hint(text, cut):
-    with pytest.raises(FileFormatError, match=r"line 2: .* is the file cut short\?"):
+    with pytest.raises(FileFormatError, match=r"line 2: .* is the file truncated\?"):
         load_letor(text(f"0 qid:1 1:1\n{cut}"))
 
 
@@ -64,7 +64,7 @@ def test_a_last_line_that_was_cut_is_refused_with_a_hint(text, cut):
 def test_damaged_compressed_files_are_refused(text, extension, compress):
     whole = compress(b"1 qid:1 1:2\n" * 1000)
     for damaged in (whole[:-9], b"1 qid:1 1:2\n", whole[:20] + b"????" + whole[24:]):
-        with pytest.raises(FileFormatError, match="the compressed data are damaged or cut short"):
+        with pytest.raises(FileFormatError, match="the compressed data is corrupt or truncated"):
             load_letor(text(damaged, name="rows" + extension))
 
 
@@ -96,12 +96,12 @@ def test_the_first_bad_line_is_reported_whatever_the_threads(text):
         with pytest.raises(FileFormatError, match="line 23457: the value of feature 1 is '\\?'"):
             load_letor(path, n_threads=n_threads)
     lines[12_345:] = ["1 1:1"] * len(lines[12_345:])
-    with pytest.raises(FileFormatError, match="line 12346: no qid, although the rows before have one"):
+    with pytest.raises(FileFormatError, match="line 12346: the row has no qid, but earlier rows do"):
         load_letor(text("\n".join(lines)))
 
 
 def test_a_qid_that_comes_late_is_refused(text):
-    with pytest.raises(FileFormatError, match="line 40001: a qid, although the rows before have none"):
+    with pytest.raises(FileFormatError, match="line 40001: the row has a qid, but earlier rows do not"):
         load_letor(text("1 1:1\n" * 40_000 + "1 qid:1 1:1\n"))
 
 
@@ -133,11 +133,11 @@ def test_no_bytes_can_do_worse_than_an_error_with_a_line(tmp_path_factory, conte
 @pytest.mark.parametrize(
     ("content", "options", "message"),
     [
-        ("1 0:5", {"zero_based": False}, "line 1: feature index 0 in a file whose indices start at 1"),
+        ("1 0:5", {"zero_based": False}, "line 1: feature index 0 is too small; indices start at 1"),
         ("1 4:5", {"n_features": 3}, "line 1: feature index 4 is too large; the largest allowed is 3"),
         ("1 3:5", {"n_features": 3, "zero_based": True}, "line 1: feature index 3 is too large"),
-        ("1 0:5 3:5", {"n_features": 3}, "the features count from 0 to 3, but n_features is 3"),
-        ("1 1:1e39", {"dtype": "float32"}, "'1e39'; expected a finite number that float32 can hold"),
+        ("1 0:5 3:5", {"n_features": 3}, "features are numbered from 0 to 3, but n_features is 3"),
+        ("1 1:1e39", {"dtype": "float32"}, "'1e39'; expected a finite number that fits in float32"),
     ],
 )
 def test_what_the_caller_rules_out_is_refused(text, content, options, message):

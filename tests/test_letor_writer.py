@@ -63,13 +63,13 @@ def test_comments_are_kept(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"qid": np.array(["a", "b c"])}, "qid is 'b c' in row 1; this format needs a word"),
+        ({"qid": np.array(["a", "b c"])}, "qid is 'b c' in row 1; LETOR text requires a word"),
         ({"qid": np.array(["", "b"])}, "qid is '' in row 0"),
         ({"docs": np.array(["a#", "b"])}, "docs is 'a#' in row 0"),
         ({"comments": np.array(["a", "b\nc"])}, "The comment of row 1 has a line break"),
         ({"y": np.array([1, np.nan])}, "y is nan in row 1"),
-        ({"X": np.array([[1, 2], [3, np.inf]])}, "X has a value in row 1 that is not finite"),
-        ({"X": sparse.csr_matrix([[1, 2], [3, np.nan]])}, "X has a value in row 1 that is not finite"),
+        ({"X": np.array([[1, 2], [3, np.inf]])}, "X has a non-finite value in row 1"),
+        ({"X": sparse.csr_matrix([[1, 2], [3, np.nan]])}, "X has a non-finite value in row 1"),
     ],
 )
 def test_what_the_format_cannot_hold_is_refused_and_the_old_file_stays(tmp_path, change, message):

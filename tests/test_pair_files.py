@@ -82,9 +82,9 @@ def test_documents_are_found_by_their_names(tmp_path, content, weight):
         ("qid,preferred,other\nblue,c,e\n", 2, "the query 'blue' of the data has no document 'c'"),
         ("qid,preferred,other\nred,c\n", 2, "expected 3 fields as in the header, found 2"),
         ("qid,preferred,other,weight\n7,c,d,-1\n", 2, "a weight must be"),
-        ("qid,preferred,other\nred,c\rd,e\n", 2, "cannot be taken apart: new-line character"),
-        ("other,preferred\n1,2\n", 1, "which needs a column qid"),
-        ("0,9\n", 1, "row 9 is not one of the 4 rows"),
+        ("qid,preferred,other\nred,c\rd,e\n", 2, "the line cannot be parsed: new-line character"),
+        ("other,preferred\n1,2\n", 1, "requires a qid column"),
+        ("0,9\n", 1, "row 9 does not exist; the 4 rows are numbered from 0"),
     ],
 )
 def test_names_that_do_not_fit_the_data_are_named(tmp_path, content, line, message):
@@ -96,20 +96,20 @@ def test_names_that_do_not_fit_the_data_are_named(tmp_path, content, line, messa
 
 def test_names_need_data_that_has_them_once(tmp_path):
     (tmp_path / "p").write_text("qid,preferred,other\n1,c,d\n")
-    with pytest.raises(FileFormatError, match="needs data that has those documents"):
+    with pytest.raises(FileFormatError, match="requires data with those documents"):
         load_pairs(tmp_path / "p")
     X, y = [[1.0], [2.0], [3.0]], [0, 0, 0]
-    with pytest.raises(FileFormatError, match="the data has no labels of documents"):
+    with pytest.raises(FileFormatError, match="the data has no document labels"):
         load_pairs(tmp_path / "p", data=RankingData.from_arrays(X, y, qid=[1, 1, 1]))
-    with pytest.raises(FileFormatError, match="has the document 'c' 2 times"):
+    with pytest.raises(FileFormatError, match="contains the document 'c' 2 times"):
         load_pairs(tmp_path / "p", data=RankingData.from_arrays(X, y, qid=[1, 1, 1], docs=["c", "c", "d"]))
 
 
 @pytest.mark.parametrize(
     "content, line, message",
     [
-        (b"", None, "holds no preferences"),
-        (b"\n\n", None, "holds no preferences"),
+        (b"", None, "the file contains no preferences"),
+        (b"\n\n", None, "the file contains no preferences"),
         (b"1 2\n3\n", 2, "expected 'preferred other"),
         (b"1 2\n3 4 5 6\n", 2, "expected"),
         (b"1 2\n-3 4\n", 2, "expected"),
@@ -119,14 +119,14 @@ def test_names_need_data_that_has_them_once(tmp_path):
         ("1 ２\n".encode(), 1, "expected"),
         (b"\x00\x01\xff\xfe", 1, "expected"),
         (b"1" * 10_000_000, 1, r"got '1+'\.\.\."),
-        (b"4 4\n", None, "holds no preferences"),
-        (b"1 2\n3 4 2.0\n", 2, "every line must have a weight, or none"),
-        (b"1 2 1.0\n3 4\n", 2, "every line must have a weight, or none"),
-        (b"1 2 nan\n", 1, "a weight must be a finite number of at least 0; got 'nan'"),
+        (b"4 4\n", None, "the file contains no preferences"),
+        (b"1 2\n3 4 2.0\n", 2, "either every line must have a weight or none"),
+        (b"1 2 1.0\n3 4\n", 2, "either every line must have a weight or none"),
+        (b"1 2 nan\n", 1, "a weight must be a finite, non-negative number; got 'nan'"),
         (b"1 2 inf\n", 1, "got 'inf'"),
         (b"1 2 -1\n", 1, "got '-1'"),
         (b"1 2 heavy\n", 1, "got 'heavy'"),
-        (b"1 2\n\n10 4\n", 3, "row 10 is not one of the 10 rows"),
+        (b"1 2\n\n10 4\n", 3, "row 10 does not exist; the 10 rows are numbered from 0"),
     ],
 )
 def test_bad_lines_are_named(tmp_path, content, line, message):
@@ -147,7 +147,7 @@ def test_broken_compression_is_named(tmp_path, suffix):
         load_pairs(path)
     save_pairs(np.column_stack([np.arange(5000), np.arange(1, 5001)]), path)
     path.write_bytes(path.read_bytes()[:-30])
-    with pytest.raises(FileFormatError, match="the compressed data are damaged or cut short"):
+    with pytest.raises(FileFormatError, match="the compressed data is corrupt or truncated"):
         load_pairs(path)
 
 
@@ -172,7 +172,7 @@ def test_what_no_one_could_load_is_not_saved(tmp_path, pairs, weight, message):
 
 def test_pairs_and_path_given_the_wrong_way_round_are_named(tmp_path):
     for path, got in ((tmp_path / "p", type(tmp_path).__name__), (str(tmp_path / "p"), "str")):
-        message = rf"^save_pairs takes the pairs and then the path; got a {got} and then a ndarray\.$"
+        message = rf"^save_pairs takes the pairs first and the path second; got {got} and ndarray\.$"
         with pytest.raises(ParameterError, match=message):
             save_pairs(path, PAIRS)
     assert not list(tmp_path.iterdir())

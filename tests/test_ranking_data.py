@@ -86,9 +86,9 @@ def with_value(value):
         ((X[:0], Y[:0]), r"at least one row and one feature; got shape \(0, 2\)"),
         ((X[:, :0], Y), r"at least one row and one feature; got shape \(6, 0\)"),
         ((X, Y, [1, 2, None, 1, 1, 1]), "qid has a missing value in row 2"),
-        ((X, Y, None, None, ["f"]), "one name per column of X: 2, not 1"),
-        ((X, Y, None, None, ["f", "f"]), "'f' is there twice"),
-        ((X, Y, None, None, ["f", 3]), "must hold strings; got 3"),
+        ((X, Y, None, None, ["f"]), "one name per column of X: 2; got 1"),
+        ((X, Y, None, None, ["f", "f"]), "'f' appears more than once"),
+        ((X, Y, None, None, ["f", 3]), "must contain strings; got 3"),
     ],
 )
 def test_bad_arrays_get_one_sentence(arguments, message):
@@ -129,8 +129,8 @@ def test_select_keeps_whole_queries(data):
     [
         ((), {}, ParameterError, "exactly one"),
         (([0],), {"queries": ["a"]}, ParameterError, "exactly one"),
-        (([6],), {}, ParameterError, "names row 6, but there are 6 rows"),
-        (([True],), {}, ParameterError, "one entry per row: 6, not 1"),
+        (([6],), {}, ParameterError, "contains row 6, but the data has 6 rows"),
+        (([True],), {}, ParameterError, "one entry per row: 6; got 1"),
         (([0.5],), {}, ParameterError, "a slice, a mask or a list of row numbers"),
         (([],), {}, DataError, "no rows"),
         ((), {"queries": ["z"]}, DataError, "no query 'z'"),
@@ -143,7 +143,7 @@ def test_select_refuses_what_is_not_there(data, arguments, options, error, messa
 
 
 def test_selecting_queries_needs_queries():
-    with pytest.raises(DataError, match="made without qid"):
+    with pytest.raises(DataError, match="created without qid"):
         RankingData.from_arrays(X, Y).select(queries=["a"])
 
 

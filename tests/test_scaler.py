@@ -96,7 +96,7 @@ def test_a_range_below_the_smallest_normal_float_still_scales():
 
 def test_negative_values_beside_implicit_zeros_are_refused():
     X = sparse.csr_matrix(np.array([[1.0, 2.0], [1.0, -2.0], [3.0, 0.0]]))
-    with pytest.raises(DataError, match=r"Column 1 of query 'a' has negative values beside zeros"):
+    with pytest.raises(DataError, match=r"Column 1 of query 'a' has negative values alongside zeros"):
         scale_per_query(X, ["b", "a", "a"])
     # If every row of the query stores the feature, there is nothing to fill in.
     assert scale_per_query(X, ["a", "a", "b"]).toarray().tolist() == [[0.0, 1.0], [0.0, 0.0], [0.0, 0.0]]

@@ -207,7 +207,7 @@ def test_expected_clicks_of_places_and_rows_are_those_observed(data):
 
 def test_an_engine_that_never_explores_hides_the_position_bias(data):
     log = make_click_log(data, data.X[:, 0], n_sessions=500, exploration=0.0)
-    with pytest.raises(DataError, match="no row links positions 1 and 2 by being shown in both"):
+    with pytest.raises(DataError, match="no rows link positions 1 and 2 by being shown at both"):
         ClickLog.from_arrays(*raw(log))
 
 
@@ -224,8 +224,8 @@ def test_sessions_may_have_any_labels():
         (([1, 1], [0, 1], [1, 2], [0, 2]), "clicked must be 0 or 1; entry 1 is 2"),
         (([1, 1], [0, 1], [0, 2], [0, 1]), "position must be at least 1; entry 0 is 0"),
         (([1, 1], [0, -1], [1, 2], [0, 1]), "row must be at least 0; entry 1 is -1"),
-        (([1, 1], [0, 1.5], [1, 2], [0, 1]), "row must hold whole numbers"),
-        (([], [], [], []), "row must hold whole numbers"),
+        (([1, 1], [0, 1.5], [1, 2], [0, 1]), "row must contain integers"),
+        (([], [], [], []), "row must contain integers"),
         (([1], [0, 1], [1, 2], [0, 1]), "session must have one entry"),
         (([1, 1], [0, 1], [1], [0, 1]), "position must have one entry"),
         (

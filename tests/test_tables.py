@@ -96,7 +96,7 @@ def test_categories_are_query_labels_too():
 )
 def test_missing_values_are_named_with_their_column_and_row(frame):
     for options in ({"label": "y"}, {"label": "f"}, {"label": "y", "features": ["z"], "qid": "f"}):
-        with pytest.raises(DataError, match=r"Column 'f' has a missing value in row 1 \(counted from 0\)"):
+        with pytest.raises(DataError, match=r"Column 'f' has a missing value in row 1 \(counting from 0\)"):
             RankingData.from_frame(frame, **options)
 
 
@@ -114,16 +114,16 @@ def test_nullable_columns_without_nulls_are_fine():
     "options, message",
     [
         ({"label": "grades"}, "no column 'grades'; did you mean 'grade'?"),
-        ({"label": "zzz"}, "no column 'zzz'; it has 'query', 'grade', 'doc', 'bm25'"),
+        ({"label": "zzz"}, "no column 'zzz'; its columns are 'query', 'grade', 'doc', 'bm25'"),
         ({"label": "grade", "qid": "q"}, "no column 'q'"),
         ({"label": "grade", "features": ["bm26"]}, "no column 'bm26'; did you mean 'bm25'?"),
         (
             {"label": "grade"},
-            r"cannot be a feature: it holds String \(.* in row 0\), not numbers; list the others",
+            r"cannot be a feature: it contains String \(.* in row 0\), not numbers; name the feature columns",
         ),
         (
             {"label": "query", "features": ["bm25"]},
-            r"Column 'query' must hold numbers; it holds String \(.* in row 0\)\.$",
+            r"Column 'query' must contain numbers; got String \(.* in row 0\)\.$",
         ),
         ({"label": "grade", "features": ["query"]}, "Column 'query' cannot be a feature"),
     ],
@@ -140,15 +140,15 @@ def test_wrong_features_get_one_sentence(library, features):
 
 
 def test_what_is_no_frame_is_refused():
-    with pytest.raises(DataError, match="takes a pandas, polars or pyarrow table; got a numpy ndarray"):
+    with pytest.raises(DataError, match="expects a pandas, polars or pyarrow table; got numpy ndarray"):
         RankingData.from_frame(X, label="grade")
-    with pytest.raises(DataError, match=r"got a polars LazyFrame; call its collect\(\) first"):
+    with pytest.raises(DataError, match=r"got polars LazyFrame; call its collect\(\) first"):
         RankingData.from_frame(pl.LazyFrame(COLUMNS), label="grade")
-    with pytest.raises(DataError, match="two columns of the same name"):
+    with pytest.raises(DataError, match="duplicate column names"):
         RankingData.from_frame(pd.DataFrame([[1, 2, 3]], columns=["a", "a", "y"]), label="y")
     with pytest.raises(DataError, match="no rows"):
         RankingData.from_frame(pd.DataFrame({"y": [], "f": []}, dtype=float), label="y")
-    with pytest.raises(DataError, match="no column left"):
+    with pytest.raises(DataError, match="no feature columns"):
         RankingData.from_frame(pd.DataFrame({"y": [1]}), label="y")
 
 
@@ -203,22 +203,23 @@ def test_an_empty_query_label_is_missing(tmp_path):
 @pytest.mark.parametrize(
     "content, message",
     [
-        (b"", r"bad.csv: the file is empty; expected a line of column names, and rows\.$"),
-        (b"\n\n", r"bad.csv: the file is empty; expected a line of column names, and rows\.$"),
+        (b"", r"bad.csv: the file is empty; expected a header line and rows\.$"),
+        (b"\n\n", r"bad.csv: the file is empty; expected a header line and rows\.$"),
         (b"y,f\n", "The table has no rows"),
         (b"y,f\n1,2\n3\n", r"bad.csv, line 3: .*Expected 2 columns, got 1"),
         (
             b"y,f\n1,2\n3,x\n",
-            r"it holds String \('x' in row 1\), not numbers; list the others in the 'features' parameter\.$",
+            r"it contains String \('x' in row 1\), not numbers; "
+            r"name the feature columns with the 'features' parameter\.$",
         ),
-        (b"y,f\nlow,2\n3,4\n", r"Column 'y' must hold numbers; it holds String \('low' in row 0\)\.$"),
+        (b"y,f\nlow,2\n3,4\n", r"Column 'y' must contain numbers; got String \('low' in row 0\)\.$"),
         (b"y,f\n1,2\n,4\n", "Column 'y' has a missing value in row 1"),
         (b"y,f\n1,2\n3,nan\n", "Column 'f' has a missing value in row 1"),
         (b"y,f\n1,2\n3,inf\n", r"row 1, column 0 \('f'\) is inf"),
         (b"\x00\xff\xfe\x00\n\xff\xff\n", "line 1: the header is not UTF-8 text"),
         (b"a,b\n1,2\n", "no column 'y'"),
         (b"y,f,q\n1,2,a\n3,4,\xff\xfe\n", "bad.csv"),
-        (b"y,f,f\n1,2,3\n", "two columns of the same name"),
+        (b"y,f,f\n1,2,3\n", "duplicate column names"),
     ],
 )
 def test_bad_csv_files_are_named_in_one_sentence(tmp_path, content, message):

@@ -1,4 +1,4 @@
-// Array types that cross the border between Python and the kernels.
+// Array types passed between Python and the kernels.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -19,7 +19,7 @@ using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Doubles = Vector<const double>;
 using Indices = Vector<const std::int64_t>;
 
-// A dense table, rows in C order.
+// A dense table in C order.
 template <class T>
 using Table = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
@@ -36,7 +36,7 @@ inline QueryRows query_rows(const Indices& offsets) {
     return {offsets.data(), static_cast<std::int64_t>(offsets.shape(0)) - 1};
 }
 
-// The three thirds of an array: discordant pairs, those tied in the scores, those tied in the labels besides.
+// The three thirds of an array: discordant pairs, pairs with tied scores, pairs with tied scores and labels.
 template <class Array>
 auto three_counts(const Array& counts) -> PairCounts<typename Array::Scalar> {
     const std::size_t third = counts.size() / 3;

@@ -14,7 +14,7 @@ namespace rankwise {
 
 namespace {
 
-// A NumPy array that owns what was grown.
+// A NumPy array that takes ownership of a grown array.
 template <class T>
 nb::object as_array(GrowingArray<T>& grown) {
     grown.shrink();
@@ -59,7 +59,7 @@ void bind_letor(nb::module_& module) {
         .def(
             "__init__",
             [](LetorReader* self, std::int64_t min_index, std::int64_t max_index, bool single_precision) {
-                // From halfway between the largest float and 2^128 on, doubles round to infinity.
+                // Doubles from halfway between the largest float and 2^128 onwards round to infinity.
                 const double too_large = std::ldexp(1.0, 128) - std::ldexp(1.0, 103);
                 const double max_value =
                     single_precision ? std::nextafter(too_large, 0.0) : std::numeric_limits<double>::max();

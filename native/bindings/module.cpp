@@ -1,10 +1,9 @@
 #include "bindings/arrays.hpp"
 
 NB_MODULE(_native, module) {
-    // What a traceback still holds at exit, as after Ctrl-C, is no leak that a user should read about.
+    // Objects that a traceback keeps alive at exit, as after Ctrl-C, are not leaks worth reporting to users.
     nanobind::set_leak_warnings(false);
-    module.doc() =
-        "Compiled kernels. Arguments are valid by contract: validation.py and its callers checked them.";
+    module.doc() = "Compiled kernels. Arguments must be valid: validation.py and its callers check them.";
     module.attr("compiler") = RANKWISE_COMPILER;
     rankwise::bind_hinge(module);
     rankwise::bind_measures(module);

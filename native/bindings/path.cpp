@@ -9,7 +9,7 @@ namespace {
 
 using Rows32 = Vector<const std::int32_t>;
 
-// A walk and the arrays it looks at.
+// A walk and the arrays it refers to.
 struct BoundWalk {
     BoundWalk(Table<const double> kernel, Rows32 better, Rows32 worse, Doubles weight, int n_threads)
         : kernel(kernel),
@@ -32,7 +32,7 @@ int follow(BoundWalk& bound, double floor, double tolerance, std::int64_t max_ev
     return static_cast<int>(bound.walk.follow({floor, tolerance, max_events}, n_events));
 }
 
-// A path, the kernel values that other rows feel it through, and the arrays that hold both.
+// A path, the kernel values of other rows, and the arrays that hold both.
 struct BoundScores {
     BoundScores(Rows32 pairs, Doubles changes, Indices offsets, Rows32 better, Rows32 worse, Doubles weight,
                 Table<const double> kernel)

@@ -9,7 +9,7 @@
 namespace rankwise {
 namespace {
 
-// Keeps the arrays alive for as long as their rows may be read.
+// Keeps the arrays alive as long as their rows may be read.
 struct RowMatrix {
     Rows rows;
     nb::object arrays;

@@ -9,8 +9,8 @@ namespace rankwise {
 namespace {
 
 // A run of n tied rows, r of them relevant, after `before` rows, R of them relevant. The row at rank
-// before + j + 1 is relevant with probability r/n, and then j (r - 1)/(n - 1) of the j before it in the run
-// are.
+// before + j + 1 is relevant with probability r/n, in which case an expected j (r - 1)/(n - 1) of the j rows
+// before it in the run are relevant.
 double expected_run(std::int64_t before, std::int64_t n, double r, double R, std::int64_t cutoff,
                     const double* harmonic) {
     const std::int64_t counted = std::clamp(cutoff - before, std::int64_t{0}, n);

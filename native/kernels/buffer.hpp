@@ -1,4 +1,4 @@
-// Memory that is used again and again at different lengths, and never cleared.
+// Memory that is reused at different lengths and never cleared.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace rankwise {
 template <class T>
 class Buffer {
   public:
-    // Make room for n elements; what was there before may be lost.
+    // Make room for n elements; previous contents may be lost.
     T* resize(std::int64_t n) {
         if (n > capacity_) {
             data_.reset(new T[static_cast<std::size_t>(n)]);

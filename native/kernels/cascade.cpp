@@ -11,8 +11,8 @@ namespace {
 
 using Survival = std::vector<double>;
 
-// By Maclaurin's inequality the reader survives j of the tied rows with at most (mean of 1 - stop)^j; how
-// deep to go until that is nothing.
+// By Maclaurin's inequality, the reader passes j of the tied rows with probability at most
+// (mean of 1 - stop)^j; returns the depth at which this becomes negligible.
 std::int64_t reached_depth(const double* stop, std::int64_t n) {
     double total = 0.0;
     for (std::int64_t i = 0; i < n; ++i) total += stop[i];
@@ -36,7 +36,7 @@ void survival_of_any_stops(const double* stop, std::int64_t n, std::int64_t dept
     for (std::int64_t t = 1; t <= n; ++t) {
         const double pass = 1.0 - stop[t - 1];
         for (std::int64_t j = std::min(t, depth); j > 0; --j) {
-            // One more row is among the j chosen with probability j/t.
+            // The new row is among the j chosen with probability j/t.
             const double chosen = static_cast<double>(j) / static_cast<double>(t);
             const auto at = static_cast<std::size_t>(j);
             survive[at] = (1.0 - chosen) * survive[at] + chosen * pass * survive[at - 1];
@@ -44,7 +44,8 @@ void survival_of_any_stops(const double* stop, std::int64_t n, std::int64_t dept
     }
 }
 
-// Expected sum of P(stop) / rank over a run of n tied rows after `before` others, for a reader who got there.
+// Expected sum of P(stop) / rank over a run of n tied rows after `before` others, given that the reader gets
+// there.
 double run_value(const double* stop, std::int64_t n, std::int64_t before, std::int64_t cutoff,
                  Survival& survive) {
     const std::int64_t n_stops = std::count_if(stop, stop + n, [](double p) { return p > 0.0; });

@@ -53,7 +53,7 @@ void centred_rows(const GatheredRows<T>& rows, const double* weight, const doubl
         });
         return;
     }
-    // As many queries to a chunk as make up about kRowsPerChunk rows on average.
+    // As many queries per chunk as have about kRowsPerChunk rows on average.
     const std::int64_t per_chunk =
         std::max<std::int64_t>(1, rows.n_queries * kRowsPerChunk / std::max(n_rows, kRowsPerChunk));
     const std::int64_t n_chunks = (rows.n_queries + per_chunk - 1) / per_chunk;

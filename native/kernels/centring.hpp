@@ -1,4 +1,4 @@
-// Rows of a dense matrix, moved to the mean of their query and scaled: what BLAS turns into X'LX.
+// Rows of a dense matrix, centred within their query and scaled, from which BLAS computes X'LX.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct GatheredRows {
     std::int64_t n_queries;
 };
 
-// out[i] = scale[i] * (x[row[i]] - mean), with the weighted mean of the query, or the given one for all rows
-// (mean may be null). Rows that weigh nothing together have mean 0.
+// out[i] = scale[i] * (x[row[i]] - mean), with the weighted mean of the query or, if mean is not null, the
+// given one for all rows. Rows with a total weight of zero have mean 0.
 template <class T>
 void centred_rows(const GatheredRows<T>& rows, const double* weight, const double* scale, const double* mean,
                   double* out, int n_threads);

@@ -5,20 +5,20 @@
 namespace rankwise {
 namespace {
 
-// Places that rows may move, per row, before sorting afresh is cheaper.
+// Mean number of positions that a row may move before sorting from scratch is cheaper.
 constexpr std::int64_t kMovesPerRow = 16;
 
 }  // namespace
 
-// By insertion from the present order if few rows change places.
+// Uses insertion sort from the current order if few rows change places.
 void CountedOrder::move_to(const double* score) {
     if (!insert_all(score)) start_at(score);
     tied_scores_ = tied_both_ = 0;
     if (any_tied_) count_tied(score);
 }
 
-// Insertion sort that keeps count; false when it gives up. A pair is discordant exactly when it stands
-// against its labels, since tied scores never do.
+// Insertion sort that updates the counts; false if it gives up. A pair is discordant exactly when its order
+// contradicts the labels, which tied scores never do.
 bool CountedOrder::insert_all(const double* score) {
     any_tied_ = false;
     std::int64_t left = kMovesPerRow * n_;
@@ -37,7 +37,7 @@ bool CountedOrder::insert_all(const double* score) {
     return true;
 }
 
-// Move the row at a place forward to where it belongs; by how many places.
+// Move a row forward to its position; returns the number of positions moved.
 std::int64_t CountedOrder::insert(const double* score, std::int64_t start) {
     const std::int64_t row = order_[place(start)];
     const double own = score[row];

@@ -1,4 +1,4 @@
-// The rows of a query in the order of a score vector, with its pairs counted, kept up as the scores change.
+// The rows of a query ordered by a score vector, and its pair counts, both updated as the scores change.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace rankwise {
 
-// Rows by descending score, equal scores by descending label. Moving to other scores takes O(h + the pairs
-// that change places) for h rows, and never more than a constant times count_pairs.
+// Rows by descending score, equal scores by descending label. Updating to other scores takes O(h + pairs that
+// change order) for h rows, and never more than a constant times count_pairs.
 class CountedOrder {
   public:
-    // The rows stand by descending label. Score vectors hold the score of row i in column column[i]; level[i]
-    // is as in count_pairs, and level_of[c] the level of the row in column c.
+    // Rows are given by descending label. Score vectors hold the score of row i in column column[i]; level[i]
+    // is as in count_pairs, and level_of[c] is the level of the row in column c.
     CountedOrder(const std::int64_t* column, const std::int64_t* level, const std::int64_t* level_of,
                  std::int64_t n)
         : column_(column), level_(level), level_of_(level_of), n_(n), order_(column, column + n) {}

@@ -5,8 +5,8 @@
 namespace rankwise {
 namespace {
 
-// Sixteen sums, added in a fixed order: enough for the compiler to use vectors, and to hide the latency of
-// their additions, without reordering anything.
+// Sixteen sums, added in a fixed order: enough for the compiler to vectorize and to hide the latency of
+// additions without reordering anything.
 constexpr std::int64_t kLanes = 16;
 
 template <class Value>

@@ -1,4 +1,4 @@
-// Products of one dense row, with the widest vectors that the processor has and the same bits for any width.
+// Products with one dense row, using the widest available vectors; results are bit-identical for any width.
 #pragma once
 
 #include <cstdint>

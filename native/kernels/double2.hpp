@@ -1,5 +1,5 @@
-// Two neighbouring entries of a sparse row at a time. The products with sparse rows are bound by the number
-// of loads; this takes one load for two values and one for two 32-bit columns.
+// Two adjacent entries of a sparse row at a time. Products with sparse rows are bound by the number of loads;
+// this takes one load for two values and one for two 32-bit columns.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Work on every query: many short queries side by side, each long query by all threads.
+// Work on every query: many short queries in parallel, each long query by all threads.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace rankwise {
 
-// Calls body(query, scratch, n_threads) once per query; a scratch is used by one thread at a time. A query of
-// more rows than max_short is long.
+// Calls body(query, scratch, n_threads) once per query; a scratch is used by one thread at a time. A query
+// with more than max_short rows is long.
 template <class Scratch, class Body>
 void for_each_query(QueryRows rows, int n_threads, Body&& body,
                     std::int64_t max_short = std::int64_t{1} << 17) {

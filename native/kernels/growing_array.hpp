@@ -1,4 +1,4 @@
-// An array that grows without copying where the system can, and is handed over without a copy.
+// An array that grows without copying where the system allows, and is handed over without a copy.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace rankwise {
 
-// Memory in whole pages. On Linux growing moves pages rather than bytes, what is never written costs nothing,
-// and large pages spare most of the page faults, which take longer than filling the pages.
+// Memory in whole pages. On Linux, growing moves pages rather than bytes, unwritten memory costs nothing, and
+// huge pages avoid most page faults, which take longer than filling the pages.
 class Pages {
   public:
     Pages() = default;
@@ -59,7 +59,7 @@ class Pages {
     std::size_t bytes_ = 0;
 };
 
-// For trivial types. Unlike those of std::vector, new elements are not set.
+// For trivial types. Unlike in std::vector, new elements are uninitialized.
 template <class T>
 class GrowingArray {
   public:
@@ -67,7 +67,7 @@ class GrowingArray {
     T* data() { return static_cast<T*>(pages_.start()); }
     const T* data() const { return static_cast<const T*>(pages_.start()); }
 
-    // Adds `n` unset elements and returns the first.
+    // Appends `n` uninitialized elements and returns the first.
     T* extend(std::int64_t n) {
         const std::int64_t before = size_;
         if (before + n > capacity()) reserve(before + n > 2 * capacity() ? before + n : 2 * capacity());
@@ -75,12 +75,12 @@ class GrowingArray {
         return data() + before;
     }
 
-    // Makes room for `n` elements, which `data()` may then be used for without counting in `size()`.
+    // Makes room for `n` elements, which can be accessed through `data()` but do not count in `size()`.
     void reserve(std::int64_t n) {
         if (n > capacity()) pages_.resize(static_cast<std::size_t>(n) * sizeof(T));
     }
 
-    // Gives back what is not needed; an empty array keeps a page, so that it has an address.
+    // Releases unused memory; an empty array keeps one page, so that it has an address.
     void shrink() { pages_.resize(static_cast<std::size_t>(size_ > 0 ? size_ : 1) * sizeof(T)); }
 
   private:

@@ -6,7 +6,7 @@
 namespace rankwise {
 namespace {
 
-// Four partial sums let the compiler use vector registers without reordering a sum behind our back.
+// Four partial sums let the compiler vectorize without reordering a sum.
 double dot(const double* a, const double* b, std::size_t n) {
     double sums[4] = {0.0, 0.0, 0.0, 0.0};
     std::size_t i = 0;
@@ -38,7 +38,7 @@ void GrowingCholesky::remove(std::size_t position) {
         const std::size_t from = std::max(position + 1, r);
         std::copy(values + from, values + last + 1, values + from - 1);
     }
-    // Row r + 1 now has one entry left of its diagonal: rotate it into row r.
+    // Row r + 1 now has one entry to the left of its diagonal: rotate it into row r.
     for (std::size_t r = position; r < last; ++r) {
         double* upper = row(r);
         double* lower = row(r + 1);

@@ -11,13 +11,13 @@ class GrowingCholesky {
   public:
     std::size_t size() const { return size_; }
 
-    // Add a last column to A: its entries above the diagonal, which this overwrites, and the one on it.
-    // False, and nothing changes, if what is left of `square` outside the other columns is below
+    // Append a column to A: its entries above the diagonal, which this overwrites, and the diagonal entry.
+    // Returns false, and changes nothing, if the part of `square` outside the other columns is less than
     // `independence` times it.
     bool append(std::vector<double>& column, double square, double independence);
 
-    // Take out a row and column: the columns of R right of it move left, and Givens rotations of neighbouring
-    // rows make R triangular again.
+    // Remove a row and column: the columns of R to its right move left, and Givens rotations of adjacent rows
+    // make R triangular again.
     void remove(std::size_t position);
 
     // x = A⁻¹ x.
@@ -30,7 +30,7 @@ class GrowingCholesky {
     const double* row(std::size_t r) const { return factor_.data() + r * capacity_; }
     void solve_transposed(std::vector<double>& x) const;
 
-    // The upper triangle of R, `capacity_` doubles a row.
+    // The upper triangle of R, `capacity_` doubles per row.
     std::vector<double> factor_;
     std::size_t size_ = 0;
     std::size_t capacity_ = 0;

@@ -11,16 +11,16 @@
 namespace rankwise {
 namespace {
 
-// The place of a score in the range of its query, cut to 32 bits, above the row's number. Sorting by place
-// does nearly all the work, a byte at a time; rows that share a place are put in order by comparison at the
-// end.
+// A key holds the position of a score in the range of its query, truncated to 32 bits, above the row number.
+// Sorting by position, a byte at a time, does nearly all the work; rows with the same position are sorted by
+// comparison at the end.
 //
-// Why not sort_descending: sorting by the bits of doubles takes more passes through memory, and a value of
-// the hinge 5 to 15 % longer. Why not this for all: measures are given any scores, and an outlier crowds all
-// others into a few places, which would make their sort two to six times as long.
+// Why not sort_descending: sorting by the bits of doubles takes more passes through memory and makes a value
+// of the hinge 5 to 15 % slower. Why not this everywhere: measures accept arbitrary scores, and an outlier
+// crowds all others into a few positions, which would make their sort two to six times slower.
 using Key = std::uint64_t;
 
-constexpr std::int64_t kSmall = 64;  // sorted by comparison from here down
+constexpr std::int64_t kSmall = 64;  // sorted by comparison up to this size
 constexpr std::int64_t kRowsPerPart = 32768;
 constexpr double kPlaces = 4294967040.0;  // just below 2^32
 
@@ -31,7 +31,7 @@ std::int32_t row_of(Key key) {
     return static_cast<std::int32_t>(key & 0xffffffffU);
 }
 
-// Room for one query, used again for the next.
+// Scratch memory for one query, reused for the next.
 struct Workspace {
     std::vector<Key> keys;
     std::vector<Key> spare;
@@ -45,7 +45,7 @@ struct Workspace {
 };
 
 std::pair<double, double> range_of(const double* scores, std::int64_t n) {
-    constexpr std::size_t kLanes = 8;  // independent, so that they can be compared at once
+    constexpr std::size_t kLanes = 8;  // independent, so that they can be compared in parallel
     std::array<double, kLanes> low;
     std::array<double, kLanes> high;
     low.fill(scores[0]);
@@ -65,7 +65,7 @@ std::pair<double, double> range_of(const double* scores, std::int64_t n) {
     return {*std::min_element(low.begin(), low.end()), *std::max_element(high.begin(), high.end())};
 }
 
-// Leaves the keys in `spare`, in runs that share the highest byte of their place.
+// Leaves the keys in `spare`, in runs that share the highest byte of their position.
 void partition(const double* scores, std::int64_t n, Workspace& room) {
     const auto [low, high] = range_of(scores, n);
     const double scale = kPlaces / (high - low);
@@ -85,7 +85,7 @@ void partition(const double* scores, std::int64_t n, Workspace& room) {
     for (std::int64_t i = 0; i < n; ++i) spare[next[byte_of(keys[i], 56)]++] = keys[i];
 }
 
-// Sort the run by the other three bytes of the place, from `spare` to `keys`.
+// Sort the run by the other three bytes of the position, from `spare` to `keys`.
 void sort_run(Key* keys, Key* spare, std::int64_t n) {
     if (n <= kSmall) {
         std::copy(spare, spare + n, keys);
@@ -112,7 +112,7 @@ void order_equal_places(Key* keys, std::int64_t n, const double* scores) {
     }
 }
 
-// Rows and scores in order, for the runs with the highest bytes [first, last).
+// Write rows and scores in order, for the runs with the highest bytes [first, last).
 void sort_runs(const double* scores, std::size_t first, std::size_t last, Workspace& room, ScoreOrder out) {
     for (std::size_t b = first; b < last; ++b) {
         const std::int64_t start = room.bucket[b];

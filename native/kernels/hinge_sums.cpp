@@ -27,7 +27,7 @@ struct Part {
     double* below;
 };
 
-// Rows as bits, with a tree over words of 64 of them. Counts are exact.
+// Rows as bits, with a tree over 64-bit words. Counts are exact.
 class BitCounter {
   public:
     RANKWISE_INLINE void reset(const Part& part) {
@@ -51,7 +51,7 @@ class BitCounter {
     RANKWISE_INLINE double from(std::int64_t row) const {
         return static_cast<double>(n_added_ - before(row));
     }
-    // Over the rows before `row` that are not added yet.
+    // Over the rows before `row` that have not been added yet.
     RANKWISE_INLINE double missing_before(std::int64_t row) const {
         return static_cast<double>(row - before(row));
     }
@@ -76,7 +76,7 @@ class BitCounter {
     std::int64_t n_added_ = 0;
 };
 
-// Values of rows, in a tree over the rows.
+// Row values, in a tree over the rows.
 class ValueCounter {
   public:
     RANKWISE_INLINE void reset(const Part& part) {
@@ -119,7 +119,7 @@ class ValueCounter {
     double sum_added_ = 0.0;
 };
 
-// Rows come in order of score, so what is kept by row is in no order: fetch it some rows ahead.
+// Rows are visited in order of score, so accesses by row are random: prefetch some rows ahead.
 template <class Counter>
 RANKWISE_INLINE void fetch(const Part& part, const Counter& counter, std::int64_t position,
                            const std::int32_t* bound, const double* out) {
@@ -130,19 +130,19 @@ RANKWISE_INLINE void fetch(const Part& part, const Counter& counter, std::int64_
     counter.fetch_to_ask(bound[row]);
 }
 
-// Whether scores this far apart are inside the margin; the one place that decides it.
+// Whether scores this far apart are inside the margin; decided only here.
 RANKWISE_INLINE bool is_active(double upper_score, double lower_score) {
     return upper_score - lower_score < 1.0;
 }
 
-// Rows are added in order of score, and each asks twice, between two additions.
+// Rows are added in order of score, and each makes two queries between additions.
 template <class Counter>
 RANKWISE_INLINE void sweep(const Part part, Counter& counter) {
     counter.reset(part);
     const double* score = part.score;
-    std::int64_t up = 0;    // the next row to ask about rows above it by label
-    std::int64_t down = 0;  // and about rows below it
-    if (part.begin > 0) {   // what is due before the first addition was asked in the part before
+    std::int64_t up = 0;    // the next row to query for rows with higher labels
+    std::int64_t down = 0;  // and for rows with lower labels
+    if (part.begin > 0) {   // queries due before the first addition belong to the previous part
         const double at = score[part.begin];
         up =
             std::partition_point(score, score + part.n, [at](double f) { return !is_active(at, f); }) - score;

@@ -1,8 +1,8 @@
-// Pairs out of order, counted while a sequence of distinct values is split by their digits.
+// Counts inversions while splitting a sequence of distinct values by their digits.
 //
-// A pass distributes a block over 8 buckets by one octal digit, keeping the order inside each bucket. An
-// entry is out of order with every earlier entry of a greater digit; pairs with equal digits meet again in
-// their bucket, one digit further down. O(n log n), sequential reads and 8 write streams.
+// A pass distributes a block over 8 buckets by one octal digit, keeping the order within each bucket. An
+// entry forms an inversion with every earlier entry that has a larger digit; pairs with equal digits are
+// compared in their bucket by the next digit. O(n log n), with sequential reads and 8 write streams.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@ constexpr std::size_t kBuckets = std::size_t{1} << kDigit;
 template <class T>
 using PerBucket = std::array<T, kBuckets>;
 
-// How many earlier entries had a greater digit. Eight byte-wide counters share one register and are emptied
-// into the wide ones before they overflow.
+// The number of earlier entries with a larger digit. Eight byte-wide counters share one register and are
+// flushed to the wide ones before they overflow.
 class EarlierCounts {
   public:
     explicit EarlierCounts(const PerBucket<std::int64_t>& above) : settled_(above) {}
@@ -43,7 +43,7 @@ class EarlierCounts {
     int n_recent_ = 0;
 };
 
-// The total weight of earlier entries with a greater digit.
+// The total weight of earlier entries with a larger digit.
 class EarlierWeights {
   public:
     explicit EarlierWeights(const PerBucket<double>& above) : above_(above) {}
@@ -56,7 +56,7 @@ class EarlierWeights {
     PerBucket<double> above_;
 };
 
-// An entry that counts one in every pair.
+// An entry with weight one in every pair.
 struct Entry {
     using Sum = std::int64_t;
     using Earlier = EarlierCounts;
@@ -65,7 +65,7 @@ struct Entry {
     void add_to(Earlier& earlier, std::size_t digit) const { earlier.add(digit); }
 };
 
-// An entry whose weight multiplies into every pair.
+// An entry whose weight is a factor in every pair.
 struct WeightedEntry {
     using Sum = double;
     using Earlier = EarlierWeights;
@@ -81,7 +81,8 @@ inline std::int64_t count_bits(std::uint64_t bits) {
     return static_cast<std::int64_t>(((bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0f) * 0x0101010101010101 >> 56);
 }
 
-// Blocks that need no further splitting: 64 values fit a word of bits, few weighted entries a double loop.
+// Blocks that need no further splitting: 64 values fit in a word of bits, few weighted entries in a double
+// loop.
 inline bool is_leaf(const Entry*, std::int64_t, int bits) {
     return bits <= 6;
 }
@@ -119,7 +120,7 @@ inline int shift_of(int bits) {
     return bits > kDigit ? bits - kDigit : 0;
 }
 
-// Distribute [begin, end) over target[next[d]...], after `earlier`. Returns the pairs out of order it adds.
+// Distribute [begin, end) over target[next[d]...], after `earlier`. Returns the inversions this adds.
 template <class E>
 typename E::Sum distribute(const E* begin, const E* end, E* target, int shift, PerBucket<std::int64_t>& next,
                            typename E::Earlier earlier) {

@@ -19,7 +19,7 @@ void copy_cast(const From* from, std::int64_t n, To* to) {
     for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<To>(from[i]);
 }
 
-// Where whole lines begin, about chunk_size apart, and the end.
+// Starts of lines about chunk_size apart, and the end.
 std::vector<std::int64_t> line_starts(const char* text, std::int64_t size) {
     std::vector<std::int64_t> starts{0};
     while (starts.back() < size) {
@@ -31,13 +31,13 @@ std::vector<std::int64_t> line_starts(const char* text, std::int64_t size) {
 }
 
 std::string mixed_queries(bool before) {
-    return before ? "no qid, although the rows before have one."
-                  : "a qid, although the rows before have none.";
+    return before ? "the row has no qid, but earlier rows do."
+                  : "the row has a qid, but earlier rows do not.";
 }
 
 }  // namespace
 
-// Whole lines, read by one thread. Line numbers and row ends count from the chunk's beginning.
+// Whole lines read by one thread. Line numbers and row ends count from the start of the chunk.
 struct LetorReader::Chunk {
     struct Run {
         std::string_view query;

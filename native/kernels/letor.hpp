@@ -1,4 +1,4 @@
-// LETOR/SVMlight text to arrays, block by block and in parallel.
+// Parses LETOR/SVMlight text into arrays, block by block and in parallel.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct LineError {
     std::string message;
 };
 
-// One short text per row, each ended by a newline; rows without one are empty. Costs nothing until the first.
+// One short text per row, terminated by a newline; empty for rows without one. Costs nothing until the first.
 class TextColumn {
   public:
     void set(std::int64_t row, std::string_view text) {
@@ -48,8 +48,8 @@ class TextColumn {
     std::int64_t n_rows_ = 0;
 };
 
-// Rows in CSR form: row i holds the entries row_ends[i - 1] .. row_ends[i]. Indices stay 32-bit while every
-// index and the number of entries fit.
+// Rows in CSR form: row i holds the entries row_ends[i - 1] .. row_ends[i]. Indices stay 32-bit as long as
+// every index and the number of entries fit.
 struct LetorRows {
     GrowingArray<double> labels;
     GrowingArray<std::int64_t> queries;  // numbered by first appearance; empty if the text has no qid
@@ -64,11 +64,11 @@ class LetorReader {
   public:
     LetorReader(LetorRules rules, bool single_precision);
 
-    // Reads whole lines (the last character is a newline) and appends their rows. After an error the reader
-    // is of no further use.
+    // Reads whole lines (the last character is a newline) and appends their rows. After an error, the reader
+    // must not be used again.
     std::optional<LineError> feed(const char* text, std::int64_t size, int n_threads);
 
-    // Hands over the rows read since the last call; queries keep their numbers.
+    // Returns the rows read since the last call; queries keep their numbers.
     LetorRows take();
 
     const std::vector<std::string>& query_labels() const { return query_labels_; }

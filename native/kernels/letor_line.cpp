@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t max_name_length = 1000;
 
-// The newline is not among them, so that it ends every token and every run of spaces.
+// The newline is not one of them, so it ends every token and every run of spaces.
 bool is_space(char c) {
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
@@ -34,7 +34,7 @@ const char* token_end(const char* at) {
     return at;
 }
 
-// A token as an error message shows it: short, and without characters that a terminal would act on.
+// A token as shown in an error message: short, and without terminal control characters.
 std::string shown(const char* begin, const char* end) {
     constexpr std::ptrdiff_t longest = 40;
     static constexpr char hex[] = "0123456789abcdef";
@@ -54,17 +54,17 @@ std::string shown(const char* begin, const char* end) {
 
 std::string number_error(const std::string& what, const char* at, double limit) {
     std::string message = what + " is " + shown(at, token_end(at)) + "; expected a finite number";
-    if (limit < std::numeric_limits<double>::max()) message += " that float32 can hold";
+    if (limit < std::numeric_limits<double>::max()) message += " that fits in float32";
     return message + ".";
 }
 
-// Says why no entry could be read at `at`.
+// Explains why no entry could be read at `at`.
 std::string entry_error(const char* at) {
     const char* const end = token_end(at);
     const std::string token = shown(at, end);
     if (*at == '-' && is_digit(at[1])) return "feature index " + token + " is negative.";
     if (end - at >= 4 && std::string_view(at, 4) == "qid:") {
-        return "a second or misplaced " + token + "; qid must follow the label, once.";
+        return "repeated or misplaced " + token + "; qid must appear once, right after the label.";
     }
     return "expected index:value, got " + token + ".";
 }
@@ -72,7 +72,7 @@ std::string entry_error(const char* at) {
 std::string index_error(std::int64_t index, std::int64_t previous, const LetorRules& rules) {
     const std::string name = std::to_string(index);
     if (index < rules.min_index) {
-        return "feature index " + name + " in a file whose indices start at " +
+        return "feature index " + name + " is too small; indices start at " +
                std::to_string(rules.min_index) + ".";
     }
     if (index > rules.max_index) {
@@ -84,7 +84,7 @@ std::string index_error(std::int64_t index, std::int64_t previous, const LetorRu
            "; indices must ascend within a line.";
 }
 
-// Reads digits into `index`; null if there are none or they pass 2^63 - 1.
+// Reads digits into `index`; null if there are none or they exceed 2^63 - 1.
 const char* read_index(const char* at, const char* limit, std::int64_t& index) {
     const char* const start = at;
     std::uint64_t number = 0;
@@ -132,7 +132,7 @@ std::string read_letor_line(const char* begin, const char* end, const LetorRules
 
     if (*at == 'q' && end - at > 4 && std::string_view(at, 4) == "qid:") {
         const char* const name_end = token_end(at + 4);
-        if (name_end == at + 4) return "qid: names no query.";
+        if (name_end == at + 4) return "qid: is not followed by a query label.";
         if (name_end - at > max_name_length)
             return "qid is longer than " + std::to_string(max_name_length) + " bytes.";
         line.query = std::string_view(at + 4, static_cast<std::size_t>(name_end - at - 4));

@@ -1,4 +1,4 @@
-// Arrays to the entries of LETOR/SVMlight lines.
+// Formats arrays as the entries of LETOR/SVMlight lines.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace rankwise {
 
-// The text " index:value index:value ..." of each row of a CSR matrix, one after the other: row i is
-// text[ends[i - 1] .. ends[i]]. Values are written with the fewest digits that read back as the same number.
+// The text " index:value index:value ..." of each row of a CSR matrix, one after another: row i is
+// text[ends[i - 1] .. ends[i]]. Values are written with the fewest digits that round-trip exactly.
 struct EntryText {
     std::string text;
     std::vector<std::int64_t> ends;

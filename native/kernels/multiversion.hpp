@@ -1,10 +1,10 @@
-// Compile a function for several instruction sets and let the loader choose: wide vectors and a popcount
-// instruction are not in the baseline that distributed binaries are built for.
+// RANKWISE_MULTIVERSION compiles a function for several instruction sets and lets the loader choose: wide
+// vectors and a popcount instruction are not in the baseline for which distributed binaries are built.
 //
-// What such a function calls must be inlined into it, or it stays compiled for the baseline.
+// Whatever such a function calls must be inlined into it; otherwise it is compiled for the baseline.
 //
-// The other one is for loops over rows of doubles that begin anywhere: registers of 64 bytes would meet the
-// end of a cache line with every load, and are slower there than those of 32.
+// RANKWISE_MULTIVERSION_UNALIGNED is for loops over unaligned rows of doubles: every load into a 64-byte
+// register would cross a cache line, which makes them slower than 32-byte registers.
 #pragma once
 
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__)

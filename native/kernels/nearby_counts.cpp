@@ -7,7 +7,7 @@
 namespace rankwise {
 namespace {
 
-// Every chunk of vectors starts with a sort of its own, so that threads can share them.
+// Every chunk of vectors starts with its own sort, so that threads can share the chunks.
 constexpr std::int64_t kScoresPerChunk = std::int64_t{1} << 20;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Pair counts of many score vectors of the same rows, each in an order close to that of the one before.
+// Pair counts of many score vectors of the same rows, each in an order close to the previous one.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace rankwise {
 
-// Rows by query, inside a query by descending label, and how score vectors hold them.
+// Rows by query and, within a query, by descending label, and their columns in the score vectors.
 struct LabelledRows {
     QueryRows queries;
     const std::int64_t* level;   // as in count_pairs
@@ -18,22 +18,22 @@ struct LabelledRows {
     std::int64_t count() const { return queries.offsets[queries.n_queries]; }
 };
 
-// Counts vector after vector from the order of the one before.
+// Counts each vector starting from the order of the previous one.
 class NearbyCounts {
   public:
     explicit NearbyCounts(LabelledRows rows);
 
-    // What count_pairs gives for the vectors first .. first + n (rows of `scores`): rows of each output, one
-    // a vector.
+    // The result of count_pairs for the vectors first .. first + n (rows of `scores`), one row of each output
+    // per vector.
     void count(const double* scores, std::int64_t first, std::int64_t n, PairCounts<std::int64_t> out);
 
   private:
     std::int64_t n_rows_;
     std::vector<std::int64_t> level_of_;
-    std::vector<CountedOrder> orders_;  // one a query
+    std::vector<CountedOrder> orders_;  // one per query
 };
 
-// What count_pairs gives for each of n_vectors score vectors, the rows of `scores`.
+// The result of count_pairs for each of n_vectors score vectors, the rows of `scores`.
 void count_nearby_pairs(LabelledRows rows, const double* scores, std::int64_t n_vectors,
                         PairCounts<std::int64_t> out, int n_threads);
 

@@ -1,4 +1,4 @@
-// Decimal text to the nearest double: the digits read by hand where that is exact, std::from_chars elsewhere.
+// Parses decimal text to the nearest double: directly where that is exact, with std::from_chars otherwise.
 #pragma once
 
 #include <charconv>
@@ -12,16 +12,16 @@ inline bool is_digit(char c) {
     return static_cast<unsigned char>(c - '0') < 10;
 }
 
-// The number that eight digits write, each a byte from 0 to 9, the first in the lowest byte: neighbours are
-// joined to pairs, pairs to fours, fours to eight.
+// The value of eight digits, each a byte from 0 to 9, the first in the lowest byte: adjacent digits are
+// combined into pairs, pairs into fours, fours into eight.
 inline std::uint64_t join_digits(std::uint64_t digits) {
     constexpr std::uint64_t mask = 0x000000FF000000FFu;
     digits = digits * 10 + (digits >> 8);
     return ((digits & mask) * 0x000F424000000064u + ((digits >> 16) & mask) * 0x0000271000000001u) >> 32;
 }
 
-// Reads digits behind those of `number` until there are none, eight at a time while `limit` allows to look
-// ahead. The character before `limit` is no digit.
+// Appends digits to `number` until there are none, eight at a time while `limit` allows looking ahead. The
+// character before `limit` is not a digit.
 inline const char* read_digits(const char* at, const char* limit, std::uint64_t& number) {
     static constexpr std::uint64_t power_of_ten[] = {1,      10,      100,      1000,     10000,
                                                      100000, 1000000, 10000000, 100000000};
@@ -32,7 +32,7 @@ inline const char* read_digits(const char* at, const char* limit, std::uint64_t&
         text = __builtin_bswap64(text);
 #endif
         text ^= 0x3030303030303030u;
-        // The high bit of each byte that is no digit, and perhaps of some behind the first such byte.
+        // The high bit of each byte that is not a digit, and possibly of some after the first such byte.
         const std::uint64_t others = ((text + 0x7676767676767676u) | text) & 0x8080808080808080u;
         const int n = others == 0 ? 8 : __builtin_ctzll(others) / 8;
         if (n == 0) return at;
@@ -44,9 +44,8 @@ inline const char* read_digits(const char* at, const char* limit, std::uint64_t&
     return at;
 }
 
-// Reads an optional sign, digits with an optional point, and an optional exponent. Returns the first
-// character behind the number, or null if there is no number. Too large a number gives infinity, too small a
-// one zero.
+// Reads an optional sign, digits with an optional decimal point, and an optional exponent. Returns the first
+// character after the number, or null if there is no number. Overflow gives infinity, underflow zero.
 inline const char* read_number(const char* at, const char* limit, double& out) {
     static constexpr double power_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                               1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
@@ -82,7 +81,7 @@ inline const char* read_number(const char* at, const char* limit, double& out) {
         magnitude = static_cast<double>(digits);
         magnitude = exponent < 0 ? magnitude / power_of_ten[-exponent] : magnitude * power_of_ten[exponent];
     } else if (std::from_chars(start, at, magnitude).ec == std::errc::result_out_of_range) {
-        // With its point before the first digit that counts, d = 0.ddd * 10^(exponent + digits that count).
+        // With the point before the first significant digit, d = 0.ddd * 10^(exponent + significant digits).
         for (const char* zero = start; *zero == '0' || *zero == '.'; ++zero) n_digits -= *zero == '0';
         magnitude = exponent + n_digits > 0 ? std::numeric_limits<double>::infinity() : 0.0;
     }

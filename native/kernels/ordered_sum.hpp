@@ -1,4 +1,4 @@
-// The sum of one vector per chunk, always added in chunk order, whichever thread is done first.
+// The sum of one vector per chunk, always added in chunk order, regardless of which thread finishes first.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace rankwise {
 
-// A thread takes a zeroed buffer, fills it for its chunk and gives it back. Buffers are added to `out` as
-// soon as all earlier chunks are in, and used again: memory is about one buffer a thread.
+// A thread takes a zeroed buffer, fills it for its chunk and returns it. Buffers are added to `out` as soon
+// as all earlier chunks have been added, and then reused: memory is about one buffer per thread.
 class OrderedSum {
   public:
     OrderedSum(double* out, std::int64_t size) : out_(out), size_(static_cast<std::size_t>(size)) {

@@ -12,7 +12,7 @@ void give_back_pages(const void* begin, const void* end) {
     static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     const std::uintptr_t first = (reinterpret_cast<std::uintptr_t>(begin) + page - 1) / page * page;
     const std::uintptr_t last = reinterpret_cast<std::uintptr_t>(end) / page * page;
-    // Advice only: should it fail, more memory is in use than need be.
+    // Only advice: if it fails, the process uses more memory than necessary.
     if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
 #else
     (void)begin;

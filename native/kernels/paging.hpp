@@ -1,15 +1,15 @@
-// Reading files that are larger than memory: pages that a pass has gone over are given back.
+// Reading files larger than memory: pages are released once a pass has read them.
 #pragma once
 
 #include <cstdint>
 
 namespace rankwise {
 
-// Tells the system that the whole pages inside [begin, end) of a read-only file mapping are not needed now.
-// They stay in the system's cache as long as it likes, but no longer count as this process's memory.
+// Tells the system that the whole pages in [begin, end) of a read-only file mapping are not needed for now.
+// They may stay in the system's cache, but no longer count as memory of this process.
 void give_back_pages(const void* begin, const void* end);
 
-// Follows a pass over rows of a mapped matrix, and gives pages back whenever some megabytes have been read.
+// Follows a pass over rows of a mapped matrix, and releases pages after every few megabytes.
 // Does nothing for a matrix in memory.
 template <class M>
 class PageSweep {

@@ -28,7 +28,7 @@ int bits_for(std::int64_t n) {
     return bits;
 }
 
-// The first pass over a long sequence in chunks, so that threads can share it.
+// The first pass over a long sequence, in chunks that threads can share.
 template <class E>
 class FirstPass {
   public:
@@ -143,7 +143,7 @@ struct TiedPairs {
     Sum both = 0;
 };
 
-// Rows come by descending score, tied ones by descending label.
+// Rows come by descending score, tied rows by descending label.
 template <class E, class MakeEntry>
 TiedPairs<typename E::Sum> count_tied(const std::int64_t* level, std::int64_t n, const SortScratch& sort,
                                       MakeEntry make) {
@@ -172,8 +172,8 @@ TiedPairs<typename E::Sum> count_tied(const std::int64_t* level, std::int64_t n,
     return tied;
 }
 
-// Entries by descending label, inside a level by descending score, valued by their rank in the scores: the
-// pairs out of order are the discordant ones.
+// Entries by descending label and, within a level, by descending score, with their score rank as value: the
+// inversions are the discordant pairs.
 template <class E, class MakeEntry>
 void place_entries(const std::int64_t* level, std::int64_t n, PairScratch<E>& scratch, MakeEntry make) {
     E* entries = scratch.entries.resize(n);
@@ -195,7 +195,7 @@ void place_entries(const std::int64_t* level, std::int64_t n, PairScratch<E>& sc
     }
 }
 
-// Number the levels of a query by descending label; false if they are more than a digit can tell apart.
+// Number the levels of a query by descending label; false if there are too many for one digit.
 bool number_levels(const std::int64_t* level, std::int64_t n, Buffer<std::uint8_t>& digits) {
     std::uint8_t* digit = digits.resize(n);
     std::size_t n_levels = 0;
@@ -206,7 +206,7 @@ bool number_levels(const std::int64_t* level, std::int64_t n, Buffer<std::uint8_
     return true;
 }
 
-// Discordant pairs of few levels: each row, by descending score, with the earlier rows of lower labels.
+// Discordant pairs for few levels: each row, by descending score, with the earlier rows of lower labels.
 template <class E, class MakeEntry>
 typename E::Sum count_few_levels(std::int64_t n, const PairScratch<E>& scratch, MakeEntry make) {
     typename E::Earlier earlier({});

@@ -8,7 +8,7 @@
 namespace rankwise {
 
 // Per query: pairs that labels and scores order oppositely, pairs with equal scores, and pairs with equal
-// scores and equal labels. With row weights s a pair counts s_i s_j.
+// scores and equal labels. With row weights s, a pair counts as s_i s_j.
 template <class Sum>
 struct PairCounts {
     Sum* discordant;
@@ -16,8 +16,8 @@ struct PairCounts {
     Sum* tied_both;
 };
 
-// The rows of a query stand by descending label; level[i] is the rank, from 0 inside the query, of the first
-// row with the label of row i. O(h log h) for a query of h rows.
+// The rows of a query are sorted by descending label; level[i] is the rank, from 0 within the query, of the
+// first row with the label of row i. O(h log h) for a query of h rows.
 void count_pairs(QueryRows rows, const std::int64_t* level, const double* scores,
                  PairCounts<std::int64_t> out, int n_threads);
 void count_weighted_pairs(QueryRows rows, const std::int64_t* level, const double* scores,

@@ -1,5 +1,6 @@
-// Fixed chunks over a few threads. Which thread runs a chunk varies; what a chunk computes does not, so a
-// kernel that writes per chunk and reduces in chunk order gives the same bits for any number of threads.
+// Fixed chunks distributed over threads. Which thread runs a chunk varies, but what a chunk computes does
+// not, so a kernel that writes per chunk and reduces in chunk order is bit-identical for any number of
+// threads.
 #pragma once
 
 #include <atomic>
@@ -12,8 +13,8 @@
 
 namespace rankwise {
 
-// One thread for few multiply-adds: they are done before a second thread has started. The chunks, and so the
-// bits, are the same.
+// One thread for few multiply-adds, which finish before a second thread has started. The chunks, and hence
+// the bits, are the same.
 inline int threads_worth(std::int64_t n_multiply_adds, int n_threads) {
     return n_multiply_adds < (1 << 16) ? 1 : n_threads;
 }
@@ -42,7 +43,7 @@ void for_each_chunk(std::int64_t n_chunks, int n_threads, Body&& body) {
     try {
         for (std::size_t i = 0; i < extra; ++i) threads.emplace_back(work);
     } catch (const std::system_error&) {
-        // The system gives no more threads; those there are do all the work.
+        // The system refuses more threads; the existing ones do all the work.
     }
     work();
     for (auto& thread : threads) thread.join();

@@ -11,14 +11,14 @@
 namespace rankwise {
 namespace {
 
-// Scores followed from one start, so that threads can share the path.
+// Scores computed from one starting point, so that threads can share the path.
 constexpr std::int64_t kScoresPerChunk = std::int64_t{1} << 18;
-// Scores held at a time: they stay in the cache. But not so few breakpoints that the kernel's columns leave
-// it before they are used again.
+// Scores held at a time: few enough to stay in cache, but enough breakpoints that the kernel's columns are
+// reused before they leave it.
 constexpr std::int64_t kScoresAtOnce = std::int64_t{1} << 13;
 constexpr std::int64_t kMinBreakpoints = 32;
 
-// λ β, the coefficients of the training rows, at every so manieth breakpoint from the first asked for.
+// λ β, the coefficients of the training rows, at every n-th breakpoint from `first` on.
 std::vector<double> coefficients_every(const ScoredPath& path, std::int64_t first, std::int64_t every,
                                        std::int64_t n_starts) {
     std::vector<double> own(static_cast<std::size_t>(path.kernel.n_rows), 0.0);
@@ -38,7 +38,7 @@ std::vector<double> coefficients_every(const ScoredPath& path, std::int64_t firs
     return starts;
 }
 
-// The scores that these coefficients of all training rows give.
+// The scores for these coefficients of all training rows.
 void score(const KernelColumns& kernel, const double* coefficients, double* scores) {
     std::vector<std::int32_t> rows(static_cast<std::size_t>(kernel.n_rows));
     std::iota(rows.begin(), rows.end(), 0);
@@ -64,7 +64,7 @@ void count_pairs_along_path(const ScoredPath& path, std::int64_t first, std::int
         score(path.kernel, starts.data() + chunk * path.kernel.n_rows, scores);
         for (std::int64_t t = chunk * per_chunk; t < end; t += at_once) {
             const std::int64_t n_counted = std::min(at_once, end - t);
-            // One step further than counted: where the next scores begin.
+            // One step further than counted: the start of the next scores.
             const std::int64_t n_steps = std::min(at_once, end - t - 1);
             scores_along_path(path, first + t, n_steps, scores, 1);
             counts.count(scores, t, n_counted, out);

@@ -8,9 +8,9 @@
 
 namespace rankwise {
 
-// What count_pairs gives for the scores at breakpoints first .. first + n: rows of each output, one a
-// breakpoint. O(rows) for each coefficient that changes on the way, and what the pairs that change places
-// take.
+// The result of count_pairs for the scores at breakpoints first .. first + n, one row of each output per
+// breakpoint. O(rows) for each coefficient that changes on the way, plus the cost of the pairs that change
+// order.
 void count_pairs_along_path(const ScoredPath& path, std::int64_t first, std::int64_t n, LabelledRows rows,
                             PairCounts<std::int64_t> out, int n_threads);
 

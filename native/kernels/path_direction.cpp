@@ -9,13 +9,13 @@ namespace rankwise {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Slacks that change slower than this per unit of the level stand still.
+// Slacks that change less than this per unit of the level count as constant.
 constexpr double kRateTolerance = 1e-9;
-// Multipliers that would change less than this per unit of another's do not stand in its way.
+// Multipliers that would change less than this per unit of another's do not limit it.
 constexpr double kTradeTolerance = 1e-12;
 
-// Rates this far below the largest are zeros that rounding has moved. Taken at their word, they lead a
-// multiplier off its bound by next to nothing, and the next step is of length zero.
+// Rates this far below the largest are zeros up to rounding. Taken literally, they would move a multiplier
+// off its bound by almost nothing, and the next step would have length zero.
 constexpr double kZeroRate = 1e-14;
 
 void drop_rounding(std::vector<double>& rates) {
@@ -39,7 +39,7 @@ void PathWalk::turn() {
     }
 }
 
-// Move the rates to the solution over the free pairs; bind those whose rate would leave the box.
+// Move the rates to the solution over the free pairs; bind the pairs whose multiplier would leave its box.
 void PathWalk::settle() {
     std::vector<double> target;
     std::vector<double> shares;
@@ -81,7 +81,7 @@ void PathWalk::settle() {
     rate_tolerance_ = std::max(kRateTolerance, 10.0 * error);
 }
 
-// The near pair whose slack would turn wrong fastest, or -1.
+// The near pair whose slack would become infeasible fastest, or -1.
 std::int64_t PathWalk::most_wrong() const {
     std::int64_t found = -1;
     double worst = rate_tolerance_;
@@ -102,9 +102,9 @@ bool PathWalk::release(std::int64_t pair) {
     return true;
 }
 
-// Move a dependent pair into its box at the cost of those it depends on, which changes no score. Exact
-// arithmetic never comes here; rounding does, when pairs are nearly dependent. The first to arrive at a bound
-// is bound there: a free pair, whose place the new one takes, or the pair itself.
+// Move a dependent pair into its box at the expense of the pairs it depends on, which changes no score. Exact
+// arithmetic never gets here, but rounding does when pairs are nearly dependent. The first pair to reach a
+// bound stays there: either a free pair, which the new one replaces, or the pair itself.
 bool PathWalk::exchange(std::int64_t pair) {
     const auto& free = elbow_.pairs();
     if (free.empty()) return false;

@@ -46,7 +46,7 @@ void Elbow::refactor() {
     Elbow fresh(kernel_, all_);
     fresh.factor_.reserve(size());
     for (const std::int64_t pair : free_) {
-        if (!fresh.append(pair)) return;  // nearly dependent: the updated factor is as good as any
+        if (!fresh.append(pair)) return;  // nearly dependent: keep the updated factor
     }
     *this = std::move(fresh);
 }

@@ -17,7 +17,7 @@ struct KernelMatrix {
     const double* row(std::int64_t i) const { return data + i * n; }
 };
 
-// Pair p asks for row better[p] above row worse[p]; its multiplier lies between 0 and weight[p].
+// Pair p requires row better[p] above row worse[p]; its multiplier lies between 0 and weight[p].
 struct WeightedPairs {
     const std::int32_t* better;
     const std::int32_t* worse;
@@ -27,8 +27,8 @@ struct WeightedPairs {
     double difference(const double* rows, std::int64_t p) const { return rows[better[p]] - rows[worse[p]]; }
 };
 
-// Linearly independent pairs I and the factor of P_I K P_Iᵀ. P K Pᵀ is never formed: a pair's inner products
-// with the free ones cost O(|I|) from two rows of K.
+// Linearly independent pairs I and the factor of P_I K P_Iᵀ. P K Pᵀ is never formed: the inner products of a
+// pair with the free pairs cost O(|I|) from two rows of K.
 class Elbow {
   public:
     Elbow(KernelMatrix kernel, WeightedPairs pairs) : kernel_(kernel), all_(pairs) {}
@@ -39,7 +39,7 @@ class Elbow {
     // Add a pair, unless it depends linearly on the free ones.
     bool append(std::int64_t pair);
 
-    // Take out the pair at a position.
+    // Remove the pair at a position.
     void remove(std::size_t position);
 
     // x = (P_I K P_Iᵀ)⁻¹ x.
@@ -48,7 +48,7 @@ class Elbow {
     // The combination of the free pairs nearest to a pair.
     std::vector<double> coordinates(std::int64_t pair) const;
 
-    // Compute the factor afresh, which undoes the rounding of many updates; O(|I|³).
+    // Recompute the factor, which removes the rounding errors of many updates; O(|I|³).
     void refactor();
 
   private:

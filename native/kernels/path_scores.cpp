@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::int64_t kRowsPerChunk = 256;
 
-// What the multipliers of a step change in the coefficients of the training rows. Pairs share rows, above all
-// in stars, so that these are fewer than the pairs' ends.
+// The changes in the coefficients of the training rows caused by the multipliers of a step. Pairs share rows,
+// especially in stars, so there are fewer of them than pair ends.
 class CoefficientChanges {
   public:
     explicit CoefficientChanges(std::int64_t n)
@@ -27,7 +27,7 @@ class CoefficientChanges {
         std::int32_t* rows = rows_.data();
         char* seen = seen_.data();
         std::int64_t n = 0;
-        // Without a branch on whether the row is new, which is as good as random.
+        // Without a branch on whether the row is new, which would be unpredictable.
         const auto add = [&](std::int32_t row, double value) {
             rows[n] = row;
             n += 1 - seen[row];
@@ -46,7 +46,7 @@ class CoefficientChanges {
         n_ = n;
     }
 
-    // The rows that changed, each once, and by how much.
+    // The rows that changed, each once, and the amounts.
     std::int64_t size() const { return n_; }
     const std::int32_t* rows() const { return rows_.data(); }
     const double* values() const { return changes_.data(); }

@@ -7,8 +7,8 @@
 
 namespace rankwise {
 
-// Multipliers begin at the pairs' weights; change k adds changes[k] to that of pair pairs[k]. Those on the
-// way from breakpoint t to the next are offsets[t] .. offsets[t + 1].
+// Multipliers start at the pairs' weights; change k adds changes[k] to that of pair pairs[k]. The changes
+// from breakpoint t to the next are offsets[t] .. offsets[t + 1].
 struct PathChanges {
     const std::int32_t* pairs;
     const double* changes;
@@ -22,7 +22,7 @@ struct KernelColumns {
     std::int64_t n_columns;
 };
 
-// A path, and the kernel values through which other rows feel it.
+// A path, and the kernel values of other rows.
 struct ScoredPath {
     PathChanges changes;
     WeightedPairs pairs;

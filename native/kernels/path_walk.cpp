@@ -15,18 +15,19 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Slacks within this share of the level are zero; multipliers within this share of their box are at a bound.
 constexpr double kSlackTolerance = 1e-10;
 constexpr double kBoundTolerance = 1e-12;
-// Scores and multipliers that would be off by this share at level zero are not off.
+// Scores and multipliers that would be off by at most this share at level zero count as settled.
 constexpr double kSettledTolerance = 1e-9;
-// Pairs looked at on every event: not fewer than a handful, nor a sliver of slack.
+// Lower bounds on the number of watched pairs, and on the slack up to which pairs are watched.
 constexpr std::int64_t kMinWatched = 1024;
 constexpr double kMinWatchedSlack = 1e-6;
-// Pairs that tell which slack to watch, and a prime to draw them by from all over the graph.
+// The number of pairs sampled to decide which slacks to watch, and a prime stride that spreads them over the
+// graph.
 constexpr std::int64_t kSampled = 1 << 12;
 constexpr std::int64_t kSampleStride = 2'147'483'647;
-// Scores are recomputed after so many events, and when the violation passes this share of the tolerance.
+// Scores are recomputed after this many events, and when the violation exceeds this share of the tolerance.
 constexpr std::size_t kRefreshEvery = 256;
 constexpr double kRefreshShare = 1e-3;
-// So many events in a row without progress mean that rounding has the upper hand.
+// After this many consecutive events without progress, rounding errors are considered to dominate.
 constexpr std::int64_t kMaxStalled = 10'000;
 constexpr std::int64_t kColumnsPerChunk = 1 << 10;
 
@@ -81,8 +82,8 @@ WalkState PathWalk::event(const WalkLimits& limits) {
     return stalled_ > kMaxStalled ? WalkState::stalled : WalkState::running;
 }
 
-// Whether f = g / λ stays as it is down to level zero: g shrinks in proportion to the level, so that no slack
-// changes its sign, and no multiplier leaves its box on the way.
+// Whether f = g / λ stays constant down to level zero: g shrinks in proportion to the level, so no slack
+// changes sign, and no multiplier leaves its box on the way.
 bool PathWalk::is_settled() const {
     if (n_at_box_ == 0) return true;
     double lowest = kInfinity, highest = -kInfinity;
@@ -101,7 +102,7 @@ bool PathWalk::is_settled() const {
     return true;
 }
 
-// Pairs at a bound whose slack is zero or wrong, and the largest violation of any condition.
+// Find the pairs at a bound whose slack is zero or infeasible, and the largest violation of any condition.
 void PathWalk::look_near() {
     near_.clear();
     double worst = 0.0;
@@ -142,7 +143,7 @@ void PathWalk::advance(double floor) {
     if (slack_left_ <= 0.0) watch();
 }
 
-// The largest step, at most `longest`, before the slack of a pair at a bound turns wrong.
+// The largest step, at most `longest`, before the slack of a pair at a bound becomes infeasible.
 double PathWalk::first_event(double longest) {
     const auto [lowest, highest] = std::minmax_element(flow_.begin(), flow_.end());
     const double fastest = 1.0 + (*highest - *lowest);
@@ -173,11 +174,11 @@ double PathWalk::longest_step(const std::vector<std::int64_t>& watched, double l
     return best;
 }
 
-// Choose the pairs of least slack to look at until any other could have come to zero. Every slack moves by at
-// most (1 + max dg - min dg) times the step, so the others need no look before such moves sum up to the least
-// of their slacks: an event costs O(watched), not O(pairs).
+// Choose the pairs with the least slack to examine until any other could reach zero. Every slack moves by at
+// most (1 + max dg - min dg) times the step, so the others can be ignored until such moves add up to the
+// least of their slacks: an event costs O(watched), not O(pairs).
 void PathWalk::watch() {
-    // Looking at the watched pairs should take about as long as choosing them.
+    // Examining the watched pairs should take about as long as choosing them.
     const std::int64_t looks = n_looks_ * static_cast<std::int64_t>(watched_.size());
     if (looks < pairs_.count) n_to_watch_ = std::min(pairs_.count, 2 * n_to_watch_);
     if (looks > 4 * pairs_.count) n_to_watch_ = std::max(kMinWatched, n_to_watch_ / 2);
@@ -190,7 +191,7 @@ void PathWalk::watch() {
     slack_left_ = bound;
 }
 
-// About as many pairs as should be watched have less slack than this, by a sample of them.
+// The slack below which about as many pairs lie as should be watched, estimated from a sample.
 double PathWalk::slack_to_watch() const {
     if (n_to_watch_ >= pairs_.count) return kInfinity;
     const std::int64_t n = std::min(kSampled, pairs_.count);
@@ -204,7 +205,7 @@ double PathWalk::slack_to_watch() const {
     return std::max(*place, kMinWatchedSlack * level_);
 }
 
-// Recompute the scores, and bring the slacks of the free pairs back to zero.
+// Recompute the scores and reset the slacks of the free pairs to zero.
 void PathWalk::refresh() {
     recompute_scores();
     if (elbow_.size() == 0) return;
@@ -220,7 +221,7 @@ void PathWalk::refresh() {
     recompute_scores();
 }
 
-// Write down what the step from the last breakpoint has changed.
+// Log the changes since the last breakpoint.
 void PathWalk::record(const std::vector<std::int64_t>& free) {
     moved_.insert(moved_.end(), free.begin(), free.end());
     std::sort(moved_.begin(), moved_.end());
@@ -261,7 +262,7 @@ void PathWalk::recompute_scores() {
     combine(rows, g_);
 }
 
-// out = K times the rows' weights; rows of weight zero cost nothing.
+// out = K times the row weights; rows of weight zero cost nothing.
 void PathWalk::combine(const std::vector<double>& row_weight, std::vector<double>& out) const {
     std::vector<std::int32_t> rows;
     std::vector<double> scales;

@@ -1,18 +1,18 @@
-// The exact regularization path of a ranking SVM, one event after the other.
+// The exact regularization path of a ranking SVM, event by event.
 //
 // At level λ, a solution of the dual (paper E, equation 8) has multipliers a and g = λ f = K Pᵀ a. With the
-// slack of a pair s = (P g) - λ, it has s >= 0 where a = 0, s <= 0 where a is at its box, and s = 0 in
-// between. g is unique, a need not be.
+// slack of a pair s = (P g) - λ, it has s >= 0 where a = 0, s <= 0 where a is at its upper bound, and s = 0
+// in between. g is unique, but a need not be.
 //
-// As λ falls by a unit, a moves by da and g by dg = K Pᵀ da. This direction solves another problem of the
-// same kind, over the pairs with s = 0 only: minimize ½‖dg‖² + Σ da where da may not leave the box, that is
-// da >= 0 at zero and da <= 0 at the box. Its optimality conditions say that slacks stay zero where da is not
-// zero and turn the right way elsewhere, so every point of a step of positive length along it is optimal. It
-// is solved as Lawson and Hanson solve non-negative least squares, from the previous direction: a pair enters
-// whose slack would turn wrong, a pair leaves when its da would. Every move lowers the objective, so
-// simultaneous events, duplicated rows and dependent pairs, however many, end after finitely many moves. A
-// pair that depends on the free ones never needs to enter: if its slack is zero, so are theirs, and it stays
-// zero.
+// As λ decreases by one unit, a changes by da and g by dg = K Pᵀ da. This direction solves another problem of
+// the same kind, over the pairs with s = 0 only: minimize ½‖dg‖² + Σ da such that a stays in its box, that is
+// da >= 0 at zero and da <= 0 at the upper bound. By its optimality conditions, slacks stay zero where da is
+// nonzero and move in the feasible direction elsewhere, so every point of a step of positive length along it
+// is optimal. The problem is solved in the manner of Lawson and Hanson's non-negative least squares, starting
+// from the previous direction: a pair enters if its slack would become infeasible, and leaves if its da
+// would. Every move lowers the objective, so simultaneous events, duplicate rows and dependent pairs, however
+// many, are resolved after finitely many moves. A pair that depends on the free ones never needs to enter: if
+// its slack is zero, so are theirs, and it stays zero.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ struct WalkLimits {
     std::int64_t max_events;  // negative: any number
 };
 
-// Breakpoint t is at levels[t]; the way from it to the next adds changes[k] to the multiplier of pairs[k] for
-// k = offsets[t] .. offsets[t + 1].
+// Breakpoint t is at levels[t]; the step from it to the next adds changes[k] to the multiplier of pairs[k]
+// for k = offsets[t] .. offsets[t + 1].
 struct WalkLog {
     std::vector<double> levels;
     std::vector<double> violations;
@@ -50,11 +50,11 @@ class PathWalk {
     const WalkLog& log() const { return log_; }
     std::size_t active_size() const { return elbow_.size(); }
 
-    // Go on by at most so many events.
+    // Continue for at most this many events.
     WalkState follow(const WalkLimits& limits, std::int64_t n_events);
 
   private:
-    // What a bound says about a pair's slack, as a factor that makes it non-negative.
+    // The state of a pair, as the factor that makes a feasible slack non-negative.
     enum Side : std::int8_t { at_box = -1, free_pair = 0, at_zero = 1 };
 
     WalkState event(const WalkLimits& limits);
@@ -91,11 +91,11 @@ class PathWalk {
     Elbow elbow_;
     std::vector<double> rate_;     // da of the free pairs
     std::vector<double> flow_;     // dg
-    double rate_tolerance_ = 0.0;  // slacks that move slower stand still
+    double rate_tolerance_ = 0.0;  // slacks that move more slowly count as constant
     std::int64_t n_to_watch_;
     std::int64_t n_looks_ = 0;  // since the watched pairs were chosen
     std::vector<std::int64_t> watched_;
-    double slack_left_ = 0.0;  // how far slacks may move before a pair that is not watched could matter
+    double slack_left_ = 0.0;  // how far slacks may move before an unwatched pair could matter
     std::vector<std::int64_t> near_;
     std::vector<std::int64_t> refused_;
     std::vector<std::int64_t> moved_;

@@ -1,4 +1,4 @@
-// Sums of values by key, where values come one by one and prefix sums are asked for in between.
+// Sums of values by key, where values are added one by one and prefix sums are queried in between.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace rankwise {
 
-// A tree of fan-out 32 that keeps, for every child, the sum of its preceding siblings: adding touches one
-// node a level (a handful of vector instructions), and a prefix sum reads one number a level.
+// A tree of fan-out 32 that stores, for every child, the sum of its preceding siblings: adding touches one
+// node per level (a handful of vector instructions), and a prefix sum reads one number per level.
 template <class Value>
 class PrefixTree {
   public:
-    // Start anew with keys 0 .. n, all zero.
+    // Reset to keys 0 .. n, all zero.
     void reset(std::int64_t n) {
         starts_.assign(1, 0);
         std::int64_t total = 0;
@@ -25,7 +25,7 @@ class PrefixTree {
         sums_.assign(static_cast<std::size_t>(total), Value{});
     }
 
-    // Start from many values at once: `put` them at different keys, then `build`.
+    // Initialize with many values at once: `put` them at different keys, then `build`.
     void put(std::int64_t key, Value value) { sums_[static_cast<std::size_t>(key)] = value; }
     void build() {
         for (std::size_t level = 0; level < starts_.size(); ++level) {
@@ -64,7 +64,7 @@ class PrefixTree {
         return sum;
     }
 
-    // What `add` and `before` will touch of the lowest level, which is the one that may not be in cache.
+    // Prefetch what `add` and `before` will access in the lowest level, the one that may not be in cache.
     RANKWISE_INLINE void fetch_to_add(std::int64_t key) const {
         const Value* node = sums_.data() + (key & ~(kFan - 1));
         for (std::int64_t k = 0; k < kFan; k += kLine) __builtin_prefetch(node + k, 1);

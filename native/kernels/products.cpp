@@ -14,9 +14,9 @@ constexpr std::int64_t kRowsPerScoreChunk = 4096;
 constexpr std::int64_t kMaxSums = 16;
 constexpr std::int64_t kEntriesPerColumn = 8;
 
-// How many partial sums of X' make: each costs a pass over a vector of n_columns, so that a chunk must hold
-// several entries a column to pay for its own. A power of two, which threads mostly share evenly; it depends
-// on the data alone, never on the threads.
+// The number of partial sums of X': each costs a pass over a vector of n_columns, so a chunk must hold
+// several entries per column to be worthwhile. A power of two, which threads mostly share evenly; it depends
+// only on the data, never on the number of threads.
 template <class M>
 std::int64_t count_sums(const M& rows) {
     std::int64_t n_sums = 1;
@@ -42,7 +42,7 @@ class Centering {
   public:
     explicit Centering(const QueryPairs& pairs) : pairs_(pairs) {}
 
-    // v holds the scores of grouped rows begin .. end, which make up query q.
+    // v holds the scores of grouped rows begin .. end, which form query q.
     void apply(std::int64_t q, double* v) const {
         const std::int64_t begin = pairs_.queries.offsets[q];
         const std::int64_t end = pairs_.queries.offsets[q + 1];

@@ -1,4 +1,4 @@
-// Products of a feature matrix X with vectors. All give the same bits for any number of threads.
+// Products of a feature matrix X with vectors. All are bit-identical for any number of threads.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace rankwise {
 
-// The pairs that matter inside queries; see preferences/differences.py for the Laplacian L they make.
+// The pairs that count within queries; see preferences/differences.py for their Laplacian L.
 // Grouped row g is row order[g] of X (g itself when order is null). Null level_offsets keep tied pairs;
 // otherwise level l holds grouped rows level_offsets[l] .. level_offsets[l + 1], no level crosses a query,
 // and pairs inside a level are dropped.
@@ -27,11 +27,11 @@ void scores(const Rows& rows, const double* weights, double* out, int n_threads)
 // out = X' u
 void adjoint(const Rows& rows, const double* u, double* out, int n_threads);
 
-// out = X' L X w in one pass: a query is scored, centered and added back while it is in cache.
+// out = X' L X w in one pass: a query is scored, centred and added back while it is in cache.
 void query_normal_product(const Rows& rows, const QueryPairs& pairs, const double* weights, double* out,
                           int n_threads);
 
-// out = X' (scale * (X w) - shift), elementwise inside the brackets, in one pass.
+// out = X' (scale * (X w) - shift), elementwise inside the parentheses, in one pass.
 void row_normal_product(const Rows& rows, const double* scale, const double* shift, const double* weights,
                         double* out, int n_threads);
 

@@ -1,5 +1,4 @@
-// Pieces of work over queries of very different sizes: many small queries to a piece, or a part of a large
-// one.
+// Tasks over queries of very different sizes: each task has many small queries, or a part of a large one.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +14,7 @@ struct QueryTask {
     std::int64_t n_parts;
 };
 
-// The pieces depend on the sizes alone, never on the number of threads. A query of many rows is cut into at
+// The tasks depend only on the sizes, never on the number of threads. A query with many rows is split into at
 // most `max_parts` parts.
 inline std::vector<QueryTask> query_tasks(const std::int64_t* offsets, std::int64_t n_queries,
                                           std::int64_t max_parts) {

@@ -26,7 +26,7 @@ void order_by_label(QueryRows rows, const double* labels, LabelledOrder out, int
         const std::int64_t start = rows.offsets[q];
         const std::int64_t n = rows.offsets[q + 1] - start;
         sort_descending(labels + start, n, scratch, threads);
-        // Every row makes a pair with each of the rows above its level.
+        // Every row forms a pair with each row above its level.
         std::int64_t n_pairs = 0;
         for (std::int64_t i = 0, level = 0; i < n; ++i) {
             if (i > 0 && !scratch.tied[i]) level = i;

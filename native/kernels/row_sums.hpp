@@ -5,7 +5,7 @@
 
 namespace rankwise {
 
-// scales[k] times row rows[k], for every k; row r begins at values + r * stride.
+// The sum over k of scales[k] times row rows[k]; row r starts at values + r * stride.
 struct RowSum {
     const double* values;
     std::int64_t stride;
@@ -14,7 +14,7 @@ struct RowSum {
     std::int64_t n;
 };
 
-// Add the first `width` columns of the sum to `out`, eight rows in a pass.
+// Add the first `width` columns of the sum to `out`, eight rows per pass.
 void add_rows(const RowSum& sum, std::int64_t width, double* out);
 
 }  // namespace rankwise

@@ -1,5 +1,5 @@
-// A feature matrix by rows, sparse or dense: each row can be scored and can be added to a vector.
-// Values may be floats; every sum is in double. A mapped matrix is a file that may be larger than memory.
+// A feature matrix by rows, sparse or dense: each row can be scored and added to a vector. Values may be
+// floats; every sum is in double. A mapped matrix is a file that may be larger than memory.
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 namespace rankwise {
 namespace {
 
-// The residual of a chunk stays in the first cache for all systems.
+// The residual of a chunk stays in the L1 cache for all systems.
 constexpr std::int64_t kChunk = 2048;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The vector updates of conjugate gradient on several shifted systems at once.
+// The vector updates of conjugate gradient for several shifted systems at once.
 #pragma once
 
 #include <cstdint>

@@ -12,17 +12,18 @@
 namespace rankwise {
 namespace {
 
-// What is left of a column outside the others, as a share of it, when it counts as dependent on them.
+// A column counts as dependent on the others if the share of it outside them is less than this.
 constexpr double kIndependence = 1e-12;
 constexpr double kRounding = 1e-13;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// A primal active-set method. The support is kept affinely independent, so its equations have one solution.
+// A primal active-set method. The support is kept affinely independent, so its equations have a unique
+// solution.
 class SimplexSearch {
   public:
     SimplexSearch(QuadraticProgram program, double* x)
         : program_(program), x_(x), inside_(static_cast<std::size_t>(program.n), 0) {
-        // Adding a constant to H changes nothing where Σx = 1, and makes it regular on the support.
+        // Adding a constant to H changes nothing where Σx = 1, and makes it nonsingular on the support.
         double steepest = std::numeric_limits<double>::min();
         for (std::int64_t i = 0; i < program_.n; ++i) {
             shift_ += x_[i] * program_.row(i)[i];
@@ -57,7 +58,7 @@ class SimplexSearch {
     }
 
   private:
-    // Move x to the minimum over its support, without coordinates that leave it on the way.
+    // Move x to the minimum over its support, dropping coordinates that reach 0 on the way.
     void settle() {
         std::vector<double> target;
         std::vector<double> ones;
@@ -79,8 +80,8 @@ class SimplexSearch {
         normalize();
     }
 
-    // Let a coordinate in that depends on the support, along the line where H has no curvature, until another
-    // leaves: then there is room for it.
+    // Let a coordinate that depends on the support enter: move along the line where H has no curvature until
+    // another coordinate leaves.
     void exchange(std::int64_t entering) {
         std::vector<double> line = column(entering);
         factor_.solve(line);
@@ -99,7 +100,7 @@ class SimplexSearch {
         double length;
     };
 
-    // Which coordinate of the support becomes 0 first, and after how long a way.
+    // The coordinate of the support that becomes 0 first, and the step length at which it does.
     Leaving first_to_leave(const std::vector<double>& direction) const {
         Leaving first{0, kNever};
         for (std::size_t s = 0; s < support_.size(); ++s) {

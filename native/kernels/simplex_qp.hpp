@@ -5,7 +5,7 @@
 
 namespace rankwise {
 
-// ½ xᵀHx − bᵀx, H symmetric, positive semidefinite and n x n.
+// ½ xᵀHx − bᵀx with a symmetric positive semidefinite n x n matrix H.
 struct QuadraticProgram {
     const double* H;
     const double* b;
@@ -14,8 +14,7 @@ struct QuadraticProgram {
     const double* row(std::int64_t i) const { return H + i * n; }
 };
 
-// Move x to the minimum over x ≥ 0, Σx = 1. It begins at a point of that simplex, and every point on the way
-// is one.
+// Move x to the minimum over x ≥ 0, Σx = 1. x must start in this simplex, and all iterates stay in it.
 void minimize_on_simplex(QuadraticProgram program, double* x);
 
 }  // namespace rankwise

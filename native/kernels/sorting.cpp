@@ -23,7 +23,7 @@ std::int64_t chunk_end(std::int64_t chunk, std::int64_t n) {
     return std::min(n, (chunk + 1) * kRowsPerChunk);
 }
 
-// Keys ascend as values descend; -0.0 and 0.0 have the same.
+// Keys ascend as values descend; -0.0 and 0.0 have the same key.
 std::uint64_t descending_key(double value) {
     value += 0.0;
     std::uint64_t bits;
@@ -78,7 +78,7 @@ void radix_pass(const std::uint64_t* source, std::uint64_t* target, std::int64_t
     });
 }
 
-// Items sorted by the leading bits of their keys: settle the runs that agree in those by the whole keys.
+// Given items sorted by the leading bits of their keys, sort the runs that agree in those by the full keys.
 void settle_runs(const std::uint64_t* items, const double* values, std::int64_t n, SortScratch& scratch,
                  int n_threads) {
     const auto head = [items](std::int64_t i) { return items[i] >> 32; };
@@ -87,7 +87,7 @@ void settle_runs(const std::uint64_t* items, const double* values, std::int64_t 
         return values[a] != values[b] ? values[a] > values[b] : a < b;
     };
     for_each_chunk(n_chunks_of(n), n_threads, [&](std::int64_t chunk) {
-        // A run belongs to the chunk that it starts in.
+        // A run belongs to the chunk in which it starts.
         std::int64_t begin = chunk * kRowsPerChunk;
         while (begin > 0 && begin < n && head(begin) == head(begin - 1)) ++begin;
         while (begin < chunk_end(chunk, n)) {
@@ -116,7 +116,7 @@ void sort_long(const double* values, std::int64_t n, SortScratch& scratch, int n
         least = std::min(least, descending_key(values[i]));
         most = std::max(most, descending_key(values[i]));
     }
-    // An item is the 32 leading bits in which keys differ above the row: half the traffic of whole keys.
+    // An item holds the 32 leading bits in which keys differ, above the row: half the traffic of full keys.
     int n_bits = 0;
     while (n_bits < 64 && (most - least) >> n_bits > 0) ++n_bits;
     const int dropped = std::max(0, n_bits - 32);

@@ -1,4 +1,4 @@
-// The stable order of doubles: a radix sort for long arrays, a comparison sort for short ones.
+// Stable sorting of doubles: a radix sort for long arrays, a comparison sort for short ones.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 
 namespace rankwise {
 
-// The result of a sort, and memory that sorts of different lengths share.
+// The result of a sort, and memory shared by sorts of different lengths.
 struct SortScratch {
-    Buffer<std::uint32_t> order;  // which value stands at each place
-    Buffer<std::uint8_t> tied;    // whether it equals the one before
+    Buffer<std::uint32_t> order;  // the index of the value at each position
+    Buffer<std::uint8_t> tied;    // whether it equals the previous one
     Buffer<std::uint64_t> items;
     Buffer<std::uint64_t> spare;
 };
 
-// Sort n < 2^32 values, none of them NaN, from the greatest down; equal values keep their order.
+// Sort n < 2^32 values, none of them NaN, in descending order; equal values keep their order.
 void sort_descending(const double* values, std::int64_t n, SortScratch& scratch, int n_threads);
 
 }  // namespace rankwise

@@ -1,1 +1,1 @@
-"""Text, tables, disk stores and simulations -> `RankingData`."""
+"""Load text, tables and disk stores, or simulate data, as `RankingData`."""

@@ -1,4 +1,4 @@
-"""Click logs: what was shown where, what was clicked, and the preferences that clicks reveal."""
+"""Click logs: which results were shown where, which were clicked, and the preferences clicks imply."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from rankwise.validation import check_column, check_count, check_labels, check_n
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClickLog:
-    """Sessions of users; every array has one entry per result shown.
+    """User sessions; every array has one entry per result shown.
 
     Attributes
     ----------
     session : Ints
-        The session that the result was shown in; a session asks one query.
+        The session in which the result was shown; each session issues one query.
     row : Ints
         The row of the data that was shown.
     position : Ints
-        Where it was shown, from 1.
+        The position at which it was shown, counted from 1.
     clicked : bool array
     propensity : Floats
-        The probability, above 0, that a user looks at a result in this place at all.
+        The probability, above 0, that a user examines a result at this position.
 
     Examples
     --------
@@ -57,20 +57,20 @@ class ClickLog:
         clicked: ArrayLike,
         propensity: ArrayLike | None = None,
     ) -> Self:
-        """Check a log and put it together; each argument has one entry per result shown.
+        """Build a log from arrays after checking them; each has one entry per result shown.
 
         Parameters
         ----------
         session : array-like of hashables
-            Any label of the session.
+            Session labels of any kind.
         row : array-like of int
-            The row of the data that was shown, from 0.
+            The row of the data that was shown, counted from 0.
         position : array-like of int
-            Where it was shown, from 1.
+            The position at which it was shown, counted from 1.
         clicked : array-like of bool, or of 0 and 1
         propensity : array-like, optional
-            The probability that users look at a result there, above 0 and at most 1. By default it is
-            estimated from rows that were shown in several places (`estimate_position_bias`).
+            The probability that users examine a result at its position, above 0 and at most 1. By default
+            it is estimated from rows that were shown at several positions (`estimate_position_bias`).
         """
         rows = _whole_numbers("row", row, minimum=0)
         n = len(rows)
@@ -107,24 +107,24 @@ def make_click_log(
     click_noise: float = 0.1,
     random_state: RandomSource = 0,
 ) -> ClickLog:
-    """Simulate users of an engine that ranks by `scores`: the position-based click model.
+    """Simulate users of an engine that ranks by `scores`, with the position-based click model.
 
-    A session asks a query (some are asked far more often than others) and is shown the `n_shown` best rows.
-    The user looks at position k with probability ``k ** -position_bias`` and, having looked, clicks a row
-    of grade g with probability ``click_noise + (1 - click_noise) (2^g - 1) / (2^g_max - 1)``.
+    A session issues a query (some are far more frequent than others) and is shown the `n_shown` best rows.
+    The user examines position k with probability ``k ** -position_bias`` and, having examined it, clicks a
+    row of grade g with probability ``click_noise + (1 - click_noise) (2^g - 1) / (2^g_max - 1)``.
 
     Parameters
     ----------
     data : RankingData
-        Its labels, not negative, are what users find out when they look.
+        Its labels, which must not be negative, are the grades that users perceive when they examine a row.
     scores : array-like, shape (m,)
-        The scores of the engine that wrote the log.
+        The scores by which the logging engine ranks.
     n_sessions : int, default=2000
     n_shown : int, default=10
-        How many results a session is shown, if the query has as many.
+        The number of results shown per session; fewer if the query has fewer rows.
     exploration : float, default=0.3
-        The engine adds Gumbel noise of this size to scores standardized inside the query; 0 always shows the
-        same order, and then no click can tell how good a row is that is never shown.
+        The scale of the Gumbel noise that the engine adds to scores standardized within the query. With 0,
+        the order is always the same, and clicks reveal nothing about rows that are never shown.
     position_bias : float, default=1
     click_noise : float, default=0.1
     random_state : int, RandomState, Generator or None, default=0
@@ -132,7 +132,7 @@ def make_click_log(
     Returns
     -------
     ClickLog
-        With the propensities that the users really had.
+        With the true propensities of the simulated users.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def make_click_log(
     position_bias = check_number("position_bias", position_bias, minimum=0.0)
     click_noise = check_number("click_noise", click_noise, minimum=0.0, maximum=1.0)
     if data.y.min() < 0:
-        raise DataError("Clicks are simulated from grades, and this data has negative labels.")
+        raise DataError("Simulating clicks requires non-negative grades, but the data has negative labels.")
     rng = check_random_state("random_state", random_state)
     queries = data.queries
     score = queries.grouped(_standardized(check_labels(scores, data.n_rows, name="scores"), data))
@@ -155,7 +155,7 @@ def make_click_log(
     query = rng.choice(queries.n_queries, size=n_sessions, p=fame / fame.sum())
     session, row, rank = _candidates(queries.offsets, query)
     by_score = np.lexsort((-(score[row] + exploration * rng.gumbel(size=len(row))), session))
-    # Sorting keeps the sessions in place, so `rank` still counts from the start of each.
+    # Sorting does not move sessions, so `rank` still counts from the start of each.
     shown = rank < n_shown
     session, row, position = session[shown], row[by_score][shown], rank[shown] + 1
 
@@ -175,21 +175,22 @@ def make_click_log(
 def pairs_from_clicks(log: ClickLog, *, max_weight: float | None = None) -> PreferencePairs:
     """Prefer every clicked row to every other row of its session, weighted by 1 / propensity of the click.
 
-    A row low on the page is clicked less because fewer users look there; dividing by the probability that
-    they look makes the expected weight of "i above j" proportional to how often users click i once they
-    look, wherever it was shown [1]_. Two clicked rows give a pair in both directions. The same pair in
-    several sessions is given once, with the sum of its weights.
+    A row low on the page is clicked less because fewer users examine it. Dividing by the probability of
+    examination makes the expected weight of "i above j" proportional to how often users click i once they
+    examine it, wherever it was shown [1]_. Two clicked rows yield a pair in each direction. A pair that
+    occurs in several sessions is returned once, with the sum of its weights.
 
     Parameters
     ----------
     log : ClickLog
     max_weight : float, optional
-        The largest weight of one click: a little bias for less variance. 1 counts every click the same.
+        The largest weight of a single click, which trades a little bias for less variance. With 1, all
+        clicks are weighted equally.
 
     Returns
     -------
     PreferencePairs
-        For `fit_preferences`, on the rows that the log is about.
+        For `fit_preferences`, on the rows to which the log refers.
 
     References
     ----------
@@ -222,7 +223,7 @@ def _whole_numbers(
 ) -> Ints:
     array = check_column(name, values, np.size(values) if n is None else n)
     if array.dtype.kind not in "biu" or len(array) == 0:
-        raise DataError(f"{name} must hold whole numbers, one per result shown.")
+        raise DataError(f"{name} must contain integers, one per result shown.")
     bad = (array < minimum) | (array > maximum)
     if bad.any():
         at = int(bad.argmax())
@@ -232,7 +233,7 @@ def _whole_numbers(
 
 
 def _standardized(scores: Floats, data: RankingData) -> Floats:
-    """Scores with mean 0 and deviation 1 inside every query (0 where all are equal)."""
+    """Scores standardized to mean 0 and deviation 1 within each query (0 where all are equal)."""
     query, size = data.queries.query_of_row(), data.queries.sizes
     centered = scores - (np.bincount(query, scores) / size)[query]
     deviation = np.sqrt(np.bincount(query, centered**2) / size)
@@ -240,7 +241,7 @@ def _standardized(scores: Floats, data: RankingData) -> Floats:
 
 
 def _candidates(offsets: Ints, segments: Ints) -> tuple[Ints, Ints, Ints]:
-    """All members of the segments asked for: the request, the member, and its rank in its segment."""
+    """All members of the requested segments: the request, the member, and its rank in its segment."""
     size = np.diff(offsets)[segments]
     request = np.repeat(np.arange(len(segments)), size)
     rank = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)

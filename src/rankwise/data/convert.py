@@ -1,4 +1,4 @@
-"""LETOR text to a store, in one pass and bounded memory."""
+"""Conversion of LETOR text to a store, in one pass and bounded memory."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ def convert_letor(
 ) -> None:
     """Convert LETOR/SVMlight text to a store that `open_store` opens.
 
-    The text is read once, block by block, and a block's arrays go to disk before the next is read: O(file)
-    time, and memory that is bounded whatever the size of the file (except for 16 bytes per row if a query's
-    rows are not together). If anything goes wrong, a full disk included, no half-written store is left.
+    The text is read once, block by block, and each block's arrays are written before the next block is read.
+    This takes O(file) time and bounded memory, whatever the size of the file (except for 16 bytes per row if
+    the rows of a query are not contiguous). After a failure, including a full disk, no partial store remains.
 
     Parameters
     ----------
     path : path
-        The text.
+        The text file.
     store : path
-        The folder to write; a store that stood there is replaced once the new one is whole.
+        The folder to write. An existing store is replaced once the new one is complete.
     dtype, dense, zero_based, n_features, n_threads, progress
-        As in `load_letor`. The data is as it returns it, too, but for comments, which are not kept.
+        As in `load_letor`. The data is the same as `load_letor` returns, except that comments are dropped.
 
     Raises
     ------
     FileFormatError
-        With file and line, if anything is wrong with the text.
+        If the text is malformed; the message names the file and the line.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def convert_letor(
 
 
 class _Spool:
-    """Rows go to disk as they come: labels and values as they stay, the rest raw, until all is known."""
+    """Rows written to disk as they arrive: labels and values in final form, the rest raw until the end."""
 
     def __init__(self, folder: Path, dtype: DTypeLike) -> None:
         self.y = ArrayWriter(folder / "y.npy", np.float64)
@@ -121,7 +121,7 @@ class _Spool:
         self.data.append(rows.values)
 
     def rewind(self) -> None:
-        """Turn from writing to reading."""
+        """Switch from writing to reading."""
         for file in (self.row_ends, self.indices, self.queries, self.docs):
             file.seek(0)
 
@@ -152,7 +152,7 @@ def _query_arrays(folder: Path, spool: _Spool, labels: AnyArray) -> dict[str, Ar
 def _doc_array(folder: Path, spool: _Spool, source: Path) -> ArrayFile:
     if spool.longest_doc > MAX_LABEL_LENGTH:
         message = (
-            f"a document label has {spool.longest_doc:,} bytes; a store keeps up to {MAX_LABEL_LENGTH:,}."
+            f"a document label has {spool.longest_doc:,} bytes; a store holds at most {MAX_LABEL_LENGTH:,}."
         )
         raise FileFormatError(source, message)
 
@@ -180,7 +180,7 @@ def _sparse_arrays(
 
 def _dense_array(folder: Path, spool: _Spool, shape: tuple[int, int], first_index: int) -> ArrayFile:
     values, place = spool.data, folder / "X.npy"
-    if values.size == shape[0] * shape[1]:  # every row is full, and its indices ascend
+    if values.size == shape[0] * shape[1]:  # every row is full, with ascending indices
         entry = values.finish(shape)
         values.path.rename(place)
         return replace(entry, file=place.name)

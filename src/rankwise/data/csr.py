@@ -1,4 +1,4 @@
-"""CSR matrices around arrays that are known to be right."""
+"""CSR matrices wrapped around arrays that are known to be valid."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 def csr_around(
     values: AnyArray, indices: AnyArray, indptr: AnyArray, shape: tuple[int, int]
 ) -> sparse.csr_matrix:
-    """A CSR matrix of exactly these arrays: sorted, without duplicates, nothing read, copied or converted.
+    """Wrap sorted arrays without duplicates in a CSR matrix, without reading, copying or converting them.
 
-    SciPy's constructor reads all of 64-bit indices to see whether 32 bits would do, which a matrix on disk
-    must be spared.
+    SciPy's constructor would read all 64-bit indices to see whether 32 bits suffice, which is too expensive
+    for a matrix on disk.
     """
     from scipy import sparse
 

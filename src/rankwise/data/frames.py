@@ -1,4 +1,4 @@
-"""Data frames of any library, through narwhals -> arrays."""
+"""Conversion of data frames of any library to arrays, through narwhals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rankwise.types import AnyArray, Matrix
 
 @dataclass(frozen=True)
 class Columns:
-    """A frame taken apart, ready for `RankingData.from_arrays`."""
+    """The columns of a frame as arrays, ready for `RankingData.from_arrays`."""
 
     X: Matrix
     y: AnyArray
@@ -44,7 +44,7 @@ def split_columns(
 def judgment_columns(
     frame: Any, *, label: str, qid: str | None, doc: str | None
 ) -> tuple[AnyArray, AnyArray | None, AnyArray | None]:
-    """The labels of rows, of their queries and of their documents; other columns may hold anything."""
+    """The labels of the rows, their queries and their documents; other columns may hold anything."""
     table, names = _as_narwhals(frame)
     _check_present(names, [name for name in (label, qid, doc) if name is not None])
     return (
@@ -63,9 +63,9 @@ def _as_narwhals(frame: Any) -> tuple[Any, list[str]]:
     except TypeError:
         kind = f"{type(frame).__module__.partition('.')[0]} {type(frame).__name__}"
         hint = "; call its collect() first" if hasattr(frame, "collect") else ""
-        raise DataError(f"from_frame takes a pandas, polars or pyarrow table; got a {kind}{hint}.") from None
+        raise DataError(f"from_frame expects a pandas, polars or pyarrow table; got {kind}{hint}.") from None
     except nw.exceptions.DuplicateError:
-        raise DataError("The table has two columns of the same name; give every column its own.") from None
+        raise DataError("The table has duplicate column names; column names must be unique.") from None
     if len(table) == 0:
         raise DataError("The table has no rows.")
     return table, names
@@ -75,7 +75,7 @@ def _chosen(names: list[str], reserved: list[str], features: Sequence[str] | Non
     if features is None:
         chosen = [name for name in names if name not in reserved]
         if not chosen:
-            raise DataError("The table has no column left that could be a feature.")
+            raise DataError("The table has no feature columns: every column is the label, qid or doc column.")
         return chosen
     if isinstance(features, str) or not features:
         raise ParameterError(f"The 'features' parameter must be a list of column names; got {features!r}.")
@@ -89,7 +89,8 @@ def _check_present(names: list[str], wanted: list[str]) -> None:
     for name in wanted:
         if name not in names:
             close = get_close_matches(str(name), [str(known) for known in names], n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(map(repr, names[:20]))}."
+            known = ", ".join(map(repr, names[:20]))
+            hint = f"did you mean {close[0]!r}?" if close else f"its columns are {known}."
             raise DataError(f"The table has no column {name!r}; {hint}")
 
 
@@ -99,8 +100,8 @@ def _matrix(table: Any, names: list[str], *, named: bool) -> Matrix:
     for name in names:
         dtype = table.schema[name]
         if not (dtype.is_numeric() or dtype == nw.Boolean):
-            hint = "" if named else "; list the others in the 'features' parameter"
-            held = f"it holds {dtype}{_first_word(table[name])}, not numbers{hint}"
+            hint = "" if named else "; name the feature columns with the 'features' parameter"
+            held = f"it contains {dtype}{_first_word(table[name])}, not numbers{hint}"
             raise DataError(f"Column {name!r} cannot be a feature: {held}.")
     all_single = all(table.schema[name] == nw.Float32 for name in names)
     X = np.empty((len(table), len(names)), dtype=np.float32 if all_single else np.float64)
@@ -114,7 +115,7 @@ def _numbers(table: Any, name: str) -> AnyArray:
 
     dtype = table.schema[name]
     if not (dtype.is_numeric() or dtype == nw.Boolean):
-        raise DataError(f"Column {name!r} must hold numbers; it holds {dtype}{_first_word(table[name])}.")
+        raise DataError(f"Column {name!r} must contain numbers; got {dtype}{_first_word(table[name])}.")
     column = table[name]
     _check_complete(column, name)
     if dtype not in (nw.Float32, nw.Float64):
@@ -123,7 +124,7 @@ def _numbers(table: Any, name: str) -> AnyArray:
 
 
 def _first_word(column: Any) -> str:
-    """The first text in a column that is no number: what made a text file's column one of texts."""
+    """The first non-numeric text in a column, which made the whole column text."""
     for row, value in enumerate(column.to_list()):
         try:
             float(value if isinstance(value, str) else "0")
@@ -137,7 +138,7 @@ def _labels(table: Any, name: str) -> AnyArray:
     _check_complete(column, name)
     values = np.asarray(column.to_numpy())
     if values.dtype.kind == "O":
-        # Dates and the like come back as the objects that the user put in.
+        # Dates and the like are returned as the objects the user passed in.
         values = np.empty(len(values), dtype=object)
         values[:] = column.to_list()
     return values
@@ -146,4 +147,4 @@ def _labels(table: Any, name: str) -> AnyArray:
 def _check_complete(column: Any, name: str) -> None:
     if column.null_count():
         row = int(np.asarray(column.is_null().to_numpy(), dtype=bool).argmax())
-        raise DataError(f"Column {name!r} has a missing value in row {row} (counted from 0).")
+        raise DataError(f"Column {name!r} has a missing value in row {row} (counting from 0).")

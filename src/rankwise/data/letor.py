@@ -35,39 +35,39 @@ def load_letor(
 ) -> RankingData:
     """Read judged rows from LETOR/SVMlight text, decompressed by extension (``.gz``, ``.xz``, ``.bz2``).
 
-    Labels may be any finite number and queries any word; either every row has a ``qid`` or none. Document
-    labels are found in comments of the forms ``#docid = GX008-86 inc = 1`` and ``# 7555 rambo``. Blank lines
-    and lines with nothing but a comment are skipped. Reading takes O(file) time, in parallel, and little more
-    memory than the arrays it returns.
+    Labels may be any finite numbers and query labels any words; either every row has a ``qid`` or none does.
+    Document labels are taken from comments of the forms ``#docid = GX008-86 inc = 1`` and ``# 7555 rambo``.
+    Blank lines and comment-only lines are skipped. Reading is parallel and takes O(file) time and little
+    more memory than the arrays it returns.
 
     Parameters
     ----------
     path : path
     dtype : {"float64", "float32"}
-        Of the feature values. Labels are always float64.
+        The type of the feature values. Labels are always float64.
     dense : bool or "auto"
-        Whether X is a dense array or a CSR matrix; "auto" makes it dense if at least half of its entries are
-        in the file.
+        Whether X is a dense array rather than a CSR matrix; "auto" makes it dense if the file contains at
+        least half of its entries.
     zero_based : bool or "auto"
-        Whether the first feature has index 0; "auto" decides so if the index 0 occurs, like scikit-learn.
-        Say it when several files must agree.
+        Whether the first feature has index 0; "auto" assumes so if index 0 occurs, as in scikit-learn. Set it
+        when several files must agree.
     n_features : int or None
-        The number of columns of X; None takes the largest index in the file. Give it when several files must
+        The number of columns of X; None uses the largest index in the file. Set it when several files must
         agree.
     n_threads : int or None
     progress : callable or None
-        Called with the bytes of the file used so far, and its size.
+        Called with the number of bytes of the file read so far, and its size.
 
     Returns
     -------
     RankingData
-        ``qid`` is int64 if every query label is a whole number, and text otherwise. Indices are int32 where
-        they fit.
+        ``qid`` is int64 if every query label is an integer, and text otherwise. Indices are int32 where they
+        fit.
 
     Raises
     ------
     FileFormatError
-        With file and line, if anything is wrong with the text.
+        If the text is malformed; the message names the file and the line.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def load_letor(
 
 @dataclass(frozen=True)
 class LetorRows:
-    """Rows as the kernel hands them over; row i has the entries ``row_ends[i - 1]:row_ends[i]``."""
+    """Rows as returned by the kernel; row i has the entries ``row_ends[i - 1]:row_ends[i]``."""
 
     labels: Floats
     queries: Ints | None
@@ -109,7 +109,7 @@ class LetorRows:
 
 
 class LetorFile:
-    """A text file being read: take rows while the blocks go by, ask for the totals at the end."""
+    """A text file being read: take rows after each block, and query the totals at the end."""
 
     def __init__(
         self,
@@ -146,7 +146,7 @@ class LetorFile:
             message = f"the line is longer than {MAX_LINE_BYTES:,} bytes; expected one row per line."
             raise FileFormatError(self._path, message, self._reader.n_lines + 1) from None
         if self._reader.n_rows == 0:
-            raise FileFormatError(self._path, "the file holds no rows.")
+            raise FileFormatError(self._path, "the file contains no rows.")
 
     def _feed(self, block: Block) -> None:
         lines_before = self._reader.n_lines
@@ -154,15 +154,15 @@ class LetorFile:
         if error is not None:
             line, message = error
             if not block.complete and line == lines_before + bytes(block.text).count(b"\n"):
-                message += " The last line has no line end: is the file cut short?"
+                message += " The last line does not end with a newline: is the file truncated?"
             raise FileFormatError(self._path, message, line)
 
     def take(self) -> LetorRows:
-        """The rows read since this was last called."""
+        """The rows read since the last call."""
         return LetorRows(*self._reader.take())
 
     def first_index(self) -> int:
-        """0 or 1: which index the file gives its first feature."""
+        """The index of the first feature in the file, 0 or 1."""
         if self._zero_based == "auto":
             return 0 if self._reader.lowest_index == 0 else 1
         return 0 if self._zero_based else 1
@@ -172,12 +172,12 @@ class LetorFile:
         if self._n_features is None:
             return found
         if found > self._n_features:
-            message = f"the features count from 0 to {found - 1}, but n_features is {self._n_features}."
+            message = f"features are numbered from 0 to {found - 1}, but n_features is {self._n_features}."
             raise FileFormatError(self._path, message)
         return self._n_features
 
     def query_labels(self) -> AnyArray:
-        """The query labels by number: int64 if all are whole numbers as Python writes them, else text."""
+        """The query labels by code: int64 if all are integers as Python formats them, otherwise text."""
         labels = [decoded(label) for label in self._reader.query_labels()]
         try:
             numbers = np.array([int(label) for label in labels], dtype=np.int64)
@@ -188,17 +188,17 @@ class LetorFile:
 
 
 def is_dense(dense: bool | Auto, n_entries: int, n_rows: int, n_columns: int) -> bool:
-    """Resolve "auto": X is dense if at least half of its entries are there."""
+    """Resolve "auto": X is dense if at least half of its entries are present."""
     return 2 * n_entries >= n_rows * n_columns if dense == "auto" else dense
 
 
 def decoded(text: bytes) -> str:
-    """UTF-8 text; bytes that are none stay visible as ``\\xe9``."""
+    """Decode UTF-8 text; invalid bytes are shown as ``\\xe9``."""
     return text.decode("utf-8", errors="backslashreplace")
 
 
 def text_column(lines: bytes | None) -> AnyArray | None:
-    """One text per row from lines that each end with a newline."""
+    """One string per row, from newline-terminated lines."""
     if lines is None:
         return None
     texts = decoded(lines).split("\n")[:-1]
@@ -208,7 +208,7 @@ def text_column(lines: bytes | None) -> AnyArray | None:
 
 
 def _row_labels(labels: AnyArray) -> AnyArray:
-    """Labels to spread over rows: texts as objects, of which rows share one each."""
+    """Labels to repeat over rows; text labels become objects, which rows with the same label share."""
     return labels.astype(object) if labels.dtype.kind == "U" else labels
 
 
@@ -217,7 +217,7 @@ def _matrix(rows: LetorRows, n_columns: int, first_index: int, dense: bool | Aut
     n_entries = len(rows.values)
     dense = is_dense(dense, n_entries, *shape)
     if dense and n_entries == shape[0] * shape[1]:
-        return rows.values.reshape(shape)  # every row is full, and its indices ascend
+        return rows.values.reshape(shape)  # every row is full, with ascending indices
     indices: Any = rows.indices
     indices -= first_index
     indptr = np.zeros(shape[0] + 1, dtype=indices.dtype)

@@ -28,18 +28,18 @@ def save_letor(
 ) -> None:
     """Write judged rows as LETOR/SVMlight text, compressed by extension (``.gz``, ``.xz``, ``.bz2``).
 
-    Every number is written with the fewest digits that read back as the same number. Of a dense X all entries
-    are written, of a sparse one those that are stored. Comments are written as they are; without them,
-    document labels become ``#docid = ...``. Feature names have no place in this format. Rows are written
-    block by block, so data on disk never has to fit in memory.
+    Every number is written with the fewest digits that round-trip exactly. All entries of a dense X are
+    written, and the stored entries of a sparse one. Comments are written unchanged; without comments,
+    document labels are written as ``#docid = ...``. The format cannot store feature names. Rows are written
+    block by block, so data on disk need not fit in memory.
 
     Parameters
     ----------
     data : RankingData
     path : path
-        An existing file is replaced once the new one is whole.
+        An existing file is replaced once the new one is complete.
     zero_based : bool
-        Whether the first feature gets index 0 instead of 1.
+        Whether the first feature has index 0 instead of 1.
     n_threads : int or None
 
     Examples
@@ -63,7 +63,7 @@ def save_letor(
 
 
 def _row_blocks(X: Any) -> Iterator[tuple[int, int]]:
-    """Ranges of rows with about `_ENTRIES_PER_BLOCK` entries, at least one row each."""
+    """Ranges of rows with about `_ENTRIES_PER_BLOCK` entries and at least one row each."""
     n_rows = X.shape[0]
     start = 0
     while start < n_rows:
@@ -81,7 +81,7 @@ def _heads(data: RankingData, start: int, stop: int) -> list[str]:
     finite = np.isfinite(labels)
     if not finite.all():
         row = int(finite.argmin())
-        raise DataError(f"y is {labels[row]} in row {start + row}; this format holds finite labels only.")
+        raise DataError(f"y is {labels[row]} in row {start + row}; LETOR text requires finite labels.")
     heads = [repr(label).removesuffix(".0") for label in labels.tolist()]
     if data.qid is None:
         return heads
@@ -101,7 +101,7 @@ def _entries(X: Matrix, start: int, stop: int, first_index: int, n_threads: int)
     finite = np.isfinite(values)
     if not finite.all():
         row = start + int(np.searchsorted(indptr - indptr[0], finite.argmin(), side="right")) - 1
-        raise DataError(f"X has a value in row {row} that is not finite, which this format cannot hold.")
+        raise DataError(f"X has a non-finite value in row {row}, which LETOR text cannot represent.")
     text, ends = format_entries(indptr, indices, values, first_index, n_threads)
     return [text[begin:end] for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
 
@@ -111,7 +111,9 @@ def _tails(data: RankingData, start: int, stop: int) -> list[str]:
         comments = data.comments[start:stop].tolist()
         for row, comment in enumerate(comments, start):
             if "\n" in comment:
-                raise DataError(f"The comment of row {row} has a line break, which this format cannot hold.")
+                raise DataError(
+                    f"The comment of row {row} has a line break, which LETOR text does not allow."
+                )
         return [f" # {comment}\n" if comment else "\n" for comment in comments]
     if data.docs is not None:
         docs = _words("docs", data.docs[start:stop], start, may_be_empty=True)
@@ -120,11 +122,11 @@ def _tails(data: RankingData, start: int, stop: int) -> list[str]:
 
 
 def _words(name: str, labels: AnyArray, start: int, *, may_be_empty: bool = False) -> list[str]:
-    """Labels as text that reads back as one word."""
+    """Labels as single words that read back unchanged."""
     words = [str(label) for label in labels.tolist()]
     for row, word in enumerate(words, start):
         if (word.split() != [word] or "#" in word) and not (may_be_empty and word == ""):
             raise DataError(
-                f"{name} is {word!r} in row {row}; this format needs a word without spaces or '#'."
+                f"{name} is {word!r} in row {row}; LETOR text requires a word without spaces or '#'."
             )
     return words

@@ -1,4 +1,4 @@
-"""The manifest of a store: what it holds, and whether the files still hold that."""
+"""The manifest of a store: what the store contains, and whether the files still match."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FORMAT = "rankwise store"
 
 @dataclass(frozen=True)
 class Manifest:
-    """The contents of ``manifest.json``; the arrays are named as in docs/data-files.md."""
+    """The contents of ``manifest.json``; docs/data-files.md lists the array names."""
 
     n_rows: int
     n_features: int
@@ -32,7 +32,7 @@ class Manifest:
 
     @property
     def bytes(self) -> int:
-        """The size of all arrays on disk."""
+        """The total size of the arrays on disk."""
         return sum(entry.bytes for entry in self.arrays.values())
 
 
@@ -42,22 +42,22 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read the manifest of a store and check everything that takes no reading of arrays."""
+    """Read the manifest of a store and check everything that does not require reading arrays."""
     path = folder / MANIFEST
     if folder.exists() and not path.is_file():
-        raise FileFormatError(folder, f"this is no store: it has no {MANIFEST}.")
+        raise FileFormatError(folder, f"this is not a store: it has no {MANIFEST}.")
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise FileFormatError(path, f"the manifest is not JSON text: {error}.") from error
+        raise FileFormatError(path, f"the manifest is not valid JSON: {error}.") from error
     if not isinstance(content, dict) or content.pop("format", None) != _FORMAT:
         raise FileFormatError(path, f"this is not the manifest of a {_FORMAT}.")
     version = content.pop("version", None)
     if version != VERSION:
         newer = isinstance(version, int) and version > VERSION
-        advice = "a newer rankwise wrote it, so upgrade" if newer else "convert the data again"
+        advice = "it was written by a newer rankwise, so upgrade" if newer else "convert the data again"
         raise FileFormatError(
-            path, f"the store has version {version!r}, this rankwise reads {VERSION}; {advice}."
+            path, f"the store has version {version!r}, but this rankwise reads version {VERSION}; {advice}."
         )
     manifest = _parse(path, content)
     for name, entry in manifest.arrays.items():
@@ -66,16 +66,16 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def _parse(path: Path, content: dict[str, Any]) -> Manifest:
-    """The manifest if every field has its type; otherwise a sentence that names the field."""
+    """Build the manifest, or raise an error that names the first field of the wrong type."""
 
     def check(is_right: bool, what: str) -> None:
         if not is_right:
-            raise FileFormatError(path, f"the manifest is damaged: {what}.")
+            raise FileFormatError(path, f"the manifest is corrupt: {what}.")
 
     expected = {field.name for field in fields(Manifest)}
     check(content.keys() == expected, f"it must have exactly the fields {', '.join(sorted(expected))}")
     for name in ("n_rows", "n_features", "n_queries"):
-        check(_is_count(content[name]), f"{name} must be a whole number, got {content[name]!r}")
+        check(_is_count(content[name]), f"{name} must be a non-negative integer, got {content[name]!r}")
     scaled = content["scaled_per_query"]
     check(isinstance(scaled, bool), f"scaled_per_query must be true or false, got {scaled!r}")
     names = content["feature_names"]
@@ -91,7 +91,7 @@ def _parse(path: Path, content: dict[str, Any]) -> Manifest:
             and _is_dtype(entry["dtype"])
             and isinstance(entry["shape"], list)
             and all(_is_count(length) for length in (*entry["shape"], entry["bytes"], entry["crc32"])),
-            f"the entry of the array {name!r} is not as it should be",
+            f"the entry of the array {name!r} is invalid",
         )
         arrays[name] = ArrayFile(**{**entry, "shape": tuple(entry["shape"])})
     return Manifest(
@@ -109,7 +109,7 @@ def _is_count(value: object) -> bool:
 
 
 def _is_dtype(value: object) -> bool:
-    """Numbers, dates and text of a fixed size; never objects."""
+    """Whether a value names a dtype of numbers, dates or fixed-width text; never objects."""
     try:
         return isinstance(value, str) and np.dtype(value).kind in "biufUM" and np.dtype(value).str == value
     except TypeError:
@@ -120,22 +120,22 @@ def _check_file(folder: Path, name: str, entry: ArrayFile) -> None:
     path = folder / entry.file
     if path.resolve().parent != folder.resolve():
         raise FileFormatError(
-            folder / MANIFEST, f"the array {name!r} is said to be in {entry.file!r}, outside the store."
+            folder / MANIFEST, f"the file {entry.file!r} of the array {name!r} is outside the store."
         )
     if not path.is_file():
-        raise FileFormatError(path, f"the file is missing; the manifest names it for the array {name!r}.")
+        raise FileFormatError(path, f"the file is missing, but the manifest lists it for the array {name!r}.")
     n_elements = 1
     for length in entry.shape:
         n_elements *= length
     expected = HEADER_BYTES + n_elements * np.dtype(entry.dtype).itemsize
     if entry.bytes != expected:
         raise FileFormatError(
-            folder / MANIFEST, f"the size of the array {name!r} does not follow from its shape and dtype."
+            folder / MANIFEST, f"the size of the array {name!r} does not match its shape and dtype."
         )
     size = path.stat().st_size
     if size != expected:
         raise FileFormatError(
-            path, f"the file has {size:,} bytes instead of {expected:,}; it was cut or changed."
+            path, f"the file has {size:,} bytes instead of {expected:,}; it was truncated or modified."
         )
 
 
@@ -150,12 +150,12 @@ def open_array(folder: Path, entry: ArrayFile) -> AnyArray:
 
 
 def verify_checksums(folder: Path, manifest: Manifest) -> None:
-    """Read every array and compare its checksum: O(bytes), in bounded memory."""
+    """Read every array and compare its checksum, in O(bytes) time and bounded memory."""
     for entry in manifest.arrays.values():
         crc32 = 0
         for piece in read_pieces(folder / entry.file, np.uint8, HEADER_BYTES):
             crc32 = zlib.crc32(piece.data, crc32)
         if crc32 != entry.crc32:
             raise FileFormatError(
-                folder / entry.file, "the checksum is wrong; the file was changed or damaged."
+                folder / entry.file, "the checksum does not match; the file was modified or is corrupt."
             )

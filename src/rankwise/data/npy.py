@@ -1,4 +1,4 @@
-"""Plain ``.npy`` files, written and read piece by piece."""
+"""Plain ``.npy`` files, written and read in pieces."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PIECE_BYTES = 1 << 23
 
 @dataclass(frozen=True)
 class ArrayFile:
-    """One array of a store as its manifest knows it; the checksum is the CRC-32 of the elements."""
+    """The manifest entry of one array of a store; the checksum is the CRC-32 of the elements."""
 
     file: str
     dtype: str
@@ -40,7 +40,7 @@ class ArrayWriter:
         self._file.write(bytes(HEADER_BYTES))
 
     def append(self, array: AnyArray) -> None:
-        """Add the elements of an array, row by row."""
+        """Append the elements of an array, row by row."""
         for piece in pieces(array):
             data = np.ascontiguousarray(piece, dtype=self.dtype).reshape(-1).view(np.uint8).data
             self._crc32 = zlib.crc32(data, self._crc32)
@@ -48,7 +48,7 @@ class ArrayWriter:
         self.size += array.size
 
     def finish(self, shape: tuple[int, ...] | None = None) -> ArrayFile:
-        """Write the header, by default that of a flat array, and close the file."""
+        """Write the header, by default for a one-dimensional array, and close the file."""
         shape = (self.size,) if shape is None else shape
         self._file.seek(0)
         self._file.write(_header(self.dtype, shape))
@@ -63,7 +63,7 @@ class ArrayWriter:
 def write_array(
     path: Path, dtype: DTypeLike, parts: Iterable[AnyArray], shape: tuple[int, ...] | None = None
 ) -> ArrayFile:
-    """Write the parts of an array one after the other."""
+    """Write the parts of an array one after another."""
     writer = ArrayWriter(path, dtype)
     try:
         for part in parts:
@@ -82,7 +82,7 @@ def pieces(array: AnyArray) -> Iterator[AnyArray]:
 
 
 def read_pieces(path: Path, dtype: DTypeLike, offset: int = 0) -> Iterator[AnyArray]:
-    """The elements of a file from byte `offset` on, about `PIECE_BYTES` at a time."""
+    """The elements of a file from byte `offset` onwards, about `PIECE_BYTES` at a time."""
     with path.open("rb") as file:
         file.seek(offset)
         while len(piece := np.fromfile(file, dtype=dtype, count=PIECE_BYTES // np.dtype(dtype).itemsize)):
@@ -90,15 +90,15 @@ def read_pieces(path: Path, dtype: DTypeLike, offset: int = 0) -> Iterator[AnyAr
 
 
 def map_array(path: Path, entry: ArrayFile) -> Any:
-    """The array in memory as the system pages it in; ValueError if the header says something else."""
+    """Map an array into memory; raise ValueError if the header does not match the manifest entry."""
     with path.open("rb") as file:
         if file.read(HEADER_BYTES) != _header(np.dtype(entry.dtype), entry.shape):
-            raise ValueError("the header of the array is not what the manifest says")
+            raise ValueError("the header of the array does not match the manifest")
     return np.memmap(path, dtype=entry.dtype, mode="r", offset=HEADER_BYTES, shape=entry.shape)
 
 
 def _header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
-    """The header of format 1.0, filled up to `HEADER_BYTES` so that it can be written last."""
+    """The header in format 1.0, padded to `HEADER_BYTES` so that it can be written last."""
     fields = repr({"descr": dtype.str, "fortran_order": False, "shape": shape})
     start = b"\x93NUMPY\x01\x00" + (HEADER_BYTES - 10).to_bytes(2, "little")
     return start + fields.encode().ljust(HEADER_BYTES - 11) + b"\n"

@@ -28,25 +28,25 @@ _LINE = re.compile(rb"(?:\xef\xbb\xbf)?\s*(\d{1,18})%b(\d{1,18})(?:%b([^\s,]+))?
 def load_pairs(
     path: str | PathLike[str], *, n_rows: int | None = None, data: RankingData | None = None
 ) -> PreferencePairs:
-    """Read preferences, one a line: the preferred row, the other row and, on every line or none, a weight.
+    """Read preferences, one per line: the preferred row, the other row and, on every line or none, a weight.
 
-    Rows are numbered from 0. If the first line names the columns and one of them is ``qid`` (beside
-    ``preferred``, ``other`` and perhaps ``weight``), the lines name documents of `data` instead. Lines that
-    compare a row with itself, which some logs have, are left out with a warning.
+    Rows are numbered from 0. If the first line is a header with the column ``qid`` (besides ``preferred``,
+    ``other`` and optionally ``weight``), the lines name documents of `data` instead. Lines that compare a row
+    with itself, as found in some logs, are skipped with a warning.
 
     Parameters
     ----------
     path : path
-        Fields are separated by commas, tabs or blanks; ``.gz``, ``.bz2`` and ``.xz`` are decompressed.
+        Fields are separated by commas, tabs or spaces; ``.gz``, ``.bz2`` and ``.xz`` are decompressed.
     n_rows : int, optional
-        The number of rows that there are; a line that names another row is an error.
+        The number of rows of the data; a line that refers to any other row is an error.
     data : RankingData, optional
-        The rows that there are, with the labels of their queries and documents.
+        The rows to which the file refers, with their query and document labels.
 
     Returns
     -------
     PreferencePairs
-        ``(pairs, weight)``, which `fit_preferences` takes as it is; weight is None if no line has one.
+        ``(pairs, weight)``, which can be passed to `fit_preferences`; weight is None if no line has one.
 
     Examples
     --------
@@ -66,17 +66,17 @@ def load_pairs(
     with open_text(path) as file:
         for number, preferred, other, written in _preferences(file, path, n_rows, data):
             if rows and (written is None) != (not weights):
-                raise FileFormatError(path, "every line must have a weight, or none", number)
+                raise FileFormatError(path, "either every line must have a weight or none", number)
             rows.extend((preferred, other))
             weights.extend(() if written is None else (_weight(written, path, number),))
     pairs = np.frombuffer(rows, dtype=np.int64).reshape(-1, 2)
     differ = pairs[:, 0] != pairs[:, 1]
     if not differ.any():
-        raise FileFormatError(path, "holds no preferences")
+        raise FileFormatError(path, "the file contains no preferences")
     if not differ.all():
         first, n_same = int(pairs[~differ][0, 0]), int((~differ).sum())
         message = f"{n_same} of {len(pairs)} preferences compare a row with itself (the first is row {first})"
-        warn_caller(f"{path}: {message} and are left out.")
+        warn_caller(f"{path}: {message} and are ignored.")
     return PreferencePairs(
         pairs[differ], np.frombuffer(weights, dtype=np.float64)[differ] if weights else None
     )
@@ -85,7 +85,7 @@ def load_pairs(
 def _preferences(
     file: IO[bytes], path: Path, n_rows: int | None, data: RankingData | None
 ) -> Iterator[tuple[int, int, int, str | None]]:
-    """The line number, preferred row, other row and weight, as it is written, of each line."""
+    """The line number, preferred row, other row and unparsed weight of each line."""
     lines = ((number, line) for number, line in enumerate(file, start=1) if not line.isspace())
     first = next(lines, None)
     if first is None:
@@ -98,10 +98,8 @@ def _preferences(
     elif "qid" in header[1] and data is not None:
         yield from named_preferences(lines, *header, data, path)
     else:
-        fault = "data that has those documents" if "qid" in header[1] else "a column qid"
-        raise FileFormatError(
-            path, f"names the columns {', '.join(header[1])}, which needs {fault}", first[0]
-        )
+        needed = "data with those documents" if "qid" in header[1] else "a qid column"
+        raise FileFormatError(path, f"the header {', '.join(header[1])} requires {needed}", first[0])
 
 
 def _numbered(
@@ -115,7 +113,7 @@ def _numbered(
             raise FileFormatError(path, f"{expected}; got {shown!r}{'...' if len(line) > 60 else ''}", number)
         preferred, other = int(fields[1]), int(fields[2])
         if n_rows is not None and max(preferred, other) >= n_rows:
-            message = f"row {max(preferred, other)} is not one of the {n_rows} rows, which count from 0"
+            message = f"row {max(preferred, other)} does not exist; the {n_rows} rows are numbered from 0"
             raise FileFormatError(path, message, number)
         yield number, preferred, other, None if fields[3] is None else fields[3].decode(errors="replace")
 
@@ -127,7 +125,7 @@ def _weight(written: str, path: Path, number: int) -> float:
         weight = -1.0
     if not 0 <= weight < np.inf:
         raise FileFormatError(
-            path, f"a weight must be a finite number of at least 0; got {written[:60]!r}", number
+            path, f"a weight must be a finite, non-negative number; got {written[:60]!r}", number
         )
     return weight
 
@@ -135,14 +133,15 @@ def _weight(written: str, path: Path, number: int) -> float:
 def save_pairs(
     pairs: ArrayLike | PreferencePairs, path: str | PathLike[str], weight: ArrayLike | None = None
 ) -> None:
-    """Write preferences so that `load_pairs`, and CatBoost, read the same numbers back.
+    """Write preferences in a form that `load_pairs` and CatBoost read back exactly.
 
     Parameters
     ----------
     pairs : array-like of int, shape (n_pairs, 2), or PreferencePairs
-        Row numbers from 0, the preferred row first; `PreferencePairs` bring their weights along.
+        Row numbers from 0, the preferred row first; `PreferencePairs` carry their own weights.
     path : path
-        ``.gz``, ``.bz2`` and ``.xz`` are compressed. The file takes its place when it is whole.
+        ``.gz``, ``.bz2`` and ``.xz`` are compressed. An existing file is replaced once the new one is
+        complete.
     weight : array-like, shape (n_pairs,), optional
 
     Examples
@@ -154,8 +153,8 @@ def save_pairs(
     """
     if isinstance(pairs, str | PathLike) or not isinstance(path, str | PathLike):
         raise ParameterError(
-            f"save_pairs takes the pairs and then the path; got a {type(pairs).__name__} "
-            f"and then a {type(path).__name__}."
+            f"save_pairs takes the pairs first and the path second; got {type(pairs).__name__} "
+            f"and {type(path).__name__}."
         )
     checked = check_pairs(pairs, None, weight=weight)
     columns = [checked.better.tolist(), checked.worse.tolist()]

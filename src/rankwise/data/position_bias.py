@@ -1,4 +1,4 @@
-"""How much less users look at results further down, estimated from the clicks themselves."""
+"""Estimation of position bias, how much less users examine results further down, from clicks."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _MAX_ROUNDS, _TOLERANCE = 1000, 1e-8
 
 
 def estimate_position_bias(row: Ints, position: Ints, clicked: NDArray[np.bool_]) -> Floats:
-    """The probability that users look at the place of each result shown, up to a common factor.
+    """Estimate the probability that users examine the position of each result, up to a common factor.
 
-    Assumes the position-based model: a row r in place k is clicked with probability θ_k γ_r. Rows that were
-    shown in several places tell the two apart, so the engine must not always have shown the same order. θ and
-    γ solve Σ_r c_rk = θ_k Σ_r n_rk γ_r and Σ_k c_rk = γ_r Σ_k n_rk θ_k, with c clicks in n showings: the
-    expected clicks of every place and of every row are those observed. They are found by turns; a turn costs
-    O(different pairs of row and place).
+    Assumes the position-based model: row r at position k is clicked with probability θ_k γ_r. Rows shown at
+    several positions identify the two factors, so the engine must not always have shown the same order. θ
+    and γ solve Σ_r c_rk = θ_k Σ_r n_rk γ_r and Σ_k c_rk = γ_r Σ_k n_rk θ_k, with c clicks in n impressions:
+    for every position and every row, expected and observed clicks agree. They are updated alternately; a
+    round costs O(distinct pairs of row and position).
 
     Returns
     -------
     Floats, one per result shown
-        θ of its place, the largest 1. A place without a click counts as if it had one.
+        θ of its position, scaled to a maximum of 1. A position without clicks is treated as having one.
     """
     places, place = np.unique(position, return_inverse=True)
     _, item = np.unique(row, return_inverse=True)
@@ -52,19 +52,23 @@ def estimate_position_bias(row: Ints, position: Ints, clicked: NDArray[np.bool_]
 
 
 def _check_connected(shown: Any, places: Ints) -> None:
-    """Every two places must be linked by rows that were shown in several."""
+    """Check that rows shown at several positions link every two positions."""
     links = (shown.T @ shown) > 0
     n_islands, island = sparse.csgraph.connected_components(links, directed=False)
     if n_islands > 1:
         apart = places[(island != island[0]).argmax()]
         raise DataError(
-            f"The position bias cannot be estimated: no row links positions {places[0]} and {apart} by being "
-            "shown in both, directly or through others; give the propensities, or a log that explores more."
+            f"The position bias cannot be estimated: no rows link positions {places[0]} and {apart} by being "
+            "shown at both, directly or through other positions; pass propensities or a log with more "
+            "exploration."
         )
 
 
 def _warn_unfinished(change: float) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
-    message = f"The estimate of the position bias still changes by {change:.1e} after {_MAX_ROUNDS} rounds."
+    message = (
+        f"The position bias estimate did not converge: it still changes by {change:.1e} "
+        f"after {_MAX_ROUNDS} rounds."
+    )
     warn_caller(message, ConvergenceWarning)

@@ -1,4 +1,4 @@
-"""The frozen container that every reader returns."""
+"""The immutable container that every reader returns."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from rankwise.validation import check_column, check_labels, check_matrix, check_
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankingData:
-    """Judged rows, in the order they came in.
+    """Judged rows, in their original order.
 
-    Make one with `from_arrays` or `from_frame`, or read one with `rankwise.load_letor`,
+    Create one with `from_arrays` or `from_frame`, or load one with `rankwise.load_letor`,
     `rankwise.load_table` or `rankwise.open_store`.
 
     Attributes
@@ -28,18 +28,18 @@ class RankingData:
     X : Matrix, shape (m, n)
         CSR or dense, float64 or float32.
     y : Floats, shape (m,)
-        Labels of any real value.
+        Real-valued labels.
     queries : Queries
-        The partition of the rows into queries; ``queries.order`` leads from grouped rows back to these.
+        The partition of the rows into queries; ``queries.order`` maps grouped rows back to these.
     qid : array or None, shape (m,)
-        The query label of each row as it was read; None when the data has no queries.
+        The query label of each row as read; None if the data has no queries.
     docs : array or None, shape (m,)
         The document label of each row.
     feature_names : tuple of str or None
     comments : array or None, shape (m,)
-        The comment of each row of a text file, which its document label comes from.
+        The comment of each row of a text file, from which its document label was taken.
     scaled_per_query : bool
-        Whether `scale_per_query` made the features; a store remembers it.
+        Whether the features were scaled by `scale_per_query`; stores record this.
 
     Examples
     --------
@@ -69,20 +69,20 @@ class RankingData:
         docs: ArrayLike | Iterable[Hashable] | None = None,
         feature_names: Sequence[str] | None = None,
     ) -> Self:
-        """Check arrays and put them together.
+        """Build a data set from arrays after checking them.
 
         Parameters
         ----------
         X : array-like or sparse matrix, shape (m, n)
-            Finite numbers; float32 stays float32, everything else becomes float64.
+            Finite numbers; float32 is kept, everything else becomes float64.
         y : array-like, shape (m,)
-            Finite labels, higher is better.
+            Finite labels; higher is better.
         qid : array-like of hashables, shape (m,), optional
-            Query labels in any order; without them all rows make one global ranking.
+            Query labels in any order; without them all rows form one global ranking.
         docs : array-like, shape (m,), optional
             Document labels.
         feature_names : sequence of str, length n, optional
-            By default the column names of X, if it has any.
+            The column names of X by default, if it has any.
         """
         if feature_names is None:
             feature_names = _column_names(X)
@@ -108,18 +108,18 @@ class RankingData:
         features: Sequence[str] | None = None,
         doc: str | None = None,
     ) -> Self:
-        """Take a pandas, polars or pyarrow table apart.
+        """Build a data set from the columns of a pandas, polars or pyarrow table.
 
         Parameters
         ----------
         df : DataFrame or Table
         label : str or None
-            The column of labels; None for rows without judgments, whose labels are then 0.
+            The label column; None for rows without judgments, whose labels are then 0.
         qid : str, optional
-            The column of query labels, of any type; without it all rows make one global ranking.
+            The column of query labels, of any type; without it all rows form one global ranking.
         features : list of str, optional
-            The feature columns, in this order; by default every other column, all of which must then hold
-            numbers or booleans. Columns that are all float32 give a float32 matrix.
+            The feature columns, in this order. By default, all remaining columns, which must then contain
+            numbers or booleans. If all columns are float32, so is the matrix.
         doc : str, optional
             The column of document labels.
         """
@@ -141,25 +141,25 @@ class RankingData:
         return self.queries.n_queries
 
     def select(self, rows: Any = None, *, queries: Iterable[Hashable] | None = None) -> Self:
-        """The data of some rows, or of some whole queries.
+        """Select some rows, or all rows of some queries.
 
         Parameters
         ----------
         rows : slice, mask or row numbers
-            The result has these rows in this order.
+            The rows to select, in this order.
         queries : collection of query labels
-            The result has all rows of these queries, in the order they have here.
+            The queries whose rows to select; the rows keep their order.
         """
         if (rows is None) == (queries is None):
-            raise ParameterError("select takes either 'rows' or 'queries', and exactly one of them.")
+            raise ParameterError("select takes exactly one of 'rows' and 'queries'.")
         if queries is not None:
             rows = self._is_in(queries)
         return self._rows(_row_numbers(rows, self.n_rows))
 
     def scale_per_query(self) -> Self:
-        """The data with every feature mapped to [0, 1] inside each query, as `rankwise.scale_per_query` does.
+        """Scale every feature to [0, 1] within each query, as `rankwise.scale_per_query` does.
 
-        Data that is scaled already comes back as it is.
+        Data that is already scaled is returned unchanged.
         """
         from rankwise.data.scaling import scale_grouped
 
@@ -168,20 +168,20 @@ class RankingData:
         return replace(self, X=scale_grouped(self.X, self.queries), scaled_per_query=True)
 
     def split(self, fraction: float = 0.75, random_state: RandomSource = 0) -> tuple[Self, Self]:
-        """Two parts of whole queries, drawn at random; data without queries is split row by row.
+        """Split the data at random into two parts of whole queries, or of rows if it has no queries.
 
         Parameters
         ----------
         fraction : float
-            The share of the queries that goes to the first part; each part gets at least one.
+            The share of the queries in the first part; each part gets at least one.
         random_state : int, RandomState, Generator or None, default=0
-            The same number gives the same parts.
+            The same integer always gives the same parts.
         """
         fraction = check_number("fraction", fraction, minimum=0.0, maximum=1.0, exclusive=True)
         by_row = self.queries.labels is None
         n_units = self.n_rows if by_row else self.n_queries
         if n_units < 2:
-            raise DataError(f"The data has only one {'row' if by_row else 'query'}, so it cannot be split.")
+            raise DataError(f"The data cannot be split: it has only one {'row' if by_row else 'query'}.")
         n_first = min(max(round(fraction * n_units), 1), n_units - 1)
         in_first = np.zeros(n_units, dtype=bool)
         in_first[check_random_state("random_state", random_state).permutation(n_units)[:n_first]] = True
@@ -190,7 +190,7 @@ class RankingData:
 
     def _is_in(self, queries: Iterable[Hashable]) -> AnyArray:
         if self.queries.labels is None:
-            raise DataError("The data has no queries to select from: it was made without qid.")
+            raise DataError("The data has no queries to select: it was created without qid.")
         if isinstance(queries, (str, bytes)) or not isinstance(queries, Iterable):
             raise ParameterError(f"The 'queries' parameter must be a collection of labels; got {queries!r}.")
         position = {label: q for q, label in enumerate(self.queries.labels.tolist())}
@@ -222,7 +222,7 @@ class RankingData:
             filled = self.X.nnz / max(1, self.n_rows * self.n_features)
             storage = f"sparse {storage}, {filled:.2%} filled"
         scaled = ", scaled per query" if self.scaled_per_query else ""
-        # Showing data must not page in a file.
+        # A repr must not page in a file.
         labels = "" if is_mapped(self.y) else f", labels {self.y.min():g} to {self.y.max():g}"
         return (
             f"RankingData({_counted(self.n_rows, 'row')}, {queries}, "
@@ -236,7 +236,7 @@ def _counted(n: int, noun: str) -> str:
 
 
 def _restricted(queries: Queries, rows: Ints) -> Queries:
-    """The partition of some of the rows."""
+    """The partition of a subset of the rows."""
     if queries.labels is None:
         return one_query(len(rows))
     kept = group_rows(queries.query_of_row()[rows], len(rows))
@@ -251,12 +251,12 @@ def _row_numbers(rows: Any, n_rows: int) -> Ints:
         raise ParameterError("The 'rows' parameter must be a slice, a mask or a list of row numbers.")
     if array.dtype.kind == "b":
         if len(array) != n_rows:
-            raise ParameterError(f"The mask 'rows' must have one entry per row: {n_rows}, not {len(array)}.")
+            raise ParameterError(f"The mask 'rows' must have one entry per row: {n_rows}; got {len(array)}.")
         return np.flatnonzero(array)
     outside = (array < -n_rows) | (array >= n_rows)
     if outside.any():
         row = array[outside.argmax()]
-        raise ParameterError(f"The 'rows' parameter names row {row}, but there are {n_rows} rows.")
+        raise ParameterError(f"The 'rows' parameter contains row {row}, but the data has {n_rows} rows.")
     return array.astype(np.int64) % n_rows
 
 
@@ -269,12 +269,12 @@ def _column_names(X: Any) -> tuple[str, ...] | None:
 def _checked_names(names: Sequence[str], n_features: int) -> tuple[str, ...]:
     names = tuple(names)
     if len(names) != n_features:
-        raise DataError(f"feature_names must have one name per column of X: {n_features}, not {len(names)}.")
+        raise DataError(f"feature_names must have one name per column of X: {n_features}; got {len(names)}.")
     seen: set[str] = set()
     for name in names:
         if not isinstance(name, str):
-            raise DataError(f"feature_names must hold strings; got {name!r}.")
+            raise DataError(f"feature_names must contain strings; got {name!r}.")
         if name in seen:
-            raise DataError(f"feature_names must be distinct; {name!r} is there twice.")
+            raise DataError(f"feature_names must be unique; {name!r} appears more than once.")
         seen.add(name)
     return names

@@ -1,4 +1,4 @@
-"""Features scaled to [0, 1] inside every query, as paper A prepares its document retrieval data."""
+"""Scaling of features to [0, 1] within each query, as paper A prepares its document retrieval data."""
 
 from __future__ import annotations
 
@@ -17,28 +17,27 @@ from rankwise.validation.csr import check_csr
 
 # Whole queries are scaled in chunks of about this many values, which stay in cache.
 _CHUNK_VALUES = 1 << 16
-# What a part of the data holds when not all of it is wanted in memory.
+# The number of values in a part when the whole matrix should not be in memory.
 _PART_VALUES = 1 << 22
 
 
 def scale_per_query(X: Any, qid: ArrayLike | Iterable[Hashable] | None = None) -> Matrix:
-    """Map every feature linearly so that, inside each query, its smallest value is 0 and its largest 1.
+    """Scale every feature linearly so that, within each query, its minimum is 0 and its maximum 1.
 
-    A feature that is constant inside a query becomes 0 there. O(m n), or O(nnz) for sparse X.
+    A feature that is constant within a query becomes 0 there. O(m n), or O(nnz) for sparse X.
 
     Parameters
     ----------
     X : array-like or sparse matrix, shape (m, n)
-        Sparse X stays sparse: where a row of the query does not store a feature, its value is 0. This works
-        as long as 0 is then the smallest value; negative values beside zeros that are not stored would
-        have to fill the matrix, and are refused.
+        Sparse X stays sparse. A feature that some row of a query does not store is 0 there, so 0 must be its
+        minimum; negative values alongside unstored zeros would make the matrix dense and raise an error.
     qid : array-like of hashables, shape (m,), optional
-        Without it all rows are one query.
+        Without it all rows form one query.
 
     Returns
     -------
     Matrix
-        A new matrix, its rows in the order of X; float32 stays float32.
+        A new matrix with the rows in the order of X; float32 is kept.
 
     Examples
     --------
@@ -56,9 +55,9 @@ def scale_grouped(X: Matrix, queries: Queries) -> Matrix:
 
 
 def scaled_parts(X: Matrix, queries: Queries) -> Iterator[tuple[Ints | slice, Matrix]]:
-    """Rows of some whole queries after others, scaled, each part with the rows of X that it holds.
+    """Yield the scaled rows in parts of whole queries, each with the row numbers in X.
 
-    Only one part is in memory at a time, so X may be a file larger than that.
+    Only one part is in memory at a time, so X may be a file larger than memory.
     """
     size = _PART_VALUES // max(1, X.shape[1])
     for first, last in _chunks(queries.offsets, max(1, size)):
@@ -106,8 +105,8 @@ def _scale_sparse(X: Any, queries: Queries) -> Any:
 
 def _scale_stored(rows: Any, query_of_row: Ints, queries: Queries) -> AnyArray:
     """The stored values of some whole queries, scaled."""
-    # Where the values are, column by column and, inside a column, query by query: each run of them is one
-    # feature of one query.
+    # The positions of the values by column and, within a column, by query: each run is one feature of one
+    # query.
     places = sparse.csr_array((np.arange(rows.nnz), rows.indices, rows.indptr), shape=rows.shape).tocsc()
     query = query_of_row[places.indices]
     is_start = np.diff(query, prepend=-1) != 0
@@ -128,7 +127,7 @@ def _scale_stored(rows: Any, query_of_row: Ints, queries: Queries) -> AnyArray:
 
 
 def _ranges(x: AnyArray, low: AnyArray, high: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """`x`, `low` and ``high − low`` (1 where that is 0), all halved if the range passes the largest float."""
+    """`x`, `low` and ``high − low`` (1 where that is 0), all halved if the range overflows."""
     with np.errstate(over="ignore"):
         span = high - low
     if not np.isfinite(span).all():
@@ -140,13 +139,13 @@ def _ranges(x: AnyArray, low: AnyArray, high: AnyArray) -> tuple[AnyArray, AnyAr
 def _filling(column: int, query: int, queries: Queries) -> DataError:
     where = "" if queries.labels is None else f" of query {queries.labels.tolist()[query]!r}"
     return DataError(
-        f"Column {column}{where} has negative values beside zeros that are not stored; scaling to [0, 1] "
-        "would fill the sparse matrix, so give X as a dense array or make the feature non-negative."
+        f"Column {column}{where} has negative values alongside zeros that are not stored; scaling to [0, 1] "
+        "would make the sparse matrix dense, so pass X as a dense array or make the feature non-negative."
     )
 
 
 def _chunks(n_before: Ints, size: int) -> list[tuple[int, int]]:
-    """Runs of whole queries that hold about `size` values each; `n_before` counts those before each query."""
+    """Runs of whole queries with about `size` values each; `n_before` counts the values before each query."""
     cuts = np.searchsorted(n_before, np.arange(0, n_before[-1], size), side="left")
     ends = np.unique(np.append(cuts, len(n_before) - 1))
     return list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""A simulated search engine: judged rows with the habits, good and bad, of real ones."""
+"""A simulated search engine, whose judged rows have the strengths and flaws of real ones."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from rankwise.validation import check_count, check_number, check_random_state
 # The share of rows with each grade, 0 to 4, over all queries.
 _GRADE_SHARES = (0.52, 0.22, 0.14, 0.08, 0.04)
 _N_CATEGORIES = 12
-# Each is indexed by itself, and a word that is rare in one need not be so in another.
+# Each is indexed separately, and a word that is rare in one need not be rare in another.
 _FIELDS = ("title", "body", "anchor", "embedding")
 
 
 @dataclass(frozen=True)
 class _Queries:
-    """What a query brings with it; one entry per query along the last axis."""
+    """Properties of queries; one entry per query along the last axis."""
 
     size: Ints
     category: Ints
     n_words: Ints
     rarity: Floats  # of its words in each of _FIELDS, standardized; the long tail has rare words
-    intent: Floats  # how much its users want to buy, 0 to 1
-    supply: Floats  # how good the documents are that it finds
+    intent: Floats  # how much its users want to buy, from 0 to 1
+    supply: Floats  # how good the documents are that it retrieves
 
 
 @dataclass(frozen=True)
 class _Documents:
-    """What a document is, whatever was asked; one entry per document."""
+    """Properties of documents, independent of the query; one entry per document."""
 
     category: Ints
     authority: Floats
-    log_price: Floats  # standardized inside the category
+    log_price: Floats  # standardized within the category
     age_days: Floats
     inlinks: Ints
     rating: Floats
@@ -87,33 +87,34 @@ def make_search_data(
 ) -> RankingData | tuple[RankingData, ClickLog]:
     """Simulate the judgment list of a shop's search engine.
 
-    Users of different categories ask head and tail queries; the engine retrieves documents of the query's
-    category from one catalogue; judges grade them from 0 to 4. As in real lists,
+    Users in different categories issue head and tail queries, the engine retrieves documents of the query's
+    category from one catalogue, and judges grade them from 0 to 4. As in real judgment lists,
 
-    - features are skewed, correlated, partly redundant, partly irrelevant, some constant inside a query;
-    - the level of a feature belongs to the query as much as to the document: rare words raise every BM25
-      of a query, an expensive category raises every price, and judges find less in the long tail, so that
-      what is better *inside* a query may look worse *across* queries (this is why one learns from
-      differences inside queries);
-    - queries differ in size, a few have one row only, and a few have nothing relevant.
+    - features are skewed, correlated, partly redundant and partly irrelevant, and some are constant within a
+      query;
+    - the level of a feature depends on the query as much as on the document: rare words raise every BM25
+      score of a query, an expensive category raises every price, and judges find fewer good results in the
+      long tail. What is better *within* a query may thus look worse *across* queries, which is why rankers
+      learn from differences within queries;
+    - queries differ in size, a few have only one row, and a few have no relevant rows.
 
     Parameters
     ----------
     n_queries : int, default=200
     mean_rows : float, default=20
-        Mean number of rows of a query.
+        The mean number of rows per query.
     noise : float, default=1
-        How much the judges disagree; 0 makes the grades a function of document and query.
+        How much the judges disagree; with 0, grades are a function of document and query.
     random_state : int, RandomState, Generator or None, default=0
-        The same number gives the same bits.
+        The same integer gives bit-identical data.
     clicks : bool, default=False
-        Whether to return a click log of the simulated engine as well (`rankwise.make_click_log`, 20
-        sessions a query on average, with an engine that ranks by ``title_bm25 + body_bm25``).
+        Whether to also return a click log of the simulated engine (`rankwise.make_click_log`, 20 sessions
+        per query on average, with an engine that ranks by ``title_bm25 + body_bm25``).
 
     Returns
     -------
     RankingData, or (RankingData, ClickLog) if `clicks`
-        ``qid`` counts from 1, ``docs`` are strings, and ``feature_names`` say what the columns mean.
+        ``qid`` counts from 1, ``docs`` are strings, and ``feature_names`` describe the columns.
 
     Examples
     --------
@@ -157,7 +158,7 @@ def _draw_queries(rng: np.random.Generator, n: int, mean_rows: float) -> _Querie
     size[rng.random(n) < 0.03] = 1
     category = rng.integers(_N_CATEGORIES, size=n)
     rarity = 0.5 * rng.normal(size=(1, n)) + np.sqrt(0.75) * rng.normal(size=(len(_FIELDS), n))
-    # The long tail finds less that is good, and the expensive categories have the better documents.
+    # Tail queries retrieve fewer good documents, and expensive categories have better ones.
     supply = -1.2 * rarity.mean(axis=0) + 0.12 * category + rng.normal(0.0, 0.6, n)
     return _Queries(
         size=np.clip(size, 1, 8 * mean_rows).astype(np.int64),
@@ -187,7 +188,7 @@ def _draw_documents(rng: np.random.Generator, n: int) -> _Documents:
 
 
 def _retrieve(rng: np.random.Generator, queries: _Queries, documents: _Documents) -> Ints:
-    """A window of the query's category, so that its documents are distinct and shared with other queries."""
+    """Retrieve a window of the query's category: distinct documents, shared with other queries."""
     first = np.searchsorted(documents.category, np.arange(_N_CATEGORIES + 1))
     n_in_category = np.diff(first)[queries.category]
     start = rng.integers(n_in_category)
@@ -200,7 +201,7 @@ def _retrieve(rng: np.random.Generator, queries: _Queries, documents: _Documents
 def _features(
     rng: np.random.Generator, asked: _Queries, shown: _Documents, match: Floats
 ) -> dict[str, Floats | Ints]:
-    """What the engine measures of each row, given how well its document matches its query."""
+    """The features of each row, given how well its document matches its query."""
     m = len(match)
 
     def blurred(v: Floats, by: float) -> Floats:
@@ -209,13 +210,13 @@ def _features(
     def words_matched(probability: Floats) -> Floats:
         return rng.binomial(asked.n_words, probability) / asked.n_words
 
-    # Rare words weigh more in every document that has them, whether it is good or not.
+    # Rare words weigh more in every document that contains them, whether it is good or not.
     rarity = dict(zip(_FIELDS, asked.rarity, strict=True))
     idf = {field: np.exp(0.5 * rarity[field]) * np.sqrt(asked.n_words) for field in _FIELDS}
     title = np.maximum(0.0, blurred(match, 0.9) + 0.3)
     body = np.logaddexp(0.0, blurred(match, 0.8) + 1.0)
     anchor = np.maximum(0.0, blurred(match + 0.6 * shown.authority, 1.2) - 0.8)
-    is_new = rng.random(m) < np.exp(-shown.age_days / 60.0)  # too new to have been clicked
+    is_new = rng.random(m) < np.exp(-shown.age_days / 60.0)  # too new to have clicks
     click_level = 0.05 * np.exp(0.8 * (asked.intent - 0.5) + 0.5 * rarity["title"])
     click_through = click_level * np.exp(0.5 * blurred(match + 0.3 * shown.authority, 1.0))
     return {
@@ -247,7 +248,7 @@ def _features(
 def _judge(
     rng: np.random.Generator, asked: _Queries, shown: _Documents, match: Floats, noise: float
 ) -> Floats:
-    """Grades: thresholds on the worth of a document, on top of what the query has to offer at all."""
+    """Grades from thresholds on a document's worth plus the query's supply of good documents."""
     m = len(match)
     worth = (
         match

@@ -1,4 +1,4 @@
-"""Judged rows on disk: a folder of plain ``.npy`` arrays and a manifest, opened without being read."""
+"""Judged rows on disk: a folder of plain ``.npy`` arrays and a manifest, opened without reading the data."""
 
 from __future__ import annotations
 
@@ -24,28 +24,29 @@ from rankwise.files import replacing_folder
 from rankwise.preferences.queries import Queries
 from rankwise.types import AnyArray, Matrix
 
-# Text has a fixed width on disk, so one long label would widen all of them.
+# Text has a fixed width on disk, so a single long label would widen them all.
 MAX_LABEL_LENGTH = 1000
 
 
 def open_store(path: str | os.PathLike[str], *, verify: bool = False) -> RankingData:
-    """Open a store that `save_store` or `convert_letor` wrote.
+    """Open a store written by `save_store` or `convert_letor`.
 
-    Every array stays on disk and is paged in where it is used, so this takes little time and no memory,
-    whatever the size of the store. Sizes, types, the version and what leads to rows (a few bytes of each) are
-    always checked; the columns of sparse X when they are used. The files must not change while they are used.
+    Every array stays on disk and is paged in on use, so opening takes little time and no memory, whatever
+    the size of the store. Sizes, types, the version and the row structure (a few bytes per row) are always
+    checked, the columns of a sparse X when they are used. The files must not change while in use.
 
     Parameters
     ----------
     path : path
         The folder of the store.
     verify : bool
-        Also read everything once and compare checksums and the structure of X, O(bytes) in bounded memory.
+        Also read everything once to check the checksums and the structure of X, in O(bytes) time and bounded
+        memory.
 
     Returns
     -------
     RankingData
-        As `load_letor` returns it (without comments, which a store does not keep), with read-only arrays.
+        As returned by `load_letor`, but with read-only arrays and without comments, which stores drop.
 
     Examples
     --------
@@ -75,16 +76,16 @@ def open_store(path: str | os.PathLike[str], *, verify: bool = False) -> Ranking
 
 
 def save_store(data: RankingData, path: str | os.PathLike[str]) -> None:
-    """Write a store. What stood at the path before is replaced once the new store is whole.
+    """Write a store. An existing store is replaced once the new one is complete.
 
-    Rows stay in their order; ``order`` leads to them query by query if a query's rows are not together.
-    Comments are not kept, document labels are. O(bytes); data on disk never has to fit in memory.
+    Rows keep their order; if the rows of a query are not contiguous, ``order`` lists them query by query.
+    Document labels are kept, comments are not. O(bytes); data on disk need not fit in memory.
 
     Parameters
     ----------
     data : RankingData
     path : path
-        The folder to write; one that holds anything but a store is left alone.
+        The folder to write; a folder that contains anything but a store is not overwritten.
 
     Examples
     --------
@@ -128,20 +129,20 @@ def save_store(data: RankingData, path: str | os.PathLike[str]) -> None:
 
 
 def storable(name: str, labels: AnyArray) -> AnyArray:
-    """Labels as an array of numbers, dates or text that needs no pickle."""
+    """Labels as an array of numbers, dates or text that can be stored without pickle."""
     if labels.dtype.kind != "O":
         return labels
     entries = labels.tolist()
     kinds = {type(label) for label in entries}
     if kinds == {str} and (longest := max(map(len, entries))) > MAX_LABEL_LENGTH:
-        limit = f"a store keeps labels of up to {MAX_LABEL_LENGTH:,} characters"
+        limit = f"a store holds labels of at most {MAX_LABEL_LENGTH:,} characters"
         raise DataError(f"{name} has a label of {longest:,} characters; {limit}.")
     if kinds in ({str}, {int}, {float}):
         array = np.array(entries)
         if array.dtype.kind != "O":
             return array
     found = ", ".join(sorted(kind.__name__ for kind in kinds))
-    raise DataError(f"A store keeps labels of one type, text or numbers; {name} has {found}.")
+    raise DataError(f"A store holds labels of a single type, text or numbers; {name} contains {found}.")
 
 
 def _matrix(arrays: dict[str, AnyArray], shape: tuple[int, int]) -> Matrix:

@@ -1,4 +1,4 @@
-"""Whether the arrays of a store fit together, so that no kernel can be led outside them."""
+"""Consistency checks of a store's arrays, so that no kernel reads out of bounds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rankwise.validation.csr import are_inside, ascends
 
 
 def check_shapes(folder: Path, manifest: Manifest) -> None:
-    """Check that every array is there with the shape and type that it must have."""
+    """Check that every array is present with the right shape and type."""
     for name, shape, dtypes in _expected_arrays(manifest):
         entry = manifest.arrays.get(name)
         if entry is None or entry.shape != shape or (dtypes and entry.dtype not in dtypes):
@@ -25,12 +25,12 @@ def check_shapes(folder: Path, manifest: Manifest) -> None:
             )
     names = manifest.feature_names
     if names is not None and len(names) != manifest.n_features:
-        message = f"the store names {len(names)} features but has {manifest.n_features}."
+        message = f"the store has {len(names)} feature names but {manifest.n_features} features."
         raise FileFormatError(folder / MANIFEST, message)
 
 
 def _expected_arrays(manifest: Manifest) -> Iterator[tuple[str, tuple[int, ...], tuple[str, ...]]]:
-    """Name, shape and possible types (none named: any) of the arrays."""
+    """Name, shape and allowed types (empty: any) of the arrays."""
     m, n, q = manifest.n_rows, manifest.n_features, manifest.n_queries
     yield "y", (m,), ("<f8",)
     yield "offsets", (q + 1,), ("<i8",)
@@ -46,20 +46,20 @@ def _expected_arrays(manifest: Manifest) -> Iterator[tuple[str, tuple[int, ...],
     yield "data", entries, ("<f8", "<f4")
     index_types: tuple[str, ...] = ("<i4", "<i8")
     if "indptr" in manifest.arrays and manifest.arrays["indptr"].dtype in index_types:
-        index_types = (manifest.arrays["indptr"].dtype,)  # SciPy wants the same for both
+        index_types = (manifest.arrays["indptr"].dtype,)  # SciPy requires the same type for both
     yield "indices", entries, index_types
     yield "indptr", (m + 1,), index_types
 
 
 def check_structure(folder: Path, data: RankingData, *, deep: bool) -> None:
-    """Check everything that leads to rows: O(rows). If `deep`, also the column of every entry.
+    """Check all arrays that address rows, in O(rows), and, if `deep`, the column of every entry.
 
-    Without that, columns are checked when they are used: by `validation.check_csr`.
+    Otherwise `validation.check_csr` checks the columns when they are used.
     """
 
     def check(is_right: bool, name: str) -> None:
         if not is_right:
-            raise FileFormatError(folder / f"{name}.npy", "the array is damaged: it does not fit the others.")
+            raise FileFormatError(folder / f"{name}.npy", "the array is corrupt: it does not fit the others.")
 
     offsets, order = data.queries.offsets, data.queries.order
     check(_spans(offsets, data.n_rows) and ascends(offsets, strictly=True), "offsets")

@@ -1,4 +1,4 @@
-"""CSV and Parquet files -> `RankingData`, read by pyarrow."""
+"""CSV and Parquet files as `RankingData`, read with pyarrow."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ def load_table(
 ) -> RankingData:
     """Read judged rows from a CSV, TSV or Parquet file.
 
-    Needs the ``arrow`` extra. The columns are named as in `RankingData.from_frame`.
+    Requires the ``arrow`` extra. The columns are specified as in `RankingData.from_frame`.
 
     Parameters
     ----------
     path : path
-        The ending tells the format: ``.csv`` or ``.tsv`` with a header line (``.gz``, ``.bz2``, ``.zst``,
-        ``.lz4`` or ``.br`` behind it if compressed), ``.parquet`` or ``.pq``.
+        The extension determines the format: ``.csv`` or ``.tsv`` with a header line (followed by ``.gz``,
+        ``.bz2``, ``.zst``, ``.lz4`` or ``.br`` if compressed), ``.parquet`` or ``.pq``.
     label : str or None
-        The column of labels; None for rows without judgments, whose labels are then 0.
+        The label column; None for rows without judgments, whose labels are then 0.
     qid : str, optional
         The column of query labels.
     features : list of str, optional
-        The feature columns; only these are read from a Parquet file. By default all that remain.
+        The feature columns, by default all remaining ones. Only named columns are read from a Parquet file.
     doc : str, optional
-        The column of document labels. In text files, labels of queries and documents are integers only if all
-        are written as such: 007 stays text.
+        The column of document labels. In text files, query and document labels become integers only if all
+        of them are in canonical form: 007 stays text.
 
     Returns
     -------
@@ -68,9 +68,9 @@ def load_table(
 
 
 def read_judgments(path: Path, *, label: str, qid: str | None, doc: str | None) -> RankingData:
-    """Read the labels of rows that are scored already from a table whose other columns may hold anything.
+    """Read the labels of rows that already have scores; other columns of the table may hold anything.
 
-    The features are not read: X is a column of zeros.
+    Features are not read: X is a column of zeros.
     """
     labels = [name for name in (qid, doc) if name is not None]
     table = _read(path, [label, *labels], labels)
@@ -89,7 +89,7 @@ def _read(path: Path, columns: list[str] | None, labels: list[str]) -> Any:
     kind = suffixes[-1] if suffixes else ""
     if kind not in _DELIMITERS and path.suffix.lower() not in _PARQUET:
         raise ParameterError(
-            f"{path}: the name must end in .csv, .tsv (or .csv.gz and the like) or .parquet."
+            f"{path}: the file name must end in .csv, .tsv (or .csv.gz and the like) or .parquet."
         )
     try:
         if kind in _PARQUET:
@@ -108,18 +108,18 @@ def _read_parquet(path: Path, columns: list[str] | None) -> Any:
             names = parquet.read_schema(file).names
             return parquet.read_table(file, columns=columns and [name for name in names if name in columns])
         except (pa.ArrowException, OSError) as error:
-            raise FileFormatError(path, f"is not a Parquet file that can be read: {error}.") from error
+            raise FileFormatError(path, f"is not a readable Parquet file: {error}.") from error
 
 
 def _read_text(path: Path, delimiter: str, labels: list[str]) -> Any:
     import pyarrow as pa
     from pyarrow import csv
 
-    with path.open("rb"):  # a missing file speaks for itself, in the words of the system
+    with path.open("rb"):  # raises the usual system error if the file is missing
         pass
     try:
         with pa.input_stream(str(path), compression="detect") as stream:
-            # One thread, so that an error can name its line.
+            # A single thread, so that errors can name the line.
             table = csv.read_csv(
                 stream,
                 read_options=csv.ReadOptions(use_threads=False),
@@ -130,7 +130,7 @@ def _read_text(path: Path, delimiter: str, labels: list[str]) -> Any:
         row = re.search(r"Row #(\d+): ", str(error))
         message = str(error)[row.end() :] if row else str(error)
         if "Empty CSV file" in message:
-            message = "the file is empty; expected a line of column names, and rows"
+            message = "the file is empty; expected a header line and rows"
         raise FileFormatError(path, f"{message.rstrip('.')}.", int(row[1]) if row else None) from error
     try:
         names = table.column_names
@@ -143,7 +143,7 @@ def _read_text(path: Path, delimiter: str, labels: list[str]) -> Any:
 
 
 def _label_column(text: Any) -> Any:
-    """Labels as text, with nothing where there is none; as integers only if that loses no leading zero."""
+    """Labels as text, null where empty; as integers only if no leading zero is lost."""
     import pyarrow as pa
     from pyarrow import compute
 

@@ -15,48 +15,48 @@ from typing import Any
 
 from rankwise.errors import FileFormatError
 
-#: What a long job calls now and then with the bytes of the input used so far, and all of them.
+#: Called repeatedly by a long job with the number of input bytes read so far and in total.
 OnBytesRead = Callable[[int, int], None]
 
 BLOCK_BYTES = 1 << 22
 MAX_LINE_BYTES = 1 << 30
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-#: How text may be compressed, by its extension, whichever way that is written.
+#: Supported compression by file extension, which is case-insensitive.
 COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 
 
 @dataclass(frozen=True)
 class Block:
-    """Whole lines. The text always ends with a line end; `complete` is False if the file's did not."""
+    """Whole lines. The text always ends with a newline; `complete` is False if the file did not."""
 
     text: memoryview
     complete: bool = True
 
 
 class LineTooLongError(Exception):
-    """The line behind the last block is longer than `MAX_LINE_BYTES`."""
+    """The line after the last block is longer than `MAX_LINE_BYTES`."""
 
 
 def create_text(path: Path) -> Any:
-    """A binary file to write to, compressed as its extension says."""
+    """Open a binary file for writing, compressed according to its extension."""
     create = _compression(path)
     return create(path, "wb") if create is not None else path.open("wb")
 
 
 @contextmanager
 def open_text(path: Path) -> Iterator[Any]:
-    """A binary file to read from, decompressed as its extension says."""
+    """Open a binary file for reading, decompressed according to its extension."""
     decompress = _compression(path)
     with path.open("rb") as raw, _damage_named(path):
         yield raw if decompress is None else decompress(raw, "rb")
 
 
 def line_blocks(path: str | os.PathLike[str], progress: OnBytesRead | None = None) -> Iterator[Block]:
-    """Yield the text of a file in blocks of whole lines, decompressed as its extension says.
+    """Yield the text of a file in blocks of whole lines, decompressed according to its extension.
 
-    A byte order mark is left out, and a last line without an end is given one. A block is valid until the
-    next is asked for; only a line longer than a block makes a block larger than `BLOCK_BYTES`.
+    A byte order mark is skipped, and a missing final newline is added. A block is valid until the next one is
+    requested; blocks are larger than `BLOCK_BYTES` only if a single line is.
     """
     path = Path(path)
     with path.open("rb", buffering=0) as raw, _damage_named(path):
@@ -95,7 +95,7 @@ def _whole_lines(source: Any) -> Iterator[Block]:
 
 
 def _fill(source: Any, buffer: bytearray, filled: int) -> int:
-    """Read until the buffer is full or the source ends; return how many bytes the buffer then holds."""
+    """Read until the buffer is full or the source ends; return the number of bytes in the buffer."""
     with memoryview(buffer) as view:
         while filled < len(buffer) and (count := source.readinto(view[filled:])):
             filled += count
@@ -104,11 +104,11 @@ def _fill(source: Any, buffer: bytearray, filled: int) -> int:
 
 @contextmanager
 def _damage_named(path: Path) -> Iterator[None]:
-    """Say in a sentence what is wrong with compressed data; let a system error name the file it met."""
+    """Turn errors in compressed data into one sentence, and add the file name to system errors."""
     try:
         yield
     except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
         if isinstance(error, OSError) and error.errno is not None:
             error.filename = str(path)
             raise
-        raise FileFormatError(path, f"the compressed data are damaged or cut short: {error}.") from error
+        raise FileFormatError(path, f"the compressed data is corrupt or truncated: {error}.") from error
