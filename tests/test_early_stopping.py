@@ -165,7 +165,7 @@ def test_held_out_pairs_that_cannot_judge_are_refused(n_features, judges, messag
         ({"solver": "cg", "max_iter": 0}, None, ParameterError, "'max_iter' parameter"),
         ({"early_stopping": True, "patience": 0}, None, ParameterError, "'patience' parameter"),
         ({"early_stopping": True, "validation_fraction": 1.0}, None, ParameterError, "below 1"),
-        ({"early_stopping": True, "measure": "beauty"}, None, ParameterError, "no measure 'beauty'"),
+        ({"early_stopping": True, "measure": "beauty"}, None, ParameterError, "Unknown measure 'beauty'"),
     ],
 )
 def test_mistakes_are_named(options, eval_set, error, message):

@@ -217,7 +217,7 @@ def test_a_saved_choice_is_loaded_whole(tmp_path):
         ({"cv": 0.5}, "'cv' parameter must be a number of folds or a splitter; got 0.5"),
         ({"ties": ()}, "'ties' parameter has no values to choose from"),
         ({"ties": ("keep", "lose")}, "'ties' parameter must be one of 'keep', 'drop'; got 'lose'"),
-        ({"measure": "mapp"}, "no measure 'mapp'"),
+        ({"measure": "mapp"}, "Unknown measure 'mapp'"),
     ],
 )
 def test_bad_parameters_are_named(options, message):

@@ -1,4 +1,4 @@
-"""Small tables as text and as HTML: text to the left, numbers to the right."""
+"""Small tables as text and as HTML, with text left-aligned and numbers right-aligned."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Cell = str | int | float | None
 
 
 def format_cell(cell: Cell) -> str:
-    """Numbers with four decimals, small ones (p-values) with three digits, a dash where there is none."""
+    """Format numbers with four decimals, small ones (p-values) with three digits, and none as a dash."""
     if cell is None or cell != cell:
         return "–"
     if not isinstance(cell, float):
@@ -18,12 +18,12 @@ def format_cell(cell: Cell) -> str:
 
 
 def text_columns(n_columns: int, rows: Sequence[Sequence[Cell]]) -> list[bool]:
-    """Which columns hold nothing but text."""
+    """Which columns contain only text."""
     return [all(isinstance(row[column], str) for row in rows) for column in range(n_columns)]
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
-    """Columns under their names, as wide as they need to be."""
+    """Columns below their names, as wide as necessary."""
     lines = [list(header), *([format_cell(cell) for cell in row] for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
     texts = text_columns(len(header), rows)
@@ -39,7 +39,7 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
 
 
 def html_table(header: Sequence[str], rows: Sequence[Sequence[Cell]], *, best: int | None = None) -> str:
-    """A table that style sheets align by the class "text"; the row `best` has the class "best"."""
+    """An HTML table: text columns have the class "text" for alignment, the row `best` the class "best"."""
     kinds = [' class="text"' if is_text else "" for is_text in text_columns(len(header), rows)]
 
     def line_of(tag: str, cells: Sequence[str], emphasis: str = "") -> str:

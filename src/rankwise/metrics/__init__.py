@@ -1,21 +1,21 @@
-"""Measures of rankings, with their conventions spelled out.
+"""Ranking measures with explicit conventions.
 
-For a table of results, see `evaluate` and `compare`; for one number, `ndcg`, `pairwise_error` and their like.
-To use a measure as a criterion, for many score vectors of the same rows::
+For a table of results, see `evaluate` and `compare`; for a single number, `ndcg`, `pairwise_error` and
+others. To use a measure as a criterion for many score vectors of the same rows::
 
     from rankwise.metrics import get_measure
 
     measure = get_measure("ndcg@10", preset="letor")   # or "pairwise_error", "map", "p@5", ...
     prepared = measure.prepare(y, queries)             # Queries, or a qid array, or None
     prepared(scores)                                   # mean over queries, a float
-    prepared.many(table)                               # the means of many vectors, one a row
-    prepared.per_query(scores)                         # one value per query; NaN where it is left out
-    prepared.left_out                                  # which queries those are (fixed by the labels)
+    prepared.many(table)                               # the means of many vectors, one per row
+    prepared.per_query(scores)                         # one value per query; NaN for excluded queries
+    prepared.left_out                                  # which queries are excluded (set by the labels)
     measure.higher_is_better                           # and measure.is_better(new, old)
 
 `y`, `sample_weight` and `scores` are in the caller's row order, as in `Problem`. A measure is a small
-frozen value that says *what* is measured (`conventions.py`); how it is computed is in `list_formulas.py`
-and `pair_formulas.py`, without a Python loop over queries.
+immutable value that specifies *what* is measured (`conventions.py`); `list_formulas.py` and
+`pair_formulas.py` compute it, without a Python loop over queries.
 """
 
 from rankwise.metrics.comparison import Comparison, PairedTest, compare

@@ -1,4 +1,4 @@
-"""Two or more score vectors on the same queries, with tests of their differences."""
+"""Comparison of two or more score vectors on the same queries, with significance tests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rankwise.types import Floats, RandomSource
 from rankwise.validation import check_count, check_random_state
 
 TEST_HEADER = ("measure", "a", "b", "a - b", "a better", "b better", "equal", "p Wilcoxon", "p randomization")
-# Sign vectors drawn at a time, a bound on memory rather than a choice with consequences.
+# Sign vectors drawn at a time; this only bounds memory.
 _FLIPS_PER_BLOCK = 256
 
 
@@ -31,12 +31,12 @@ class PairedTest:
     difference : float
         The mean of a minus the mean of b.
     n_better, n_worse, n_equal : int
-        Queries on which a is better than, worse than and equal to b.
+        The number of queries on which a is better than, worse than and equal to b.
     p_wilcoxon : float
-        Two-sided Wilcoxon signed-rank test over queries that differ; 1 if none does.
+        Two-sided Wilcoxon signed-rank test over the queries with a difference; 1 if there are none.
     p_randomization : float
-        Two-sided paired randomization test of the mean: how often it is at least as large when a and b change
-        places at random in every query.
+        Two-sided paired randomization test of the mean difference: how often it is at least as large when a
+        and b are swapped at random in each query.
     """
 
     measure: str
@@ -56,9 +56,9 @@ class PairedTest:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What `compare` found: the mean of each measure for each name, and a test for each pair of names.
+    """The result of `compare`: the mean of each measure per name, and a test for each pair of names.
 
-    The p-values are those of single tests, not corrected for their number.
+    The p-values are not corrected for multiple testing.
     """
 
     means: dict[str, dict[str, float]]
@@ -94,7 +94,7 @@ def compare(
     random_state: RandomSource = 0,
     n_threads: int | None = None,
 ) -> Comparison:
-    """Compare score vectors of the same rows: means, Wilcoxon and paired randomization tests over queries.
+    """Compare score vectors of the same rows by means, Wilcoxon and paired randomization tests over queries.
 
     Parameters
     ----------
@@ -103,10 +103,10 @@ def compare(
     scores : dict of name to array-like
         At least two score vectors.
     n_permutations : int
-        Random exchanges in the randomization test; if there are no more exchanges than this, all are tried
-        and the p-value is exact.
+        The number of random permutations in the randomization test; if no more than this many exist, all are
+        evaluated and the p-value is exact.
     random_state : int, RandomState, Generator or None, default=0
-        The same number gives the same p-values.
+        The same integer always gives the same p-values.
 
     Examples
     --------
@@ -120,11 +120,11 @@ def compare(
     """
     if not isinstance(scores, Mapping):
         raise ParameterError(
-            f"The 'scores' parameter must be a dict of names; got a {type(scores).__name__}."
+            f"The 'scores' parameter must be a dict of named score vectors; got {type(scores).__name__}."
         )
     if len(scores) < 2:
         raise ParameterError(
-            f"The 'scores' parameter must name at least two score vectors; got {len(scores)}."
+            f"The 'scores' parameter must contain at least two score vectors; got {len(scores)}."
         )
     n_permutations = check_count("n_permutations", n_permutations)
     means: dict[str, dict[str, float]] = {name: {} for name in scores}
@@ -155,7 +155,7 @@ def compare(
 
 
 def wilcoxon_p(difference: Floats) -> float:
-    """Two-sided Wilcoxon signed-rank test; queries without a difference are set aside."""
+    """Two-sided Wilcoxon signed-rank test; queries without a difference are ignored."""
     from scipy.stats import wilcoxon
 
     if not len(difference):
@@ -170,12 +170,12 @@ def randomization_p(difference: Floats, n_permutations: int, random_state: Rando
     Exact over all 2^n sign vectors when there are at most `n_permutations` of them; otherwise
     (1 + draws at least as extreme) / (1 + draws), which is never 0.
     """
-    # scipy.stats.permutation_test doubles the smaller one-sided p-value instead, and 10,000 draws take it 13
-    # times as long on 100 queries, 7 times as long and three times the memory on 10,000.
+    # scipy.stats.permutation_test doubles the smaller one-sided p-value instead. With 10,000 draws it takes
+    # 13 times as long on 100 queries, and 7 times as long and three times the memory on 10,000.
     if not len(difference):
         return float("nan")
     nonzero = difference[difference != 0.0]
-    # A draw that equals the observed sum but for rounding is as extreme.
+    # A draw that equals the observed sum up to rounding counts as extreme.
     extreme = abs(float(nonzero.sum())) * (1.0 - 1e-12)
     n = len(nonzero)
     if 2**n <= n_permutations:

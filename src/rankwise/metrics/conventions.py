@@ -1,7 +1,7 @@
-"""What a measure is: its formula's name, its cutoff and its conventions. Nothing here computes.
+"""The conventions of measures; nothing is computed here.
 
-Tools that share the names of measures disagree on their details, so every detail is a field of
-`Conventions` and `PRESETS` holds the combinations that known tools use.
+Tools use the same names for measures that differ in detail, so every detail is a field of `Conventions`, and
+`PRESETS` holds the combinations used by well-known tools.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from rankwise.validation import check_choice, check_number
 
 
 class Gain(StrEnum):
-    """What a label is worth in NDCG: 2^label − 1, or the label itself."""
+    """The gain of a label in NDCG: 2^label − 1, or the label itself."""
 
     EXPONENTIAL = "exponential"
     LINEAR = "linear"
 
 
 class Discount(StrEnum):
-    """What a rank (from 1) is worth in NDCG: 1/log2(1 + rank), or LETOR's 1, 1, then 1/log2(rank)."""
+    """The discount of a rank (from 1) in NDCG: 1/log2(1 + rank), or LETOR's 1, 1, then 1/log2(rank)."""
 
     LOG2 = "log2"
     LETOR = "letor"
@@ -31,9 +31,9 @@ class Discount(StrEnum):
 class TiedScores(StrEnum):
     """How rows with equal scores are ordered.
 
-    ``average`` is the exact expectation over all orders of the tied rows; ``row-order`` keeps the order of
-    the rows; ``doc-descending`` puts the greater document label first (row order without documents);
-    ``threshold`` retrieves tied rows together, so each of them is ranked last among them.
+    ``average`` takes the exact expectation over all orders of the tied rows; ``row-order`` keeps the order of
+    the rows; ``doc-descending`` puts the larger document label first (row order without documents);
+    ``threshold`` retrieves tied rows together, so each of them has the rank of the last.
     """
 
     AVERAGE = "average"
@@ -43,7 +43,7 @@ class TiedScores(StrEnum):
 
 
 class Empty(StrEnum):
-    """What a query without relevant rows counts: nothing (left out, and reported as such), 0 or 1."""
+    """The value of a query without relevant rows: none (excluded, and reported as such), 0 or 1."""
 
     LEAVE_OUT = "leave-out"
     ZERO = "zero"
@@ -51,14 +51,14 @@ class Empty(StrEnum):
 
 
 class ShortLists(StrEnum):
-    """NDCG@k of a query with fewer than k rows: of the rows there are, or 0 (the LETOR scripts)."""
+    """NDCG@k of a query with fewer than k rows: computed from the rows it has, or 0 (the LETOR scripts)."""
 
     AS_IS = "as-is"
     ZERO = "zero"
 
 
 class Denominator(StrEnum):
-    """What a sum cut off at k is divided by: the full number, or the largest the cut leaves room for.
+    """The denominator of a sum cut off at k: the full number, or the largest attainable within the cutoff.
 
     AP@k: all relevant rows, or at most k of them. P@k: k, or at most the number of rows.
     """
@@ -86,16 +86,16 @@ _CHOICES: dict[str, type[StrEnum]] = {
 
 @dataclass(frozen=True)
 class Conventions:
-    """Everything on which implementations of a measure differ; a measure reads the fields that concern it.
+    """All details on which implementations of a measure differ; a measure uses the fields that apply to it.
 
     Attributes
     ----------
-    gain, discount, short : what NDCG is made of.
+    gain, discount, short : the components of NDCG.
     ties, empty : tied scores and queries without relevant rows, in all measures of ranked lists.
-    relevant : the least label of a relevant row, where relevance is yes or no (MAP, P@k, RR, AUC).
-    denominator : what AP@k and P@k divide by.
-    max_grade : the greatest grade in ERR, whose stop probability is (2^label − 1) / 2^max_grade; None takes
-        the greatest label at hand.
+    relevant : the lowest label of a relevant row, where relevance is binary (MAP, P@k, RR, AUC).
+    denominator : the denominator of AP@k and P@k.
+    max_grade : the highest grade in ERR, whose stop probability is (2^label − 1) / 2^max_grade; None uses the
+        largest label in the data.
     """
 
     gain: Gain = Gain.EXPONENTIAL
@@ -108,12 +108,12 @@ class Conventions:
     max_grade: float | None = None
 
     def with_options(self, **options: Any) -> Conventions:
-        """These conventions with some replaced; strings become enums and None means unchanged."""
+        """Return the conventions with some replaced; strings become enums, and None means unchanged."""
         known = [f.name for f in fields(self)]
         changes: dict[str, Any] = {}
         for name, value in options.items():
             if name not in known:
-                raise ParameterError(f"There is no convention '{name}'; there are: {', '.join(known)}.")
+                raise ParameterError(f"Unknown convention '{name}'; must be one of {', '.join(known)}.")
             if value is None:
                 continue
             choices = _CHOICES.get(name)
@@ -123,7 +123,7 @@ class Conventions:
 
 @dataclass(frozen=True)
 class Preset:
-    """A tool's conventions, and where single measures of that tool depart from them."""
+    """The conventions of a tool, and the exceptions for individual measures."""
 
     conventions: Conventions
     departures: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -145,7 +145,7 @@ PRESETS: dict[str, Preset] = {
     "trec": Preset(
         Conventions(gain=Gain.LINEAR, ties=TiedScores.DOC_DESCENDING, empty=Empty.ZERO, max_grade=4.0)
     ),
-    # ndcg_score, average_precision_score and roc_auc_score, query by query.
+    # ndcg_score, average_precision_score and roc_auc_score, applied to each query.
     "sklearn": Preset(
         Conventions(gain=Gain.LINEAR, empty=Empty.ZERO),
         {"map": {"ties": TiedScores.THRESHOLD}},
@@ -153,7 +153,7 @@ PRESETS: dict[str, Preset] = {
     "lightgbm": Preset(
         Conventions(ties=TiedScores.ROW_ORDER, empty=Empty.ONE, denominator=Denominator.ATTAINABLE)
     ),
-    # The names without a trailing minus: empty queries count 1 in ndcg and map, 0 in pre.
+    # Metric names without a trailing minus: empty queries count as 1 in ndcg and map, and as 0 in pre.
     "xgboost": Preset(
         Conventions(ties=TiedScores.ROW_ORDER, empty=Empty.ONE, denominator=Denominator.ATTAINABLE),
         {"p": {"empty": Empty.ZERO}},
@@ -162,8 +162,8 @@ PRESETS: dict[str, Preset] = {
 
 
 def get_preset(name: str | None) -> Preset:
-    """The preset of that name; None is the default one."""
+    """The preset with this name; None is the default preset."""
     preset = PRESETS.get("default" if name is None else name)
     if preset is None:
-        raise ParameterError(f"There is no preset {name!r}; there are: {', '.join(PRESETS)}.")
+        raise ParameterError(f"Unknown preset {name!r}; must be one of {', '.join(PRESETS)}.")
     return preset

@@ -1,4 +1,4 @@
-"""Several measures of one score vector: means, and a table with a line per query."""
+"""Evaluation of one score vector on several measures: means, and a table with one row per query."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SUMMARY_HEADER = ("measure", "mean", "queries", "left out", "why")
 
 @dataclass(frozen=True)
 class Summary:
-    """The mean of one measure, over how many queries, and how many were left out for what reason."""
+    """The mean of one measure, the number of queries it covers, and how many were excluded and why."""
 
     measure: Measure
     mean: float
@@ -38,15 +38,15 @@ class Summary:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What `evaluate` found.
+    """The result of `evaluate`.
 
     Attributes
     ----------
     summaries : tuple of Summary
-        One per measure, in the order asked for.
+        One per measure, in the order requested.
     per_query : dict of str to array
-        A table by columns: "qid", "n_rows" and one column per measure, with a line per query in order of
-        first appearance; NaN where the measure leaves the query out. ``pandas.DataFrame(e.per_query)`` works.
+        A table by columns: "qid", "n_rows" and one column per measure, with one row per query in order of
+        first appearance; NaN where the measure excludes the query. ``pandas.DataFrame(e.per_query)`` works.
     """
 
     summaries: tuple[Summary, ...]
@@ -59,7 +59,7 @@ class Evaluation:
 
     @property
     def left_out(self) -> dict[str, int]:
-        """The number of queries that each measure leaves out, by name."""
+        """The number of queries that each measure excludes, by name."""
         return {summary.measure.name: summary.n_left_out for summary in self.summaries}
 
     def to_dict(self) -> dict[str, Any]:
@@ -103,11 +103,11 @@ def evaluate(
     measures : names or Measures
         See `get_measure`.
     preset : {"default", "letor", "trec", "sklearn", "lightgbm", "xgboost"}, optional
-        Whose conventions to follow.
+        The tool whose conventions to follow.
     docs : array-like, optional
-        Document labels; the preset "trec" settles tied scores by them (without them, by row order).
+        Document labels, by which the preset "trec" breaks ties (without them, by row order).
     n_threads : int or None
-        Every core by default; the result is the same.
+        All cores by default; the result does not depend on it.
 
     Examples
     --------
@@ -146,22 +146,22 @@ def prepare_measures(
     docs: ArrayLike | None = None,
     n_threads: int | None = None,
 ) -> Sequence[PreparedMeasure]:
-    """Measures of distinct names, prepared for the same labels."""
+    """Measures with distinct names, prepared for the same labels."""
     asked = [measures] if isinstance(measures, str | Measure) else list(measures)
     chosen = [get_measure(measure, preset=preset) for measure in asked]
     names = [measure.name for measure in chosen]
     if not names:
-        raise ParameterError("The 'measures' parameter must name at least one measure.")
+        raise ParameterError("The 'measures' parameter must contain at least one measure.")
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise ParameterError(f"The 'measures' parameter names {twice[0]!r} twice.")
+        raise ParameterError(f"The 'measures' parameter contains {twice[0]!r} more than once.")
     labels = check_labels(y)
     queries = qid if isinstance(qid, Queries) else group_rows(qid, len(labels))
     return [measure.prepare(labels, queries, docs=docs, n_threads=n_threads) for measure in chosen]
 
 
 def plain(value: Any) -> Any:
-    """A value that JSON can hold; None for NaN."""
+    """A JSON-serializable value; None for NaN."""
     if isinstance(value, float) and value != value:
         return None
     return value if isinstance(value, str | int | float) else str(value)

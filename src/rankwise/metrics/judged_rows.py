@@ -1,4 +1,4 @@
-"""Labels to measure against, arranged query by query, and score vectors ranked for them."""
+"""Labels arranged by query, and score vectors ranked against them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rankwise.types import AnyArray, Floats, Ints
 
 @dataclass(frozen=True)
 class JudgedRows:
-    """Judged rows, arranged query by query; inside a query the order is the one that settles tied scores.
+    """Judged rows arranged by query; within a query, their order breaks ties between scores.
 
     Attributes
     ----------
@@ -47,16 +47,16 @@ class JudgedRows:
 
     @cached_property
     def rank(self) -> Ints:
-        """Ranks from 0 inside each query, in the order of the arranged rows."""
+        """Ranks from 0 within each query, in the order of the arranged rows."""
         return np.arange(len(self.y)) - np.repeat(self.offsets[:-1], self.sizes)
 
     def arranged(self, values: Any) -> Any:
-        """The caller's rows of an array, arranged."""
+        """Arrange an array given in the caller's row order."""
         return values if self.rows is None else values[self.rows]
 
     @property
     def caller_rows(self) -> Ints:
-        """The caller's number of each arranged row."""
+        """The caller's row number of each arranged row."""
         return np.arange(len(self.y)) if self.rows is None else self.rows
 
     def query_sums(self, values: AnyArray) -> Floats:
@@ -64,7 +64,7 @@ class JudgedRows:
         return np.add.reduceat(values, self.offsets[:-1], dtype=np.float64)
 
     def repeated(self, times: int) -> JudgedRows:
-        """The arranged rows so many times over, the queries of each time apart from those of the others."""
+        """Repeat the arranged rows this many times, each time as separate queries."""
         starts = self.offsets[:-1] + len(self.y) * np.arange(times)[:, None]
         return replace(
             self,
@@ -81,7 +81,7 @@ class JudgedRows:
         return RankedRows(row, first, end)
 
     def rearranged(self, places: Ints) -> JudgedRows:
-        """The same rows in another order inside their queries."""
+        """The same rows in a different order within their queries."""
         return JudgedRows(
             y=self.y[places],
             offsets=self.offsets,
@@ -91,15 +91,16 @@ class JudgedRows:
         )
 
     def ranked_strictly(self, scores: Floats) -> RankedRows:
-        """The same, with tied rows one after the other as they are arranged."""
+        """Like `ranked`, but with tied rows in their arranged order."""
         return RankedRows(self.ranked(scores).row, self.rank, self.rank + 1)
 
 
 @dataclass(frozen=True)
 class RankedRows:
-    """Rows by descending score, query after query; ranks count from 0 inside the query.
+    """Rows by query and descending score; ranks count from 0 within the query.
 
-    ``row[i]`` is the arranged row at place i; the rows tied with it take the ranks ``first[i]:end[i]``.
+    ``row[i]`` is the arranged row at position i; the rows tied with it occupy the ranks
+    ``first[i]:end[i]``.
     """
 
     row: Ints
@@ -108,20 +109,20 @@ class RankedRows:
 
 
 class Formula(Protocol):
-    """A measure prepared for some judged rows: everything that does not depend on the scores is done.
+    """A measure prepared for some judged rows: everything independent of the scores is precomputed.
 
     Attributes
     ----------
     judged : JudgedRows
         The rows, arranged as `values` expects scores.
     empty : bool array, shape (n_queries,)
-        Queries that the formula has no value for, whatever the scores.
+        Queries for which the formula is undefined, whatever the scores.
     empty_value : float
-        What they count instead; NaN leaves them out.
+        The value that they get instead; NaN excludes them.
     empty_reason : str
-        Why, in a few words.
+        A short reason.
     weight : Floats or None
-        Weights of the queries in the mean; None weighs them alike.
+        Weights of the queries in the mean; None weights them equally.
     """
 
     judged: JudgedRows
@@ -131,5 +132,5 @@ class Formula(Protocol):
     weight: Floats | None
 
     def values(self, scores: Floats) -> Floats:
-        """One value per query (anything where `empty`), from the scores of the arranged rows."""
+        """One value per query (arbitrary where `empty`), from the scores of the arranged rows."""
         ...

@@ -1,4 +1,4 @@
-"""How measures of ranked lists are computed: NDCG, precision, average precision, reciprocal rank, ERR.
+"""Computation of measures of ranked lists: NDCG, precision, average precision, reciprocal rank, ERR.
 
 Tied scores are averaged exactly: each formula is the expectation over all orders of the tied rows, in closed
 form or by a recurrence, never by sampling.
@@ -28,14 +28,14 @@ _EMPTY_VALUE = {Empty.LEAVE_OUT: math.nan, Empty.ZERO: 0.0, Empty.ONE: 1.0}
 
 
 class _ListFormula:
-    """What the formulas below share: tie order, empty queries, equal weights."""
+    """The base of the formulas below: tie order, empty queries, equal weights."""
 
     empty_reason = "no relevant rows"
     weight: Floats | None = None
 
     def __init__(self, judged: JudgedRows, conventions: Conventions, worth: Floats) -> None:
         if judged.weight is not None:
-            raise ParameterError("Measures of ranked lists take no sample_weight; pairwise_error does.")
+            raise ParameterError("Measures of ranked lists do not accept sample_weight; pairwise_error does.")
         self.judged = judged
         self.ties = conventions.ties
         self.worth = worth
@@ -51,7 +51,7 @@ class _ListFormula:
 class DiscountedGain(_ListFormula):
     """``Σ_rows worth · discount(rank) / normalizer``, the form of both NDCG@k and P@k.
 
-    Tied rows share the mean of the discounts of their ranks, which is the expectation over their orders.
+    Tied rows share the mean discount of their ranks, which is the expectation over their orders.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class DiscountedGain(_ListFormula):
 
 
 def ndcg(judged: JudgedRows, cutoff: int | None, conventions: Conventions) -> DiscountedGain:
-    """DCG@k over the greatest DCG@k that the labels allow (Järvelin and Kekäläinen 2002)."""
+    """DCG@k divided by the largest DCG@k that the labels allow (Järvelin and Kekäläinen 2002)."""
     gains = _gains(judged, conventions.gain)
     discount = _discounts(int(judged.sizes.max()), conventions.discount)
     if cutoff is not None:
@@ -85,7 +85,7 @@ def ndcg(judged: JudgedRows, cutoff: int | None, conventions: Conventions) -> Di
 
 
 def precision(judged: JudgedRows, cutoff: int | None, conventions: Conventions) -> DiscountedGain:
-    """The part of relevant rows among the first k."""
+    """The fraction of relevant rows among the first k."""
     k = math.inf if cutoff is None else float(cutoff)
     discount = (np.arange(judged.sizes.max()) < k).astype(np.float64)
     attainable = conventions.denominator is Denominator.ATTAINABLE or cutoff is None
@@ -94,9 +94,9 @@ def precision(judged: JudgedRows, cutoff: int | None, conventions: Conventions) 
 
 
 class AveragePrecision(_ListFormula):
-    """The mean, over relevant rows, of the precision at their rank; ranks beyond the cutoff add 0.
+    """The mean, over relevant rows, of the precision at their rank; ranks beyond the cutoff contribute 0.
 
-    Tied rows count their expectation in closed form (McSherry and Najork 2008).
+    Tied rows contribute their expectation in closed form (McSherry and Najork 2008).
     """
 
     def __init__(self, judged: JudgedRows, cutoff: int | None, conventions: Conventions) -> None:
@@ -108,7 +108,7 @@ class AveragePrecision(_ListFormula):
         )
         if self.ties is TiedScores.THRESHOLD:
             if cutoff is not None:
-                raise ParameterError("Average precision with ties='threshold' has no cutoff; use 'map'.")
+                raise ParameterError("Average precision with ties='threshold' takes no cutoff; use 'map'.")
             self._harmonic = None
         n_relevant = judged.query_sums(self.worth)
         if conventions.denominator is Denominator.ATTAINABLE:
@@ -134,8 +134,8 @@ class AveragePrecision(_ListFormula):
 class Cascade(_ListFormula):
     """``Σ_rank P(the reader stops at this rank) / rank``: reciprocal rank and ERR (Chapelle et al. 2009).
 
-    A row stops the reader with probability `stop`. With tied rows in every order alike, the reader survives j
-    of them with the mean product of j of their 1 − stop: an elementary symmetric mean.
+    A row stops the reader with probability `stop`. If all orders of the tied rows are equally likely, the
+    reader passes j of them with the mean product of j of their 1 − stop: an elementary symmetric mean.
     """
 
     def __init__(
@@ -165,7 +165,7 @@ def expected_reciprocal_rank(judged: JudgedRows, cutoff: int | None, conventions
     greatest = float(judged.y.max()) if conventions.max_grade is None else conventions.max_grade
     if judged.y.max() > greatest:
         row = judged.caller_rows[judged.y.argmax()]
-        raise DataError(f"ERR's max_grade is {greatest:g}, but row {row} has the label {judged.y.max():g}.")
+        raise DataError(f"ERR's max_grade is {greatest:g}, but row {row} has label {judged.y.max():g}.")
     return Cascade(judged, cutoff, conventions, gains / 2.0**greatest)
 
 
@@ -176,14 +176,16 @@ def _relevant(judged: JudgedRows, conventions: Conventions) -> Floats:
 def _gains(judged: JudgedRows, gain: Gain) -> Floats:
     if judged.y.min() < 0.0:
         row = judged.caller_rows[judged.y.argmin()]
-        raise DataError(f"Measures with gains need labels of at least 0; row {row} has {judged.y.min():g}.")
+        raise DataError(
+            f"Measures with gains require non-negative labels, but row {row} has label {judged.y.min():g}."
+        )
     if gain is Gain.LINEAR:
         return judged.y
     if judged.y.max() > 1000.0:
         row = judged.caller_rows[judged.y.argmax()]
         raise DataError(
-            f"The gain 2^label − 1 is too large for the label {judged.y.max():g} of row {row}; "
-            "choose gain='linear'."
+            f"The gain 2^label − 1 overflows for the label {judged.y.max():g} of row {row}; "
+            "use gain='linear'."
         )
     return np.exp2(judged.y) - 1.0
 

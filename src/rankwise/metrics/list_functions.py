@@ -1,7 +1,7 @@
-"""Measures of lists as plain functions of labels, scores and query labels; each gives the mean of queries.
+"""List measures as plain functions of labels, scores and query labels; each returns the mean over queries.
 
-The result is NaN when every query is left out. Conventions left at None are those of `preset`, and of
-"default" without one.
+The result is NaN if every query is excluded. Conventions left at None are those of `preset`, or of "default"
+without one.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ def ndcg(
     y, scores, qid
         As in `pairwise_error`.
     k : int, optional
-        How many ranks count; all by default.
+        The number of ranks to include; all by default.
     preset : {"letor", "trec", "sklearn", "lightgbm", "xgboost"}, optional
-        The conventions of a known tool; those below override it one by one.
+        The conventions of a well-known tool, which the parameters below override individually.
     gain : {"exponential", "linear"}
         2^label − 1, or the label.
     discount : {"log2", "letor"}
         1/log2(1 + rank), or 1, 1, then 1/log2(rank).
     ties : {"average", "row-order", "doc-descending"}
-        Tied scores: the exact mean over their orders; the order of the rows; the greater of `docs` first.
+        Tied scores: the exact mean over their orders; the order of the rows; the larger of `docs` first.
     empty : {"leave-out", "zero", "one"}
-        What a query without positive labels counts.
+        The value of a query without positive labels.
     short : {"as-is", "zero"}
-        What a query with fewer than k rows counts: what its rows give, or 0.
+        The value of a query with fewer than k rows: computed from its rows, or 0.
     docs : array-like, shape (m,), optional
         Document labels, for ``ties="doc-descending"``.
 
@@ -84,11 +84,11 @@ def average_precision(
     k, preset, empty, docs
         As in `ndcg`.
     relevant : float
-        The least label of a relevant row.
+        The lowest label of a relevant row.
     ties : {"average", "row-order", "doc-descending", "threshold"}
         As in `ndcg`; "threshold" retrieves tied rows together, as scikit-learn does.
     denominator : {"full", "attainable"}
-        Divide the sum over the first k ranks by the number of relevant rows, or by at most k.
+        Whether to divide the sum over the first k ranks by the number of relevant rows, or by at most k.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def precision_at(
     denominator: str | None = None,
     docs: ArrayLike | None = None,
 ) -> float:
-    """P@k: the part of relevant rows among the first k.
+    """P@k: the fraction of relevant rows among the first k.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def precision_at(
     relevant
         As in `average_precision`.
     denominator : {"full", "attainable"}
-        Divide by k, or by the number of rows where that is less.
+        Whether to divide by k, or by the number of rows if that is smaller.
 
     Examples
     --------
@@ -197,7 +197,8 @@ def err(
     k, preset, ties, empty, docs
         As in `ndcg`.
     max_grade : float, optional
-        A row satisfies with probability (2^label − 1) / 2^max_grade; by default the greatest label in `y`.
+        A row satisfies the reader with probability (2^label − 1) / 2^max_grade; by default, the largest label
+        in `y`.
 
     Examples
     --------

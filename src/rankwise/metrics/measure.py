@@ -1,4 +1,4 @@
-"""Measures by name: what to compute, prepared once for some labels, then called for many score vectors."""
+"""Measures by name, prepared once for given labels and then called for many score vectors."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from rankwise.threads import resolve_threads
 from rankwise.types import AnyArray, Floats, Ints
 from rankwise.validation import check_labels, check_row_weight, check_vectors
 
-# A partition that is known already, or the query label of each row; None is one global ranking.
+# An existing partition, or the query label of each row; None is one global ranking.
 QueryLike = Queries | ArrayLike | Iterable[Hashable] | None
 
-# Rows measured at once when many score vectors are.
+# Rows evaluated at once for many score vectors.
 ROWS_AT_ONCE = 1 << 13
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A family of measures: how its formula is made, which way is up, and whether it takes a cutoff."""
+    """A family of measures: its formula, its direction, and whether it takes a cutoff."""
 
     formula: Callable[[JudgedRows, int | None, Conventions], Formula]
     higher_is_better: bool = True
@@ -68,13 +68,13 @@ _KIND_OF = {alias: kind for kind, entry in KINDS.items() for alias in (kind, *en
 
 @dataclass(frozen=True)
 class Measure:
-    """What to measure: a kind, a cutoff and conventions. Made by `get_measure`.
+    """What to measure: a kind, a cutoff and conventions. Created by `get_measure`.
 
     >>> y, scores, qid = [2, 0, 1], [0.9, 0.1, 0.5], ["a", "a", "a"]
     >>> measure = get_measure("ndcg@2", preset="letor")
     >>> measure(y, scores, qid)  # the mean over queries
     1.0
-    >>> ndcg = measure.prepare(y, qid)  # everything that the scores do not change, once
+    >>> ndcg = measure.prepare(y, qid)  # everything independent of the scores, once
     >>> max(([0.1, 0.9, 0.5], scores), key=ndcg)  # then one call per score vector
     [0.9, 0.1, 0.5]
     """
@@ -106,22 +106,22 @@ class Measure:
         docs: ArrayLike | None = None,
         n_threads: int | None = None,
     ) -> PreparedMeasure:
-        """Prepare the measure for fixed labels, so that a score vector costs one sort and a few passes.
+        """Prepare the measure for fixed labels; each score vector then costs one sort and a few passes.
 
         Parameters
         ----------
         y : array-like, shape (m,)
-            Labels, finite.
+            Finite labels.
         queries : Queries, array-like of query labels, or None
             None is one global ranking.
         sample_weight : array-like, optional
-            Row weights s; a pair then weighs s_i s_j. Only for pairwise_error and auc.
+            Row weights s; a pair then has weight s_i s_j. Only for pairwise_error and auc.
         docs : array-like, optional
-            Document labels, for conventions that settle tied scores by them.
+            Document labels, for conventions that break ties by them.
         """
         labels = check_labels(y, queries.n_rows if isinstance(queries, Queries) else None)
         if not len(labels):
-            raise DataError("There are no rows to measure: y is empty.")
+            raise DataError("There are no rows to evaluate: y is empty.")
         if not isinstance(queries, Queries):
             queries = group_rows(queries, len(labels))
         if len(labels) >= 2**32 and int(queries.sizes.max()) >= 2**32:
@@ -143,7 +143,7 @@ class Measure:
         return KINDS[self.kind].formula(judged, self.cutoff, self.conventions)
 
     def per_query(self, y: ArrayLike, scores: ArrayLike, queries: QueryLike = None, **options: Any) -> Floats:
-        """The value of each query, in order of first appearance; NaN where it is left out."""
+        """The value of each query, in order of first appearance; NaN for excluded queries."""
         return self.prepare(y, queries, **options).per_query(scores)
 
     def __call__(self, y: ArrayLike, scores: ArrayLike, queries: QueryLike = None, **options: Any) -> float:
@@ -153,7 +153,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class PreparedMeasure:
-    """A measure prepared for fixed labels and queries: call it with scores in the caller's row order.
+    """A measure prepared for fixed labels and queries, to call with scores in the caller's row order.
 
     Attributes
     ----------
@@ -167,7 +167,7 @@ class PreparedMeasure:
 
     @property
     def left_out(self) -> NDArray[np.bool_]:
-        """Queries that have no value, whatever the scores, and do not count in the mean."""
+        """Queries that have no value, whatever the scores, and are excluded from the mean."""
         formula = self._formula
         return formula.empty if math.isnan(formula.empty_value) else np.zeros_like(formula.empty)
 
@@ -182,14 +182,14 @@ class PreparedMeasure:
         return np.ones(self.queries.n_queries) if weight is None else weight
 
     def per_query(self, scores: ArrayLike) -> Floats:
-        """The value of each query, in order of first appearance; NaN where it is left out."""
+        """The value of each query, in order of first appearance; NaN for excluded queries."""
         given = check_labels(scores, self.queries.n_rows, name="scores")
         values = self._formula.values(self._formula.judged.arranged(given))
         values[self._formula.empty] = self._formula.empty_value
         return values
 
     def mean(self, values: Floats) -> float:
-        """The mean of what `per_query` gave, weighted as the measure says; NaN if every query is left out."""
+        """The weighted mean of the values from `per_query`; NaN if every query is excluded."""
         counted = ~self.left_out
         if not counted.any():
             return float("nan")
@@ -199,16 +199,16 @@ class PreparedMeasure:
         return self.mean(self.per_query(scores))
 
     def many(self, scores: ArrayLike) -> Floats:
-        """The means of many score vectors, one a row of `scores`, as calling with each of them gives.
+        """The means of many score vectors, one per row of `scores`, as if called with each of them.
 
-        For measures of pairs a vector in nearly the order of the one before costs O(rows + the pairs that
-        change places): no sort. Others are measured many at a time.
+        For pair measures, a vector whose order is close to the previous one costs O(rows + pairs that change
+        order), without a sort. Other measures process many vectors at a time.
         """
         table = np.ascontiguousarray(check_vectors(scores, self.queries.n_rows))
         return self.along(ScoreTable(table, self._formula.judged.n_threads))
 
     def along(self, vectors: ScoreVectors) -> Floats:
-        """The same for finite vectors that are made as they are measured."""
+        """Like `many`, for finite vectors that are generated on the fly."""
         formula = self._formula
         if isinstance(formula, pair_formulas.PairFormula):
             parts = formula.values_of_many(vectors)
@@ -217,7 +217,7 @@ class PreparedMeasure:
         return np.concatenate([self._means(values) for values in parts])
 
     def _side_by_side(self, table: Floats) -> Floats:
-        """Values of many score vectors, as if the queries of each were queries of their own."""
+        """Values of many score vectors, whose queries are treated as separate queries."""
         table = self._formula.judged.arranged(table.T).T
         n_vectors, n_rows = table.shape
         at_once = max(1, min(n_vectors, ROWS_AT_ONCE // n_rows))
@@ -231,7 +231,7 @@ class PreparedMeasure:
         return values
 
     def _means(self, values: Floats) -> Floats:
-        """What `mean` gives for each row of values."""
+        """The result of `mean` for each row of values."""
         formula, weight = self._formula, self._formula.weight
         if formula.empty.any():
             counted = ~self.left_out
@@ -245,17 +245,17 @@ class PreparedMeasure:
 
 
 def get_measure(name: str | Measure, *, preset: str | None = None, **conventions: Any) -> Measure:
-    """The measure of that name.
+    """Look up a measure by name.
 
     Parameters
     ----------
     name : str or Measure
         A kind, with ``@k`` for a cutoff: "ndcg@10", "map", "p@5", "rr", "err@20", "auc", "pairwise_error",
-        "pairwise_error_micro", "disagreement_error", "kendall_tau_b". A `Measure` is returned as it is.
+        "pairwise_error_micro", "disagreement_error", "kendall_tau_b". A `Measure` is returned unchanged.
     preset : str, optional
         "default", "letor", "trec", "sklearn", "lightgbm" or "xgboost".
     **conventions
-        Fields of `Conventions` to change from the preset's, such as ``gain="linear"``; None changes nothing.
+        Fields of `Conventions` that override the preset, such as ``gain="linear"``; None changes nothing.
 
     Examples
     --------
@@ -267,12 +267,14 @@ def get_measure(name: str | Measure, *, preset: str | None = None, **conventions
     if isinstance(name, Measure):
         return name
     if not isinstance(name, str):
-        raise ParameterError(f"A measure is named by a string such as 'ndcg@10'; got {name!r}.")
+        raise ParameterError(f"A measure must be given as a string such as 'ndcg@10'; got {name!r}.")
     measure = _named(name, preset)
     if conventions:
         measure = replace(measure, conventions=measure.conventions.with_options(**conventions))
     if measure.conventions.ties not in KINDS[measure.kind].ties:
-        raise ParameterError(f"The measure '{measure.kind}' has no ties='{measure.conventions.ties}'.")
+        raise ParameterError(
+            f"The measure '{measure.kind}' does not support ties='{measure.conventions.ties}'."
+        )
     return measure
 
 
@@ -282,7 +284,7 @@ def _named(name: str, preset: str | None) -> Measure:
     kind = _KIND_OF.get(match[1]) if match else None
     if match is None or kind is None:
         raise ParameterError(
-            f"There is no measure {name!r}; there are: {', '.join(KINDS)}, with a cutoff as in 'ndcg@10'."
+            f"Unknown measure {name!r}; must be one of {', '.join(KINDS)}, with a cutoff as in 'ndcg@10'."
         )
     cutoff = None if match[2] is None else int(match[2])
     entry = KINDS[kind]
@@ -291,12 +293,12 @@ def _named(name: str, preset: str | None) -> Measure:
     if entry.cutoff == "none" and cutoff is not None:
         raise ParameterError(f"The measure '{kind}' takes no cutoff; got {name!r}.")
     if entry.cutoff == "needed" and cutoff is None:
-        raise ParameterError(f"The measure '{kind}' needs a cutoff, as in '{kind}@10'.")
+        raise ParameterError(f"The measure '{kind}' requires a cutoff, as in '{kind}@10'.")
     return Measure(kind, cutoff, get_preset(preset).of(kind))
 
 
 def _by_document(queries: Queries, docs: AnyArray) -> Ints:
-    """Rows query by query, inside a query by descending document label, compared as text."""
+    """Rows by query and, within a query, by descending document label, compared as text."""
     if docs.shape != (queries.n_rows,):
         raise DataError(f"docs must have one entry per row: expected {queries.n_rows}, got {docs.shape}.")
     _, codes = np.unique(docs.astype(str), return_inverse=True)

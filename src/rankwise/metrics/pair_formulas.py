@@ -1,6 +1,6 @@
-"""How measures of pairs are computed: pairwise error, disagreement error, Kendall's τ-b, AUC.
+"""Computation of pair measures: pairwise error, disagreement error, Kendall's τ-b, AUC.
 
-All of them read the same counts, which a native kernel finds in O(h log h) for a query of h rows.
+All of them use the same counts, which a native kernel computes in O(h log h) for a query of h rows.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from rankwise.types import Floats, Ints
 
 @dataclass(frozen=True)
 class PairCounts:
-    """Numbers (or weights) of pairs of each query, of those that scores and labels are compared on.
+    """Numbers (or weights) of the pairs of each query, by how scores and labels order them.
 
-    ``discordant`` pairs are ordered oppositely, ``tied_scores`` have equal scores and ``tied_both`` equal
-    labels besides.
+    ``discordant`` pairs are ordered oppositely, ``tied_scores`` have equal scores, and ``tied_both`` have
+    equal labels as well.
     """
 
     discordant: Ints | Floats
@@ -34,7 +34,7 @@ class PairCounts:
 
 
 class PairFormula(ABC):
-    """The label side of the counts, and the kernel for the score side."""
+    """The label side of the counts, and the kernel call for the score side."""
 
     empty_value = math.nan
     empty_reason = "no two rows with different labels"
@@ -46,7 +46,7 @@ class PairFormula(ABC):
         _native.order_by_label(judged.offsets, judged.y, places, self._level, self.n_pairs, judged.n_threads)
         self.judged = judged.rearranged(places)
         if self.judged.weight is not None:
-            # All pairs with different labels are discordant to scores that reverse the labels.
+            # Scores that reverse the labels make all pairs with different labels discordant.
             self.n_pairs = np.asarray(self.counts(self._level.astype(np.float64)).discordant)
         self.empty = self.n_pairs <= 0.0
         self._divisor = self.n_pairs + self.empty
@@ -67,7 +67,7 @@ class PairFormula(ABC):
         return self._from(self.counts(scores))
 
     def values_of_many(self, vectors: ScoreVectors) -> Iterator[Floats]:
-        """The values of score vectors in the caller's row order, some at a time, one row a vector."""
+        """The values of score vectors in the caller's row order, several at a time, one row per vector."""
         judged = self.judged
         if judged.weight is not None:
             for table in vectors.tables():
@@ -79,10 +79,10 @@ class PairFormula(ABC):
 
     @abstractmethod
     def _from(self, counts: PairCounts) -> Floats:
-        """The values that the counts stand for."""
+        """Compute the values from the counts."""
 
     def _error(self, counts: PairCounts) -> Floats:
-        """The part of pairs with different labels that the scores get wrong; a tied pair is half wrong."""
+        """The fraction of pairs with different labels that the scores misorder; a tied pair counts ½."""
         wrong = counts.discordant + 0.5 * (counts.tied_scores - counts.tied_both)
         error = wrong / self._divisor
         # Counts are exact; sums of weights are rounded.
@@ -90,9 +90,9 @@ class PairFormula(ABC):
 
 
 class PairwiseError(PairFormula):
-    """Paper C, equation (1): wrongly ordered pairs over pairs with different labels; ½ for a tied score.
+    """Paper C, equation (1): misordered pairs over pairs with different labels; ½ for a tied score.
 
-    With row weights s a pair weighs s_i s_j. `micro` weighs queries by their pairs in the mean.
+    With row weights s, a pair has weight s_i s_j. `micro` weights queries in the mean by their pairs.
     """
 
     def __init__(self, judged: JudgedRows, *, micro: bool = False) -> None:
@@ -105,7 +105,7 @@ class PairwiseError(PairFormula):
 
 
 class AreaUnderCurve(PairFormula):
-    """The probability that a relevant row is scored above another one: 1 − pairwise error of yes/no."""
+    """The probability that a relevant row scores above an irrelevant one: 1 − binary pairwise error."""
 
     empty_reason = "not both relevant and other rows"
 
@@ -119,7 +119,7 @@ class AreaUnderCurve(PairFormula):
 class DisagreementError(PairFormula):
     """Paper B, equation (1): the mean of ½ |sign(y_i − y_j) − sign(f_i − f_j)| over all pairs of a query.
 
-    A pair tied in the labels counts too: ½ when the scores order it, 0 when they tie it as well.
+    A pair with tied labels counts too: ½ if the scores order it, 0 if they tie it as well.
     """
 
     empty_reason = "a single row"
@@ -137,8 +137,8 @@ class DisagreementError(PairFormula):
 class KendallTauB(PairFormula):
     """(concordant − discordant) / √(pairs untied in labels · pairs untied in scores).
 
-    Scores that are all equal order nothing and count 0 (scipy: NaN), so that which queries count depends on
-    the labels alone.
+    If all scores are equal, the value is 0 (SciPy: NaN), so that the labels alone determine which queries
+    count.
     """
 
     def __init__(self, judged: JudgedRows) -> None:
@@ -157,5 +157,5 @@ def _ratio(part: Floats, whole: Floats) -> Floats:
 
 def _unweighted(judged: JudgedRows, name: str) -> JudgedRows:
     if judged.weight is not None:
-        raise ParameterError(f"{name} takes no sample_weight; pairwise_error does.")
+        raise ParameterError(f"{name} does not accept sample_weight; pairwise_error does.")
     return judged

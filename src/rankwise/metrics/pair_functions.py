@@ -1,6 +1,6 @@
-"""Measures of pairs as plain functions of labels, scores and query labels; each gives the mean of queries.
+"""Pair measures as plain functions of labels, scores and query labels; each returns the mean over queries.
 
-The result is NaN when every query is left out.
+The result is NaN if every query is excluded.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def pairwise_error(
     sample_weight: ArrayLike | None = None,
     n_threads: int | None = None,
 ) -> float:
-    """The part of pairs with different labels that the scores order wrongly; a tied score is half wrong.
+    """The fraction of pairs with different labels that the scores misorder; a tied score counts ½.
 
     Paper C, equation (1), in O(m log m) with 64-bit counts.
 
@@ -30,14 +30,14 @@ def pairwise_error(
     y, scores : array-like, shape (m,)
         A label and a score for each row; higher is better.
     qid : array-like of hashables, shape (m,), optional
-        The query of each row, in any order; without it there is one global ranking.
+        The query of each row, in any order; without it all rows form one global ranking.
     average : {"macro", "micro"}
-        The mean of the queries' errors, or all wrong pairs over all pairs. Queries without two different
-        labels have no pairs and are left out.
+        The mean of the queries' errors, or all misordered pairs over all pairs. Queries without two different
+        labels have no pairs and are excluded.
     sample_weight : array-like, optional
-        Row weights s; a pair weighs s_i s_j, so that weight 2 equals the row twice.
+        Row weights s; a pair has weight s_i s_j, so weight 2 is equivalent to repeating the row.
     n_threads : int or None
-        Every core by default; the result is the same.
+        All cores by default; the result does not depend on it.
 
     Examples
     --------
@@ -54,8 +54,8 @@ def pairwise_error(
 def disagreement_error(y: ArrayLike, scores: ArrayLike, qid: QueryLike = None) -> float:
     """Paper B, equation (1): the mean of ½ |sign(y_i − y_j) − sign(f_i − f_j)| over the pairs of each query.
 
-    Differs from `pairwise_error` in counting pairs with equal labels: ½ if the scores order them, else 0.
-    Queries with a single row are left out.
+    Unlike `pairwise_error`, it also counts pairs with equal labels: ½ if the scores order them, otherwise 0.
+    Queries with a single row are excluded.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def disagreement_error(y: ArrayLike, scores: ArrayLike, qid: QueryLike = None) -
 
 
 def kendall_tau_b(y: ArrayLike, scores: ArrayLike, qid: QueryLike = None) -> float:
-    """Kendall's τ-b between labels and scores; scores that are all equal count 0.
+    """Kendall's τ-b between labels and scores; 0 for a query whose scores are all equal.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def auc(
     relevant: float | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Area under the ROC curve of relevant against other rows, query by query; a tied score counts ½.
+    """Area under the ROC curve of relevant against other rows, per query; a tied score counts ½.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""From a ranking to a decision: where to cut the scores."""
+"""Turning a ranking into a decision by a threshold on the scores."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from rankwise.validation import check_labels
 def best_threshold(y: ArrayLike, scores: ArrayLike) -> float:
     """The threshold with the fewest misclassified rows: the best point of the ROC curve, in O(m log m).
 
-    Rows of the higher of two labels are to be scored at or above it. It lies midway between two scores, or
-    beyond the last one; of equally good thresholds the lowest is taken.
+    Rows with the higher of the two labels should score at or above it. It lies midway between two scores, or
+    beyond the last one; among equally good thresholds, the lowest is chosen.
 
     Parameters
     ----------
     y : array-like, shape (m,)
-        Of two different labels.
+        Labels with exactly two distinct values.
     scores : array-like, shape (m,)
 
     Examples
@@ -32,7 +32,7 @@ def best_threshold(y: ArrayLike, scores: ArrayLike) -> float:
     values = check_labels(scores, len(labels), name="scores")
     levels = np.unique(labels)
     if len(levels) != 2:
-        raise DataError(f"A threshold separates two labels; y has {len(levels)}.")
+        raise DataError(f"A threshold requires exactly two distinct labels; y has {len(levels)}.")
     order = np.argsort(values, kind="stable")
     ascending: Floats = values[order]
     positive = labels[order] == levels[1]

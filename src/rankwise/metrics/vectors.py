@@ -1,4 +1,4 @@
-"""Many score vectors of the same rows, wherever they come from."""
+"""Many score vectors of the same rows, from any source."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from rankwise.types import Floats, Ints
 
 
 class ScoreVectors(Protocol):
-    """Score vectors in the caller's row order, each in nearly the order of the one before."""
+    """Score vectors in the caller's row order, each ordering the rows much like the previous one."""
 
     def tables(self) -> Iterable[Floats]:
-        """The vectors, one a row, some at a time; each table is done with before the next is made."""
+        """The vectors, one per row, several at a time; each table is consumed before the next is created."""
         ...
 
     def count_pairs(self, offsets: Ints, level: Ints, column: Ints) -> Iterable[Ints]:
-        """Discordant pairs, pairs tied in the scores, and those tied in the labels besides, of each query.
+        """Per query: discordant pairs, pairs with tied scores, and pairs with tied scores and labels.
 
-        Some vectors at a time, shape (3, vectors, queries).
+        Several vectors at a time, shape (3, vectors, queries).
 
         Parameters
         ----------
@@ -31,14 +31,14 @@ class ScoreVectors(Protocol):
         level : Ints
             The rank in its query, from 0, of the first row with the label of each row.
         column : Ints
-            The caller's number of each row.
+            The caller's row number of each row.
         """
         ...
 
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """Score vectors that are there already, as the rows of a table in C order."""
+    """Existing score vectors, as the rows of a table in C order."""
 
     scores: Floats
     n_threads: int = 1
