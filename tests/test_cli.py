@@ -168,9 +168,9 @@ def test_info_verifies_stores(done, refused, tmp_path):
         file.seek(200)
         file.write(b"?")
     done("info", store)
-    assert "y.npy: the checksum is wrong" in refused("info", store, "--verify", code=1)
-    assert "this is no store" in refused("info", "model", "--verify", code=1)
-    assert "--verify needs a store" in refused("info", "--verify", code=2)
+    assert "y.npy: the checksum does not match" in refused("info", store, "--verify", code=1)
+    assert "this is not a store" in refused("info", "model", "--verify", code=1)
+    assert "--verify requires FILE to be a store" in refused("info", "--verify", code=2)
 
 
 def test_the_demo_finds_rankrls_best_and_writes_everything(done, tmp_path):

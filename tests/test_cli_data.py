@@ -89,9 +89,11 @@ def test_sizes_of_queries_are_found_beside_text_without_qid(done, refused, tmp_p
     done("convert", data, tmp_path / "rank.store")
     assert rankwise.open_store(tmp_path / "rank.store").queries.sizes.tolist() == sizes
     beside.write_text("4\n1\n")
-    assert "its queries have 5 rows, but" in refused("train", data, tmp_path / "model", code=1)
+    assert "the query sizes sum to 5, but" in refused("train", data, tmp_path / "model", code=1)
     beside.write_text("4\n0\n")
-    assert "line 2: expected the rows of a query" in refused("train", data, tmp_path / "model", code=1)
+    assert "line 2: expected the number of rows of a query" in refused(
+        "train", data, tmp_path / "model", code=1
+    )
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

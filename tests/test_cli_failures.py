@@ -29,18 +29,24 @@ __all__ = ["done", "folder", "refused"]  # fixtures
         (["train", "test.txt", "out", "--ties", "maybe"], "'ties' parameter must be one of 'keep', 'drop'"),
         (["train", "test.txt", "out", "--learner", "oracle"], "--learner must be one of rankrls"),
         (["train", "test.txt", "out", "--set", "beta=1"], "The learner rankrls has no option 'beta'"),
-        (["train", "test.txt", "out", "--set", "beta"], "--set takes name=value; got 'beta'"),
+        (["train", "test.txt", "out", "--set", "beta"], "--set expects name=value; got 'beta'"),
         (["select", "test.txt", "out", "--alphas", "2^x"], "Expected a number like 0.1 or a power like 2^-3"),
-        (["select", "test.txt", "out", "--alphas", "2^1..3^2"], "A range of powers looks like 2^-15..2^15"),
+        (
+            ["select", "test.txt", "out", "--alphas", "2^1..3^2"],
+            "Expected a range of powers like 2^-15..2^15",
+        ),
         (["select", "test.txt", "out", "--cv", "guess"], "'cv' parameter must be"),
         (["select", "test.txt", "out", "--cv", "-3"], "between 2 and the number of queries, 24; got -3"),
         (["train", "test.txt", "no/such/out"], "the folder no/such does not exist"),
-        (["train", "test.txt", "."], "is a folder; name a file"),
-        (["evaluate", "test.txt", "model", "--measures", "fame"], "There is no measure 'fame'"),
-        (["evaluate", "test.txt", "model", "--preset", "fame"], "There is no preset 'fame'"),
+        (["train", "test.txt", "."], "is a folder; expected the name of a file"),
+        (["evaluate", "test.txt", "model", "--measures", "fame"], "Unknown measure 'fame'"),
+        (["evaluate", "test.txt", "model", "--preset", "fame"], "Unknown preset 'fame'"),
         (["predict", "test.txt", "model", "--threads", "0"], "Invalid value for '--threads'"),
-        (["convert", "test.txt", "out.foo"], "out.foo: the name of what to write must end in .store or, for"),
-        (["convert", "test.txt", "out"], "in one of .txt, .letor, .dat, .svm, .svmlight, .libsvm, plain or"),
+        (["convert", "test.txt", "out.foo"], "out.foo: the output name must end in .store or, for"),
+        (
+            ["convert", "test.txt", "out"],
+            "in one of .txt, .letor, .dat, .svm, .svmlight, .libsvm, optionally",
+        ),
         (["convert", "test.txt", "out.csv.gz"], "followed by one of .gz, .xz, .bz2."),
     ],
 )
@@ -79,8 +85,8 @@ def bad_files(folder):
         (["predict", "test.txt", "garbage"], "garbage: is not a model file"),
         (["predict", "test.txt", "test.txt"], "test.txt: is not a model file"),
         (["predict", "wide.txt", "model"], "wide.txt"),
-        (["evaluate", "test.txt", "few_scores"], "few_scores: has 1 scores, but the data has"),
-        (["evaluate", "test.txt", "word_scores"], "word_scores, line 2: expected one score, found 'high'"),
+        (["evaluate", "test.txt", "few_scores"], "few_scores: the file has 1 scores, but the data has"),
+        (["evaluate", "test.txt", "word_scores"], "word_scores, line 2: expected one score; found 'high'"),
         (["evaluate", "test.txt", "missing"], "missing: No such file or directory"),
         (["convert", "garbage", "out.txt"], "garbage, line 1:"),
         (["info", "missing"], "missing: No such file or directory"),
@@ -113,7 +119,7 @@ def test_a_model_is_not_written_over_what_is_no_model(refused, tmp_path, command
     data = tmp_path / "validation.txt"
     data.write_text("1 qid:1 1:0.5\n")
     said = refused(*command.split(), data, code=2)
-    assert said == f"{data} exists and is no model, so it is left alone; choose another name.\n"
+    assert said == f"{data} is not a model file; refusing to overwrite it.\n"
     assert data.read_text() == "1 qid:1 1:0.5\n"
 
 
@@ -129,20 +135,20 @@ def test_a_model_is_not_written_over_what_is_no_model(refused, tmp_path, command
 )
 def test_what_a_command_reads_is_not_written_over(folder, refused, command):
     before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
-    assert "is read by this command, so it is left alone" in refused(*command.split(), code=2)
+    assert "is an input of this command; refusing to overwrite it" in refused(*command.split(), code=2)
     assert before == {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
 def test_a_store_is_not_scaled_in_place(done, refused, tmp_path):
     done("convert", "test.txt", tmp_path / "a.store")
     said = refused("convert", tmp_path / "a.store", tmp_path / "a.store", "--scale", code=2)
-    assert "is read by this command" in said
+    assert "is an input of this command" in said
 
 
 def test_validation_rows_without_queries_are_refused_where_training_rows_have_some(refused, tmp_path):
     (tmp_path / "rows.txt").write_text("1 1:0.5\n0 1:0.25\n")
     said = refused("train", "test.txt", tmp_path / "m", "--validation", tmp_path / "rows.txt", code=1)
-    assert said == f"{tmp_path}/rows.txt: the rows have no queries, but those to learn from do.\n"
+    assert said == f"{tmp_path}/rows.txt: the data has no queries, but the training data does.\n"
 
 
 def test_an_unwritable_place_is_a_sentence(refused):

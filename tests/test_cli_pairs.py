@@ -52,13 +52,18 @@ def test_alpha_is_chosen_on_folds_of_pairs_without_labels(files, capsys, learner
     assert f"Chosen: alpha {expected.best_['alpha']:g}, " in printed.out
     assert "Quality" not in printed.out
     assert main([*command, "--validation", str(folder / "data.txt")]) == 2
-    assert "--pairs chooses on folds of the preferences; leave out --validation." in capsys.readouterr().err
+    assert (
+        "--validation cannot be used with --pairs, which uses folds of the preferences."
+        in capsys.readouterr().err
+    )
 
 
 def test_neither_labels_nor_pairs_is_refused(files, capsys):
     folder = files[0]
     assert main(["train", str(folder / "data.txt"), str(folder / "model"), "--no-labels"]) == 2
-    assert "--no-labels leaves nothing to learn from without --pairs." in capsys.readouterr().err
+    assert (
+        "--no-labels requires --pairs; otherwise there is nothing to learn from." in capsys.readouterr().err
+    )
     assert not (folder / "model").exists()
 
 

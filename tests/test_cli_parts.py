@@ -25,7 +25,7 @@ def test_what_is_no_number_is_refused(text):
 
 @pytest.mark.parametrize("text", ["10^1000", "2^1..2^99999", "0^-1", "-8^0.5"])
 def test_a_power_that_is_no_finite_number_is_refused(text):
-    with pytest.raises(ParameterError, match="finite numbers; got '"):
+    with pytest.raises(ParameterError, match="a finite value; got '"):
         parse_numbers(text)
 
 
@@ -89,4 +89,4 @@ def test_a_table_too_wide_for_the_terminal_folds_text_but_never_cuts_a_number(mo
 
 def test_a_long_list_is_shown_by_its_ends(capsys):
     screen.show_facts("model", {"alphas": [float(k) for k in range(31)]})
-    assert "0, 1, ..., 30 (31 in all)" in capsys.readouterr().out
+    assert "0, 1, ..., 30 (31 in total)" in capsys.readouterr().out

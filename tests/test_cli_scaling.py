@@ -92,7 +92,7 @@ def test_train_select_and_path_scale_as_convert_does(scaled, folder, done, tmp_p
 
 
 def test_scaled_data_is_refused_by_a_model_of_raw_data(scaled, folder, refused, tmp_path):
-    sentence = "The data was scaled inside each query"
+    sentence = "The data was scaled within each query"
     assert sentence in refused("predict", scaled / "test.store", "model", code=1)
     assert sentence in refused("evaluate", scaled / "test.store", "model", code=1)
     validation = ["--validation", scaled / "test.store"]
@@ -104,20 +104,20 @@ def test_rows_without_queries_cannot_be_scaled_by_them(scaled, refused, tmp_path
     test = rankwise.open_store(scaled / "raw.store")
     rankwise.save_letor(rankwise.RankingData.from_arrays(test.X, test.y), tmp_path / "rows.txt")
     said = refused("predict", tmp_path / "rows.txt", scaled / "model", code=1)
-    assert said.endswith("the data has no queries to scale it by.\n")
+    assert said.endswith("within each query (--scale), but the data has no queries.\n")
     for command in (
         ["convert", tmp_path / "rows.txt", tmp_path / "out.store"],
         ["train", tmp_path / "rows.txt", "m"],
     ):
         said = refused(*command, "--scale", code=1)
-        assert "rows.txt: --scale scales features inside each query, and the data has no queries." in said
+        assert "rows.txt: --scale scales features within each query, but the data has no queries." in said
     assert not (tmp_path / "out.store").exists()
 
 
 def test_what_cannot_remember_the_scaling_says_so(scaled, tmp_path):
     run = rankwise_process("train", scaled / "train.store", tmp_path / "svm", "--like-svmrank")
     assert run.returncode == 0
-    assert "SVMrank's model files cannot say that features were scaled" in run.stderr
+    assert "SVMrank model files cannot record that features were scaled" in run.stderr
 
 
 def test_a_store_and_its_parts_say_that_they_are_scaled(scaled, done):

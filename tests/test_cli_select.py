@@ -75,13 +75,13 @@ def test_the_help_of_select_names_the_default_alphas(capsys):
     assert by_learner["kernel-rankrls"] == by_learner["rankrls"]
     grid = by_learner["ranksvm"]
     assert (len(grid), min(grid), max(grid)) == (15, pytest.approx(1e-7), 1.0)
-    assert "By default 2^-15..2^15; for ranksvm 15 values from 1e-7 to 1." in text
+    assert "2^-15..2^15 by default, or 15 values from 1e-7 to 1 for ranksvm." in text
 
 
 @pytest.mark.parametrize(
     "alphas, says",
     [
-        ("1e3,1e4,1e5", "That is the smallest alpha on offer; a smaller one may be better (--alphas)."),
+        ("1e3,1e4,1e5", "This is the smallest alpha of the grid; a smaller one may be better (--alphas)."),
         ("1e-9,1e-8", None),  # equally good
         ("1", None),
     ],

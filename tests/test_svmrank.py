@@ -115,9 +115,9 @@ def test_the_command_line_trains_and_predicts_like_svmrank(tmp_path, capsys):
 @pytest.mark.parametrize(
     "arguments, says",
     [
-        (["-c", "5"], "-c belongs to --like-svmrank"),
+        (["-c", "5"], "-c requires --like-svmrank"),
         (["--like-svmrank", "-c", "0"], "-c must be above 0"),
-        (["--like-svmrank", "--alpha", "1"], "--like-svmrank takes -c and no other option of a learner"),
+        (["--like-svmrank", "--alpha", "1"], "--like-svmrank accepts no learner options other than -c"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(tmp_path, capsys, arguments, says):

@@ -1,4 +1,4 @@
-"""The command line: one file per command, heavy imports inside the commands."""
+"""The command line: one module per command, with heavy imports inside the commands."""
 
 from rankwise.cli.app import main
 

@@ -1,7 +1,7 @@
-"""All commands together, and what happens when one fails.
+"""The command-line application and its error handling.
 
-Exit codes: 0 done, 1 the data or the system is at fault, 2 the command line is, 130 interrupted. A failure is
-one sentence on standard error; ``--debug``, anywhere on the command line, adds the traceback.
+Exit codes: 0 success, 1 an error in the data or the system, 2 a usage error, 130 interrupted. A failure
+prints one sentence to standard error; ``--debug``, anywhere on the command line, adds the traceback.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks for errors.")] = False,
     version: Annotated[
         bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version.")
     ] = False,
@@ -55,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return _run(arguments or ["--help"])
     except BrokenPipeError:
-        # Whoever read our output has seen enough; nothing is to be written there at exit either.
+        # The reader of our output closed the pipe; make sure nothing is written to it at exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (KeyboardInterrupt, typer.Abort):
@@ -82,7 +82,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def explain(error: Exception) -> tuple[str, int]:
-    """One sentence about an error, and the exit code for it."""
+    """Describe an error in one sentence, and return its exit code."""
     if isinstance(error, typer.TyperException):
         context = getattr(error, "ctx", None)
         path = context.command_path if context is not None else "rankwise"
@@ -94,14 +94,14 @@ def explain(error: Exception) -> tuple[str, int]:
         return _one_line(str(error)), 1
     if isinstance(error, OSError):
         reason = error.strerror or str(error)
-        # Files that are full are named by who writes them; what is left is standard output.
+        # Code that writes files names the file when the disk is full; otherwise it is standard output.
         place = error.filename or ("standard output" if error.errno in FULL else None)
         return (f"{place}: {reason}." if place else f"{reason}."), 1
     if isinstance(error, MemoryError):
-        return f"there is not enough memory ({_one_line(str(error)) or 'allocation failed'}).", 1
+        return f"not enough memory ({_one_line(str(error)) or 'allocation failed'}).", 1
     if isinstance(error, ValueError):  # scikit-learn's checks of X and y
         return _one_line(str(error)), 1
-    return f"{type(error).__name__}: {_one_line(str(error))} (--debug shows where)", 1
+    return f"{type(error).__name__}: {_one_line(str(error))} (use --debug to see the traceback)", 1
 
 
 def _one_line(text: str) -> str:

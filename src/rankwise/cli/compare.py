@@ -1,4 +1,4 @@
-"""``rankwise compare``: which scores are better, and whether that could be chance."""
+"""``rankwise compare``: which scores are better, and whether the difference is significant."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def run(
         list[Path],
         typer.Argument(
             metavar="SCORES...",
-            help="Two or more: files of one score per line, or models.",
+            help="Two or more score files (one score per line) or models.",
             show_default=False,
         ),
     ],
@@ -31,15 +31,15 @@ def run(
     threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
-    """Compare score files or models on judged rows, with tests over queries."""
+    """Compare score files or models on judged rows, with significance tests over queries."""
     from rankwise.cli.inputs import ReadOptions, choose_measures, read_judged
     from rankwise.metrics import compare
     from rankwise.metrics.comparison import TEST_HEADER
 
     if len(set(scores)) < max(len(scores), 2):
-        raise ParameterError("Name two or more different score files or models to compare.")
+        raise ParameterError("SCORES must name at least two different score files or models.")
     how = ReadOptions(label, qid, doc, zero_based)
-    # A table has room for short names only; JSON keeps the paths as given.
+    # Tables only have room for short names; JSON keeps the paths as given.
     short = not json and len({path.stem for path in scores}) == len(scores)
     judged = [(path.stem if short else str(path), *read_judged(data, how, path)) for path in scores]
     rows = judged[0][1]
@@ -55,5 +55,5 @@ def run(
         "Differences",
         TEST_HEADER,
         [test.row for test in comparison.tests],
-        "Two-sided p-values of single tests over queries, not corrected for their number.",
+        "Two-sided p-values over queries, not corrected for multiple testing.",
     )

@@ -1,4 +1,4 @@
-"""``rankwise convert``: data from one form to another."""
+"""``rankwise convert``: convert data between formats."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rankwise.cli import options
 from rankwise.cli.screen import progress
 from rankwise.errors import ParameterError
 
-# What LETOR text is called.
+# File extensions of LETOR text.
 TEXT = (".txt", ".letor", ".dat", ".svm", ".svmlight", ".libsvm")
 
 
@@ -21,7 +21,7 @@ def run(
         Path,
         typer.Argument(
             metavar="OUT",
-            help="A .store folder, or LETOR text (.txt and its like, plain or with .gz, .xz or .bz2).",
+            help="A .store folder, or LETOR text (.txt or similar, optionally with .gz, .xz or .bz2).",
             show_default=False,
         ),
     ],
@@ -33,7 +33,7 @@ def run(
     zero_based: options.ZeroBased = None,
     threads: options.Threads = None,
 ) -> None:
-    """Convert data, for example text to a memory-mapped store; text is streamed there in bounded memory."""
+    """Convert data between formats; text is streamed to a memory-mapped store in bounded memory."""
     import rankwise
     from rankwise.cli.inputs import (
         ReadOptions,
@@ -50,8 +50,8 @@ def run(
     kind = Path(out.stem).suffix if out.suffix.lower() in COMPRESSED else out.suffix
     if not to_store and kind.lower() not in TEXT:
         raise ParameterError(
-            f"{out}: the name of what to write must end in .store or, for LETOR text, in one of "
-            f"{', '.join(TEXT)}, plain or followed by one of {', '.join(COMPRESSED)}."
+            f"{out}: the output name must end in .store or, for LETOR text, in one of "
+            f"{', '.join(TEXT)}, optionally followed by one of {', '.join(COMPRESSED)}."
         )
     (check_destination if to_store else check_output)(out, data)
     streams = not (scale or data.is_dir() or is_table(data) or find_group_sizes(data))

@@ -1,4 +1,4 @@
-"""``rankwise demo``: a whole experiment on the embedded data."""
+"""``rankwise demo``: a complete experiment on the built-in data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ALPHAS = tuple(4.0**power for power in range(-4, 6))
 
 @dataclass(frozen=True)
 class Experiment:
-    """What the demo found: the learned model, and all rankers on queries that none of them has seen."""
+    """The result of the demo: the trained model, and all rankers evaluated on unseen queries."""
 
     parts: dict[str, RankingData]
     model: Any
@@ -34,19 +34,17 @@ class Experiment:
 
 
 def run(
-    out: Annotated[Path, typer.Option(help="The folder for model, per-query table and report.")] = Path(
+    out: Annotated[Path, typer.Option(help="Folder for the model, per-query table and report.")] = Path(
         "demo"
     ),
-    random_state: Annotated[
-        int, typer.Option(min=0, help="Which simulated search engine; the same number gives the same one.")
-    ] = 0,
+    random_state: Annotated[int, typer.Option(min=0, help="Seed of the simulated search engine.")] = 0,
     threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
-    """Train on the embedded data, compare with simpler rankers, and write a report.
+    """Train on the built-in data, compare with simpler rankers, and write a report.
 
-    The data is a simulated shop search; RankRLS meets the best single feature and plain regression on queries
-    that none of them has seen.
+    The data comes from a simulated shop search; RankRLS is compared with the best single feature and plain
+    regression on unseen queries.
     """
     from rankwise.cli.demo_report import rows_against_others, write_per_query, write_report
 
@@ -75,7 +73,7 @@ def run(
 
 
 def run_experiment(random_state: int) -> Experiment:
-    """Learn on some queries, choose alpha on others, compare on the rest."""
+    """Train on some queries, choose alpha on others, and compare on the rest."""
     from sklearn.linear_model import Ridge
 
     import rankwise
@@ -109,7 +107,7 @@ def run_experiment(random_state: int) -> Experiment:
 
 
 def best_feature(training: RankingData) -> tuple[str, Callable[[RankingData], Floats]]:
-    """The feature that, up or down, orders the training queries best: what one can do without learning."""
+    """The feature that, ascending or descending, best orders the training queries: the unlearned baseline."""
     from rankwise.metrics import get_measure
 
     error = get_measure(CRITERION).prepare(training.y, training.queries)
@@ -129,7 +127,7 @@ def column(data: RankingData, number: int) -> Floats:
 
 
 def best_model(fitted: Callable[[float], Any], validation: RankingData) -> tuple[Any, float]:
-    """The fitted model that orders the validation queries best, and its alpha; the largest of equals."""
+    """The fitted model that best orders the validation queries, and its alpha; the largest if tied."""
     from rankwise.metrics import get_measure
 
     error = get_measure(CRITERION).prepare(validation.y, validation.queries)

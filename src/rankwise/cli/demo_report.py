@@ -1,4 +1,4 @@
-"""What `rankwise demo` writes beside the model: a table with a line per query, and a page to look at."""
+"""The files that `rankwise demo` writes besides the model: a per-query table and an HTML report."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def write_per_query(path: Path, experiment: Experiment) -> None:
-    """A line per test query and ranker; empty where a measure leaves a query out."""
+    """Write one line per test query and ranker; a cell is empty where a measure excludes the query."""
     with replacing_file(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         names = list(next(iter(experiment.evaluations.values())).per_query)
@@ -45,18 +45,21 @@ def write_report(path: Path, experiment: Experiment) -> None:
             [(name, *row.values()) for name, row in means.items()],
             best=0,
         ),
-        paragraph("Higher is better, except for pairwise_error: the share of pairs in the wrong order."),
-        heading("Could it be chance?"),
+        paragraph("Higher is better, except for pairwise_error, the share of misordered pairs."),
+        heading("Significance"),
         table(
             ["measure", "RankRLS against", "better", "worse", "equal", "p Wilcoxon", "p randomization"],
             rows_against_others(experiment.comparison),
         ),
-        paragraph("Better, worse and equal count queries; p-values are two-sided and of single tests."),
-        heading("What was learned"),
-        bars(_importance(experiment), "Weight of each feature times its spread inside queries"),
         paragraph(
-            "Each weight times the standard deviation of its feature inside queries: how far the feature "
-            "typically moves a document against the others of its query."
+            "Better, worse and equal count queries; p-values are two-sided and not corrected for multiple "
+            "testing."
+        ),
+        heading("Feature importance"),
+        bars(_importance(experiment), "Weight of each feature times its spread within queries"),
+        paragraph(
+            "Each weight times the standard deviation of its feature within queries: how far the feature "
+            "typically moves a document relative to the others of its query."
         ),
     )
     with replacing_file(path) as beside:
@@ -64,7 +67,7 @@ def write_report(path: Path, experiment: Experiment) -> None:
 
 
 def rows_against_others(comparison: Comparison) -> list[tuple[Cell, ...]]:
-    """RankRLS against each of the others: measure, whom, queries better, worse and equal, p-values."""
+    """RankRLS against each other ranker: measure, opponent, queries better, worse and equal, p-values."""
     return [
         (t.measure, t.b, t.n_better, t.n_worse, t.n_equal, t.p_wilcoxon, t.p_randomization)
         for t in comparison.tests
@@ -73,7 +76,7 @@ def rows_against_others(comparison: Comparison) -> list[tuple[Cell, ...]]:
 
 
 def _importance(experiment: Experiment) -> list[tuple[str, float]]:
-    """Weights in units of the features' spread inside training queries, largest first."""
+    """Weights times the features' spread within training queries, largest first."""
     import numpy as np
 
     training = experiment.parts["training"]

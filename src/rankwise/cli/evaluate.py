@@ -1,4 +1,4 @@
-"""``rankwise evaluate``: how good scores are."""
+"""``rankwise evaluate``: measure the quality of scores."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ def run(
     scores: Annotated[
         Path,
         typer.Argument(
-            metavar="SCORES", help="One score per line, - for standard input, or a model.", show_default=False
+            metavar="SCORES",
+            help="A file with one score per line, - for standard input, or a model.",
+            show_default=False,
         ),
     ],
     measures: options.Measures = None,
     preset: options.Preset = None,
-    per_query: Annotated[bool, typer.Option("--per-query", help="Show every query.")] = False,
+    per_query: Annotated[bool, typer.Option("--per-query", help="Show the values of every query.")] = False,
     label: options.Label = "label",
     qid: options.Qid = "qid",
     doc: options.Doc = None,
@@ -29,7 +31,7 @@ def run(
     threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
-    """Measure scores, or a model, against judged rows."""
+    """Evaluate scores or a model on judged rows."""
     from rankwise.cli.inputs import ReadOptions, choose_measures, read_judged
     from rankwise.metrics import evaluate
     from rankwise.metrics.evaluation import SUMMARY_HEADER

@@ -1,4 +1,4 @@
-"""``rankwise export``: a model for a search engine or a model server."""
+"""``rankwise export``: export a model to a search engine or a model server."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ def run(
     model: options.Model,
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write.", show_default=False)],
     to: Annotated[
-        str, typer.Option(help="onnx, elasticsearch, opensearch, solr, vespa or svmrank.")
+        str, typer.Option(help="Format: onnx, elasticsearch, opensearch, solr, vespa or svmrank.")
     ] = "onnx",
-    name: Annotated[str, typer.Option(help="What the engine calls the model.")] = "rankwise",
+    name: Annotated[str, typer.Option(help="Name of the model in the engine.")] = "rankwise",
     features: Annotated[
         str | None,
         typer.Option(
             metavar="A,B,...",
-            help="What the engine calls the features; by default as the columns of the training table.",
+            help="Names of the features in the engine; the columns of the training table by default.",
         ),
     ] = None,
-    dtype: Annotated[str, typer.Option(help="The numbers of an ONNX graph: float64 or float32.")] = "float64",
+    dtype: Annotated[str, typer.Option(help="Number type of an ONNX graph: float64 or float32.")] = "float64",
 ) -> None:
-    """Write a model as ONNX, or as Elasticsearch, OpenSearch, Solr, Vespa or SVMrank take it."""
+    """Export a model to ONNX, or to the format of Elasticsearch, OpenSearch, Solr, Vespa or SVMrank."""
     import rankwise
     from rankwise.cli.inputs import check_output, load_model, split_list
 

@@ -1,4 +1,4 @@
-"""``rankwise info``: the build, or what a file holds."""
+"""``rankwise info``: describe the build or a file."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 def run(
     path: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="A model or data.", show_default=False)
+        Path | None, typer.Argument(metavar="FILE", help="A model or a data set.", show_default=False)
     ] = None,
     label: options.Label = "label",
     qid: options.Qid = "qid",
     doc: options.Doc = None,
     zero_based: options.ZeroBased = None,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Also read a whole store and compare its checksums.")
+        bool, typer.Option("--verify", help="Also read an entire store and verify its checksums.")
     ] = False,
     json: options.Json = False,
 ) -> None:
-    """Describe this build of rankwise (for bug reports), a model or a data set."""
+    """Describe a model, a data set or, for bug reports, this build of rankwise."""
     from rankwise.cli.inputs import ReadOptions, is_model
 
     if verify:
@@ -49,7 +49,7 @@ def _verify(path: Path | None) -> None:
     from rankwise.data.store import open_store
 
     if path is None:
-        raise ParameterError("--verify needs a store to verify.")
+        raise ParameterError("--verify requires FILE to be a store.")
     open_store(path, verify=True)
 
 
@@ -94,13 +94,13 @@ def _model(path: Path) -> dict[str, Any]:
 
 
 def _weights(model: Any) -> dict[str, Any]:
-    """How many weights a linear model has, and those that are largest in size; nothing of other models."""
+    """The number of nonzero weights of a linear model and its largest weights; empty for other models."""
     import numpy as np
 
     coef = getattr(model, "coef_", None)
     if coef is None or coef.ndim != 1:
         return {}
-    # As `explain` calls features without names.
+    # The names that `explain` gives to unnamed features.
     names = getattr(model, "feature_names_in_", [f"x{k}" for k in range(len(coef))])
     largest = np.argsort(-np.abs(coef), kind="stable")[:SHOWN_ENTRIES].tolist()
     return {

@@ -1,4 +1,4 @@
-"""Reading what a command is given: data in any form, scores, and the scores a model gives."""
+"""Reading the inputs of a command: data in any format, scores and models."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from rankwise.types import Floats
 
 TABLES = {".csv", ".tsv", ".parquet", ".pq"}
-# Labels from 0 to this are taken for grades, which NDCG and MAP are made for.
+# Labels between 0 and this are treated as grades, for which NDCG and MAP are designed.
 MAX_GRADE = 30
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How to read data: the columns of tables, how text counts its features, and whether to scale them."""
+    """How to read data: the columns of tables, the feature numbering of text, and whether to scale."""
 
     label: str | None = "label"
     qid: str | None = "qid"
@@ -37,10 +37,10 @@ class ReadOptions:
 def read_data(
     path: Path, how: ReadOptions, *, features: Sequence[str] | None = None, n_features: int | None = None
 ) -> RankingData:
-    """Read text, a table or a store, told apart by its name.
+    """Read text, a table or a store, distinguished by name.
 
-    Rows of text without qid are in the queries whose sizes a file beside it lists, as LightGBM has it.
-    `features` chooses columns of a table; `n_features` widens text whose last features never occur.
+    Text without qid may come with a file that lists the query sizes, as in LightGBM. `features` selects the
+    columns of a table; `n_features` widens text whose last features never occur.
     """
     import rankwise
 
@@ -63,17 +63,17 @@ def read_data(
             if data.qid is None and beside is not None:
                 data = _grouped(data, path, beside)
     if how.scale and data.qid is None:
-        raise DataError(f"{path}: --scale scales features inside each query, and the data has no queries.")
+        raise DataError(f"{path}: --scale scales features within each query, but the data has no queries.")
     return data.scale_per_query() if how.scale else data
 
 
 def find_group_sizes(path: Path) -> Path | None:
-    """The sizes of queries beside a file of text: ``.query`` for LightGBM, ``.group`` for XGBoost."""
+    """The file of query sizes that belongs to a text file: ``.query`` (LightGBM) or ``.group`` (XGBoost)."""
     return next(filter(Path.is_file, (Path(f"{path}{ending}") for ending in (".query", ".group"))), None)
 
 
 def _grouped(data: RankingData, path: Path, beside: Path) -> RankingData:
-    """The data of a file in the queries whose sizes are beside it."""
+    """Group data into queries by a file of query sizes."""
     from dataclasses import replace
 
     from rankwise.preferences.queries import group_rows, qid_from_group_sizes
@@ -82,28 +82,29 @@ def _grouped(data: RankingData, path: Path, beside: Path) -> RankingData:
     for number, line in enumerate(beside.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
         if not line.strip().isdecimal() or int(line) == 0:
             raise FileFormatError(
-                beside, f"expected the rows of a query, at least 1; found {line[:40]!r}.", number
+                beside, f"expected the number of rows of a query, at least 1; found {line[:40]!r}.", number
             )
         sizes.append(int(line))
     if sum(sizes) != data.n_rows:
-        raise FileFormatError(beside, f"its queries have {sum(sizes)} rows, but {path} has {data.n_rows}.")
+        message = f"the query sizes sum to {sum(sizes)}, but {path} has {data.n_rows} rows."
+        raise FileFormatError(beside, message)
     qid = qid_from_group_sizes(sizes)
     return replace(data, qid=qid, queries=group_rows(qid, data.n_rows))
 
 
 def read_for_model(path: Path, how: ReadOptions, model: Any) -> RankingData:
-    """Read data with the features that a fitted model knows."""
+    """Read data with the features of a fitted model."""
     names = getattr(model, "feature_names_in_", None)
     chosen = None if names is None else names.tolist()
     return read_data(path, how, features=chosen, n_features=model.n_features_in_)
 
 
 def read_matching(path: Path, how: ReadOptions, training: RankingData) -> RankingData:
-    """Read data with the features of the training data, scaled as they are."""
+    """Read data with the features and the scaling of the training data."""
     names, width = training.feature_names, training.n_features
     data = read_data(path, how, features=names, n_features=width)
     if data.qid is None and training.qid is not None:
-        raise DataError(f"{path}: the rows have no queries, but those to learn from do.")
+        raise DataError(f"{path}: the data has no queries, but the training data does.")
     return data.scale_per_query() if must_scale(data, training.scaled_per_query) else data
 
 
@@ -112,7 +113,7 @@ def is_table(path: Path) -> bool:
 
 
 def load_model(path: Path) -> Any:
-    """A model of ours, or one that SVMrank wrote."""
+    """Load a rankwise model, or one written by SVMrank."""
     import rankwise
     from rankwise.export.svmrank import load_svmrank
 
@@ -125,7 +126,7 @@ def load_model(path: Path) -> Any:
 
 
 def is_model(path: Path) -> bool:
-    """Whether a file is named or starts like safetensors (a JSON header after its size), or is SVMrank's."""
+    """Whether a file is a safetensors file, by name or by its header, or an SVMrank model."""
     return path.suffix == ".safetensors" or _first_bytes(path, 9)[8:] == b"{" or is_svmrank(path)
 
 
@@ -136,7 +137,7 @@ def is_svmrank(path: Path) -> bool:
 
 
 def _first_bytes(path: Path, n_bytes: int) -> bytes:
-    """The first bytes of a file; none of a pipe, from which they could not be read again."""
+    """The first bytes of a file; empty for a pipe, which cannot be read twice."""
     if not path.is_file():
         return b""
     with path.open("rb") as file:
@@ -144,41 +145,41 @@ def _first_bytes(path: Path, n_bytes: int) -> bytes:
 
 
 def predict_scores(model: Any, data: RankingData) -> Floats:
-    """The model's scores of all rows, after making sure that the features are the ones it was trained on.
+    """The model's scores of all rows, after checking that the features match those of training.
 
-    Rows for a model that was trained on rows scaled inside their queries are scaled likewise.
+    Rows are scaled within each query if the model was trained on rows scaled that way.
     """
     known = getattr(model, "feature_names_in_", None)
     if known is not None and data.feature_names is not None and list(known) != list(data.feature_names):
         missing = [name for name in known if name not in data.feature_names]
-        what = f"the feature '{missing[0]}' is missing" if missing else "the features are in another order"
-        raise DataError(f"The data does not fit the model: {what}.")
+        what = f"the feature '{missing[0]}' is missing" if missing else "the order of the features differs"
+        raise DataError(f"The data does not match the model: {what}.")
     if data.n_features != model.n_features_in_:
         raise DataError(
-            f"The data has {data.n_features} features, and the model was trained on {model.n_features_in_}."
+            f"The data has {data.n_features} features, but the model was trained on {model.n_features_in_}."
         )
-    # Models of SVMrank, and those trained in Python, do not say.
+    # Models from SVMrank, and those trained in Python, do not record this.
     to_scale = must_scale(data, getattr(model, "scaled_per_query_", data.scaled_per_query))
     with warnings.catch_warnings(), progress("Scoring"):
-        # Names were compared above; the arrays themselves carry none.
+        # The names were compared above; plain arrays have none.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         scores: Floats = _predict_scaled(model, data) if to_scale else model.predict(data.X)
     return scores
 
 
 def must_scale(data: RankingData, wanted: bool) -> bool:
-    """Whether the data has yet to be scaled inside its queries, to be like what a model was trained on."""
+    """Whether the data still has to be scaled within each query to match a model's training data."""
     if data.scaled_per_query == wanted:
         return False
     if not wanted:
         raise DataError(
-            "The data was scaled inside each query (--scale), which cannot be undone, "
-            "but the data that the model is trained on was not."
+            "The data was scaled within each query (--scale), which cannot be undone, "
+            "but the model's training data was not."
         )
     if data.qid is None:
         raise DataError(
-            "The model was trained on features scaled inside each query (--scale), "
-            "and the data has no queries to scale it by."
+            "The model was trained on features scaled within each query (--scale), "
+            "but the data has no queries."
         )
     return True
 
@@ -207,16 +208,16 @@ def read_scores(path: Path, n_rows: int) -> Floats:
         try:
             scores[number - 1] = float(line)
         except ValueError:
-            raise FileFormatError(path, f"expected one score, found {line[:40]!r}.", line=number) from None
+            raise FileFormatError(path, f"expected one score; found {line[:40]!r}.", line=number) from None
         if not np.isfinite(scores[number - 1]):
             raise FileFormatError(path, f"the score {line.strip()} is not finite.", line=number)
     if len(scores) != n_rows:
-        raise FileFormatError(path, f"has {len(scores)} scores, but the data has {n_rows} rows.")
+        raise FileFormatError(path, f"the file has {len(scores)} scores, but the data has {n_rows} rows.")
     return scores
 
 
 def read_judged(data: Path, how: ReadOptions, scores: Path) -> tuple[RankingData, Floats]:
-    """Judged rows, and their scores from a file or from a model."""
+    """Read judged rows and their scores, from a file or from a model."""
     if is_model(scores):
         model = load_model(scores)
         rows = read_for_model(data, how, model)
@@ -231,13 +232,13 @@ def read_judged(data: Path, how: ReadOptions, scores: Path) -> tuple[RankingData
 
 
 def split_list(text: str | None) -> list[str] | None:
-    """The parts of ``a,b(c,d)``, two here; None if there are none."""
+    """Split at commas outside parentheses: ``a,b(c,d)`` has two parts; None if there are none."""
     parts = re.split(r",(?![^(]*\))", text or "")
     return [part.strip() for part in parts if part.strip()] or None
 
 
 def choose_measures(text: str | None, rows: RankingData, preset: str | None = None) -> list[Measure]:
-    """The measures named, or else those that suit the labels: grades, or numbers of any kind."""
+    """The named measures, or defaults that suit the labels, which are grades or arbitrary numbers."""
     from rankwise.metrics import get_measure
 
     if text is None:
@@ -249,22 +250,22 @@ def choose_measures(text: str | None, rows: RankingData, preset: str | None = No
 
 
 def check_output(path: Path, *inputs: Path) -> None:
-    """Refuse a file that cannot be written before hours of work, not after them."""
+    """Reject an output file that cannot be written before hours of work rather than after."""
     if path.is_dir():
-        raise ParameterError(f"{path} is a folder; name a file to write.")
+        raise ParameterError(f"{path} is a folder; expected the name of a file to write.")
     check_destination(path, *inputs)
 
 
 def check_model_output(path: Path) -> None:
-    """Refuse to write a model over anything but a model: data, for one, that was named in its place."""
+    """Refuse to overwrite anything but a model, such as a data file named by mistake."""
     check_output(path)
     if path.is_file() and path.stat().st_size > 0 and not is_model(path):
-        raise ParameterError(f"{path} exists and is no model, so it is left alone; choose another name.")
+        raise ParameterError(f"{path} is not a model file; refusing to overwrite it.")
 
 
 def check_destination(path: Path, *inputs: Path) -> None:
-    """Refuse a place in a folder that does not exist, and one that the command reads."""
+    """Reject an output in a folder that does not exist, or one that is also an input."""
     if not path.absolute().parent.is_dir():
         raise ParameterError(f"{path}: the folder {path.parent} does not exist.")
     if (path.is_file() or path.is_dir()) and any(read.exists() and path.samefile(read) for read in inputs):
-        raise ParameterError(f"{path} is read by this command, so it is left alone; choose another name.")
+        raise ParameterError(f"{path} is an input of this command; refusing to overwrite it.")

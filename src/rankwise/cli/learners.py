@@ -1,4 +1,4 @@
-"""The learners that can be named on the command line; one line adds one."""
+"""The learners available on the command line; adding one takes one line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import rankwise
 from rankwise.errors import ParameterError
 
-# Name on the command line -> public class: with given parameters, and choosing among parameters.
+# Name on the command line -> public class: with fixed parameters, and with parameter selection.
 LEARNERS = {
     "rankrls": "RankRLS",
     "kernel-rankrls": "KernelRankRLS",
@@ -24,18 +24,18 @@ SELECTORS = {
 
 
 def make_learner(classes: dict[str, str], name: str, options: dict[str, Any], settings: list[str]) -> Any:
-    """An unfitted learner.
+    """Create an unfitted learner.
 
     Parameters
     ----------
     classes : dict
         `LEARNERS` or `SELECTORS`.
     name : str
-        A key of it.
+        A key of `classes`.
     options : dict
         Values by parameter name; None means not given.
     settings : list of str
-        More of them as ``name=value``, where the value is JSON or else a string.
+        More options as ``name=value``, where the value is JSON or otherwise a string.
     """
     if name not in classes:
         raise ParameterError(f"--learner must be one of {', '.join(classes)}; got {name!r}.")
@@ -45,14 +45,14 @@ def make_learner(classes: dict[str, str], name: str, options: dict[str, Any], se
     known = list(inspect.signature(kind).parameters)
     for key in given:
         if key not in known:
-            raise ParameterError(f"The learner {name} has no option '{key}'; it has {', '.join(known)}.")
+            raise ParameterError(f"The learner {name} has no option '{key}'; expected {', '.join(known)}.")
     return kind(**given)
 
 
 def _setting(text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     if not (key and equals):
-        raise ParameterError(f"--set takes name=value; got {text!r}.")
+        raise ParameterError(f"--set expects name=value; got {text!r}.")
     try:
         return key, json.loads(value)
     except ValueError:
@@ -60,7 +60,7 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def parse_numbers(text: str) -> list[float]:
-    """Numbers from ``0.1,1,10``, with powers as in ``2^-3`` and all powers from one to another as in
+    """Parse numbers such as ``0.1,1,10``, with powers such as ``2^-3`` and ranges of powers such as
     ``2^-15..2^15``."""
     numbers: list[float] = []
     for part in text.split(","):
@@ -68,7 +68,7 @@ def parse_numbers(text: str) -> list[float]:
         if dots:
             (base, low), (other, high) = _power(first), _power(last)
             if base != other or low != int(low) or high != int(high) or low > high:
-                raise ParameterError(f"A range of powers looks like 2^-15..2^15; got {part.strip()!r}.")
+                raise ParameterError(f"Expected a range of powers like 2^-15..2^15; got {part.strip()!r}.")
             numbers += [_value(base, exponent) for exponent in range(int(low), int(high) + 1)]
         else:
             numbers.append(_value(*_power(part)))
@@ -89,13 +89,11 @@ def _value(base: float, exponent: float) -> float:
     try:
         return math.pow(base, exponent)
     except (OverflowError, ValueError):
-        raise ParameterError(
-            f"Expected powers that are finite numbers; got '{base:g}^{exponent:g}'."
-        ) from None
+        raise ParameterError(f"Expected a power with a finite value; got '{base:g}^{exponent:g}'.") from None
 
 
 def parse_choices(text: str | None) -> str | list[str] | None:
-    """One choice, or several to choose among from ``keep,drop``."""
+    """Parse one choice, or several alternatives such as ``keep,drop``."""
     if text is None or "," not in text:
         return text
     return [part.strip() for part in text.split(",")]

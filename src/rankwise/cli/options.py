@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options shared by several commands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 
 def _use_threads(n_threads: int | None) -> int | None:
-    """Tell our kernels and the BLAS library, which reads its setting once, when NumPy is first imported."""
+    """Set the number of threads of our kernels and of BLAS, which reads it once, when NumPy is imported."""
     if n_threads is not None:
         for variable in (
             "RANKWISE_NUM_THREADS",
@@ -39,7 +39,7 @@ Model: TypeAlias = Annotated[
     Path,
     typer.Argument(
         metavar="MODEL",
-        help="A model file that 'train', 'select' or 'path' wrote, or SVMrank.",
+        help="A model file written by 'train', 'select', 'path' or SVMrank.",
         show_default=False,
     ),
 ]
@@ -56,18 +56,18 @@ Settings: TypeAlias = Annotated[
     ),
 ]
 Validation: TypeAlias = Annotated[
-    Path | None, typer.Option(metavar="DATA", help="Judged rows to validate on.", show_default=False)
+    Path | None, typer.Option(metavar="DATA", help="Judged rows for validation.", show_default=False)
 ]
 Pairs: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Preferences to learn from: preferred, other[, weight], rows from 0; or documents by name, "
-        "under the header qid,preferred,other[,weight].",
+        help="Preferences to learn from: preferred, other[, weight] by row number from 0, or documents by "
+        "name, below the header qid,preferred,other[,weight].",
         show_default=False,
     ),
 ]
-Label: TypeAlias = Annotated[str, typer.Option(help="The column of labels.", rich_help_panel="Tables")]
+Label: TypeAlias = Annotated[str, typer.Option(help="The label column.", rich_help_panel="Tables")]
 Qid: TypeAlias = Annotated[
     str | None,
     typer.Option(help="The column of query labels; '' for one global ranking.", rich_help_panel="Tables"),
@@ -87,37 +87,37 @@ Scale: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--scale",
-        help="Scale every feature to [0, 1] inside each query, in memory. Stores and models remember it, and "
-        "what a model is given is then scaled likewise; text does not remember it.",
+        help="Scale every feature to [0, 1] within each query, in memory. Stores and models record this, and "
+        "the inputs of such a model are scaled the same way; text does not record it.",
     ),
 ]
 ZeroBased: TypeAlias = Annotated[
     bool | None,
     typer.Option(
         "--zero-based/--one-based",
-        help="Text: the index of the first feature; by default 0 if it occurs.",
+        help="Index of the first feature in text; zero-based by default if index 0 occurs.",
         rich_help_panel="Text",
         show_default=False,
     ),
 ]
-Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")]
 Threads: TypeAlias = Annotated[
     int | None,
-    typer.Option(min=1, callback=_use_threads, help="How many threads to use; every core by default."),
+    typer.Option(min=1, callback=_use_threads, help="Number of threads; all cores by default."),
 ]
 
 Measures: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="A,B,...",
-        help="What to measure; by default ndcg@10,map,pairwise_error, or without grades "
-        "pairwise_error,kendall_tau_b.",
+        help="Measures to compute; by default ndcg@10,map,pairwise_error for grades and "
+        "pairwise_error,kendall_tau_b for other labels.",
         show_default=False,
     ),
 ]
 Preset: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="Conventions of a known tool: letor, trec, sklearn, lightgbm, xgboost.", show_default=False
+        help="Conventions of a tool: letor, trec, sklearn, lightgbm or xgboost.", show_default=False
     ),
 ]

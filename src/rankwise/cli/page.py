@@ -1,4 +1,4 @@
-"""A small self-contained HTML page: paragraphs, tables and bars; every piece of text is escaped."""
+"""A small self-contained HTML page with paragraphs, tables and bars; all text is escaped."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ svg { width: 100%; height: auto; } svg text { font: 12px system-ui, sans-serif; 
 
 
 def page(title: str, *parts: str) -> str:
-    """A whole page from parts made by the functions below."""
+    """Build a complete page from parts created by the functions below."""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -47,7 +47,7 @@ def paragraph(text: str) -> str:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, best: int | None = None) -> str:
-    """A table that scrolls by itself where the page is narrow; `best` is the row to emphasize."""
+    """A table that scrolls horizontally on a narrow page; `best` is the row to emphasize."""
     return f'<div class="wide">{html_table(columns, rows, best=best)}</div>'
 
 

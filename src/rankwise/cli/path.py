@@ -1,4 +1,4 @@
-"""``rankwise path``: kernel RankSVM for every regularization at once."""
+"""``rankwise path``: kernel RankSVM for all regularization strengths at once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rankwise.data.ranking import RankingData
     from rankwise.estimators.ranksvm_path import RankSVMPath
 
-# Breakpoints in the table, evenly spread by log alpha.
+# Breakpoints in the table, evenly spaced in log alpha.
 ROWS_SHOWN = 12
 FORMATS = (".svg", ".png", ".pdf")
 
@@ -25,28 +25,32 @@ def run(
     validation: Annotated[
         Path | None,
         typer.Option(
-            metavar="DATA", help="Judged rows to choose alpha on; DATA itself by default.", show_default=False
+            metavar="DATA",
+            help="Judged rows for choosing alpha; the training data by default.",
+            show_default=False,
         ),
     ] = None,
     kernel: Annotated[str, options.of_learner("rbf, linear or polynomial.")] = "rbf",
     gamma: Annotated[
         float | None, options.of_learner("Scale of the rbf or polynomial kernel; 1 / features by default.")
     ] = None,
-    graph: Annotated[str, options.of_learner("Pairs: full, or reduced to about two a row.")] = "full",
-    weighting: Annotated[str, options.of_learner("What counts alike: query, pair or example.")] = "query",
+    graph: Annotated[str, options.of_learner("Pairs: full, or reduced to about two per row.")] = "full",
+    weighting: Annotated[
+        str, options.of_learner("What is weighted equally: query, pair or example.")
+    ] = "query",
     alpha_min: Annotated[
         float | None, options.of_learner("Where the path ends; 1/1000 of its start by default.")
     ] = None,
-    max_events: Annotated[int | None, options.of_learner("Stop after so many breakpoints.")] = None,
+    max_events: Annotated[int | None, options.of_learner("Stop after this many breakpoints.")] = None,
     settings: options.Settings = None,
-    measure: Annotated[str, typer.Option(help="What to choose alpha by.")] = "pairwise_error",
+    measure: Annotated[str, typer.Option(help="The measure for choosing alpha.")] = "pairwise_error",
     model: Annotated[
-        Path | None, typer.Option(metavar="MODEL", help="Write the chosen model here.", show_default=False)
+        Path | None, typer.Option(metavar="MODEL", help="File for the chosen model.", show_default=False)
     ] = None,
     plot: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Draw the measure along the path (.svg, .png, .pdf).", show_default=False
+            metavar="FILE", help="Plot the measure along the path (.svg, .png, .pdf).", show_default=False
         ),
     ] = None,
     label: options.Label = "label",
@@ -58,7 +62,7 @@ def run(
     threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
-    """Follow kernel RankSVM along all regularizations and choose the best on validation rows."""
+    """Compute kernel RankSVM for all regularization strengths and choose the best on validation rows."""
     from rankwise.cli.inputs import (
         ReadOptions,
         check_model_output,
@@ -126,13 +130,13 @@ def _report(ranker: RankSVMPath, column: str, seconds: float, json: bool) -> Non
     ]
     note = (
         f"{ranker.n_pairs_} pairs, {ranker.n_events_} events in {seconds:.2f} s; the optimality conditions "
-        f"hold within {ranker.violation_.max():.1e}; * chosen: alpha = {ranker.alpha_:.6g}"
+        f"hold to within {ranker.violation_.max():.1e}; * chosen: alpha = {ranker.alpha_:.6g}"
     )
     show_table("Path", ["alpha", "on margin", column], rows, note)
 
 
 def _evenly_spaced(ranker: RankSVMPath) -> list[int]:
-    """A few breakpoints evenly spread by log alpha, the chosen one among them."""
+    """A few breakpoints evenly spaced in log alpha, including the chosen one."""
     import numpy as np
 
     wanted = np.geomspace(ranker.alphas_[0], ranker.alphas_[-1], ROWS_SHOWN)
@@ -149,7 +153,7 @@ def _draw(ranker: RankSVMPath, title: str, file: Path) -> None:
 
 
 def _check_plot(file: Path) -> None:
-    """Refuse what cannot be drawn before the work, not after it."""
+    """Reject a plot that cannot be drawn before the work rather than after."""
     from importlib.util import find_spec
 
     from rankwise.errors import MissingExtraError, ParameterError

@@ -1,4 +1,4 @@
-"""``rankwise predict``: scores of rows."""
+"""``rankwise predict``: score rows with a model."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def run(
     trec: Annotated[
         bool, typer.Option("--trec", help="Write a TREC run: qid Q0 doc rank score tag.")
     ] = False,
-    tag: Annotated[str, typer.Option(help="The last column of a TREC run.")] = "rankwise",
+    tag: Annotated[str, typer.Option(help="The tag in the last column of a TREC run.")] = "rankwise",
     label: Annotated[
-        str | None, typer.Option(help="A column of labels to leave out.", rich_help_panel="Tables")
+        str | None, typer.Option(help="A label column to ignore.", rich_help_panel="Tables")
     ] = None,
     qid: Annotated[
         str | None,
-        typer.Option(help="The column of query labels; qid if they are needed.", rich_help_panel="Tables"),
+        typer.Option(help="The column of query labels; qid by default, if needed.", rich_help_panel="Tables"),
     ] = None,
     doc: options.Doc = None,
     zero_based: options.ZeroBased = None,
@@ -57,9 +57,9 @@ def run(
 
 
 def write_trec(file: TextIO, rows: RankingData, scores: Floats, tag: str) -> None:
-    """Write a TREC run: queries in order of appearance, best rows first, ties in the order of the data.
+    """Write a TREC run: queries in order of appearance, best rows first, tied rows in data order.
 
-    Rows without document labels are named by their number in the data, counted from 1.
+    Rows without document labels are named by their row number, counted from 1.
     """
     import numpy as np
 
@@ -79,7 +79,7 @@ def write_trec(file: TextIO, rows: RankingData, scores: Floats, tag: str) -> Non
 def _refuse_blanks(what: str, labels: AnyArray) -> None:
     for text in map(str, labels.tolist()):
         if len(text.split()) != 1:
-            raise DataError(f"TREC runs have no room for blanks, and there is a {what} named {text!r}.")
+            raise DataError(f"TREC runs require names without spaces; got the {what} {text!r}.")
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What commands show: tables, JSON, and progress when something takes long."""
+"""The output of commands: tables, JSON, and progress bars for long tasks."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ import typer
 from rankwise.rendering import Cell, format_cell, text_columns
 
 PATIENCE_SECONDS = 2.0
-# Text up to this wide is never folded, lists up to this long are shown whole.
+# Text up to this width is never folded; lists up to this length are shown in full.
 FOLD_WIDTH, SHOWN_ENTRIES = 12, 10
 
 
 def show_json(content: Any) -> None:
-    """Print JSON; numbers that JSON lacks (NaN: no such value) become null."""
+    """Print JSON; numbers that JSON cannot represent, such as NaN for a missing value, become null."""
     typer.echo(json.dumps(_jsonable(content), indent=2, ensure_ascii=False))
 
 
 def show_table(
     title: str, columns: Sequence[str], rows: Iterable[Sequence[Cell]], note: str | None = None
 ) -> None:
-    """Print a table: text to the left, numbers to the right.
+    """Print a table with text left-aligned and numbers right-aligned.
 
-    A table too wide for the terminal stacks the words of its headers and folds long text, which is what rich
-    is here for; it never cuts a number, which would be a wrong one. Off a terminal there is no width to keep
-    to.
+    A table too wide for the terminal stacks the words of its headers and folds long text (the reason to use
+    rich), but never truncates a number, which would make it wrong. Without a terminal, the width is
+    unlimited.
     """
     from rich.console import Console
     from rich.table import Table
@@ -52,7 +52,7 @@ def show_table(
         table.add_row(*map(Text, cell))
     folded = [min(width, FOLD_WIDTH) if text else width for width, text in zip(longest, texts, strict=True)]
     console.width = max(console.width, _width(columns, folded))
-    # Captured, because rich would end the program itself when nobody reads its output any more.
+    # Captured, because rich would exit the program itself on a broken pipe.
     with console.capture() as capture:
         console.print(Text(title, style="bold"))
         console.print(table)
@@ -61,13 +61,13 @@ def show_table(
 
 
 def _width(columns: Sequence[str], longest: Sequence[int]) -> int:
-    """What a table takes: its widest lines, headers included, and two blanks between columns."""
+    """The width of a table: its widest lines, including headers, and two spaces between columns."""
     headers = [max(map(len, name.split("\n"))) for name in columns]
     return sum(map(max, headers, longest)) + 2 * (len(columns) - 1)
 
 
 def show_facts(title: str, facts: dict[str, Any]) -> None:
-    """Print names and values, one below the other."""
+    """Print names and values, one per line."""
     width = max(map(len, facts), default=0)
     typer.echo(title)
     for name, value in facts.items():
@@ -79,7 +79,7 @@ def _fact(value: Any) -> str:
         return ", ".join(f"{key}: {_fact(entry)}" for key, entry in value.items())
     if isinstance(value, list):
         if len(value) > SHOWN_ENTRIES:
-            return f"{', '.join(map(_fact, value[:2]))}, ..., {_fact(value[-1])} ({len(value)} in all)"
+            return f"{', '.join(map(_fact, value[:2]))}, ..., {_fact(value[-1])} ({len(value)} in total)"
         return ("; " if any(isinstance(entry, dict) for entry in value) else ", ").join(map(_fact, value))
     return "–" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
@@ -98,9 +98,9 @@ def _jsonable(content: Any) -> Any:
 
 @contextmanager
 def progress(task: str) -> Iterator[Callable[[float], None]]:
-    """Show a bar on a terminal once the block has taken two seconds.
+    """Show a progress bar on a terminal once the block has taken two seconds.
 
-    Yields a function that takes the share done, from 0 to 1; until it is called the bar only pulses.
+    Yields a function that takes the fraction done, from 0 to 1; until it is called, the bar only pulses.
     """
     if not sys.stderr.isatty():
         yield lambda share: None

@@ -1,4 +1,4 @@
-"""``rankwise select``: a model whose alpha, and other settings, the data chose."""
+"""``rankwise select``: train a model with alpha and other settings chosen from the data."""
 
 from __future__ import annotations
 
@@ -21,30 +21,32 @@ def run(
     learner: Annotated[
         str, options.of_learner(f"One of: {', '.join(SELECTORS)}; the first by default.")
     ] = "rankrls",
-    measure: Annotated[str | None, options.of_learner("What decides; pairwise_error by default.")] = None,
+    measure: Annotated[
+        str | None, options.of_learner("The selection criterion; pairwise_error by default.")
+    ] = None,
     alphas: Annotated[
         str | None,
         options.of_learner(
-            "Values to choose from, as 0.1,1,10 or 2^-3..2^3. By default 2^-15..2^15; for ranksvm 15 values "
-            "from 1e-7 to 1."
+            "Values to choose from, such as 0.1,1,10 or 2^-3..2^3; 2^-15..2^15 by default, or 15 values from "
+            "1e-7 to 1 for ranksvm."
         ),
     ] = None,
     cv: Annotated[
         str | None,
         options.of_learner(
-            "auto (the default), leave-query-out, leave-pair-out or a number of folds; auto leaves queries "
-            "out where that is exact, and draws 5 folds elsewhere (ranksvm, --pairs, conjugate gradient)."
+            "auto (the default), leave-query-out, leave-pair-out or a number of folds; auto means "
+            "leave-query-out where it is exact and 5 folds elsewhere (ranksvm, --pairs, conjugate gradient)."
         ),
     ] = None,
     ties: Annotated[str | None, options.of_learner("keep, drop, or keep,drop to choose.")] = None,
     weighting: Annotated[
-        str | None, options.of_learner("example, pair, query, or several to choose.")
+        str | None, options.of_learner("example, pair, query, or several to choose from.")
     ] = None,
     kernel: Annotated[str | None, options.of_learner("rbf, linear or polynomial.")] = None,
     gamma: Annotated[
         str | None, options.of_learner("Scales of the rbf or polynomial kernel to choose from.")
     ] = None,
-    basis: Annotated[int | None, options.of_learner("How many basis vectors a kernel model has.")] = None,
+    basis: Annotated[int | None, options.of_learner("Number of basis vectors of a kernel model.")] = None,
     settings: options.Settings = None,
     pairs: options.Pairs = None,
     validation: options.Validation = None,
@@ -59,13 +61,13 @@ def run(
 ) -> None:
     """Choose alpha by exact leave-query-out, on folds or on validation data, and write the best model.
 
-    With --pairs, the choice and the model rest on the preferences alone, not on labels.
+    With --pairs, both the choice and the model depend on the preferences only, not on labels.
     """
     from rankwise.cli.inputs import ReadOptions, check_model_output, split_list
 
     check_model_output(model)
     if pairs is not None and validation is not None:
-        raise ParameterError("--pairs chooses on folds of the preferences; leave out --validation.")
+        raise ParameterError("--validation cannot be used with --pairs, which uses folds of the preferences.")
     given = {
         "alphas": None if alphas is None else parse_numbers(alphas),
         "cv": int(cv) if cv is not None and cv.lstrip("-").isdecimal() else cv,
@@ -113,7 +115,7 @@ def _show_quality(ranker: Any, parts: dict[str, RankingData], done: str) -> None
 
 
 def _chosen(ranker: Any) -> str:
-    # Where the default was taken, the fitted parameter tells what it stood for.
+    # Where the default was used, the fitted parameter has the actual value.
     best = {name: getattr(ranker, f"{name}_", value) for name, value in ranker.best_.items()}
     return ", ".join(
         f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}"
@@ -122,7 +124,7 @@ def _chosen(ranker: Any) -> str:
 
 
 def _beyond_the_grid(ranker: Any) -> str:
-    """A hint if the best alpha ends the grid and does better than its neighbour."""
+    """A hint if the best alpha is at the end of the grid and better than its neighbour."""
     alphas, best = ranker.alphas_.tolist(), ranker.best_
     at = alphas.index(best["alpha"])
     if len(alphas) == 1 or at not in (0, len(alphas) - 1):
@@ -131,7 +133,7 @@ def _beyond_the_grid(ranker: Any) -> str:
     if ranker.scores_[row, 1 if at == 0 else at - 1] == best["score"]:
         return ""
     end, further = ("smallest", "smaller") if at == 0 else ("largest", "larger")
-    return f"\nThat is the {end} alpha on offer; a {further} one may be better (--alphas)."
+    return f"\nThis is the {end} alpha of the grid; a {further} one may be better (--alphas)."
 
 
 def _choice(ranker: Any) -> dict[str, Any]:
@@ -146,6 +148,6 @@ def _choice(ranker: Any) -> dict[str, Any]:
 
 
 def _name(setting: dict[str, Any], settings: list[dict[str, Any]]) -> str:
-    """What distinguishes one setting from the others."""
+    """The values that distinguish one setting from the others."""
     parts = [f"{key}={value}" for key, value in setting.items() if any(s[key] != value for s in settings)]
     return " ".join(parts) or "score"

@@ -1,4 +1,4 @@
-"""``rankwise train``: a model from judged rows."""
+"""``rankwise train``: train a model on judged rows."""
 
 from __future__ import annotations
 
@@ -31,10 +31,12 @@ def run(
     ] = "rankrls",
     alpha: Annotated[
         float | None,
-        options.of_learner("Regularization, the λ of the papers; 1, or 0.001 for ranksvm, by default."),
+        options.of_learner("Regularization strength (λ in the papers); 1 by default, or 0.001 for ranksvm."),
     ] = None,
     ties: Annotated[str | None, options.of_learner("Pairs with equal labels: keep or drop.")] = None,
-    weighting: Annotated[str | None, options.of_learner("What counts alike: example, pair or query.")] = None,
+    weighting: Annotated[
+        str | None, options.of_learner("What is weighted equally: example, pair or query.")
+    ] = None,
     solver: Annotated[
         str | None,
         options.of_learner("auto, closed, primal, dual or cg."),
@@ -43,32 +45,32 @@ def run(
     gamma: Annotated[
         float | None, options.of_learner("Scale of the rbf or polynomial kernel; 1 / features by default.")
     ] = None,
-    basis: Annotated[int | None, options.of_learner("How many basis vectors a kernel model has.")] = None,
-    max_iter: Annotated[int | None, options.of_learner("The most iterations a solver may take.")] = None,
-    tol: Annotated[float | None, options.of_learner("When an iterative solver is done.")] = None,
+    basis: Annotated[int | None, options.of_learner("Number of basis vectors of a kernel model.")] = None,
+    max_iter: Annotated[int | None, options.of_learner("Maximum number of solver iterations.")] = None,
+    tol: Annotated[float | None, options.of_learner("Tolerance of an iterative solver.")] = None,
     early_stopping: Annotated[
         bool | None, options.of_learner("Keep the best iterate on held-out rows.")
     ] = None,
     checkpoint: Annotated[
-        Path | None, options.of_learner("A folder from which a killed run goes on.")
+        Path | None, options.of_learner("A folder from which an interrupted run resumes.")
     ] = None,
     settings: options.Settings = None,
     like_svmrank: Annotated[
-        bool, typer.Option("--like-svmrank", help="Train as svm_rank_learn does and write its kind of model.")
+        bool, typer.Option("--like-svmrank", help="Train like svm_rank_learn and write an SVMrank model.")
     ] = False,
     c: Annotated[
         float | None, typer.Option("-c", help="SVMrank's C; 0.01 by default.", show_default=False)
     ] = None,
     pairs: options.Pairs = None,
     labels: Annotated[
-        bool, typer.Option("--labels/--no-labels", help="Whether to learn from labels besides --pairs.")
+        bool, typer.Option("--labels/--no-labels", help="Whether to learn from labels as well as --pairs.")
     ] = True,
     validation: options.Validation = None,
     measures: Annotated[
         str | None,
         typer.Option(
             metavar="A,B,...",
-            help="What to measure, '' for nothing; by default as 'evaluate'.",
+            help="Measures to compute, '' for none; by default as in 'evaluate'.",
             show_default=False,
         ),
     ] = None,
@@ -88,7 +90,7 @@ def run(
 
     check_model_output(model)
     if pairs is None and not labels:
-        raise ParameterError("--no-labels leaves nothing to learn from without --pairs.")
+        raise ParameterError("--no-labels requires --pairs; otherwise there is nothing to learn from.")
     given: dict[str, Any] = {"alpha": alpha, "ties": ties, "weighting": weighting, "solver": solver}
     given |= {"kernel": kernel, "gamma": gamma, "basis": basis, "max_iter": max_iter, "tol": tol}
     given |= {"early_stopping": early_stopping, "checkpoint": checkpoint and str(checkpoint)}
@@ -102,7 +104,7 @@ def run(
     if like_svmrank:
         adopt_c(ranker, c, parts["training"])
     start = time.perf_counter()
-    # Without early stopping there is nothing to decide on validation data; they are only measured.
+    # Without early stopping, validation data is only evaluated; nothing is decided on it.
     stops_early = ranker.get_params().get("early_stopping", False)
     if pairs is None:
         fit(ranker, parts["training"], parts.get("validation") if stops_early else None)
@@ -127,7 +129,7 @@ def run(
 def read_parts(
     data: Path, validation: Path | None, how: ReadOptions, features: list[str] | None
 ) -> dict[str, RankingData]:
-    """Training data, and validation data with the same features if there are any."""
+    """Read training data and, if given, validation data with the same features."""
     from rankwise.cli.inputs import read_data, read_matching
 
     training = read_data(data, how, features=features)
@@ -137,7 +139,7 @@ def read_parts(
 
 
 def fit(ranker: Any, data: RankingData, validation: RankingData | None = None) -> None:
-    """Fit a learner, handing it the validation data if it takes any."""
+    """Fit a learner, passing it the validation data if it accepts any."""
     takes = inspect.signature(ranker.fit).parameters
     more: dict[str, Any] = {}
     if validation is not None and "eval_set" in takes:
@@ -150,13 +152,13 @@ def fit(ranker: Any, data: RankingData, validation: RankingData | None = None) -
 
 
 def fit_pairs(ranker: Any, data: RankingData, pairs: Path, with_labels: bool) -> None:
-    """Fit a learner on a file of preferences between the rows, and on their labels too if wanted."""
+    """Fit a learner on a file of preferences between the rows and, if requested, on their labels."""
     from rankwise.data.pair_files import load_pairs
 
     takes = inspect.signature(ranker.fit_preferences).parameters if hasattr(ranker, "fit_preferences") else {}
     name = type(ranker).__name__
     if not takes:
-        raise ParameterError(f"{name} does not learn from --pairs.")
+        raise ParameterError(f"{name} does not support --pairs.")
     if with_labels and "y" not in takes:
         raise ParameterError(f"{name} learns from --pairs or from labels, not both; add --no-labels.")
     preferences = load_pairs(pairs, data=data)
@@ -167,7 +169,7 @@ def fit_pairs(ranker: Any, data: RankingData, pairs: Path, with_labels: bool) ->
 
 
 def record_features(ranker: Any, data: RankingData) -> None:
-    """Record on a fitted model what plain arrays do not carry: the names of features, and their scaling."""
+    """Record the feature names and scaling, which plain arrays lack, on a fitted model."""
     import numpy as np
 
     ranker.scaled_per_query_ = data.scaled_per_query
@@ -178,7 +180,7 @@ def record_features(ranker: Any, data: RankingData) -> None:
 def measure_parts(
     ranker: Any, parts: dict[str, RankingData], measures: Sequence[Measure]
 ) -> dict[str, dict[str, float]]:
-    """The means of some measures on each part of the data; none if there is nothing to measure."""
+    """The means of the measures on each part of the data; empty if there are no measures."""
     from rankwise.cli.inputs import predict_scores
     from rankwise.metrics import evaluate
 
@@ -192,7 +194,7 @@ def measure_parts(
 
 
 def show_quality(title: str, means: dict[str, dict[str, float]], note: str) -> None:
-    """Show what `measure_parts` found: a line per measure, a column per part."""
+    """Show the result of `measure_parts`: one line per measure, one column per part."""
     rows: list[tuple[Cell, ...]] = [
         (measure, *(part[measure] for part in means.values())) for measure in means["training"]
     ]
