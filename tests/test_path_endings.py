@@ -36,7 +36,7 @@ def test_a_path_does_not_end_before_its_last_event():
 def test_kernel_values_that_leave_doubles_no_room_are_refused(scale):
     X, y, qid = toy()
     with pytest.raises(
-        DataError, match=r"Kernel values up to .*e[-+]1\d\d are out of range: scale the features"
+        DataError, match=r"Kernel values of up to .*e[-+]1\d\d are out of range; scale the features"
     ):
         RankSVMPath(kernel="linear").fit(scale * X, y, qid)
 

@@ -1,11 +1,11 @@
-"""The pairwise hinge on scores: risk, gradient and curvature without ever listing the pairs.
+"""The pairwise hinge on scores: risk, gradient and curvature without enumerating the pairs.
 
 ``R(f) = Σ_e ω_e max(0, t_e − (f_i − f_j))`` over pairs e = (i, j) with i preferred, whose weights ω sum to 1.
-Where a margin is met exactly the pair counts as met. R is convex and piecewise linear, so at any f
+A pair exactly at its margin counts as satisfied. R is convex and piecewise linear, so at any f
 ``R(f') ≥ offset + gradient · f'`` for all f', with equality at f: a cutting plane. The squared hinge, its
-gradient and its generalised Hessian come from the same active pairs.
+gradient and its generalised Hessian use the same active pairs.
 
-Losses keep rows in an order of their own: `arranged` leads there from the caller's and `restored` back.
+Losses have their own row order: `arranged` converts to it from the caller's order and `restored` back.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from rankwise.threads import resolve_threads
 from rankwise.types import Floats, Ints, Ties, Weighting
 from rankwise.validation import Problem
 
-# How far from its margin, as a share of it, a pair is near.
+# A pair is near its margin if it is closer than this share of it.
 _NEAR = 0.5
 
 
 @dataclass(frozen=True)
 class HingeValue:
-    """The risk at some scores, and the plane ``offset + gradient · f`` that touches it there."""
+    """The risk at given scores, and the plane ``offset + gradient · f`` that touches it there."""
 
     risk: float
     gradient: Floats
@@ -41,9 +41,9 @@ class HingeValue:
 
 @dataclass(frozen=True)
 class SquaredHingeValue:
-    """The squared risk at some scores, its gradient, and its generalised Hessian as a product.
+    """The squared risk at given scores, its gradient, and its generalised Hessian as a product.
 
-    `active` is the weight of the pairs that are in all three.
+    `active` is the total weight of the active pairs, which determine all three.
     """
 
     risk: float
@@ -53,7 +53,7 @@ class SquaredHingeValue:
 
 
 class HingeLoss(Protocol):
-    """What the solvers ask of a hinge; scores and gradients are in the loss's own row order."""
+    """The hinge interface of the solvers; scores and gradients are in the loss's own row order."""
 
     @property
     def n_rows(self) -> int:
@@ -65,14 +65,15 @@ class HingeLoss(Protocol):
     def restored(self, rows: Floats) -> Floats: ...
 
     def row_weights(self) -> Floats:
-        """The weight of all pairs that each row is in."""
+        """The total weight of the pairs that contain each row."""
         ...
 
     def margin_density(self, scores: Floats) -> Floats:
-        """The weight of the pairs near their margin that each row is in, per unit of score.
+        """The total weight of the near-margin pairs that contain each row, per unit of score.
 
-        The risk's slope changes where pairs cross their margin: averaged over a while, its curvature is that
-        of a smooth function, ``Σ ω (vᵢ − vⱼ)²`` over the pairs near it along a direction with scores v.
+        The slope of the risk changes where pairs cross their margin. Averaged over a range, its curvature
+        along a direction with scores v is that of a smooth function, ``Σ ω (vᵢ − vⱼ)²`` over near-margin
+        pairs.
         """
         ...
 
@@ -82,25 +83,26 @@ class HingeLoss(Protocol):
 
 
 class QueryHinge:
-    """All pairs of rows with different labels inside each query (paper D, equations 3 and 4).
+    """All pairs of rows with different labels within each query (paper D, equations 3 and 4).
 
-    A pair weighs ``ω = c_q sᵢ sⱼ / Σ c_q N_q``: with ``weighting="query"`` the risk is the mean over queries
-    of the mean over pairs. A query without two different labels counts nothing.
+    A pair has weight ``ω = c_q sᵢ sⱼ / Σ c_q N_q``: with ``weighting="query"``, the risk is the mean over
+    queries of the mean over pairs. A query without two different labels has no effect.
 
     Parameters
     ----------
     differences : QueryDifferences
-        Ties dropped; it holds the weights, and its order (by query, then by label) is this loss's own.
+        Differences with ties dropped, which supply the weights and this loss's row order (by query, then by
+        label).
     rows : Ints, optional
-        The caller's numbers of the rows that the differences are of; all of them by default.
+        The caller's row numbers of the rows in `differences`; all rows by default.
     n_caller_rows : int, optional
-        How many rows the caller has.
+        The caller's number of rows.
     n_threads : int, optional
 
     Notes
     -----
-    O(m log m) a value: the scores of a query are sorted once and the labels counted in a tree while the
-    margin passes over them. Counts are exact integers up to 2⁵³ pairs unless rows are weighted.
+    O(m log m) per evaluation: the scores of a query are sorted once, and the labels are counted in a tree
+    while the margin sweeps over them. Counts are exact integers up to 2⁵³ pairs unless rows are weighted.
     """
 
     def __init__(
@@ -112,7 +114,7 @@ class QueryHinge:
     ) -> None:
         levels = differences.level_offsets
         if differences.ties is not Ties.DROP or differences.order is None or levels is None:
-            raise ValueError("The hinge compares rows with different labels: differences must drop ties.")
+            raise ValueError("The hinge requires differences with ties dropped.")
         queries = differences.queries
         if int(queries.sizes.max()) >= 2**31:
             raise DataError("A query may have at most 2^31 - 1 rows.")
@@ -162,7 +164,7 @@ class QueryHinge:
 
     def squared_value(self, scores: Floats) -> SquaredHingeValue:
         active = _ActivePairs(self, scores)
-        # From here on only differences matter, and small numbers keep their digits.
+        # From here on only differences matter, and centring preserves precision.
         sizes = np.diff(self._offsets)
         scores = scores - np.repeat(np.add.reduceat(scores, self._offsets[:-1]) / sizes, sizes)
         above, below = active.sums(self._row_weight)
@@ -182,12 +184,12 @@ class QueryHinge:
 
 
 def _dot(a: Floats, b: Floats) -> float:
-    """An inner product on this thread: waking the threads of a linear algebra library would cost more."""
+    """An inner product on this thread; waking up BLAS threads would cost more."""
     return float(np.einsum("i,i->", a, b))
 
 
 class _ActivePairs:
-    """The pairs inside the margin at some scores, in the form that sums over partners need."""
+    """The pairs inside the margin at given scores, in the form needed for sums over partners."""
 
     def __init__(self, loss: QueryHinge, scores: Floats) -> None:
         self.loss = loss
@@ -196,13 +198,13 @@ class _ActivePairs:
         _native.order_scores(loss._offsets, scores, self.row, self.score, loss._n_threads)
 
     def at_margin(self, margin: float) -> _ActivePairs:
-        """The pairs inside another margin, which keep their order."""
+        """The pairs inside a different margin, for which the order is the same."""
         other = copy(self)
         other.score = self.score / margin
         return other
 
     def sums(self, values: Floats | None) -> tuple[Floats, Floats]:
-        """Sums of values (of ones, if None) over each row's active partners above and below it by label."""
+        """Sums of values (ones if None) over each row's active partners with higher and lower labels."""
         loss = self.loss
         above, below = np.empty(len(self.row)), np.empty(len(self.row))
         _native.sum_active(
@@ -220,13 +222,13 @@ class _ActivePairs:
 
 
 class PairHinge:
-    """Explicit pairs, each with its weight and the margin it asks for; O(m + l) a value.
+    """Explicit pairs, each with its own weight and margin; O(m + l) per evaluation.
 
     Parameters
     ----------
     n_rows : int
     pairs : Pairs
-        A magnitude is the difference of scores at which the pair is satisfied.
+        Magnitudes are the score differences at which pairs are satisfied.
     """
 
     def __init__(self, n_rows: int, pairs: Pairs) -> None:
@@ -269,19 +271,19 @@ class PairHinge:
         return self._pairs.magnitude - (scores[self._pairs.better] - scores[self._pairs.worse])
 
     def _per_row(self, per_pair: Floats) -> Floats:
-        """Add each pair's number to both its rows."""
+        """Add each pair's value to both of its rows."""
         both = np.concatenate([self._pairs.better, self._pairs.worse])
         return np.asarray(np.bincount(both, np.tile(per_pair, 2), self.n_rows), dtype=np.float64)
 
     def _signed_per_row(self, per_pair: Floats) -> Floats:
-        """Add each pair's number to its better row and take it from its worse row."""
+        """Add each pair's value to its better row and subtract it from its worse row."""
         better, worse = self._pairs.better, self._pairs.worse
         total = np.bincount(better, per_pair, self.n_rows) - np.bincount(worse, per_pair, self.n_rows)
         return np.asarray(total, dtype=np.float64)
 
 
 def query_hinge(problem: Problem, weighting: Weighting) -> QueryHinge:
-    """The hinge over pairs of rows with different labels; rows of weight zero take no part and no time."""
+    """The hinge over pairs of rows with different labels; rows of weight zero are removed first."""
     queries, y, weight = problem.queries, problem.y, problem.row_weight
     rows = None
     if weight is not None and not weight.all():

@@ -1,4 +1,4 @@
-"""Cutting planes with a search of the directions explored, for the hinge risk plus ``alpha ‖w‖²``."""
+"""Cutting planes with a subspace search, for the hinge risk plus ``alpha ‖w‖²``."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ from rankwise.solvers.subspace import Subspace
 from rankwise.threads import one_blas_thread
 from rankwise.types import Floats
 
-# The search of the subspace ends at this share of the gap, or of the tolerance, or after so many steps.
+# The subspace search ends at this share of the gap, or of the tolerance, or after this many steps.
 _SHARE_OF_GAP = 0.5
 _SHARE_OF_TOL = 0.3
 _STEPS = 10
-# In a step: how much of the gap a proposal leaves, how exactly the line to it is searched (as a share of the
-# gap), and how far beyond the best point on the line the next plane is put.
+# In a step: the share of the gap that a proposal leaves, the accuracy of the line search towards it (as a
+# share of the gap), and how far beyond the best point on the line the next plane is placed.
 _LEVEL = 0.2
 _LINE_ACCURACY = 0.05
 _BEYOND = 0.03
-# After how many programs that did not use it a plane of the risk, or of the subspace, is dropped.
+# A plane of the risk, or of the subspace, is dropped after this many programs that did not use it.
 _PATIENCE = 50
 _PATIENCE_INSIDE = 10
-# How much of the estimated curvature to believe; from a third to three times this, products vary little.
+# The share of the estimated curvature to use; from a third to three times this, the number of products varies
+# little.
 _OF_CURVATURE = 0.1
 
 
 class Bundle:
-    """What is known of a risk whatever alpha is: planes below it, and a subspace of explored directions.
+    """Knowledge of a risk that holds for every alpha: planes below it, and a subspace of explored directions.
 
     Parameters
     ----------
@@ -58,30 +59,30 @@ def minimize_bundle(
 ) -> HingeResult:
     """Minimize ``R(Xw) + alpha ‖w‖²`` to a proven gap of at most `tol`.
 
-    The risk is convex, so the plane that touches it at any point is below it everywhere. The highest of the
-    planes found so far plus ``alpha ‖w‖²`` has a minimum that a small quadratic program finds, and that no
-    objective can be below: the certificate.
+    The risk is convex, so a plane that touches it at any point lies below it everywhere. A small quadratic
+    program minimizes the maximum of the planes found so far plus ``alpha ‖w‖²``; its minimum is a lower
+    bound on the objective, the certificate.
 
-    An iteration minimizes the objective over all directions explored so far, whose scores are kept, with
+    An iteration minimizes the objective over all directions explored so far, whose scores are stored, with
     cutting planes and line searches that need values of the risk but no product with X. The planes of that
-    search are taken together to one, whose slope is the first product; the part of it outside the subspace,
-    divided by an estimate of the objective's curvature, is the next direction, and its scores are the second
-    product.
+    search are combined into one, whose slope is the first product. The part of the slope outside the
+    subspace, divided by an estimate of the objective's curvature, is the next direction, and its scores are
+    the second product.
 
     Parameters
     ----------
     start : Floats, shape (n,), optional
-        Where to begin; zero by default.
+        The starting point; zero by default.
     known : Bundle, optional
-        What is known of the same risk, from another alpha; what is found is added to it.
+        Knowledge of the same risk from another alpha, to which this run adds.
     on_iteration : callable, optional
-        Called with a `Iterate` after every iteration; a true answer ends the run.
+        Called with an `Iterate` after every iteration; a true return value ends the run.
 
     Notes
     -----
-    Two products with X an iteration, O(m s), and a few values of the risk, O(m log m) each. Cutting planes
-    take O(1/(alpha tol)) iterations at most, whatever the number of rows (paper D; Teo et al. 2010); the line
-    search is that of Franc and Sonnenburg (2009).
+    Each iteration takes two products with X, O(m s), and a few values of the risk, O(m log m) each. Cutting
+    planes take at most O(1/(alpha tol)) iterations, whatever the number of rows (paper D; Teo et al. 2010);
+    the line search is that of Franc and Sonnenburg (2009).
     """
     rows = CountedProducts(design, loss)
     known = Bundle(loss.n_rows, design.shape[1]) if known is None else known
@@ -121,7 +122,7 @@ def minimize_bundle(
 
 
 class _Best:
-    """The best point so far: weights, coordinates in the subspace, scores, and what the loss says there."""
+    """The best point so far: weights, coordinates in the subspace, scores, and the value of the loss."""
 
     def __init__(self, rows: CountedProducts, alpha: float, known: Bundle, start: Floats | None) -> None:
         self.rows, self.alpha, self.known, self.subspace = rows, alpha, known, known.subspace
@@ -132,11 +133,11 @@ class _Best:
         self.value = rows.loss.value(self.scores)
         self.objective = self.value.risk + alpha * float(self.z @ self.z)
         self.subspace.add_plane(self.value.gradient, self.value.offset)
-        # How much the objective may be lower in the newest direction.
+        # An estimate of how much the newest direction may lower the objective.
         self.promise = np.inf
 
     def search(self, gap: float, tol: float) -> None:
-        """Minimize over the subspace, to a share of the gap and of what another direction may bring."""
+        """Minimize over the subspace, to a share of the gap and of what another direction may gain."""
         planes = self.subspace.planes
         bound = planes.bound(self.alpha)
         if len(self.subspace) == 0:
@@ -155,8 +156,8 @@ class _Best:
         self.subspace.forget(_PATIENCE_INSIDE)
 
     def _step(self, proposal: Floats, gap: float) -> None:
-        """Search the line to the proposal, and add a plane."""
-        # Where planes meet, pairs are at the margin, and rounding would decide on which side: go on a little.
+        """Search along the line to the proposal, and add a plane."""
+        # Where planes meet, pairs are at the margin and rounding would decide the side: go a little further.
         towards = (1.0 + _BEYOND) * (proposal - self.z)
         moves = self.subspace.scores(towards)
         best = minimize_ridge_along(
@@ -169,7 +170,7 @@ class _Best:
             self.value,
             accuracy=_LINE_ACCURACY * gap,
         )
-        # Where the line is of no use, a plane at the best point would be one that is there already.
+        # If the line brings no progress, the plane at the best point is already known.
         beyond = best.t + (_BEYOND if best.t > 0.0 else 0.2) * (1.0 - best.t)
         plane = self.rows.loss.value(self.scores + beyond * moves)
         self.subspace.add_plane(plane.gradient, plane.offset)
@@ -180,9 +181,9 @@ class _Best:
     def explore(self, slope: Floats) -> None:
         """Add the direction of steepest descent, measured by the curvature of the risk.
 
-        Along feature j that is ``Σ ω (xᵢⱼ − xₖⱼ)²`` over the pairs just at the margin: the density of pairs
-        there times about twice the feature's variance, and so with covariances. If the slacks of the active
-        pairs were distributed exponentially, with mean ``risk / active``, the density would be
+        Along feature j, the curvature is ``Σ ω (xᵢⱼ − xₖⱼ)²`` over the pairs at the margin: the density of
+        pairs there times about twice the feature's variance, and likewise for covariances. If the slacks of
+        the active pairs were distributed exponentially, with mean ``risk / active``, the density would be
         ``active² / risk``.
         """
         if self.known.spread is None:

@@ -1,4 +1,4 @@
-"""Minimizing a convex function of one variable from values and slopes, and the objective on a line."""
+"""Line search: minimizing a convex function of one variable from its values and slopes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class RiskValue(Protocol):
-    """A risk at some scores, and its gradient there."""
+    """A risk and its gradient at given scores."""
 
     @property
     def risk(self) -> float: ...
@@ -26,7 +26,7 @@ R = TypeVar("R", bound=RiskValue)
 
 @dataclass(frozen=True)
 class Tangent(Generic[T]):
-    """A convex function's value and slope at t, and whatever else was computed there."""
+    """The value and slope of a convex function at t, and anything else computed there."""
 
     t: float
     value: float
@@ -45,10 +45,9 @@ def minimize_ridge_along(
     *,
     accuracy: float,
 ) -> Tangent[R]:
-    """The best of a few points of ``R(scores + t moves) + alpha ‖w + t direction‖²`` on t ≥ 0.
+    """Minimize ``R(scores + t moves) + alpha ‖w + t direction‖²`` over t ≥ 0; return the best point tried.
 
-    `moves` are the scores of `direction` and `value` is the risk at t = 0, so that no product with X is
-    needed.
+    `moves` are the scores of `direction` and `value` is the risk at t = 0, so no product with X is needed.
     """
     square, linear, curved = float(w @ w), float(w @ direction), float(direction @ direction)
 
@@ -62,11 +61,11 @@ def minimize_ridge_along(
 
 
 def minimize_along(at: Callable[[float], Tangent[T]], *, accuracy: float, max_values: int = 30) -> Tangent[T]:
-    """The best of a few points of a convex function on t ≥ 0, at most `accuracy` above its minimum.
+    """Minimize a convex function over t ≥ 0 to within `accuracy`; return the best point tried.
 
-    The minimum is bracketed by slopes of opposite signs; the next point is where the line through the slopes
-    is zero, kept off the ends. Where the tangents at the ends of the bracket meet, they prove how much lower
-    the function may still be.
+    The minimum is bracketed by slopes of opposite sign. The next point is where the line through the slopes
+    is zero, kept away from the ends. The intersection of the tangents at the ends of the bracket bounds the
+    function from below.
     """
     low, high = at(0.0), at(1.0)
     n_values = 1
@@ -90,6 +89,6 @@ def minimize_along(at: Callable[[float], Tangent[T]], *, accuracy: float, max_va
 
 
 def _bound(low: Tangent[T], high: Tangent[T]) -> float:
-    """The height at which the tangents meet."""
+    """The value at which the tangents intersect."""
     meet = (high.value - low.value - high.slope * high.t + low.slope * low.t) / (low.slope - high.slope)
     return low.value + low.slope * (meet - low.t)

@@ -33,10 +33,9 @@ def minimize_newton(
 
     Notes
     -----
-    A Newton step is solved by conjugate gradients with generalised Hessian products ``Xᵀ D X v + 2 alpha v``,
-    where D is the Laplacian of the active pairs: O(m s + m log m) each, and no pair is listed (Chapelle and
-    Keerthi 2010 need O(m²) memory for it when labels are real-valued). The line search needs no product
-    with X.
+    Conjugate gradient computes the Newton step from generalised Hessian products ``Xᵀ D X v + 2 alpha v``,
+    where D is the Laplacian of the active pairs: O(m s + m log m) each, without enumerating pairs (Chapelle
+    and Keerthi 2010 need O(m²) memory when labels are real-valued). The line search needs no product with X.
     """
     rows = CountedProducts(design, loss)
     w = np.zeros(design.shape[1]) if start is None else start
@@ -60,11 +59,11 @@ def minimize_newton(
                 break
             n_iter += 1
             spread = rows.spread() if spread is None else spread
-            # Ever more exact, but no more than the tolerance asks for.
+            # Increasingly accurate, but no more than the tolerance requires.
             enough = 0.7 * (4.0 * alpha * tol) ** 0.5 / norm
             accuracy = max(min(0.3, (norm / first_norm) ** 0.5), min(0.3, enough))
             direction, moves = _newton_direction(rows, spread, value, alpha, gradient, accuracy)
-            # What the step promises is its Newton decrement; the gap may be much larger.
+            # The step promises its Newton decrement; the gap may be much larger.
             enough = -1e-3 * float(gradient @ direction)
             best = minimize_ridge_along(
                 loss.squared_value, alpha, w, direction, scores, moves, value, accuracy=enough
@@ -73,7 +72,7 @@ def minimize_newton(
                 break
             point = w + best.t * direction
             reached = best.payload.risk + alpha * float(point @ point)
-            # At once, lest an interrupt comes between a point and what is said of it.
+            # In one statement, so that an interrupt cannot leave them inconsistent.
             w, scores, value, objective = point, scores + best.t * moves, best.payload, reached
     except KeyboardInterrupt:
         interrupted = True
@@ -88,10 +87,10 @@ def _newton_direction(
     gradient: Floats,
     accuracy: float,
 ) -> tuple[Floats, Floats]:
-    """Minus the inverse of the Hessian times the gradient, to a relative residual of `accuracy`; its scores.
+    """The Newton direction, solved to a relative residual of `accuracy`, and its scores.
 
-    Conjugate gradients, preconditioned by what the Hessian would be if the active pairs were like any: their
-    weight times about four times the features' covariances, or variances where features are many.
+    Conjugate gradient, preconditioned by what the Hessian would be if the active pairs were typical: their
+    weight times about four times the features' covariances, or variances if there are many features.
     """
     step, moves = np.zeros_like(gradient), np.zeros(rows.loss.n_rows)
     residual = -gradient

@@ -10,16 +10,16 @@ from rankwise import _native
 from rankwise.solvers.path_solutions import PathSolutions
 from rankwise.types import Floats, Ints
 
-# Scores in a table: they stay in the cache, and the system has few pages to give. But not too few
-# breakpoints, since measures start afresh with every table.
+# Scores per table: small enough to stay in cache and cause few page faults, but with enough breakpoints,
+# since measures start afresh with every table.
 TABLE_SCORES = 1 << 16
 MIN_BREAKPOINTS = 32
-# Scores behind the counts that are given at a time.
+# Scores covered by the counts yielded at a time.
 COUNTED_SCORES = 1 << 23
 
 
 class PathScores:
-    """λ f of other rows at every breakpoint: as many score vectors, never all of them in memory.
+    """λ f of other rows at every breakpoint, one score vector each, never all in memory at once.
 
     O(rows) for each coefficient that changes on the way to a breakpoint.
 
@@ -27,9 +27,9 @@ class PathScores:
     ----------
     path : PathSolutions
     K_columns : Floats, shape (n, rows)
-        Kernel values between the training rows and those other rows, in C order.
+        Kernel values between the training rows and the other rows, in C order.
     n_threads : int
-        The result is the same for any.
+        The result does not depend on it.
     """
 
     def __init__(self, path: PathSolutions, K_columns: Floats, n_threads: int = 1) -> None:
@@ -45,7 +45,7 @@ class PathScores:
         return self._path.n_breakpoints
 
     def tables(self) -> Iterator[Floats]:
-        """The vectors, some at a time, one a row. The tables share their memory."""
+        """The vectors, one per row, several at a time. The tables share their memory."""
         n_rows = self._K_columns.shape[1]
         at_once = min(len(self), max(MIN_BREAKPOINTS, TABLE_SCORES // n_rows))
         scores = np.empty((at_once + 1, n_rows))
@@ -57,7 +57,7 @@ class PathScores:
             scores[0] = scores[-1]
 
     def count_pairs(self, offsets: Ints, level: Ints, column: Ints) -> Iterator[Ints]:
-        """What the scores make of pairs of rows, some vectors at a time (see `metrics.vectors`)."""
+        """Pair counts of the scores, several vectors at a time (see `metrics.vectors`)."""
         at_once = max(MIN_BREAKPOINTS, COUNTED_SCORES // self._K_columns.shape[1])
         for first in range(0, len(self), at_once):
             counts = np.empty((3, min(at_once, len(self) - first), len(offsets) - 1), dtype=np.int64)

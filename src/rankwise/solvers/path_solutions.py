@@ -16,18 +16,17 @@ from rankwise.types import Floats, Ints
 class PathSolutions:
     """The solution at every level λ from the first breakpoint down to the last.
 
-    The multipliers are piecewise linear in λ and are stored as changes, so memory is O(the number of free
-    pairs, summed over all breakpoints).
+    The multipliers are piecewise linear in λ and stored as changes, so memory is proportional to the number
+    of free pairs summed over all breakpoints.
 
     Attributes
     ----------
     graph : PreferenceGraph
         Its weights are the upper bounds of the multipliers.
     levels : Floats, shape (n_breakpoints,)
-        λ of each breakpoint, in descending order; the first is λ⁰, above which every multiplier is at its
-        upper bound.
+        λ of each breakpoint, descending; the first is λ⁰, above which every multiplier is at its upper bound.
     complete : bool
-        Whether no events are left below the last breakpoint, so the scores do not change there.
+        Whether no event is left below the last breakpoint, so that the scores no longer change.
     offsets, pairs, changes
         Change k adds changes[k] to multiplier pairs[k]; the changes from breakpoint t to the next are
         offsets[t]:offsets[t + 1].
@@ -50,7 +49,7 @@ class PathSolutions:
         return self.levels[::-1] / self.graph.level_per_alpha
 
     def coefficients_for(self, alpha: float) -> Floats:
-        """β at any alpha that the path covers."""
+        """β at any alpha covered by the path."""
         smallest, largest = self.alphas[0], self.alphas[-1]
         level = alpha * self.graph.level_per_alpha
         if alpha >= smallest:
@@ -58,15 +57,14 @@ class PathSolutions:
         if not self.complete:
             raise ParameterError(
                 f"The 'alpha' parameter must be at least {smallest:.6g}, where the path ends (it starts at "
-                f"{largest:.6g}); got {alpha:.6g}. Fit with a smaller alpha_min or more max_events."
+                f"{largest:.6g}); got {alpha:.6g}. Fit with a smaller alpha_min or a larger max_events."
             )
         return self.coefficients_at(level)
 
     def multipliers_at(self, level: float) -> Floats:
-        """The multipliers a at any level that the path covers.
+        """The multipliers a at any level covered by the path.
 
-        Below a complete path, they are multipliers that give its scores: optimal if every pair is satisfied
-        there.
+        Below a complete path, they are multipliers that give its scores, optimal if every pair is satisfied.
         """
         if level >= self.levels[0]:
             return self.graph.weight.copy()

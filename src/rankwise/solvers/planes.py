@@ -1,4 +1,4 @@
-"""Planes below a convex risk, and the minimum of the highest of them plus ``alpha ‖w‖²``."""
+"""Planes below a convex risk, and the minimum of their maximum plus ``alpha ‖w‖²``."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import numpy as np
 from rankwise.solvers.simplex_qp import minimize_on_simplex
 from rankwise.types import Floats
 
-# How many pulls to try for a level.
+# The number of pulls to try for a level.
 _PULLS = 8
 _ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
 class Metric:
-    """``‖v‖² = Σ curvature_j (axis_j · v)²``, the axes orthonormal columns."""
+    """``‖v‖² = Σ curvature_j (axis_j · v)²``, with orthonormal columns as axes."""
 
     curvature: Floats
     axes: Floats
 
 
 class Planes:
-    """Lower bounds ``offset_k + slope_k · w`` of a risk; they hold for every alpha.
+    """Lower bounds ``offset_k + slope_k · w`` of a risk, valid for every alpha.
 
-    The first one says that a risk is not negative.
+    The first one states that the risk is non-negative.
 
     Parameters
     ----------
@@ -33,7 +33,8 @@ class Planes:
 
     Notes
     -----
-    k planes take O(k n) memory; adding one costs O(k n), the program O(k s) a step for s planes in use.
+    k planes take O(k n) memory. Adding one costs O(k n); the program costs O(k s) per step for s planes in
+    use.
     """
 
     def __init__(self, n_features: int) -> None:
@@ -55,7 +56,7 @@ class Planes:
 
     @property
     def share(self) -> Floats:
-        """The shares of planes that proved the last bound."""
+        """The shares of the planes that proved the last bound."""
         return self._share
 
     def add(self, slope: Floats, offset: float) -> None:
@@ -71,22 +72,22 @@ class Planes:
         self._unused = np.append(self._unused, 0)
 
     def widen(self, column: Floats) -> None:
-        """Give w one more coordinate, with these slopes along it."""
+        """Add a coordinate to w, with these slopes along it."""
         self._slopes = np.pad(self._slopes, ((0, 0), (0, 1)))
         self._slopes[: len(self), -1] = column
         self._gram = self._gram + np.outer(column, column)
 
     def rotate(self, basis: Floats) -> None:
-        """See the planes on the span of some orthonormal rows."""
+        """Restrict the planes to the span of orthonormal rows."""
         self._slopes = self._slopes @ basis.T
         self._gram = self._slopes[: len(self)] @ self._slopes[: len(self)].T
 
     def bound(self, alpha: float) -> float:
         """A lower bound of the risk plus ``alpha ‖w‖²``, for all w.
 
-        It is the dual objective ``Σ λ_k offset_k − ‖Σ λ_k slope_k‖² / (4 alpha)`` at shares λ ≥ 0 of planes
-        that sum to 1. It holds for any shares; the best ones give the minimum of the highest plane plus
-        ``alpha ‖w‖²``.
+        This is the dual objective ``Σ λ_k offset_k − ‖Σ λ_k slope_k‖² / (4 alpha)`` at shares λ ≥ 0 of the
+        planes that sum to 1. It is valid for any shares; the optimal ones give the minimum of the highest
+        plane plus ``alpha ‖w‖²``.
         """
         self._share = minimize_on_simplex(self._gram / (2.0 * alpha), self._offsets, self._share)
         self._unused = np.where((self._share > 0.0) | (self._pulled > 0.0), 0, self._unused + 1)
@@ -96,16 +97,16 @@ class Planes:
 
     @property
     def resolution(self) -> float:
-        """How much rounding may add to the last bound: offsets are at most 1, slopes sum many numbers."""
+        """How much rounding may add to the last bound: offsets are at most 1, slopes are long sums."""
         return self._resolution
 
     def propose(self, alpha: float, center: Floats, metric: Metric, level: float, slack: float) -> Floats:
         """The point nearest to `center` where the highest plane plus ``alpha ‖w‖²`` is about `level`.
 
-        The minimizer of the planes alone jumps about while they are few; a point that promises a good part of
-        what they promise, and stays near, is a better place to look. It minimizes the planes plus
-        ``alpha ‖w‖² + pull ‖w − center‖²``, the last norm by the metric, for the pull at which the level is
-        met to within `slack`; since the program is small, the pull is found by trying. If the metric is the
+        While there are few planes, their minimizer alone jumps around; a nearby point that achieves a good
+        part of the decrease they promise is a better next point. It minimizes the planes plus
+        ``alpha ‖w‖² + pull ‖w − center‖²``, the last norm in the metric, for the pull at which the level is
+        met to within `slack`. Since the program is small, the pull is found by trial. If the metric is the
         curvature of the risk, one plane and a pull of ½ would make this Newton's method.
         """
         slopes, center = self._slopes[: len(self)] @ metric.axes, center @ metric.axes
@@ -129,7 +130,7 @@ class Planes:
         return metric.axes @ point
 
     def forget(self, patience: int) -> list[int]:
-        """Drop planes that the last `patience` programs did not use; the places of those that stay."""
+        """Drop planes that the last `patience` programs did not use; return the indices of those kept."""
         kept = np.flatnonzero(self._unused < patience)
         kept = np.union1d(kept, [0])
         if len(kept) == len(self):

@@ -1,4 +1,4 @@
-"""Directions whose scores are known: among them the risk can be minimized without a product with X."""
+"""Directions with known scores, over whose span the risk can be minimized without a product with X."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import numpy as np
 from rankwise.solvers.planes import Metric, Planes
 from rankwise.types import Floats
 
-# Directions are kept while their scores take at most so many bytes, and in any case so many directions.
+# Directions are kept while their scores take at most this many bytes, and always at least this many.
 _BYTES = 1 << 28
 _DIRECTIONS = 50
-# What is left of a unit vector outside the span when it counts as inside.
+# A unit vector whose part outside the span is at most this long counts as inside.
 _INSIDE = 1e-8
-# No direction counts as flatter than this, compared with the most curved one.
+# A lower bound on curvature, relative to the most curved direction.
 _FLAT = 1e-6
 
 
@@ -20,16 +20,17 @@ class Subspace:
     """An orthonormal basis Q of explored directions, their scores ``XQ``, and planes below the risk on them.
 
     For ``w = Qz`` the scores are ``(XQ)z`` and ``‖w‖ = ‖z‖``, so the risk on the span is a problem with a few
-    dense columns. A value of the risk gives a plane ``offset + gradient · f`` over all scores f; on the span
-    its slope is ``(XQ)ᵀ gradient``, and its gradient by row is kept, which makes it possible to
+    dense columns. A value of the risk gives a plane ``offset + gradient · f`` over all scores f, whose slope
+    on the span is ``(XQ)ᵀ gradient``. Its gradient by row is kept, which makes it possible to
 
-    - see it on a direction that is added later, and
-    - take the planes together: with shares λ of planes that sum to 1, ``Σ λ offset + (Σ λ gradient) · f`` is
-      below the risk as well.
+    - extend it to a direction that is added later, and
+    - combine planes: for shares λ of the planes that sum to 1, ``Σ λ offset + (Σ λ gradient) · f`` is below
+      the risk as well.
 
-    With the shares that solve the program on the span, the plane taken together proves a bound for all w that
-    is lower than the program's by exactly ``‖r‖² / (4 alpha)``, r the part of its slope ``Xᵀ Σ λ gradient``
-    outside the span: as in the method of conjugate gradients, r is both what is missing and where to go next.
+    With the shares that solve the program on the span, the combined plane proves a bound for all w that is
+    lower than the program's by exactly ``‖r‖² / (4 alpha)``, where r is the part of its slope
+    ``Xᵀ Σ λ gradient`` outside the span. As in the conjugate gradient method, r is both the residual and the
+    next direction to explore.
 
     Parameters
     ----------
@@ -37,15 +38,15 @@ class Subspace:
 
     Notes
     -----
-    O(m) memory for each direction and each plane; when directions are too many, half of them are given up,
-    and planes that the program has no use for are to be dropped with `forget`.
+    Each direction and each plane takes O(m) memory. When there are too many directions, half of them are
+    dropped; call `forget` to drop planes that the program does not use.
     """
 
     def __init__(self, n_rows: int, n_features: int) -> None:
         self._n_rows = n_rows
         self._basis, self._scores = _Stack(n_features), _Stack(n_rows)
         self._gradients = _Stack(n_rows)
-        # The gradient of the first plane, which says that a risk is not negative.
+        # The gradient of the first plane, which states that the risk is non-negative.
         self._gradients.append(np.zeros(n_rows))
         self.planes = Planes(0)
 
@@ -59,19 +60,19 @@ class Subspace:
         return z @ self._scores.rows[: len(z)]
 
     def coordinates(self, w: Floats) -> Floats:
-        """Of the point of the span that is nearest to w."""
+        """The coordinates of the point in the span nearest to w."""
         return self._basis.rows @ w
 
     def rest(self, w: Floats) -> Floats:
-        """What the nearest point of the span leaves of w."""
+        """The part of w outside the span."""
         return w - self.weights(self.coordinates(w))
 
     def outside(self, direction: Floats) -> Floats | None:
-        """The unit vector that a direction would add to the basis, None if it is inside the span already."""
+        """The unit vector that a direction would add to the basis; None if it is already in the span."""
         norm = float(np.linalg.norm(direction))
         if norm == 0.0 or len(self) == len(direction):
             return None
-        rest = self.rest(self.rest(direction / norm))  # once more, for what rounding left
+        rest = self.rest(self.rest(direction / norm))  # twice, to remove rounding errors
         length = float(np.linalg.norm(rest))
         return None if length <= _INSIDE else rest / length
 
@@ -86,10 +87,10 @@ class Subspace:
         self.planes.add(self._scores.rows @ gradient, offset)
 
     def metric(self, margin_density: Floats) -> Metric:
-        """About the curvature of the risk on the span, where rows are in so many pairs near their margin.
+        """The approximate curvature of the risk on the span, given each row's density of near-margin pairs.
 
-        Two rows of such a pair are taken to be as different as any two rows are: O(m k²) for k directions,
-        and no pair is listed.
+        The two rows of such a pair are assumed to differ as much as any two rows: O(m k²) for k directions,
+        without enumerating pairs.
         """
         rows, total = self._scores.rows, float(margin_density.sum())
         if total == 0.0:
@@ -100,7 +101,7 @@ class Subspace:
         return Metric(np.maximum(curvature, _FLAT * curvature[-1]), axes)
 
     def together(self) -> tuple[Floats, float]:
-        """Gradient by row and offset of the planes taken together, with the shares of the last program."""
+        """Gradient by row and offset of the planes combined with the shares of the last program."""
         share = self.planes.share
         return share @ self._gradients.rows, float(share @ self.planes.offsets)
 
@@ -109,7 +110,7 @@ class Subspace:
         self._gradients.keep(self.planes.forget(patience))
 
     def make_room(self, z: Floats) -> Floats:
-        """Where directions are too many, keep the newer half and the point z; its coordinates."""
+        """If there are too many directions, keep the newer half and z; return the coordinates of z."""
         if len(self) < max(_DIRECTIONS, _BYTES // (8 * self._n_rows)):
             return z
         newer = np.eye(len(self))[:, len(self) // 2 :]
@@ -121,7 +122,7 @@ class Subspace:
 
 
 class _Stack:
-    """Rows that are added one at a time."""
+    """A growable stack of rows."""
 
     def __init__(self, width: int) -> None:
         self._buffer = np.empty((4, width))

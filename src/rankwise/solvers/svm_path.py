@@ -15,20 +15,20 @@ from rankwise.preferences.graphs import PreferenceGraph
 from rankwise.solvers.path_solutions import PathSolutions
 from rankwise.types import Floats, Ints
 
-# Called now and then with the part of the path behind (0 to 1, by log λ), the number of events so far and the
-# number of free pairs.
+# Called periodically with the fraction of the path completed (0 to 1, in log λ), the number of events so far
+# and the number of free pairs.
 OnEvent: TypeAlias = Callable[[float, int, int], None]
 
-# A first breakpoint below this share of its bound is zero but for rounding.
+# A first breakpoint below this share of its bound is zero up to rounding.
 NEGLIGIBLE = 1e-14
-# Such bounds leave doubles room for squares, and for a path that goes far down.
+# Bounds that leave doubles enough range for squares and for a long path.
 SAFE_RANGE = (1e-150, 1e150)
-# Events between two calls of `on_event`, and between two looks for an interrupt.
+# Events between calls of `on_event`, and between checks for an interrupt.
 EVENTS_PER_REPORT = 256
 
 
 class End(IntEnum):
-    """How a walk ended; the values but the last are those of WalkState in native/kernels/path_walk.hpp."""
+    """How a walk ended; all values but the last match WalkState in native/kernels/path_walk.hpp."""
 
     RUNNING = 0
     REACHED_FLOOR = 1
@@ -44,14 +44,14 @@ CONVERGED = (End.REACHED_FLOOR, End.SETTLED)
 
 @dataclass(frozen=True)
 class SVMPath(PathSolutions):
-    """Every solution from the first breakpoint down to the last level reached, and how good they are.
+    """All solutions from the first breakpoint down to the last level reached, and their accuracy.
 
     Attributes
     ----------
     violations : Floats, shape (n_breakpoints,)
         The largest violation of the optimality conditions, in units of the margin.
     active_sizes : Ints, shape (n_breakpoints,)
-        Free pairs |I_α| on the way to the next breakpoint; after the last, those that would be.
+        Free pairs |I_α| on the way to the next breakpoint; after the last, those that would be free.
     converged : bool
     message : str
         Why the path stopped where it did.
@@ -82,14 +82,14 @@ def ranking_svm_path(
         Symmetric positive semi-definite, rows in C order.
     graph : PreferenceGraph
     min_alpha : float or None
-        Where to stop, in units of alpha (see `PreferenceGraph.level_per_alpha`).
+        The level at which to stop, in units of alpha (see `PreferenceGraph.level_per_alpha`).
     reach : float
-        Where to stop otherwise, as a share of the largest breakpoint.
+        The level at which to stop otherwise, as a share of the largest breakpoint.
     max_events : int or None
     tolerance : float
         The path stops when a violation of the optimality conditions cannot be kept below this.
     on_event : callable, optional
-        See `OnEvent`. A KeyboardInterrupt, in it or between two calls, ends the path where it is.
+        See `OnEvent`. A KeyboardInterrupt, during a call or between calls, ends the path at that point.
 
     Returns
     -------
@@ -97,19 +97,19 @@ def ranking_svm_path(
 
     Notes
     -----
-    Paper E, algorithm 1 and equations (11) to (17), with λ⁰ of its section 5.1; an empty I_α needs no
-    special case, since the direction is then zero. native/kernels/path_walk.hpp says how simultaneous
+    Paper E, algorithm 1 and equations (11) to (17), with λ⁰ from its section 5.1; an empty I_α needs no
+    special case, since the direction is then zero. native/kernels/path_walk.hpp explains how simultaneous
     events and singular systems, which the paper leaves open, are solved exactly. An event costs
-    O(|I|² + n |I|) and a look at the pairs that may come next; memory is O(n² + pairs + Σ|I|).
+    O(|I|² + n |I|) plus a scan of the pairs that may come next; memory is O(n² + pairs + Σ|I|).
     """
     largest = float(K.diagonal().max())
     bound = float(graph.weight.sum()) * largest
     if largest > 0.0 and not SAFE_RANGE[0] < bound < SAFE_RANGE[1]:
-        raise DataError(f"Kernel values up to {largest:.1e} are out of range: scale the features.")
+        raise DataError(f"Kernel values of up to {largest:.1e} are out of range; scale the features.")
     walk = _native.PathWalk(_centred(K), *graph.ends, graph.weight, n_threads)
     first = walk.level
     if first <= NEGLIGIBLE * bound:
-        raise DataError("There is nothing to learn: the pairs' differences cancel out in the kernel's space.")
+        raise DataError("There is nothing to learn: the differences of the pairs cancel out in kernel space.")
     floor = reach * first if min_alpha is None else min(first, min_alpha * graph.level_per_alpha)
     limit = -1 if max_events is None else max_events
     end = End.RUNNING
@@ -130,12 +130,12 @@ def ranking_svm_path(
 def _centred(K: Floats) -> Floats:
     """The kernel matrix of the same rows with their mean moved to the origin: ``H K H``, H = I − 11ᵀ/n.
 
-    Pairs see only differences of rows, which stay as they are. Without what all rows have in common, a
-    nearly constant kernel (rbf with a small gamma) keeps its digits.
+    Pairs depend only on differences of rows, which do not change. Removing the common part preserves the
+    precision of a nearly constant kernel (rbf with a small gamma).
     """
     mean = K.mean(axis=0)
     half = mean - mean.mean() / 2
-    # A sum in this form is exactly symmetric, and equal rows stay exactly equal.
+    # In this form the result is exactly symmetric, and equal rows stay exactly equal.
     common: Floats = np.add.outer(half, half)
     np.subtract(K, common, out=common)
     return common
@@ -151,10 +151,10 @@ def _read(walk: _native.PathWalk, graph: PreferenceGraph, end: End, tolerance: f
     walk.changes(active_sizes[: n - 1], pairs, changes)
     message = {
         End.REACHED_FLOOR: "the smallest alpha was reached",
-        End.SETTLED: "the scores stay the same from there on",
+        End.SETTLED: "the scores no longer change",
         End.VIOLATED: f"at the next event, rounding errors violate the optimality conditions by "
         f"{walk.violation:.1e}, more than tol={tolerance:g} allows",
-        End.STALLED: "rounding errors keep it from making progress",
+        End.STALLED: "rounding errors prevent further progress",
         End.MAX_EVENTS: f"max_events={n - 1} was reached",
         End.INTERRUPTED: "interrupted from the keyboard",
     }[end]
@@ -173,7 +173,7 @@ def _read(walk: _native.PathWalk, graph: PreferenceGraph, end: End, tolerance: f
 
 
 def duality_gap(K: Floats, graph: PreferenceGraph, multipliers: Floats, level: float) -> float:
-    """The gap between paper E's problems (6) and (8) at these multipliers, relative to the first."""
+    """The gap between paper E's problems (6) and (8) at these multipliers, relative to (6)."""
     rows = graph.adjoint(multipliers)
     g = _centred(K) @ rows
     square = float(rows @ g) / level
