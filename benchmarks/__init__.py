@@ -1,1 +1,1 @@
-"""Speed against peers: setup and checks untimed, both sides in one run, ratios printed."""
+"""Speed against other tools: results are checked untimed, both sides run together, ratios are printed."""

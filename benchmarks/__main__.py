@@ -1,4 +1,4 @@
-"""Speed against peers: ``python -m benchmarks [--quick] [name ...]``; ``--list`` lists the names."""
+"""Speed against other tools: ``python -m benchmarks [--quick] [name ...]``; ``--list`` lists them."""
 
 import argparse
 import ast
@@ -15,31 +15,31 @@ FOLDER = Path(__file__).parent
 def main() -> int:
     parts = {path.stem.removeprefix("bench_"): path for path in sorted(FOLDER.glob("bench_*.py"))}
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="name", help="what to measure; everything by default")
+    parser.add_argument("names", nargs="*", metavar="name", help="the benchmarks to run; all by default")
     parser.add_argument(
         "--quick",
         action="store_true",
-        help=f"data up to {timing.QUICK_SHARE} times smaller: a few minutes, to see that everything runs",
+        help=f"data up to {timing.QUICK_SHARE} times smaller: a few minutes, to check that everything runs",
     )
-    parser.add_argument("--list", action="store_true", help="say what there is, and measure nothing")
+    parser.add_argument("--list", action="store_true", help="list the benchmarks and exit")
     options = parser.parse_args()
     if options.list:
         print("\n".join(f"{name:18}{first_line(path)}" for name, path in parts.items()))
         print(
-            "\nThe papers' tables, as python -m benchmarks.reproduce.NAME (--help says which data it needs):"
+            "\nThe papers' tables, with python -m benchmarks.reproduce.NAME (--help shows the data required):"
         )
         for path in sorted(FOLDER.glob("reproduce/[!_]*.py")):
             print(f"{path.stem:18}{first_line(path)}")
         return 0
     unknown = [name for name in options.names if name not in parts]
     if unknown:
-        parser.error(f"no benchmark named {', '.join(unknown)}; there are: {', '.join(parts)}")
+        parser.error(f"unknown benchmark {', '.join(unknown)}; must be one of {', '.join(parts)}")
     timing.quick = options.quick
     for name in options.names or parts:
         start = time.perf_counter()
-        # Imported only now, because importing a benchmark fixes its sizes.
+        # Imported only now, because a benchmark sets its sizes on import.
         importlib.import_module(f"benchmarks.bench_{name}").run()
-        print(f"({name}: {time.perf_counter() - start:.0f} s in all)", flush=True)
+        print(f"({name}: {time.perf_counter() - start:.0f} s in total)", flush=True)
     return 0
 
 

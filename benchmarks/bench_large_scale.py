@@ -1,4 +1,4 @@
-"""Large-scale RankRLS on text of RCV1's shape: one pass per product, all alphas and iterations in one run."""
+"""Large-scale RankRLS on RCV1-shaped text: one pass per product, all alphas and iterations from one run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SURFACE_ROWS, VALIDATION_ROWS = sized(100_000), sized(8_149)
 ALPHAS = 2.0 ** np.arange(-10, 11)
 AGREEMENT_ROWS = sized(20_000)
 SLOPE_ROWS = [sized(m) for m in (50_000, 100_000, 200_000, 400_000, 800_000)]
-# The interpreter and its libraries alone take about 200 MB, so the store must be large.
+# The interpreter and its libraries take about 200 MB, so the store must be large.
 LEAST_LIMIT = 300 << 20
 
 
@@ -53,7 +53,8 @@ def queries_of(m: int, size: int | None) -> Queries:
 
 def products(X: sparse.csr_matrix) -> None:
     header(
-        f"X'LXv on {X.shape[0]:,} x {X.shape[1]:,}, {X.nnz / X.shape[0]:.0f} a row; SciPy {scipy.__version__}"
+        f"X'LXv on {X.shape[0]:,} x {X.shape[1]:,}, {X.nnz / X.shape[0]:.0f} per row; "
+        f"SciPy {scipy.__version__}"
     )
     m, n = X.shape
     single = X.astype(np.float32)
@@ -95,7 +96,7 @@ def products(X: sparse.csr_matrix) -> None:
 
 def surface(X: sparse.csr_matrix, y: np.ndarray) -> None:
     held = generate(VALIDATION_ROWS, seed=0, first_block=1_000)
-    header(f"{len(ALPHAS)} alphas x all iterations, {X.shape[0]:,} rows, {VALIDATION_ROWS:,} to validate on")
+    header(f"{len(ALPHAS)} alphas x all iterations, {X.shape[0]:,} rows, {VALIDATION_ROWS:,} for validation")
     design, held_design = MatrixDesign(X, THREADS), MatrixDesign(held.X, THREADS)
     F = QueryDifferences(one_query(len(y)), y)
     product, right = design.normal_operator(F), design.adjoint(F.laplacian(y))
@@ -117,10 +118,10 @@ def surface(X: sparse.csr_matrix, y: np.ndarray) -> None:
     gap = max(difference(w, p) for w, p in zip(whole.solutions, peer, strict=True))
     print(f"surface:            {whole_time:7.2f} s, {whole.n_iterations} products")
     print(f"smallest alpha:     {single_time:7.2f} s, {smallest.n_iterations} products, not validated")
-    print(f"21 runs of scipy:   {peer_time:7.2f} s, {peer_products} products")
+    print(f"21 SciPy runs:      {peer_time:7.2f} s, {peer_products} products")
     print(f"surface / smallest alpha: {whole_time / single_time:.2f}   (at most 1.6)")
-    print(f"scipy / surface:          {peer_time / whole_time:.1f}   (at least 10)")
-    print(f"coefficients against scipy's, both stopped at 1e-5: {gap:.1e} at most")
+    print(f"SciPy / surface:          {peer_time / whole_time:.1f}   (at least 10)")
+    print(f"largest difference from SciPy's coefficients, both stopped at 1e-5: {gap:.1e}")
     for name in ("tikhonov", "by_iteration", "hybrid"):
         reading = getattr(whole, name)()
         where = f"alpha {reading.alpha:<10g} iterations {reading.n_iter:3d}"
@@ -130,7 +131,7 @@ def surface(X: sparse.csr_matrix, y: np.ndarray) -> None:
 def scipy_runs(
     X: sparse.csr_matrix, right: np.ndarray, held: sparse.csr_array, error: object
 ) -> tuple[list[np.ndarray], int]:
-    """The SciPy equivalent: one run per alpha, validated in every iteration."""
+    """The straightforward SciPy solution: one run per alpha, validated in every iteration."""
     runs = [
         scipy_run(X, right, float(alpha), rtol=1e-5, maxiter=500, each=lambda w: error(held @ w))
         for alpha in ALPHAS
@@ -141,7 +142,7 @@ def scipy_runs(
 def scipy_run(
     X: sparse.csr_matrix, right: np.ndarray, alpha: float, *, rtol: float, maxiter: int, each: object = None
 ) -> tuple[np.ndarray, int]:
-    """The solution for one alpha and one global ranking, and the number of products."""
+    """The solution for one alpha on one global ranking, and the number of products."""
     count = 0
 
     def normal(v: np.ndarray) -> np.ndarray:
@@ -155,24 +156,24 @@ def scipy_run(
 
 
 def difference(u: np.ndarray, v: np.ndarray) -> float:
-    """The largest, relative to the largest coefficient."""
+    """The largest difference, relative to the largest coefficient."""
     return float(np.abs(u - v).max() / np.abs(v).max())
 
 
 def agreement(X: sparse.csr_matrix, y: np.ndarray) -> None:
-    """Compare the surface's coefficients with separate SciPy runs, stopped equally early and converged.
+    """Compare the surface's coefficients with separate SciPy runs, after equal iterations and converged.
 
-    In exact arithmetic the iterates are the same. In floating point, conjugate gradient loses orthogonality
-    and any rounding error grows with the iterations, until it is damped at convergence. Comparing SciPy with
-    itself, on the same rows in another order, shows by how much.
+    In exact arithmetic, the iterates are the same. In floating point, conjugate gradient loses orthogonality,
+    and rounding errors grow with the iterations until they are damped at convergence. Comparing SciPy with
+    itself, on the same rows in a different order, shows by how much.
     """
-    header(f"coefficients of the surface against scipy's separate runs, {X.shape[0]:,} rows")
+    header(f"coefficients of the surface against separate SciPy runs, {X.shape[0]:,} rows")
     design, F = MatrixDesign(X, THREADS), QueryDifferences(one_query(len(y)), y)
     product, right = design.normal_operator(F), design.adjoint(F.laplacian(y))
     other_order = X[np.random.default_rng(0).permutation(len(y))]
     paper = shifted_cg(product, right, ALPHAS, n_threads=THREADS)
     tight = shifted_cg(product, right, ALPHAS, tol=1e-10, max_iter=2_000, n_threads=THREADS)
-    print("   alpha   iterations to 1e-5, scipy's   after as many, scipy, other order   at 1e-10")
+    print("   alpha   iterations to 1e-5, SciPy's   after as many, SciPy, reordered     at 1e-10")
     for k in range(0, len(ALPHAS), 2):
         alpha, n_iter = float(ALPHAS[k]), int(paper.n_iter[k])
         _, to_tolerance = scipy_run(X, right, alpha, rtol=1e-5, maxiter=500)
@@ -186,7 +187,7 @@ def agreement(X: sparse.csr_matrix, y: np.ndarray) -> None:
 
 
 def slope(X: sparse.csr_array) -> None:
-    header("time of an iteration against rows")
+    header("time per iteration against the number of rows")
     v = np.random.default_rng(0).normal(size=X.shape[1])
     alternatives = {}
     for m in SLOPE_ROWS:
@@ -197,7 +198,7 @@ def slope(X: sparse.csr_array) -> None:
     for m, seconds in times.items():
         print(f"{int(m):9,d} rows {1e3 * seconds:8.1f} ms")
     fitted = np.polyfit(np.log(SLOPE_ROWS), np.log(list(times.values())), 1)[0]
-    print(f"slope of log time in log rows: {fitted:.3f}   (at most 1.05)")
+    print(f"slope of log time against log rows: {fitted:.3f}   (at most 1.05)")
 
 
 LIMITED = """
@@ -215,7 +216,7 @@ print(f"{model.n_iter_} iterations in {time.perf_counter() - start:.1f} s, peak 
 
 
 def larger_than_memory(X: sparse.csr_array, y: np.ndarray, copies: int) -> None:
-    header("training on a store under a limit of memory (RLIMIT_DATA)")
+    header("training on a store under a memory limit (RLIMIT_DATA)")
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "store"
         rows = sparse.csr_matrix(sparse.vstack([X] * copies, format="csr"))
@@ -224,7 +225,7 @@ def larger_than_memory(X: sparse.csr_array, y: np.ndarray, copies: int) -> None:
         size = sum(file.stat().st_size for file in store.iterdir())
         limit = size // 4
         if limit < LEAST_LIMIT:
-            print(f"left out: a store of {size / 2**20:.0f} MB is no larger than the interpreter")
+            print(f"skipped: a store of {size / 2**20:.0f} MB is too small for a meaningful limit")
             return
         print(f"store {size / 2**20:.0f} MB, limit {limit / 2**20:.0f} MB:", end=" ", flush=True)
         environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "RANKWISE_NUM_THREADS": str(THREADS)}

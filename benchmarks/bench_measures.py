@@ -1,4 +1,4 @@
-"""Measures: pairwise error against one sort of the same array, prepared measures against repeated ones."""
+"""Measures: pairwise error vs. one sort of the same array, prepared measures vs. repeated preparation."""
 
 import numpy as np
 from scipy.stats import kendalltau
@@ -11,7 +11,7 @@ N_THREADS = 2
 
 
 def bench_pairwise_error() -> None:
-    """The target: one million rows with real-valued labels in at most six times np.argsort of the scores."""
+    """Target: one million rows with real-valued labels in at most six times np.argsort of the scores."""
     header(f"pairwise_error of one global ranking, {N_THREADS} threads; times in ms")
     columns = ("np.argsort", "error", "ratio", "prepared", "ratio", "scipy τ")
     print(f"{'rows':>9}  " + "  ".join(f"{column:>10}" for column in columns))
@@ -30,7 +30,7 @@ def bench_pairwise_error() -> None:
             },
             repeats=7,
         )
-        # Without ties, τ = 1 − 2 · error: both sides must have done the same work.
+        # Without ties, τ = 1 − 2 · error, which shows that both sides did the same work.
         assert abs(1.0 - 2.0 * prepared(scores) - kendalltau(y, scores).statistic) < 1e-9
         ms = {name: 1e3 * seconds for name, seconds in time.items()}
         cells = (ms["sort"], ms["error"], ms["error"] / ms["sort"])

@@ -1,6 +1,6 @@
-"""The regularization path: optimality between breakpoints, its cost in QP solves, large cases, selection.
+"""The regularization path: optimality between breakpoints, cost in QP solves, large cases, selection.
 
-The real data sets are used if available (see benchmarks/path_data.py).
+Real data sets are used if available (see benchmarks/path_data.py).
 """
 
 import multiprocessing
@@ -21,7 +21,7 @@ from rankwise.preferences.queries import one_query
 from rankwise.solvers.svm_path import SVMPath, duality_gap, ranking_svm_path
 from rankwise.threads import resolve_threads
 
-# What the path guarantees.
+# The guarantees of the path.
 MAX_GAP, MAX_VIOLATION, MAX_QP_SOLVES, MAX_SELECTION = 1e-8, 1e-7, 10.0, 0.2
 GRAPHS = {"reduced": reduced_graph, "full": full_graph}
 # General solvers can handle full graphs of up to this many pairs.
@@ -35,7 +35,7 @@ def follow(K: np.ndarray, graph: PreferenceGraph, share: float) -> tuple[SVMPath
 
 
 def general_solver(K: np.ndarray, graph: PreferenceGraph, level: float) -> tuple[float, float]:
-    """The dual optimum from an interior-point solver, and its time."""
+    """The dual optimum from an interior-point solver, and the time it took."""
     import clarabel
 
     m = graph.n_pairs
@@ -56,7 +56,7 @@ def general_solver(K: np.ndarray, graph: PreferenceGraph, level: float) -> tuple
 
 @dataclass(frozen=True)
 class Checked:
-    """Compare a path with its certificate and, if a general solver can handle the problem, that solver."""
+    """A path's certificate and, where a general solver can handle the problem, a comparison with it."""
 
     violation: float
     gap: float
@@ -90,7 +90,7 @@ def check_optimality(name: str, X: np.ndarray, y: np.ndarray, kind: str, kernel:
 
 
 def few_rows(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """As many random rows, some duplicated, as a general solver can handle with the full graph."""
+    """As many random rows, some of them duplicated, as a general solver can handle with the full graph."""
     order = np.random.default_rng(0).permutation(len(y))
     for n in range(60, 2, -1):
         few = with_duplicates(X[order[:n]], y[order[:n]])
@@ -100,7 +100,7 @@ def few_rows(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def on_real_data(folder: Path) -> None:
-    print("\nDuplicated rows added, path to 1 % of λ⁰; violation at breakpoints, gap at 50 random levels")
+    print("\nWith duplicate rows, path to 1 % of λ⁰; violation at breakpoints, gap at 50 random levels")
     print(
         f"{'data':<10}{'graph':<9}{'kernel':<8}{'rows':>6}{'pairs':>9}{'breaks':>9}{'active':>8}{'violation':>10}"
         f"{'gap':>10}{'seconds':>9}{'QP s':>9}{'path/QP':>9}{'objective':>11}"
@@ -114,15 +114,15 @@ def on_real_data(folder: Path) -> None:
             results.append(check_optimality(f"{name[:5]}/{len(few[1])}", *few, "full", kernel))
             if not quick:
                 results.append(check_optimality(name, X, y, "full", kernel))
-    print("Largest of all:")
+    print("Maximum over all data sets:")
     against("gap", max(r.gap for r in results), MAX_GAP, ".0e")
     against("violation", max(r.violation for r in results), MAX_VIOLATION, ".0e")
     against("path in QP solves", np.nanmax([r.qp_solves for r in results]), MAX_QP_SOLVES, ".2f")
-    against("objective beside the QP's", np.nanmax([r.qp_difference for r in results]), MAX_GAP, ".0e")
+    against("objective against the QP's", np.nanmax([r.qp_difference for r in results]), MAX_GAP, ".0e")
 
 
 def against(what: str, value: float, target: float, form: str) -> None:
-    verdict = "holds" if value <= target else "MISSED"
+    verdict = "met" if value <= target else "MISSED"
     print(f"  {what:<28}{value:>10{form}}   target {target:{form}}: {verdict}")
 
 
@@ -133,7 +133,7 @@ def on_many_rows(m: int) -> None:
     K = np.ascontiguousarray(kernel_of("rbf")(X))
     graph = reduced_graph(one_query(len(y)), y)
     path, seconds = follow(K, graph, 0.01)
-    # Not getrusage, which includes what the parent process used at the fork.
+    # Not getrusage, which includes the memory that the parent used at the fork.
     status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 2**20
     print(
@@ -148,9 +148,9 @@ def on_many_rows(m: int) -> None:
 def selection_share(
     name: str, graph: str, train: tuple[np.ndarray, np.ndarray], validation: tuple[np.ndarray, np.ndarray]
 ) -> float:
-    """Print the cost of selecting over all breakpoints relative to the path, in processor time.
+    """Print and return the CPU time of a selection over all breakpoints, as a share of the path's.
 
-    Part of it is independent of the number of breakpoints: checks, kernel values of the validation rows.
+    Part of it is the same for a path with one breakpoint: checks and kernel values of the validation rows.
     """
     model = RankSVMPath(graph=graph, weighting="pair").fit(*train)
     one = RankSVMPath(graph=graph, weighting="pair", alpha_min=1e9).fit(*train)
@@ -172,7 +172,7 @@ def selection_share(
 
 
 def selection(folder: Path | None) -> None:
-    print("\nSelection over all breakpoints, milliseconds of processor time; fixed: with a single breakpoint")
+    print("\nSelection over all breakpoints, CPU milliseconds; fixed: with a single breakpoint")
     print("  data      graph      pairs  rows  breaks     path  selection  fixed  share")
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 6))

@@ -1,7 +1,7 @@
-"""Whether Jacobi preconditioning pays: iterations to tolerance, and the error that early stopping reaches.
+"""Whether Jacobi preconditioning pays off: iterations to tolerance, and the error with early stopping.
 
-The preconditioner is the diagonal of ``XᵀLX + αI``. Runs use SciPy on rankwise's products, each to the
-same unpreconditioned relative residual. Real data are used if available.
+The preconditioner is the diagonal of ``XᵀLX + αI``. SciPy runs on the products of rankwise, each to the same
+unpreconditioned relative residual. Real data is used if available.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def run() -> None:
 
 def data_sets() -> Iterator[tuple[str, Rows, Rows]]:
     train, held = generate(TEXT_ROWS), generate(HELD_ROWS, first_block=1_000)
-    yield "text of RCV1's shape", _ranked(train.X, train.label), _ranked(held.X, held.label)
+    yield "RCV1-shaped text", _ranked(train.X, train.label), _ranked(held.X, held.label)
     yield "search data, dense", *_halves(make_search_data(SEARCH_QUERIES))
     folder = real_data()
     if folder is None:
@@ -94,7 +94,7 @@ def compare(name: str, train: Rows, held: Rows) -> None:
 
 
 def normal_diagonal(X: Matrix, F: QueryDifferences) -> Floats:
-    """The diagonal of ``XᵀLX``; of a sparse X only for one global ranking."""
+    """The diagonal of ``XᵀLX``; for a sparse X, only with one global ranking."""
     if not sparse.issparse(X):
         return np.array([max(0.0, x @ F.laplacian(x)) for x in np.ascontiguousarray(X.T, dtype=float)])
     squares, sums = X.multiply(X).sum(axis=0), X.sum(axis=0)
@@ -102,7 +102,7 @@ def normal_diagonal(X: Matrix, F: QueryDifferences) -> Floats:
 
 
 def until_best(values: Floats) -> Floats:
-    """Values up to the best one, before PATIENCE iterations without improvement."""
+    """The values up to the best one before PATIENCE iterations without improvement."""
     best = 0
     for t in range(len(values)):
         if t - best > PATIENCE:

@@ -1,4 +1,4 @@
-"""Grouping rows by query, and scaling them per query, against the NumPy and pandas equivalents."""
+"""Grouping rows by query and scaling per query vs. straightforward NumPy and pandas code."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Closed-form RankRLS: alphas against one decomposition, leave-query-out against refits, fit against XᵀX."""
+"""Closed-form RankRLS: all alphas vs. one decomposition, leave-query-out vs. refits, fit vs. XᵀX."""
 
 import time
 import tracemalloc
@@ -39,7 +39,7 @@ def seconds_of(call) -> float:
 
 
 def report_alphas(name: str, make_family, repeats: int) -> None:
-    """The target: all 31 alphas in at most 1.5 times the decomposition they share."""
+    """Target: all 31 alphas in at most 1.5 times the decomposition they share."""
     best = {"decomposition": np.inf, "solutions": np.inf, "one alpha": np.inf}
     for _ in range(repeats):
         family = make_family()
@@ -53,7 +53,7 @@ def report_alphas(name: str, make_family, repeats: int) -> None:
 
 
 def bench_alphas() -> None:
-    header("31 alphas: the decomposition, all solutions from it, ratio of the sum, one alpha by Cholesky; s")
+    header("31 alphas: decomposition, all solutions from it, (sum) / decomposition, one alpha by Cholesky; s")
     print(f"{'':34} {'decompose':>9} {'solve all':>9} {'ratio':>7} {'one alpha':>10}")
     X, y, qid = make(sized(200_000), 136, 100)
     loss = loss_of(X, y, qid)
@@ -73,7 +73,7 @@ def bench_alphas() -> None:
 
 
 def bench_leave_query_out() -> None:
-    """The target: leave-query-out over 31 alphas at least 50 times as fast as refitting 106 x 31 times."""
+    """Target: leave-query-out over 31 alphas at least 50 times as fast as refitting 106 x 31 times."""
     X, y, qid = make(sized(16_140), 25, 153)
     queries, sample = np.unique(qid), 3
     header(f"Leave-query-out, {len(y):,} x 25 in {len(queries)} queries (OHSUMED's shape), 31 alphas; s")
@@ -87,20 +87,18 @@ def bench_leave_query_out() -> None:
     chosen = RankRLSCV(ALPHAS)
     measured = best_times({"exact": lambda: chosen.fit(X, y, qid), "refit": refit}, repeats=3)
     exact, whole = measured["exact"], measured["refit"] * len(queries) / sample
-    print(
-        f"RankRLSCV.fit with its measures {exact:.3f}; refitting {whole:.1f}, from {sample} of the queries;"
-    )
+    print(f"RankRLSCV.fit including measures {exact:.3f}; refitting {whole:.1f} (from {sample} queries);")
     print(f"ratio {whole / exact:.0f}")
     held = np.empty(len(y))
     for q in queries:
         rest = qid != q
         held[~rest] = RankRLS(1.0).fit(X[rest], y[rest], qid[rest]).predict(X[~rest])
     gap = chosen.scores_[0, 15] - get_measure("pairwise_error")(y, held, qid)
-    print(f"difference of the measure at alpha = 1 between the two: {abs(gap):.1e}")
+    print(f"difference between the measures of the two at alpha = 1: {abs(gap):.1e}")
 
 
 def bench_one_pass() -> None:
-    """The targets: fit in at most twice X.T @ X, with less than a tenth of X in extra memory."""
+    """Targets: fit in at most twice the time of X.T @ X, with less than a tenth of X in extra memory."""
     X, y, qid = make(sized(1_000_000), 136, 100)
     header(f"Primal fit, {len(y):,} x 136 dense, against X.T @ X; s")
     for name, groups in (("queries of 100 rows", qid), ("one global ranking", None)):
@@ -115,9 +113,9 @@ def bench_one_pass() -> None:
 
 
 def bench_sparse() -> None:
-    """The target: a sparse X never becomes dense."""
+    """Target: a sparse X never becomes dense."""
     m = sized(100_000)
-    header(f"Primal fit, CSR {m:,} x 2,000 with 50 non-zeros a row; s")
+    header(f"Primal fit, CSR {m:,} x 2,000 with 50 non-zeros per row; s")
     rng = np.random.default_rng(0)
     X = sparse.random(m, 2_000, density=0.025, format="csr", random_state=rng)
     y, qid = rng.normal(size=m), np.arange(m) // 100
@@ -128,7 +126,7 @@ def bench_sparse() -> None:
     tracemalloc.stop()
     seconds = seconds_of(lambda: model.fit(X, y, qid))
     dense = X.shape[0] * X.shape[1] * 8
-    print(f"fit {seconds:.2f}  peak extra memory {peak / 1e6:.0f} MB; X dense would be {dense / 1e6:.0f} MB")
+    print(f"fit {seconds:.2f}  peak extra memory {peak / 1e6:.0f} MB; dense X would be {dense / 1e6:.0f} MB")
 
 
 def bench_basis_against_all() -> None:

@@ -1,4 +1,4 @@
-"""RankSVM: the hinge oracle against one sort, and training with a certificate on text of RCV1's shape."""
+"""RankSVM: the hinge oracle vs. one sort, and training with a certificate on RCV1-shaped text."""
 
 import time
 
@@ -25,14 +25,14 @@ def hinge(y: Floats, queries: Queries | None = None) -> QueryHinge:
 
 
 def text(n_rows: int) -> tuple[MatrixDesign, Floats]:
-    """Rows, and as labels their products with one more row (paper D, section 4)."""
+    """Rows, with their inner products with one extra row as labels (paper D, section 4)."""
     X = generate(n_rows + 1).X
     y = np.asarray((X[:-1] @ X[[-1]].T).todense()).ravel()
     return MatrixDesign(X[:-1], n_threads=N_THREADS), y
 
 
 def bench_oracle() -> None:
-    """The target: at most five times np.argsort of the scores at 512,000 rows, slope at most 1.12."""
+    """Target: at most five times np.argsort of the scores at 512,000 rows, slope at most 1.12."""
     header(f"one value of the hinge (risk, gradient), real-valued labels, {N_THREADS} threads; ms")
     print(f"{'rows':>9}  {'np.argsort':>10}  {'hinge':>8}  {'ratio':>6}  {'squared':>8}  {'H·v':>8}")
     rng, times = np.random.default_rng(0), []
@@ -50,11 +50,11 @@ def bench_oracle() -> None:
         cells = f"{ms['hinge']:8.2f}  {ms['hinge'] / ms['sort']:6.2f}  {ms['squared']:8.2f}"
         print(f"{m:9,}  {ms['sort']:10.2f}  {cells}  {ms['product']:8.2f}")
         times.append(ms["hinge"])
-    print(f"time of the hinge grows as rows^{np.polyfit(np.log(sizes), np.log(times), 1)[0]:.2f}")
+    print(f"hinge time grows as rows^{np.polyfit(np.log(sizes), np.log(times), 1)[0]:.2f}")
 
 
 def bench_queries() -> None:
-    """One query of a million rows, a million queries of two."""
+    """One query of a million rows, and a million queries of two rows."""
     header(f"the hinge on extreme shapes, {N_THREADS} threads; ms")
     rng = np.random.default_rng(1)
     for sizes in ([sized(1_000_000)], [2] * sized(1_000_000), [100] * sized(20_000)):
@@ -66,8 +66,8 @@ def bench_queries() -> None:
 
 
 def bench_training() -> None:
-    """Targets: 512,000 rows under 30 products and 12 s; 128,000 rows at alpha 1e-7 at most 90 products."""
-    header(f"training to gap 1e-3, text of RCV1's shape, {N_THREADS} threads")
+    """Targets: 512,000 rows in under 30 products and 12 s; 128,000 at alpha 1e-7 in at most 90 products."""
+    header(f"training to gap 1e-3, RCV1-shaped text, {N_THREADS} threads")
     print(f"{'rows':>8}  {'alpha':>6}  {'loss':>8}  {'s':>6}  {'products':>8}  {'objective':>9}  {'gap':>8}")
     runs = {"hinge": minimize_bundle, "squared": minimize_newton}
     for full_size, alpha, name in (
@@ -88,7 +88,7 @@ def bench_training() -> None:
 
 
 def bench_grid() -> None:
-    """The target: 13 alphas from 1e-3 to 1e-7 cost at most 2.5 times the hardest alone."""
+    """Target: 13 alphas from 1e-3 to 1e-7 in at most 2.5 times the time of the hardest alone."""
     design, y = text(sized(32_000))
     header(f"a grid of 13 alphas against its smallest alone, {len(y):,} rows, {N_THREADS} threads")
     loss, alphas = hinge(y), np.logspace(-3, -7, 13)

@@ -1,6 +1,6 @@
-"""RankSVM on many kinds of data: products with X, and the share of time in the program over the planes.
+"""RankSVM on many kinds of data: products with X, and the share of time in the quadratic program.
 
-The solvers have a few constants, which are evaluated on all of these so that none is tuned to one kind.
+The constants of the solvers are judged on all of these data sets, so that none is tuned to one kind.
 """
 
 import time
@@ -28,7 +28,7 @@ Rows = tuple[Matrix, Floats, object]
 
 
 def dense(n_rows: int, n_features: int, change: Callable[[Floats], Floats]) -> Rows:
-    """One query of noisy linear scores; `change` spoils the features."""
+    """One query with noisy linear labels; `change` degrades the features."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n_rows, n_features))
     signal = X @ rng.normal(size=n_features)
@@ -73,7 +73,7 @@ def kinds() -> Iterator[tuple[str, Rows]]:
     yield "one query of 200,000", dense(sized(200_000), 20, lambda X: X * scales[::10])
     yield "queries of 2, a million", queries_of_two()
     yield "simulated search, raw", search_data()
-    yield "text of RCV1's shape", text()
+    yield "RCV1-shaped text", text()
     folder = real_data()
     if folder is not None:
         yield "OHSUMED, raw", letor(folder / "ohsumed_letor2/Fold1/trainingset.txt.xz")
@@ -85,7 +85,7 @@ def kinds() -> Iterator[tuple[str, Rows]]:
 
 @dataclass
 class TimedProgram:
-    """The program over the planes, and how long it took."""
+    """The quadratic program over the planes, and the time it took."""
 
     solve: Callable[[Floats, Floats, Floats], Floats]
     seconds: float = 0.0
@@ -113,7 +113,7 @@ def cells(design: MatrixDesign, loss: QueryHinge, alpha: float) -> str:
 
 
 def run() -> None:
-    header("RankSVM to gap 1e-3 on many kinds of data; seconds of processor time")
+    header("RankSVM to gap 1e-3 on many kinds of data; CPU seconds")
     print(f"{'':27}  {'':6}  {'hinge':>8}  {'':6}  {'':6}  {'':7}  | {'squared':>8}")
     print(
         f"{'data':27}  {'alpha':>6}  {'products':>8}  {'s':>6}  {'program':>7} {'gap':>7}"
@@ -126,4 +126,4 @@ def run() -> None:
         for alpha in ALPHAS:
             print(f"{name:27}  {alpha:6.0e}  {cells(design, loss, alpha)}", flush=True)
             name = ""
-    print(f"* more than {MAX_SHARE:.0%} of the time in the program")
+    print(f"* more than {MAX_SHARE:.0%} of the time in the quadratic program")

@@ -1,4 +1,4 @@
-"""Reading LETOR text: load_letor against scikit-learn's load_svmlight_file, and its memory use."""
+"""Reading LETOR text: load_letor vs. scikit-learn's load_svmlight_file, and its memory use."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ from rankwise import convert_letor, load_letor, open_store
 
 N_THREADS = 2
 
-# Run in a separate process: the peak above the interpreter and imports, and what was returned.
+# Run in a separate process: peak memory beyond the interpreter and the imports, and the size of the result.
 MEASURE_MEMORY = """
 import re, sys
 from pathlib import Path

@@ -9,7 +9,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Source:
-    """Where a data set is, and the sizes of the paper's training, validation and test parts."""
+    """The location of a data set, and the sizes of the paper's training, validation and test parts."""
 
     file: str
     label: int

@@ -1,8 +1,8 @@
-"""Generated text of RCV1's shape: 47,152 words, about 75 per row, Zipf columns, cosine-normalised tf-idf.
+"""Generated RCV1-shaped text: 47,152 words, about 75 per row, Zipf columns, cosine-normalised tf-idf.
 
 Documents mix two of 40 topics; each topic reweights the Zipf distribution of words. The order is planted:
-half of the topics pull a document's utility up, half pull it down, in proportion to the mixture, and noise is
-added. The binary label ("belongs to the category", 47 % of RCV1 do to CCAT) is whether the utility is high.
+half of the topics raise a document's utility and half lower it, in proportion to the mixture, plus noise.
+The binary label (membership in a category, as for 47 % of RCV1 in CCAT) is whether the utility is high.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BLOCK = 1 << 13
 
 @dataclass(frozen=True)
 class Text:
-    """Rows of text, and the order planted in them."""
+    """Rows of text with their planted labels and utilities."""
 
     X: sparse.csr_array
     label: NDArray[np.float64]
@@ -39,9 +39,9 @@ def generate(
     seed: int = 0,
     first_block: int = 0,
 ) -> Text:
-    """`n_rows` rows in memory, at about 20 µs per row and core.
+    """Generate `n_rows` rows in memory, at about 20 µs per row and core.
 
-    Texts with the same seed share their topics; another `first_block` gives other documents about them.
+    Texts with the same seed share their topics; a different `first_block` gives different documents on them.
     """
     blocks = list(
         generate_blocks(
@@ -64,7 +64,7 @@ def generate_blocks(
     seed: int = 0,
     first_block: int = 0,
 ) -> Iterator[Text]:
-    """The same rows in blocks of 8,192, for files that memory need not hold."""
+    """Generate the same rows in blocks of 8,192, for files larger than memory."""
     vocabulary = _Vocabulary(n_features, np.random.default_rng(seed))
     for number, start in enumerate(range(0, n_rows, BLOCK)):
         rng = np.random.default_rng([seed, first_block + number])

@@ -1,4 +1,4 @@
-"""Times of alternatives, measured in turns so that noise affects all of them equally."""
+"""Timing of alternatives in alternation, so that a noisy machine affects all of them equally."""
 
 import os
 import platform
@@ -8,23 +8,23 @@ from pathlib import Path
 
 import numpy as np
 
-# With --quick, data are smaller by this factor; targets are meant for the full sizes.
+# With --quick, data is smaller by this factor; targets apply to the full sizes.
 QUICK_SHARE = 20
 quick = False
 
 
 def sized(n: int) -> int:
-    """A number of rows: n, or with --quick a fraction of it."""
+    """The number of rows to use: n, or a fraction of it with --quick."""
     return max(100, n // QUICK_SHARE) if quick else n
 
 
 def real_data() -> Path | None:
-    """The folder of real data sets, absent from a user's clone; prints a note if it is missing."""
+    """The folder of real data sets, which are not in the repository; prints a note if it is missing."""
     default = Path(__file__).parent.parent.parent / "shared" / "data"
     folder = Path(os.environ.get("RANKWISE_SHARED", default))
     if folder.is_dir():
         return folder
-    print("The real data sets are left out: RANKWISE_SHARED does not name their folder.")
+    print("Real data sets are skipped: RANKWISE_SHARED is not set to their folder.")
     return None
 
 
@@ -33,7 +33,7 @@ def best_times(
     repeats: int = 5,
     clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, float]:
-    """Best time in seconds of each alternative, over alternating runs; wall time by default."""
+    """Best time in seconds of each alternative over alternating runs; wall time by default."""
     best = dict.fromkeys(alternatives, float("inf"))
     for _ in range(repeats):
         for name, call in alternatives.items():

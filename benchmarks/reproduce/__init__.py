@@ -1,1 +1,1 @@
-"""The papers' tables next to ours: ``python -m benchmarks.reproduce.<name> --data DIR``."""
+"""Reproductions of the papers' tables: ``python -m benchmarks.reproduce.<name> --data DIR``."""

@@ -1,15 +1,15 @@
 """Paper C's Table 1 and Figures 1 and 2: ``python -m benchmarks.reproduce.large_scale --data DIR``.
 
-RCV1 is not available. Text of its shape is generated instead (`benchmarks.rcv1_shaped`), learned from labels
-and from 10⁶ sampled pairs as in the paper; the Reuters-21578 collection (topic earn, ModApte split, 2,000 of
-its training rows to validate on) and the public sample of the parse ranking data (the queries of the test
-file shared out for validation and test) are real. Errors on other data are not comparable with ours;
-what should be reproduced is the paper's finding: regularization by iteration is about as good as a grid
-search, in a fraction of the time.
+RCV1 is not available. RCV1-shaped text is generated instead (`benchmarks.rcv1_shaped`) and, as in the paper,
+learned from labels and from 10⁶ sampled pairs. The Reuters-21578 collection (topic earn, ModApte split, with
+2,000 of its training rows for validation) and the public sample of the parse ranking data (with the queries
+of the test file divided between validation and test) are real. Errors on other data are not comparable;
+the aim is to reproduce the paper's finding that regularization by iteration is about as good as a grid
+search in a fraction of the time.
 
 Method 1 is Tikhonov regularization to a relative residual of 1e-5 or 500 iterations, 2 regularization by
-iteration with λ = 0 and patience 10, and 3 the hybrid of both; λ from {2⁻¹⁰, ..., 2¹⁰}. "Selection" is the
-run that finds λ and the iteration; the paper ran once for each λ, here one run serves them all.
+iteration with λ = 0 and patience 10, and 3 the hybrid of both; λ is from {2⁻¹⁰, ..., 2¹⁰}. "Selection" is the
+run that finds λ and the iteration; the paper used one run per λ, while here one run covers them all.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Experiment:
     loss: SquaredLoss
 
     def run(self, alphas: Floats, iterations: Iterations) -> tuple[ShiftedCGResult, float]:
-        """One run of conjugate gradient, and its time."""
+        """Run conjugate gradient once, and time it."""
         start = time.perf_counter()
         error = get_measure("pairwise_error").prepare(self.validation.y, self.validation.queries)
         family = ConjugateGradientFamily(LinearSpace(self.train.X), self.loss, iterations)
@@ -117,7 +117,7 @@ class Experiment:
         assert whole.surface is not None
         figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
         colors = ["black", *plt.get_cmap("plasma")(np.linspace(0.1, 0.85, len(PLOTTED) - 1))]
-        # Lines get thinner, so all are visible where curves coincide. A dot marks the best iteration.
+        # Lines get thinner, so that curves that coincide all remain visible. A dot marks the best iteration.
         for alpha, color, width in zip(PLOTTED, colors, np.linspace(4.5, 1.2, len(PLOTTED)), strict=True):
             k = int(np.searchsorted(whole.alphas, alpha))
             curve = whole.surface.values[k, : whole.n_iter[k]]
@@ -138,7 +138,7 @@ class Experiment:
 
 
 def generated_text(n_train: int) -> list[Experiment]:
-    """(a) Text of RCV1's shape, from labels and from 10⁶ positive-negative pairs."""
+    """(a) RCV1-shaped text, from labels and from 10⁶ positive-negative pairs."""
     text = generate(n_train + 8_149 + 23_149)
     cuts = [0, n_train, n_train + 8_149, len(text.label)]
     train, validation, test = (
@@ -186,9 +186,13 @@ def parses(folder: Path) -> Experiment:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--data", type=Path, help="the folder of real data sets; left out without it")
+    parser.add_argument(
+        "--data", type=Path, help="the folder of real data sets, which are skipped without it"
+    )
     parser.add_argument("--rows", type=int, default=781_265, help="training rows of generated text")
-    parser.add_argument("--out", type=Path, default=Path("out/large_scale"), help="where the figures go")
+    parser.add_argument(
+        "--out", type=Path, default=Path("out/large_scale"), help="the folder for the figures"
+    )
     arguments = parser.parse_args()
     experiments = [] if arguments.data is None else [parses(arguments.data), reuters(arguments.data)]
     for experiment in experiments + (generated_text(arguments.rows) if arguments.rows else []):

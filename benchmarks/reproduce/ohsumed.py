@@ -2,13 +2,13 @@
 
 ``python -m benchmarks.reproduce.ohsumed --data DIR``, with DIR holding ohsumed_letor2/Fold1 ... Fold5.
 
-Five folds; every feature scaled to [0, 1] inside each query; alpha from 2⁻¹⁵ ... 2¹⁵, and whether tied
-pairs count, by MAP on the validation fold; then measured on the test fold. RLS is scikit-learn's Ridge on the
-labels.
+There are five folds, and every feature is scaled to [0, 1] within each query. Alpha, from 2⁻¹⁵ ... 2¹⁵, and
+whether tied pairs count are chosen by MAP on the validation fold; the result is evaluated on the test fold.
+RLS is scikit-learn's Ridge on the labels.
 
 Two choices were made after seeing the paper's tables. Relevant means a label of at least 1; the text says
-label 2, but that gives a MAP of 0.319. And pairs weigh 1/h in a query of h rows (``weighting="example"``),
-which comes nearest to the tables; equation (7) reads as weight 1 each, and that column is printed as well.
+label 2, but that gives a MAP of 0.319. Pairs have weight 1/h in a query of h rows (``weighting="example"``),
+which comes closest to the tables; equation (7) reads as weight 1 each, and that column is printed as well.
 """
 
 import argparse
@@ -64,12 +64,12 @@ def with_ties_kept(train, validation):
 
 
 def by_leave_query_out(train, validation):
-    """The same choice on the training folds alone; the validation fold is not used at all."""
+    """The same choice on the training folds alone, without the validation fold."""
     return choose(train, "leave-query-out", ("keep", "drop"))
 
 
 def rank_svm(train, validation):
-    """RankSVM by the same protocol."""
+    """RankSVM with the same protocol."""
     model = RankSVMCV(SVM_ALPHAS, measure=MAP, weighting="query").fit(*train, eval_set=validation)
     return model, model.best_
 
@@ -94,7 +94,7 @@ METHODS = {
 
 
 def reproduce(data: Path) -> dict[str, np.ndarray]:
-    """Means over the five test folds, one row per method, one column per measure."""
+    """Means over the five test folds: for each method, one value per measure."""
     values = {name: np.zeros(len(MEASURES)) for name in METHODS}
     for fold in range(1, 6):
         folder = data / f"Fold{fold}"

@@ -4,12 +4,12 @@
 parses/rank_test.light (or .xz).
 
 THIS IS A SAMPLE: 100 training and 100 test parses of 22 and 20 sentences, where paper B had 10,000 parses of
-500 sentences and 600 more to test on; linear and RBF kernels on the parses' features stand for the papers'
-graph kernel. It illustrates the protocol; its numbers do not reproduce the papers'.
+500 sentences and 600 more for testing; linear and RBF kernels on the parses' features replace the papers'
+graph kernel. It demonstrates the protocol; its numbers do not reproduce the papers'.
 
 As in paper B, the basic methods learn from some parses of every sentence (here 3), and the sparse methods use
-these as basis vectors while learning from all parses. Alpha and the width of the RBF kernel are chosen by
-10-fold cross-validation over sentences, by the disagreement error, for each method by itself.
+these as basis vectors while learning from all parses. Alpha and the width of the RBF kernel are chosen
+separately for each method, by the disagreement error in 10-fold cross-validation over sentences.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def rank_rls(kernel, X, y, qid, basis, X_test):
 
 
 def rls(kernel, X, y, qid, basis, X_test):
-    """Ridge regression on the scores, with the features that the basis vectors span."""
+    """Ridge regression on the scores, with the features spanned by the basis vectors."""
     basis = np.arange(X.shape[0]) if basis is None else basis
     best = (np.inf, None)
     prepared = ERROR.prepare(y, qid)
@@ -85,8 +85,8 @@ def main() -> None:
     train = read(folder, "train")
     test = read(folder, "test")
     basis = first_of_each(train.qid, PARSES_OF_BASIC)
-    print(f"A SAMPLE of the papers' data: {train.n_rows} parses of {train.n_queries} sentences to learn from")
-    print(f"({len(basis)} for the basic methods), {test.n_rows} of {test.n_queries} to test on.\n")
+    print(f"A SAMPLE of the papers' data: {train.n_rows} parses of {train.n_queries} sentences for training")
+    print(f"({len(basis)} for the basic methods), {test.n_rows} of {test.n_queries} for testing.\n")
     print(
         f"{'kernel':8} {'method':15} {'alpha':>9} {'error':>7} {'paper B':>8} {'tau-b':>7} {'Wilcoxon p':>11}"
     )
@@ -109,7 +109,7 @@ def main() -> None:
             p = f"{stats.wilcoxon(differs).pvalue:11.3f}" if differs.any() else f"{'-':>11}"
             cells = f"{alpha:9.2g} {error(scores):7.3f} {PAPER_B[name]:8.2f} {tau(scores):7.3f} {p}"
             print(f"{kernel:8} {name:15} {cells}")
-    print("\nWilcoxon: signed ranks of the sentences' errors against those of sparse RankRLS.")
+    print("\nWilcoxon: signed-rank test of the errors per sentence against those of sparse RankRLS.")
 
 
 if __name__ == "__main__":

@@ -1,19 +1,19 @@
-"""Paper E's Tables 1 to 3 and Figure 4 next to ours: ``python -m benchmarks.reproduce.path --data DIR``.
+"""Tables 1 to 3 and Figure 4 of paper E next to ours: ``python -m benchmarks.reproduce.path --data DIR``.
 
-Choices that the paper leaves open, and those made here:
+The paper leaves some choices open, which are made as follows:
 
-- Table 2's columns "instances" and "constraints" are exchanged in print: a two-level reduced graph of n rows
+- Table 2's columns "instances" and "constraints" are swapped in print: a two-level reduced graph of n rows
   has n − 1 pairs, so Mixtures has 100 training rows and 99 pairs, Auto 196 and about 305, and so on.
-- The kernel is not named: rbf with gamma = 1 / features on standardized features.
-- The representatives of a level are not named: the row least similar to the others by the kernel, which
-  orders far better than the first one (``--representative first``) and does not depend on the rows' order.
+- The kernel is not specified: rbf with gamma = 1 / features on standardized features.
+- The representatives of a level are not specified: the row least similar to the others by the kernel, which
+  ranks far better than the first row (``--representative first``) and does not depend on the row order.
 - "Misclassified samples": for two labels, rows on the wrong side of the best threshold of the ROC curve on
-  the validation rows; for Auto, whose labels are real, misordered pairs. λ* is chosen by misordered pairs on
-  the validation rows, over every breakpoint. The paper cuts at zero; its errors on Diabetes (0.65) and
-  Cancer (0.63) are the shares of the larger class, that is, every row on one side of the cut.
-- The path runs down to 1/1000 of λ⁰. Size A counts pairs with a positive multiplier at λ*.
-- λ is the paper's, of ``Σ slack + (λ/2)‖f‖²``; the time is for path and selection on this machine, each the
-  best of five.
+  the validation rows; for Auto, with its real-valued labels, misordered pairs. λ* is chosen by misordered
+  pairs on the validation rows, over all breakpoints. The paper cuts at zero; its errors on Diabetes (0.65)
+  and Cancer (0.63) are the shares of the larger class, that is, every row on one side of the cut.
+- The path runs down to 1/1000 of λ⁰. Size A is the number of pairs with a positive multiplier at λ*.
+- λ is the paper's, from ``Σ slack + (λ/2)‖f‖²``; the time covers path and selection on this machine, each
+  the best of five.
 """
 
 import argparse
@@ -128,7 +128,7 @@ def figure_4(folder: Path, file: Path) -> None:
         alpha = float(model.alphas_[::-1][t])
         threshold = best_threshold(y, model.predict(X, alpha=alpha))
         decision = model.predict(plane, alpha=alpha).reshape(len(x2), len(x1)) - threshold
-        # White is the threshold, even if one side extends farther from it.
+        # White marks the threshold, whichever side extends farther from it.
         farthest = np.abs(decision).max()
         place.contourf(x1, x2, decision, np.linspace(-farthest, farthest, 21), cmap="coolwarm", alpha=0.6)
         place.contour(x1, x2, decision, levels=[0.0], colors="black")
@@ -144,9 +144,7 @@ def figure_4(folder: Path, file: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--data", type=Path, required=True, help="folder that holds path/mixture.txt and so on"
-    )
+    parser.add_argument("--data", type=Path, required=True, help="folder with path/mixture.txt and so on")
     parser.add_argument("--graph", choices=["reduced", "full"], default="reduced")
     parser.add_argument("--representative", choices=["least-alike", "first"], default="least-alike")
     parser.add_argument("--trials", type=int, default=10)

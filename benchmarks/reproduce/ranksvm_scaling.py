@@ -1,8 +1,8 @@
 """Paper D's Figure 1: ``python -m benchmarks.reproduce.ranksvm_scaling [--rows 512000] [--out DIR]``.
 
-RCV1 cannot be redistributed; the rows are text of its shape (`benchmarks.rcv1_shaped`). As in the paper,
-the labels are the products with one row that is removed, alpha is 1e-5, the gap 1e-3, and the error is
-measured on 20,000 other rows. PairRSVM, which enumerates all pairs, is included up to `--pair-rows`.
+RCV1 itself cannot be redistributed; RCV1-shaped text is used instead (`benchmarks.rcv1_shaped`). As in the
+paper, the labels are the inner products with one row that is removed, alpha is 1e-5, the gap is 1e-3, and the
+error is measured on 20,000 other rows. PairRSVM, which iterates over all pairs, is run up to `--pair-rows`.
 """
 
 import argparse
@@ -27,7 +27,7 @@ BLOCK = 512
 
 
 class PairHinges(QueryHinge):
-    """The same loss by enumerating all pairs, in blocks of rows: O(m²) per value."""
+    """The same loss by iterating over all pairs, in blocks of rows: O(m²) per value."""
 
     def __init__(self, differences: QueryDifferences, y: Floats) -> None:
         super().__init__(differences)
@@ -47,7 +47,7 @@ class PairHinges(QueryHinge):
 
 @dataclass
 class Timed:
-    """A loss that counts and times its calls."""
+    """A loss that counts and times its evaluations."""
 
     loss: QueryHinge
     calls: int = 0
@@ -102,8 +102,10 @@ def draw(sizes: list[int], curves: dict[str, dict[str, list[float]]], out: Path)
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--rows", type=int, default=512_000, help="the largest training set")
-    parser.add_argument("--pair-rows", type=int, default=8_000, help="the largest one for PairRSVM")
+    parser.add_argument("--rows", type=int, default=512_000, help="rows of the largest training set")
+    parser.add_argument(
+        "--pair-rows", type=int, default=8_000, help="rows of the largest training set for PairRSVM"
+    )
     parser.add_argument("--out", type=Path, default=Path("out/ranksvm_scaling"))
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
