@@ -133,9 +133,8 @@ class RankSVMPath(KernelRanker):
     ) -> Self:
         """Fit the ranker to labels by following the path of all solutions.
 
-        X, y, qid and sample_weight are as in `RankSVM.fit`. `on_event` is called from time to time with the
-        fraction of the path completed (0 to 1, by log alpha), the number of events so far, and the number of
-        pairs on the margin.
+        The data is as in `RankSVM.fit`. `on_event` is called from time to time with the fraction of the path
+        completed (0 to 1, by log alpha), the number of events so far and that of pairs on the margin.
         """
         problem, settings = check_problem(self, X, y, qid, sample_weight), checked_settings(self)
         settings.check_fits(problem.queries, problem.y)
@@ -184,8 +183,7 @@ class RankSVMPath(KernelRanker):
     def plot(self, title: str = "Path") -> Any:
         """Return a matplotlib figure of the measure (if `select` was called) and the margin size by alpha."""
         check_is_fitted(self)
-        measured = getattr(self, "scores_", None)
-        return draw_path(self.alphas_, self.active_size_, measured, self.alpha_, title)
+        return draw_path(self.alphas_, self.active_size_, getattr(self, "scores_", None), self.alpha_, title)
 
     def _space(self, X: Matrix) -> KernelSpace:
         kernel = checked_kernel(self.kernel, self.gamma, self.degree, self.coef0, X)
@@ -203,10 +201,8 @@ class RankSVMPath(KernelRanker):
         self._path, self.n_events_, self.n_pairs_ = path, path.n_breakpoints - 1, graph.n_pairs
         self.alphas_ = path.alphas
         self.active_size_, self.violation_ = path.active_sizes[::-1].copy(), path.violations[::-1].copy()
-        if not path.converged:
-            warn_caller(
-                f"The path stops at alpha = {self.alphas_[0]:.3g}: {path.message}.", ConvergenceWarning
-            )
+        if path.complaint is not None:
+            warn_caller(path.complaint, ConvergenceWarning)
         self._set_function(space, path.coefficients_of(self.n_events_))
         self._set_alpha(0)
         self.fitted_with_qid_ = fitted_with_qid

@@ -62,6 +62,11 @@ class SVMPath(PathSolutions):
     converged: bool
     message: str
 
+    @property
+    def complaint(self) -> str | None:
+        """What to tell the user if the path stops before the alpha that was asked for."""
+        return None if self.converged else f"The path stops at alpha = {self.alphas[0]:.3g}: {self.message}."
+
 
 def ranking_svm_path(
     K: Floats,
