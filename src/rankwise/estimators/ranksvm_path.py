@@ -215,7 +215,5 @@ class RankSVMPath(KernelRanker):
     def _known_path(self) -> PathSolutions:
         check_is_fitted(self)
         if not hasattr(self, "_path"):
-            raise RankwiseError(
-                f"The model file contains no path, only alpha = {self.alpha_:.6g}; fit the model again."
-            )
+            raise RankwiseError(f"The file contains no path, only alpha = {self.alpha_:.6g}; fit it again.")
         return self._path
