@@ -1,12 +1,20 @@
-"""Memory-mapped arrays, which may be larger than memory."""
+"""Arrays that this library memory-mapped, which may be larger than memory.
+
+The pages of such an array are released after use. Releasing pages of any other memory destroys its content:
+private maps (``np.load(mmap_mode="c")``) lose what was written to them, and heap memory reads as zeros.
+Therefore the maps opened here are recorded, and all other arrays, mapped or not, are ordinary arrays.
+"""
 
 from __future__ import annotations
 
 import mmap
+import weakref
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from rankwise import _native
 from rankwise.types import AnyArray
@@ -14,28 +22,44 @@ from rankwise.types import AnyArray
 # Bytes read at a time when a whole array must be scanned.
 BLOCK_BYTES = 1 << 23
 
+_opened: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
+
+
+def map_file(path: Path, *, dtype: DTypeLike, offset: int, shape: tuple[int, ...]) -> AnyArray:
+    """Map the array that starts at byte `offset` of a file, read-only."""
+    array: AnyArray = np.memmap(path, dtype=dtype, mode="r", offset=offset, shape=shape)
+    owner = _owner(array)
+    if owner is not None:
+        _opened.add(owner)
+    return array
+
 
 def is_mapped(array: Any) -> bool:
-    """Whether this is an array backed by a read-only memory map of a file."""
-    if not isinstance(array, np.ndarray) or array.flags.writeable:
-        return False
-    owner: Any = array
-    while owner is not None and not isinstance(owner, mmap.mmap):
-        owner = getattr(owner, "base", None)
-    return owner is not None
+    """Whether this is an array from `map_file` or a view of one."""
+    owner = _owner(array) if isinstance(array, np.ndarray) else None
+    return owner is not None and owner in _opened
 
 
 def is_on_disk(X: Any) -> bool:
-    """Whether a dense or CSR matrix is memory-mapped."""
-    return is_mapped(X.data if hasattr(X, "indptr") else X)
+    """Whether a dense or CSR matrix is memory-mapped; of CSR, both values and indices must be."""
+    return all(map(is_mapped, (X.data, X.indices))) if hasattr(X, "indptr") else is_mapped(X)
 
 
 def blocks_of(array: AnyArray) -> Iterator[AnyArray]:
     """Yield the entries of an array in blocks, releasing the pages of a memory-mapped one after use."""
-    flat, mapped = array.reshape(-1), is_mapped(array)
+    flat = array.reshape(-1)
+    # The entries of a strided block are not the bytes that follow its first one.
+    mapped = is_mapped(flat) and flat.flags.c_contiguous
     size = max(1, BLOCK_BYTES // array.itemsize)
     for start in range(0, flat.size, size):
         block = flat[start : start + size]
         yield block
         if mapped:
             _native.give_back_pages(block)
+
+
+def _owner(array: Any) -> mmap.mmap | None:
+    """Return the map that an array's memory belongs to, if any."""
+    while array is not None and not isinstance(array, mmap.mmap):
+        array = getattr(array, "base", None)
+    return array

@@ -143,10 +143,9 @@ def open_array(folder: Path, entry: ArrayFile) -> AnyArray:
     """Map one array into memory."""
     path = folder / entry.file
     try:
-        array: AnyArray = map_array(path, entry)
+        return map_array(path, entry)
     except ValueError as error:
         raise FileFormatError(path, f"{error}.") from error
-    return array
 
 
 def verify_checksums(folder: Path, manifest: Manifest) -> None:

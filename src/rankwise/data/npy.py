@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from rankwise.mapped import map_file
 from rankwise.types import AnyArray
 
 HEADER_BYTES = 128
@@ -89,12 +90,12 @@ def read_pieces(path: Path, dtype: DTypeLike, offset: int = 0) -> Iterator[AnyAr
             yield piece
 
 
-def map_array(path: Path, entry: ArrayFile) -> Any:
+def map_array(path: Path, entry: ArrayFile) -> AnyArray:
     """Map an array into memory; raise ValueError if the header does not match the manifest entry."""
     with path.open("rb") as file:
         if file.read(HEADER_BYTES) != _header(np.dtype(entry.dtype), entry.shape):
             raise ValueError("the header of the array does not match the manifest")
-    return np.memmap(path, dtype=entry.dtype, mode="r", offset=HEADER_BYTES, shape=entry.shape)
+    return map_file(path, dtype=entry.dtype, offset=HEADER_BYTES, shape=entry.shape)
 
 
 def _header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:

@@ -16,7 +16,7 @@ from rankwise.types import Floats, Ints, Matrix
 class NativeRows:
     """A matrix that the kernels read in place, in memory or memory-mapped, without copying its values.
 
-    All products are bit-identical for any number of threads. If the matrix is memory-mapped, they keep only
+    All products are bit-identical for any number of threads. If the matrix is in a store, they keep only
     the few megabytes they are working on in memory, and read its rows in order if the rows of each query are
     contiguous.
 
