@@ -11,7 +11,11 @@ from pathlib import Path
 
 
 class RankwiseError(Exception):
-    """Base class of all errors that rankwise raises itself; the command line omits their tracebacks."""
+    """Base class of all errors that rankwise raises itself; the command line omits their tracebacks.
+
+    A subclass whose constructor takes more than the message passes all of its arguments on and builds the
+    message in `__str__`: pickle and copy recreate an error from its `args`.
+    """
 
 
 class ParameterError(RankwiseError, ValueError):
@@ -30,17 +34,26 @@ class FileFormatError(DataError):
     """A file does not conform to its format."""
 
     def __init__(self, path: str | Path, message: str, line: int | None = None) -> None:
+        super().__init__(path, message, line)
         self.path = Path(path)
         self.line = line
+
+    def __str__(self) -> str:
+        path, message, line = self.args
         where = f"{path}, line {line}" if line is not None else f"{path}"
-        super().__init__(f"{where}: {message}")
+        return f"{where}: {message}"
 
 
 class MissingExtraError(RankwiseError, ImportError):
     """A required optional dependency is not installed."""
 
     def __init__(self, purpose: str, extra: str) -> None:
-        super().__init__(f"{purpose} needs the '{extra}' extra: pip install 'rankwise[{extra}]'.")
+        super().__init__(purpose, extra)
+        self.msg = str(self)  # set by ImportError only if there is one argument
+
+    def __str__(self) -> str:
+        purpose, extra = self.args
+        return f"{purpose} needs the '{extra}' extra: pip install 'rankwise[{extra}]'."
 
 
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
