@@ -120,6 +120,21 @@ def test_taking_a_run_up_costs_one_product_more(tmp_path, problem, monkeypatch):
     assert resumed.coef_.tobytes() == fit(None, problem).coef_.tobytes()
 
 
+@pytest.mark.filterwarnings("ignore:Conjugate gradient ended")
+@pytest.mark.parametrize(
+    "options", [{}, {"early_stopping": True, "random_state": 0}], ids=["plain", "judged"]
+)
+@pytest.mark.parametrize("ending", [{"max_iter": 1}, {"max_iter": 5}, {"patience": 1}, {}], ids=str)
+def test_a_run_that_ended_is_taken_up_as_it_ended(tmp_path, problem, options, ending):
+    plain = fit(None, problem, **options, **ending)
+    for _ in range(3):
+        again = fit(tmp_path, problem, **options, **ending)
+        assert again.coef_.tobytes() == plain.coef_.tobytes()
+        assert again.n_iter_ == plain.n_iter_
+        with np.load(tmp_path / FILE) as saved:
+            assert int(saved["iteration"]) <= ending.get("max_iter", 500)
+
+
 @pytest.mark.parametrize("change", ["X", "y", "qid", "alpha", "tol", "max_iter", "weight"])
 def test_a_checkpoint_of_other_data_or_options_is_refused(tmp_path, problem, monkeypatch, change):
     crash(monkeypatch, tmp_path, problem)
@@ -139,9 +154,11 @@ def test_a_checkpoint_of_other_data_or_options_is_refused(tmp_path, problem, mon
         fit(tmp_path, (X, y, qid, weight), **options)
 
 
+@pytest.mark.filterwarnings("ignore:Conjugate gradient ended")
+@pytest.mark.parametrize("max_iter", [1000, 4])
 @pytest.mark.parametrize("kind", [RankRLSCV, KernelRankRLSCV])
-def test_every_fold_and_setting_of_a_search_has_a_checkpoint_of_its_own(kind, tmp_path, problem):
-    options = {"alphas": [0.01, 1.0], "solver": "cg", "cv": 3, "ties": ("keep", "drop"), "max_iter": 1000}
+def test_every_fold_and_setting_of_a_search_has_a_checkpoint_of_its_own(kind, max_iter, tmp_path, problem):
+    options = {"alphas": [0.01, 1.0], "solver": "cg", "cv": 3, "ties": ("keep", "drop"), "max_iter": max_iter}
     plain = kind(**options).fit(*problem)
     for _ in range(2):  # a search from scratch, and one that resumes every run where it was last saved
         model = kind(**options, checkpoint=str(tmp_path), checkpoint_seconds=0.0).fit(*problem)
@@ -154,6 +171,37 @@ def test_every_fold_and_setting_of_a_search_has_a_checkpoint_of_its_own(kind, tm
 
 def _setting_of(model):
     return {name: model.best_[name] for name in model.settings_[0]}
+
+
+SEARCH = """
+import sys, warnings
+import numpy as np
+from rankwise import RankRLSCV
+
+warnings.simplefilter("ignore")
+rng = np.random.default_rng(0)
+X, y, qid = rng.normal(size=(200, 40)), rng.normal(size=200), np.arange(200) // 10
+search = dict(solver="cg", cv=3, ties=("keep", "drop"), max_iter=6)
+model = RankRLSCV(alphas=[0.01, 1.0], checkpoint=sys.argv[1] or None, checkpoint_seconds=0.0, **search)
+model.fit(X, y, qid)
+print(model.coef_.tobytes().hex(), model.scores_.tobytes().hex(), model.best_)
+"""
+
+
+def test_a_search_killed_at_any_moment_ends_with_the_same_bits(tmp_path):
+    def start(folder):
+        return subprocess.Popen([sys.executable, "-c", SEARCH, folder], stdout=subprocess.PIPE, text=True)
+
+    expected, _ = start("").communicate()
+    folder = tmp_path / "search"
+    for n_files in (1, 4):
+        victim = start(str(folder))
+        while len(list(folder.glob("*.npz"))) < n_files:
+            assert victim.poll() is None, "the search ended before it could be killed"
+            time.sleep(0.001)
+        victim.kill()
+        victim.communicate()
+    assert start(str(folder)).communicate()[0] == expected
 
 
 def test_a_checkpointed_model_runs_for_another_alpha(tmp_path, problem):

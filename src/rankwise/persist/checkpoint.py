@@ -9,23 +9,19 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import time
-import zipfile
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from rankwise.errors import DataError, FileFormatError, warn_caller
-from rankwise.files import replacing_file
+from rankwise.errors import DataError, warn_caller
+from rankwise.persist.checkpoint_files import read_state, write_state
 from rankwise.solvers.cg_result import ShiftedCGResult
 from rankwise.solvers.shifted_cg import ShiftedCGState
-from rankwise.types import AnyArray
 
 NAME = "conjugate-gradient"
 FILE = f"{NAME}.npz"
-_NAMES = tuple(field.name for field in dataclasses.fields(ShiftedCGState))
 
 
 class _FirstIteration(Exception):  # noqa: N818 (not an error: it ends the probe)
@@ -68,12 +64,12 @@ class Checkpoint:
         _, _, alphas = run.args
         plain = {name: value for name, value in run.keywords.items() if name not in ("held_out", "scores")}
         options = f"{list(alphas)} {plain}"
-        saved = _read(self.file)
         saver = _Saver(self.file, self.seconds, options)
-        if saved is None:
+        if not self.file.exists():
             return run(on_iteration=saver)
-        state, fingerprint = saved
-        if _fingerprint_of(run, options) != fingerprint:
+        first, fingerprint = _first_iteration(run, options)
+        state = read_state(self.file, first, fingerprint)
+        if state is None:
             raise DataError(
                 f"{self.file} is the checkpoint of a run with other data or options; "
                 f"delete it or choose another folder."
@@ -103,9 +99,7 @@ class _Saver:
         """Write the state; a full disk must not stop training."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with replacing_file(self.path) as beside, beside.open("wb") as file:
-                arrays = {name: getattr(state, name) for name in _NAMES}
-                np.savez(file, fingerprint=np.array(self.fingerprint), **arrays)
+            write_state(self.path, state, self.fingerprint)
         except OSError as error:
             warn_caller(
                 f"The checkpoint of iteration {state.iteration} could not be written ({error}); "
@@ -113,38 +107,23 @@ class _Saver:
             )
 
 
-def _read(path: Path) -> tuple[ShiftedCGState, str] | None:
-    """Return the saved state and the fingerprint of its run, or None if nothing was saved."""
-    if not path.exists():
-        return None
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            fields: dict[str, Any] = {name: _plain(file[name]) for name in _NAMES}
-            return ShiftedCGState(**fields), str(file["fingerprint"])
-    except (KeyError, ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
-        raise FileFormatError(path, f"is not a rankwise checkpoint ({error}).") from error
+def _first_iteration(run: partial[ShiftedCGResult], options: str) -> tuple[ShiftedCGState | None, str]:
+    """Return the state after a run's first iteration and its fingerprint; None and "" if it makes none."""
+    found: list[ShiftedCGState] = []
 
-
-def _plain(array: AnyArray) -> Any:
-    return array if array.ndim else array.item()
-
-
-def _fingerprint_of(run: partial[ShiftedCGResult], options: str) -> str:
-    found = []
-
-    def first(state: ShiftedCGState) -> None:
-        found.append(_fingerprint(state, options))
+    def end(state: ShiftedCGState) -> None:
+        found.append(state)
         raise _FirstIteration
 
     try:
-        run(on_iteration=first)
+        run(on_iteration=end)
     except _FirstIteration:
-        return found[0]
-    return ""
+        return found[0], _fingerprint(found[0], options)
+    return None, ""
 
 
 def _fingerprint(state: ShiftedCGState, options: str) -> str:
     digest = hashlib.sha256(options.encode())
-    for name in _NAMES:
-        digest.update(np.ascontiguousarray(getattr(state, name)).tobytes())
+    for field in dataclasses.fields(state):
+        digest.update(np.ascontiguousarray(getattr(state, field.name)).tobytes())
     return digest.hexdigest()

@@ -112,16 +112,15 @@ def shifted_cg(
     )
     if state is None:
         state = run.start(max_iter)
-    stop = Stop.CONVERGED if not state.active.any() else None
+    # A resumed state may have been saved after the last iteration of its run.
+    stop = run.ending(state, max_iter, stop_early)
     try:
         while stop is None:
             stop = run.advance(state, tol)
-            if on_iteration is not None and stop not in (Stop.BREAKDOWN, Stop.NOT_FINITE):
-                on_iteration(state)
-            if stop is None and stop_early and run.all_given_up(state):
-                stop = Stop.NO_IMPROVEMENT
-            if stop is None and state.iteration >= max_iter:
-                stop = Stop.MAX_ITER
+            if stop is None:
+                if on_iteration is not None:
+                    on_iteration(state)
+                stop = run.ending(state, max_iter, stop_early)
     except KeyboardInterrupt:
         stop = Stop.INTERRUPTED
     return run.finish(state, stop)
@@ -161,7 +160,7 @@ class _Run:
         )
 
     def advance(self, state: ShiftedCGState, tol: float) -> Stop | None:
-        """Make one iteration; if there is no step to take, leave the state unchanged."""
+        """Make one iteration, or leave the state unchanged and return why there is no step to take."""
         n, smallest = len(self.right), self.alphas[0]
         direction = state.directions[0, :n]
         image = self.product(direction) + smallest * direction
@@ -181,7 +180,7 @@ class _Run:
             self._judge(state, self.held_out)
         state.norm[state.active] = state.zeta[state.active] * np.sqrt(square)
         state.active &= state.norm > tol * np.sqrt(_dot(self.right, self.right))
-        return None if state.active.any() else Stop.CONVERGED
+        return None
 
     def _step(self, state: ShiftedCGState, step: float, square: float, residual: Floats) -> None:
         beta = square / state.residual_square
@@ -222,7 +221,15 @@ class _Run:
         """Which alphas have had more than `patience` iterations without improvement."""
         return state.n_iter - state.best_iter > self.patience
 
-    def all_given_up(self, state: ShiftedCGState) -> bool:
+    def ending(self, state: ShiftedCGState, max_iter: int, stop_early: bool) -> Stop | None:
+        """Return why the run is over, or None if it is not; this depends on the state only."""
+        if not state.active.any():
+            return Stop.CONVERGED
+        if stop_early and self._all_given_up(state):
+            return Stop.NO_IMPROVEMENT
+        return Stop.MAX_ITER if state.iteration >= max_iter else None
+
+    def _all_given_up(self, state: ShiftedCGState) -> bool:
         if self.held_out is None:
             return False
         done = ~state.active | (state.n_iter - state.best_iter >= self.patience)
