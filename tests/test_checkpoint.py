@@ -202,6 +202,7 @@ def test_a_search_killed_at_any_moment_ends_with_the_same_bits(tmp_path):
         victim.kill()
         victim.communicate()
     assert start(str(folder)).communicate()[0] == expected
+    assert not any(path.name.startswith(".") for path in folder.iterdir())
 
 
 def test_a_checkpointed_model_runs_for_another_alpha(tmp_path, problem):

@@ -1,23 +1,30 @@
 """Write files and folders under a temporary name and move them into place once complete.
 
 Whatever goes wrong while writing (a full disk, an interrupt, an error in the caller), the previous content of
-the path is left intact, and no half-written files remain next to it.
+the path is left intact, and no half-written files remain next to it. Temporary files of killed processes are
+removed by the next write into the same folder: a writer holds a lock on its temporary file, which the
+operating system releases when the process ends.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import shutil
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rankwise.errors import DataError
+if sys.platform != "win32":
+    import fcntl
 
 #: System errors for a full disk or quota or an oversized file; when a write fails, they name no path.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+_TEMPORARY = re.compile(r"\.rankwise-[0-9a-f]{8}-.+")
 
 
 @contextmanager
@@ -35,58 +42,148 @@ def replacing_file(path: str | os.PathLike[str]) -> Iterator[Path]:
             yield place
         return
     place = place.resolve()
-    beside = _beside(place)
-    try:
-        with _blaming(place, instead_of=beside):
-            beside.touch(exist_ok=False)
-            yield beside
-            if place.exists():
-                shutil.copymode(place, beside)
-            _flush(beside)
-            beside.replace(place)
-            _flush(place.parent)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
+    with _temporary(place, lambda beside: beside.touch(exist_ok=False)) as beside:
+        yield beside
+        if place.exists():
+            shutil.copymode(place, beside)
+        _flush(beside)
+        beside.replace(place)
+        _flush(place.parent)
 
 
 @contextmanager
-def replacing_folder(path: str | os.PathLike[str], *, marker: str) -> Iterator[Path]:
+def replacing_folder(path: str | os.PathLike[str], *, check: Callable[[Path], object]) -> Iterator[Path]:
     """Yield an empty folder to fill; it replaces `path` once the block ends without an error.
 
-    An existing folder is replaced only if it is empty or contains a file named `marker`, so a mistyped path
-    never destroys other files.
+    Where the system can exchange two folders (Linux, on most file systems), `path` is either the old or the
+    new folder at every moment. Elsewhere there is a moment when it is missing: a process killed just then
+    leaves the old folder as ``<name>.replaced-<digits>``.
+
+    Parameters
+    ----------
+    path : path
+    check : callable
+        Called with an existing folder that is not empty; raises an error if it must not be replaced, so a
+        mistyped path never destroys other files. Called before anything is written, and again at the end.
     """
     place = Path(path).resolve()
     if place.exists() and not place.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(place))
-    if place.is_dir() and any(place.iterdir()) and not (place / marker).is_file():
-        raise DataError(f"{place} is not empty and contains no {marker}; refusing to overwrite it.")
-    beside, aside = _beside(place), _beside(place)
+
+    def check_place() -> None:
+        if place.is_dir() and any(place.iterdir()):
+            check(place)
+
+    check_place()
+    with _temporary(place, Path.mkdir) as beside:
+        yield beside
+        for file in beside.rglob("*"):
+            _flush(file)
+        _flush(beside)
+        check_place()
+        if not place.exists():
+            beside.rename(place)
+        elif not _exchange(beside, place):
+            _rename_in_turn(beside, place)
+        _flush(place.parent)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange two folders atomically; return False if the system cannot."""
+    if sys.platform != "linux":
+        return False
+    import ctypes
+
+    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    here, exchange = -100, 2  # AT_FDCWD and RENAME_EXCHANGE
+    if rename is None:
+        return False
+    if rename(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
+        return False
+    raise OSError(code, os.strerror(code), str(one), None, str(other))
+
+
+def _rename_in_turn(beside: Path, place: Path) -> None:
+    # A visible name, never removed as a leftover: after a kill it may hold the only copy.
+    aside = place.with_name(f"{place.name}.replaced-{secrets.token_hex(4)}")
+    place.rename(aside)
+    try:
+        beside.rename(place)
+    except BaseException:
+        aside.rename(place)
+        raise
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+@contextmanager
+def _temporary(place: Path, create: Callable[[Path], object]) -> Iterator[Path]:
+    """Yield a new hidden file or folder in the same folder, with the same ending; remove it at the end."""
+    _remove_leftovers(place.parent)
+    beside, lock = _created(place, create)
     try:
         with _blaming(place, instead_of=beside):
-            beside.mkdir()
             yield beside
-            for file in beside.rglob("*"):
-                _flush(file)
-            _flush(beside)
-            if place.exists():
-                place.rename(aside)
-            beside.rename(place)
-            _flush(place.parent)
-    except BaseException:
-        if aside.exists() and not place.exists():
-            aside.rename(place)
-        shutil.rmtree(beside, ignore_errors=True)
-        raise
     finally:
-        if place.exists():
-            shutil.rmtree(aside, ignore_errors=True)
+        _remove(beside)
+        if lock is not None:
+            os.close(lock)
 
 
-def _beside(place: Path) -> Path:
-    """Return a new hidden name in the same folder, with the same ending."""
-    return place.with_name(f".{secrets.token_hex(4)}-{place.name}")
+def _created(place: Path, create: Callable[[Path], object]) -> tuple[Path, int | None]:
+    """Create a temporary file or folder and lock it; the lock is None if the system has none."""
+    while True:
+        beside = place.with_name(f".rankwise-{secrets.token_hex(4)}-{place.name}")
+        with _blaming(place, instead_of=beside):
+            create(beside)
+        try:
+            return beside, _lock(beside)
+        except (BlockingIOError, FileNotFoundError):
+            continue  # another process removed it as a leftover before it was locked
+        except OSError:
+            return beside, None  # no other process can lock it either, so none removes it
+
+
+def _lock(path: Path) -> int:
+    """Return an open handle that locks a file or folder; raise OSError if it cannot be locked."""
+    if sys.platform == "win32":
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK), str(path))
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        path.stat()  # the previous holder may have removed it
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove the temporary files and folders that killed processes left in a folder."""
+    try:
+        leftovers = [path for path in folder.iterdir() if _TEMPORARY.fullmatch(path.name)]
+    except OSError:
+        return  # writing to the folder will report the problem
+    for path in leftovers:
+        try:
+            lock = _lock(path)
+        except OSError:
+            continue  # in use, or owned by another user
+        try:
+            _remove(path)
+        except OSError:
+            continue  # owned by another user
+        finally:
+            os.close(lock)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from rankwise.data.letor import LetorFile, LetorRows, decoded, is_dense
-from rankwise.data.manifest import MANIFEST, Manifest, write_manifest
+from rankwise.data.manifest import Manifest, check_is_store, write_manifest
 from rankwise.data.npy import HEADER_BYTES, PIECE_BYTES, ArrayFile, ArrayWriter, read_pieces, write_array
 from rankwise.data.store import MAX_LABEL_LENGTH
 from rankwise.data.text import OnBytesRead
@@ -67,7 +67,7 @@ def convert_letor(
     """
     dense = check_flag_or_auto("dense", dense)
     reader = LetorFile(path, dtype=dtype, zero_based=zero_based, n_features=n_features, n_threads=n_threads)
-    with replacing_folder(store, marker=MANIFEST) as folder, _Spool(folder, dtype) as spool:
+    with replacing_folder(store, check=check_is_store) as folder, _Spool(folder, dtype) as spool:
         for _ in reader.blocks(progress):
             spool.append(reader.take())
         spool.rewind()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rankwise.data.npy import HEADER_BYTES, ArrayFile, map_array, read_pieces
-from rankwise.errors import FileFormatError
+from rankwise.errors import DataError, FileFormatError
 from rankwise.types import AnyArray
 
 MANIFEST = "manifest.json"
@@ -43,6 +43,35 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 def read_manifest(folder: Path) -> Manifest:
     """Read the manifest of a store and check everything that does not require reading arrays."""
+    manifest = _read(folder)
+    for name, entry in manifest.arrays.items():
+        _check_file(folder, name, entry)
+    return manifest
+
+
+def check_is_store(folder: Path) -> None:
+    """Raise an error unless a folder is a store, possibly with damaged arrays, and contains nothing else."""
+    try:
+        ours = {MANIFEST, *(entry.file for entry in _read(folder).arrays.values())}
+    except FileFormatError as error:
+        raise DataError(f"{folder} is not a rankwise store; refusing to overwrite it.") from error
+    for path in sorted(folder.iterdir()):
+        if path.name not in ours or path.is_dir():
+            raise DataError(
+                f"{folder} contains {path.name!r}, which is not part of the store; refusing to overwrite it."
+            )
+
+
+def which_store(folder: Path) -> tuple[int, int, int] | None:
+    """Identify the store that is currently in a folder; None if there is none."""
+    try:
+        status = (folder / MANIFEST).stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return status.st_dev, status.st_ino, status.st_mtime_ns
+
+
+def _read(folder: Path) -> Manifest:
     path = folder / MANIFEST
     if folder.exists() and not path.is_file():
         raise FileFormatError(folder, f"this is not a store: it has no {MANIFEST}.")
@@ -59,10 +88,7 @@ def read_manifest(folder: Path) -> Manifest:
         raise FileFormatError(
             path, f"the store has version {version!r}, but this rankwise reads version {VERSION}; {advice}."
         )
-    manifest = _parse(path, content)
-    for name, entry in manifest.arrays.items():
-        _check_file(folder, name, entry)
-    return manifest
+    return _parse(path, content)
 
 
 def _parse(path: Path, content: dict[str, Any]) -> Manifest:

@@ -9,17 +9,18 @@ import numpy as np
 
 from rankwise.data.csr import csr_around
 from rankwise.data.manifest import (
-    MANIFEST,
     Manifest,
+    check_is_store,
     open_array,
     read_manifest,
     verify_checksums,
+    which_store,
     write_manifest,
 )
 from rankwise.data.npy import ArrayFile, write_array
 from rankwise.data.ranking import RankingData
 from rankwise.data.store_checks import check_shapes, check_structure
-from rankwise.errors import DataError
+from rankwise.errors import DataError, FileFormatError
 from rankwise.files import replacing_folder
 from rankwise.preferences.queries import Queries
 from rankwise.types import AnyArray, Matrix
@@ -57,6 +58,20 @@ def open_store(path: str | os.PathLike[str], *, verify: bool = False) -> Ranking
     (22,)
     """
     folder = Path(path)
+    while True:
+        opened = which_store(folder)
+        try:
+            data = _open(folder, verify=verify)
+        except (FileFormatError, OSError):
+            if which_store(folder) == opened:
+                raise
+        else:
+            if which_store(folder) == opened:
+                return data
+        # The store was replaced meanwhile, so the arrays may come from both versions.
+
+
+def _open(folder: Path, *, verify: bool) -> RankingData:
     manifest = read_manifest(folder)
     check_shapes(folder, manifest)
     if verify:
@@ -94,7 +109,7 @@ def save_store(data: RankingData, path: str | os.PathLike[str]) -> None:
     >>> open_store("train.store")
     RankingData(291 rows, 20 queries, 22 features (float64))
     """
-    with replacing_folder(path, marker=MANIFEST) as folder:
+    with replacing_folder(path, check=check_is_store) as folder:
 
         def write(name: str, array: AnyArray) -> None:
             arrays[name] = write_array(folder / f"{name}.npy", array.dtype, [array], array.shape)
