@@ -5,7 +5,7 @@ import pytest
 
 from rankwise.losses.hinge import PairHinge
 from rankwise.preferences.pairs import Pairs
-from rankwise.solvers.line_search import minimize_ridge_along
+from rankwise.solvers.line_search import Tangent, minimize_along, minimize_ridge_along
 
 ALPHA, ACCURACY = 0.05, 1e-4
 
@@ -48,3 +48,11 @@ def test_a_direction_that_leads_upwards_is_not_taken(squared):
         risk_at, ALPHA, w, up * direction, scores, up * moves, risk_at(scores), accuracy=ACCURACY
     )
     assert best.t == 0.0
+
+
+def test_where_values_differ_by_rounding_only_the_slopes_lead_near_the_minimum():
+    def at(t):
+        # The true value is 1e-20 (t - 0.3)², of which doubles near 1 see nothing but noise.
+        return Tangent(t, 1.0 + 1e-15 * t, 2e-20 * (t - 0.3), None)
+
+    assert minimize_along(at, accuracy=1e-30).t == pytest.approx(0.3, rel=0.1)

@@ -33,6 +33,27 @@ def test_a_tolerance_that_doubles_cannot_certify_says_so(loss):
     assert model.gap_ < 1e-12
 
 
+@pytest.mark.parametrize("alpha", [1e-12, 1e-8, 1e-4])
+def test_the_squared_hinge_reaches_a_tight_tolerance_where_the_rows_are_separable(alpha):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(rng.integers(20, 150), rng.integers(2, 12)))
+        y = X @ rng.normal(size=X.shape[1])
+        y = np.digitize(y, np.quantile(y, [0.3, 0.6, 0.9])) if seed % 2 else y
+        assert RankSVM(alpha, loss="squared_hinge", tol=1e-9).fit(X, y).gap_ <= 1e-9
+
+
+def test_a_solver_that_rounding_keeps_from_going_on_says_so(monkeypatch):
+    X, y, qid = ranking()
+
+    def uphill(rows, spread, value, alpha, gradient, accuracy):
+        return gradient, rows.scores(gradient)
+
+    monkeypatch.setattr(newton, "_newton_direction", uphill)
+    with pytest.warns(ConvergenceWarning, match=r"^Rounding errors .* after 1 iterations: .* gap_="):
+        RankSVM(1e-4, loss="squared_hinge").fit(X, y, qid)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_an_interrupt_returns_the_best_so_far_with_its_gap(loss, monkeypatch):
     X, y, _ = ranking(m=300, n=20)

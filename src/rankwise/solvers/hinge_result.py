@@ -51,6 +51,8 @@ class HingeResult:
         Whether the gap is at most the tolerance.
     interrupted : bool
         Whether the user interrupted the solver (KeyboardInterrupt); `coef` is the best so far.
+    stalled : bool
+        Whether rounding errors left no direction of descent.
     """
 
     coef: Floats
@@ -61,6 +63,7 @@ class HingeResult:
     n_products: int
     converged: bool
     interrupted: bool
+    stalled: bool = False
 
     @property
     def complaint(self) -> str | None:
@@ -71,6 +74,8 @@ class HingeResult:
             reason = "Interrupted"
         elif self.gap <= 2.0 * self.resolution:
             reason = "The tolerance 'tol' is below what double precision can certify here"
+        elif self.stalled:
+            reason = f"Rounding errors kept it from going on after {self.n_iter} iterations"
         else:
             reason = f"Stopped after max_iter={self.n_iter} iterations"
         return f"{reason}: the model is the best so far, within gap_={self.gap:.3g} of the minimum."

@@ -65,30 +65,37 @@ def minimize_along(at: Callable[[float], Tangent[T]], *, accuracy: float, max_va
 
     The minimum is bracketed by slopes of opposite sign. The next point is where the line through the slopes
     is zero, kept away from the ends. The intersection of the tangents at the ends of the bracket bounds the
-    function from below.
+    function from below. Slopes are trusted more than values, which near a minimum differ only by rounding:
+    the start is never the best point of a direction of descent.
     """
     low, high = at(0.0), at(1.0)
     n_values = 1
     while high.slope < 0.0 and n_values < max_values:
         low, high = high, at(2.0 * high.t)
         n_values += 1
-    best = min(low, high, key=lambda tangent: tangent.value)
-    if low.slope >= 0.0 or high.slope <= 0.0:
-        return best
-    while n_values < max_values and best.value - _bound(low, high) > accuracy:
+    if low.slope >= 0.0:
+        return low
+    if high.slope <= 0.0:
+        return high
+    best, excess = _better(low, high)
+    while n_values < max_values and (excess > accuracy or best.t == 0.0):
         width = high.t - low.t
         t = low.t - low.slope * width / (high.slope - low.slope)
         middle = at(min(max(t, low.t + 0.05 * width), high.t - 0.05 * width))
         n_values += 1
-        best = min(best, middle, key=lambda tangent: tangent.value)
         if middle.slope < 0.0:
             low = middle
         else:
             high = middle
+        best, excess = _better(low, high)
     return best
 
 
-def _bound(low: Tangent[T], high: Tangent[T]) -> float:
-    """The value at which the tangents intersect."""
-    meet = (high.value - low.value - high.slope * high.t + low.slope * low.t) / (low.slope - high.slope)
-    return low.value + low.slope * (meet - low.t)
+def _better(low: Tangent[T], high: Tangent[T]) -> tuple[Tangent[T], float]:
+    """The better end of a bracket, and a bound on its distance from the minimum."""
+    width = high.t - low.t
+    # The difference of the values is limited to what a convex function with these slopes can have.
+    rise = min(max(high.value - low.value, low.slope * width), high.slope * width)
+    meet = (high.slope * width - rise) / (high.slope - low.slope)
+    drop = -low.slope * meet
+    return (low, drop) if rise >= 0.0 else (high, drop + rise)

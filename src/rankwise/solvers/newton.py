@@ -42,7 +42,7 @@ def minimize_newton(
     scores = rows.scores(w) if w.any() else np.zeros(loss.n_rows)
     value = loss.squared_value(scores)
     objective = value.risk + alpha * float(w @ w)
-    n_iter, interrupted = 0, False
+    n_iter, interrupted, stalled = 0, False, False
     gap = resolution = np.inf
     first_norm, spread = 0.0, None
     try:
@@ -69,6 +69,7 @@ def minimize_newton(
                 loss.squared_value, alpha, w, direction, scores, moves, value, accuracy=enough
             )
             if best.t == 0.0:
+                stalled = True
                 break
             point = w + best.t * direction
             reached = best.payload.risk + alpha * float(point @ point)
@@ -76,7 +77,9 @@ def minimize_newton(
             w, scores, value, objective = point, scores + best.t * moves, best.payload, reached
     except KeyboardInterrupt:
         interrupted = True
-    return HingeResult(w, objective, gap, resolution, n_iter, rows.n_products, gap <= tol, interrupted)
+    return HingeResult(
+        w, objective, gap, resolution, n_iter, rows.n_products, gap <= tol, interrupted, stalled
+    )
 
 
 def _newton_direction(
