@@ -15,7 +15,6 @@ double expected_run(std::int64_t before, std::int64_t n, double r, double R, std
                     const double* harmonic) {
     const std::int64_t counted = std::clamp(cutoff - before, std::int64_t{0}, n);
     const double reciprocals = harmonic[before + counted] - harmonic[before];
-    if (n == 1) return (R + 1.0) * reciprocals;
     const double inside = static_cast<double>(counted) - static_cast<double>(before + 1) * reciprocals;
     return r / static_cast<double>(n) *
            ((R + 1.0) * reciprocals + (r - 1.0) / static_cast<double>(n - 1) * inside);
@@ -33,7 +32,12 @@ void average_precision(QueryRows rows, const std::int64_t* first, const std::int
         for (std::int64_t i = rows.offsets[q]; i < rows.offsets[q + 1];) {
             const std::int64_t n = end[i] - first[i];
             const double r = std::accumulate(relevant + i, relevant + i + n, 0.0);
-            if (r > 0.0) {
+            if (harmonic && r == static_cast<double>(n)) {
+                // Every order is the same, and the sum of these fractions is never above their number.
+                for (std::int64_t rank = first[i] + 1; rank <= std::min(end[i], cutoff); ++rank) {
+                    value += (before + static_cast<double>(rank - first[i])) / static_cast<double>(rank);
+                }
+            } else if (r > 0.0) {
                 value += harmonic ? expected_run(first[i], n, r, before, cutoff, harmonic)
                                   : r * (before + r) / static_cast<double>(end[i]);
             }

@@ -78,9 +78,16 @@ void cascade(QueryRows rows, const std::int64_t* first, const std::int64_t* end,
         while (i < rows.offsets[q + 1] && first[i] < cutoff && alive > 0.0) {
             const std::int64_t n = end[i] - first[i];
             const double* run = stop + i;
-            values[q] += alive * (n == 1 ? *run / static_cast<double>(first[i] + 1)
-                                         : run_value(run, n, first[i], cutoff, survive));
-            for (std::int64_t j = 0; j < n; ++j) alive *= 1.0 - run[j];
+            if (std::all_of(run, run + n, [&](double p) { return p == *run; })) {
+                // Every order is the same.
+                for (std::int64_t rank = first[i]; rank < std::min(end[i], cutoff); ++rank) {
+                    values[q] += alive * *run / static_cast<double>(rank + 1);
+                    alive *= 1.0 - *run;
+                }
+            } else {
+                values[q] += alive * run_value(run, n, first[i], cutoff, survive);
+                for (std::int64_t j = 0; j < n; ++j) alive *= 1.0 - run[j];
+            }
             i += n;
         }
     });

@@ -20,6 +20,8 @@ from rankwise.validation import check_count, check_random_state
 TEST_HEADER = ("measure", "a", "b", "a - b", "a better", "b better", "equal", "p Wilcoxon", "p randomization")
 # Sign vectors drawn at a time; this only bounds memory.
 _FLIPS_PER_BLOCK = 256
+# Values that differ by so many units in the last place of the largest are equal but for rounding.
+_ROUNDING_ULPS = 16
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,8 @@ class PairedTest:
     difference : float
         The mean of a minus the mean of b.
     n_better, n_worse, n_equal : int
-        The number of queries on which a is better than, worse than and equal to b.
+        The number of queries on which a is better than, worse than and equal to b. Here and in both tests,
+        values within 16 units in the last place of the largest count as equal, and so do their differences.
     p_wilcoxon : float
         Two-sided Wilcoxon signed-rank test over the queries with a difference; 1 if there are none.
     p_randomization : float
@@ -136,7 +139,7 @@ def compare(
             means[name][measure.name] = prepared.mean(values[name])
         weight = prepared.query_weight[counted]
         for a, b in combinations(scores, 2):
-            difference = values[a][counted] - values[b][counted]
+            difference = clear_differences(values[a][counted], values[b][counted])
             gained = difference if measure.higher_is_better else -difference
             tests.append(
                 PairedTest(
@@ -152,6 +155,21 @@ def compare(
                 )
             )
     return Comparison(means, tuple(tests))
+
+
+def clear_differences(a: Floats, b: Floats) -> Floats:
+    """a − b, with sizes that are equal but for rounding made equal, and zero if they are zero but for it."""
+    difference = a - b
+    if not len(difference):
+        return difference
+    rounding = _ROUNDING_ULPS * float(np.spacing(max(np.abs(a).max(), np.abs(b).max())))
+    order = np.argsort(np.abs(difference))
+    size = np.abs(difference)[order]
+    begins = np.diff(size, prepend=0.0) > rounding
+    sizes = np.append(0.0, size[begins])  # the smallest of each group, after that of zero
+    equal = np.empty_like(size)
+    equal[order] = sizes[np.cumsum(begins)]
+    return np.copysign(equal, difference)
 
 
 def wilcoxon_p(difference: Floats) -> float:
@@ -176,7 +194,7 @@ def randomization_p(difference: Floats, n_permutations: int, random_state: Rando
         return float("nan")
     nonzero = difference[difference != 0.0]
     # A draw that equals the observed sum up to rounding counts as extreme.
-    extreme = abs(float(nonzero.sum())) * (1.0 - 1e-12)
+    extreme = abs(float(nonzero.sum())) - 1e-12 * float(np.abs(nonzero).sum())
     n = len(nonzero)
     if 2**n <= n_permutations:
         signs = 1.0 - 2.0 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)

@@ -22,13 +22,19 @@ from rankwise.metrics.conventions import (
     TiedScores,
 )
 from rankwise.metrics.judged_rows import JudgedRows, RankedRows
-from rankwise.types import Floats
+from rankwise.types import Floats, Ints
 
+# The largest label whose gain 2^label − 1, and sums of it, are finite.
+MAX_GRADE = 1000.0
 _EMPTY_VALUE = {Empty.LEAVE_OUT: math.nan, Empty.ZERO: 0.0, Empty.ONE: 1.0}
 
 
 class _ListFormula:
-    """The base of the formulas below: tie order, empty queries, equal weights."""
+    """The base of the formulas below: tie order, empty queries, equal weights.
+
+    Unless row order breaks ties, rows are kept in order of descending worth, so that rounding does not
+    depend on the caller's order either.
+    """
 
     empty_reason = "no relevant rows"
     weight: Floats | None = None
@@ -36,61 +42,88 @@ class _ListFormula:
     def __init__(self, judged: JudgedRows, conventions: Conventions, worth: Floats) -> None:
         if judged.weight is not None:
             raise ParameterError("Measures of ranked lists do not accept sample_weight; pairwise_error does.")
+        self._strict = conventions.ties not in (TiedScores.AVERAGE, TiedScores.THRESHOLD)
+        if not self._strict:
+            places = judged.ranked(worth).row
+            judged, worth = judged.rearranged(places), worth[places]
         self.judged = judged
-        self.ties = conventions.ties
         self.worth = worth
         self.empty = judged.query_sums(worth) <= 0.0
         self.empty_value = _EMPTY_VALUE[conventions.empty]
 
     def _ranked(self, scores: Floats) -> RankedRows:
-        if self.ties in (TiedScores.AVERAGE, TiedScores.THRESHOLD):
-            return self.judged.ranked(scores)
-        return self.judged.ranked_strictly(scores)
+        return self.judged.ranked_strictly(scores) if self._strict else self.judged.ranked(scores)
+
+    def _runs(self, ranked: RankedRows) -> tuple[Ints, Ints]:
+        """Where runs of tied rows begin, and how long they are."""
+        starts = np.flatnonzero(ranked.first == self.judged.rank)
+        return starts, (ranked.end - ranked.first)[starts]
 
 
-class DiscountedGain(_ListFormula):
-    """``Σ_rows worth · discount(rank) / normalizer``, the form of both NDCG@k and P@k.
+class NormalizedGain(_ListFormula):
+    """NDCG@k: ``Σ_rank gain · discount(rank)`` over its greatest value.
 
-    Tied rows share the mean discount of their ranks, which is the expectation over their orders.
+    Tied rows share the mean of their gains, which is the expectation over their orders. The sum depends only
+    on the list of gains, so equal lists have equal values and the best list has exactly 1.
     """
 
     def __init__(
-        self,
-        judged: JudgedRows,
-        conventions: Conventions,
-        worth: Floats,
-        discount: Floats,
-        normalizer: Floats,
+        self, judged: JudgedRows, conventions: Conventions, worth: Floats, discount: Floats, shortest: int
     ) -> None:
         super().__init__(judged, conventions, worth)
-        self._up_to = np.concatenate([[0.0], np.cumsum(discount)])
-        self._scale = np.divide(1.0, normalizer, out=np.zeros_like(normalizer), where=normalizer > 0.0)
+        judged = self.judged
+        self._discount = discount[judged.rank]
+        self._ideal = judged.query_sums(self.worth[judged.ranked(self.worth).row] * self._discount)
+        self._ideal[judged.sizes < shortest] = 0.0
 
     def values(self, scores: Floats) -> Floats:
-        ranked = self._ranked(scores)
-        discount = (self._up_to[ranked.end] - self._up_to[ranked.first]) / (ranked.end - ranked.first)
-        return self.judged.query_sums(self.worth[ranked.row] * discount) * self._scale
+        sums = self.judged.query_sums(self._gains(self._ranked(scores)) * self._discount)
+        ratio = np.divide(sums, self._ideal, out=np.zeros_like(sums), where=self._ideal > 0.0)
+        # No list is better than the best one, but its sum may be rounded up where that of the best is not.
+        return np.minimum(ratio, 1.0)
+
+    def _gains(self, ranked: RankedRows) -> Floats:
+        """The expected gain at each rank."""
+        gains = self.worth[ranked.row]
+        starts, sizes = self._runs(ranked)
+        if len(starts) == len(gains):
+            return gains
+        # Inside a run gains fall; the mean of equal ones is exact.
+        means = np.clip(np.add.reduceat(gains, starts) / sizes, gains[starts + sizes - 1], gains[starts])
+        return np.repeat(means, sizes)
 
 
-def ndcg(judged: JudgedRows, cutoff: int | None, conventions: Conventions) -> DiscountedGain:
+def ndcg(judged: JudgedRows, cutoff: int | None, conventions: Conventions) -> NormalizedGain:
     """DCG@k divided by the largest DCG@k that the labels allow (Järvelin and Kekäläinen 2002)."""
     gains = _gains(judged, conventions.gain)
+    # Only ratios count: where the largest gain of every query is about 1, sums neither over- nor underflow.
+    _, exponent = np.frexp(np.maximum.reduceat(gains, judged.offsets[:-1]))
+    gains = np.ldexp(gains, -np.repeat(exponent, judged.sizes))
     discount = _discounts(int(judged.sizes.max()), conventions.discount)
     if cutoff is not None:
         discount[cutoff:] = 0.0
-    ideal = judged.query_sums(gains[judged.ranked(gains).row] * discount[judged.rank])
-    if conventions.short is ShortLists.ZERO and cutoff is not None:
-        ideal[judged.sizes < cutoff] = 0.0
-    return DiscountedGain(judged, conventions, gains, discount, ideal)
+    shortest = cutoff if conventions.short is ShortLists.ZERO and cutoff is not None else 0
+    return NormalizedGain(judged, conventions, gains, discount, shortest)
 
 
-def precision(judged: JudgedRows, cutoff: int | None, conventions: Conventions) -> DiscountedGain:
-    """The fraction of relevant rows among the first k."""
-    k = math.inf if cutoff is None else float(cutoff)
-    discount = (np.arange(judged.sizes.max()) < k).astype(np.float64)
-    attainable = conventions.denominator is Denominator.ATTAINABLE or cutoff is None
-    normalizer = np.minimum(k, judged.sizes) if attainable else np.full(judged.n_queries, k)
-    return DiscountedGain(judged, conventions, _relevant(judged, conventions), discount, normalizer)
+class Precision(_ListFormula):
+    """P@k: the fraction of relevant rows among the first k; rows tied across the cutoff count in part."""
+
+    def __init__(self, judged: JudgedRows, cutoff: int | None, conventions: Conventions) -> None:
+        super().__init__(judged, conventions, _relevant(judged, conventions))
+        sizes = self.judged.sizes
+        self._cutoff = int(sizes.max()) if cutoff is None else cutoff
+        attainable = conventions.denominator is Denominator.ATTAINABLE or cutoff is None
+        self._divisor = np.minimum(self._cutoff, sizes) if attainable else np.full(len(sizes), self._cutoff)
+
+    def values(self, scores: Floats) -> Floats:
+        ranked = self._ranked(scores)
+        starts, sizes = self._runs(ranked)
+        counted = np.clip(self._cutoff - ranked.first[starts], 0, sizes)
+        expected = np.zeros(len(ranked.row))
+        # In this order of operations whole runs, and runs of relevant rows alone, count exactly.
+        expected[starts] = np.add.reduceat(self.worth[ranked.row], starts) * counted / sizes
+        return self.judged.query_sums(expected) / self._divisor
 
 
 class AveragePrecision(_ListFormula):
@@ -101,19 +134,20 @@ class AveragePrecision(_ListFormula):
 
     def __init__(self, judged: JudgedRows, cutoff: int | None, conventions: Conventions) -> None:
         super().__init__(judged, conventions, _relevant(judged, conventions))
+        judged = self.judged
         longest = int(judged.sizes.max())
         self._cutoff = longest if cutoff is None else cutoff
         self._harmonic: Floats | None = np.concatenate(
             [[0.0], np.cumsum(1.0 / np.arange(1.0, longest + 1.0))]
         )
-        if self.ties is TiedScores.THRESHOLD:
+        if conventions.ties is TiedScores.THRESHOLD:
             if cutoff is not None:
                 raise ParameterError("Average precision with ties='threshold' takes no cutoff; use 'map'.")
             self._harmonic = None
         n_relevant = judged.query_sums(self.worth)
         if conventions.denominator is Denominator.ATTAINABLE:
             n_relevant = np.minimum(n_relevant, self._cutoff)
-        self._scale = 1.0 / np.maximum(n_relevant, 1.0)
+        self._divisor = np.maximum(n_relevant, 1.0)
 
     def values(self, scores: Floats) -> Floats:
         ranked = self._ranked(scores)
@@ -128,7 +162,7 @@ class AveragePrecision(_ListFormula):
             sums,
             self.judged.n_threads,
         )
-        return sums * self._scale
+        return sums / self._divisor
 
 
 class Cascade(_ListFormula):
@@ -163,6 +197,8 @@ def expected_reciprocal_rank(judged: JudgedRows, cutoff: int | None, conventions
     """ERR: stop probability (2^label − 1) / 2^max_grade."""
     gains = _gains(judged, Gain.EXPONENTIAL)
     greatest = float(judged.y.max()) if conventions.max_grade is None else conventions.max_grade
+    if greatest > MAX_GRADE:
+        raise ParameterError(f"ERR's max_grade must be at most {MAX_GRADE:g}; got {greatest:g}.")
     if judged.y.max() > greatest:
         row = judged.caller_rows[judged.y.argmax()]
         raise DataError(f"ERR's max_grade is {greatest:g}, but row {row} has label {judged.y.max():g}.")
@@ -181,13 +217,14 @@ def _gains(judged: JudgedRows, gain: Gain) -> Floats:
         )
     if gain is Gain.LINEAR:
         return judged.y
-    if judged.y.max() > 1000.0:
+    if judged.y.max() > MAX_GRADE:
         row = judged.caller_rows[judged.y.argmax()]
         raise DataError(
             f"The gain 2^label − 1 overflows for the label {judged.y.max():g} of row {row}; "
             "use gain='linear'."
         )
-    return np.exp2(judged.y) - 1.0
+    # Of a small label's 2^label only 1 would be left.
+    return np.where(judged.y < 0.5, np.expm1(judged.y * math.log(2.0)), np.exp2(judged.y) - 1.0)
 
 
 def _discounts(n: int, discount: Discount) -> Floats:

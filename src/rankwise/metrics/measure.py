@@ -48,7 +48,7 @@ KINDS: dict[str, Kind] = {
         aliases=("ap", "average_precision"),
         ties=tuple(TiedScores),
     ),
-    "p": Kind(list_formulas.precision, cutoff="needed", aliases=("precision",)),
+    "p": Kind(list_formulas.Precision, cutoff="needed", aliases=("precision",)),
     "rr": Kind(list_formulas.reciprocal_rank, cutoff="optional", aliases=("mrr", "reciprocal_rank")),
     "err": Kind(list_formulas.expected_reciprocal_rank, cutoff="optional"),
     "auc": Kind(lambda judged, _, conventions: pair_formulas.AreaUnderCurve(judged, conventions)),
@@ -190,10 +190,7 @@ class PreparedMeasure:
 
     def mean(self, values: Floats) -> float:
         """The weighted mean of the values from `per_query`; NaN if every query is excluded."""
-        counted = ~self.left_out
-        if not counted.any():
-            return float("nan")
-        return float(np.average(values[counted], weights=self.query_weight[counted]))
+        return float(self._means(values[None])[0])
 
     def __call__(self, scores: ArrayLike) -> float:
         return self.mean(self.per_query(scores))
@@ -214,7 +211,11 @@ class PreparedMeasure:
             parts = formula.values_of_many(vectors)
         else:
             parts = map(self._side_by_side, vectors.tables())
-        return np.concatenate([self._means(values) for values in parts])
+        means = []
+        for values in parts:
+            values[:, formula.empty] = formula.empty_value
+            means.append(self._means(values))
+        return np.concatenate(means)
 
     def _side_by_side(self, table: Floats) -> Floats:
         """Values of many score vectors, whose queries are treated as separate queries."""
@@ -232,16 +233,13 @@ class PreparedMeasure:
 
     def _means(self, values: Floats) -> Floats:
         """The result of `mean` for each row of values."""
-        formula, weight = self._formula, self._formula.weight
-        if formula.empty.any():
-            counted = ~self.left_out
-            if not counted.any():
-                return np.full(len(values), np.nan)
-            values[:, formula.empty] = formula.empty_value
-            values, weight = values[:, counted], self.query_weight[counted]
-        if weight is None:
-            return np.asarray(np.add.reduce(values, axis=1) / values.shape[1])
-        return np.asarray(values @ weight / weight.sum())
+        counted = ~self.left_out
+        if not counted.any():
+            return np.full(len(values), np.nan)
+        weight = self.query_weight[counted]
+        # In C order every row is summed as it would be by itself.
+        weighted = np.multiply(values[:, counted], weight, order="C")
+        return np.asarray(np.add.reduce(weighted, axis=1) / weight.sum())
 
 
 def get_measure(name: str | Measure, *, preset: str | None = None, **conventions: Any) -> Measure:

@@ -147,7 +147,8 @@ class KendallTauB(PairFormula):
 
     def _from(self, counts: PairCounts) -> Floats:
         concordant = self.n_pairs - counts.discordant - (counts.tied_scores - counts.tied_both)
-        scale = np.sqrt(self.n_pairs) * np.sqrt(self._all - counts.tied_scores)
+        # The root of the product, not the product of roots: that of a square is exact.
+        scale = np.sqrt(self.n_pairs * (self._all - counts.tied_scores))
         return np.clip(_ratio(concordant - counts.discordant, scale), -1.0, 1.0)
 
 
