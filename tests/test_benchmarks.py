@@ -1,5 +1,6 @@
 """Benchmarks are found, described and importable; `make bench` runs them."""
 
+import ast
 import importlib
 import subprocess
 import sys
@@ -47,3 +48,28 @@ def test_missing_real_data_is_a_sentence(monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("RANKWISE_SHARED", str(tmp_path / "nowhere"))
     assert timing.real_data() is None
     assert capsys.readouterr().out.count(".") == 1
+
+
+@pytest.mark.parametrize("name", ["large_scale", "ohsumed", "parses", "path"])
+def test_a_wrong_data_folder_is_a_sentence(name, tmp_path):
+    command = [sys.executable, "-m", f"benchmarks.reproduce.{name}", "--data", str(tmp_path)]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 2
+    assert "Traceback" not in run.stderr
+    assert "--data: there is no " in run.stderr
+    assert run.stderr.rstrip().endswith(f"in {tmp_path}.")
+
+
+@pytest.mark.parametrize("name", ["ohsumed", "parses", "path"])
+def test_reproductions_of_whole_models_use_what_users_may_use(name):
+    tree = ast.parse((ROOT / f"benchmarks/reproduce/{name}.py").read_text())
+    modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert {module for module in modules if module.startswith("rankwise")} <= {"rankwise", "rankwise.metrics"}
+
+
+@pytest.mark.parametrize("name", REPRODUCTIONS)
+def test_reproductions_touch_nothing_private(name):
+    tree = ast.parse((ROOT / f"benchmarks/reproduce/{name}.py").read_text())
+    owned = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    assert {attr for attr in used - owned if attr.startswith("_") and not attr.startswith("__")} == set()

@@ -162,6 +162,29 @@ def test_alpha_outside_the_path_is_named_with_its_range():
         model.dual_coef_at(0.0)
 
 
+@pytest.mark.parametrize("weighting", ["query", "pair", "example"])
+def test_a_breakpoint_is_answered_as_such_though_its_alpha_was_rounded(weighting):
+    X, y, qid = toy()
+    model = RankSVMPath(weighting=weighting).fit(X, y, qid)
+    for alpha in model.alphas_:
+        exact = model.dual_coef_at(alpha)
+        for rounded in (np.nextafter(alpha, 0.0), np.nextafter(alpha, np.inf), 3.0 * (alpha / 3.0)):
+            np.testing.assert_array_equal(model.dual_coef_at(rounded), exact)
+    assert model.alpha_ == model.alphas_[0]
+    np.testing.assert_array_equal(model.dual_coef_at(model.alpha_), model.dual_coef_)
+    np.testing.assert_array_equal(model.predict(X, alpha=model.alpha_), model.predict(X))
+
+
+def test_pairs_that_a_model_is_made_of_are_counted_at_any_alpha():
+    X, y, qid = toy()
+    model = RankSVMPath(graph="reduced").fit(X, y, qid)
+    assert model.n_support_at(model.alphas_[-1]) == model.n_support_at(1e9) == model.n_pairs_
+    for between in (model.alphas_[1:] + model.alphas_[:-1]) / 2:
+        slack = 1.0 - model._path.graph.differences(model.predict(X, alpha=between))
+        inside, not_outside = (np.count_nonzero(slack > limit) for limit in (1e-9, -1e-9))
+        assert inside <= model.n_support_at(between) <= not_outside
+
+
 def test_equal_rows_are_tied_at_any_alpha():
     X, y, qid = toy()
     whole = np.round(X)  # products of these are exact, so only sums of kernel values are rounded

@@ -25,6 +25,7 @@ import numpy as np
 from scipy import sparse
 
 from benchmarks.rcv1_shaped import generate
+from benchmarks.reproduce._data import check_folder
 from rankwise import load_letor
 from rankwise.losses.squared import SquaredLoss, loss_on_pairs
 from rankwise.metrics import get_measure
@@ -194,6 +195,10 @@ def main() -> None:
         "--out", type=Path, default=Path("out/large_scale"), help="the folder for the figures"
     )
     arguments = parser.parse_args()
+    if arguments.data is not None:
+        needed = ["reuters_all_ltc_earn.svm.xz", "reuters_meta.tsv.xz"]
+        parses_of = [f"parses/rank_{part}.light.xz" for part in ("train", "test")]
+        check_folder(parser, arguments.data, [*parses_of, *(f"reuters21578/{file}" for file in needed)])
     experiments = [] if arguments.data is None else [parses(arguments.data), reuters(arguments.data)]
     for experiment in experiments + (generated_text(arguments.rows) if arguments.rows else []):
         experiment.figure(experiment.table(), arguments.out)

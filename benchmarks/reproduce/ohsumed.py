@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.linear_model import Ridge
 
+from benchmarks.reproduce._data import check_folder
 from rankwise import RankRLSCV, RankSVMCV, load_letor, scale_per_query
 from rankwise.metrics import get_measure
 
@@ -117,7 +118,10 @@ def reproduce(data: Path) -> dict[str, np.ndarray]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="the folder of real data sets")
-    values = reproduce(parser.parse_args().data / "ohsumed_letor2")
+    folder = parser.parse_args().data
+    parts = [f"ohsumed_letor2/Fold{k}/{part}*" for k in range(1, 6) for part in ("train", "valid", "test")]
+    check_folder(parser, folder, parts)
+    values = reproduce(folder / "ohsumed_letor2")
     print(f"\n{'':8} {'paper':>9} " + " ".join(f"{name:>9}" for name in METHODS) + f" {'paper':>9}")
     for k, measure in enumerate(MEASURES):
         row = [PAPER["RankRLS"][k], *(values[name][k] for name in METHODS), PAPER["RLS"][k]]

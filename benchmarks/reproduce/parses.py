@@ -16,14 +16,14 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-from scipy import stats
+from scipy import linalg, stats
 from sklearn.linear_model import Ridge
+from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.model_selection import GroupKFold
 
+from benchmarks.reproduce._data import check_folder
 from rankwise import KernelRankRLSCV, load_letor
 from rankwise.metrics import get_measure
-from rankwise.operators.basis import features_of_basis
-from rankwise.operators.kernel import Kernel, KernelName
 
 ALPHAS = 2.0 ** np.arange(-15, 16)
 GAMMAS = {"linear": [1.0], "rbf": list(2.0 ** np.arange(-9, 4, 2))}
@@ -52,19 +52,29 @@ def rls(kernel, X, y, qid, basis, X_test):
     best = (np.inf, None)
     prepared = ERROR.prepare(y, qid)
     for gamma in GAMMAS[kernel]:
-        function = Kernel(KernelName(kernel), gamma)
-        features = features_of_basis(X, function, basis)
+        features = features_of_basis(kernel, gamma, X[basis])
+        Z = features(X)
         for alpha in ALPHAS:
             held = np.empty(len(y))
             for train, test in GroupKFold(FOLDS).split(X, y, qid):
-                Z = features.features
                 held[test] = Ridge(alpha).fit(Z[train], y[train]).predict(Z[test])
             error = prepared(held)
             if error < best[0]:
-                best = error, (alpha, function, features)
-    alpha, function, features = best[1]
-    Z_test = function(X_test, X[basis[features.kept]]) @ features.transform
-    return Ridge(alpha).fit(features.features, y).predict(Z_test), alpha
+                best = error, (alpha, features)
+    alpha, features = best[1]
+    return Ridge(alpha).fit(features(X), y).predict(features(X_test)), alpha
+
+
+def features_of_basis(kernel, gamma, basis):
+    """From rows to features whose inner products are the kernel's, projected on what the basis spans."""
+
+    def between(rows):
+        return linear_kernel(rows, basis) if kernel == "linear" else rbf_kernel(rows, basis, gamma=gamma)
+
+    values, vectors = linalg.eigh(between(basis))
+    kept = values > 1e-12 * values.max()
+    transform = vectors[:, kept] / np.sqrt(values[kept])
+    return lambda rows: between(rows) @ transform
 
 
 def first_of_each(qid, count):
@@ -81,7 +91,9 @@ def first_of_each(qid, count):
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="the folder of real data sets")
-    folder = parser.parse_args().data / "parses"
+    data = parser.parse_args().data
+    check_folder(parser, data, [f"parses/rank_{part}.light*" for part in ("train", "test")])
+    folder = data / "parses"
     train = read(folder, "train")
     test = read(folder, "test")
     basis = first_of_each(train.qid, PARSES_OF_BASIC)

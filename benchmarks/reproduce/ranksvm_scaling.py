@@ -32,6 +32,8 @@ class PairHinges(QueryHinge):
     def __init__(self, differences: QueryDifferences, y: Floats) -> None:
         super().__init__(differences)
         self.labels = self.arranged(y)
+        _, sizes = np.unique(y, return_counts=True)
+        self.n_pairs = (len(y) ** 2 - int((sizes**2).sum())) / 2
 
     def value(self, scores: Floats) -> HingeValue:
         y, above, below = self.labels, np.zeros(len(scores)), np.empty(len(scores))
@@ -40,8 +42,8 @@ class PairHinges(QueryHinge):
             active = (y[rows, None] > y) & (scores[rows, None] - scores < 1.0)
             below[rows] = active.sum(axis=1)
             above += active.sum(axis=0)
-        gradient = self._share * (above - below)
-        offset = float(self._share @ below)
+        gradient = (above - below) / self.n_pairs
+        offset = float(below.sum()) / self.n_pairs
         return HingeValue(offset + float(gradient @ scores), gradient, offset)
 
 

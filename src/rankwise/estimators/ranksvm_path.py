@@ -153,7 +153,17 @@ class RankSVMPath(KernelRanker):
     def dual_coef_at(self, alpha: float) -> Floats:
         """Return the exact coefficients of the training rows at any alpha that the path covers."""
         asked = check_number("alpha", alpha, minimum=0.0, exclusive=True)
-        return self._known_path().coefficients_for(asked)
+        path = self._known_path()
+        return path.coefficients_at(path.level_for(asked))
+
+    def n_support_at(self, alpha: float) -> int:
+        """The number of pairs with a positive multiplier at any alpha the path covers.
+
+        These make up the model: the pairs inside the margin, and those on it that are needed.
+        """
+        asked = check_number("alpha", alpha, minimum=0.0, exclusive=True)
+        path = self._known_path()
+        return path.n_support_at(path.level_for(asked))
 
     def predict(self, X: Any, alpha: float | None = None) -> Floats:
         """Return the scores of rows at `alpha`, or at `alpha_` if it is None; higher is better."""

@@ -11,6 +11,9 @@ from rankwise.errors import ParameterError
 from rankwise.preferences.graphs import PreferenceGraph
 from rankwise.types import Floats, Ints
 
+# An alpha this near to a breakpoint stands for it: it was computed from it, or printed and read again.
+_ROUNDING_ULPS = 4
+
 
 @dataclass(frozen=True)
 class PathSolutions:
@@ -48,18 +51,18 @@ class PathSolutions:
         """The breakpoints in units of alpha, in ascending order."""
         return self.levels[::-1] / self.graph.level_per_alpha
 
-    def coefficients_for(self, alpha: float) -> Floats:
-        """β at any alpha covered by the path."""
-        smallest, largest = self.alphas[0], self.alphas[-1]
-        level = alpha * self.graph.level_per_alpha
-        if alpha >= smallest:
-            return self.coefficients_at(max(level, float(self.levels[-1])))
-        if not self.complete:
+    def level_for(self, alpha: float) -> float:
+        """λ at any alpha covered by the path; of a breakpoint if alpha is equal to its own up to rounding."""
+        alphas = self.alphas
+        near = int(np.abs(alphas - alpha).argmin())
+        if abs(alphas[near] - alpha) <= _ROUNDING_ULPS * np.spacing(alphas[near]):
+            return float(self.levels[self.n_breakpoints - 1 - near])
+        if alpha < alphas[0] and not self.complete:
             raise ParameterError(
-                f"The 'alpha' parameter must be at least {smallest:.6g}, where the path ends (it starts at "
-                f"{largest:.6g}); got {alpha:.6g}. Fit with a smaller alpha_min or a larger max_events."
+                f"The 'alpha' parameter must be at least {alphas[0]:.6g}, where the path ends (it starts at "
+                f"{alphas[-1]:.6g}); got {alpha:.6g}. Fit with a smaller alpha_min or a larger max_events."
             )
-        return self.coefficients_at(level)
+        return alpha * self.graph.level_per_alpha
 
     def multipliers_at(self, level: float) -> Floats:
         """The multipliers a at any level covered by the path.
@@ -80,6 +83,11 @@ class PathSolutions:
         piece = slice(self.offsets[t], self.offsets[t + 1])
         np.add.at(before, self.pairs[piece], share * self.changes[piece])
         return before
+
+    def n_support_at(self, level: float) -> int:
+        """How many multipliers are positive at any level that the path covers."""
+        # A multiplier that came down to zero is a sum of changes, which is zero but for rounding.
+        return int(np.count_nonzero(self.multipliers_at(level) > 1e-12 * self.graph.weight))
 
     def coefficients_at(self, level: float) -> Floats:
         """β with ``f = Σ βᵢ k(xᵢ, ·)``; ``β = Pᵀ a / λ``."""
