@@ -1,9 +1,12 @@
 """Preference graphs hold the pairs they promise."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
 
 from rankwise.errors import DataError
 from rankwise.preferences import graphs
@@ -114,6 +117,45 @@ def test_the_row_least_like_the_others_can_stand_for_its_level():
     assert other_query(np.array([0])) == 0
     weighted = least_alike(K, one_query(4), np.array([1.0, 1.0, 1.0, 0.0]))
     assert weighted(np.array([1, 3])) == 3
+
+
+def test_rows_that_are_alike_but_for_rounding_are_told_apart_by_their_features_alone():
+    X = np.array([[1.0, 2.0], [2.0, 1.0], [0.0, 3.0], [3.0, 0.0]])
+    noise = 1e-14 * np.random.default_rng(0).normal(size=(4, 4))
+    for order in itertools.permutations(range(4)):
+        rows = X[list(order)]
+        choose = least_alike(rows @ rows.T + noise + noise.T, one_query(4), features=rows)
+        assert rows[choose(np.arange(4))].tolist() == [1.0, 2.0]
+        sparse = least_alike(rows @ rows.T, one_query(4), features=csr_matrix(rows))
+        assert rows[sparse(np.arange(4))].tolist() == [1.0, 2.0]
+
+
+def test_without_features_kernel_values_tell_rows_apart():
+    # Rows 0 and 1 have the same sum of squares, from other values.
+    K = np.diag([5.0, 4.0, 9.0, 9.0])
+    K[1, 2] = K[2, 1] = 3.0
+    for order in itertools.permutations(range(4)):
+        choose = least_alike(K[np.ix_(order, order)], one_query(4))
+        assert order[choose(np.arange(4))] == 0
+
+
+@given(labels, st.integers(0, 2**32 - 1), st.sampled_from(list(Weighting)))
+@settings(deadline=None, max_examples=60)
+def test_weight_two_is_the_row_twice_in_the_reduced_graph(rows, seed, weighting):
+    y, qid = np.array(rows, dtype=float).T
+    weight = np.random.default_rng(seed).integers(0, 4, len(y))
+    copies = np.repeat(np.arange(len(y)), weight)
+    if not any(len(set(y[copies][qid[copies] == q])) > 1 for q in set(qid[copies])):
+        return
+    queries, repeated = (group_rows(labels, len(labels)) for labels in (qid, qid[copies]))
+    one = reduced_graph(queries, y, weighting=weighting, row_weight=weight.astype(float))
+    two = reduced_graph(repeated, y[copies], weighting=weighting)
+    together = {}
+    for i, j, w in zip(copies[two.better], copies[two.worse], two.weight, strict=True):
+        together[i, j] = together.get((i, j), 0.0) + w
+    pairs = dict(zip(zip(one.better, one.worse, strict=True), one.weight, strict=True))
+    assert pairs.keys() == together.keys()
+    assert [pairs[key] for key in together] == pytest.approx(list(together.values()))
 
 
 def test_a_graph_too_large_is_refused_before_it_is_built(monkeypatch):

@@ -125,12 +125,14 @@ def test_row_order_and_labels_of_queries_change_nothing():
     np.testing.assert_allclose(one.predict(X, alpha=0.01), two.predict(X, alpha=0.01), atol=1e-9)
 
 
-def test_weight_two_is_the_row_twice():
+@pytest.mark.parametrize("weighting", ["query", "pair", "example"])
+@pytest.mark.parametrize("graph", ["full", "reduced"])
+def test_weight_two_is_the_row_twice(graph, weighting):
     X, y, qid = toy(seed=3)
     weight = 1.0 + (np.arange(len(y)) % 3 == 0)
     twice = np.repeat(np.arange(len(y)), weight.astype(int))
-    one = RankSVMPath().fit(X, y, qid, sample_weight=weight)
-    two = RankSVMPath().fit(X[twice], y[twice], qid[twice])
+    one = RankSVMPath(graph=graph, weighting=weighting).fit(X, y, qid, sample_weight=weight)
+    two = RankSVMPath(graph=graph, weighting=weighting).fit(X[twice], y[twice], qid[twice])
     assert one.alphas_[-1] == pytest.approx(two.alphas_[-1])
     np.testing.assert_allclose(one.predict(X, alpha=0.01), two.predict(X, alpha=0.01), atol=1e-9)
 
@@ -233,6 +235,19 @@ def test_the_order_of_rows_does_not_matter(graph, kernel):
         np.testing.assert_allclose(
             again.predict(shuffled, alpha=alpha), model.predict(rows, alpha=alpha)[order], atol=1e-7
         )
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "polynomial"])
+def test_the_order_of_rows_does_not_matter_though_many_are_alike(kernel):
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        X, y = rng.integers(0, 2, (30, 3)).astype(float), rng.integers(0, 4, 30).astype(float)
+        order = rng.permutation(30)
+        model = RankSVMPath(kernel=kernel, graph="reduced").fit(X, y)
+        again = RankSVMPath(kernel=kernel, graph="reduced").fit(X[order], y[order])
+        assert again.alphas_[-1] == pytest.approx(model.alphas_[-1])
+        alpha = 0.1 * model.alphas_[-1]
+        np.testing.assert_allclose(again.predict(X, alpha=alpha), model.predict(X, alpha=alpha), atol=1e-7)
 
 
 def test_a_representative_that_cannot_choose_is_refused():

@@ -43,7 +43,7 @@ class RankSVMPath(KernelRanker):
     representative : callable, optional
         Chooses the row that represents a level in the reduced graph, given the row numbers of that level as
         an array. By default, the row that is least similar to the rows of its query by the kernel, so that
-        it acts as a threshold.
+        it acts as a threshold; ties are broken by the features, never by the order of the rows.
     weighting : {"query", "pair", "example"}, default="query"
         What is weighted equally: every query, every pair, or every row.
     alpha_min : float, optional
@@ -139,7 +139,10 @@ class RankSVMPath(KernelRanker):
         problem, settings = check_problem(self, X, y, qid, sample_weight), checked_settings(self)
         settings.check_fits(problem.queries, problem.y)
         space = self._space(problem.X)
-        graph = settings.graph_of(problem.queries, problem.y, problem.row_weight, space.kernel_matrix)
+        features = None if self.kernel == "precomputed" else problem.X
+        graph = settings.graph_of(
+            problem.queries, problem.y, problem.row_weight, space.kernel_matrix, features
+        )
         return self._follow(space, graph, settings, on_event, qid is not None)
 
     def fit_preferences(

@@ -90,7 +90,8 @@ class SearchRanker(Ranker):
         qid : sequence of hashables, optional
             The query of each row, in any order; None means one global ranking.
         sample_weight : array, shape (m,), optional
-            Weight 2 means the same as the row given twice; the measure ignores weights.
+            Weight 2 means the same as the row given twice. The measure ignores weights, except in
+            leave-pair-out, where the pair of rows i and j weighs ``s_i s_j``.
         eval_set : (X, y) or (X, y, qid), optional
             Rows on which to choose, instead of using `cv`.
         on_progress : callable, optional

@@ -18,10 +18,13 @@ from numpy.typing import NDArray
 from rankwise.errors import DataError
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import Queries, nothing_to_learn
-from rankwise.types import Floats, Ints, Weighting
+from rankwise.types import Floats, Ints, Matrix, Weighting
 
 # Chooses the row that represents a level of equal scores from the level's rows (caller's row numbers).
 Representative: TypeAlias = Callable[[Ints], int]
+
+# Better rows, worse rows, and the weights of the pairs.
+Edges: TypeAlias = tuple[Ints, Ints, Floats]
 
 
 class GraphKind(StrEnum):
@@ -30,6 +33,9 @@ class GraphKind(StrEnum):
     FULL = "full"
     REDUCED = "reduced"
 
+
+# Kernel values, and sums of their squares, that differ by this share are equal but for rounding.
+_ROUNDING = 1e-9
 
 # A pair costs about 40 bytes in the graph and in the path solver together.
 BYTES_PER_PAIR = 40
@@ -87,18 +93,40 @@ def first_row(rows: Ints) -> int:
     return int(rows[0])
 
 
-def least_alike(K: Floats, queries: Queries, row_weight: Floats | None = None) -> Representative:
+def least_alike(
+    K: Floats, queries: Queries, row_weight: Floats | None = None, features: Matrix | None = None
+) -> Representative:
     """Represent a level by its row least similar to the query's rows: the smallest Σ_j s_j k(i, j)².
 
     A score that barely moves with those of the other rows acts as a threshold for them, and a star around
-    it says little more than "above" or "below". The choice does not depend on the order of the rows
-    (identical rows are interchangeable). O(Σ h²) for queries of h rows.
+    it says little more than "above" or "below". The choice does not depend on the order of the rows: of rows
+    whose sums are equal up to rounding, the first by features is chosen, or by sorted kernel values if there
+    are no features, and of identical rows the heaviest. O(Σ h²) for queries of h rows.
     """
-    likeness = np.empty(queries.n_rows)
+    likeness, rounding = np.empty(queries.n_rows), np.empty(queries.n_rows)
+    peers: dict[int, Ints] = {}
     for rows in _rows_of_each(queries):
         own = K if len(rows) == len(K) else K[np.ix_(rows, rows)]
         likeness[rows] = np.vecdot(own if row_weight is None else own * row_weight[rows], own)
-    return lambda rows: int(rows[likeness[rows].argmin()])
+        # Of a kernel value, what is below this is rounding.
+        rounding[rows] = len(rows) * (_ROUNDING * float(own.diagonal().max())) ** 2
+        if features is None:
+            peers.update(dict.fromkeys(rows.tolist(), rows))
+
+    def keys(rows: Ints) -> Floats:
+        if features is None:
+            return np.sort(K[np.ix_(rows, peers[int(rows[0])])], axis=1)
+        return np.asarray(features[rows] if isinstance(features, np.ndarray) else features[rows].toarray())
+
+    def choose(rows: Ints) -> int:
+        least = likeness[rows].min()
+        alike = rows[likeness[rows] <= least * (1.0 + _ROUNDING) + rounding[rows]]
+        if len(alike) == 1:
+            return int(alike[0])
+        lighter = np.zeros(len(alike)) if row_weight is None else -row_weight[alike]
+        return int(alike[np.lexsort((lighter, *keys(alike).T[::-1]))[0]])
+
+    return choose
 
 
 def full_graph(
@@ -135,14 +163,21 @@ def reduced_graph(
     One representative of the lower level is below every row of the upper level, and one of the upper level
     is above every other row of the lower: ``n_k + n_{k+1} − 1`` pairs instead of ``n_k n_{k+1}``, and none
     between levels that are not adjacent. Rows with zero weight are ignored.
+
+    A row of weight 2 is the row twice, and only one copy represents the level: the weight of a representative
+    counts up to 1 in the star around it, and the rest counts as another row of its level.
     """
 
-    def edges(levels: list[Ints]) -> Iterator[tuple[Ints, Ints]]:
+    def edges(levels: list[Ints], s: Floats) -> Iterator[Edges]:
         chosen = [_choose(representative, rows) for rows in levels]
         for k in range(len(levels) - 1):
-            yield levels[k + 1], np.full(len(levels[k + 1]), chosen[k])
-            others = levels[k][levels[k] != chosen[k]]
-            yield np.full(len(others), chosen[k + 1]), others
+            low, high = chosen[k], chosen[k + 1]
+            centre, top = min(1.0, s[low]), min(1.0, s[high])
+            weight = centre * s[levels[k + 1]]
+            weight[levels[k + 1] == high] += top * (s[low] - centre)
+            yield levels[k + 1], np.full(len(weight), low), weight
+            others = levels[k][levels[k] != low]
+            yield np.full(len(others), high), others, top * s[others]
 
     return _assemble(queries, y, edges, weighting, row_weight)
 
@@ -170,33 +205,36 @@ def _levels(queries: Queries, y: Floats, row_weight: Floats | None) -> Iterator[
             yield np.split(rows, np.flatnonzero(np.diff(y[rows])) + 1)
 
 
-def _full_edges(levels: list[Ints]) -> Iterator[tuple[Ints, Ints]]:
+def _full_edges(levels: list[Ints], s: Floats) -> Iterator[Edges]:
     for k in range(1, len(levels)):
         lower = np.concatenate(levels[:k])
-        yield np.repeat(levels[k], len(lower)), np.tile(lower, len(levels[k]))
+        yield (
+            np.repeat(levels[k], len(lower)),
+            np.tile(lower, len(levels[k])),
+            np.multiply.outer(s[levels[k]], s[lower]).ravel(),
+        )
 
 
 def _assemble(
     queries: Queries,
     y: Floats,
-    edges: Callable[[list[Ints]], Iterator[tuple[Ints, Ints]]],
+    edges: Callable[[list[Ints], Floats], Iterator[Edges]],
     weighting: Weighting,
     row_weight: Floats | None,
 ) -> PreferenceGraph:
-    """Return the edges of all queries, weighted ``c sᵢ sⱼ`` with c set by `weighting` (see `Weighting`)."""
+    """Return the edges of all queries, with weights normalized by `weighting` (see `Weighting`)."""
     better, worse, weight = [], [], []
+    s = np.ones(queries.n_rows) if row_weight is None else row_weight
     for levels in _levels(queries, y, row_weight):
-        parts = list(edges(levels))
+        parts = list(edges(levels, s))
         if not parts:
             continue
-        above, below = (np.concatenate(side) for side in zip(*parts, strict=True))
-        products = np.ones(len(above)) if row_weight is None else row_weight[above] * row_weight[below]
-        rows = np.concatenate(levels)
-        size = len(rows) if row_weight is None else row_weight[rows].sum()
-        total = {Weighting.EXAMPLE: size, Weighting.PAIR: 1.0, Weighting.QUERY: products.sum()}[weighting]
+        above, below, own = (np.concatenate(column) for column in zip(*parts, strict=True))
+        size = s[np.concatenate(levels)].sum()
+        total = {Weighting.EXAMPLE: size, Weighting.PAIR: 1.0, Weighting.QUERY: own.sum()}[weighting]
         better.append(above)
         worse.append(below)
-        weight.append(products / total)
+        weight.append(own / total)
     if not better:
         raise nothing_to_learn(queries)
     return PreferenceGraph(

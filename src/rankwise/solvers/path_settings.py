@@ -17,7 +17,7 @@ from rankwise.preferences.graphs import (
 from rankwise.preferences.queries import Queries
 from rankwise.solvers.svm_path import OnEvent, SVMPath, ranking_svm_path
 from rankwise.threads import resolve_threads
-from rankwise.types import Floats, Weighting
+from rankwise.types import Floats, Matrix, Weighting
 from rankwise.validation import check_callable, check_choice, check_count, check_number
 
 
@@ -59,11 +59,18 @@ class PathSettings:
         if self.graph is GraphKind.FULL:
             check_graph_fits(queries, y)
 
-    def graph_of(self, queries: Queries, y: Floats, row_weight: Floats | None, K: Floats) -> PreferenceGraph:
-        """The graph of pairs of rows in queries, with kernel values K."""
+    def graph_of(
+        self,
+        queries: Queries,
+        y: Floats,
+        row_weight: Floats | None,
+        K: Floats,
+        features: Matrix | None = None,
+    ) -> PreferenceGraph:
+        """The graph of pairs of rows in queries, with kernel values K; without features, K is all."""
         if self.graph is GraphKind.FULL:
             return full_graph(queries, y, weighting=self.weighting, row_weight=row_weight)
-        chosen = self.representative or least_alike(K, queries, row_weight)
+        chosen = self.representative or least_alike(K, queries, row_weight, features)
         return reduced_graph(
             queries, y, weighting=self.weighting, row_weight=row_weight, representative=chosen
         )
