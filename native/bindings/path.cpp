@@ -103,14 +103,17 @@ void bind_path(nb::module_& module) {
         .def(
             "count_pairs",
             [](const BoundScores& bound, std::int64_t first, Indices queries, Indices level, Indices column,
-               Tables<std::int64_t> counts, int n_threads) {
+               Doubles rounding, Indices twin, Tables<std::int64_t> counts, Vector<bool> doubtful,
+               int n_threads) {
                 const LabelledRows rows{query_rows(queries), level.data(), column.data()};
+                const Doubts doubts{rounding.data(), twin.data(), doubtful.data()};
                 const auto n = static_cast<std::int64_t>(counts.shape(1));
                 nb::gil_scoped_release release;
-                count_pairs_along_path(bound.path, first, n, rows, three_counts(counts), n_threads);
+                count_pairs_along_path(bound.path, first, n, rows, doubts, three_counts(counts), n_threads);
             },
-            nb::arg("first"), nb::arg("queries"), nb::arg("level"), nb::arg("column"),
-            nb::arg("counts").noconvert(), nb::arg("n_threads"));
+            nb::arg("first"), nb::arg("queries"), nb::arg("level"), nb::arg("column"), nb::arg("rounding"),
+            nb::arg("twin"), nb::arg("counts").noconvert(), nb::arg("doubtful").noconvert(),
+            nb::arg("n_threads"));
 }
 
 }  // namespace rankwise

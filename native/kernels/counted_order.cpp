@@ -11,7 +11,8 @@ constexpr std::int64_t kMovesPerRow = 16;
 }  // namespace
 
 // Uses insertion sort from the current order if few rows change places.
-void CountedOrder::move_to(const double* score) {
+void CountedOrder::move_to(const double* score, double rounding) {
+    rounding_ = rounding;
     if (!insert_all(score)) start_at(score);
     tied_scores_ = tied_both_ = 0;
     if (any_tied_) count_tied(score);
@@ -20,13 +21,18 @@ void CountedOrder::move_to(const double* score) {
 // Insertion sort that updates the counts; false if it gives up. A pair is discordant exactly when its order
 // contradicts the labels, which tied scores never do.
 bool CountedOrder::insert_all(const double* score) {
-    any_tied_ = false;
+    any_tied_ = doubtful_ = false;
     std::int64_t left = kMovesPerRow * n_;
     const std::int64_t* order = order_.data();
     double before = score[order[0]];
     for (std::int64_t i = 1; i < n_; ++i) {
         const double own = score[order[i]];
+        if (before - own > rounding_) {
+            before = own;
+            continue;
+        }
         if (own < before) {
+            doubtful_ = true;
             before = own;
             continue;
         }
@@ -52,7 +58,17 @@ std::int64_t CountedOrder::insert(const double* score, std::int64_t start) {
         order_[place(i)] = other;
     }
     order_[place(i)] = row;
+    // Of any two rows that end up side by side, the one placed last has the other beside it.
+    if (i > 0) look_at(score, order_[place(i - 1)], row);
+    if (i < start) look_at(score, row, order_[place(i + 1)]);
     return start - i;
+}
+
+// Whether rounding may have decided between two neighbours.
+void CountedOrder::look_at(const double* score, std::int64_t above, std::int64_t below) {
+    const double gap = score[above] - score[below];
+    const bool twins = gap == 0.0 && twin_ != nullptr && twin_[above] == twin_[below];
+    doubtful_ |= gap <= rounding_ && !twins;
 }
 
 void CountedOrder::start_at(const double* score) {
@@ -63,6 +79,8 @@ void CountedOrder::start_at(const double* score) {
     const std::int64_t offsets[] = {0, n_};
     count_pairs({offsets, 1}, level_, own, {&discordant_, &tied_scores_, &tied_both_}, 1);
     any_tied_ = tied_scores_ > 0;
+    doubtful_ = false;
+    for (std::int64_t i = 1; i < n_; ++i) look_at(score, order_[place(i - 1)], order_[place(i)]);
 }
 
 void CountedOrder::count_tied(const double* score) {

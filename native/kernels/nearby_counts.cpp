@@ -12,8 +12,8 @@ constexpr std::int64_t kScoresPerChunk = std::int64_t{1} << 20;
 
 }  // namespace
 
-NearbyCounts::NearbyCounts(LabelledRows rows)
-    : n_rows_(rows.count()), level_of_(static_cast<std::size_t>(n_rows_)) {
+NearbyCounts::NearbyCounts(LabelledRows rows, const Doubts* doubts)
+    : n_rows_(rows.count()), doubts_(doubts), level_of_(static_cast<std::size_t>(n_rows_)) {
     for (std::int64_t i = 0; i < n_rows_; ++i) {
         level_of_[static_cast<std::size_t>(rows.column[i])] = rows.level[i];
     }
@@ -21,7 +21,7 @@ NearbyCounts::NearbyCounts(LabelledRows rows)
     for (std::int64_t q = 0; q < rows.queries.n_queries; ++q) {
         const std::int64_t first = rows.queries.offsets[q];
         orders_.emplace_back(rows.column + first, rows.level + first, level_of_.data(),
-                             rows.queries.offsets[q + 1] - first);
+                             doubts ? doubts->twin : nullptr, rows.queries.offsets[q + 1] - first);
     }
 }
 
@@ -31,7 +31,8 @@ void NearbyCounts::count(const double* scores, std::int64_t first, std::int64_t 
     for (std::int64_t q = 0; q < n_queries; ++q) {
         CountedOrder& order = orders_[static_cast<std::size_t>(q)];
         for (std::int64_t t = 0; t < n; ++t) {
-            order.move_to(scores + t * n_rows_);
+            order.move_to(scores + t * n_rows_, doubts_ ? doubts_->rounding[first + t] : 0.0);
+            if (doubts_ && order.doubtful()) doubts_->found[first + t] = true;
             const std::int64_t cell = (first + t) * n_queries + q;
             out.discordant[cell] = order.discordant();
             out.tied_scores[cell] = order.tied_scores();
@@ -47,7 +48,7 @@ void count_nearby_pairs(LabelledRows rows, const double* scores, std::int64_t n_
     for_each_chunk(n_chunks, n_threads, [&](std::int64_t chunk) {
         const std::int64_t first = chunk * per_chunk;
         const std::int64_t n = std::min(per_chunk, n_vectors - first);
-        NearbyCounts(rows).count(scores + first * rows.count(), first, n, out);
+        NearbyCounts(rows, nullptr).count(scores + first * rows.count(), first, n, out);
     });
 }
 

@@ -18,10 +18,19 @@ struct LabelledRows {
     std::int64_t count() const { return queries.offsets[queries.n_queries]; }
 };
 
+// What rounding may have decided. Differences of scores in vector t are exact to within rounding[t]. Columns
+// with the same number in twin belong to identical rows, which rounding does not tell apart.
+struct Doubts {
+    const double* rounding;    // per vector
+    const std::int64_t* twin;  // per column
+    bool* found;               // per vector: set if its counts are in doubt
+};
+
 // Counts each vector starting from the order of the previous one.
 class NearbyCounts {
   public:
-    explicit NearbyCounts(LabelledRows rows);
+    // `doubts` may be null.
+    NearbyCounts(LabelledRows rows, const Doubts* doubts);
 
     // The result of count_pairs for the vectors first .. first + n (rows of `scores`), one row of each output
     // per vector.
@@ -29,6 +38,7 @@ class NearbyCounts {
 
   private:
     std::int64_t n_rows_;
+    const Doubts* doubts_;
     std::vector<std::int64_t> level_of_;
     std::vector<CountedOrder> orders_;  // one per query
 };

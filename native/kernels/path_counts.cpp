@@ -50,7 +50,7 @@ void score(const KernelColumns& kernel, const double* coefficients, double* scor
 }  // namespace
 
 void count_pairs_along_path(const ScoredPath& path, std::int64_t first, std::int64_t n, LabelledRows rows,
-                            PairCounts<std::int64_t> out, int n_threads) {
+                            const Doubts& doubts, PairCounts<std::int64_t> out, int n_threads) {
     const std::int64_t n_rows = path.kernel.n_columns;
     const std::int64_t at_once = std::max(kMinBreakpoints, kScoresAtOnce / n_rows);
     const std::int64_t per_chunk = std::max(at_once, kScoresPerChunk / n_rows);
@@ -58,7 +58,7 @@ void count_pairs_along_path(const ScoredPath& path, std::int64_t first, std::int
     const std::vector<double> starts = coefficients_every(path, first, per_chunk, n_chunks);
     for_each_chunk(n_chunks, n_threads, [&](std::int64_t chunk) {
         const std::int64_t end = std::min(n, (chunk + 1) * per_chunk);
-        NearbyCounts counts(rows);
+        NearbyCounts counts(rows, &doubts);
         Buffer<double> buffer;
         double* scores = buffer.resize((at_once + 1) * n_rows);
         score(path.kernel, starts.data() + chunk * path.kernel.n_rows, scores);

@@ -123,7 +123,16 @@ class PathScores:
     ) -> None: ...
     def follow(self, first: int, scores: Floats, n_threads: int) -> None: ...
     def count_pairs(
-        self, first: int, queries: Ints, level: Ints, column: Ints, counts: Ints, n_threads: int
+        self,
+        first: int,
+        queries: Ints,
+        level: Ints,
+        column: Ints,
+        rounding: Floats,
+        twin: Ints,
+        counts: Ints,
+        doubtful: NDArray[np.bool_],
+        n_threads: int,
     ) -> None: ...
 
 class PathWalk:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -67,9 +68,8 @@ class KernelRanker(Ranker):
         would not be tied.
         """
         scores = np.empty((rows.shape[0], *coefficients.shape[:-1]))
-        for place in row_blocks(rows.shape[0], len(self.basis_indices_)):
-            values = self._kernel_values(rows[place])
-            one = coefficients.ndim == 1
+        one = coefficients.ndim == 1
+        for place, values in self._blocks_of_kernel_values(rows):
             scores[place] = np.vecdot(values, coefficients) if one else values @ coefficients.T
         return scores
 
@@ -83,18 +83,16 @@ class KernelRanker(Ranker):
         return self.dual_coef_ * (values[0] - values[1]), names
 
     def _kernel_values(self, X: Matrix) -> Floats:
-        """Kernel values between rows and the basis rows."""
+        """Kernel values between rows and the basis rows, in C order."""
         kernel = self._fitted_kernel()
         if kernel.function is KernelName.PRECOMPUTED:
-            return np.asarray(X[:, self.basis_indices_], dtype=np.float64)
-        return kernel(X, self.basis_)
+            return np.ascontiguousarray(X[:, self.basis_indices_], dtype=np.float64)
+        return np.ascontiguousarray(kernel(X, self.basis_))
 
-    def _kernel_columns(self, X: Matrix) -> Floats:
-        """The same values transposed, in C order."""
-        kernel = self._fitted_kernel()
-        if kernel.function is KernelName.PRECOMPUTED:
-            return np.ascontiguousarray(self._kernel_values(X).T)
-        return np.ascontiguousarray(kernel(self.basis_, X))
+    def _blocks_of_kernel_values(self, X: Matrix) -> Iterator[tuple[slice, Floats]]:
+        """The same, some rows at a time; a product with a matrix may round by what else is in a block."""
+        for place in row_blocks(X.shape[0], len(self.basis_indices_)):
+            yield place, self._kernel_values(X[place])
 
     def _fitted_kernel(self) -> Kernel:
         return Kernel(_checked_function(self.kernel), self.gamma_, self.degree_, self.coef0_)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -187,8 +188,9 @@ class RankSVMPath(KernelRanker):
             raise DataError(
                 "select needs the qid of the validation rows, because the path was fitted with qid."
             )
-        columns = self._kernel_columns(check_rows(self, X))
-        self.scores_, place = choose_breakpoint(path, columns, y, qid, get_measure(measure))
+        blocks = self._blocks_of_kernel_values(check_rows(self, X))
+        values = np.concatenate([values for _, values in blocks])
+        self.scores_, place = choose_breakpoint(path, values, y, qid, get_measure(measure))
         self.best_score_ = float(self.scores_[place])
         self._set_alpha(place)
         return self

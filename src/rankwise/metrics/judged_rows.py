@@ -51,8 +51,8 @@ class JudgedRows:
         return np.arange(len(self.y)) - np.repeat(self.offsets[:-1], self.sizes)
 
     def arranged(self, values: Any) -> Any:
-        """Arrange an array given in the caller's row order."""
-        return values if self.rows is None else values[self.rows]
+        """Arrange an array whose last axis is in the caller's row order."""
+        return values if self.rows is None else np.take(values, self.rows, axis=-1)
 
     @property
     def caller_rows(self) -> Ints:

@@ -219,7 +219,7 @@ class PreparedMeasure:
 
     def _side_by_side(self, table: Floats) -> Floats:
         """Values of many score vectors, whose queries are treated as separate queries."""
-        table = self._formula.judged.arranged(table.T).T
+        table = self._formula.judged.arranged(table)
         n_vectors, n_rows = table.shape
         at_once = max(1, min(n_vectors, ROWS_AT_ONCE // n_rows))
         formula = self.measure._formula_for(self._formula.judged.repeated(at_once))

@@ -19,7 +19,7 @@ from rankwise.types import Floats
 
 def choose_breakpoint(
     path: PathSolutions,
-    kernel_columns: Floats,
+    kernel_values: Floats,
     y: ArrayLike,
     qid: ArrayLike | Iterable[Hashable] | None,
     measure: Measure,
@@ -29,17 +29,17 @@ def choose_breakpoint(
     Parameters
     ----------
     path : PathSolutions
-    kernel_columns : Floats, shape (m, h)
-        Kernel values between training rows and validation rows, in C order.
+    kernel_values : Floats, shape (h, m)
+        Kernel values between validation rows and training rows, as `predict` has them, in C order.
     y, qid
         Labels and queries of the validation rows.
     measure : Measure
     """
     n_threads = resolve_threads()
-    prepared = measure.prepare(y, group_rows(qid, kernel_columns.shape[1]), n_threads=n_threads)
+    prepared = measure.prepare(y, group_rows(qid, len(kernel_values)), n_threads=n_threads)
     if prepared.left_out.all():
         raise DataError(f"{measure.name} is undefined on the validation rows: {prepared.left_out_reason}.")
     # λ f, a positive multiple of f, gives the same order of rows.
-    descending = prepared.along(PathScores(path, kernel_columns, n_threads))
+    descending = prepared.along(PathScores(path, kernel_values, n_threads))
     values = np.ascontiguousarray(descending[::-1])
     return values, best_alpha(values[None], measure)[1]
