@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -39,11 +40,13 @@ void for_each_chunk(std::int64_t n_chunks, int n_threads, Body&& body) {
     };
     const auto extra = static_cast<std::size_t>(n_threads < n_chunks ? n_threads - 1 : n_chunks - 1);
     std::vector<std::thread> threads;
-    threads.reserve(extra);
+    // The system may give no more threads, or no memory to make them with; those there are do all the work. To
+    // let the error pass would end the process: a thread that was not joined must not be destroyed.
     try {
+        threads.reserve(extra);
         for (std::size_t i = 0; i < extra; ++i) threads.emplace_back(work);
     } catch (const std::system_error&) {
-        // The system refuses more threads; the existing ones do all the work.
+    } catch (const std::bad_alloc&) {
     }
     work();
     for (auto& thread : threads) thread.join();

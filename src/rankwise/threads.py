@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from contextvars import copy_context
 from functools import cache
-from threading import Lock
+from threading import RLock, get_ident
 from typing import Any, TypeVar
 
 from rankwise.config import check_n_threads, get_config
@@ -41,12 +41,21 @@ def resolve_threads(n_threads: int | None = None) -> int:
 
 
 def map_on_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    """Yield the result of `work` for each item, in order, on threads that inherit this thread's settings."""
-    context = copy_context()
+    """Yield what `work` makes of each item, in order, on threads that see the settings of this one.
+
+    Where the system gives no more threads, all items are worked on in this one; `work` may then see some of
+    them twice.
+    """
+    context, items = copy_context(), list(items)
     pool = ThreadPoolExecutor(resolve_threads())
     try:
-        # A context can run in only one thread at a time, so each item gets a copy.
-        yield from pool.map(lambda item: context.copy().run(work, item), items)
+        try:
+            # A context runs in one thread at a time, so every item gets a copy.
+            futures = [pool.submit(context.copy().run, work, item) for item in items]
+        except RuntimeError:  # "can't start new thread"; what the work raises is raised by `result`
+            yield from map(work, items)
+        else:
+            yield from (future.result() for future in futures)
     finally:
         pool.shutdown(cancel_futures=True)  # on an interrupt, do not wait for queued items
 
@@ -64,24 +73,48 @@ def one_blas_thread(wanted: bool = True) -> Iterator[None]:
 
 
 class _Limit:
-    """Limit BLAS, which has one process-wide setting, to one thread while any of our threads is inside."""
+    """One thread for BLAS while any thread of ours is inside: it has one setting for the whole process.
+
+    A fork waits until nobody is halfway in or out, as a child whose lock is held by a thread that it does not
+    have would wait for ever.
+    """
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._inside = 0
+        self._lock = RLock()
+        self._inside: list[int] = []
         self._limiter: Any = None
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(
+                before=self._acquire, after_in_parent=self._release, after_in_child=self._start_anew
+            )
 
     def __enter__(self) -> None:
         with self._lock:
-            if self._inside == 0:
+            if not self._inside:
                 self._limiter = _blas().limit(limits=1)
-            self._inside += 1
+            self._inside.append(get_ident())
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
+            # A generator may be closed by another thread than the one that it ran in.
+            me = get_ident()
+            self._inside.remove(me if me in self._inside else self._inside[0])
+            if not self._inside:
                 self._limiter.restore_original_limits()
+
+    def _acquire(self) -> None:
+        self._lock.acquire()
+
+    def _release(self) -> None:
+        self._lock.release()
+
+    def _start_anew(self) -> None:
+        """In a child, where only the thread that forked is left: the others are inside no longer."""
+        self._lock = RLock()
+        was_limited = bool(self._inside)
+        self._inside = [thread for thread in self._inside if thread == get_ident()]
+        if was_limited and not self._inside:
+            self._limiter.restore_original_limits()
 
 
 _limit = _Limit()
