@@ -1,4 +1,4 @@
-"""Threads that cannot be made, memory that is not there, and a fork at a bad moment: same results, no crash."""
+"""No threads, no memory, or a fork at a bad moment: the same results, and no crash."""
 
 import os
 import subprocess

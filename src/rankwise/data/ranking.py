@@ -14,6 +14,7 @@ from rankwise.mapped import is_mapped
 from rankwise.preferences.queries import Queries, group_rows, one_query
 from rankwise.types import AnyArray, Floats, Ints, Matrix, RandomSource
 from rankwise.validation import check_column, check_labels, check_matrix, check_number, check_random_state
+from rankwise.validation.csr import check_offsets
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,6 +60,11 @@ class RankingData:
     feature_names: tuple[str, ...] | None = None
     comments: AnyArray | None = None
     scaled_per_query: bool = False
+
+    def __post_init__(self) -> None:
+        # Rows are taken out and written without another look at the offsets of sparse X.
+        if not isinstance(self.X, np.ndarray):
+            check_offsets(self.X)
 
     @classmethod
     def from_arrays(

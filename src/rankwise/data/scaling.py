@@ -13,7 +13,7 @@ from rankwise.errors import DataError
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.types import AnyArray, Ints, Matrix
 from rankwise.validation import check_matrix
-from rankwise.validation.csr import check_csr
+from rankwise.validation.csr import check_sparse, check_width
 
 # Whole queries are scaled in chunks of about this many values, which stay in cache.
 _CHUNK_VALUES = 1 << 16
@@ -90,7 +90,8 @@ def _scale_dense(X: AnyArray, queries: Queries) -> AnyArray:
 
 
 def _scale_sparse(X: Any, queries: Queries) -> Any:
-    check_csr(X)
+    check_sparse(X)
+    check_width(X.shape[1])
     scaled: Any = X.copy() if queries.order is None else X[queries.order]
     scaled.sum_duplicates()
     query_of_row = np.repeat(np.arange(queries.n_queries), queries.sizes)

@@ -77,17 +77,18 @@ def _open(folder: Path, *, verify: bool) -> RankingData:
     if verify:
         verify_checksums(folder, manifest)
     arrays = {name: open_array(folder, entry) for name, entry in manifest.arrays.items()}
-    data = RankingData(
-        X=_matrix(arrays, (manifest.n_rows, manifest.n_features)),
+    X = _matrix(arrays, (manifest.n_rows, manifest.n_features))
+    queries = Queries(arrays["offsets"], arrays.get("order"), arrays.get("query_labels"))
+    check_structure(folder, X, queries, deep=verify)
+    return RankingData(
+        X=X,
         y=arrays["y"],
-        queries=Queries(arrays["offsets"], arrays.get("order"), arrays.get("query_labels")),
+        queries=queries,
         qid=arrays.get("qid"),
         docs=arrays.get("docs"),
         feature_names=manifest.feature_names,
         scaled_per_query=manifest.scaled_per_query,
     )
-    check_structure(folder, data, deep=verify)
-    return data
 
 
 def save_store(data: RankingData, path: str | os.PathLike[str]) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from rankwise.data.manifest import MANIFEST, Manifest
-from rankwise.data.ranking import RankingData
 from rankwise.errors import FileFormatError
-from rankwise.types import AnyArray
+from rankwise.preferences.queries import Queries
+from rankwise.types import AnyArray, Matrix
 from rankwise.validation.csr import are_inside, ascends
 
 
@@ -51,22 +51,22 @@ def _expected_arrays(manifest: Manifest) -> Iterator[tuple[str, tuple[int, ...],
     yield "indptr", (m + 1,), index_types
 
 
-def check_structure(folder: Path, data: RankingData, *, deep: bool) -> None:
+def check_structure(folder: Path, X: Matrix, queries: Queries, *, deep: bool) -> None:
     """Check all arrays that address rows, in O(rows), and, if `deep`, the column of every entry.
 
-    Otherwise `validation.check_csr` checks the columns when they are used.
+    Otherwise `validation` checks the columns when they are used.
     """
 
     def check(is_right: bool, name: str) -> None:
         if not is_right:
             raise FileFormatError(folder / f"{name}.npy", "the array is corrupt: it does not fit the others.")
 
-    offsets, order = data.queries.offsets, data.queries.order
-    check(_spans(offsets, data.n_rows) and ascends(offsets, strictly=True), "offsets")
+    offsets, order = queries.offsets, queries.order
+    check(_spans(offsets, X.shape[0]) and ascends(offsets, strictly=True), "offsets")
     check(order is None or _is_permutation(order), "order")
-    if not isinstance(data.X, np.ndarray):
-        check(_spans(data.X.indptr, len(data.X.data)) and ascends(data.X.indptr), "indptr")
-        check(not deep or are_inside(data.X.indices, data.n_features), "indices")
+    if not isinstance(X, np.ndarray):
+        check(_spans(X.indptr, len(X.data)) and ascends(X.indptr), "indptr")
+        check(not deep or are_inside(X.indices, X.shape[1]), "indices")
 
 
 def _spans(offsets: AnyArray, end: int) -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError
 from rankwise.types import AnyArray, Floats, Matrix
-from rankwise.validation.csr import check_csr
+from rankwise.validation.csr import check_sparse
 
 # Nonzero weights must lie in this range: losses sum products of two weights and squared features.
 LEAST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100
@@ -23,8 +23,8 @@ def check_matrix(X: Any, feature_names: Sequence[str] | None = None) -> Matrix:
 
     is_sparse: bool = sparse.issparse(X)
     if is_sparse:
+        check_sparse(X)
         X = X.tocsr(copy=X.format == "csr" and not X.has_canonical_format)
-        check_csr(X)
         X.sum_duplicates()
     else:
         X = _as_array("X", X)

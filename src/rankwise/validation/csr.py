@@ -1,22 +1,79 @@
-"""Bounds checks for the index arrays of CSR matrices, which the kernels do not check themselves."""
+"""Whether the index arrays of sparse matrices stay inside them: SciPy and kernels follow them blindly."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from rankwise.errors import DataError
 from rankwise.mapped import blocks_of
 from rankwise.types import AnyArray
 
+# A wrong feature id would otherwise take all memory: a solver keeps several vectors of this many weights.
+MAX_FEATURES = 2**26
 
-def check_csr(X: Any) -> None:
-    """Reject a CSR matrix with out-of-bounds indices; O(entries), block by block if it is on disk."""
-    if not ascends(X.indptr) or X.indptr[0] != 0 or X.indptr[-1] > min(len(X.indices), len(X.data)):
+_INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
+
+
+def check_width(n_features: int) -> None:
+    """Refuse more features than there can be weights for."""
+    if n_features > MAX_FEATURES:
         raise DataError(
-            "X is a damaged CSR matrix: indptr must start at 0, never decrease and stay within the entries."
+            f"X has {n_features:,} features; at most {MAX_FEATURES:,} can have weights. Number those that "
+            "occur one after the other, or hash them."
         )
-    if not are_inside(X.indices, X.shape[1]):
-        raise DataError(f"X is a damaged CSR matrix: a column index is outside its {X.shape[1]} columns.")
+
+
+def check_sparse(X: Any) -> None:
+    """Refuse a matrix of any format whose indices lead outside it, before anything converts it.
+
+    O(entries), block by block if it is on disk. Formats without index arrays are right by themselves.
+    """
+    if X.ndim != 2:
+        raise DataError(f"X must be two-dimensional, one row per document; got {X.ndim} dimension(s).")
+    if X.format in ("csr", "csc", "bsr"):
+        check_offsets(X)
+        _, n_columns = _blocks_along(X)
+        _check(X, are_inside(X.indices, n_columns), f"an entry is outside its {n_columns} columns")
+    elif X.format == "coo":
+        for indices, size in ((X.row, X.shape[0]), (X.col, X.shape[1])):
+            _check(X, _are_indices(indices), "its indices are no whole numbers of 32 or 64 bits")
+            _check(X, indices.shape == X.data.shape, "its arrays differ in length")
+            _check(X, are_inside(indices, size), f"an entry is outside its shape {X.shape}")
+
+
+def check_offsets(X: Any) -> None:
+    """Refuse compressed rows (CSR), columns (CSC) or blocks (BSR) whose offsets do not fit; O(rows)."""
+    for name in ("indptr", "indices"):
+        _check(
+            X, _are_indices(getattr(X, name)), f"its {name} are no plain array of 32- or 64-bit whole numbers"
+        )
+    is_plain = X.data.ndim == (3 if X.format == "bsr" else 1) and X.data.flags.c_contiguous
+    _check(X, is_plain and 0 not in X.data.shape[1:], f"its data are no plain array: shape {X.data.shape}")
+    _check(X, len(X.indices) == len(X.data), f"it has {len(X.indices)} indices for {len(X.data)} entries")
+    n_rows, _ = _blocks_along(X)
+    fault = f"its indptr has {len(X.indptr)} offsets instead of {n_rows + 1}"
+    _check(X, len(X.indptr) == n_rows + 1, fault)
+    leads = ascends(X.indptr) and X.indptr[0] == 0 and X.indptr[-1] <= len(X.indices)
+    _check(X, leads, "its indptr does not lead through its entries in order")
+
+
+def _blocks_along(X: Any) -> tuple[int, int]:
+    """How many compressed rows there are, and what their indices count."""
+    if X.format == "csc":
+        return X.shape[1], X.shape[0]
+    height, width = X.blocksize if X.format == "bsr" else (1, 1)
+    return X.shape[0] // height, X.shape[1] // width
+
+
+def _check(X: Any, is_right: bool, fault: str) -> None:
+    if not is_right:
+        raise DataError(f"X is a damaged {X.format.upper()} matrix: {fault}.")
+
+
+def _are_indices(array: AnyArray) -> bool:
+    return array.ndim == 1 and array.dtype in _INDEX_TYPES and array.flags.c_contiguous
 
 
 def ascends(offsets: AnyArray, *, strictly: bool = False) -> bool:

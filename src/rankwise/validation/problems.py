@@ -21,12 +21,9 @@ from rankwise.validation.arrays import (
     check_weight_range,
     first_not_finite,
 )
-from rankwise.validation.csr import check_csr
+from rankwise.validation.csr import check_sparse, check_width
 from rankwise.validation.pairs import check_pairs
 from rankwise.validation.refusals import fault_of
-
-# Keeps a wrong feature id from using up all memory: solvers store several vectors of this many weights.
-MAX_FEATURES = 2**26
 
 
 @dataclass(frozen=True)
@@ -77,8 +74,11 @@ def _validated(
     ):
         estimator.n_features_in_ = X.shape[1]
         return (X, *y) if y else X
+    from scipy import sparse
     from sklearn.utils.validation import validate_data
 
+    if sparse.issparse(X):
+        check_sparse(X)
     on_disk = is_on_disk(X)
     try:
         checked = validate_data(
@@ -115,14 +115,8 @@ def _is_plain(X: Any, *y: Any) -> bool:
 
 
 def _check_entries(X: Matrix, on_disk: bool) -> None:
-    """Check what scikit-learn does not: the number of features, CSR indices, files larger than memory."""
-    if X.shape[1] > MAX_FEATURES:
-        raise DataError(
-            f"X has {X.shape[1]:,} features; at most {MAX_FEATURES:,} are supported: use consecutive numbers "
-            "for those that occur, or hash them."
-        )
-    if not isinstance(X, np.ndarray):
-        check_csr(X)
+    """What scikit-learn leaves unchecked: how wide rows are, and files larger than memory."""
+    check_width(X.shape[1])
     if on_disk:
         for block in blocks_of(X if isinstance(X, np.ndarray) else X.data):
             if first_not_finite(block) is not None:
