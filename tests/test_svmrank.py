@@ -77,7 +77,7 @@ def test_several_support_vectors_are_summed(tmp_path):
     [
         ("SVM-light Version", "A story", "is not an SVMrank model"),
         ("0 # kernel type", "2 # kernel type", "line 2: only linear models"),
-        ("4 # highest", "x # highest", "line 8: expected a whole number, found 'x'"),
+        ("4 # highest", "x # highest", "line 8: expected a whole number from 0 to 67,108,864, found 'x'"),
         ("4 # highest", "3 # highest", "line 13: expected a support vector"),
         ("2:-3", "2:minus", "line 12: expected a support vector"),
         ("2:-3", "2:nan", "line 12: expected a support vector"),

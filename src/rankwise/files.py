@@ -1,4 +1,4 @@
-"""Write files and folders under a temporary name and move them into place once complete.
+"""Write files and folders under a temporary name and move them into place once complete; read foreign JSON.
 
 Whatever goes wrong while writing (a full disk, an interrupt, an error in the caller), the previous content of
 the path is left intact, and no half-written files remain next to it. Temporary files of killed processes are
@@ -9,6 +9,7 @@ operating system releases when the process ends.
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import secrets
@@ -17,6 +18,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 if sys.platform != "win32":
     import fcntl
@@ -25,6 +27,28 @@ if sys.platform != "win32":
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 _TEMPORARY = re.compile(r"\.rankwise-[0-9a-f]{8}-.+")
+
+#: What rankwise writes is not nested half as deeply.
+MAX_JSON_DEPTH = 20
+
+
+def parse_json(text: str) -> Any:
+    """What a JSON text holds; ValueError if it is none, or too deeply nested to be walked through."""
+    too_deep = ValueError("it is nested too deeply")
+    try:
+        content = json.loads(text)
+    except RecursionError:
+        raise too_deep from None
+    level, depth = [content], 0
+    while level := [entry for outer in level for entry in _entries(outer)]:
+        depth += 1
+        if depth > MAX_JSON_DEPTH:
+            raise too_deep
+    return content
+
+
+def _entries(outer: Any) -> Any:
+    return outer.values() if isinstance(outer, dict) else outer if isinstance(outer, list) else ()
 
 
 @contextmanager

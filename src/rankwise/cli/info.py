@@ -101,11 +101,11 @@ def _weights(model: Any) -> dict[str, Any]:
     if coef is None or coef.ndim != 1:
         return {}
     # The names that `explain` gives to unnamed features.
-    names = getattr(model, "feature_names_in_", [f"x{k}" for k in range(len(coef))])
+    names = getattr(model, "feature_names_in_", None)
     largest = np.argsort(-np.abs(coef), kind="stable")[:SHOWN_ENTRIES].tolist()
     return {
         "weights": int(np.count_nonzero(coef)),
-        "largest weights": {str(names[k]): float(coef[k]) for k in largest},
+        "largest weights": {f"x{k}" if names is None else str(names[k]): float(coef[k]) for k in largest},
     }
 
 

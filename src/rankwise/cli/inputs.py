@@ -80,7 +80,7 @@ def _grouped(data: RankingData, path: Path, beside: Path) -> RankingData:
 
     sizes = []
     for number, line in enumerate(beside.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
-        if not line.strip().isdecimal() or int(line) == 0:
+        if not line.strip().isdecimal() or len(line) > 18 or int(line) == 0:
             raise FileFormatError(
                 beside, f"expected the number of rows of a query, at least 1; found {line[:40]!r}.", number
             )

@@ -19,6 +19,7 @@ from rankwise.preferences.queries import group_codes, one_query
 from rankwise.threads import resolve_threads
 from rankwise.types import AnyArray, Auto, Floats, Ints, Matrix
 from rankwise.validation import check_count, check_flag_or_auto
+from rankwise.validation.csr import check_width
 
 _MAX_FEATURES = 2**63 - 1
 
@@ -189,6 +190,8 @@ class LetorFile:
 
 def is_dense(dense: bool | Auto, n_entries: int, n_rows: int, n_columns: int) -> bool:
     """Resolve "auto": X is dense if at least half of its entries are present."""
+    if dense is True:
+        check_width(n_columns)
     return 2 * n_entries >= n_rows * n_columns if dense == "auto" else dense
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from rankwise.data.npy import HEADER_BYTES, ArrayFile, map_array, read_pieces
 from rankwise.errors import DataError, FileFormatError
+from rankwise.files import parse_json
 from rankwise.types import AnyArray
 
 MANIFEST = "manifest.json"
@@ -76,7 +77,7 @@ def _read(folder: Path) -> Manifest:
     if folder.exists() and not path.is_file():
         raise FileFormatError(folder, f"this is not a store: it has no {MANIFEST}.")
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise FileFormatError(path, f"the manifest is not valid JSON: {error}.") from error
     if not isinstance(content, dict) or content.pop("format", None) != _FORMAT:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from rankwise.data.named_pairs import HEADER, header_of, named_preferences
 from rankwise.data.ranking import RankingData
-from rankwise.data.text import create_text, open_text
+from rankwise.data.text import create_text, numbered_lines, open_text
 from rankwise.errors import FileFormatError, ParameterError, warn_caller
 from rankwise.files import replacing_file
 from rankwise.preferences.pairs import PreferencePairs
@@ -86,7 +86,7 @@ def _preferences(
     file: IO[bytes], path: Path, n_rows: int | None, data: RankingData | None
 ) -> Iterator[tuple[int, int, int, str | None]]:
     """The line number, preferred row, other row and unparsed weight of each line."""
-    lines = ((number, line) for number, line in enumerate(file, start=1) if not line.isspace())
+    lines = ((number, line) for number, line in numbered_lines(file, path) if not line.isspace())
     first = next(lines, None)
     if first is None:
         return

@@ -10,8 +10,9 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from rankwise.errors import FileFormatError
 
@@ -20,6 +21,7 @@ OnBytesRead = Callable[[int, int], None]
 
 BLOCK_BYTES = 1 << 22
 MAX_LINE_BYTES = 1 << 30
+MAX_SHORT_LINE_BYTES = 1 << 20
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: Supported compression by file extension, which is case-insensitive.
@@ -50,6 +52,17 @@ def open_text(path: Path) -> Iterator[Any]:
     decompress = _compression(path)
     with path.open("rb") as raw, _damage_named(path):
         yield raw if decompress is None else decompress(raw, "rb")
+
+
+def numbered_lines(file: IO[bytes], path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines of an open file of short lines, with their numbers; one without end is refused unread."""
+    for number in count(1):
+        line = file.readline(MAX_SHORT_LINE_BYTES + 1)
+        if not line:
+            return
+        if len(line) > MAX_SHORT_LINE_BYTES:
+            raise FileFormatError(path, f"the line is longer than {MAX_SHORT_LINE_BYTES:,} bytes", number)
+        yield number, line
 
 
 def line_blocks(path: str | os.PathLike[str], progress: OnBytesRead | None = None) -> Iterator[Block]:

@@ -10,7 +10,7 @@ import numpy as np
 from rankwise.errors import DataError, ParameterError, warn_caller
 from rankwise.estimators.base import Ranker
 from rankwise.operators.kernel import Kernel, KernelFunction, KernelName, row_blocks
-from rankwise.persist.fields import Fields, array, rows, value
+from rankwise.persist.fields import Fields, RefusedError, array, check_within, rows, value
 from rankwise.types import AnyArray, Floats, Ints, Matrix
 from rankwise.validation import check_choice, check_number
 
@@ -38,14 +38,21 @@ class KernelRanker(Ranker):
         rows("basis_", "basis features", optional=True),
         array("basis_indices_", "basis", "i"),
         array("dual_coef_", "targets? basis"),
-        value("gamma_", float),
-        value("degree_", float),
-        value("coef0_", float),
+        value("gamma_", float, minimum=0.0),
+        value("degree_", float, minimum=0.0),
+        value("coef0_", float, minimum=0.0),
         value("rank_", int),
     )
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "dual_coef_")
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if self.kernel == KernelName.PRECOMPUTED:
+            check_within("basis_indices_", self.basis_indices_, self.n_features_in_)
+        elif not hasattr(self, "basis_"):
+            raise RefusedError(f"the rows 'basis_' are missing, which the kernel {self.kernel!r} needs")
 
     def _set_function(self, space: Any, coef: Floats) -> None:
         self.basis_indices_ = space.basis_indices

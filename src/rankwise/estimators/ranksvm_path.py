@@ -14,7 +14,7 @@ from rankwise.errors import DataError, RankwiseError, warn_caller
 from rankwise.estimators.kernel_ranker import KernelRanker, checked_kernel
 from rankwise.metrics import Measure, get_measure
 from rankwise.operators.kernel import KernelFunction
-from rankwise.persist.fields import Fields, array, value
+from rankwise.persist.fields import Fields, RefusedError, array, value
 from rankwise.persist.path_file import PathField
 from rankwise.plots import draw_path
 from rankwise.preferences.graphs import PreferenceGraph, Representative, explicit_graph
@@ -122,6 +122,11 @@ class RankSVMPath(KernelRanker):
         self.alpha_min = alpha_min
         self.max_events = max_events
         self.tol = tol
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if self.n_events_ != len(self.alphas_) - 1:
+            raise RefusedError(f"the value 'n_events_' must be {len(self.alphas_) - 1}, not {self.n_events_}")
 
     def fit(
         self,

@@ -8,6 +8,7 @@ one query and omits the ½.)
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from rankwise.errors import FileFormatError
 from rankwise.files import replacing_file
 from rankwise.preferences.queries import Queries, nothing_to_learn
 from rankwise.types import Floats
+from rankwise.validation.csr import MAX_FEATURES
 
 MAGIC = "SVM-light Version"
 _HEADER_LINES = 11
@@ -66,14 +68,14 @@ def load_svmrank(path: str | os.PathLike[str]) -> Floats:
     if not lines or not lines[0].startswith(MAGIC):
         raise FileFormatError(path, f"is not an SVMrank model: its first line must start with '{MAGIC}'.")
     if len(lines) < _HEADER_LINES:
-        raise FileFormatError(path, f"is truncated: it has {len(lines)} lines, but the header alone has 11.")
-    if _header_number(path, lines, 2) != 0:
+        raise FileFormatError(path, f"is cut short: it has {len(lines)} lines, and the header alone has 11.")
+    if _header_number(path, lines, 2, most=9) != 0:
         raise FileFormatError(path, "only linear models (kernel type 0) can be read.", line=2)
     n_vectors = _header_number(path, lines, 10) - 1
     vectors = lines[_HEADER_LINES : _HEADER_LINES + n_vectors]
     if len(vectors) != n_vectors:
-        raise FileFormatError(path, f"is truncated: it has {len(vectors)} of {n_vectors} support vectors.")
-    coef = np.zeros(_header_number(path, lines, 8))
+        raise FileFormatError(path, f"is cut short: it has {len(vectors)} of {n_vectors} support vectors.")
+    coef = np.zeros(_header_number(path, lines, 8, most=MAX_FEATURES))
     for number, line in enumerate(vectors, start=_HEADER_LINES + 1):
         try:
             _add_vector(coef, line)
@@ -84,10 +86,11 @@ def load_svmrank(path: str | os.PathLike[str]) -> Floats:
     return coef
 
 
-def _header_number(path: Path, lines: list[str], number: int) -> int:
+def _header_number(path: Path, lines: list[str], number: int, most: int = 2**31) -> int:
     text = lines[number - 1].partition("#")[0].strip()
-    if not text.isdecimal():
-        raise FileFormatError(path, f"expected a whole number, found {text[:40]!r}.", line=number)
+    if not (text.isdecimal() and len(text) < 20 and int(text) <= most):
+        expected = f"expected a whole number from 0 to {most:,}"
+        raise FileFormatError(path, f"{expected}, found {text[:40]!r}.", line=number)
     return int(text)
 
 
@@ -99,6 +102,7 @@ def _add_vector(coef: Floats, line: str) -> None:
             continue
         if not 1 <= int(index) <= len(coef):
             raise ValueError(entry)
-        coef[int(index) - 1] += float(factor) * float(value)
-    if not np.isfinite(coef).all():
-        raise ValueError(line)
+        place = int(index) - 1
+        coef[place] += float(factor) * float(value)
+        if not math.isfinite(coef[place]):
+            raise ValueError(entry)

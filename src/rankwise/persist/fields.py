@@ -10,13 +10,15 @@ A shape names its dimensions: equal names must have equal sizes within a file, `
 
 from __future__ import annotations
 
+import math
+import sys
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
 from rankwise.errors import DataError
-from rankwise.types import AnyArray
+from rankwise.types import AnyArray, Ints
 
 Plain: TypeAlias = "bool | int | float | str | list[Plain] | dict[str, Plain] | None"
 
@@ -56,9 +58,13 @@ class Content:
             wanted = ", ".join(f"{d}={self.sizes[d]}" if d in self.sizes else d for d in names)
             raise RefusedError(f"the tensor '{name}' must have shape ({wanted}), not {shape}")
         self.sizes |= sizes
+        if any(sizes.get(dimension) == 0 for dimension in _NEVER_EMPTY):
+            raise RefusedError(f"the tensor '{name}' is empty")
 
 
-_KINDS = {"f": "floating-point numbers", "i": "integers", "b": "booleans"}
+# A model without any of these could not score a row.
+_NEVER_EMPTY = ("targets", "features", "basis", "breakpoints")
+_KINDS = {"f": "floating-point numbers", "i": "whole numbers", "b": "truth values"}
 
 
 class Field(Protocol):
@@ -146,6 +152,7 @@ class ValueField:
     name: str
     kinds: tuple[type, ...]
     optional: bool
+    minimum: float | None = None
 
     def pack(self, attribute: Any, content: Content) -> None:
         content.values[self.name] = plain(attribute, f"the attribute {self.name}")
@@ -157,11 +164,17 @@ class ValueField:
         if self.name not in content.values:
             raise RefusedError(f"the value '{self.name}' is missing")
         found = content.values.pop(self.name)
-        if float in self.kinds and type(found) is int:
-            return float(found)
-        if type(found) not in self.kinds:
+        if float in self.kinds and type(found) is int and abs(found) <= sys.float_info.max:
+            found = float(found)
+        is_kind = type(found) in self.kinds
+        if self.minimum is not None and not (is_kind and self.minimum <= found < math.inf):
+            raise RefusedError(
+                f"the value '{self.name}' must be a finite number of at least {self.minimum:g}, "
+                f"not {str(found)[:40]}"
+            )
+        if not is_kind:
             expected = " or ".join(kind.__name__ for kind in self.kinds)
-            raise RefusedError(f"the value '{self.name}' must be {expected}, not {found!r}")
+            raise RefusedError(f"the value '{self.name}' must be {expected}, not {repr(found)[:40]}")
         return found
 
 
@@ -175,9 +188,18 @@ def rows(name: str, shape: str, *, optional: bool = False) -> Field:
     return RowsField(name, shape, optional)
 
 
-def value(name: str, *kinds: type, optional: bool = False) -> Field:
-    """A plain value of one of the given types (``float`` also accepts ints)."""
-    return ValueField(name, kinds, optional)
+def value(name: str, *kinds: type, optional: bool = False, minimum: float | None = None) -> Field:
+    """A plain value of one of the given types (``float`` takes whole numbers too).
+
+    With a `minimum` it is a finite number that is at least so large.
+    """
+    return ValueField(name, kinds, optional, minimum)
+
+
+def check_within(name: str, indices: Ints, size: int) -> None:
+    """Refuse numbers of rows, pairs and the like that there are not."""
+    if len(indices) and not 0 <= indices.min() <= indices.max() < size:
+        raise RefusedError(f"the tensor '{name}' must hold numbers from 0 to {size - 1}")
 
 
 def plain(item: Any, what: str) -> Plain:

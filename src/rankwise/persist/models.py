@@ -16,12 +16,15 @@ import numpy as np
 
 import rankwise
 from rankwise.errors import FileFormatError
-from rankwise.files import replacing_file
+from rankwise.files import parse_json, replacing_file
 from rankwise.persist.fields import Content, Fields, Plain, RefusedError, plain
+from rankwise.validation.csr import MAX_FEATURES
 
 # Version 2 renamed what RankSVM paths and searches measure, and put the alphas of paths in ascending order.
 SCHEMA = 2
 _KEY = "rankwise"
+# What safetensors calls the numbers that models hold; NumPy has no others but half precision.
+_TENSOR_TYPES = ("F64", "F32", "I64", "I32", "BOOL")
 
 
 class Saveable:
@@ -30,6 +33,9 @@ class Saveable:
     _fitted_state: Fields
     # Files with an older schema are rejected.
     _oldest_schema: ClassVar[int] = 1
+
+    def _check_loaded(self) -> None:
+        """Raise `RefusedError` if attributes from a file do not fit each other; a class may add checks."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the fitted model to a file, which `rankwise.load_model` reads.
@@ -116,11 +122,11 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
     try:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            tensors = {name: _tensor(path, file, name) for name in file.keys()}  # noqa: SIM118
     except SafetensorError as error:
         raise FileFormatError(path, f"is not a model file or is damaged ({error}).") from None
     try:
-        header = json.loads(metadata[_KEY])
+        header = parse_json(metadata[_KEY])
     except (KeyError, ValueError):
         raise FileFormatError(path, "is a safetensors file, but was not written by rankwise.") from None
     if not isinstance(header, dict) or type(header.get("schema")) is not int:
@@ -132,6 +138,16 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
             f"but this version reads schemas up to {SCHEMA}; upgrade rankwise.",
         )
     return header, tensors
+
+
+def _tensor(path: Path, file: Any, name: str) -> np.ndarray[Any, Any]:
+    kind = file.get_slice(name).get_dtype()
+    if kind not in _TENSOR_TYPES:
+        raise FileFormatError(
+            path, f"the tensor '{name}' holds numbers of type {kind}; expected {', '.join(_TENSOR_TYPES)}."
+        )
+    tensor: np.ndarray[Any, Any] = file.get_tensor(name)
+    return tensor
 
 
 def _unpack(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]) -> Any:
@@ -146,6 +162,8 @@ def _unpack(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]) ->
     if unknown:
         raise RefusedError(f"{kind.__name__} has no parameter '{min(unknown)}'")
     n_features = _expect(header, "n_features", int)
+    if not 1 <= n_features <= MAX_FEATURES:
+        raise RefusedError(f"it says that it has {n_features:,} features; expected 1 to {MAX_FEATURES:,}")
     content = Content(tensors, dict(_expect(header, "values", dict)), {"features": n_features})
     estimator = kind(**parameters)
     estimator.n_features_in_ = n_features
@@ -157,6 +175,7 @@ def _unpack(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]) ->
     unexpected = sorted([*content.tensors, *content.values])
     if unexpected:
         raise RefusedError(f"{kind.__name__} has no fitted attribute '{unexpected[0]}'")
+    estimator._check_loaded()
     return estimator
 
 
@@ -174,7 +193,8 @@ def _expect(header: dict[str, Any], key: str, kind: type) -> Any:
     return found
 
 
-def _feature_names(names: object, n_features: int) -> np.ndarray[Any, Any]:
-    if not isinstance(names, list) or [type(name) for name in names] != [str] * n_features:
-        raise RefusedError(f"the header entry 'feature_names' must be a list of {n_features} strings")
+def _feature_names(names: Any, n_features: int) -> np.ndarray[Any, Any]:
+    are_names = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    if not are_names or len(names) != n_features:
+        raise RefusedError(f"its feature names are not {n_features} strings")
     return np.array(names, dtype=object)

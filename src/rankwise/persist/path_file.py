@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankwise.persist.fields import Content, RefusedError
+from rankwise.persist.fields import Content, RefusedError, check_within
 from rankwise.preferences.graphs import PreferenceGraph
 from rankwise.solvers.path_solutions import PathSolutions
-from rankwise.types import Floats, Ints
+from rankwise.types import Floats
 
 
 @dataclass(frozen=True)
@@ -44,13 +44,13 @@ class PathField:
             weight=_positive("path.weight", content.take_tensor("path.weight", "f", "path-pairs")),
             n_rows=content.sizes["basis"],
         )
-        _within("path.better", graph.better, graph.n_rows)
-        _within("path.worse", graph.worse, graph.n_rows)
+        check_within("path.better", graph.better, graph.n_rows)
+        check_within("path.worse", graph.worse, graph.n_rows)
         levels = _positive("path.levels", content.take_tensor("path.levels", "f", "breakpoints"))
         offsets = content.take_tensor("path.offsets", "i", "breakpoints").astype(np.int64)
         pairs = content.take_tensor("path.pairs", "i", "path-changes")
         changes = content.take_tensor("path.changes", "f", "path-changes").astype(np.float64)
-        _within("path.pairs", pairs, graph.n_pairs)
+        check_within("path.pairs", pairs, graph.n_pairs)
         if len(levels) == 0 or (np.diff(levels) > 0).any():
             raise RefusedError("the tensor 'path.levels' must be non-empty and never increase")
         if offsets[0] != 0 or offsets[-1] != len(changes) or (np.diff(offsets) < 0).any():
@@ -61,11 +61,6 @@ class PathField:
         if not isinstance(complete, bool):
             raise RefusedError("the value 'path.complete' must be bool")
         return PathSolutions(graph, levels, complete, offsets, pairs.astype(np.int32), changes)
-
-
-def _within(name: str, indices: Ints, size: int) -> None:
-    if len(indices) and not 0 <= indices.min() <= indices.max() < size:
-        raise RefusedError(f"the tensor '{name}' must hold numbers from 0 to {size - 1}")
 
 
 def _positive(name: str, values: Floats) -> Floats:
