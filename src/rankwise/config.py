@@ -16,6 +16,8 @@ from typing import Any
 
 from rankwise.errors import ParameterError
 
+MAX_THREADS = 1 << 16
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -104,9 +106,11 @@ def config_context(**settings: Any) -> Iterator[None]:
 
 
 def check_n_threads(n_threads: object) -> int:
-    """Return a number of threads, at least 1."""
+    """A number of threads, at least 1 and no more than any system gives."""
     if isinstance(n_threads, bool) or not isinstance(n_threads, int) or n_threads < 1:
         raise ParameterError(f"The 'n_threads' parameter must be None or a positive int; got {n_threads!r}.")
+    if n_threads > MAX_THREADS:
+        raise ParameterError(f"The 'n_threads' parameter must be at most {MAX_THREADS:,}.")
     return n_threads
 
 

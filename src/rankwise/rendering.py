@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
 
 Cell = str | int | float | None
+
+# What a terminal acts on instead of showing it, and what no terminal can be sent.
+_NOT_SHOWN = re.compile("[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    """One line of text with control characters written out, in a way that JSON reads too."""
+    return _NOT_SHOWN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def format_cell(cell: Cell) -> str:

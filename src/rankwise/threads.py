@@ -35,9 +35,9 @@ def resolve_threads(n_threads: int | None = None) -> int:
     setting = os.environ.get("RANKWISE_NUM_THREADS")
     if setting is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not setting.isdecimal() or int(setting) < 1:
-        raise ParameterError(f"RANKWISE_NUM_THREADS must be a positive whole number; got {setting!r}.")
-    return int(setting)
+    if not setting.isdecimal() or len(setting) > 9 or int(setting) < 1:
+        raise ParameterError(f"RANKWISE_NUM_THREADS must be a positive whole number; got {setting[:40]!r}.")
+    return check_n_threads(int(setting))
 
 
 def map_on_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:

@@ -16,6 +16,7 @@ import typer
 from rankwise.cli import compare, convert, demo, evaluate, export, info, path, predict, select, train
 from rankwise.errors import ParameterError, RankwiseError
 from rankwise.files import FULL
+from rankwise.rendering import printable
 
 app = typer.Typer(
     name="rankwise",
@@ -64,7 +65,7 @@ def main(arguments: list[str] | None = None) -> int:
         if debug:
             raise
         sentence, code = explain(error)
-        typer.echo(f"rankwise: error: {sentence}", err=True)
+        typer.echo(printable(f"rankwise: error: {sentence}"), err=True)
         return code
 
 
@@ -109,4 +110,4 @@ def _one_line(text: str) -> str:
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-    typer.echo(f"rankwise: warning: {_one_line(str(message))}", err=True)
+    typer.echo(printable(f"rankwise: warning: {_one_line(str(message))}"), err=True)

@@ -78,8 +78,10 @@ def write_trec(file: TextIO, rows: RankingData, scores: Floats, tag: str) -> Non
 
 def _refuse_blanks(what: str, labels: AnyArray) -> None:
     for text in map(str, labels.tolist()):
-        if len(text.split()) != 1:
-            raise DataError(f"TREC runs require names without spaces; got the {what} {text!r}.")
+        if len(text.split()) != 1 or not text.isprintable():
+            raise DataError(
+                f"TREC runs require names without spaces or control characters; got the {what} {text!r}."
+            )
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import typer
 
-from rankwise.rendering import Cell, format_cell, text_columns
+from rankwise.rendering import Cell, format_cell, printable, text_columns
 
 PATIENCE_SECONDS = 2.0
 # Text up to this width is never folded; lists up to this length are shown in full.
@@ -20,7 +20,8 @@ FOLD_WIDTH, SHOWN_ENTRIES = 12, 10
 
 def show_json(content: Any) -> None:
     """Print JSON; numbers that JSON cannot represent, such as NaN for a missing value, become null."""
-    typer.echo(json.dumps(_jsonable(content), indent=2, ensure_ascii=False))
+    for line in json.dumps(_jsonable(content), indent=2, ensure_ascii=False).split("\n"):
+        typer.echo(printable(line))
 
 
 def show_table(
@@ -37,7 +38,7 @@ def show_table(
     from rich.text import Text
 
     lines = list(rows)
-    cells = [[format_cell(cell) for cell in line] for line in lines]
+    cells = [[printable(format_cell(cell)) for cell in line] for line in lines]
     texts = text_columns(len(columns), lines)
     longest = [max((len(line[k]) for line in cells), default=0) for k in range(len(columns))]
     console = Console(width=None if sys.stdout.isatty() else 10_000, highlight=False)
@@ -54,7 +55,7 @@ def show_table(
     console.width = max(console.width, _width(columns, folded))
     # Captured, because rich would exit the program itself on a broken pipe.
     with console.capture() as capture:
-        console.print(Text(title, style="bold"))
+        console.print(Text(printable(title), style="bold"))
         console.print(table)
         console.print(Text(f"{note}\n" if note else "", style="dim"))
     typer.echo(capture.get(), nl=False)
@@ -69,9 +70,9 @@ def _width(columns: Sequence[str], longest: Sequence[int]) -> int:
 def show_facts(title: str, facts: dict[str, Any]) -> None:
     """Print names and values, one per line."""
     width = max(map(len, facts), default=0)
-    typer.echo(title)
+    typer.echo(printable(title))
     for name, value in facts.items():
-        typer.echo(f"  {name:{width}}  {_fact(value)}")
+        typer.echo(printable(f"  {name:{width}}  {_fact(value)}"))
 
 
 def _fact(value: Any) -> str:
@@ -108,12 +109,22 @@ def progress(task: str) -> Iterator[Callable[[float], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    # A name in brackets is no markup.
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+    )
     bar = Progress(*columns, console=Console(stderr=True), transient=True)
-    number = bar.add_task(task, total=None)
+    number = bar.add_task(printable(task), total=None)
     timer = threading.Timer(PATIENCE_SECONDS, bar.start)
     timer.daemon = True
-    timer.start()
+    try:
+        timer.start()
+    except RuntimeError:  # where no thread can be made there is no bar
+        yield lambda share: None
+        return
     try:
         yield lambda share: bar.update(number, total=1.0, completed=share)
     finally:

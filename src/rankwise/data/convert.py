@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike
 from rankwise.data.letor import LetorFile, LetorRows, decoded, is_dense
 from rankwise.data.manifest import Manifest, check_is_store, write_manifest
 from rankwise.data.npy import HEADER_BYTES, PIECE_BYTES, ArrayFile, ArrayWriter, read_pieces, write_array
-from rankwise.data.store import MAX_LABEL_LENGTH
+from rankwise.data.store import ENDS_IN_NUL, MAX_LABEL_LENGTH, storable
 from rankwise.data.text import OnBytesRead
 from rankwise.errors import FileFormatError
 from rankwise.files import replacing_folder
@@ -139,6 +139,7 @@ def _query_arrays(folder: Path, spool: _Spool, labels: AnyArray) -> dict[str, Ar
     if len(labels) == 0:
         write("offsets", np.int64, [one_query(spool.y.size).offsets])
         return arrays
+    labels = storable("qid", labels)
     path = Path(spool.queries.name)
     queries = group_codes(np.memmap(path, dtype=np.int64, mode="r"), labels)
     write("offsets", np.int64, [queries.offsets])
@@ -158,6 +159,8 @@ def _doc_array(folder: Path, spool: _Spool, source: Path) -> ArrayFile:
 
     def parts() -> Iterator[AnyArray]:
         while lines := list(islice(spool.docs, _ROWS_PER_PIECE)):
+            if any(line.endswith(b"\0\n") for line in lines):
+                raise FileFormatError(source, f"a document label {ENDS_IN_NUL}.")
             yield np.array(decoded(b"".join(lines)).split("\n")[:-1])
 
     width = max(part.dtype.itemsize // 4 for part in parts())

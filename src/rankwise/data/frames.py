@@ -11,6 +11,7 @@ import numpy as np
 
 from rankwise.errors import DataError, ParameterError
 from rankwise.types import AnyArray, Matrix
+from rankwise.validation.arrays import exact_floats
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,10 @@ def _numbers(table: Any, name: str) -> AnyArray:
         raise DataError(f"Column {name!r} must contain numbers; got {dtype}{_first_word(table[name])}.")
     column = table[name]
     _check_complete(column, name)
+    if dtype.is_integer():
+        whole = np.asarray(column.to_numpy())
+        if whole.dtype.kind in "iu":
+            return exact_floats(f"Column {name!r}", whole)
     if dtype not in (nw.Float32, nw.Float64):
         column = column.cast(nw.Float64)
     return np.asarray(column.to_numpy())

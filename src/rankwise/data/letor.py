@@ -15,7 +15,7 @@ from rankwise.data.csr import csr_around
 from rankwise.data.ranking import RankingData
 from rankwise.data.text import MAX_LINE_BYTES, Block, LineTooLongError, OnBytesRead, line_blocks
 from rankwise.errors import FileFormatError, ParameterError
-from rankwise.preferences.queries import group_codes, one_query
+from rankwise.preferences.queries import group_codes, label_array, one_query
 from rankwise.threads import resolve_threads
 from rankwise.types import AnyArray, Auto, Floats, Ints, Matrix
 from rankwise.validation import check_count, check_flag_or_auto
@@ -183,9 +183,9 @@ class LetorFile:
         try:
             numbers = np.array([int(label) for label in labels], dtype=np.int64)
         except (ValueError, OverflowError):
-            return np.array(labels, dtype=np.str_)
+            return label_array(labels)
         canonical = all(str(number) == label for number, label in zip(numbers.tolist(), labels, strict=True))
-        return numbers if canonical else np.array(labels, dtype=np.str_)
+        return numbers if canonical else label_array(labels)
 
 
 def is_dense(dense: bool | Auto, n_entries: int, n_rows: int, n_columns: int) -> bool:

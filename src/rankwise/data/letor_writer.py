@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,6 +18,8 @@ from rankwise.threads import resolve_threads
 from rankwise.types import AnyArray, Matrix
 
 _ENTRIES_PER_BLOCK = 1 << 20
+# What Python makes of bytes that are no text, and UTF-8 cannot hold.
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def save_letor(
@@ -110,10 +113,9 @@ def _tails(data: RankingData, start: int, stop: int) -> list[str]:
     if data.comments is not None:
         comments = data.comments[start:stop].tolist()
         for row, comment in enumerate(comments, start):
-            if "\n" in comment:
-                raise DataError(
-                    f"The comment of row {row} has a line break, which LETOR text does not allow."
-                )
+            if "\n" in comment or _SURROGATES.search(comment):
+                fault = "a line break" if "\n" in comment else "characters that are no text"
+                raise DataError(f"The comment of row {row} has {fault}, which LETOR text does not allow.")
         return [f" # {comment}\n" if comment else "\n" for comment in comments]
     if data.docs is not None:
         docs = _words("docs", data.docs[start:stop], start, may_be_empty=True)
@@ -125,7 +127,8 @@ def _words(name: str, labels: AnyArray, start: int, *, may_be_empty: bool = Fals
     """Labels as single words that read back unchanged."""
     words = [str(label) for label in labels.tolist()]
     for row, word in enumerate(words, start):
-        if (word.split() != [word] or "#" in word) and not (may_be_empty and word == ""):
+        is_word = word.split() == [word] and "#" not in word and not _SURROGATES.search(word)
+        if not is_word and not (may_be_empty and word == ""):
             raise DataError(
                 f"{name} is {word!r} in row {row}; LETOR text requires a word without spaces or '#'."
             )

@@ -27,6 +27,7 @@ from rankwise.types import AnyArray, Matrix
 
 # Text has a fixed width on disk, so a single long label would widen them all.
 MAX_LABEL_LENGTH = 1000
+ENDS_IN_NUL = "ends in a NUL character, which a store cannot keep"
 
 
 def open_store(path: str | os.PathLike[str], *, verify: bool = False) -> RankingData:
@@ -155,6 +156,8 @@ def storable(name: str, labels: AnyArray) -> AnyArray:
         raise DataError(f"{name} has a label of {longest:,} characters; {limit}.")
     if kinds in ({str}, {int}, {float}):
         array = np.array(entries)
+        if kinds == {str} and array.tolist() != entries:
+            raise DataError(f"{name} has a label that {ENDS_IN_NUL}.")
         if array.dtype.kind != "O":
             return array
     found = ", ".join(sorted(kind.__name__ for kind in kinds))

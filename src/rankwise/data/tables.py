@@ -16,7 +16,7 @@ from rankwise.errors import DataError, FileFormatError, MissingExtraError, Param
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _PARQUET = (".parquet", ".pq")
-_COMPRESSIONS = (".gz", ".bz2", ".zst", ".lz4", ".br")
+_COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
 
 
 def load_table(
@@ -115,10 +115,10 @@ def _read_text(path: Path, delimiter: str, labels: list[str]) -> Any:
     import pyarrow as pa
     from pyarrow import csv
 
-    with path.open("rb"):  # raises the usual system error if the file is missing
-        pass
+    compression = _COMPRESSIONS.get(path.suffix.lower())
     try:
-        with pa.input_stream(str(path), compression="detect") as stream:
+        # Opened here, as pyarrow takes no names that are not UTF-8.
+        with path.open("rb") as file, pa.input_stream(file, compression=compression) as stream:
             # A single thread, so that errors can name the line.
             table = csv.read_csv(
                 stream,
@@ -127,6 +127,8 @@ def _read_text(path: Path, delimiter: str, labels: list[str]) -> Any:
                 convert_options=csv.ConvertOptions(column_types=dict.fromkeys(labels, pa.string())),
             )
     except (pa.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.filename is not None:
+            raise  # a missing file speaks for itself, in the words of the system
         row = re.search(r"Row #(\d+): ", str(error))
         message = str(error)[row.end() :] if row else str(error)
         if "Empty CSV file" in message:

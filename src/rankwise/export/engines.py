@@ -10,6 +10,22 @@ import re
 
 # A name, its arguments and its output; other expressions are parenthesized.
 _VESPA_FEATURE = re.compile(r"[\w.]+(\([^()]*\)[\w.]*)?")
+_VESPA_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+
+
+def is_vespa_name(name: str) -> bool:
+    """Whether a rank profile can have this name."""
+    return _VESPA_NAME.fullmatch(name) is not None
+
+
+def is_vespa_expression(feature: str) -> bool:
+    """Whether this stays one expression inside a sum: brackets that match, no braces and no comments."""
+    depth = 0
+    for character in feature:
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if depth < 0:
+            return False
+    return depth == 0 and feature.isprintable() and not set("{}#") & set(feature)
 
 
 def elasticsearch_model(name: str, weights: dict[str, float]) -> str:

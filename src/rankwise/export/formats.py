@@ -8,7 +8,13 @@ from enum import StrEnum
 from typing import Any
 
 from rankwise.errors import DataError, ParameterError
-from rankwise.export.engines import elasticsearch_model, solr_model, vespa_profile
+from rankwise.export.engines import (
+    elasticsearch_model,
+    is_vespa_expression,
+    is_vespa_name,
+    solr_model,
+    vespa_profile,
+)
 from rankwise.export.served import Served, as_served
 from rankwise.export.svmrank import save_svmrank
 from rankwise.files import replacing_file
@@ -99,10 +105,24 @@ def export_model(
         save_svmrank(coef, path, n_rows=0)
         return
     if served.feature_names is None:
-        raise ParameterError("The model has no feature names; pass feature_names (--features).")
+        raise ParameterError(
+            "The model does not know the names of its features: give feature_names (--features)."
+        )
+    _check_names(form, name, served.feature_names)
     weights = dict(zip(served.feature_names, coef.tolist(), strict=True))
     with replacing_file(path) as beside:
         beside.write_text(_ENGINES[form](name, weights), encoding="utf-8")
+
+
+def _check_names(form: Format, model: str, features: list[str]) -> None:
+    """Refuse names that the form cannot hold, or would read as something else than a name."""
+    vespa = form is Format.VESPA
+    fits_model = is_vespa_name if vespa else str.isprintable
+    fits_feature = is_vespa_expression if vespa else str.isprintable
+    names = [("model", model, fits_model), *(("feature", feature, fits_feature) for feature in features)]
+    for what, name, fits in names:
+        if not isinstance(name, str) or not name.strip() or not fits(name):
+            raise ParameterError(f"{name!r} cannot be the name of a {what} in the form '{form}'.")
 
 
 def _weights_for_engines(served: Served, form: Format) -> Floats:

@@ -284,6 +284,8 @@ def _named(name: str, preset: str | None) -> Measure:
         raise ParameterError(
             f"Unknown measure {name!r}; must be one of {', '.join(KINDS)}, with a cutoff as in 'ndcg@10'."
         )
+    if match[2] is not None and len(match[2]) > 18:
+        raise ParameterError(f"The cutoff of {name[:40]!r} must be from 1 to 10^18 - 1.")
     cutoff = None if match[2] is None else int(match[2])
     entry = KINDS[kind]
     if cutoff == 0:

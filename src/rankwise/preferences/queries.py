@@ -148,6 +148,8 @@ def _encode(qid: ArrayLike | Iterable[Hashable]) -> tuple[Ints, AnyArray]:
     if not hasattr(qid, "__array__"):
         return _encode_hashables(_as_list(qid))
     array = np.asarray(qid)
+    if isinstance(qid, np.ma.MaskedArray) and np.ma.is_masked(qid):
+        raise DataError(f"qid has a missing value in row {int(np.ma.getmaskarray(qid).argmax())}.")
     if array.ndim != 1:
         raise DataError(f"qid must be one-dimensional, one entry per row; got shape {array.shape}.")
     if array.dtype.kind == "O":
@@ -197,14 +199,19 @@ def _encode_hashables(values: list[Any]) -> tuple[Ints, AnyArray]:
     for value, code in code_of.items():
         if _is_missing(value):
             raise DataError(f"qid has a missing value in row {int((codes == code).argmax())}.")
-    distinct = list(code_of)
-    labels = np.empty(len(distinct), dtype=object)
-    labels[:] = distinct
-    if {type(value) for value in distinct} in ({int}, {str}):
-        plain = np.array(distinct)
-        # NumPy drops trailing null bytes from strings, which may be all that distinguishes two labels.
-        labels = plain if plain.tolist() == distinct else labels
-    return codes, labels
+    return codes, label_array(list(code_of))
+
+
+def label_array(labels: list[Any]) -> AnyArray:
+    """Labels as an array: of whole numbers or text if that changes none, otherwise of objects."""
+    if {type(label) for label in labels} in ({int}, {str}):
+        plain = np.array(labels)
+        # NumPy drops zero characters at the end of a text, which may be all that tells two labels apart.
+        if plain.tolist() == labels:
+            return plain
+    objects = np.empty(len(labels), dtype=object)
+    objects[:] = labels
+    return objects
 
 
 def _is_hashable(value: Any) -> bool:

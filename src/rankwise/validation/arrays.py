@@ -66,8 +66,8 @@ def check_labels(y: ArrayLike, n_rows: int | None = None, *, name: str = "y") ->
 
 
 def check_targets(y: AnyArray, *, name: str = "y") -> Floats:
-    """Return finite labels for one target or, as columns, several."""
-    labels = _as_real(name, y)
+    """Finite labels of one target or, as columns, of several."""
+    labels = exact_floats(name, y) if y.dtype.kind in "iu" else _as_real(name, y)
     at = first_not_finite(labels.reshape(-1))
     if at is not None:
         row, label = at // (labels.size // len(labels)), labels.reshape(-1)[at]
@@ -76,7 +76,8 @@ def check_targets(y: AnyArray, *, name: str = "y") -> Floats:
 
 
 def check_vectors(scores: ArrayLike, n_rows: int) -> Floats:
-    """Return finite score vectors, one per row of the table, each with one score per row of the data."""
+    """Finite score vectors, one a row of the table, each with one score per row of the data."""
+    refuse_masked("scores", scores)
     table = _as_real("scores", np.asarray(scores))
     if table.ndim != 2 or table.shape[1] != n_rows:
         raise DataError(f"scores must have shape (vectors, {n_rows}), one vector per row; got {table.shape}.")
@@ -131,18 +132,47 @@ def check_weight_range(name: str, item: str, weights: Floats | None) -> None:
 
 
 def _as_array(name: str, values: Any) -> AnyArray:
-    """Convert to an array; a list that mixes strings and numbers becomes an array of objects."""
+    """An array of whatever is given; a list that mixes strings and numbers keeps them apart."""
+    refuse_masked(name, values)
     if hasattr(values, "__array__"):
         return np.asarray(values)
     try:
         entries = list(values)
         array = np.asarray(entries)
+    except OverflowError:  # whole numbers beyond doubles among others
+        return np.asarray(entries, dtype=object)
     except (ValueError, TypeError):
+        raise DataError(f"{name} must be an array; got a {type(values).__name__} that is none.") from None
+    # NumPy's own texts would make strings of numbers, and drop zero characters at the end.
+    kept = array.dtype.kind not in "US" or all(
+        isinstance(entry, (str, bytes)) and entry[-1:] not in ("\0", b"\0") for entry in entries
+    )
+    return array if kept else np.asarray(entries, dtype=object)
+
+
+def refuse_masked(name: str, values: Any) -> None:
+    """Refuse arrays with masked entries, whose masks NumPy would forget."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        at = np.unravel_index(int(np.ma.getmaskarray(values).argmax()), values.shape)
+        place = place_of(tuple(int(index) for index in at))
+        raise DataError(f"{name} has a missing value: {place} is masked.")
+
+
+def exact_floats(name: str, whole: AnyArray) -> Floats:
+    """Whole numbers as doubles, refused if that would round them: it could tie what differs."""
+    floats = whole.astype(np.float64)
+    if whole.itemsize < 8 or not (np.abs(floats) >= 2.0**53).any():
+        return floats
+    with np.errstate(invalid="ignore"):
+        rounded = (floats.astype(whole.dtype) != whole).reshape(len(whole), -1)
+    if rounded.any():
+        row, column = divmod(int(rounded.argmax()), rounded.shape[1])
+        held = whole.reshape(len(whole), -1)[row, column]
         raise DataError(
-            f"{name} must be an array; got {type(values).__name__}, which cannot be converted to one."
-        ) from None
-    mixed = array.dtype.kind in "US" and not all(isinstance(entry, (str, bytes)) for entry in entries)
-    return np.asarray(entries, dtype=object) if mixed else array
+            f"{name} has {held} in row {row}, which a double cannot hold exactly; make it floating-point if "
+            "rounding it does no harm."
+        )
+    return floats
 
 
 def _as_real(name: str, array: Any) -> Any:
@@ -155,9 +185,10 @@ def _as_real(name: str, array: Any) -> Any:
 
 
 def as_floats(name: str, values: ArrayLike) -> Floats:
+    refuse_masked(name, values)
     try:
         return np.asarray(values, dtype=np.float64)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise DataError(f"{name} must hold numbers: {error}.") from error
 
 

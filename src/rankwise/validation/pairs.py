@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from rankwise.errors import DataError
 from rankwise.preferences.pairs import Pairs, PreferencePairs
 from rankwise.types import Floats
-from rankwise.validation.arrays import as_floats
+from rankwise.validation.arrays import as_floats, refuse_masked
 
 
 def check_pairs(
@@ -26,6 +26,7 @@ def check_pairs(
         if weight is not None and pairs.weight is not None:
             raise DataError("weight is given twice: the pairs already have weights.")
         pairs, weight = pairs.pairs, weight if pairs.weight is None else pairs.weight
+    refuse_masked("pairs", pairs)
     try:
         array = np.asarray(pairs)
     except ValueError:  # rows of different lengths

@@ -35,7 +35,10 @@ def check_number(
 ) -> float:
     """Return a finite real number in [minimum, maximum] or, if `exclusive`, strictly between them."""
     is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    number = float(value) if is_number else math.nan  # type: ignore[arg-type]
+    try:
+        number = float(value) if is_number else math.nan  # type: ignore[arg-type]
+    except OverflowError:  # a whole number beyond all doubles
+        number = math.inf
     inside = minimum < number < maximum if exclusive else minimum <= number <= maximum
     if not (inside and math.isfinite(number)):
         bounds = [
@@ -44,18 +47,27 @@ def check_number(
         ]
         bound = " and ".join(f"{word} {limit:g}" for limit, word in bounds if math.isfinite(limit))
         raise ParameterError(
-            f"The '{name}' parameter must be a finite number{bound and ' ' + bound}; got {value!r}."
+            f"The '{name}' parameter must be a finite number{bound and ' ' + bound}; got {_shown(value)}."
         )
     return number
 
 
 def check_count(name: str, value: object, *, minimum: int = 1) -> int:
-    """Return an integer that is at least `minimum`."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:
+    """A whole number, at least `minimum`, that kernels can take: below 2^63."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not minimum <= value < 2**63:
         raise ParameterError(
-            f"The '{name}' parameter must be a whole number of at least {minimum}; got {value!r}."
+            f"The '{name}' parameter must be a whole number of at least {minimum}; got {_shown(value)}."
         )
     return int(value)
+
+
+def _shown(value: object) -> str:
+    """A value as a message shows it; Python does not write whole numbers of thousands of digits."""
+    try:
+        text = repr(value)
+    except ValueError:
+        return "a number of thousands of digits"
+    return text if len(text) <= 100 else f"{text[:100]}..."
 
 
 def check_flag(name: str, value: object) -> bool:
@@ -110,10 +122,10 @@ def check_alphas(alphas: Any, *, positive: bool = False) -> Floats:
     """Return a non-empty, ascending grid of regularization parameters."""
     try:
         array = np.atleast_1d(np.asarray(alphas))
-    except ValueError:  # sequences of different lengths
+    except (ValueError, OverflowError):  # sequences of different lengths, numbers beyond doubles
         array = np.empty(0)
     if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iuf":
-        raise ParameterError(f"The 'alphas' parameter must be a sequence of numbers; got {alphas!r}.")
+        raise ParameterError(f"The 'alphas' parameter must be a sequence of numbers; got {_shown(alphas)}.")
     inside = np.isfinite(array) & (array > 0.0 if positive else array >= 0.0)
     if not inside.all():
         bound = "above 0" if positive else "of at least 0"

@@ -20,6 +20,7 @@ from rankwise.validation.arrays import (
     check_targets,
     check_weight_range,
     first_not_finite,
+    refuse_masked,
 )
 from rankwise.validation.csr import check_sparse, check_width
 from rankwise.validation.pairs import check_pairs
@@ -79,6 +80,8 @@ def _validated(
 
     if sparse.issparse(X):
         check_sparse(X)
+    for name, array in zip(("X", "y"), (X, *y), strict=False):
+        refuse_masked(name, array)
     on_disk = is_on_disk(X)
     try:
         checked = validate_data(
@@ -93,7 +96,7 @@ def _validated(
             ensure_min_samples=ensure_min_samples,
             **options,
         )
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise fault_of(X, *y) or DataError(str(error)) from error
     _check_entries(checked[0] if y else checked, on_disk)
     return checked

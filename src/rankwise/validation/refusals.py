@@ -43,6 +43,8 @@ def _check_rows(X: Any) -> None:
 def _numbers(name: str, given: Any, feature_names: Any = None) -> Floats:
     try:
         array = np.asarray(given)
+    except OverflowError:  # whole numbers beyond doubles among others
+        array = np.asarray(given, dtype=object)
     except ValueError:
         raise DataError(f"{name} must hold numbers only, in rows of equal length.") from None
     if array.ndim == 0:
@@ -51,7 +53,7 @@ def _numbers(name: str, given: Any, feature_names: Any = None) -> Floats:
         raise DataError(f"Complex data not supported: {name} must hold real numbers.")
     try:
         return array.astype(np.float64)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         raise _no_number(name, array, feature_names) from None
 
 
@@ -60,7 +62,7 @@ def _no_number(name: str, array: AnyArray, feature_names: Any) -> DataError:
     for at in np.ndindex(array.shape):
         try:
             float(array.item(at))
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, OverflowError) as error:
             kind = DataTypeError if isinstance(error, TypeError) else DataError
             return kind(f"{name} must hold numbers only; {place_of(at, feature_names)}: {error}.")
     return DataError(f"{name} must hold numbers only; got values of type {array.dtype}.")
