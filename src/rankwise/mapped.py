@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import mmap
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from rankwise import _native
+from rankwise.errors import FileFormatError
 from rankwise.types import AnyArray
 
 # Bytes read at a time when a whole array must be scanned.
@@ -45,6 +46,29 @@ def is_on_disk(X: Any) -> bool:
     return all(map(is_mapped, (X.data, X.indices))) if hasattr(X, "indptr") else is_mapped(X)
 
 
+def mapped_parts(X: Any) -> list[AnyArray]:
+    """The arrays of a dense or CSR matrix that are memory-mapped."""
+    arrays = (X.data, X.indices, X.indptr) if hasattr(X, "indptr") else (X,)
+    return [array for array in arrays if is_mapped(array)]
+
+
+def check_not_cut(arrays: Iterable[AnyArray]) -> None:
+    """Reject mapped arrays whose files were truncated: reading past the end would kill the process.
+
+    Called before a pass over a matrix, where it costs nothing; truncation during the pass goes unnoticed.
+    """
+    for array in arrays:
+        mapped = _owner(array)
+        if mapped is None:
+            continue
+        try:
+            is_cut = mapped.size() < len(mapped)
+        except OSError:  # a map of memory, not of a file
+            continue
+        if is_cut:
+            raise FileFormatError(_file_of(array), "the file was truncated while in use.")
+
+
 def blocks_of(array: AnyArray) -> Iterator[AnyArray]:
     """Yield the entries of an array in blocks, releasing the pages of a memory-mapped one after use."""
     flat = array.reshape(-1)
@@ -52,6 +76,8 @@ def blocks_of(array: AnyArray) -> Iterator[AnyArray]:
     mapped = is_mapped(flat) and flat.flags.c_contiguous
     size = max(1, BLOCK_BYTES // array.itemsize)
     for start in range(0, flat.size, size):
+        if mapped:
+            check_not_cut([array])
         block = flat[start : start + size]
         yield block
         if mapped:
@@ -63,3 +89,9 @@ def _owner(array: Any) -> mmap.mmap | None:
     while array is not None and not isinstance(array, mmap.mmap):
         array = getattr(array, "base", None)
     return array
+
+
+def _file_of(array: Any) -> str:
+    while array is not None and getattr(array, "filename", None) is None:
+        array = getattr(array, "base", None)
+    return "A memory-mapped file" if array is None else str(array.filename)

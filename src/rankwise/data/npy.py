@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from rankwise.mapped import map_file
+from rankwise.mapped import check_not_cut, map_file
 from rankwise.types import AnyArray
 
 HEADER_BYTES = 128
@@ -79,6 +79,7 @@ def pieces(array: AnyArray) -> Iterator[AnyArray]:
     row_bytes = max(1, array.itemsize * int(np.prod(array.shape[1:], dtype=np.int64)))
     step = max(1, PIECE_BYTES // row_bytes)
     for start in range(0, len(array), step):
+        check_not_cut([array])
         yield array[start : start + step]
 
 

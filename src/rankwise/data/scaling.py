@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from rankwise.errors import DataError
+from rankwise.mapped import check_not_cut, mapped_parts
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.types import AnyArray, Ints, Matrix
 from rankwise.validation import check_matrix
@@ -51,6 +52,7 @@ def scale_per_query(X: Any, qid: ArrayLike | Iterable[Hashable] | None = None) -
 
 def scale_grouped(X: Matrix, queries: Queries) -> Matrix:
     """`scale_per_query` for a checked matrix and a known partition."""
+    check_not_cut(mapped_parts(X))
     return _scale_dense(X, queries) if isinstance(X, np.ndarray) else _scale_sparse(X, queries)
 
 

@@ -35,7 +35,8 @@ def open_store(path: str | os.PathLike[str], *, verify: bool = False) -> Ranking
 
     Every array stays on disk and is paged in on use, so opening takes little time and no memory, whatever
     the size of the store. Sizes, types, the version and the row structure (a few bytes per row) are always
-    checked, the columns of a sparse X when they are used. The files must not change while in use.
+    checked, the columns of a sparse X when they are used. The files must not change while in use: one that
+    is truncated is rejected before each pass over X, but during a pass it ends the process (SIGBUS).
 
     Parameters
     ----------

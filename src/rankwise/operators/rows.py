@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from rankwise import _native
-from rankwise.mapped import is_on_disk
+from rankwise.mapped import check_not_cut, is_on_disk, mapped_parts
 from rankwise.threads import resolve_threads
 from rankwise.types import Floats, Ints, Matrix
 
@@ -30,6 +30,7 @@ class NativeRows:
     def __init__(self, X: Matrix, n_threads: int | None = None) -> None:
         self.shape = (int(X.shape[0]), int(X.shape[1]))
         self.n_threads = resolve_threads(n_threads)
+        self._mapped = mapped_parts(X)
         if sparse.issparse(X):
             columns: Any = X.indices
             offsets = np.ascontiguousarray(X.indptr, dtype=np.int64)
@@ -44,11 +45,13 @@ class NativeRows:
 
     def scores(self, weights: Floats) -> Floats:
         out = np.empty(self.shape[0])
+        check_not_cut(self._mapped)
         _native.scores(self.matrix, weights, out, self.n_threads)
         return out
 
     def adjoint(self, u: Floats) -> Floats:
         out = np.empty(self.shape[1])
+        check_not_cut(self._mapped)
         _native.adjoint(self.matrix, u, out, self.n_threads)
         return out
 
@@ -63,6 +66,7 @@ class NativeRows:
     ) -> Floats:
         """``XᵀLXw`` for the pairs within queries, one query at a time."""
         out = np.empty(self.shape[1])
+        check_not_cut(self._mapped)
         _native.query_normal_product(
             self.matrix,
             offsets,
@@ -79,5 +83,6 @@ class NativeRows:
     def row_normal_product(self, scale: Floats, shift: Floats, weights: Floats) -> Floats:
         """``Xᵀ(scale ∘ Xw − shift)``, one row at a time."""
         out = np.empty(self.shape[1])
+        check_not_cut(self._mapped)
         _native.row_normal_product(self.matrix, scale, shift, weights, out, self.n_threads)
         return out
