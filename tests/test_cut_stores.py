@@ -55,5 +55,5 @@ def test_a_file_cut_while_it_is_open_is_a_sentence_and_no_crash(store, use):
     folder, cut = store
     run = subprocess.run([sys.executable, "-c", USE, folder, cut, use], capture_output=True, text=True)
     assert run.returncode == 0, run
-    assert f"{cut}: the file was cut short while it is in use" in run.stdout
+    assert f"{cut}: the file was truncated while in use" in run.stdout
     assert run.stdout.count(os.linesep) == 1

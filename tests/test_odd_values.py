@@ -66,7 +66,7 @@ def test_whole_numbers_of_tables_that_doubles_would_round_are_refused(library):
         table = pytest.importorskip("polars").DataFrame(columns)
     if library == "pyarrow":
         table = pytest.importorskip("pyarrow").table(columns)
-    says = r"Column 'id' has 9007199254740993 in row 1, which a double cannot hold exactly"
+    says = r"Column 'id' has 9007199254740993 in row 1, which float64 cannot represent exactly"
     with pytest.raises(DataError, match=says):
         RankingData.from_frame(table, label="label")
     assert RankingData.from_frame(table, label="label", features=["big"]).X.max() == 2.0**60
@@ -74,7 +74,7 @@ def test_whole_numbers_of_tables_that_doubles_would_round_are_refused(library):
 
 def test_labels_that_doubles_would_round_are_refused():
     with pytest.raises(
-        DataError, match=r"^y has 9007199254740993 in row 1, which a double cannot hold exactly"
+        DataError, match=r"^y has 9007199254740993 in row 1, which float64 cannot represent exactly"
     ):
         RankRLS().fit(X[:3], np.array([0, 2**53 + 1, 2**53]))
 

@@ -40,8 +40,9 @@ void for_each_chunk(std::int64_t n_chunks, int n_threads, Body&& body) {
     };
     const auto extra = static_cast<std::size_t>(n_threads < n_chunks ? n_threads - 1 : n_chunks - 1);
     std::vector<std::thread> threads;
-    // The system may give no more threads, or no memory to make them with; those there are do all the work. To
-    // let the error pass would end the process: a thread that was not joined must not be destroyed.
+    // If the system has no more threads, or no memory to create them, those that exist do all the work.
+    // Letting the error propagate would terminate the process, because it would destroy threads that are not
+    // joined.
     try {
         threads.reserve(extra);
         for (std::size_t i = 0; i < extra; ++i) threads.emplace_back(work);

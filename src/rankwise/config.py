@@ -106,7 +106,7 @@ def config_context(**settings: Any) -> Iterator[None]:
 
 
 def check_n_threads(n_threads: object) -> int:
-    """A number of threads, at least 1 and no more than any system gives."""
+    """Return a number of threads, from 1 to `MAX_THREADS`."""
     if isinstance(n_threads, bool) or not isinstance(n_threads, int) or n_threads < 1:
         raise ParameterError(f"The 'n_threads' parameter must be None or a positive int; got {n_threads!r}.")
     if n_threads > MAX_THREADS:

@@ -28,12 +28,12 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 _TEMPORARY = re.compile(r"\.rankwise-[0-9a-f]{8}-.+")
 
-#: What rankwise writes is not nested half as deeply.
+#: Twice as deep as anything that rankwise writes.
 MAX_JSON_DEPTH = 20
 
 
 def parse_json(text: str) -> Any:
-    """What a JSON text holds; ValueError if it is none, or too deeply nested to be walked through."""
+    """Parse JSON; ValueError if it is invalid, or nested too deeply to be processed safely."""
     too_deep = ValueError("it is nested too deeply")
     try:
         content = json.loads(text)

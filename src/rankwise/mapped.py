@@ -63,7 +63,7 @@ def check_not_cut(arrays: Iterable[AnyArray]) -> None:
             continue
         try:
             is_cut = mapped.size() < len(mapped)
-        except OSError:  # a map of memory, not of a file
+        except OSError:  # an anonymous map, without a file
             continue
         if is_cut:
             raise FileFormatError(_file_of(array), "the file was truncated while in use.")

@@ -8,12 +8,12 @@ from html import escape
 
 Cell = str | int | float | None
 
-# What a terminal acts on instead of showing it, and what no terminal can be sent.
+# Control characters, which a terminal would act on, and surrogates, which cannot be encoded.
 _NOT_SHOWN = re.compile("[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def printable(text: str) -> str:
-    """One line of text with control characters written out, in a way that JSON reads too."""
+    """Escape control characters in a line of text, in a form that is valid in JSON strings too."""
     return _NOT_SHOWN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

@@ -41,18 +41,17 @@ def resolve_threads(n_threads: int | None = None) -> int:
 
 
 def map_on_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    """Yield what `work` makes of each item, in order, on threads that see the settings of this one.
+    """Yield the result of `work` for each item, in order, on threads that inherit this thread's settings.
 
-    Where the system gives no more threads, all items are worked on in this one; `work` may then see some of
-    them twice.
+    If no thread can be started, everything runs in the calling thread; `work` may then see some items twice.
     """
     context, items = copy_context(), list(items)
     pool = ThreadPoolExecutor(resolve_threads())
     try:
         try:
-            # A context runs in one thread at a time, so every item gets a copy.
+            # A context can run in only one thread at a time, so each item gets a copy.
             futures = [pool.submit(context.copy().run, work, item) for item in items]
-        except RuntimeError:  # "can't start new thread"; what the work raises is raised by `result`
+        except RuntimeError:  # "can't start new thread"; errors of `work` itself come from `result`
             yield from map(work, items)
         else:
             yield from (future.result() for future in futures)
@@ -73,10 +72,9 @@ def one_blas_thread(wanted: bool = True) -> Iterator[None]:
 
 
 class _Limit:
-    """One thread for BLAS while any thread of ours is inside: it has one setting for the whole process.
+    """Limit BLAS, which has one process-wide setting, to one thread while any of our threads is inside.
 
-    A fork waits until nobody is halfway in or out, as a child whose lock is held by a thread that it does not
-    have would wait for ever.
+    A fork takes the lock first: a child that inherited it locked by a thread it does not have would deadlock.
     """
 
     def __init__(self) -> None:
@@ -96,7 +94,7 @@ class _Limit:
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
-            # A generator may be closed by another thread than the one that it ran in.
+            # A generator may be closed by a thread other than the one it ran in.
             me = get_ident()
             self._inside.remove(me if me in self._inside else self._inside[0])
             if not self._inside:
@@ -109,7 +107,7 @@ class _Limit:
         self._lock.release()
 
     def _start_anew(self) -> None:
-        """In a child, where only the thread that forked is left: the others are inside no longer."""
+        """Reset in a forked child, where only the forking thread lives on."""
         self._lock = RLock()
         was_limited = bool(self._inside)
         self._inside = [thread for thread in self._inside if thread == get_ident()]

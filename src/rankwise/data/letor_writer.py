@@ -18,7 +18,7 @@ from rankwise.threads import resolve_threads
 from rankwise.types import AnyArray, Matrix
 
 _ENTRIES_PER_BLOCK = 1 << 20
-# What Python makes of bytes that are no text, and UTF-8 cannot hold.
+# Python decodes invalid bytes to these, and UTF-8 cannot encode them.
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -114,7 +114,7 @@ def _tails(data: RankingData, start: int, stop: int) -> list[str]:
         comments = data.comments[start:stop].tolist()
         for row, comment in enumerate(comments, start):
             if "\n" in comment or _SURROGATES.search(comment):
-                fault = "a line break" if "\n" in comment else "characters that are no text"
+                fault = "a line break" if "\n" in comment else "characters that UTF-8 cannot encode"
                 raise DataError(f"The comment of row {row} has {fault}, which LETOR text does not allow.")
         return [f" # {comment}\n" if comment else "\n" for comment in comments]
     if data.docs is not None:

@@ -62,7 +62,7 @@ class RankingData:
     scaled_per_query: bool = False
 
     def __post_init__(self) -> None:
-        # Rows are taken out and written without another look at the offsets of sparse X.
+        # Selecting and writing rows rely on the offsets of sparse X without checking them again.
         if not isinstance(self.X, np.ndarray):
             check_offsets(self.X)
 

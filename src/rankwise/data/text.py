@@ -55,7 +55,7 @@ def open_text(path: Path) -> Iterator[Any]:
 
 
 def numbered_lines(file: IO[bytes], path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines of an open file of short lines, with their numbers; one without end is refused unread."""
+    """Yield the lines of an open file with their numbers; an overlong line is rejected without being read."""
     for number in count(1):
         line = file.readline(MAX_SHORT_LINE_BYTES + 1)
         if not line:

@@ -14,12 +14,12 @@ _VESPA_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 
 def is_vespa_name(name: str) -> bool:
-    """Whether a rank profile can have this name."""
+    """Whether this is a valid name for a rank profile."""
     return _VESPA_NAME.fullmatch(name) is not None
 
 
 def is_vespa_expression(feature: str) -> bool:
-    """Whether this stays one expression inside a sum: brackets that match, no braces and no comments."""
+    """Whether this stays a single expression within a sum: balanced brackets, no braces, no comments."""
     depth = 0
     for character in feature:
         depth += {"(": 1, ")": -1}.get(character, 0)

@@ -105,9 +105,7 @@ def export_model(
         save_svmrank(coef, path, n_rows=0)
         return
     if served.feature_names is None:
-        raise ParameterError(
-            "The model does not know the names of its features: give feature_names (--features)."
-        )
+        raise ParameterError("The model has no feature names; pass feature_names (--features).")
     _check_names(form, name, served.feature_names)
     weights = dict(zip(served.feature_names, coef.tolist(), strict=True))
     with replacing_file(path) as beside:
@@ -115,7 +113,7 @@ def export_model(
 
 
 def _check_names(form: Format, model: str, features: list[str]) -> None:
-    """Refuse names that the form cannot hold, or would read as something else than a name."""
+    """Reject names that the format cannot hold or would not read as a name."""
     vespa = form is Format.VESPA
     fits_model = is_vespa_name if vespa else str.isprintable
     fits_feature = is_vespa_expression if vespa else str.isprintable

@@ -68,13 +68,13 @@ def load_svmrank(path: str | os.PathLike[str]) -> Floats:
     if not lines or not lines[0].startswith(MAGIC):
         raise FileFormatError(path, f"is not an SVMrank model: its first line must start with '{MAGIC}'.")
     if len(lines) < _HEADER_LINES:
-        raise FileFormatError(path, f"is cut short: it has {len(lines)} lines, and the header alone has 11.")
+        raise FileFormatError(path, f"is truncated: it has {len(lines)} lines, but the header alone has 11.")
     if _header_number(path, lines, 2, most=9) != 0:
         raise FileFormatError(path, "only linear models (kernel type 0) can be read.", line=2)
     n_vectors = _header_number(path, lines, 10) - 1
     vectors = lines[_HEADER_LINES : _HEADER_LINES + n_vectors]
     if len(vectors) != n_vectors:
-        raise FileFormatError(path, f"is cut short: it has {len(vectors)} of {n_vectors} support vectors.")
+        raise FileFormatError(path, f"is truncated: it has {len(vectors)} of {n_vectors} support vectors.")
     coef = np.zeros(_header_number(path, lines, 8, most=MAX_FEATURES))
     for number, line in enumerate(vectors, start=_HEADER_LINES + 1):
         try:

@@ -64,7 +64,7 @@ class Content:
 
 # A model without any of these could not score a row.
 _NEVER_EMPTY = ("targets", "features", "basis", "breakpoints")
-_KINDS = {"f": "floating-point numbers", "i": "whole numbers", "b": "truth values"}
+_KINDS = {"f": "floating-point numbers", "i": "integers", "b": "booleans"}
 
 
 class Field(Protocol):
@@ -189,15 +189,15 @@ def rows(name: str, shape: str, *, optional: bool = False) -> Field:
 
 
 def value(name: str, *kinds: type, optional: bool = False, minimum: float | None = None) -> Field:
-    """A plain value of one of the given types (``float`` takes whole numbers too).
+    """A plain value of one of the given types (``float`` also accepts ints).
 
-    With a `minimum` it is a finite number that is at least so large.
+    With a `minimum`, it must be a finite number not below it.
     """
     return ValueField(name, kinds, optional, minimum)
 
 
 def check_within(name: str, indices: Ints, size: int) -> None:
-    """Refuse numbers of rows, pairs and the like that there are not."""
+    """Reject indices of rows or pairs that do not exist."""
     if len(indices) and not 0 <= indices.min() <= indices.max() < size:
         raise RefusedError(f"the tensor '{name}' must hold numbers from 0 to {size - 1}")
 

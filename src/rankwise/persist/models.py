@@ -23,7 +23,7 @@ from rankwise.validation.csr import MAX_FEATURES
 # Version 2 renamed what RankSVM paths and searches measure, and put the alphas of paths in ascending order.
 SCHEMA = 2
 _KEY = "rankwise"
-# What safetensors calls the numbers that models hold; NumPy has no others but half precision.
+# The safetensors names of the number types that models hold.
 _TENSOR_TYPES = ("F64", "F32", "I64", "I32", "BOOL")
 
 
@@ -196,5 +196,5 @@ def _expect(header: dict[str, Any], key: str, kind: type) -> Any:
 def _feature_names(names: Any, n_features: int) -> np.ndarray[Any, Any]:
     are_names = isinstance(names, list) and all(isinstance(name, str) for name in names)
     if not are_names or len(names) != n_features:
-        raise RefusedError(f"its feature names are not {n_features} strings")
+        raise RefusedError(f"the header entry 'feature_names' must be a list of {n_features} strings")
     return np.array(names, dtype=object)

@@ -203,10 +203,10 @@ def _encode_hashables(values: list[Any]) -> tuple[Ints, AnyArray]:
 
 
 def label_array(labels: list[Any]) -> AnyArray:
-    """Labels as an array: of whole numbers or text if that changes none, otherwise of objects."""
+    """Return labels as an array of integers or strings if that preserves them, otherwise of objects."""
     if {type(label) for label in labels} in ({int}, {str}):
         plain = np.array(labels)
-        # NumPy drops zero characters at the end of a text, which may be all that tells two labels apart.
+        # NumPy drops trailing null bytes from strings, which may be all that distinguishes two labels.
         if plain.tolist() == labels:
             return plain
     objects = np.empty(len(labels), dtype=object)

@@ -66,7 +66,7 @@ def check_labels(y: ArrayLike, n_rows: int | None = None, *, name: str = "y") ->
 
 
 def check_targets(y: AnyArray, *, name: str = "y") -> Floats:
-    """Finite labels of one target or, as columns, of several."""
+    """Return finite labels for one target or, as columns, several."""
     labels = exact_floats(name, y) if y.dtype.kind in "iu" else _as_real(name, y)
     at = first_not_finite(labels.reshape(-1))
     if at is not None:
@@ -76,7 +76,7 @@ def check_targets(y: AnyArray, *, name: str = "y") -> Floats:
 
 
 def check_vectors(scores: ArrayLike, n_rows: int) -> Floats:
-    """Finite score vectors, one a row of the table, each with one score per row of the data."""
+    """Return finite score vectors, one per row of the table, each with one score per row of the data."""
     refuse_masked("scores", scores)
     table = _as_real("scores", np.asarray(scores))
     if table.ndim != 2 or table.shape[1] != n_rows:
@@ -132,18 +132,20 @@ def check_weight_range(name: str, item: str, weights: Floats | None) -> None:
 
 
 def _as_array(name: str, values: Any) -> AnyArray:
-    """An array of whatever is given; a list that mixes strings and numbers keeps them apart."""
+    """Convert to an array; a list that mixes strings and numbers becomes an array of objects."""
     refuse_masked(name, values)
     if hasattr(values, "__array__"):
         return np.asarray(values)
     try:
         entries = list(values)
         array = np.asarray(entries)
-    except OverflowError:  # whole numbers beyond doubles among others
+    except OverflowError:  # integers too large for float64, among floats
         return np.asarray(entries, dtype=object)
     except (ValueError, TypeError):
-        raise DataError(f"{name} must be an array; got a {type(values).__name__} that is none.") from None
-    # NumPy's own texts would make strings of numbers, and drop zero characters at the end.
+        raise DataError(
+            f"{name} must be an array; got {type(values).__name__}, which cannot be converted to one."
+        ) from None
+    # A NumPy string array would turn numbers into strings and drop trailing null characters.
     kept = array.dtype.kind not in "US" or all(
         isinstance(entry, (str, bytes)) and entry[-1:] not in ("\0", b"\0") for entry in entries
     )
@@ -151,7 +153,7 @@ def _as_array(name: str, values: Any) -> AnyArray:
 
 
 def refuse_masked(name: str, values: Any) -> None:
-    """Refuse arrays with masked entries, whose masks NumPy would forget."""
+    """Reject arrays with masked entries: `np.asarray` would silently drop the mask."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         at = np.unravel_index(int(np.ma.getmaskarray(values).argmax()), values.shape)
         place = place_of(tuple(int(index) for index in at))
@@ -159,7 +161,7 @@ def refuse_masked(name: str, values: Any) -> None:
 
 
 def exact_floats(name: str, whole: AnyArray) -> Floats:
-    """Whole numbers as doubles, refused if that would round them: it could tie what differs."""
+    """Convert integers to float64, rejecting any that would be rounded, which could create ties."""
     floats = whole.astype(np.float64)
     if whole.itemsize < 8 or not (np.abs(floats) >= 2.0**53).any():
         return floats
@@ -169,8 +171,8 @@ def exact_floats(name: str, whole: AnyArray) -> Floats:
         row, column = divmod(int(rounded.argmax()), rounded.shape[1])
         held = whole.reshape(len(whole), -1)[row, column]
         raise DataError(
-            f"{name} has {held} in row {row}, which a double cannot hold exactly; make it floating-point if "
-            "rounding it does no harm."
+            f"{name} has {held} in row {row}, which float64 cannot represent exactly; convert it to float "
+            "yourself if rounding is acceptable."
         )
     return floats
 

@@ -1,4 +1,4 @@
-"""Whether the index arrays of sparse matrices stay inside them: SciPy and kernels follow them blindly."""
+"""Bounds checks for the index arrays of sparse matrices, which neither SciPy nor the kernels check."""
 
 from __future__ import annotations
 
@@ -10,57 +10,61 @@ from rankwise.errors import DataError
 from rankwise.mapped import blocks_of
 from rankwise.types import AnyArray
 
-# A wrong feature id would otherwise take all memory: a solver keeps several vectors of this many weights.
+# Keeps a wrong feature id from using up all memory: solvers store several vectors of this many weights.
 MAX_FEATURES = 2**26
 
 _INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 
 
 def check_width(n_features: int) -> None:
-    """Refuse more features than there can be weights for."""
+    """Reject a matrix with more features than solvers can store weights for."""
     if n_features > MAX_FEATURES:
         raise DataError(
-            f"X has {n_features:,} features; at most {MAX_FEATURES:,} can have weights. Number those that "
-            "occur one after the other, or hash them."
+            f"X has {n_features:,} features; at most {MAX_FEATURES:,} are supported: use consecutive numbers "
+            "for those that occur, or hash them."
         )
 
 
 def check_sparse(X: Any) -> None:
-    """Refuse a matrix of any format whose indices lead outside it, before anything converts it.
+    """Reject a sparse matrix of any format with out-of-bounds indices, before anything converts it.
 
-    O(entries), block by block if it is on disk. Formats without index arrays are right by themselves.
+    O(entries), block by block if it is on disk. Formats without index arrays need no check.
     """
     if X.ndim != 2:
         raise DataError(f"X must be two-dimensional, one row per document; got {X.ndim} dimension(s).")
     if X.format in ("csr", "csc", "bsr"):
         check_offsets(X)
         _, n_columns = _blocks_along(X)
-        _check(X, are_inside(X.indices, n_columns), f"an entry is outside its {n_columns} columns")
+        _check(X, are_inside(X.indices, n_columns), f"a column index is outside its {n_columns} columns")
     elif X.format == "coo":
         for indices, size in ((X.row, X.shape[0]), (X.col, X.shape[1])):
-            _check(X, _are_indices(indices), "its indices are no whole numbers of 32 or 64 bits")
+            _check(X, _are_indices(indices), "its indices must be 32- or 64-bit integers")
             _check(X, indices.shape == X.data.shape, "its arrays differ in length")
             _check(X, are_inside(indices, size), f"an entry is outside its shape {X.shape}")
 
 
 def check_offsets(X: Any) -> None:
-    """Refuse compressed rows (CSR), columns (CSC) or blocks (BSR) whose offsets do not fit; O(rows)."""
+    """Reject compressed rows (CSR), columns (CSC) or blocks (BSR) with inconsistent offsets; O(rows)."""
     for name in ("indptr", "indices"):
         _check(
-            X, _are_indices(getattr(X, name)), f"its {name} are no plain array of 32- or 64-bit whole numbers"
+            X, _are_indices(getattr(X, name)), f"{name} must be a contiguous array of 32- or 64-bit integers"
         )
     is_plain = X.data.ndim == (3 if X.format == "bsr" else 1) and X.data.flags.c_contiguous
-    _check(X, is_plain and 0 not in X.data.shape[1:], f"its data are no plain array: shape {X.data.shape}")
+    _check(
+        X,
+        is_plain and 0 not in X.data.shape[1:],
+        f"data must be a contiguous array, got shape {X.data.shape}",
+    )
     _check(X, len(X.indices) == len(X.data), f"it has {len(X.indices)} indices for {len(X.data)} entries")
     n_rows, _ = _blocks_along(X)
-    fault = f"its indptr has {len(X.indptr)} offsets instead of {n_rows + 1}"
+    fault = f"indptr has {len(X.indptr)} entries instead of {n_rows + 1}"
     _check(X, len(X.indptr) == n_rows + 1, fault)
     leads = ascends(X.indptr) and X.indptr[0] == 0 and X.indptr[-1] <= len(X.indices)
-    _check(X, leads, "its indptr does not lead through its entries in order")
+    _check(X, leads, "indptr must start at 0, never decrease and stay within the entries")
 
 
 def _blocks_along(X: Any) -> tuple[int, int]:
-    """How many compressed rows there are, and what their indices count."""
+    """Return the number of compressed rows and the bound of their indices."""
     if X.format == "csc":
         return X.shape[1], X.shape[0]
     height, width = X.blocksize if X.format == "bsr" else (1, 1)

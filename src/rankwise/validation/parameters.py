@@ -37,7 +37,7 @@ def check_number(
     is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     try:
         number = float(value) if is_number else math.nan  # type: ignore[arg-type]
-    except OverflowError:  # a whole number beyond all doubles
+    except OverflowError:  # an integer too large for float64
         number = math.inf
     inside = minimum < number < maximum if exclusive else minimum <= number <= maximum
     if not (inside and math.isfinite(number)):
@@ -53,7 +53,7 @@ def check_number(
 
 
 def check_count(name: str, value: object, *, minimum: int = 1) -> int:
-    """A whole number, at least `minimum`, that kernels can take: below 2^63."""
+    """Return an integer that is at least `minimum` and fits in 64 bits."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not minimum <= value < 2**63:
         raise ParameterError(
             f"The '{name}' parameter must be a whole number of at least {minimum}; got {_shown(value)}."
@@ -62,7 +62,7 @@ def check_count(name: str, value: object, *, minimum: int = 1) -> int:
 
 
 def _shown(value: object) -> str:
-    """A value as a message shows it; Python does not write whole numbers of thousands of digits."""
+    """Format a value for a message; Python refuses to print integers with thousands of digits."""
     try:
         text = repr(value)
     except ValueError:
@@ -122,7 +122,7 @@ def check_alphas(alphas: Any, *, positive: bool = False) -> Floats:
     """Return a non-empty, ascending grid of regularization parameters."""
     try:
         array = np.atleast_1d(np.asarray(alphas))
-    except (ValueError, OverflowError):  # sequences of different lengths, numbers beyond doubles
+    except (ValueError, OverflowError):  # sequences of different lengths, integers too large for float64
         array = np.empty(0)
     if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iuf":
         raise ParameterError(f"The 'alphas' parameter must be a sequence of numbers; got {_shown(alphas)}.")

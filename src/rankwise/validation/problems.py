@@ -118,7 +118,7 @@ def _is_plain(X: Any, *y: Any) -> bool:
 
 
 def _check_entries(X: Matrix, on_disk: bool) -> None:
-    """What scikit-learn leaves unchecked: how wide rows are, and files larger than memory."""
+    """Check what scikit-learn does not: the number of features, and files larger than memory."""
     check_width(X.shape[1])
     if on_disk:
         for block in blocks_of(X if isinstance(X, np.ndarray) else X.data):

@@ -43,7 +43,7 @@ def _check_rows(X: Any) -> None:
 def _numbers(name: str, given: Any, feature_names: Any = None) -> Floats:
     try:
         array = np.asarray(given)
-    except OverflowError:  # whole numbers beyond doubles among others
+    except OverflowError:  # integers too large for float64, among floats
         array = np.asarray(given, dtype=object)
     except ValueError:
         raise DataError(f"{name} must hold numbers only, in rows of equal length.") from None
