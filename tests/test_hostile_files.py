@@ -120,16 +120,16 @@ def test_deeply_nested_headers_are_refused(saved, tmp_path):
     path = saved(rankwise.RankRLS().fit(X, Y, QID))
     for nested in (DEEP, '{"schema": 2, "class": "RankRLS", "parameters": {"alpha": ' + DEEP + "}}"):
         write_model(path, "F64", bytes(24), nested)
-        with pytest.raises(FileFormatError, match="not one that rankwise wrote"):
+        with pytest.raises(FileFormatError, match="was not written by rankwise"):
             load_model(path)
     moderate = json.loads("[" * 400 + "]" * 400)
     path = saved(rankwise.RankRLS().fit(X, Y, QID))
     rewrite(path, lambda header: header["parameters"].update(alpha=moderate))
-    with pytest.raises(FileFormatError, match="not one that rankwise wrote"):
+    with pytest.raises(FileFormatError, match="was not written by rankwise"):
         load_model(path)
     save_store(rankwise.RankingData.from_arrays(X, Y, QID), tmp_path / "store")
     (tmp_path / "store" / "manifest.json").write_text(DEEP)
-    with pytest.raises(FileFormatError, match="the manifest is not JSON text: it is nested too deeply"):
+    with pytest.raises(FileFormatError, match="the manifest is not valid JSON: it is nested too deeply"):
         open_store(tmp_path / "store")
 
 

@@ -177,7 +177,7 @@ def test_terminal_escapes_in_names_are_shown_and_not_sent(done, refused, tmp_pat
     ):
         assert not {"\x1b", "\x07", "\x9b", "\ud800"} & set(printed)
     said = refused("predict", tmp_path / "s.store", tmp_path / "model", "--trec", code=1)
-    assert "TREC runs have no room for blanks or control characters" in said
+    assert "TREC runs require names without spaces or control characters" in said
 
 
 def test_names_that_are_not_utf8_are_read_and_shown(folder, tmp_path):

@@ -109,7 +109,7 @@ def progress(task: str) -> Iterator[Callable[[float], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-    # A name in brackets is no markup.
+    # Without markup, because file names may contain square brackets.
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
@@ -122,7 +122,7 @@ def progress(task: str) -> Iterator[Callable[[float], None]]:
     timer.daemon = True
     try:
         timer.start()
-    except RuntimeError:  # where no thread can be made there is no bar
+    except RuntimeError:  # no thread can be started, so there is no bar
         yield lambda share: None
         return
     try:

@@ -117,7 +117,7 @@ def _read_text(path: Path, delimiter: str, labels: list[str]) -> Any:
 
     compression = _COMPRESSIONS.get(path.suffix.lower())
     try:
-        # Opened here, as pyarrow takes no names that are not UTF-8.
+        # Opened here, because pyarrow accepts only UTF-8 file names.
         with path.open("rb") as file, pa.input_stream(file, compression=compression) as stream:
             # A single thread, so that errors can name the line.
             table = csv.read_csv(
@@ -128,7 +128,7 @@ def _read_text(path: Path, delimiter: str, labels: list[str]) -> Any:
             )
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.filename is not None:
-            raise  # a missing file speaks for itself, in the words of the system
+            raise  # the usual system error, such as that of a missing file
         row = re.search(r"Row #(\d+): ", str(error))
         message = str(error)[row.end() :] if row else str(error)
         if "Empty CSV file" in message:
