@@ -14,15 +14,15 @@ from rankwise.errors import DataError, RankwiseError, warn_caller
 from rankwise.estimators.kernel_ranker import KernelRanker, checked_kernel
 from rankwise.metrics import Measure, get_measure
 from rankwise.operators.kernel import KernelFunction
-from rankwise.persist.fields import Fields, RefusedError, array, value
+from rankwise.persist.fields import Fields, array, value
 from rankwise.persist.path_file import PathField
 from rankwise.plots import draw_path
-from rankwise.preferences.graphs import PreferenceGraph, Representative, explicit_graph
+from rankwise.preferences.graphs import Representative, explicit_graph
 from rankwise.selection.path import choose_breakpoint
-from rankwise.solvers.path_settings import PathSettings, checked_settings
+from rankwise.solvers.path_settings import checked_settings
 from rankwise.solvers.path_solutions import PathSolutions
 from rankwise.solvers.spaces import KernelSpace
-from rankwise.solvers.svm_path import OnEvent
+from rankwise.solvers.svm_path import OnEvent, SVMPath
 from rankwise.types import Floats, Matrix
 from rankwise.validation import check_number, check_preferences, check_problem, check_rows
 
@@ -42,9 +42,9 @@ class RankSVMPath(KernelRanker):
         Every pair of rows of a query with different labels, or paper E's double stars between neighbouring
         levels: about two pairs per row, which makes the path many times faster to follow.
     representative : callable, optional
-        Chooses the row that represents a level in the reduced graph, given the row numbers of that level as
-        an array. By default, the row that is least similar to the rows of its query by the kernel, so that
-        it acts as a threshold; ties are broken by the features, never by the order of the rows.
+        Chooses the row that represents a level in the reduced graph, given the row numbers of that level. By
+        default, the row least similar to those of its query, which acts as a threshold; ties are broken by
+        the features, never by the order of the rows.
     weighting : {"query", "pair", "example"}, default="query"
         What is weighted equally: every query, every pair, or every row.
     alpha_min : float, optional
@@ -52,8 +52,7 @@ class RankSVMPath(KernelRanker):
     max_events : int, optional
         Stop after this many breakpoints.
     tol : float, default=1e-7
-        The largest violation of the optimality conditions to accept at any breakpoint, in units of the
-        margin.
+        The largest violation of the optimality conditions to accept, in units of the margin.
 
     Attributes
     ----------
@@ -91,7 +90,6 @@ class RankSVMPath(KernelRanker):
         array("violation_", "breakpoints"),
         array("scores_", "breakpoints", optional=True),
         value("best_score_", float, optional=True),
-        value("n_events_", int),
         value("n_pairs_", int),
         value("alpha_", float),
         PathField("_path"),
@@ -123,10 +121,10 @@ class RankSVMPath(KernelRanker):
         self.max_events = max_events
         self.tol = tol
 
-    def _check_loaded(self) -> None:
-        super()._check_loaded()
-        if self.n_events_ != len(self.alphas_) - 1:
-            raise RefusedError(f"the value 'n_events_' must be {len(self.alphas_) - 1}, not {self.n_events_}")
+    @property
+    def n_events_(self) -> int:
+        """The number of events on the path."""
+        return len(self.alphas_) - 1
 
     def fit(
         self,
@@ -143,36 +141,27 @@ class RankSVMPath(KernelRanker):
         completed (0 to 1, by log alpha), the number of events so far and that of pairs on the margin.
         """
         problem, settings = check_problem(self, X, y, qid, sample_weight), checked_settings(self)
-        settings.check_fits(problem.queries, problem.y)
+        settings.check_fits(problem)
         space = self._space(problem.X)
-        features = None if self.kernel == "precomputed" else problem.X
-        graph = settings.graph_of(
-            problem.queries, problem.y, problem.row_weight, space.kernel_matrix, features
-        )
-        return self._follow(space, graph, settings, on_event, qid is not None)
+        path = settings.follow(space.kernel_matrix, settings.graph_of(problem, space), on_event)
+        return self._set_path(space, path, qid is not None)
 
     def fit_preferences(
         self, X: Any, pairs: Any, *, weight: ArrayLike | None = None, on_event: OnEvent | None = None
     ) -> Self:
         """Fit the ranker to explicit pairs (better row, worse row) by following the path; see `fit`."""
         rows, checked = check_preferences(self, X, pairs, None, weight)
-        graph, settings = explicit_graph(checked, rows.shape[0]), checked_settings(self)
-        return self._follow(self._space(rows), graph, settings, on_event, False)
+        settings, space = checked_settings(self), self._space(rows)
+        path = settings.follow(space.kernel_matrix, explicit_graph(checked, rows.shape[0]), on_event)
+        return self._set_path(space, path, False)
 
     def dual_coef_at(self, alpha: float) -> Floats:
         """Return the exact coefficients of the training rows at any alpha that the path covers."""
-        asked = check_number("alpha", alpha, minimum=0.0, exclusive=True)
-        path = self._known_path()
-        return path.coefficients_at(path.level_for(asked))
+        return self._known_path().coefficients_at(self._level_for(alpha))
 
     def n_support_at(self, alpha: float) -> int:
-        """The number of pairs with a positive multiplier at any alpha the path covers.
-
-        These make up the model: the pairs inside the margin, and those on it that are needed.
-        """
-        asked = check_number("alpha", alpha, minimum=0.0, exclusive=True)
-        path = self._known_path()
-        return path.n_support_at(path.level_for(asked))
+        """The number of pairs with a positive multiplier, which make up the model, at such an alpha."""
+        return self._known_path().n_support_at(self._level_for(alpha))
 
     def predict(self, X: Any, alpha: float | None = None) -> Floats:
         """Return the scores of rows at `alpha`, or at `alpha_` if it is None; higher is better."""
@@ -190,11 +179,8 @@ class RankSVMPath(KernelRanker):
         """Measure every breakpoint on validation rows and choose the best; ties go to the largest alpha."""
         path = self._known_path()
         if qid is None and self.fitted_with_qid_:
-            raise DataError(
-                "select needs the qid of the validation rows, because the path was fitted with qid."
-            )
-        blocks = self._blocks_of_kernel_values(check_rows(self, X))
-        values = np.concatenate([values for _, values in blocks])
+            raise DataError("select needs the qid of the validation rows: the path was fitted with qid.")
+        values = np.concatenate([block for _, block in self._blocks_of_kernel_values(check_rows(self, X))])
         self.scores_, place = choose_breakpoint(path, values, y, qid, get_measure(measure))
         self.best_score_ = float(self.scores_[place])
         self._set_alpha(place)
@@ -209,17 +195,8 @@ class RankSVMPath(KernelRanker):
         kernel = checked_kernel(self.kernel, self.gamma, self.degree, self.coef0, X)
         return KernelSpace(X, kernel, "train on a sample, or use RankSVM or KernelRankRLS with a basis")
 
-    def _follow(
-        self,
-        space: KernelSpace,
-        graph: PreferenceGraph,
-        settings: PathSettings,
-        on_event: OnEvent | None,
-        fitted_with_qid: bool,
-    ) -> Self:
-        path = settings.follow(space.kernel_matrix, graph, on_event)
-        self._path, self.n_events_, self.n_pairs_ = path, path.n_breakpoints - 1, graph.n_pairs
-        self.alphas_ = path.alphas
+    def _set_path(self, space: KernelSpace, path: SVMPath, fitted_with_qid: bool) -> Self:
+        self._path, self.alphas_, self.n_pairs_ = path, path.alphas, path.graph.n_pairs
         self.active_size_, self.violation_ = path.active_sizes[::-1].copy(), path.violations[::-1].copy()
         if path.complaint is not None:
             warn_caller(path.complaint, ConvergenceWarning)
@@ -231,6 +208,10 @@ class RankSVMPath(KernelRanker):
     def _set_alpha(self, place: int) -> None:
         self.alpha_ = float(self.alphas_[place])
         self.dual_coef_ = self._path.coefficients_of(self.n_events_ - place)
+
+    def _level_for(self, alpha: float) -> float:
+        asked = check_number("alpha", alpha, minimum=0.0, exclusive=True)
+        return self._known_path().level_for(asked)
 
     def _known_path(self) -> PathSolutions:
         check_is_fitted(self)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from rankwise.operators.kernel import KernelName
 from rankwise.preferences.graphs import (
     GraphKind,
     PreferenceGraph,
@@ -14,11 +15,11 @@ from rankwise.preferences.graphs import (
     least_alike,
     reduced_graph,
 )
-from rankwise.preferences.queries import Queries
+from rankwise.solvers.spaces import KernelSpace
 from rankwise.solvers.svm_path import OnEvent, SVMPath, ranking_svm_path
 from rankwise.threads import resolve_threads
-from rankwise.types import Floats, Matrix, Weighting
-from rankwise.validation import check_callable, check_choice, check_count, check_number
+from rankwise.types import Floats, Weighting
+from rankwise.validation import Problem, check_callable, check_choice, check_count, check_number
 
 
 class PathParameters(Protocol):
@@ -54,26 +55,19 @@ class PathSettings:
     max_events: int | None
     tolerance: float
 
-    def check_fits(self, queries: Queries, y: Floats) -> None:
+    def check_fits(self, problem: Problem) -> None:
         """Reject a graph that is too large, before memory is allocated for the kernel matrix."""
         if self.graph is GraphKind.FULL:
-            check_graph_fits(queries, y)
+            check_graph_fits(problem.queries, problem.y)
 
-    def graph_of(
-        self,
-        queries: Queries,
-        y: Floats,
-        row_weight: Floats | None,
-        K: Floats,
-        features: Matrix | None = None,
-    ) -> PreferenceGraph:
-        """The graph of pairs of rows in queries, with kernel values K; without features, K is all."""
+    def graph_of(self, problem: Problem, space: KernelSpace) -> PreferenceGraph:
+        """The graph of pairs of rows in queries."""
+        queries, y, weight = problem.queries, problem.y, problem.row_weight
         if self.graph is GraphKind.FULL:
-            return full_graph(queries, y, weighting=self.weighting, row_weight=row_weight)
-        chosen = self.representative or least_alike(K, queries, row_weight, features)
-        return reduced_graph(
-            queries, y, weighting=self.weighting, row_weight=row_weight, representative=chosen
-        )
+            return full_graph(queries, y, weighting=self.weighting, row_weight=weight)
+        features = None if space.kernel.function is KernelName.PRECOMPUTED else space.X
+        chosen = self.representative or least_alike(space.kernel_matrix, queries, weight, features)
+        return reduced_graph(queries, y, weighting=self.weighting, row_weight=weight, representative=chosen)
 
     def follow(self, K: Floats, graph: PreferenceGraph, on_event: OnEvent | None) -> SVMPath:
         """The path for these pairs."""
