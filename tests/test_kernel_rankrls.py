@@ -202,5 +202,5 @@ def test_bad_kernel_matrices_are_named_with_their_fault():
 def test_a_kernel_matrix_that_does_not_fit_is_refused_with_a_way_out(monkeypatch):
     X, y, qid = ranking()
     monkeypatch.setattr(kernels, "MAX_MATRIX_BYTES", 8 * len(y) ** 2 - 1)
-    with pytest.raises(DataError, match="choose basis vectors or solver='cg'"):
+    with pytest.raises(DataError, match="Use KernelRankRLS with basis vectors or solver='cg'"):
         KernelRankRLS(solver="closed").fit(X, y, qid)

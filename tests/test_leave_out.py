@@ -24,13 +24,22 @@ FAMILIES = {"primal": PrimalFamily, "dual": DualFamily}
 def family_of(kind, X, y, qid, ties=Ties.KEEP, weighting=Weighting.EXAMPLE, weight=None):
     problem = Problem(X, y, group_rows(qid, len(y)), weight)
     (loss,) = losses_on_scores(problem, ties, weighting)
-    return FAMILIES[kind](LinearSpace(X), loss), problem.queries
+    return FAMILIES[kind](LinearSpace(X), loss), problem
 
 
-def held_out_scores(family, queries, folds, alphas):
+def held_out_scores(family, problem, folds, alphas):
     """Scores of all rows by models fitted without their fold; NaN for rows in no fold."""
+    queries, F = problem.queries, family.loss.differences
     rows = [np.flatnonzero(np.isin(queries.query_of_row(), fold)) for fold in folds]
-    parts = [Fold(family.space.X, index, fold, None) for index, fold in zip(rows, folds, strict=True)]
+    parts = [
+        Fold(
+            problem.X,
+            index,
+            fold,
+            lambda r=index: losses_on_scores(problem.without(r), F.ties, F.weighting)[0],
+        )
+        for index, fold in zip(rows, folds, strict=True)
+    ]
     scores = np.full((queries.n_rows, len(alphas)), np.nan)
     for index, found in zip(rows, family.leave_out(parts, alphas), strict=True):
         assert found.finished.all()
@@ -49,9 +58,9 @@ def centred_by_query(scores, qid):
 def test_leave_query_out_equals_refitting(kind, ties, weighting, n):
     X, y, qid = ranking(n=n)
     weight = np.random.default_rng(1).uniform(1.0, 2.0, 40)
-    family, queries = family_of(kind, X, y, qid, ties, weighting, weight)
-    folds = [np.array([q]) for q in range(queries.n_queries)]
-    scores = held_out_scores(family, queries, folds, ALPHAS)
+    family, problem = family_of(kind, X, y, qid, ties, weighting, weight)
+    folds = [np.array([q]) for q in range(problem.queries.n_queries)]
+    scores = held_out_scores(family, problem, folds, ALPHAS)
     for a, alpha in enumerate(ALPHAS):
         refitted = np.empty(40)
         for q in np.unique(qid):
@@ -68,26 +77,26 @@ def test_leave_query_out_equals_refitting(kind, ties, weighting, n):
 @pytest.mark.parametrize("n", [3, 60])
 def test_leaving_out_groups_of_queries_at_alpha_zero_equals_refitting(kind, n):
     X, y, qid = ranking(n=n)
-    family, queries = family_of(kind, X, y, qid)
-    scores = held_out_scores(family, queries, [np.array([0, 2]), np.array([3])], np.array([0.0, 1.0]))
-    left = np.isin(qid, queries.labels[[0, 2]])
+    family, problem = family_of(kind, X, y, qid)
+    scores = held_out_scores(family, problem, [np.array([0, 2]), np.array([3])], np.array([0.0, 1.0]))
+    left = np.isin(qid, problem.queries.labels[[0, 2]])
     for a, alpha in enumerate([0.0, 1.0]):
         model = RankRLS(alpha=alpha).fit(X[~left], y[~left], qid[~left])
         expected = centred_by_query(model.predict(X[left]), qid[left])
         np.testing.assert_allclose(
             centred_by_query(scores[left, a], qid[left]), expected, rtol=1e-8, atol=1e-9
         )
-    assert np.isnan(scores[~np.isin(qid, queries.labels[[0, 2, 3]])]).all()
+    assert np.isnan(scores[~np.isin(qid, problem.queries.labels[[0, 2, 3]])]).all()
 
 
 def test_leave_query_out_keeps_its_digits_when_the_normal_matrix_does_not():
     X, y, qid = ranking(m=60, n=5)
     X = np.hstack([X, X[:, :1] + 1e-5 * np.random.default_rng(3).normal(size=(60, 1))])
-    family, queries = family_of("primal", X, y, qid)
+    family, problem = family_of("primal", X, y, qid)
     alphas = np.array([1e-10])
     assert not family.system.spectrum.resolves(1e-10)
-    scores = held_out_scores(family, queries, [np.array([1])], alphas)[:, 0]
-    left = qid == queries.labels[1]
+    scores = held_out_scores(family, problem, [np.array([1])], alphas)[:, 0]
+    left = qid == problem.queries.labels[1]
     expected = RankRLS(alpha=1e-10).fit(X[~left], y[~left], qid[~left]).predict(X[left])
     difference = scores[left] - expected
     np.testing.assert_allclose(difference - difference.mean(), 0.0, atol=1e-8 * np.abs(expected).max())
@@ -165,7 +174,9 @@ def test_leave_query_out_does_not_depend_on_how_many_alphas_are_solved_at_once(n
 
 
 @pytest.mark.parametrize(
-    "model", [RankRLSCV(alphas=[1e-30, 1.0]), KernelRankRLSCV(alphas=[1e-30, 1.0])], ids=str
+    "model",
+    [RankRLSCV(alphas=[1e-30, 1.0], solver="primal"), KernelRankRLSCV(alphas=[1e-30, 1.0])],
+    ids=str,
 )
 def test_an_alpha_too_small_to_leave_anything_out_is_named(model, monkeypatch):
     def singular(*_):

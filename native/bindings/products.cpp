@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "bindings/arrays.hpp"
+#include "kernels/column_ranges.hpp"
 
 namespace rankwise {
 namespace {
@@ -17,10 +18,11 @@ struct RowMatrix {
 
 template <class Value>
 RowMatrix dense_rows(nb::ndarray<const Value, nb::ndim<2>, nb::c_contig, nb::device::cpu> values,
-                     bool mapped) {
-    const DenseRows<Value> rows{values.data(), static_cast<std::int64_t>(values.shape(0)),
+                     std::optional<Indices> reference, bool mapped) {
+    const DenseRows<Value> rows{values.data(), data_or_null(reference),
+                                static_cast<std::int64_t>(values.shape(0)),
                                 static_cast<std::int64_t>(values.shape(1)), mapped};
-    return {rows, nb::make_tuple(nb::cast(values))};
+    return {rows, nb::make_tuple(nb::cast(values), nb::cast(reference))};
 }
 
 template <class Index, class Value>
@@ -48,8 +50,10 @@ std::int64_t length(const std::optional<Vector<T>>& array) {
 
 void bind_products(nb::module_& module) {
     nb::class_<RowMatrix>(module, "RowMatrix");
-    module.def("dense_rows", &dense_rows<double>, nb::arg("values").noconvert(), nb::arg("mapped"));
-    module.def("dense_rows", &dense_rows<float>, nb::arg("values").noconvert(), nb::arg("mapped"));
+    module.def("dense_rows", &dense_rows<double>, nb::arg("values").noconvert(), nb::arg("reference").none(),
+               nb::arg("mapped"));
+    module.def("dense_rows", &dense_rows<float>, nb::arg("values").noconvert(), nb::arg("reference").none(),
+               nb::arg("mapped"));
     module.def(
         "give_back_pages",
         [](nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu> array) {
@@ -76,6 +80,13 @@ void bind_products(nb::module_& module) {
             adjoint(X.rows, u.data(), out.data(), n_threads);
         },
         nb::arg("X"), nb::arg("u"), nb::arg("out").noconvert(), nb::arg("n_threads"));
+    module.def(
+        "column_ranges",
+        [](const RowMatrix& X, Vector<double> offset, Vector<double> spread, int n_threads) {
+            const nb::gil_scoped_release release;
+            column_ranges(X.rows, offset.data(), spread.data(), n_threads);
+        },
+        nb::arg("X"), nb::arg("offset").noconvert(), nb::arg("spread").noconvert(), nb::arg("n_threads"));
     module.def(
         "query_normal_product",
         [](const RowMatrix& X, Indices offsets, std::optional<Indices> order,

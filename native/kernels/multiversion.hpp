@@ -17,6 +17,8 @@
 
 #if defined(__GNUC__)
 #define RANKWISE_INLINE inline __attribute__((always_inline))
+#define RANKWISE_INLINE_LAMBDA __attribute__((always_inline))
 #else
 #define RANKWISE_INLINE inline
+#define RANKWISE_INLINE_LAMBDA
 #endif

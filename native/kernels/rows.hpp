@@ -62,9 +62,11 @@ struct SparseRows {
     }
 };
 
+// Row i less row reference[i]; row i itself if reference is null.
 template <class Value>
 struct DenseRows {
     const Value* values;
+    const std::int64_t* reference;
     std::int64_t n_rows;
     std::int64_t n_columns;
     bool mapped;
@@ -80,12 +82,16 @@ struct DenseRows {
     }
 
     double score(std::int64_t row, const double* weights) const {
-        return dense_score(values + row * n_columns, weights, n_columns);
+        if (!reference) return dense_score(at(row), weights, n_columns);
+        return dense_score(at(row), at(reference[row]), weights, n_columns);
     }
 
     void add(std::int64_t row, double scale, double* out) const {
-        dense_add(values + row * n_columns, scale, out, n_columns);
+        if (!reference) return dense_add(at(row), scale, out, n_columns);
+        dense_add(at(row), at(reference[row]), scale, out, n_columns);
     }
+
+    const Value* at(std::int64_t row) const { return values + row * n_columns; }
 };
 
 using Rows = std::variant<DenseRows<double>, DenseRows<float>, SparseRows<std::int32_t, double>,

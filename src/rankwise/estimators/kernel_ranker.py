@@ -9,6 +9,7 @@ import numpy as np
 
 from rankwise.errors import DataError, ParameterError, warn_caller
 from rankwise.estimators.base import Ranker
+from rankwise.operators.design import MatrixDesign
 from rankwise.operators.kernel import Kernel, KernelFunction, KernelName, row_blocks
 from rankwise.persist.fields import Fields, RefusedError, array, check_within, rows, value
 from rankwise.types import AnyArray, Floats, Ints, Matrix
@@ -37,6 +38,7 @@ class KernelRanker(Ranker):
         *Ranker._fitted_state,
         rows("basis_", "basis features", optional=True),
         array("basis_indices_", "basis", "i"),
+        array("basis_reference_", "basis", "i", optional=True),
         array("dual_coef_", "targets? basis"),
         value("gamma_", float, minimum=0.0),
         value("degree_", float, minimum=0.0),
@@ -61,6 +63,8 @@ class KernelRanker(Ranker):
         self.gamma_, self.degree_, self.coef0_ = kernel.gamma, kernel.degree, kernel.coef0
         if kernel.function is not KernelName.PRECOMPUTED:
             self.basis_ = space.basis
+        if space.reference is not None:
+            self.basis_reference_ = space.reference
         self.dual_coef_ = np.ascontiguousarray(coef)
 
     def _scores(self, rows: Matrix) -> Floats:
@@ -74,11 +78,18 @@ class KernelRanker(Ranker):
         computed separately: in a matrix product, rounding depends on the position of a row, so equal rows
         would not be tied.
         """
+        if hasattr(self, "basis_reference_"):
+            return MatrixDesign(rows).scores(self._linear_weights(coefficients).T)
         scores = np.empty((rows.shape[0], *coefficients.shape[:-1]))
         one = coefficients.ndim == 1
         for place, values in self._blocks_of_kernel_values(rows):
             scores[place] = np.vecdot(values, coefficients) if one else values @ coefficients.T
         return scores
+
+    def _linear_weights(self, coefficients: Floats) -> Floats:
+        """The weights of features that coefficients of basis rows stand for under the linear kernel."""
+        design = MatrixDesign(self.basis_, reference=getattr(self, "basis_reference_", None))
+        return np.ascontiguousarray(design.adjoint(np.ascontiguousarray(coefficients.T)).T)
 
     def _contributions(self, pair: Matrix) -> tuple[Floats, AnyArray]:
         if self.dual_coef_.ndim != 1:
@@ -94,7 +105,12 @@ class KernelRanker(Ranker):
         kernel = self._fitted_kernel()
         if kernel.function is KernelName.PRECOMPUTED:
             return np.ascontiguousarray(X[:, self.basis_indices_], dtype=np.float64)
-        return np.ascontiguousarray(kernel(X, self.basis_))
+        basis = self.basis_
+        movable = kernel.function is KernelName.LINEAR and getattr(self, "basis", None) is None
+        if movable and isinstance(basis, np.ndarray):
+            # The coefficients sum to 0, so scores do not depend on where the basis is measured from.
+            basis = basis - basis.mean(axis=0, dtype=np.float64)
+        return np.ascontiguousarray(kernel(X, basis))
 
     def _blocks_of_kernel_values(self, X: Matrix) -> Iterator[tuple[slice, Floats]]:
         """The same, some rows at a time; a product with a matrix may round by what else is in a block."""

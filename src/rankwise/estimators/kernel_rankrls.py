@@ -9,9 +9,9 @@ import numpy as np
 from rankwise.errors import ParameterError
 from rankwise.estimators.kernel_ranker import KernelRanker, checked_kernel
 from rankwise.estimators.ridge_ranker import FixedAlphaRidge
-from rankwise.operators.kernel import Kernel, KernelFunction
+from rankwise.operators.kernel import KernelFunction
 from rankwise.persist.fields import Fields
-from rankwise.solvers.spaces import BasisSpace, KernelSpace
+from rankwise.solvers.spaces import BasisSpace, KernelSpace, kernel_space
 from rankwise.types import Ints, Matrix, RandomSource
 from rankwise.validation import check_random_state
 
@@ -123,14 +123,10 @@ class KernelRankRLS(FixedAlphaRidge, KernelRanker):
         self.checkpoint = checkpoint
         self.checkpoint_seconds = checkpoint_seconds
 
-    def _make_space(self, X: Matrix) -> KernelSpace | BasisSpace:
+    def _make_space(self, X: Matrix, reference: Ints) -> KernelSpace | BasisSpace:
         kernel = checked_kernel(self.kernel, self.gamma, self.degree, self.coef0, X)
-        return kernel_space(X, kernel, checked_basis(self.basis, X.shape[0], self.random_state))
-
-
-def kernel_space(X: Matrix, kernel: Kernel, basis: Ints | None) -> KernelSpace | BasisSpace:
-    """The space of functions on all rows, or on basis vectors."""
-    return KernelSpace(X, kernel) if basis is None else BasisSpace(X, kernel, basis)
+        basis = checked_basis(self.basis, X.shape[0], self.random_state)
+        return kernel_space(X, kernel, reference) if basis is None else BasisSpace(X, kernel, basis)
 
 
 def checked_basis(basis: object, n_rows: int, random_state: RandomSource) -> Ints | None:

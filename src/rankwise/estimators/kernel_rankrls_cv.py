@@ -7,13 +7,13 @@ from functools import partial
 from typing import Any
 
 from rankwise.estimators.kernel_ranker import KernelRanker, checked_kernel
-from rankwise.estimators.kernel_rankrls import checked_basis, kernel_space
+from rankwise.estimators.kernel_rankrls import checked_basis
 from rankwise.estimators.rankrls_cv import DEFAULT_ALPHAS, RidgeSearchRanker
 from rankwise.metrics.measure import Measure
 from rankwise.operators.kernel import KernelFunction
 from rankwise.persist.fields import Fields
 from rankwise.selection.search import grid_of
-from rankwise.solvers.spaces import BasisSpace, KernelSpace
+from rankwise.solvers.spaces import BasisSpace, KernelSpace, kernel_space
 from rankwise.types import Floats, Ints, Matrix, RandomSource
 
 
@@ -98,13 +98,16 @@ class KernelRankRLSCV(RidgeSearchRanker, KernelRanker):
         self.checkpoint = checkpoint
         self.checkpoint_seconds = checkpoint_seconds
 
-    def _spaces(self, X: Matrix) -> list[tuple[dict[str, Any], Callable[[], KernelSpace | BasisSpace]]]:
+    def _spaces(
+        self, X: Matrix, reference: Ints
+    ) -> list[tuple[dict[str, Any], Callable[[], KernelSpace | BasisSpace]]]:
         basis = checked_basis(self.basis, X.shape[0], self.random_state)
         options = grid_of({name: getattr(self, name) for name in ("gamma", "degree", "coef0")})
         kernels = [checked_kernel(self.kernel, **option, X=X) for option in options]
         used = [{name: option[name] for name in kernels[0].parameters} for option in options]
+        make, by = (kernel_space, reference) if basis is None else (BasisSpace, basis)
         return [
-            (setting, partial(kernel_space, X, kernel, basis))
+            (setting, partial(make, X, kernel, by))
             for number, (setting, kernel) in enumerate(zip(used, kernels, strict=True))
             if setting not in used[:number]  # skip values of parameters that the kernel does not use
         ]

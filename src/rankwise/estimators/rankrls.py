@@ -6,7 +6,7 @@ from rankwise.estimators.base import LinearRanker
 from rankwise.estimators.ridge_ranker import FixedAlphaRidge
 from rankwise.persist.fields import Fields
 from rankwise.solvers.spaces import LinearSpace
-from rankwise.types import Matrix, RandomSource
+from rankwise.types import Ints, Matrix, RandomSource
 
 
 class RankRLS(FixedAlphaRidge, LinearRanker):
@@ -107,5 +107,5 @@ class RankRLS(FixedAlphaRidge, LinearRanker):
         self.checkpoint_seconds = checkpoint_seconds
         self.random_state = random_state
 
-    def _make_space(self, X: Matrix) -> LinearSpace:
-        return LinearSpace(X)
+    def _make_space(self, X: Matrix, reference: Ints) -> LinearSpace:
+        return LinearSpace(X, reference)

@@ -19,7 +19,7 @@ from rankwise.selection.criteria import LossOf
 from rankwise.selection.search import Candidate, Choice, grid_of
 from rankwise.solvers.ridge_family import RidgeFamily, ridge_family
 from rankwise.solvers.spaces import LinearSpace
-from rankwise.types import Floats, Matrix, Solver, Ties, Weighting
+from rankwise.types import Floats, Ints, Matrix, Solver, Ties, Weighting
 from rankwise.validation import Problem, check_choice
 
 # Paper A's grid: wide, because suitable alphas grow with the sums over pairs or rows, and at no extra cost,
@@ -43,16 +43,17 @@ class RidgeSearchRanker(SearchRanker, RidgeRanker):
     )
 
     @abstractmethod
-    def _spaces(self, X: Matrix) -> list[tuple[dict[str, Any], Callable[[], Any]]]:
+    def _spaces(self, X: Matrix, reference: Ints) -> list[tuple[dict[str, Any], Callable[[], Any]]]:
         """The settings of the spaces to choose from, each with a function that creates its space."""
 
     def _candidates(
         self, X: Matrix, statements: Problem | Pairs, loss_on: Callable[[dict[str, Any]], LossOf]
     ) -> tuple[list[Candidate], bool]:
-        spaces, losses = self._spaces(X), grid_of({"ties": self.ties, "weighting": self.weighting})
+        losses = grid_of({"ties": self.ties, "weighting": self.weighting})
         for setting in losses:
             check_choice("ties", setting["ties"], Ties)
             check_choice("weighting", setting["weighting"], Weighting)
+        spaces = self._spaces(X, loss_on(losses[0])(statements).differences.reference())
         # Settings of the same space share it; only one space at a time keeps its matrices in memory.
         space_of = lru_cache(maxsize=1)(lambda number: spaces[number][1]())
         solver, iterations = self._checked_solver(space_of(0))
@@ -180,5 +181,5 @@ class RankRLSCV(RidgeSearchRanker, LinearRanker):
         self.checkpoint = checkpoint
         self.checkpoint_seconds = checkpoint_seconds
 
-    def _spaces(self, X: Matrix) -> list[tuple[dict[str, Any], Callable[[], LinearSpace]]]:
-        return [({}, lambda: LinearSpace(X))]
+    def _spaces(self, X: Matrix, reference: Ints) -> list[tuple[dict[str, Any], Callable[[], LinearSpace]]]:
+        return [({}, lambda: LinearSpace(X, reference))]

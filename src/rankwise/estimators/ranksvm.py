@@ -196,7 +196,7 @@ class RankSVM(CertifiedRanker):
             scores = MatrixDesign(held_out.X).scores
             stopping = EarlyStopping(held_out, scores, patience if self.early_stopping else None)
         result = solve(
-            MatrixDesign(X),
+            MatrixDesign(X, reference=loss.reference()),
             loss,
             check_number("alpha", self.alpha, minimum=0.0, exclusive=True),
             tol=tol,

@@ -108,16 +108,20 @@ class RankSVMCV(SearchRanker, CertifiedRanker):
     def _candidates(
         self, X: Matrix, statements: Problem | Pairs, loss_on: Callable[[dict[str, Any]], LossOf]
     ) -> tuple[list[Candidate], bool]:
-        design, tol = MatrixDesign(X), check_number("tol", self.tol, minimum=0.0)
+        tol = check_number("tol", self.tol, minimum=0.0)
         max_iter = check_count("max_iter", self.max_iter)
         patience = self.patience if check_flag("early_stopping", self.early_stopping) else None
-        candidates = []
-        for setting in grid_of({"loss": self.loss, "weighting": self.weighting}):
+        candidates, settings = [], grid_of({"loss": self.loss, "weighting": self.weighting})
+        design: MatrixDesign | None = None
+        for setting in settings:
             solve_each = _GRIDS[check_choice("loss", setting["loss"], Hinge)]
             check_choice("weighting", setting["weighting"], Weighting)
             loss_of = loss_on(setting)
+            design = design or MatrixDesign(X, reference=loss_of(statements).reference())
 
-            def make(solve_each: SolveEach = solve_each, loss_of: LossOf = loss_of) -> HingeFamily:
+            def make(
+                solve_each: SolveEach = solve_each, loss_of: LossOf = loss_of, design: MatrixDesign = design
+            ) -> HingeFamily:
                 return HingeFamily(design, loss_of(statements), solve_each, tol, max_iter, patience)
 
             candidates.append(Candidate(setting, make, loss_of))

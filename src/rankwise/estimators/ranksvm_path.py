@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -18,10 +19,11 @@ from rankwise.persist.fields import Fields, array, value
 from rankwise.persist.path_file import PathField
 from rankwise.plots import draw_path
 from rankwise.preferences.graphs import Representative, explicit_graph
+from rankwise.preferences.queries import Queries
 from rankwise.selection.path import choose_breakpoint
 from rankwise.solvers.path_settings import checked_settings
 from rankwise.solvers.path_solutions import PathSolutions
-from rankwise.solvers.spaces import KernelSpace
+from rankwise.solvers.spaces import KernelSpace, kernel_space
 from rankwise.solvers.svm_path import OnEvent, SVMPath
 from rankwise.types import Floats, Matrix
 from rankwise.validation import check_number, check_preferences, check_problem, check_rows
@@ -42,15 +44,13 @@ class RankSVMPath(KernelRanker):
         Every pair of rows of a query with different labels, or paper E's double stars between neighbouring
         levels: about two pairs per row, which makes the path many times faster to follow.
     representative : callable, optional
-        Chooses the row that represents a level in the reduced graph, given the row numbers of that level. By
-        default, the row least similar to those of its query, which acts as a threshold; ties are broken by
-        the features, never by the order of the rows.
+        Chooses which of the rows of a level (an array) represents it in the reduced graph. By default, the
+        row least similar to those of its query, whatever the order of the rows.
     weighting : {"query", "pair", "example"}, default="query"
         What is weighted equally: every query, every pair, or every row.
     alpha_min : float, optional
         Where the path ends; by default, a thousandth of the largest breakpoint.
     max_events : int, optional
-        Stop after this many breakpoints.
     tol : float, default=1e-7
         The largest violation of the optimality conditions to accept, in units of the margin.
 
@@ -142,7 +142,7 @@ class RankSVMPath(KernelRanker):
         """
         problem, settings = check_problem(self, X, y, qid, sample_weight), checked_settings(self)
         settings.check_fits(problem)
-        space = self._space(problem.X)
+        space = self._space(problem.X, problem.queries)
         path = settings.follow(space.kernel_matrix, settings.graph_of(problem, space), on_event)
         return self._set_path(space, path, qid is not None)
 
@@ -151,9 +151,9 @@ class RankSVMPath(KernelRanker):
     ) -> Self:
         """Fit the ranker to explicit pairs (better row, worse row) by following the path; see `fit`."""
         rows, checked = check_preferences(self, X, pairs, None, weight)
-        settings, space = checked_settings(self), self._space(rows)
-        path = settings.follow(space.kernel_matrix, explicit_graph(checked, rows.shape[0]), on_event)
-        return self._set_path(space, path, False)
+        graph, settings = explicit_graph(checked, rows.shape[0]), checked_settings(self)
+        space = self._space(rows, checked.components(rows.shape[0]))
+        return self._set_path(space, settings.follow(space.kernel_matrix, graph, on_event), False)
 
     def dual_coef_at(self, alpha: float) -> Floats:
         """Return the exact coefficients of the training rows at any alpha that the path covers."""
@@ -191,16 +191,16 @@ class RankSVMPath(KernelRanker):
         check_is_fitted(self)
         return draw_path(self.alphas_, self.active_size_, getattr(self, "scores_", None), self.alpha_, title)
 
-    def _space(self, X: Matrix) -> KernelSpace:
+    def _space(self, X: Matrix, queries: Queries) -> KernelSpace:
         kernel = checked_kernel(self.kernel, self.gamma, self.degree, self.coef0, X)
-        return KernelSpace(X, kernel, "train on a sample, or use RankSVM or KernelRankRLS with a basis")
+        return kernel_space(X, kernel, queries.first_rows())
 
     def _set_path(self, space: KernelSpace, path: SVMPath, fitted_with_qid: bool) -> Self:
         self._path, self.alphas_, self.n_pairs_ = path, path.alphas, path.graph.n_pairs
         self.active_size_, self.violation_ = path.active_sizes[::-1].copy(), path.violations[::-1].copy()
         if path.complaint is not None:
             warn_caller(path.complaint, ConvergenceWarning)
-        self._set_function(space, path.coefficients_of(self.n_events_))
+        self._set_function(replace(space, reference=None), path.coefficients_of(self.n_events_))
         self._set_alpha(0)
         self.fitted_with_qid_ = fitted_with_qid
         return self

@@ -22,7 +22,7 @@ from rankwise.solvers.conjugate_gradient import Iterations, RunAtOnce
 from rankwise.solvers.held_out import HeldOut
 from rankwise.solvers.ridge_family import RidgeFamily, choose_solver, ridge_family, solve_targets
 from rankwise.solvers.spaces import Space
-from rankwise.types import Matrix, RandomSource, Solver, Ties, Weighting
+from rankwise.types import Ints, Matrix, RandomSource, Solver, Ties, Weighting
 from rankwise.validation import (
     check_choice,
     check_count,
@@ -84,6 +84,9 @@ class RidgeRanker(Ranker):
                 self.best_iter_ = int(run.surface.best_iter[place])
             if run.complaint is not None:
                 warn_caller(run.complaint, ConvergenceWarning)
+        complaint = found.complaint(place)
+        if complaint is not None:
+            warn_caller(complaint)
         if found.runs and found.alphas[place] == 0.0 and not self.early_stopping:
             warn_caller("alpha is 0 and early_stopping is off, so nothing regularizes the model.")
 
@@ -99,7 +102,7 @@ class FixedAlphaRidge(RidgeRanker):
     random_state: RandomSource
 
     @abstractmethod
-    def _make_space(self, X: Matrix) -> Space:
+    def _make_space(self, X: Matrix, reference: Ints) -> Space:
         """The function space that the parameters define over the training rows."""
 
     def fit(
@@ -198,10 +201,8 @@ class FixedAlphaRidge(RidgeRanker):
         alpha = check_number("alpha", self.alpha, minimum=0.0)
         one_target = len(losses) == 1 and losses[0].target.ndim == 1
         if not one_target and (held_out is not None or self.checkpoint is not None):
-            raise ParameterError(
-                "eval_set, early_stopping and checkpoint support one target only; y has several."
-            )
-        space = self._make_space(X)
+            raise ParameterError("eval_set, early_stopping and checkpoint support one target; y has several.")
+        space = self._make_space(X, losses[0].differences.reference())
         solver, iterations = self._checked_solver(space)
         families = [ridge_family(space, loss, solver, iterations) for loss in losses]
         self._record(families[0], solve_targets(families, alpha, held_out), 0)

@@ -124,5 +124,5 @@ def _weights(ranker: Any) -> Floats | None:
     if hasattr(ranker, "coef_"):
         return np.asarray(ranker.coef_, dtype=np.float64)
     if ranker.kernel == KernelName.LINEAR:
-        return np.asarray(ranker.dual_coef_ @ ranker.basis_, dtype=np.float64)
+        return np.asarray(ranker._linear_weights(ranker.dual_coef_), dtype=np.float64)
     return None

@@ -64,6 +64,10 @@ class HingeLoss(Protocol):
 
     def restored(self, rows: Floats) -> Floats: ...
 
+    def reference(self) -> Ints:
+        """For each of the caller's rows, one that it is compared with and may be measured from."""
+        ...
+
     def row_weights(self) -> Floats:
         """The total weight of the pairs that contain each row."""
         ...
@@ -121,6 +125,7 @@ class QueryHinge:
         self._offsets = queries.offsets
         self._order = differences.order if rows is None else rows[differences.order]
         self._n_caller_rows = n_caller_rows
+        self._first_row = self._order[queries.offsets[:-1]]
         self._n_threads = resolve_threads(n_threads)
         start = np.repeat(queries.offsets[:-1], queries.sizes)
         self._lower = (np.repeat(levels[:-1], np.diff(levels)) - start).astype(np.int32)
@@ -142,6 +147,11 @@ class QueryHinge:
 
     def restored(self, rows: Floats) -> Floats:
         return restored(rows, self._order, self._n_caller_rows)
+
+    def reference(self) -> Ints:
+        own = np.arange(self._n_caller_rows or self.n_rows)
+        own[self._order] = np.repeat(self._first_row, np.diff(self._offsets))
+        return own
 
     def row_weights(self) -> Floats:
         above, below = _ActivePairs(self, np.zeros(len(self._share))).sums(self._row_weight)
@@ -242,6 +252,9 @@ class PairHinge:
 
     def restored(self, rows: Floats) -> Floats:
         return rows
+
+    def reference(self) -> Ints:
+        return self._pairs.components(self.n_rows).first_rows()
 
     def row_weights(self) -> Floats:
         return self._per_row(self._share)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
+from scipy import sparse
 
 from rankwise.operators.blocks import dense
 from rankwise.operators.gram import difference_factor, difference_system
+from rankwise.operators.kernel import Kernel, KernelName
 from rankwise.operators.normal import NormalOperator, normal_operator
+from rankwise.operators.reference import near_zero
 from rankwise.operators.rows import NativeRows
 from rankwise.operators.spread import Spread, column_spread
 from rankwise.preferences.differences import Differences
@@ -38,6 +42,10 @@ class Design(Protocol):
         """Selected rows of X, dense and in double precision."""
         ...
 
+    def inner_products(self) -> Floats:
+        """``X Xᵀ`` as a dense m × m matrix, O(m² s)."""
+        ...
+
     def spread(self, weight: Floats) -> Spread:
         """An estimate of how columns vary, from a sample of weighted rows."""
         ...
@@ -54,17 +62,30 @@ class Design(Protocol):
 class MatrixDesign:
     """A dense or CSR matrix, in memory or memory-mapped.
 
+    With `reference`, such as the first row of each row's query, the products are those of each row minus its
+    reference row, wherever features far from zero would otherwise cost digits (`operators.reference`).
+
     Products run in compiled kernels on `n_threads` threads, accumulate in double precision whatever the dtype
     of X, and are bit-identical for any number of threads.
     """
 
-    def __init__(self, X: Matrix, n_threads: int | None = None) -> None:
+    def __init__(self, X: Matrix, n_threads: int | None = None, reference: Ints | None = None) -> None:
         self.X = X
-        self._rows = NativeRows(X, n_threads)
+        self._n_threads, self._reference = n_threads, reference
+
+    @cached_property
+    def _near(self) -> tuple[Matrix, Ints | None]:
+        """The rows to compute with, and those to measure them from if need be; a pass over X to find out."""
+        return near_zero(self.X, self._reference)
+
+    @cached_property
+    def _rows(self) -> NativeRows:
+        X, reference = self._near
+        return NativeRows(X, self._n_threads, reference)
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self._rows.shape
+        return int(self.X.shape[0]), int(self.X.shape[1])
 
     def scores(self, weights: Floats) -> Floats:
         return _by_column(self._rows.scores, weights)
@@ -76,13 +97,23 @@ class MatrixDesign:
         return normal_operator(differences, self._rows)
 
     def rows(self, index: Ints) -> Floats:
-        return dense(self.X[index])
+        X, reference = self._near
+        rows = dense(X[index])
+        return rows if reference is None else rows - dense(X[reference[index]])
+
+    def inner_products(self) -> Floats:
+        X, reference = self._near
+        rows: Any = X if reference is None else self.rows(np.arange(X.shape[0]))
+        return Kernel(KernelName.LINEAR)(rows, rows)
 
     def spread(self, weight: Floats) -> Spread:
-        return column_spread(self.X, weight)
+        X, reference = self._near
+        return column_spread(X, weight, reference=reference)
 
     def difference_system(self, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
-        return difference_system(self.X, differences, target)
+        # Dense rows are centred on the way.
+        X = self._near[0] if sparse.issparse(self.X) else self.X
+        return difference_system(X, differences, target)
 
     def difference_factor(self, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
         return difference_factor(self.X, differences, target)

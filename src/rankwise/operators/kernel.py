@@ -88,10 +88,9 @@ class Kernel:
 
 
 def _linear(_: Kernel, A: Matrix, B: Matrix) -> Floats:
-    product = A @ B.T
-    return np.ascontiguousarray(
-        product.toarray() if hasattr(product, "toarray") else product, dtype=np.float64
-    )
+    # In double precision whatever the rows are in: single precision would keep seven digits of the sums.
+    product = A.astype(np.float64, copy=False) @ B.T.astype(np.float64, copy=False)
+    return np.ascontiguousarray(product.toarray() if hasattr(product, "toarray") else product)
 
 
 def _polynomial(kernel: Kernel, A: Matrix, B: Matrix) -> Floats:
@@ -146,13 +145,14 @@ _NAMED: dict[KernelName, Callable[[Kernel, Matrix, Matrix], Floats]] = {
 }
 
 
-def check_kernel_fits(n_rows: int, remedy: str) -> None:
+def check_kernel_fits(n_rows: int) -> None:
     """Reject a full kernel matrix that is too large, before allocating it."""
     most = math.isqrt(MAX_MATRIX_BYTES // 8)
     if n_rows > most:
         raise DataError(
             f"The kernel matrix of {n_rows:,} rows ({8 * n_rows**2 / 2**30:.1f} GB) does not fit in memory; "
-            f"at most {most:,} rows are supported: {remedy}."
+            f"at most {most:,} rows are supported. Use KernelRankRLS with basis vectors or solver='cg', "
+            "RankSVM, or a sample of the rows."
         )
 
 

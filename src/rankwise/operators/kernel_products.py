@@ -42,10 +42,10 @@ class KernelProducts:
         return out
 
 
-def kernel_matrix(X: Matrix, kernel: Kernel, remedy: str) -> Floats:
-    """Return the kernel values between all rows; `remedy` says what to do if they do not fit in memory."""
+def kernel_matrix(X: Matrix, kernel: Kernel) -> Floats:
+    """Return the kernel values between all rows, if they fit in memory."""
     if kernel.function is not KernelName.PRECOMPUTED:
-        check_kernel_fits(X.shape[0], remedy)
+        check_kernel_fits(X.shape[0])
     K = checked_kernel_matrix(np.ascontiguousarray(kernel(X, X)), kernel)
     check_products(K)
     return K

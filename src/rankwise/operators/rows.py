@@ -25,9 +25,11 @@ class NativeRows:
     X : Matrix, shape (m, n)
         Already validated; see `validation.check_problem`.
     n_threads : int or None
+    reference : Ints, shape (m,), or None
+        For a dense X: the products are those of each row less the row named here.
     """
 
-    def __init__(self, X: Matrix, n_threads: int | None = None) -> None:
+    def __init__(self, X: Matrix, n_threads: int | None = None, reference: Ints | None = None) -> None:
         self.shape = (int(X.shape[0]), int(X.shape[1]))
         self.n_threads = resolve_threads(n_threads)
         self._mapped = mapped_parts(X)
@@ -41,7 +43,13 @@ class NativeRows:
             values = np.ascontiguousarray(X)
             self.n_entries = values.size
             self.entry_bytes = values.itemsize
-            self.matrix = _native.dense_rows(values, is_on_disk(values))
+            self.matrix = _native.dense_rows(values, reference, is_on_disk(values))
+
+    def column_ranges(self) -> tuple[Floats, Floats]:
+        """The largest absolute value of each column in the reference rows, and less them."""
+        offset, spread = np.empty((2, self.shape[1]))
+        _native.column_ranges(self.matrix, offset, spread, self.n_threads)
+        return offset, spread
 
     def scores(self, weights: Floats) -> Floats:
         out = np.empty(self.shape[0])

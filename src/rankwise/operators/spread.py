@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from rankwise.operators.blocks import block_rows, dense, pieces
-from rankwise.types import Floats, Matrix
+from rankwise.types import Floats, Ints, Matrix
 
 _SAMPLE = 16_384
 # Covariances are computed for at most this many columns.
@@ -31,16 +31,25 @@ class Spread:
         return v / total if self.axes is None else self.axes @ ((v @ self.axes) / total)
 
 
-def column_spread(X: Matrix, weight: Floats, n_sampled: int = _SAMPLE, narrow: int = _NARROW) -> Spread:
+def column_spread(
+    X: Matrix,
+    weight: Floats,
+    n_sampled: int = _SAMPLE,
+    narrow: int = _NARROW,
+    reference: Ints | None = None,
+) -> Spread:
     """Estimate the spread of columns from evenly spaced, weighted rows; with covariances if X is narrow.
 
     O(m s) for m sampled rows, O(m n² + n³) for n columns with covariances.
     """
     every = slice(None, None, max(1, X.shape[0] // n_sampled))
+    sample, weight = X[every], weight[every]
+    if reference is not None:
+        sample = dense(sample) - dense(X[reference[every]])
     if X.shape[1] <= min(narrow, X.shape[0]):
-        variances, axes = np.linalg.eigh(_covariances(X[every], weight[every]))
+        variances, axes = np.linalg.eigh(_covariances(sample, weight))
         return Spread(np.maximum(variances, 0.0), axes)
-    return Spread(_variances(X[every], weight[every]))
+    return Spread(_variances(sample, weight))
 
 
 def _covariances(X: Matrix, weight: Floats) -> Floats:

@@ -37,6 +37,10 @@ class Differences(Protocol):
         """``L v = Fᵀ F v``."""
         ...
 
+    def reference(self) -> Ints:
+        """For each row, the first of those it is compared with, directly or not; only differences matter."""
+        ...
+
 
 class QueryDifferences:
     """All pairs of rows within each query, with tied labels kept or dropped.
@@ -161,6 +165,9 @@ class QueryDifferences:
 
     def laplacian(self, rows: Floats) -> Floats:
         return self.adjoint(self.apply(rows))
+
+    def reference(self) -> Ints:
+        return self.queries.first_rows()
 
     def grouped(self, rows: Floats) -> Floats:
         """Reorder values from the caller's row order to the order of the differences."""

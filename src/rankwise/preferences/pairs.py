@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse
+from scipy.sparse.csgraph import connected_components
 
 from rankwise.errors import DataError
 from rankwise.preferences.differences import Differences
+from rankwise.preferences.queries import Queries, group_rows
 from rankwise.types import Bools, Floats, Ints
 
 
@@ -68,6 +70,11 @@ class Pairs:
         """Return all pairs except the selected ones."""
         return self.chosen(np.delete(np.arange(len(self)), places))
 
+    def components(self, n_rows: int) -> Queries:
+        """Rows that pairs connect, directly or not."""
+        edges = sparse.coo_array((np.ones(len(self)), (self.better, self.worse)), shape=(n_rows, n_rows))
+        return group_rows(connected_components(edges, directed=False)[1], n_rows)
+
     def on_own_rows(self) -> tuple[Ints, Pairs]:
         """Return the rows that occur, and the pairs renumbered to refer to these rows."""
         rows, places = np.unique(np.concatenate([self.better, self.worse]), return_inverse=True)
@@ -101,6 +108,10 @@ class MatrixDifferences:
 
     def laplacian(self, rows: Floats) -> Floats:
         return self.adjoint(self.apply(rows))
+
+    def reference(self) -> Ints:
+        difference, row = (index.astype(np.int64) for index in sparse.coo_array(self.matrix).coords)
+        return _first_connected(row, difference + self.n_rows, self.n_rows)
 
 
 class PairDifferences(MatrixDifferences):
@@ -153,6 +164,18 @@ class StackedDifferences:
 
     def laplacian(self, rows: Floats) -> Floats:
         return self.adjoint(self.apply(rows))
+
+    def reference(self) -> Ints:
+        # A row is connected with its reference row in every part.
+        others = np.concatenate([part.reference() for part in self.parts])
+        return _first_connected(np.tile(np.arange(self.n_rows), len(self.parts)), others, self.n_rows)
+
+
+def _first_connected(row: Ints, other: Ints, n_rows: int) -> Ints:
+    """For each row, the first of the rows that edges connect it with; numbers from `n_rows` are not rows."""
+    size = max(n_rows, int(other.max(initial=-1)) + 1)
+    graph = sparse.coo_array((np.ones(len(row)), (row, other)), shape=(size, size))
+    return group_rows(connected_components(graph, directed=False)[1][:n_rows], n_rows).first_rows()
 
 
 def compacted(differences: Differences, target: Floats) -> tuple[Differences, Floats]:

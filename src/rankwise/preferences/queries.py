@@ -56,6 +56,11 @@ class Queries:
         grouped = np.repeat(np.arange(self.n_queries), self.sizes)
         return self.restored(grouped)
 
+    def first_rows(self) -> Ints:
+        """For each of the caller's rows, the first row of its query."""
+        first = self.offsets[:-1] if self.order is None else self.order[self.offsets[:-1]]
+        return first[self.query_of_row()]
+
     def select(self, rows: Ints) -> Queries:
         """The partition of some of the caller's rows."""
         some = group_rows(self.query_of_row()[rows], len(rows))

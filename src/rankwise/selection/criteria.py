@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -12,12 +12,13 @@ import numpy as np
 from rankwise.errors import DataError, ParameterError, warn_caller
 from rankwise.metrics.measure import Measure, get_measure
 from rankwise.metrics.preferences import contradicted
+from rankwise.operators.equal_rows import first_equal_rows
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import nothing_to_learn
 from rankwise.selection.folds import LEAVE_QUERY_OUT, Folds, draw_folds, draw_pair_folds, each_query
 from rankwise.solvers.family import AlphaStep, Family, Fold, Solutions
 from rankwise.solvers.held_out import HeldOut
-from rankwise.types import Floats, Matrix
+from rankwise.types import Floats, Ints, Matrix
 from rankwise.validation import Problem
 
 LEAVE_PAIR_OUT = "leave-pair-out"
@@ -86,6 +87,11 @@ class OnFolds:
     def name(self) -> str:
         return self.folds.name
 
+    @cached_property
+    def _first_equal(self) -> Ints:
+        """Equal rows that are compared are tied, however the scores of a fold are computed."""
+        return first_equal_rows(self.problem.X, self.folds.compared)
+
     def values(self, family: Family, loss_of: LossOf, alphas: Floats, report: Report) -> Values:
         problem, held = self.problem, self.folds.held
         queries = [None] * len(held) if self.folds.queries is None else self.folds.queries
@@ -95,7 +101,9 @@ class OnFolds:
         ]
         found, interrupted = _left_out(family, folds, alphas, report)
         seen = np.concatenate(held[: len(found)])
-        scores = np.concatenate(found)
+        scores = np.full((len(problem.y), len(alphas)), np.nan)
+        scores[seen] = np.concatenate(found)
+        scores = scores[self._first_equal[seen]]
         prepared = self.measure.prepare(problem.y[seen], self.folds.compared[seen])
         return Values(_each_column(prepared, scores), None, interrupted)
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 from sklearn.model_selection import GroupKFold
 
 from rankwise.errors import DataError, ParameterError
@@ -95,8 +93,7 @@ def draw_pair_folds(cv: Any, pairs: Pairs, n_rows: int) -> Folds:
         raise ParameterError(
             f"cv={cv!r} leaves out labelled rows; for pairs, set cv to a number of folds or pass an eval_set."
         )
-    edges = coo_array((np.ones(len(pairs)), (pairs.better, pairs.worse)), shape=(n_rows, n_rows))
-    group = group_rows(connected_components(edges, directed=False)[1][pairs.better], len(pairs))
+    group = group_rows(pairs.components(n_rows).query_of_row()[pairs.better], len(pairs))
     words = ("group of pairs", "groups of pairs that share no row")
     folds = _draw(cv, np.zeros(len(pairs)), _Units(group, ("pair", "pairs"), words))
     return replace(folds, name=f"{len(folds.held)} folds of pairs")

@@ -15,6 +15,9 @@ from rankwise.solvers.family import Solutions
 from rankwise.solvers.held_out import HeldOut
 from rankwise.types import Bools, Floats, Ints
 
+# Kernel models whose scores have fewer correct digits come with a warning.
+LEAST_DIGITS = 6.0
+
 
 class Stop(StrEnum):
     """Why the iterations ended."""
@@ -76,6 +79,8 @@ class ShiftedCGResult:
     residual : Floats, shape (n_alphas,)
         Norms of the residuals, relative to the norm of b.
     stop : Stop
+    norm_seen : float
+        A lower bound of the norm of the smallest alpha's matrix, usually close.
     surface : Surface or None
         None without held-out rows.
     """
@@ -86,6 +91,7 @@ class ShiftedCGResult:
     converged: Bools
     residual: Floats
     stop: Stop
+    norm_seen: float = 0.0
     surface: Surface | None = None
 
     @property
@@ -147,6 +153,25 @@ class ShiftedCGResult:
 
 @dataclass(frozen=True)
 class RidgeSolutions(Solutions):
-    """RankRLS models, with the conjugate gradient runs that found them, if any, one per target."""
+    """RankRLS models.
+
+    Attributes
+    ----------
+    runs : tuple of ShiftedCGResult
+        The conjugate gradient runs that found them, if any, one per target.
+    n_digits : Floats, shape (n_alphas,), or None
+        About how many digits of the scores survive in double precision; None if all that matter do.
+    """
 
     runs: tuple[ShiftedCGResult, ...] = ()
+    n_digits: Floats | None = None
+
+    def complaint(self, place: int) -> str | None:
+        """What to tell the user if too few digits of the scores at a place of the alphas survive."""
+        if self.n_digits is None or self.n_digits[place] >= LEAST_DIGITS:
+            return None
+        return (
+            f"The kernel matrix is so ill-conditioned at alpha = {self.alphas[place]:g} that only about "
+            f"{max(0, int(self.n_digits[place]))} digits of the scores are correct; scale the features, or "
+            "choose a larger alpha."
+        )

@@ -9,10 +9,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import repeat
 from typing import ClassVar, Self
 
 import numpy as np
-from scipy import linalg
 
 from rankwise.losses.squared import SquaredLoss
 from rankwise.preferences.differences import Differences
@@ -23,7 +23,7 @@ from rankwise.solvers.held_out import HeldOut
 from rankwise.solvers.leave_pair_out import CentredRidge, dual_ridge, leave_pair_out_error, primal_ridge
 from rankwise.solvers.leave_query_out import leave_out_dual, leave_out_primal
 from rankwise.solvers.spaces import DualSpace, PrimalSpace, Space
-from rankwise.solvers.spectrum import EPS, WELL_CONDITIONED, RidgeSystem, Spectrum, truncated
+from rankwise.solvers.spectrum import WELL_CONDITIONED, RidgeSystem, Spectrum, precise_spectrum
 from rankwise.types import Floats, Ints, Matrix, Solver
 
 
@@ -45,17 +45,23 @@ class ClosedForm(ABC):
         values = None
         if held_out is not None:
             values = np.array([held_out.measure(column) for column in self.scores(coef, held_out.X).T])
-        return RidgeSolutions(alphas, coef, np.ones(len(alphas), dtype=np.bool_), values, False)
+        finished = np.ones(len(alphas), dtype=np.bool_)
+        return RidgeSolutions(alphas, coef, finished, values, False, n_digits=self._n_digits(alphas))
 
     def leave_out(
         self, folds: Sequence[Fold], alphas: Floats, on_alpha: OnAlpha | None = None
     ) -> Iterator[FoldScores]:
         """Use the decomposition, of which whole queries are blocks; anything else takes one fit per fold."""
         queries = [fold.queries for fold in folds if fold.queries is not None]
-        if len(queries) == len(folds):
-            finished = np.ones(len(alphas), dtype=np.bool_)
-            return (FoldScores(one, finished) for one in self._leave_queries_out(queries, alphas))
-        return refit(self, folds, alphas)
+        if len(queries) < len(folds):
+            yield from refit(self, folds, alphas)
+            return
+        finished = np.ones(len(alphas), dtype=np.bool_)
+        for fold, scores in zip(folds, self._leave_queries_out(queries, alphas), strict=True):
+            if scores is None:  # without this fold, nothing would be left of the digits
+                yield from refit(self, [fold], alphas)
+            else:
+                yield FoldScores(scores, finished)
 
     def leave_pair_out(self, y: Floats, alphas: Floats) -> Floats:
         return leave_pair_out_error(self._ridge_without_pairs(alphas), y)
@@ -74,8 +80,13 @@ class ClosedForm(ABC):
     def _coefficients(self, alphas: Floats) -> Floats:
         """Coefficients for every alpha, shape (n_alphas, p) or (n_alphas, n_targets, p)."""
 
+    def _n_digits(self, alphas: Floats) -> Floats | None:
+        """About how many digits of the scores survive; None for all that matter."""
+        return None
+
     @abstractmethod
-    def _leave_queries_out(self, folds: Sequence[Ints], alphas: Floats) -> Iterator[Floats]: ...
+    def _leave_queries_out(self, folds: Sequence[Ints], alphas: Floats) -> Iterator[Floats | None]:
+        """Scores of each fold; None for one that has to be refitted."""
 
     @abstractmethod
     def _ridge_without_pairs(self, alphas: Floats) -> CentredRidge: ...
@@ -100,19 +111,7 @@ class PrimalFamily(ClosedForm):
 
     @cached_property
     def precise_spectrum(self) -> Spectrum:
-        """The spectrum of ``XᵀLX`` from the singular values of ``FX``, whose condition number is not squared.
-
-        ``FX = QR`` block by block and ``R = U diag(s) Vᵀ``, so ``Λ = s²`` and ``Vᵀr = s Uᵀ Qᵀt``. Singular
-        values below ``max(m, n) eps`` times the largest are set to 0.
-        """
-        design = self.space.features
-        R, projected = design.difference_factor(self.loss.differences, self.loss.target)
-        U, s, Vt = linalg.svd(R, check_finite=False)
-        n = R.shape[1]
-        values, target = np.zeros(n), np.zeros((n, *projected.shape[1:]))
-        values[: len(s)] = s**2
-        target[: len(s)] = (s * (U.T @ projected)[: len(s)].T).T
-        return truncated(values[::-1], Vt[::-1].T, target[::-1], (max(design.shape) * EPS) ** 2)
+        return precise_spectrum(self.space.features, self.loss)
 
     def spectrum(self, smallest_alpha: float) -> Spectrum:
         """A spectrum that is accurate for every alpha ≥ `smallest_alpha`."""
@@ -135,7 +134,7 @@ class PrimalFamily(ClosedForm):
         weights, rcond = self.system.cholesky(alpha)
         return weights if rcond > WELL_CONDITIONED else self.precise_spectrum.solve(alpha)
 
-    def _leave_queries_out(self, folds: Sequence[Ints], alphas: Floats) -> Iterator[Floats]:
+    def _leave_queries_out(self, folds: Sequence[Ints], alphas: Floats) -> Iterator[Floats | None]:
         spectrum = self.spectrum(float(alphas.min()))
         return leave_out_primal(self.space.features, self.loss, self.system, spectrum, folds, alphas)
 
@@ -169,7 +168,21 @@ class DualFamily(ClosedForm):
     def decompose(self) -> None:
         _ = self.system.spectrum
 
+    @cached_property
+    def _norm(self) -> float:
+        return float(np.abs(self.system.matrix).sum(axis=0).max())
+
+    def _n_digits(self, alphas: Floats) -> Floats | None:
+        return self.space.n_digits(self._norm, alphas)
+
+    def _needs_weights(self, alphas: Floats) -> bool:
+        """Whether ``F K Fᵀ``, which is always singular, lost digits that weights have at these alphas."""
+        ill_conditioned = float(alphas.min()) <= WELL_CONDITIONED * self._norm
+        return ill_conditioned and self.space.precise_weights is not None
+
     def _coefficients(self, alphas: Floats) -> Floats:
+        if self.space.precise_weights is not None and self._needs_weights(alphas):
+            return self.space.precise_weights(self.loss, alphas)
         if len(alphas) > 1 or self.system.is_decomposed:
             solved = self.system.spectrum.solve_all(alphas)
         else:
@@ -179,10 +192,11 @@ class DualFamily(ClosedForm):
 
     def _factorized(self, alpha: float) -> Floats:
         z, rcond = self.system.cholesky(alpha)
-        singular = rcond <= len(self.space.kernel_matrix) * EPS
-        return self.system.spectrum.solve(alpha) if singular else z
+        return z if rcond > WELL_CONDITIONED else self.system.spectrum.solve(alpha)
 
-    def _leave_queries_out(self, folds: Sequence[Ints], alphas: Floats) -> Iterator[Floats]:
+    def _leave_queries_out(self, folds: Sequence[Ints], alphas: Floats) -> Iterator[Floats | None]:
+        if self._needs_weights(alphas):
+            return repeat(None, len(folds))
         return leave_out_dual(self.space.kernel_matrix, self.loss, self.system, folds, alphas)
 
     def _ridge_without_pairs(self, alphas: Floats) -> CentredRidge:

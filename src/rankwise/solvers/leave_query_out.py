@@ -16,6 +16,7 @@ the other queries does not change when one is left out. The model without a set 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -23,13 +24,17 @@ from rankwise.errors import ParameterError
 from rankwise.losses.squared import SquaredLoss
 from rankwise.operators.design import Design
 from rankwise.preferences.differences import QueryDifferences
-from rankwise.solvers.spectrum import RidgeSystem, Spectrum
+from rankwise.solvers.spectrum import EPS, RidgeSystem, Spectrum
 from rankwise.threads import map_on_threads, one_blas_thread
 from rankwise.types import Floats, Ints
+
+Result = TypeVar("Result")
 
 # Systems are solved in batches of about this many entries: for a small one, the call takes longer than the
 # solution.
 BATCH_ENTRIES = 1 << 18
+# A fold is refitted if more of what it leaves would be lost to rounding: of each feature's sum of squares.
+LARGEST_LOSS = 1e-7
 # With fewer unknowns, the interpreter takes most of the time, and threads would only wait for each other.
 THREADED_UNKNOWNS = 150
 
@@ -41,7 +46,7 @@ def leave_out_primal(
     spectrum: Spectrum,
     folds: Sequence[Ints],
     alphas: Floats,
-) -> Iterator[Floats]:
+) -> Iterator[Floats | None]:
     """The scores of the rows of each fold by the model of the other queries.
 
     Parameters
@@ -66,12 +71,14 @@ def leave_out_primal(
     smallest = float(alphas.min())
     downdate = system.spectrum.resolves(smallest) or smallest == 0.0
 
-    def score(fold: Ints) -> Floats:
+    def score(fold: Ints) -> Floats | None:
         places = _places_of(F, fold)
         rows = _rows_of(F, places)
         X = design.rows(rows)
         Z = _differences_of_rows(F, X, places)
         t = np.concatenate([loss.target[place] for place in places])
+        if _dominates(Z, system.matrix, smallest):
+            return None
         if downdate and (smallest == 0.0 or _prefers_downdate(len(t), X.shape[1], len(alphas))):
             rest = RidgeSystem(system.matrix - Z.T @ Z, system.right - Z.T @ t)
             coef = rest.spectrum.solve_all(alphas)
@@ -108,7 +115,14 @@ def leave_out_dual(
     return _for_each(folds, score, len(t))
 
 
-def _for_each(folds: Sequence[Ints], score: Callable[[Ints], Floats], n_unknowns: int) -> Iterator[Floats]:
+def _dominates(Z: Floats, matrix: Floats, smallest_alpha: float) -> bool:
+    """Whether taking the fold with differences Z out of ``XᵀLX`` would leave mostly rounding errors."""
+    total = matrix.diagonal()
+    rest = np.maximum(total - np.einsum("ij,ij->j", Z, Z), 0.0) + smallest_alpha
+    return bool((4.0 * EPS * total > LARGEST_LOSS * rest).any()) and smallest_alpha > 0.0
+
+
+def _for_each(folds: Sequence[Ints], score: Callable[[Ints], Result], n_unknowns: int) -> Iterator[Result]:
     """Score every fold, in parallel if that pays off; the matrices are too small for BLAS threads."""
     with one_blas_thread():
         if n_unknowns < THREADED_UNKNOWNS:

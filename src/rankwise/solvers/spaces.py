@@ -6,6 +6,7 @@ A space holds the training rows as operators and knows the cost of solving in it
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -16,10 +17,12 @@ from scipy import sparse
 from rankwise.losses.squared import SquaredLoss
 from rankwise.operators.basis import BasisFeatures, features_of_basis
 from rankwise.operators.design import Design, MatrixDesign
-from rankwise.operators.kernel import Kernel, KernelName
+from rankwise.operators.kernel import Kernel, KernelName, check_kernel_fits
 from rankwise.operators.kernel_products import KernelProducts, kernel_matrix
 from rankwise.solvers.family import LinearMap
+from rankwise.solvers.spectrum import EPS, precise_spectrum
 from rankwise.types import Floats, Ints, Matrix, Solver
+from rankwise.validation import check_products
 
 # The cost of an entry in a sparse product, in multiply-adds of dense linear algebra, and the expected number
 # of conjugate gradient iterations.
@@ -77,6 +80,10 @@ class Space(Protocol):
         """The map from coefficients to the scores of any rows."""
         ...
 
+    def n_digits(self, norm: float, alphas: Floats) -> Floats | None:
+        """About how many digits of the scores survive in a system of this norm; None for all that matter."""
+        ...
+
 
 class PrimalSpace(Space, Protocol):
     """A space with explicit features; the unknowns are their weights."""
@@ -99,13 +106,21 @@ class DualSpace(Space, Protocol):
         """Coefficients from those of the training rows."""
         ...
 
+    @property
+    def precise_weights(self) -> Callable[[SquaredLoss, Floats], Floats] | None:
+        """The models for some alphas where the kernel matrix is too ill-conditioned; None for real kernels.
+
+        Coefficients of rows in double precision cannot tell more than the kernel matrix does; weights can.
+        """
+        ...
+
 
 class LinearSpace:
     """``f(x) = x · w``; the coefficients are the weights."""
 
-    def __init__(self, X: Matrix) -> None:
+    def __init__(self, X: Matrix, reference: Ints | None = None) -> None:
         self.X = X
-        self.features = MatrixDesign(X)
+        self.features = MatrixDesign(X, reference=reference)
 
     @property
     def costs(self) -> Costs:
@@ -114,13 +129,19 @@ class LinearSpace:
 
     @cached_property
     def kernel_matrix(self) -> Floats:
-        return Kernel(KernelName.LINEAR)(self.X, self.X)
+        return self.features.inner_products()
 
     def from_weights(self, weights: Floats) -> Floats:
         return weights
 
     def from_rows(self, rows: Floats) -> Floats:
         return self.features.adjoint(rows)
+
+    def n_digits(self, norm: float, alphas: Floats) -> None:
+        return None
+
+    def precise_weights(self, loss: SquaredLoss, alphas: Floats) -> Floats:
+        return np.moveaxis(precise_spectrum(self.features, loss).solve_all(alphas), 1, -1)
 
     def equations(self, loss: SquaredLoss) -> Equations:
         """``(XᵀLX + αI) w = XᵀFᵀt`` (paper C, equation 8): O(m s + l) per product, O(n) memory."""
@@ -136,8 +157,8 @@ class KernelSpace:
 
     X: Matrix
     kernel: Kernel
-    # What to do if the kernel matrix does not fit in memory.
-    remedy: str = "choose basis vectors or solver='cg'"
+    # Where the rows of each query may be measured from, if the kernel allows it.
+    reference: Ints | None = None
 
     @property
     def costs(self) -> Costs:
@@ -153,10 +174,19 @@ class KernelSpace:
 
     @cached_property
     def kernel_matrix(self) -> Floats:
-        return kernel_matrix(self.X, self.kernel, self.remedy)
+        return kernel_matrix(self.X, self.kernel)
 
     def from_rows(self, rows: Floats) -> Floats:
         return rows
+
+    @property
+    def precise_weights(self) -> None:
+        return None
+
+    def n_digits(self, norm: float, alphas: Floats) -> Floats:
+        """Coefficients of rows are about ``t / alpha``; the kernel magnifies what rounding them loses."""
+        lost = np.divide(EPS * norm, alphas, out=np.full(len(alphas), EPS), where=alphas > 0.0)
+        return np.asarray(-np.log10(np.maximum(lost, EPS)))
 
     def equations(self, loss: SquaredLoss) -> Equations:
         """``(F K Fᵀ + αI) z = t`` with ``a = Fᵀz``: one product with K, which is never entirely in memory."""
@@ -167,12 +197,35 @@ class KernelSpace:
         return KernelProducts(self.kernel, X, self.X)
 
 
+@dataclass(frozen=True)
+class LinearKernelSpace(KernelSpace):
+    """`KernelSpace` for the linear kernel, whose products go through weights of features."""
+
+    @cached_property
+    def _design(self) -> Design:
+        return MatrixDesign(self.X, reference=self.reference)
+
+    @cached_property
+    def kernel_matrix(self) -> Floats:
+        check_kernel_fits(self.X.shape[0])
+        K = self._design.inner_products()
+        check_products(K)
+        return K
+
+    def scorer(self, X: Matrix) -> LinearMap:
+        """The coefficients of a query sum to 0, so it does not matter what its rows are measured from."""
+        rows = self._design if X is self.X else MatrixDesign(X)
+        return lambda coefficients: rows.scores(self._design.adjoint(coefficients))
+
+
 class BasisSpace:
     """``f = Σ_r a_r k(x_r, ·)`` over chosen training rows (paper B); the coefficients are the a_r.
 
     With features ``Z = K_MR C⁻ᵀ``, where ``K_RR = C Cᵀ``, the norm of f is that of its weights. Rows spanned
     by the others are left out.
     """
+
+    reference = None
 
     def __init__(self, X: Matrix, kernel: Kernel, chosen: Ints) -> None:
         self.X, self.kernel = X, kernel
@@ -202,6 +255,9 @@ class BasisSpace:
     def from_weights(self, weights: Floats) -> Floats:
         return np.asarray(self._mapped.transform @ weights)
 
+    def n_digits(self, norm: float, alphas: Floats) -> None:
+        return None
+
     def equations(self, loss: SquaredLoss) -> Equations:
         return _normal_equations(self, loss)
 
@@ -209,6 +265,13 @@ class BasisSpace:
         if self.kernel.function is KernelName.PRECOMPUTED:
             X = X[:, self.basis_indices]
         return KernelProducts(self.kernel, X, self.basis)
+
+
+def kernel_space(X: Matrix, kernel: Kernel, reference: Ints) -> KernelSpace:
+    """Functions on all rows; see `operators.reference` for `reference`."""
+    if kernel.function is KernelName.LINEAR:
+        return LinearKernelSpace(X, kernel, reference)
+    return KernelSpace(X, kernel)
 
 
 def _normal_equations(space: PrimalSpace, loss: SquaredLoss) -> Equations:

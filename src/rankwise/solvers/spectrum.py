@@ -19,6 +19,8 @@ from functools import cached_property
 import numpy as np
 from scipy import linalg
 
+from rankwise.losses.squared import SquaredLoss
+from rankwise.operators.design import Design
 from rankwise.threads import one_blas_thread
 from rankwise.types import Floats
 from rankwise.validation import check_products
@@ -112,6 +114,18 @@ class RidgeSystem:
     def is_small(self) -> bool:
         """Whether BLAS threads would cost more than they gain."""
         return len(self.matrix) <= SMALL
+
+
+def precise_spectrum(design: Design, loss: SquaredLoss) -> Spectrum:
+    """The spectrum of ``XᵀLX`` from the singular values of ``FX``, whose condition number is not squared.
+
+    ``FX = QR`` block by block and ``R = U diag(s) Vᵀ``, so ``Λ = s²`` and ``Vᵀr = s Uᵀ Qᵀt``. Singular values
+    below ``max(m, n) eps`` times the largest are 0.
+    """
+    R, projected = design.difference_factor(loss.differences, loss.target)
+    U, s, Vt = linalg.svd(R, full_matrices=False, check_finite=False)
+    target = (s * (U.T @ projected).T).T
+    return truncated(s[::-1] ** 2, Vt[::-1].T, target[::-1], (max(design.shape) * EPS) ** 2)
 
 
 def truncated(values: Floats, vectors: Floats, target: Floats, rcond: float) -> Spectrum:

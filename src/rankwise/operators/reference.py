@@ -1,0 +1,71 @@
+"""Rows measured from a row of their own query, where features far from zero would cost digits.
+
+Only differences inside a query (or between rows that pairs connect) matter to a linear ranker, so each row
+may be replaced by its difference from a reference row of the same query. Where a column is far from zero
+compared with how much it varies (a timestamp, an id, a price in cents), that keeps the digits that products
+of the rows themselves would lose.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from rankwise.operators.rows import NativeRows
+from rankwise.types import Floats, Ints, Matrix
+
+# A column is far from zero if its values are this many times its spread: two digits would be lost.
+FAR = 100.0
+# Sparse rows are shifted if this many queries, evenly chosen, show that it is needed.
+SAMPLED_QUERIES = 1000
+
+
+def near_zero(X: Matrix, reference: Ints | None) -> tuple[Matrix, Ints | None]:
+    """The rows to compute with and, if they are to be measured from reference rows, those.
+
+    One pass over a dense X. Of a sparse one, a column that every row of a query stores is shifted in a copy;
+    elsewhere the zeros make it vary as much as it is far from zero, and nothing is lost.
+    """
+    if reference is None:
+        return X, None
+    if sparse.issparse(X):
+        return _shifted_sparse(X, reference), None
+    offset, spread = NativeRows(X, reference=reference).column_ranges()
+    return X, reference if _are_far(offset, spread) else None
+
+
+def _are_far(offset: Floats, spread: Floats) -> bool:
+    """Constant columns are far from zero if they are so compared with those that vary."""
+    varies = np.where(spread > 0.0, spread, spread.max(initial=0.0))
+    return bool((offset > FAR * varies).any()) and bool(varies.any())
+
+
+def _shifted_sparse(X: Any, reference: Ints) -> Any:
+    queries = np.unique(reference)
+    sample = queries[:: max(1, len(queries) // SAMPLED_QUERIES)]
+    rows = np.flatnonzero(np.isin(reference, sample))
+    if len(rows) < 2 or not _has_far_columns(X[rows], np.searchsorted(rows, reference[rows])):
+        return X
+    return (X - _common_part(X, reference)).tocsr()
+
+
+def _has_far_columns(X: Any, reference: Ints) -> bool:
+    common = _common_part(X, reference)
+    stored = common != 0
+    spread = abs((X - common).multiply(stored)).max(axis=0).toarray().ravel()
+    return _are_far(abs(common).max(axis=0).toarray().ravel(), spread)
+
+
+def _common_part(X: Any, reference: Ints) -> Any:
+    """For each row, the entries of its reference row in columns that every row of its query stores."""
+    first, query = np.unique(reference, return_inverse=True)
+    n_rows, n_queries = X.shape[0], len(first)
+    member = sparse.csr_array((np.ones(n_rows), (query, np.arange(n_rows))), shape=(n_queries, n_rows))
+    pattern = sparse.csr_array((np.ones_like(X.data, dtype=np.float64), X.indices, X.indptr), shape=X.shape)
+    counts = (member @ pattern).tocsr()
+    sizes = np.bincount(query, minlength=n_queries)
+    counts.data = (counts.data == np.repeat(sizes, np.diff(counts.indptr))).astype(np.float64)
+    counts.eliminate_zeros()
+    return (member.T @ counts.multiply(sparse.csr_array(X[first]).astype(np.float64))).tocsr()
