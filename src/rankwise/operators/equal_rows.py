@@ -18,9 +18,11 @@ def first_equal_rows(X: Matrix, group: Ints) -> Ints:
     """
     direction: Floats = np.random.default_rng(0).normal(size=(X.shape[1],))
     image = NativeRows(X).scores(direction)
+    first = np.arange(X.shape[0])
+    if not (np.diff(np.sort(image)) == 0.0).any():
+        return first  # as for most features that are not integers
     order = np.lexsort((image, group))
     same = (np.diff(image[order]) == 0.0) & (np.diff(group[order]) == 0)
-    first = np.arange(X.shape[0])
     for k in np.flatnonzero(same):
         row, earlier = order[k + 1], first[order[k]]
         if np.array_equal(dense(X[[row]]), dense(X[[earlier]])):
