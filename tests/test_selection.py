@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold
 
@@ -19,6 +20,7 @@ from rankwise import (
     RankSVMPath,
 )
 from rankwise.metrics import get_measure, pairwise_error
+from rankwise.operators.equal_rows import first_equal_rows
 
 ALPHAS = np.array([1e-2, 1.0, 100.0])
 
@@ -252,3 +254,13 @@ def test_bad_data_is_named():
         RankRLSCV().fit(X, y, qid, eval_set=X)
     with pytest.raises(DataError, match="y in eval_set must have"):
         RankRLSCV().fit(X, y, qid, eval_set=(X, y[:-1], qid))
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix])
+def test_equal_rows_of_a_group_share_their_first_row(storage):
+    rng = np.random.default_rng(0)
+    X, group = rng.integers(0, 2, (80, 3)).astype(float), rng.integers(0, 4, 80)
+    expected = [
+        next(j for j in range(80) if group[j] == group[i] and (X[j] == X[i]).all()) for i in range(80)
+    ]
+    assert first_equal_rows(storage(X), group).tolist() == expected

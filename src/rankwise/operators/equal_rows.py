@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankwise.operators.blocks import dense
+from rankwise.operators.blocks import block_rows, dense, pieces
 from rankwise.operators.rows import NativeRows
 from rankwise.types import Floats, Ints, Matrix
 
@@ -18,13 +18,14 @@ def first_equal_rows(X: Matrix, group: Ints) -> Ints:
     """
     direction: Floats = np.random.default_rng(0).normal(size=(X.shape[1],))
     image = NativeRows(X).scores(direction)
-    first = np.arange(X.shape[0])
     if not (np.diff(np.sort(image)) == 0.0).any():
-        return first  # as for most features that are not integers
+        return np.arange(X.shape[0])  # as for most features that are not integers
     order = np.lexsort((image, group))
-    same = (np.diff(image[order]) == 0.0) & (np.diff(group[order]) == 0)
-    for k in np.flatnonzero(same):
-        row, earlier = order[k + 1], first[order[k]]
-        if np.array_equal(dense(X[[row]]), dense(X[[earlier]])):
-            first[row] = earlier
+    starts = np.ones(X.shape[0], dtype=np.bool_)
+    candidates = 1 + np.flatnonzero((np.diff(image[order]) == 0.0) & (np.diff(group[order]) == 0))
+    for place in pieces(0, len(candidates), block_rows(X)):
+        some = candidates[place]
+        starts[some] = (dense(X[order[some]]) != dense(X[order[some - 1]])).any(axis=1)
+    first = np.empty_like(order)
+    first[order] = order[np.maximum.accumulate(np.where(starts, np.arange(len(order)), 0))]
     return first
