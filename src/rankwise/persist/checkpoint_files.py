@@ -54,6 +54,7 @@ def read_state(path: Path, like: ShiftedCGState | None, fingerprint: str) -> Shi
             if like is None or saved != fingerprint:
                 return None
             arrays = {name: _read_array(archive, name, np.asarray(getattr(like, name))) for name in _NAMES}
+    # `zipfile` raises NotImplementedError for compressions and versions that it does not know.
     except (ValueError, EOFError, OSError, struct.error, zipfile.BadZipFile, NotImplementedError) as error:
         raise FileFormatError(path, f"is not a rankwise checkpoint ({error}).") from error
     fields: dict[str, Any] = {name: array if array.ndim else array.item() for name, array in arrays.items()}
