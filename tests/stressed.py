@@ -170,6 +170,36 @@ def exact_differences(X, w, i, j):
     return np.array([float(mpmath.fdot(row, weights)) for row in moved])
 
 
+def exact_kernel(X, kernel, gamma, degree=3, coef0=1):
+    """All kernel values between the rows."""
+    rows = [[mpmath.mpf(float(v)) for v in row] for row in dense(X)]
+    of = {
+        "linear": mpmath.fdot,
+        "polynomial": lambda a, b: (mpmath.mpf(gamma) * mpmath.fdot(a, b) + coef0) ** degree,
+        "rbf": lambda a, b: mpmath.exp(
+            -mpmath.mpf(gamma) * sum((p - q) ** 2 for p, q in zip(a, b, strict=True))
+        ),
+    }[kernel]
+    return mpmath.matrix([[of(a, b) for b in rows] for a in rows])
+
+
+def exact_kernel_rankrls(K, y, qid, alpha, basis=None):
+    """Exact differences of scores of a kernel model on all rows or on basis vectors."""
+    m = len(y)
+    sizes = {q: mpmath.mpf(np.count_nonzero(qid == q)) for q in np.unique(qid)}
+    L = mpmath.matrix([[(i == j) - (qid[i] == qid[j]) / sizes[qid[i]] for j in range(m)] for i in range(m)])
+    basis = range(m) if basis is None else [int(b) for b in basis]
+    K_MR = mpmath.matrix([[K[i, b] for b in basis] for i in range(m)])
+    K_RR = mpmath.matrix([[K[a, b] for b in basis] for a in basis])
+    t = L * mpmath.matrix([mpmath.mpf(float(v)) for v in y])
+    if len(basis) == m:
+        scores = K * mpmath.lu_solve(L * K + mpmath.mpf(alpha) * mpmath.eye(m), t)
+    else:
+        scores = K_MR * mpmath.lu_solve(K_MR.T * L * K_MR + mpmath.mpf(alpha) * K_RR, K_MR.T * t)
+    i, j = pairs_of(y, qid)
+    return np.array([float(scores[int(a)] - scores[int(b)]) for a, b in zip(i, j, strict=True)])
+
+
 def exact_hinge_objective(X, y, qid, w, alpha, *, squared=False):
     """``R(w) + alpha ‖w‖²`` with every query weighted equally, for weights in double precision."""
     i, j = pairs_of(y, qid, "drop")

@@ -21,6 +21,8 @@ from stressed import (
     KINDS,
     exact_differences,
     exact_hinge_objective,
+    exact_kernel,
+    exact_kernel_rankrls,
     exact_rankrls,
     exact_weights,
     pairs_of,
@@ -52,6 +54,43 @@ def test_rankrls_is_right_on_data_that_is_not_nice(kind, name, ties, weighting, 
     i, j = pairs_of(y, qid)
     exact = exact_rankrls(X, y, qid, alpha, ties, weighting)
     np.testing.assert_allclose(scores[i] - scores[j], exact, rtol=0, atol=1e-6 * np.abs(exact).max())
+
+
+KERNEL_SOLVERS = {
+    "dual": KernelRankRLS(solver="dual"),
+    "cg": KernelRankRLS(solver="cg", tol=1e-13, max_iter=5000),
+    "basis": KernelRankRLS(basis=8, random_state=0),
+    "basis by cg": KernelRankRLS(basis=8, random_state=0, solver="cg", tol=1e-13, max_iter=5000),
+}
+# Kinds that cost no kernel its digits: nothing is far from zero or out of scale.
+WELL_SCALED = (
+    "plain",
+    "integers",
+    "repeated rows",
+    "one-row and tied queries",
+    "more features than rows",
+    "sparse",
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kernel", ["linear", "polynomial", "rbf"])
+@pytest.mark.parametrize("alpha", [1.0, 1e-3])
+def test_kernel_models_are_right_on_data_that_is_not_nice_or_warn(kind, kernel, alpha):
+    X, y, qid = stressed(kind)
+    i, j = pairs_of(y, qid)
+    K, gamma = exact_kernel(X, kernel, 0.1), 0.1
+    for name, ranker in KERNEL_SOLVERS.items():
+        model = ranker.set_params(kernel=kernel, gamma=gamma, alpha=alpha)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            scores = model.fit(X, y, qid).predict(X)
+        if caught:
+            assert kind not in WELL_SCALED, f"{name}: {caught[0].message}"
+            continue
+        exact = exact_kernel_rankrls(K, y, qid, alpha, model.basis_indices_)
+        error = np.abs(scores[i] - scores[j] - exact).max() / np.abs(exact).max()
+        assert error < 1e-5, f"{name}: {error}"
 
 
 FAMILIES = {

@@ -126,7 +126,9 @@ class KernelRankRLS(FixedAlphaRidge, KernelRanker):
     def _make_space(self, X: Matrix, reference: Ints) -> KernelSpace | BasisSpace:
         kernel = checked_kernel(self.kernel, self.gamma, self.degree, self.coef0, X)
         basis = checked_basis(self.basis, X.shape[0], self.random_state)
-        return kernel_space(X, kernel, reference) if basis is None else BasisSpace(X, kernel, basis)
+        if basis is None:
+            return kernel_space(X, kernel, reference)
+        return BasisSpace(X, kernel, basis, reference)
 
 
 def checked_basis(basis: object, n_rows: int, random_state: RandomSource) -> Ints | None:

@@ -105,9 +105,9 @@ class KernelRankRLSCV(RidgeSearchRanker, KernelRanker):
         options = grid_of({name: getattr(self, name) for name in ("gamma", "degree", "coef0")})
         kernels = [checked_kernel(self.kernel, **option, X=X) for option in options]
         used = [{name: option[name] for name in kernels[0].parameters} for option in options]
-        make, by = (kernel_space, reference) if basis is None else (BasisSpace, basis)
+        make, by = (kernel_space, [reference]) if basis is None else (BasisSpace, [basis, reference])
         return [
-            (setting, partial(make, X, kernel, by))
+            (setting, partial(make, X, kernel, *by))
             for number, (setting, kernel) in enumerate(zip(used, kernels, strict=True))
             if setting not in used[:number]  # skip values of parameters that the kernel does not use
         ]

@@ -13,8 +13,11 @@ from rankwise.operators.kernel import (
     check_kernel_matrix,
     row_blocks,
 )
-from rankwise.types import Floats, Matrix
+from rankwise.types import Floats, Ints, Matrix
 from rankwise.validation import check_products
+
+# Norms come from the diagonals of kernel matrices of this many rows.
+NORMS_AT_ONCE = 16
 
 
 @dataclass(frozen=True)
@@ -60,3 +63,15 @@ def checked_kernel_matrix(K: Floats, kernel: Kernel) -> Floats:
     else:
         return K
     return (K + K.T) / 2  # rounding may have left it slightly asymmetric
+
+
+def kernel_norms(X: Matrix, kernel: Kernel, rows: Ints) -> Floats:
+    """``√k(x, x)`` of some rows, in small blocks: kernels are defined between sets of rows."""
+    norms = np.empty(len(rows))
+    for start in range(0, len(rows), NORMS_AT_ONCE):
+        place = slice(start, start + NORMS_AT_ONCE)
+        block = X[rows[place]]
+        if kernel.function is KernelName.PRECOMPUTED:
+            block = block[:, rows[place]]
+        norms[place] = np.sqrt(np.abs(kernel(block, block).diagonal()))
+    return norms

@@ -79,8 +79,6 @@ class ShiftedCGResult:
     residual : Floats, shape (n_alphas,)
         Norms of the residuals, relative to the norm of b.
     stop : Stop
-    norm_seen : float
-        A lower bound of the norm of the smallest alpha's matrix, usually close.
     surface : Surface or None
         None without held-out rows.
     """
@@ -91,7 +89,6 @@ class ShiftedCGResult:
     converged: Bools
     residual: Floats
     stop: Stop
-    norm_seen: float = 0.0
     surface: Surface | None = None
 
     @property
@@ -171,7 +168,7 @@ class RidgeSolutions(Solutions):
         if self.n_digits is None or self.n_digits[place] >= LEAST_DIGITS:
             return None
         return (
-            f"The kernel matrix is so ill-conditioned at alpha = {self.alphas[place]:g} that only about "
-            f"{max(0, int(self.n_digits[place]))} digits of the scores are correct; scale the features, or "
-            "choose a larger alpha."
+            f"Rounding errors leave only about {int(self.n_digits[place])} digits of the scores at alpha = "
+            f"{self.alphas[place]:g} correct; bring the features nearer to zero and to one scale, or choose "
+            "a larger alpha."
         )

@@ -23,7 +23,7 @@ from rankwise.solvers.held_out import HeldOut
 from rankwise.solvers.leave_pair_out import CentredRidge, dual_ridge, leave_pair_out_error, primal_ridge
 from rankwise.solvers.leave_query_out import leave_out_dual, leave_out_primal
 from rankwise.solvers.spaces import DualSpace, PrimalSpace, Space
-from rankwise.solvers.spectrum import WELL_CONDITIONED, RidgeSystem, Spectrum, precise_spectrum
+from rankwise.solvers.spectrum import EPS, WELL_CONDITIONED, RidgeSystem, Spectrum, precise_spectrum
 from rankwise.types import Floats, Ints, Matrix, Solver
 
 
@@ -46,7 +46,7 @@ class ClosedForm(ABC):
         if held_out is not None:
             values = np.array([held_out.measure(column) for column in self.scores(coef, held_out.X).T])
         finished = np.ones(len(alphas), dtype=np.bool_)
-        return RidgeSolutions(alphas, coef, finished, values, False, n_digits=self._n_digits(alphas))
+        return RidgeSolutions(alphas, coef, finished, values, False, n_digits=self._n_digits(coef, alphas))
 
     def leave_out(
         self, folds: Sequence[Fold], alphas: Floats, on_alpha: OnAlpha | None = None
@@ -80,9 +80,9 @@ class ClosedForm(ABC):
     def _coefficients(self, alphas: Floats) -> Floats:
         """Coefficients for every alpha, shape (n_alphas, p) or (n_alphas, n_targets, p)."""
 
-    def _n_digits(self, alphas: Floats) -> Floats | None:
+    def _n_digits(self, coef: Floats, alphas: Floats) -> Floats | None:
         """About how many digits of the scores survive; None for all that matter."""
-        return None
+        return self.space.n_digits(coef, self.loss.differences.reference())
 
     @abstractmethod
     def _leave_queries_out(self, folds: Sequence[Ints], alphas: Floats) -> Iterator[Floats | None]:
@@ -172,8 +172,12 @@ class DualFamily(ClosedForm):
     def _norm(self) -> float:
         return float(np.abs(self.system.matrix).sum(axis=0).max())
 
-    def _n_digits(self, alphas: Floats) -> Floats | None:
-        return self.space.n_digits(self._norm, alphas)
+    def _n_digits(self, coef: Floats, alphas: Floats) -> Floats | None:
+        digits = super()._n_digits(coef, alphas)
+        # Eigenvalues below the rounding errors of the largest are cut off, whatever a smaller alpha makes of
+        # them; without an alpha that is the minimum-norm solution.
+        lost = (alphas > 0.0) & (alphas <= len(self.system.matrix) * EPS * self._norm)
+        return None if digits is None else np.where(lost, 0.0, digits)
 
     def _needs_weights(self, alphas: Floats) -> bool:
         """Whether ``F K Fᵀ``, which is always singular, lost digits that weights have at these alphas."""

@@ -44,7 +44,6 @@ class ShiftedCGState:
     beta: float = 0.0
     residual_square: float = 0.0
     iteration: int = 0
-    norm_seen: float = 0.0  # the largest Rayleigh quotient of A + αI, α the smallest, on the way
 
 
 @np.errstate(over="ignore", invalid="ignore")  # non-finite values end the run, as recorded in `stop`
@@ -170,7 +169,6 @@ class _Run:
             return Stop.NOT_FINITE
         if curvature <= 0.0:
             return Stop.BREAKDOWN
-        state.norm_seen = max(state.norm_seen, curvature / _dot(direction, direction))
         step = state.residual_square / curvature
         residual = state.residual[:n] - step * image
         square = _dot(residual, residual)
@@ -251,7 +249,6 @@ class _Run:
             converged=~state.active,
             residual=state.norm / scale,
             stop=stop,
-            norm_seen=state.norm_seen,
         )
         if self.held_out is None:
             return result

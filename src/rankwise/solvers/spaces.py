@@ -18,9 +18,10 @@ from rankwise.losses.squared import SquaredLoss
 from rankwise.operators.basis import BasisFeatures, features_of_basis
 from rankwise.operators.design import Design, MatrixDesign
 from rankwise.operators.kernel import Kernel, KernelName, check_kernel_fits
-from rankwise.operators.kernel_products import KernelProducts, kernel_matrix
+from rankwise.operators.kernel_products import KernelProducts, kernel_matrix, kernel_norms
+from rankwise.solvers.digits import EPS, digits_of, surviving_digits
 from rankwise.solvers.family import LinearMap
-from rankwise.solvers.spectrum import EPS, precise_spectrum
+from rankwise.solvers.spectrum import precise_spectrum
 from rankwise.types import Floats, Ints, Matrix, Solver
 from rankwise.validation import check_products
 
@@ -80,8 +81,8 @@ class Space(Protocol):
         """The map from coefficients to the scores of any rows."""
         ...
 
-    def n_digits(self, norm: float, alphas: Floats) -> Floats | None:
-        """About how many digits of the scores survive in a system of this norm; None for all that matter."""
+    def n_digits(self, coef: Floats, reference: Ints) -> Floats | None:
+        """About how many digits of the scores survive; None for all that matter. See `solvers.digits`."""
         ...
 
 
@@ -137,7 +138,7 @@ class LinearSpace:
     def from_rows(self, rows: Floats) -> Floats:
         return self.features.adjoint(rows)
 
-    def n_digits(self, norm: float, alphas: Floats) -> None:
+    def n_digits(self, coef: Floats, reference: Ints) -> None:
         return None
 
     def precise_weights(self, loss: SquaredLoss, alphas: Floats) -> Floats:
@@ -183,10 +184,11 @@ class KernelSpace:
     def precise_weights(self) -> None:
         return None
 
-    def n_digits(self, norm: float, alphas: Floats) -> Floats:
-        """Coefficients of rows are about ``t / alpha``; the kernel magnifies what rounding them loses."""
-        lost = np.divide(EPS * norm, alphas, out=np.full(len(alphas), EPS), where=alphas > 0.0)
-        return np.asarray(-np.log10(np.maximum(lost, EPS)))
+    def n_digits(self, coef: Floats, reference: Ints) -> Floats:
+        return surviving_digits(self, coef, reference)
+
+    def norms(self, rows: Ints) -> Floats:
+        return kernel_norms(self.X, self.kernel, rows)
 
     def equations(self, loss: SquaredLoss) -> Equations:
         """``(F K Fᵀ + αI) z = t`` with ``a = Fᵀz``: one product with K, which is never entirely in memory."""
@@ -212,6 +214,13 @@ class LinearKernelSpace(KernelSpace):
         check_products(K)
         return K
 
+    def norms(self, rows: Ints) -> Floats:
+        """Of the rows as they are measured, from a row of their query."""
+        if self.reference is None:
+            return super().norms(rows)
+        moved = self.X[rows] - self.X[self.reference[rows]]
+        return kernel_norms(moved, self.kernel, np.arange(len(rows)))
+
     def scorer(self, X: Matrix) -> LinearMap:
         """The coefficients of a query sum to 0, so it does not matter what its rows are measured from."""
         rows = self._design if X is self.X else MatrixDesign(X)
@@ -227,9 +236,9 @@ class BasisSpace:
 
     reference = None
 
-    def __init__(self, X: Matrix, kernel: Kernel, chosen: Ints) -> None:
+    def __init__(self, X: Matrix, kernel: Kernel, chosen: Ints, compared_with: Ints | None = None) -> None:
         self.X, self.kernel = X, kernel
-        self._chosen = chosen
+        self._chosen, self._compared_with = chosen, compared_with
 
     @cached_property
     def _mapped(self) -> BasisFeatures:
@@ -250,13 +259,23 @@ class BasisSpace:
 
     @cached_property
     def features(self) -> Design:
-        return MatrixDesign(self._mapped.features)
+        return MatrixDesign(self._mapped.features, reference=self._compared_with)
 
     def from_weights(self, weights: Floats) -> Floats:
         return np.asarray(self._mapped.transform @ weights)
 
-    def n_digits(self, norm: float, alphas: Floats) -> None:
-        return None
+    def n_digits(self, coef: Floats, reference: Ints) -> Floats:
+        """Also counts what is lost with basis vectors that rounding errors make linearly dependent."""
+        digits = surviving_digits(self, coef, reference)
+        if self._mapped.rank == len(self._chosen):
+            return digits
+        # A vector is dropped if less of its squared norm than this is its own.
+        dropped = len(self._chosen) * EPS * self.norms(self._chosen).max() ** 2
+        varies = np.square(self._mapped.features - self._mapped.features.mean(axis=0)).sum(axis=1).max()
+        return np.minimum(digits, digits_of(np.sqrt(dropped / varies)) if varies > 0.0 else 0.0)
+
+    def norms(self, rows: Ints) -> Floats:
+        return kernel_norms(self.X, self.kernel, rows)
 
     def equations(self, loss: SquaredLoss) -> Equations:
         return _normal_equations(self, loss)
