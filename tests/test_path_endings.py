@@ -6,7 +6,8 @@ from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
 
 from graded_queries import toy
-from rankwise import DataError, RankSVMPath
+from rankwise import DataError, ParameterError, RankSVMPath
+from stressed import stressed
 
 
 @pytest.mark.parametrize("graph", ["full", "reduced"])
@@ -16,12 +17,30 @@ def test_a_path_ends_where_no_event_is_left(graph):
     assert model.alphas_[0] > 1e-6
     # Beyond this point, the scores minimize the loss without regularization: a linear program.
     pairs = model._path.graph
-    loss = np.maximum(0.0, 1.0 - pairs.differences(model.predict(X, alpha=1e-25))).sum()
+    below = model.predict(X, alpha=1e-3 * model.alphas_[0])
+    loss = np.maximum(0.0, 1.0 - pairs.differences(below)).sum()
     m, n = pairs.n_pairs, X.shape[1]
     cost, above = np.repeat([0.0, 1.0], [n, m]), np.hstack([pairs.differences(X), np.eye(m)])
     least = linprog(cost, A_ub=-above, b_ub=-np.ones(m), bounds=[(None, None)] * n + [(0, None)] * m)
     assert loss == pytest.approx(least.fun, rel=1e-8)
     assert loss > 1.0
+    with pytest.raises(ParameterError, match="up to rounding errors that could show at smaller alphas"):
+        model.predict(X, alpha=1e-25)
+
+
+@pytest.mark.parametrize("kind", ["scales", "dominating query"])
+def test_a_feature_that_outweighs_the_others_does_not_pass_for_all_of_them(kind):
+    model = RankSVMPath(kernel="linear").fit(*stressed(kind))
+    # Rounding errors of kernel values around 1e14 hide features around 1, which matter at this alpha.
+    with pytest.raises(ParameterError, match="must be at least"):
+        model.dual_coef_at(0.01)
+
+
+@pytest.mark.filterwarnings("ignore:The path stops")
+def test_kernel_values_that_rounding_makes_equal_are_refused():
+    X, y, qid = stressed("offset 1e9")
+    with pytest.raises(DataError, match="or rounding errors hide them"):
+        RankSVMPath(kernel="polynomial").fit(X, y, qid)
 
 
 def test_a_path_does_not_end_before_its_last_event():

@@ -73,6 +73,7 @@ void bind_path(nb::module_& module) {
              nb::arg("n_events"))
         .def_prop_ro("level", [](const BoundWalk& bound) { return bound.walk.level(); })
         .def_prop_ro("violation", [](const BoundWalk& bound) { return bound.walk.violation(); })
+        .def_prop_ro("remaining", [](const BoundWalk& bound) { return bound.walk.remaining(); })
         .def_prop_ro("active_size", [](const BoundWalk& bound) { return bound.walk.active_size(); })
         .def_prop_ro("n_breakpoints", [](const BoundWalk& bound) { return bound.walk.log().levels.size(); })
         .def("breakpoints",

@@ -84,7 +84,8 @@ WalkState PathWalk::event(const WalkLimits& limits) {
 
 // Whether f = g / λ stays constant down to level zero: g shrinks in proportion to the level, so no slack
 // changes sign, and no multiplier leaves its box on the way.
-bool PathWalk::is_settled() const {
+bool PathWalk::is_settled() {
+    remaining_ = 0.0;
     if (n_at_box_ == 0) return true;
     double lowest = kInfinity, highest = -kInfinity;
     for (std::size_t i = 0; i < g_.size(); ++i) {
@@ -92,7 +93,8 @@ bool PathWalk::is_settled() const {
         lowest = std::min(lowest, at_zero_level);
         highest = std::max(highest, at_zero_level);
     }
-    if (highest - lowest > kSettledTolerance * level_) return false;
+    remaining_ = highest - lowest;
+    if (remaining_ > kSettledTolerance * level_) return false;
     const auto& free = elbow_.pairs();
     for (std::size_t b = 0; b < free.size(); ++b) {
         const double share =

@@ -47,6 +47,8 @@ class PathWalk {
 
     double level() const { return level_; }
     double violation() const { return violation_; }
+    // How far scores λ f would be from zero at level zero; zero if they are certain to get there.
+    double remaining() const { return remaining_; }
     const WalkLog& log() const { return log_; }
     std::size_t active_size() const { return elbow_.size(); }
 
@@ -58,7 +60,7 @@ class PathWalk {
     enum Side : std::int8_t { at_box = -1, free_pair = 0, at_zero = 1 };
 
     WalkState event(const WalkLimits& limits);
-    bool is_settled() const;
+    bool is_settled();
     void look_near();
     void turn();
     void settle();
@@ -100,6 +102,7 @@ class PathWalk {
     std::vector<std::int64_t> refused_;
     std::vector<std::int64_t> moved_;
     double violation_ = 0.0;
+    double remaining_ = 0.0;
     std::int64_t stalled_ = 0;
     std::vector<double> recorded_;  // multipliers at the last breakpoint of the log
     WalkLog log_;

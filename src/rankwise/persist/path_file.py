@@ -14,7 +14,7 @@ from rankwise.types import Floats
 
 @dataclass(frozen=True)
 class PathField:
-    """The solutions along a path, stored as tensors and a flag; a file may omit them."""
+    """The solutions along a path, stored as tensors and a number; a file may omit them."""
 
     name: str
     optional: bool = True
@@ -31,7 +31,7 @@ class PathField:
             "path.pairs": attribute.pairs,
             "path.changes": attribute.changes,
         }
-        content.values["path.complete"] = attribute.complete
+        content.values["path.least"] = attribute.least
 
     def is_in(self, content: Content) -> bool:
         return "path.levels" in content.tensors
@@ -57,10 +57,10 @@ class PathField:
             raise RefusedError(
                 "the tensor 'path.offsets' must start at 0, never decrease and end at the number of changes"
             )
-        complete = content.values.pop("path.complete", None)
-        if not isinstance(complete, bool):
-            raise RefusedError("the value 'path.complete' must be bool")
-        return PathSolutions(graph, levels, complete, offsets, pairs.astype(np.int32), changes)
+        least = content.values.pop("path.least", None)
+        if not isinstance(least, float) or not 0.0 <= least <= levels[-1]:
+            raise RefusedError("the value 'path.least' must be a level, at most the last of 'path.levels'")
+        return PathSolutions(graph, levels, least, offsets, pairs.astype(np.int32), changes)
 
 
 def _positive(name: str, values: Floats) -> Floats:

@@ -29,8 +29,9 @@ class PathSolutions:
         Its weights are the upper bounds of the multipliers.
     levels : Floats, shape (n_breakpoints,)
         λ of each breakpoint, descending; the first is λ⁰, above which every multiplier is at its upper bound.
-    complete : bool
-        Whether no event is left below the last breakpoint, so that the scores no longer change.
+    least : float
+        The smallest level that the path covers: that of the last breakpoint or, if the scores no longer
+        change below it, one at which rounding errors would begin to show, or 0.
     offsets, pairs, changes
         Change k adds changes[k] to multiplier pairs[k]; the changes from breakpoint t to the next are
         offsets[t]:offsets[t + 1].
@@ -38,7 +39,7 @@ class PathSolutions:
 
     graph: PreferenceGraph
     levels: Floats
-    complete: bool
+    least: float
     offsets: Ints = field(repr=False)
     pairs: NDArray[np.int32] = field(repr=False)
     changes: Floats = field(repr=False)
@@ -58,23 +59,27 @@ class PathSolutions:
         near = int(np.abs(alphas - alpha).argmin())
         if abs(alphas[near] - alpha) <= _ROUNDING_ULPS * np.spacing(alphas[near]):
             return float(self.levels[self.n_breakpoints - 1 - near])
-        if alpha < alphas[0] and not self.complete:
+        level = alpha * self.graph.level_per_alpha
+        if level < self.least:
+            why = "Fit with a smaller alpha_min or a larger max_events."
+            if self.least < self.levels[-1]:
+                why = "The scores no longer change, up to rounding errors that could show at smaller alphas."
             raise ParameterError(
-                f"The 'alpha' parameter must be at least {alphas[0]:.6g}, where the path ends (it starts at "
-                f"{alphas[-1]:.6g}); got {alpha:.6g}. Fit with a smaller alpha_min or a larger max_events."
+                f"The 'alpha' parameter must be at least {self.least / self.graph.level_per_alpha:.6g}, "
+                f"where the path ends (it starts at {alphas[-1]:.6g}); got {alpha:.6g}. {why}"
             )
-        return alpha * self.graph.level_per_alpha
+        return level
 
     def multipliers_at(self, level: float) -> Floats:
         """The multipliers a at any level covered by the path.
 
-        Below a complete path, they are multipliers that give its scores, optimal if every pair is satisfied.
+        Below the last breakpoint, they give its scores, and are optimal if every pair is satisfied.
         """
         if level >= self.levels[0]:
             return self.graph.weight.copy()
         if level < self.levels[-1]:
-            if not self.complete:
-                raise ParameterError(f"The path covers levels from {self.levels[-1]:.17g}; got {level:.17g}.")
+            if level < self.least:
+                raise ParameterError(f"The path covers levels from {self.least:.17g}; got {level:.17g}.")
             return np.asarray(self._sum_changes(self.n_breakpoints - 1) * (level / self.levels[-1]))
         t = int(np.searchsorted(-self.levels, -level, side="right")) - 1
         before: Floats = self._sum_changes(t)

@@ -19,8 +19,10 @@ from rankwise.types import Floats, Ints
 # and the number of free pairs.
 OnEvent: TypeAlias = Callable[[float, int, int], None]
 
-# A first breakpoint below this share of its bound is zero up to rounding.
-NEGLIGIBLE = 1e-14
+# Levels below this share of their bound are so small that the rounding of kernel values shows in the scores.
+RESOLVED = 2e-10
+# What may be left of scores λ f at level zero, as a share of the smallest level at which they are settled.
+SETTLED_SHARE = 1e-6
 # Bounds that leave doubles enough range for squares and for a long path.
 SAFE_RANGE = (1e-150, 1e150)
 # Events between calls of `on_event`, and between checks for an interrupt.
@@ -28,7 +30,7 @@ EVENTS_PER_REPORT = 256
 
 
 class End(IntEnum):
-    """How a walk ended; all values but the last match WalkState in native/kernels/path_walk.hpp."""
+    """How a walk ended; the values up to MAX_EVENTS match WalkState in native/kernels/path_walk.hpp."""
 
     RUNNING = 0
     REACHED_FLOOR = 1
@@ -37,6 +39,7 @@ class End(IntEnum):
     STALLED = 4
     MAX_EVENTS = 5
     INTERRUPTED = 6
+    UNRESOLVED = 7
 
 
 CONVERGED = (End.REACHED_FLOOR, End.SETTLED)
@@ -113,9 +116,14 @@ def ranking_svm_path(
         raise DataError(f"Kernel values of up to {largest:.1e} are out of range; scale the features.")
     walk = _native.PathWalk(_centred(K), *graph.ends, graph.weight, n_threads)
     first = walk.level
-    if first <= NEGLIGIBLE * bound:
-        raise DataError("There is nothing to learn: the differences of the pairs cancel out in kernel space.")
-    floor = reach * first if min_alpha is None else min(first, min_alpha * graph.level_per_alpha)
+    asked = reach * first if min_alpha is None else min(first, min_alpha * graph.level_per_alpha)
+    resolved = RESOLVED * bound
+    if first <= resolved:
+        raise DataError(
+            "There is nothing to learn: the differences of the pairs cancel out in kernel space, or rounding "
+            "errors hide them. If features are far from zero, bring them nearer."
+        )
+    floor = max(asked, resolved)
     limit = -1 if max_events is None else max_events
     end = End.RUNNING
     try:
@@ -129,7 +137,9 @@ def ranking_svm_path(
         if walk.n_breakpoints == 0:
             raise
         end = End.INTERRUPTED
-    return _read(walk, graph, end, tolerance)
+    if end is End.REACHED_FLOOR and floor > asked:
+        end = End.UNRESOLVED
+    return _read(walk, graph, end, tolerance, resolved)
 
 
 def _centred(K: Floats) -> Floats:
@@ -146,7 +156,9 @@ def _centred(K: Floats) -> Floats:
     return common
 
 
-def _read(walk: _native.PathWalk, graph: PreferenceGraph, end: End, tolerance: float) -> SVMPath:
+def _read(
+    walk: _native.PathWalk, graph: PreferenceGraph, end: End, tolerance: float, resolved: float
+) -> SVMPath:
     n = walk.n_breakpoints
     levels, violations, offsets = np.empty(n), np.empty(n), np.empty(n, dtype=np.int64)
     walk.breakpoints(levels, violations, offsets)
@@ -162,13 +174,19 @@ def _read(walk: _native.PathWalk, graph: PreferenceGraph, end: End, tolerance: f
         End.STALLED: "rounding errors prevent further progress",
         End.MAX_EVENTS: f"max_events={n - 1} was reached",
         End.INTERRUPTED: "interrupted from the keyboard",
+        End.UNRESOLVED: "below it, the rounding errors of kernel values would show in the scores",
     }[end]
+    least = levels[-1]
+    if end is End.SETTLED:
+        # If every pair is satisfied, nothing remains to be learned at any level.
+        certain = walk.remaining == 0.0
+        least = 0.0 if certain else min(least, max(resolved, walk.remaining / SETTLED_SHARE))
     return SVMPath(
         graph=graph,
         levels=levels,
         violations=violations,
         active_sizes=active_sizes,
-        complete=end is End.SETTLED,
+        least=float(least),
         converged=end in CONVERGED,
         message=message,
         offsets=offsets,
