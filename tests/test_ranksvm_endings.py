@@ -1,6 +1,7 @@
 """However RankSVM ends (limit, double precision exhausted, interrupt), its model is certified."""
 
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -8,13 +9,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 from hinge_ranking import LOSSES, objective, ranking
 from rankwise import RankSVM
-from rankwise.losses.hinge import QueryHinge
+from rankwise.losses.hinge import QueryHinge, query_hinge
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows
 from rankwise.solvers import bundle, newton, planes, subspace
 from rankwise.solvers.hinge_family import bundle_grid, newton_grid
-from rankwise.types import Ties
+from rankwise.solvers.hinge_result import CountedProducts
+from rankwise.types import Ties, Weighting
+from rankwise.validation import Problem
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -134,3 +137,16 @@ def test_a_warm_start_after_an_interrupt_finds_the_same_minimum(loss):
         assert model.objective_ == pytest.approx(expected.objective_, abs=1e-6)
         saved += model.n_products_ < expected.n_products_
     assert saved > 0
+
+
+def test_the_allowance_of_a_certificate_covers_the_rounding_of_scores():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 8)) * np.logspace(0, 6, 8) + 50.0, rng.integers(0, 3, 60).astype(float)
+    problem = Problem(X, y, group_rows(None, 60), None)
+    rows = CountedProducts(MatrixDesign(X), query_hinge(problem, Weighting.QUERY))
+    w = rng.normal(size=8)
+    exact = np.array(
+        [float(sum(Fraction(a) * Fraction(b) for a, b in zip(row, w, strict=True))) for row in X]
+    )
+    error = np.abs(rows.scores(w) - rows.loss.arranged(exact)).max()
+    assert 0.0 < error <= rows.rounding(w) <= 1e3 * error

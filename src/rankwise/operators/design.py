@@ -19,6 +19,9 @@ from rankwise.operators.spread import Spread, column_spread
 from rankwise.preferences.differences import Differences
 from rankwise.types import Floats, Ints, Matrix
 
+# Lengths of rows are judged by this many of them.
+ROWS_SAMPLED = 256
+
 
 class Design(Protocol):
     """The operations on the data that a solver may use."""
@@ -44,6 +47,10 @@ class Design(Protocol):
 
     def inner_products(self) -> Floats:
         """``X Xᵀ`` as a dense m × m matrix, O(m² s)."""
+        ...
+
+    def row_length(self) -> float:
+        """About the norm of the longest row, from a sample: how much products magnify rounding errors."""
         ...
 
     def spread(self, weight: Floats) -> Spread:
@@ -105,6 +112,13 @@ class MatrixDesign:
         X, reference = self._near
         rows: Any = X if reference is None else self.rows(np.arange(X.shape[0]))
         return Kernel(KernelName.LINEAR)(rows, rows)
+
+    def row_length(self) -> float:
+        X, reference = self._near
+        sample = np.linspace(0, X.shape[0] - 1, min(X.shape[0], ROWS_SAMPLED)).astype(np.int64)
+        rows: Any = sparse.csr_array(X[sample] if reference is None else self.rows(sample)).astype(np.float64)
+        largest = float(abs(rows).max()) or 1.0  # divided by, so that squares cannot overflow
+        return largest * float(np.sqrt((rows / largest).power(2).sum(axis=1).max()))
 
     def spread(self, weight: Floats) -> Spread:
         X, reference = self._near

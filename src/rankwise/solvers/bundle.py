@@ -89,17 +89,20 @@ def minimize_bundle(
     planes = known.planes
     best = _Best(rows, alpha, known, start)
     bound, n_iter = planes.bound(alpha), 0
-    gap = best.objective - bound + planes.resolution
+    resolution = planes.resolution + rows.rounding(best.w)
+    gap = best.objective - bound + resolution
     interrupted = False
     try:
-        while n_iter < max_iter and gap > max(tol, 2.0 * planes.resolution):
+        while n_iter < max_iter and gap > max(tol, 2.0 * resolution):
             n_iter += 1
             best.search(gap, tol)
             gradient, offset = known.subspace.together()
             slope = rows.adjoint(gradient)
             planes.add(slope, offset)
             bound = max(bound, planes.bound(alpha))
-            gap = best.objective - bound + planes.resolution
+            # The slopes behind the bound are those of weights about as long as the best ones.
+            resolution = planes.resolution + 2.0 * rows.rounding(best.w)
+            gap = best.objective - bound + resolution
             planes.forget(_PATIENCE)
             iterate = Iterate(n_iter, best.w, best.objective, gap, rows.n_products)
             if on_iteration is not None and on_iteration(iterate):
@@ -108,12 +111,12 @@ def minimize_bundle(
                 best.explore(slope)
     except KeyboardInterrupt:
         interrupted = True
-    gap = best.objective - bound + planes.resolution
+    gap = best.objective - bound + resolution
     return HingeResult(
         best.w,
         best.objective,
         gap,
-        planes.resolution,
+        resolution,
         n_iter,
         rows.n_products,
         gap <= tol,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -14,6 +15,9 @@ from rankwise.operators.design import Design
 from rankwise.operators.spread import Spread
 from rankwise.solvers.held_out import HeldOut
 from rankwise.types import Floats
+
+# An allowance for the rounding of a sum, relative to its terms.
+ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -130,6 +134,14 @@ class CountedProducts:
     def __init__(self, design: Design, loss: HingeLoss) -> None:
         self.design, self.loss = design, loss
         self.n_products = 0
+
+    @cached_property
+    def row_length(self) -> float:
+        return self.design.row_length()
+
+    def rounding(self, w: Floats) -> float:
+        """An allowance for the rounding of scores and of the risk, which they move by at most as much."""
+        return ROUNDING * self.row_length * float(np.linalg.norm(w))
 
     def scores(self, w: Floats) -> Floats:
         self.n_products += 1

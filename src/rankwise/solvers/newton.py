@@ -7,7 +7,7 @@ import numpy as np
 from rankwise.losses.hinge import HingeLoss, SquaredHingeValue
 from rankwise.operators.design import Design
 from rankwise.operators.spread import Spread
-from rankwise.solvers.hinge_result import CountedProducts, HingeResult, Iterate, OnIteration
+from rankwise.solvers.hinge_result import ROUNDING, CountedProducts, HingeResult, Iterate, OnIteration
 from rankwise.solvers.line_search import minimize_ridge_along
 from rankwise.threads import one_blas_thread
 from rankwise.types import Floats
@@ -50,8 +50,11 @@ def minimize_newton(
             gradient = rows.adjoint(value.gradient) + 2.0 * alpha * w
             norm = float(np.linalg.norm(gradient))
             first_norm = first_norm or norm
-            resolution = float(16.0 * np.finfo(np.float64).eps * (1.0 + alpha * (w @ w)))
-            gap = norm**2 / (4.0 * alpha) + resolution
+            resolution = ROUNDING * (1.0 + alpha * float(w @ w)) + rows.rounding(w)
+            # The gradient is a product as well, of slacks that scores are part of.
+            slacks = ROUNDING * float(np.abs(value.gradient).sum()) + 2.0 * value.active * rows.rounding(w)
+            rounded = rows.row_length * slacks
+            gap = (norm + rounded) ** 2 / (4.0 * alpha) + resolution
             iterate = Iterate(n_iter, w, objective, gap, rows.n_products)
             if on_iteration is not None and on_iteration(iterate):
                 break
