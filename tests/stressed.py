@@ -185,19 +185,32 @@ def exact_kernel(X, kernel, gamma, degree=3, coef0=1):
 
 def exact_kernel_rankrls(K, y, qid, alpha, basis=None):
     """Exact differences of scores of a kernel model on all rows or on basis vectors."""
+    basis = range(len(y)) if basis is None else basis
+    scores = exact_kernel_scores(K, y, qid, alpha, range(len(y)), range(len(y)), basis)
+    i, j = pairs_of(y, qid)
+    return np.array([float(scores[a] - scores[b]) for a, b in zip(i, j, strict=True)])
+
+
+def exact_kernel_scores(K, y, qid, alpha, train, rows, basis=None):
+    """Exact scores of rows by a kernel model of training rows, of which y and qid are."""
+
+    def block(of, by):
+        return mpmath.matrix([[K[int(i), int(j)] for j in by] for i in of])
+
     m = len(y)
     sizes = {q: mpmath.mpf(np.count_nonzero(qid == q)) for q in np.unique(qid)}
     L = mpmath.matrix([[(i == j) - (qid[i] == qid[j]) / sizes[qid[i]] for j in range(m)] for i in range(m)])
-    basis = range(m) if basis is None else [int(b) for b in basis]
-    K_MR = mpmath.matrix([[K[i, b] for b in basis] for i in range(m)])
-    K_RR = mpmath.matrix([[K[a, b] for b in basis] for a in basis])
-    t = L * mpmath.matrix([mpmath.mpf(float(v)) for v in y])
+    basis = train if basis is None else basis
+    t, alpha, K_MR = (
+        L * mpmath.matrix([mpmath.mpf(float(v)) for v in y]),
+        mpmath.mpf(alpha),
+        block(train, basis),
+    )
     if len(basis) == m:
-        scores = K * mpmath.lu_solve(L * K + mpmath.mpf(alpha) * mpmath.eye(m), t)
+        coef = mpmath.lu_solve(L * K_MR + alpha * mpmath.eye(m), t)
     else:
-        scores = K_MR * mpmath.lu_solve(K_MR.T * L * K_MR + mpmath.mpf(alpha) * K_RR, K_MR.T * t)
-    i, j = pairs_of(y, qid)
-    return np.array([float(scores[int(a)] - scores[int(b)]) for a, b in zip(i, j, strict=True)])
+        coef = mpmath.lu_solve(K_MR.T * L * K_MR + alpha * block(basis, basis), K_MR.T * t)
+    return list(block(rows, basis) * coef)
 
 
 def exact_hinge_objective(X, y, qid, w, alpha, *, squared=False):
