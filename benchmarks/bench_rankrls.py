@@ -1,5 +1,7 @@
 """Closed-form RankRLS: all alphas vs. one decomposition, leave-query-out vs. refits, fit vs. XᵀX."""
 
+import subprocess
+import sys
 import time
 import tracemalloc
 
@@ -66,10 +68,28 @@ def bench_alphas() -> None:
     X, y, qid = make(sized(10_000), 20, 20)
     basis = np.arange(0, len(y), 4)
     sparse_space, loss = BasisSpace(X, rbf, basis), loss_of(X, y, qid)
-    _ = sparse_space.features
     report_alphas(
         f"sparse, {len(y):,} rows, {len(basis):,} basis", lambda: PrimalFamily(sparse_space, loss), 1
     )
+
+
+def bench_basis() -> None:
+    """Targets: at most 150 MB beyond X."""
+    m = sized(200_000)
+    header(f"KernelRankRLS(basis=500), {m:,} x 50: seconds, and MB beyond X (in its own process)")
+    script = (
+        "import resource, time, numpy as np; from rankwise import KernelRankRLS\n"
+        f"rng, m = np.random.default_rng(0), {m}; X = rng.normal(size=(m, 50)); qid = np.arange(m) // 50\n"
+        "y = np.round(X[:, 0] + rng.normal(size=m)); model = KernelRankRLS(gamma=0.02, basis=500)\n"
+        "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
+        "model.fit(X[:1000], y[:1000], qid[:1000]); before, start = peak(), time.perf_counter()\n"
+        "model.fit(X, y, qid); print(f'{time.perf_counter() - start:.2f} s, {peak() - before:.0f} MB')"
+    )
+    for _ in range(2):
+        print(
+            subprocess.run([sys.executable, "-c", script], text=True, capture_output=True, check=True).stdout,
+            end="",
+        )
 
 
 def bench_leave_query_out() -> None:
@@ -146,3 +166,4 @@ def run() -> None:
     bench_sparse()
     bench_basis_against_all()
     bench_alphas()
+    bench_basis()

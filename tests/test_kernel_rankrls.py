@@ -7,7 +7,7 @@ from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 import rankwise
 from all_pairs import pair_laplacian
-from rankwise import DataError, KernelRankRLS, ParameterError, RankRLS
+from rankwise import DataError, KernelRankRLS, KernelRankRLSCV, ParameterError, RankRLS
 from rankwise.operators import kernel as kernels
 
 WEIGHTINGS = ["example", "pair", "query"]
@@ -204,3 +204,18 @@ def test_a_kernel_matrix_that_does_not_fit_is_refused_with_a_way_out(monkeypatch
     monkeypatch.setattr(kernels, "MAX_MATRIX_BYTES", 8 * len(y) ** 2 - 1)
     with pytest.raises(DataError, match="Use KernelRankRLS with basis vectors or solver='cg'"):
         KernelRankRLS(solver="closed").fit(X, y, qid)
+
+
+@pytest.mark.parametrize("ranker", [KernelRankRLS, KernelRankRLSCV], ids=lambda ranker: ranker.__name__)
+def test_a_model_on_basis_vectors_never_holds_the_features_of_all_rows(ranker):
+    rng = np.random.default_rng(0)
+    X, qid = rng.normal(size=(6000, 3)), np.arange(6000) // 50
+    sizes = []
+
+    def kernel(A, B):
+        sizes.append(len(A) * len(B))
+        return np.exp(-np.square(A[:, None] - B).sum(axis=2))
+
+    ranker(kernel=kernel, basis=100, random_state=0).fit(X, X[:, 0] + rng.normal(size=6000), qid)
+    assert sum(sizes) >= 6000 * 100
+    assert max(sizes) * 8 <= 2**20

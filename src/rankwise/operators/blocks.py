@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import singledispatch
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -12,18 +12,34 @@ from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.pairs import MatrixDifferences, PairDifferences, StackedDifferences
 from rankwise.types import Floats, Ints, Matrix
 
+# Which rows: a slice, or their numbers.
+Index: TypeAlias = "slice | Ints"
+
+
+class ComputedRows(Protocol):
+    """Rows that are computed when they are indexed."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    def __getitem__(self, rows: Index) -> Floats: ...
+
+
+# Whatever yields blocks of rows when it is indexed.
+Rows: TypeAlias = "Matrix | ComputedRows"
+
 # Bytes per block of rows: large enough for BLAS, small enough for the L2 cache.
 BLOCK_BYTES = 1 << 20
 
 
 @singledispatch
-def difference_blocks(differences: Any, X: Matrix) -> Iterator[tuple[Floats, slice]]:
+def difference_blocks(differences: Any, X: Rows) -> Iterator[tuple[Floats, slice]]:
     """Yield blocks of dense rows of ``FX``, each with the slice of differences it holds."""
     raise TypeError(f"difference_blocks does not support {type(differences).__name__}.")
 
 
 @difference_blocks.register(PairDifferences)
-def _(differences: PairDifferences, X: Matrix) -> Iterator[tuple[Floats, slice]]:
+def _(differences: PairDifferences, X: Rows) -> Iterator[tuple[Floats, slice]]:
     for place in pieces(0, differences.n_differences, block_rows(X)):
         Z = dense(X[differences.better[place]]) - dense(X[differences.worse[place]])
         Z *= differences.scale[place, None]
@@ -31,12 +47,12 @@ def _(differences: PairDifferences, X: Matrix) -> Iterator[tuple[Floats, slice]]
 
 
 @difference_blocks.register(MatrixDifferences)
-def _(differences: MatrixDifferences, X: Matrix) -> Iterator[tuple[Floats, slice]]:
+def _(differences: MatrixDifferences, X: Rows) -> Iterator[tuple[Floats, slice]]:
     yield np.asarray(differences.matrix @ X), slice(0, differences.n_differences)
 
 
 @difference_blocks.register(StackedDifferences)
-def _(differences: StackedDifferences, X: Matrix) -> Iterator[tuple[Floats, slice]]:
+def _(differences: StackedDifferences, X: Rows) -> Iterator[tuple[Floats, slice]]:
     start = 0
     for part in differences.parts:
         for Z, place in difference_blocks(part, X):
@@ -45,7 +61,7 @@ def _(differences: StackedDifferences, X: Matrix) -> Iterator[tuple[Floats, slic
 
 
 @difference_blocks.register(QueryDifferences)
-def _(differences: QueryDifferences, X: Matrix) -> Iterator[tuple[Floats, slice]]:
+def _(differences: QueryDifferences, X: Rows) -> Iterator[tuple[Floats, slice]]:
     offsets, size = differences.queries.offsets, block_rows(X)
     for first, last in runs(offsets, size):
         whole = slice(int(offsets[first]), int(offsets[last]))
@@ -56,7 +72,7 @@ def _(differences: QueryDifferences, X: Matrix) -> Iterator[tuple[Floats, slice]
 
 
 def large_query_blocks(
-    differences: QueryDifferences, X: Matrix, whole: slice, size: int
+    differences: QueryDifferences, X: Rows, whole: slice, size: int
 ) -> Iterator[tuple[Floats, slice]]:
     """Yield the blocks of a query larger than one; its mean (and a large level's) takes a separate pass."""
     query_mean = _mean_of_rows(differences, X, whole, size)
@@ -75,7 +91,7 @@ def large_query_blocks(
             yield differences.apply_rows(rows, place, query_mean, level_mean), place
 
 
-def _mean_of_rows(differences: QueryDifferences, X: Matrix, whole: slice, size: int) -> Floats:
+def _mean_of_rows(differences: QueryDifferences, X: Rows, whole: slice, size: int) -> Floats:
     total, weight = np.zeros(X.shape[1]), differences.row_weight
     for place in pieces(whole.start, whole.stop, size):
         total += weight[place] @ dense(_rows(X, differences, place))
@@ -83,7 +99,7 @@ def _mean_of_rows(differences: QueryDifferences, X: Matrix, whole: slice, size: 
     return total / weight_sum if weight_sum > 0 else total
 
 
-def block_rows(X: Matrix) -> int:
+def block_rows(X: Rows) -> int:
     return max(64, BLOCK_BYTES // (8 * max(1, int(X.shape[1]))))
 
 
@@ -102,7 +118,7 @@ def runs(offsets: Ints, size: int) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def _rows(X: Matrix, differences: QueryDifferences, place: slice) -> Any:
+def _rows(X: Any, differences: QueryDifferences, place: slice) -> Any:
     return X[place] if differences.order is None else X[differences.order[place]]
 
 

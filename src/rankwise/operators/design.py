@@ -24,10 +24,26 @@ ROWS_SAMPLED = 256
 
 
 class Design(Protocol):
-    """The operations on the data that a solver may use."""
+    """What a closed form needs of the data."""
 
     @property
     def shape(self) -> tuple[int, int]: ...
+
+    def rows(self, index: Ints) -> Floats:
+        """Selected rows of X, dense and in double precision."""
+        ...
+
+    def difference_system(self, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
+        """``Xᵀ L X`` as a dense n × n matrix, O(m s n), and ``Xᵀ Fᵀ t``."""
+        ...
+
+    def difference_factor(self, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
+        """``R`` and ``Qᵀt`` of ``F X = QR``; for systems too ill-conditioned for ``Xᵀ L X``."""
+        ...
+
+
+class ProductDesign(Design, Protocol):
+    """What an iterative solver needs of the data."""
 
     def scores(self, weights: Floats) -> Floats:
         """``X w``; O(m s) per column."""
@@ -41,28 +57,12 @@ class Design(Protocol):
         """``w ↦ Xᵀ L X w``, prepared once and called often; O(m s + l) per call."""
         ...
 
-    def rows(self, index: Ints) -> Floats:
-        """Selected rows of X, dense and in double precision."""
-        ...
-
-    def inner_products(self) -> Floats:
-        """``X Xᵀ`` as a dense m × m matrix, O(m² s)."""
-        ...
-
     def row_length(self) -> float:
         """About the norm of the longest row, from a sample: how much products magnify rounding errors."""
         ...
 
     def spread(self, weight: Floats) -> Spread:
         """An estimate of how columns vary, from a sample of weighted rows."""
-        ...
-
-    def difference_system(self, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
-        """``Xᵀ L X`` as a dense n × n matrix, O(m s n), and ``Xᵀ Fᵀ t``."""
-        ...
-
-    def difference_factor(self, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
-        """``R`` and ``Qᵀt`` of ``F X = QR``; for systems too ill-conditioned for ``Xᵀ L X``."""
         ...
 
 
@@ -109,6 +109,7 @@ class MatrixDesign:
         return rows if reference is None else rows - dense(X[reference[index]])
 
     def inner_products(self) -> Floats:
+        """``X Xᵀ`` as a dense m × m matrix, O(m² s)."""
         X, reference = self._near
         rows: Any = X if reference is None else self.rows(np.arange(X.shape[0]))
         return Kernel(KernelName.LINEAR)(rows, rows)

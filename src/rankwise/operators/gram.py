@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 from scipy import linalg, sparse
 
-from rankwise.operators.blocks import block_rows, dense, difference_blocks, pieces
+from rankwise.operators.blocks import Rows, block_rows, dense, difference_blocks, pieces
 from rankwise.operators.query_gram import query_system
 from rankwise.preferences.differences import Differences, QueryDifferences
 from rankwise.preferences.pairs import MatrixDifferences, PairDifferences, StackedDifferences
-from rankwise.types import Floats, Matrix
+from rankwise.types import Floats
 
 # Cost of a multiply-add in a sparse Gram matrix, relative to a dense one.
 SPARSE_GRAM_COST = 400.0
 
 
-def difference_system(X: Matrix, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
+def difference_system(X: Rows, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
     """``XᵀLX`` as a dense n × n matrix, and ``XᵀFᵀt``, in one pass over X.
 
     Dense X: O(m n²) in BLAS, on blocks of centred rows, so large feature means cost no precision.
@@ -37,7 +37,7 @@ def _is_cheaper_sparse(X: Any) -> bool:
     return SPARSE_GRAM_COST * products < float(X.shape[0]) * float(X.shape[1]) ** 2
 
 
-def difference_factor(X: Matrix, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
+def difference_factor(X: Rows, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
     """``R`` and ``Qᵀt`` of a QR factorization of ``FX``, folded block by block into one triangle.
 
     Loses half as many digits as ``XᵀLX`` on ill-conditioned features, and takes about four times as long.
@@ -58,7 +58,7 @@ def sparse_gram(differences: Any, X: Any) -> Floats:
 
 
 @singledispatch
-def dense_system(differences: Any, X: Matrix, target: Floats) -> tuple[Floats, Floats]:
+def dense_system(differences: Any, X: Rows, target: Floats) -> tuple[Floats, Floats]:
     """``XᵀLX`` and ``XᵀFᵀt`` from blocks of dense rows."""
     n = X.shape[1]
     A, b = np.zeros((n, n)), np.zeros((n, *target.shape[1:]))

@@ -17,17 +17,18 @@ import numpy as np
 from scipy import sparse
 
 from rankwise._native import centred_rows
-from rankwise.operators.blocks import block_rows, dense, large_query_blocks, pieces, runs
+from rankwise.operators.blocks import Rows, block_rows, dense, large_query_blocks, pieces, runs
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.threads import map_on_threads, one_blas_thread
-from rankwise.types import Floats, Ints, Matrix
+from rankwise.types import Floats, Ints
 
-# Partial sums are n × n matrices; together they may use this share of the memory of a dense X.
-_SHARE_OF_X = 0.05
+# Partial sums are n × n matrices; together they may use this share of the memory of a dense X. Rows that are
+# computed cost more than BLAS threads can speed up.
+_SHARE_OF_X, _SHARE_OF_COMPUTED = 0.05, 0.2
 _MOST_PARTS = 16
 
 
-def query_system(differences: QueryDifferences, X: Matrix, target: Floats) -> tuple[Floats, Floats]:
+def query_system(differences: QueryDifferences, X: Rows, target: Floats) -> tuple[Floats, Floats]:
     """``XᵀLX`` and ``XᵀFᵀt``; O(m n²) time, O(n²) memory plus one block of rows per thread.
 
     Blocks are combined into parts, which threads sum with one BLAS thread each: BLAS threads would have to
@@ -36,7 +37,8 @@ def query_system(differences: QueryDifferences, X: Matrix, target: Floats) -> tu
     """
     blocks = _Blocks(differences, X, target)
     n_rows, n_features = X.shape
-    n_parts = int(np.clip(_SHARE_OF_X * n_rows / max(1, n_features), 1, _MOST_PARTS))
+    share = _SHARE_OF_X if isinstance(X, np.ndarray) or sparse.issparse(X) else _SHARE_OF_COMPUTED
+    n_parts = int(np.clip(share * n_rows / max(1, n_features), 1, _MOST_PARTS))
     units, with_levels = _units(blocks, differences)
     sums = [blocks.sum_of(units)] if n_parts == 1 else _sum_parts(blocks, units, n_parts)
     A, b = sums[0].A, sums[0].b
@@ -99,7 +101,7 @@ def _units(blocks: _Blocks, differences: QueryDifferences) -> tuple[list[_Unit],
 class _Blocks:
     """Data shared by all blocks of rows."""
 
-    def __init__(self, differences: QueryDifferences, X: Matrix, target: Floats) -> None:
+    def __init__(self, differences: QueryDifferences, X: Rows, target: Floats) -> None:
         self.X, self.order = X, differences.order
         degree, terms = differences.laplacian_terms()
         self.scale = np.sqrt(degree)
@@ -136,7 +138,7 @@ class _Blocks:
         out = buffer[: place.stop - place.start]
         values: Any = self.X
         row = np.arange(place.start, place.stop) if self.order is None else self.order[place]
-        if sparse.issparse(values):
+        if not isinstance(values, np.ndarray):
             values, row = self._rows(place), np.arange(len(out))
         centred_rows(values, row, unit.offsets, self.weight[place], self.scale[place], unit.mean, out, 1)
         return out

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankwise.losses.hinge import HingeLoss
-from rankwise.operators.design import Design
+from rankwise.operators.design import ProductDesign
 from rankwise.operators.spread import Spread
 from rankwise.solvers.hinge_result import CountedProducts, HingeResult, Iterate, OnIteration
 from rankwise.solvers.line_search import minimize_ridge_along
@@ -47,7 +47,7 @@ class Bundle:
 
 @one_blas_thread()
 def minimize_bundle(
-    design: Design,
+    design: ProductDesign,
     loss: HingeLoss,
     alpha: float,
     *,

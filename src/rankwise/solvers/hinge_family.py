@@ -10,7 +10,7 @@ import numpy as np
 
 from rankwise.errors import ParameterError
 from rankwise.losses.hinge import HingeLoss
-from rankwise.operators.design import Design, MatrixDesign
+from rankwise.operators.design import MatrixDesign, ProductDesign
 from rankwise.solvers.bundle import Bundle, minimize_bundle
 from rankwise.solvers.family import AlphaStep, Fold, FoldScores, OnAlpha, Solutions, refit
 from rankwise.solvers.held_out import HeldOut
@@ -35,7 +35,7 @@ class HingeFamily:
 
     Attributes
     ----------
-    design : Design
+    design : ProductDesign
     loss : HingeLoss
     solve_each : callable
         `bundle_grid` for the hinge, `newton_grid` for its square.
@@ -45,7 +45,7 @@ class HingeFamily:
         With held-out rows, stop after this many alphas in a row without improvement; None tries all alphas.
     """
 
-    design: Design
+    design: ProductDesign
     loss: HingeLoss
     solve_each: SolveEach
     tol: float = 1e-3
@@ -112,7 +112,7 @@ class HingeFamily:
 
 
 def bundle_grid(
-    design: Design, loss: HingeLoss, alphas: Floats, *, tol: float, max_iter: int
+    design: ProductDesign, loss: HingeLoss, alphas: Floats, *, tol: float, max_iter: int
 ) -> Iterator[HingeResult]:
     """Minimize the hinge for each alpha in turn, up to an interrupted one; descending alphas are cheapest.
 
@@ -131,7 +131,7 @@ def bundle_grid(
 
 
 def newton_grid(
-    design: Design, loss: HingeLoss, alphas: Floats, *, tol: float, max_iter: int
+    design: ProductDesign, loss: HingeLoss, alphas: Floats, *, tol: float, max_iter: int
 ) -> Iterator[HingeResult]:
     """Minimize the squared hinge for each alpha in turn, up to an interrupted one, from the last weights."""
     start = None

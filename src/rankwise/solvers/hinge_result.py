@@ -11,7 +11,7 @@ import numpy as np
 
 from rankwise.errors import DataError
 from rankwise.losses.hinge import HingeLoss
-from rankwise.operators.design import Design
+from rankwise.operators.design import ProductDesign
 from rankwise.operators.spread import Spread
 from rankwise.solvers.held_out import HeldOut
 from rankwise.types import Floats
@@ -131,7 +131,7 @@ class EarlyStopping:
 class CountedProducts:
     """Counts products with X, for a loss that keeps rows in its own order."""
 
-    def __init__(self, design: Design, loss: HingeLoss) -> None:
+    def __init__(self, design: ProductDesign, loss: HingeLoss) -> None:
         self.design, self.loss = design, loss
         self.n_products = 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankwise.losses.hinge import HingeLoss, SquaredHingeValue
-from rankwise.operators.design import Design
+from rankwise.operators.design import ProductDesign
 from rankwise.operators.spread import Spread
 from rankwise.solvers.hinge_result import ROUNDING, CountedProducts, HingeResult, Iterate, OnIteration
 from rankwise.solvers.line_search import minimize_ridge_along
@@ -17,7 +17,7 @@ _MAX_CG_STEPS = 250
 
 @one_blas_thread()
 def minimize_newton(
-    design: Design,
+    design: ProductDesign,
     loss: HingeLoss,
     alpha: float,
     *,

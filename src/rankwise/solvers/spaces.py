@@ -15,11 +15,11 @@ import numpy as np
 from scipy import sparse
 
 from rankwise.losses.squared import SquaredLoss
-from rankwise.operators.basis import BasisFeatures, features_of_basis
+from rankwise.operators.basis import BasisDesign, BasisFeatures, features_of_basis
 from rankwise.operators.design import Design, MatrixDesign
 from rankwise.operators.kernel import Kernel, KernelName, check_kernel_fits
 from rankwise.operators.kernel_products import KernelProducts, kernel_matrix, kernel_norms
-from rankwise.solvers.digits import EPS, digits_of, surviving_digits
+from rankwise.solvers.digits import EPS, ROWS_SAMPLED, digits_of, surviving_digits
 from rankwise.solvers.family import LinearMap
 from rankwise.solvers.spectrum import precise_spectrum
 from rankwise.types import Floats, Ints, Matrix, Solver
@@ -146,7 +146,7 @@ class LinearSpace:
 
     def equations(self, loss: SquaredLoss) -> Equations:
         """``(XᵀLX + αI) w = XᵀFᵀt`` (paper C, equation 8): O(m s + l) per product, O(n) memory."""
-        return _normal_equations(self, loss)
+        return _normal_equations(self.features, loss, self.from_weights)
 
     def scorer(self, X: Matrix) -> LinearMap:
         return MatrixDesign(X).scores
@@ -204,7 +204,7 @@ class LinearKernelSpace(KernelSpace):
     """`KernelSpace` for the linear kernel, whose products go through weights of features."""
 
     @cached_property
-    def _design(self) -> Design:
+    def _design(self) -> MatrixDesign:
         return MatrixDesign(self.X, reference=self.reference)
 
     @cached_property
@@ -258,8 +258,8 @@ class BasisSpace:
         return self.X[self.basis_indices]
 
     @cached_property
-    def features(self) -> Design:
-        return MatrixDesign(self._mapped.features, reference=self._compared_with)
+    def features(self) -> BasisDesign:
+        return BasisDesign(self._mapped)
 
     def from_weights(self, weights: Floats) -> Floats:
         return np.asarray(self._mapped.transform @ weights)
@@ -271,14 +271,17 @@ class BasisSpace:
             return digits
         # A vector is dropped if less of its squared norm than this is its own.
         dropped = len(self._chosen) * EPS * self.norms(self._chosen).max() ** 2
-        varies = np.square(self._mapped.features - self._mapped.features.mean(axis=0)).sum(axis=1).max()
+        sample = self._mapped[np.unique(np.linspace(0, len(reference) - 1, ROWS_SAMPLED).astype(np.int64))]
+        varies = np.square(sample - sample.mean(axis=0)).sum(axis=1).max()
         return np.minimum(digits, digits_of(np.sqrt(dropped / varies)) if varies > 0.0 else 0.0)
 
     def norms(self, rows: Ints) -> Floats:
         return kernel_norms(self.X, self.kernel, rows)
 
     def equations(self, loss: SquaredLoss) -> Equations:
-        return _normal_equations(self, loss)
+        """Holds all features, O(m r) memory: every iteration would have to compute them again."""
+        features = MatrixDesign(self._mapped[:], reference=self._compared_with)
+        return _normal_equations(features, loss, self.from_weights)
 
     def scorer(self, X: Matrix) -> LinearMap:
         if self.kernel.function is KernelName.PRECOMPUTED:
@@ -293,10 +296,10 @@ def kernel_space(X: Matrix, kernel: Kernel, reference: Ints) -> KernelSpace:
     return KernelSpace(X, kernel)
 
 
-def _normal_equations(space: PrimalSpace, loss: SquaredLoss) -> Equations:
-    F, design = loss.differences, space.features
+def _normal_equations(design: MatrixDesign, loss: SquaredLoss, to_coef: LinearMap) -> Equations:
+    F = loss.differences
     right = design.adjoint(F.adjoint(loss.target))
-    return Equations(design.normal_operator(F), right, space.from_weights)
+    return Equations(design.normal_operator(F), right, to_coef)
 
 
 def linear_costs(n_rows: int, n_features: int, n_entries: int) -> Costs:
