@@ -15,7 +15,8 @@ from rankwise.metrics import get_measure
 from rankwise.operators.kernel import Kernel, KernelName
 from rankwise.preferences.queries import group_rows
 from rankwise.solvers.closed_form import DualFamily, PrimalFamily
-from rankwise.solvers.spaces import BasisSpace, KernelSpace, LinearSpace
+from rankwise.solvers.kernel_spaces import BasisSpace, KernelSpace
+from rankwise.solvers.spaces import LinearSpace
 from rankwise.types import Ties, Weighting
 from rankwise.validation import Problem
 

@@ -11,7 +11,7 @@ from rankwise.estimators.kernel_ranker import KernelRanker, checked_kernel
 from rankwise.estimators.ridge_ranker import FixedAlphaRidge
 from rankwise.operators.kernel import KernelFunction
 from rankwise.persist.fields import Fields
-from rankwise.solvers.spaces import BasisSpace, KernelSpace, kernel_space
+from rankwise.solvers.kernel_spaces import BasisSpace, KernelSpace, kernel_space
 from rankwise.types import Ints, Matrix, RandomSource
 from rankwise.validation import check_random_state
 

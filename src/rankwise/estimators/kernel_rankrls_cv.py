@@ -13,7 +13,7 @@ from rankwise.metrics.measure import Measure
 from rankwise.operators.kernel import KernelFunction
 from rankwise.persist.fields import Fields
 from rankwise.selection.search import grid_of
-from rankwise.solvers.spaces import BasisSpace, KernelSpace, kernel_space
+from rankwise.solvers.kernel_spaces import BasisSpace, KernelSpace, kernel_space
 from rankwise.types import Floats, Ints, Matrix, RandomSource
 
 

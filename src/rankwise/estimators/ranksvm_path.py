@@ -21,9 +21,9 @@ from rankwise.plots import draw_path
 from rankwise.preferences.graphs import Representative, explicit_graph
 from rankwise.preferences.queries import Queries
 from rankwise.selection.path import choose_breakpoint
+from rankwise.solvers.kernel_spaces import KernelSpace, kernel_space
 from rankwise.solvers.path_settings import checked_settings
 from rankwise.solvers.path_solutions import PathSolutions
-from rankwise.solvers.spaces import KernelSpace, kernel_space
 from rankwise.solvers.svm_path import OnEvent, SVMPath
 from rankwise.types import Floats, Matrix
 from rankwise.validation import check_number, check_preferences, check_problem, check_rows

@@ -15,7 +15,7 @@ from rankwise.preferences.graphs import (
     least_alike,
     reduced_graph,
 )
-from rankwise.solvers.spaces import KernelSpace
+from rankwise.solvers.kernel_spaces import KernelSpace
 from rankwise.solvers.svm_path import OnEvent, SVMPath, ranking_svm_path
 from rankwise.threads import resolve_threads
 from rankwise.types import Floats, Weighting
