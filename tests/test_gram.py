@@ -8,7 +8,7 @@ from all_pairs import pair_laplacian
 from rankwise._native import centred_rows
 from rankwise.operators import blocks, gram
 from rankwise.preferences.differences import QueryDifferences
-from rankwise.preferences.pairs import PairDifferences, StackedDifferences
+from rankwise.preferences.pair_differences import PairDifferences, StackedDifferences
 from rankwise.preferences.queries import group_rows
 from rankwise.types import Ties, Weighting
 

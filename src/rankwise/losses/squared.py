@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankwise.preferences.differences import Differences, QueryDifferences
-from rankwise.preferences.pairs import PairDifferences, Pairs, StackedDifferences
+from rankwise.preferences.pair_differences import PairDifferences, StackedDifferences
+from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import nothing_to_learn
 from rankwise.types import Floats, Ties, Weighting
 from rankwise.validation import Problem

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from rankwise.preferences.differences import QueryDifferences
-from rankwise.preferences.pairs import MatrixDifferences, PairDifferences, StackedDifferences
+from rankwise.preferences.pair_differences import MatrixDifferences, PairDifferences, StackedDifferences
 from rankwise.types import Floats, Ints, Matrix
 
 # Which rows: a slice, or their numbers.

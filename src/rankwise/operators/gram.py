@@ -14,7 +14,7 @@ from scipy import linalg, sparse
 from rankwise.operators.blocks import Rows, block_rows, dense, difference_blocks, pieces
 from rankwise.operators.query_gram import query_system
 from rankwise.preferences.differences import Differences, QueryDifferences
-from rankwise.preferences.pairs import MatrixDifferences, PairDifferences, StackedDifferences
+from rankwise.preferences.pair_differences import MatrixDifferences, PairDifferences, StackedDifferences
 from rankwise.types import Floats
 
 # Cost of a multiply-add in a sparse Gram matrix, relative to a dense one.

@@ -1,17 +1,13 @@
-"""Difference operators for explicit pairs of rows and for combined preferences."""
+"""Explicit pairs of rows, the first preferred to the second."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg, sparse
-from scipy.sparse.csgraph import connected_components
 
 from rankwise.errors import DataError
-from rankwise.preferences.differences import Differences
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.types import Bools, Floats, Ints
 
@@ -72,6 +68,9 @@ class Pairs:
 
     def components(self, n_rows: int) -> Queries:
         """Rows that pairs connect, directly or not."""
+        from scipy import sparse
+        from scipy.sparse.csgraph import connected_components
+
         edges = sparse.coo_array((np.ones(len(self)), (self.better, self.worse)), shape=(n_rows, n_rows))
         return group_rows(connected_components(edges, directed=False)[1], n_rows)
 
@@ -84,110 +83,3 @@ class Pairs:
     def target(self) -> Floats:
         """``t``: the magnitudes, scaled as `PairDifferences` scales differences."""
         return self.magnitude if self.weight is None else np.sqrt(self.weight) * self.magnitude
-
-
-class MatrixDifferences:
-    """A difference operator stored as a matrix: small and dense, or sparse."""
-
-    def __init__(self, matrix: Any) -> None:
-        self.matrix = matrix
-
-    @property
-    def n_rows(self) -> int:
-        return int(self.matrix.shape[1])
-
-    @property
-    def n_differences(self) -> int:
-        return int(self.matrix.shape[0])
-
-    def apply(self, rows: Floats) -> Floats:
-        return np.asarray(self.matrix @ rows)
-
-    def adjoint(self, differences: Floats) -> Floats:
-        return np.asarray(self.matrix.T @ differences)
-
-    def laplacian(self, rows: Floats) -> Floats:
-        return self.adjoint(self.apply(rows))
-
-    def reference(self) -> Ints:
-        difference, row = (index.astype(np.int64) for index in sparse.coo_array(self.matrix).coords)
-        return _first_connected(row, difference + self.n_rows, self.n_rows)
-
-
-class PairDifferences(MatrixDifferences):
-    """``(F v)_e = √s_e (v_i − v_j)`` for explicit pairs e = (i, j) with weight s_e; O(l) per column.
-
-    Parameters
-    ----------
-    n_rows : int
-    better, worse : Ints, shape (l,)
-    weight : Floats or None, shape (l,)
-    """
-
-    def __init__(self, n_rows: int, better: Ints, worse: Ints, weight: Floats | None = None) -> None:
-        n_pairs = len(better)
-        scale = np.ones(n_pairs) if weight is None else np.sqrt(weight)
-        self.better, self.worse, self.scale = better, worse, scale
-        columns = np.column_stack([better, worse]).ravel()
-        values = np.column_stack([scale, -scale]).ravel()
-        row_starts = 2 * np.arange(n_pairs + 1)
-        super().__init__(sparse.csr_array((values, columns, row_starts), shape=(n_pairs, n_rows)))
-
-
-class StackedDifferences:
-    """Several kinds of preferences over the same rows, with their differences concatenated.
-
-    Stacking the operators adds their Laplacians, and hence their losses.
-    """
-
-    def __init__(self, parts: Sequence[Differences]) -> None:
-        self.parts = tuple(parts)
-        self._splits = np.cumsum([part.n_differences for part in self.parts])[:-1]
-
-    @property
-    def n_rows(self) -> int:
-        return self.parts[0].n_rows
-
-    @property
-    def n_differences(self) -> int:
-        return sum(part.n_differences for part in self.parts)
-
-    def apply(self, rows: Floats) -> Floats:
-        return np.concatenate([part.apply(rows) for part in self.parts])
-
-    def adjoint(self, differences: Floats) -> Floats:
-        pieces = np.split(differences, self._splits)
-        total = self.parts[0].adjoint(pieces[0])
-        for part, piece in zip(self.parts[1:], pieces[1:], strict=True):
-            total = total + part.adjoint(piece)
-        return total
-
-    def laplacian(self, rows: Floats) -> Floats:
-        return self.adjoint(self.apply(rows))
-
-    def reference(self) -> Ints:
-        # A row is connected with its reference row in every part.
-        others = np.concatenate([part.reference() for part in self.parts])
-        return _first_connected(np.tile(np.arange(self.n_rows), len(self.parts)), others, self.n_rows)
-
-
-def _first_connected(row: Ints, other: Ints, n_rows: int) -> Ints:
-    """For each row, the first of the rows that edges connect it with; numbers from `n_rows` are not rows."""
-    size = max(n_rows, int(other.max(initial=-1)) + 1)
-    graph = sparse.coo_array((np.ones(len(row)), (row, other)), shape=(size, size))
-    return group_rows(connected_components(graph, directed=False)[1][:n_rows], n_rows).first_rows()
-
-
-def compacted(differences: Differences, target: Floats) -> tuple[Differences, Floats]:
-    """Return the same squared loss up to a constant, with at most as many differences as rows.
-
-    With ``L = QΘQᵀ``, the operator ``Θ^½ Qᵀ`` has the same Laplacian, and ``Θ^-½ Qᵀ Fᵀ t`` the same ``Fᵀ t``.
-    O(m³) time and O(m²) memory; for the example space, which uses m × m matrices anyway.
-    """
-    if differences.n_differences <= differences.n_rows:
-        return differences, target
-    values, vectors = linalg.eigh(differences.laplacian(np.eye(differences.n_rows)))
-    kept = values > values[-1] * len(values) * np.finfo(np.float64).eps
-    root = np.sqrt(values[kept])
-    projected = vectors[:, kept].T @ differences.adjoint(target)
-    return MatrixDifferences((vectors[:, kept] * root).T), (projected.T / root).T

@@ -16,7 +16,7 @@ import numpy as np
 
 from rankwise.losses.squared import SquaredLoss
 from rankwise.preferences.differences import Differences
-from rankwise.preferences.pairs import compacted
+from rankwise.preferences.pair_differences import compacted
 from rankwise.solvers.cg_result import RidgeSolutions
 from rankwise.solvers.family import Fold, FoldScores, OnAlpha, refit
 from rankwise.solvers.held_out import HeldOut
