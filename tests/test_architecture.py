@@ -21,6 +21,7 @@ ROOMS = [
     {"validation"},
     {"data"},
     {"operators"},
+    {"scoring"},
     {"losses"},
     {"solvers"},
     {"metrics"},

@@ -178,6 +178,21 @@ def test_a_kernel_model_without_its_basis_is_refused(saved):
         load_model(path)
 
 
+def test_a_linear_kernel_measured_from_rows_that_do_not_exist_is_refused(saved):
+    path = saved(rankwise.KernelRankRLS(kernel="linear").fit(X, Y, QID))
+    rewrite(path, basis_reference_=np.full(12, 12))
+    with pytest.raises(FileFormatError, match="'basis_reference_' must hold numbers from 0 to 11"):
+        load_model(path)
+
+
+def test_a_kernel_model_that_does_not_name_its_kernel_is_refused(saved):
+    path = saved(rankwise.KernelRankRLS().fit(X, Y, QID))
+    rewrite(path, lambda header: header["parameters"].pop("kernel"))
+    for load in (load_model, load_any_model):
+        with pytest.raises(FileFormatError, match="the parameter 'kernel' is missing"):
+            load(path)
+
+
 def test_models_without_targets_rows_or_breakpoints_are_refused(saved):
     path = saved(rankwise.RankRLS().fit(X, Y, QID))
     rewrite(path, coef_=np.zeros((0, 3)))

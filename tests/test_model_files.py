@@ -1,6 +1,7 @@
 """Models round-trip through files bit for bit; other files are rejected with one sentence."""
 
 import json
+import re
 from contextlib import suppress
 
 import numpy as np
@@ -11,9 +12,11 @@ from scipy import sparse
 
 import rankwise
 from graded_queries import toy
+from rankwise.cli.inputs import load_model as load_for_command
 from rankwise.errors import DataError, FileFormatError
 from rankwise.estimators.base import Ranker
 from rankwise.persist.fields import Content, RefusedError, array, plain, rows, value
+from rankwise.persist.schemas import SCHEMAS
 
 
 @pytest.fixture
@@ -107,6 +110,8 @@ def test_a_header_that_is_not_understood_is_refused(model, tmp_path, change, sen
         rankwise.load_model(path)
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
+    with pytest.raises(FileFormatError, match=re.escape(str(caught.value))):
+        load_for_command(path)
 
 
 def test_files_of_an_earlier_schema_load_or_say_what_to_do(model, tmp_path):
@@ -234,7 +239,13 @@ def test_every_public_ranker_survives_a_file(kind, form, tmp_path):
     loaded = rankwise.load_model(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
     public = {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}
-    assert public <= vars(loaded).keys(), "an attribute that fitting sets is not declared in _fitted_state"
+    assert public <= vars(loaded).keys(), "an attribute that fitting sets is not declared in its schema"
+
+
+@pytest.mark.parametrize("kind", RANKERS, ids=lambda kind: kind.__name__)
+def test_the_schema_of_a_ranker_names_its_parameters(kind):
+    assert kind._schema is SCHEMAS[kind.__name__]
+    assert kind._schema.parameters == set(kind().get_params())
 
 
 @pytest.mark.parametrize("kind", RANKERS, ids=lambda kind: kind.__name__)

@@ -36,7 +36,7 @@ GIVEN = {
     "measures.md": MEASURED,
     "large-scale.md": STORED,
     "serving.md": SERVED,
-    "architecture.md": "from rankwise.persist.fields import Fields, array, value",
+    "architecture.md": "from rankwise.persist.schemas import ModelSchema, array, value",
 }
 
 

@@ -23,6 +23,15 @@ Matrix: TypeAlias = "NDArray[np.float64] | NDArray[np.float32] | sparse.csr_matr
 Auto: TypeAlias = Literal["auto"]
 
 
+def is_sparse(X: object) -> bool:
+    """Whether this is a SciPy sparse matrix or array; SciPy is not imported to see that an array is not."""
+    if isinstance(X, np.ndarray):
+        return False
+    from scipy import sparse
+
+    return bool(sparse.issparse(X))
+
+
 class Ties(StrEnum):
     """How pairs of rows with equal labels are treated (paper A, section 3)."""
 

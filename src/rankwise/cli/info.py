@@ -13,6 +13,7 @@ from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
     from rankwise.cli.inputs import ReadOptions
+    from rankwise.types import Floats
 
 
 def run(
@@ -73,35 +74,35 @@ def _build() -> dict[str, Any]:
 
 
 def _model(path: Path) -> dict[str, Any]:
-    from rankwise.cli.inputs import is_svmrank, load_model
-    from rankwise.persist.models import describe
+    from rankwise.cli.inputs import is_svmrank
+    from rankwise.export.svmrank import load_svmrank
+    from rankwise.persist.model_file import read_model
 
-    model = load_model(path)
     if is_svmrank(path):
-        return {"class": "SVMrank, linear", "features": model.n_features_in_, **_weights(model)}
-    header = describe(path)
+        coef = load_svmrank(path)
+        return {"class": "SVMrank, linear", "features": len(coef), **_weights(coef, None)}
+    model = read_model(path)
+    header = model.header
     return {
         "class": header["class"],
         **{f"parameter {name}": value for name, value in header["parameters"].items()},
         "features": header["n_features"],
-        "feature names": header["feature_names"],
-        **_weights(model),
+        "feature names": header.get("feature_names"),
+        **_weights(model.fitted.get("coef_"), header.get("feature_names")),
         **header["values"],
-        **{f"tensor {name}": shape for name, shape in header["tensors"].items()},
+        **{f"tensor {name}": shape for name, shape in model.tensors.items()},
         "schema": header["schema"],
-        "written by": header["written_by"],
+        "written by": header.get("written_by"),
     }
 
 
-def _weights(model: Any) -> dict[str, Any]:
+def _weights(coef: Floats | None, names: list[str] | None) -> dict[str, Any]:
     """The number of nonzero weights of a linear model and its largest weights; empty for other models."""
     import numpy as np
 
-    coef = getattr(model, "coef_", None)
     if coef is None or coef.ndim != 1:
         return {}
     # The names that `explain` gives to unnamed features.
-    names = getattr(model, "feature_names_in_", None)
     largest = np.argsort(-np.abs(coef), kind="stable")[:SHOWN_ENTRIES].tolist()
     return {
         "weights": int(np.count_nonzero(coef)),

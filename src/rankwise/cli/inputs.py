@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rankwise.cli.screen import progress
 from rankwise.errors import DataError, FileFormatError, ParameterError
@@ -16,6 +15,7 @@ from rankwise.errors import DataError, FileFormatError, ParameterError
 if TYPE_CHECKING:
     from rankwise.data.ranking import RankingData
     from rankwise.metrics import Measure
+    from rankwise.scoring.model import ScoringModel
     from rankwise.types import Floats
 
 TABLES = {".csv", ".tsv", ".parquet", ".pq"}
@@ -92,11 +92,9 @@ def _grouped(data: RankingData, path: Path, beside: Path) -> RankingData:
     return replace(data, qid=qid, queries=group_rows(qid, data.n_rows))
 
 
-def read_for_model(path: Path, how: ReadOptions, model: Any) -> RankingData:
+def read_for_model(path: Path, how: ReadOptions, model: ScoringModel) -> RankingData:
     """Read data with the features of a fitted model."""
-    names = getattr(model, "feature_names_in_", None)
-    chosen = None if names is None else names.tolist()
-    return read_data(path, how, features=chosen, n_features=model.n_features_in_)
+    return read_data(path, how, features=model.feature_names, n_features=model.n_features)
 
 
 def read_matching(path: Path, how: ReadOptions, training: RankingData) -> RankingData:
@@ -112,17 +110,17 @@ def is_table(path: Path) -> bool:
     return bool(TABLES.intersection(suffix.lower() for suffix in path.suffixes))
 
 
-def load_model(path: Path) -> Any:
-    """Load a rankwise model, or one written by SVMrank."""
-    import rankwise
+def load_model(path: Path) -> ScoringModel:
+    """Load what scoring needs of a rankwise model, or of one written by SVMrank, without scikit-learn."""
     from rankwise.export.svmrank import load_svmrank
+    from rankwise.persist.model_file import read_model
+    from rankwise.scoring.functions import LinearFunction
+    from rankwise.scoring.model import ScoringModel
 
     if not is_svmrank(path):
-        return rankwise.load_model(path)
-    model = rankwise.RankSVM(weighting="pair")
-    model.coef_ = load_svmrank(path)
-    model.n_features_in_ = len(model.coef_)
-    return model
+        return read_model(path).scoring_model()
+    coef = load_svmrank(path)
+    return ScoringModel("RankSVM", LinearFunction(coef), len(coef))
 
 
 def is_model(path: Path) -> bool:
@@ -144,27 +142,25 @@ def _first_bytes(path: Path, n_bytes: int) -> bytes:
         return file.read(n_bytes)
 
 
-def predict_scores(model: Any, data: RankingData) -> Floats:
+def predict_scores(model: ScoringModel, data: RankingData) -> Floats:
     """The model's scores of all rows, after checking that the features match those of training.
 
     Rows are scaled within each query if the model was trained on rows scaled that way.
     """
-    known = getattr(model, "feature_names_in_", None)
-    if known is not None and data.feature_names is not None and list(known) != list(data.feature_names):
+    known = model.feature_names
+    if known is not None and data.feature_names is not None and known != list(data.feature_names):
         missing = [name for name in known if name not in data.feature_names]
         what = f"the feature '{missing[0]}' is missing" if missing else "the order of the features differs"
         raise DataError(f"The data does not match the model: {what}.")
-    if data.n_features != model.n_features_in_:
+    if data.n_features != model.n_features:
         raise DataError(
-            f"The data has {data.n_features} features, but the model was trained on {model.n_features_in_}."
+            f"The data has {data.n_features} features, but the model was trained on {model.n_features}."
         )
     # Models from SVMrank, and those trained in Python, do not record this.
-    to_scale = must_scale(data, getattr(model, "scaled_per_query_", data.scaled_per_query))
-    with warnings.catch_warnings(), progress("Scoring"):
-        # The names were compared above; plain arrays have none.
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        scores: Floats = _predict_scaled(model, data) if to_scale else model.predict(data.X)
-    return scores
+    known_scaling = model.scaled_per_query
+    to_scale = must_scale(data, data.scaled_per_query if known_scaling is None else known_scaling)
+    with progress("Scoring"):
+        return _predict_scaled(model, data) if to_scale else model.predict(data.X)
 
 
 def must_scale(data: RankingData, wanted: bool) -> bool:
@@ -184,7 +180,7 @@ def must_scale(data: RankingData, wanted: bool) -> bool:
     return True
 
 
-def _predict_scaled(model: Any, data: RankingData) -> Floats:
+def _predict_scaled(model: ScoringModel, data: RankingData) -> Floats:
     import numpy as np
 
     from rankwise.data.scaling import scaled_parts

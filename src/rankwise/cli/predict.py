@@ -45,7 +45,7 @@ def run(
     if out is not None:
         check_output(out, data, model)
     ranker = load_model(model)
-    by_query = trec or getattr(ranker, "scaled_per_query_", False)
+    by_query = trec or ranker.scaled_per_query
     how = ReadOptions(label, qid or ("qid" if by_query else None), doc, zero_based)
     rows = read_for_model(data, how, ranker)
     scores = predict_scores(ranker, rows)

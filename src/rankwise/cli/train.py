@@ -188,7 +188,7 @@ def measure_parts(
     if not measures:
         return means
     for name, part in parts.items():
-        scores = predict_scores(ranker, part)
+        scores = predict_scores(ranker._scoring_model(), part)
         means[name] = evaluate(part.y, scores, part.queries, measures).means
     return means
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from rankwise.errors import DataError
 from rankwise.mapped import check_not_cut, mapped_parts
@@ -108,6 +107,8 @@ def _scale_sparse(X: Any, queries: Queries) -> Any:
 
 def _scale_stored(rows: Any, query_of_row: Ints, queries: Queries) -> AnyArray:
     """The stored values of some whole queries, scaled."""
+    from scipy import sparse
+
     # The positions of the values by column and, within a column, by query: each run is one feature of one
     # query.
     places = sparse.csr_array((np.arange(rows.nnz), rows.indices, rows.indptr), shape=rows.shape).tocsc()

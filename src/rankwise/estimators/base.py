@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,20 +15,13 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from rankwise.errors import DataError, warn_caller
-from rankwise.operators.design import MatrixDesign
-from rankwise.persist.fields import Fields, array, value
 from rankwise.persist.models import Saveable
 from rankwise.preferences.queries import group_rows
+from rankwise.scoring.functions import LinearFunction, ScoringFunction, checked_scores, linear_function
+from rankwise.scoring.model import ScoringModel
 from rankwise.solvers.hinge_result import HingeResult
 from rankwise.types import AnyArray, Floats, Ints, Matrix
-from rankwise.validation import check_rows
-
-# Set by fits with held-out rows.
-HELD_OUT_STATE: Fields = (
-    value("validation_score_", float, optional=True),
-    value("best_iter_", int, optional=True),
-    array("validation_curve_", "iterations", optional=True),
-)
+from rankwise.validation import check_fitted, check_rows
 
 
 @dataclass(frozen=True)
@@ -79,15 +73,21 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
     validation_curve_: Floats
     best_iter_: int
 
-    # Attributes that `save` writes and `load_model` sets; subclasses add theirs (`rankwise.persist.fields`).
-    _fitted_state: Fields = (
-        value("fitted_with_qid_", bool, optional=True),
-        value("scaled_per_query_", bool, optional=True),
-    )
-
     def predict(self, X: Any) -> Floats:
         """Return the scores of rows; higher is better. No qid is needed."""
-        return self._scores(check_rows(self, X))
+        return self._predict(X, self._function())
+
+    @abstractmethod
+    def _function(self) -> ScoringFunction:
+        """The function that was fitted."""
+
+    def _predict(self, X: Any, function: ScoringFunction) -> Floats:
+        return checked_scores(function, partial(check_rows, self, X))
+
+    def _scoring_model(self) -> ScoringModel:
+        """The model without scikit-learn, for `rankwise.export` and the command line."""
+        check_fitted(self)
+        return ScoringModel.of(type(self).__name__, vars(self))
 
     def score(
         self,
@@ -111,16 +111,12 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _forget(self) -> None:
         """Drop the attributes of an earlier fit, so none of them survive the next fit or its failure."""
-        for field in self._fitted_state:
+        for field in self._schema.state:
             self.__dict__.pop(field.name, None)
 
     @abstractmethod
     def _set_function(self, space: Any, coef: Floats) -> None:
         """Set the attributes of the function with these coefficients in a space."""
-
-    @abstractmethod
-    def _scores(self, rows: Matrix) -> Floats:
-        """Return the scores of checked rows."""
 
     def rank(self, X: Any, qid: ArrayLike | Iterable[Hashable] | None = None) -> Ints:
         """Return row numbers, query by query in order of appearance, best first; ties keep row order."""
@@ -157,16 +153,15 @@ class LinearRanker(Ranker):
 
     coef_: Floats
 
-    _fitted_state: Fields = (*Ranker._fitted_state, array("coef_", "targets? features"))
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_")
 
+    def _function(self) -> LinearFunction:
+        check_fitted(self)
+        return linear_function(vars(self))
+
     def _set_function(self, space: Any, coef: Floats) -> None:
         self.coef_ = np.ascontiguousarray(coef)
-
-    def _scores(self, rows: Matrix) -> Floats:
-        return MatrixDesign(rows).scores(np.asarray(self.coef_.T, dtype=np.float64))
 
     def _contributions(self, pair: Matrix) -> tuple[Floats, AnyArray]:
         if self.coef_.ndim != 1:
@@ -185,14 +180,6 @@ class CertifiedRanker(LinearRanker):
     gap_: float
     n_iter_: int
     n_products_: int
-
-    _fitted_state: Fields = (
-        *LinearRanker._fitted_state,
-        value("objective_", float),
-        value("gap_", float),
-        value("n_iter_", int),
-        value("n_products_", int),
-    )
 
     def _set_result(self, result: HingeResult) -> None:
         self.coef_ = result.coef

@@ -10,7 +10,7 @@ from rankwise.errors import ParameterError
 from rankwise.estimators.kernel_ranker import KernelRanker, checked_kernel
 from rankwise.estimators.ridge_ranker import FixedAlphaRidge
 from rankwise.operators.kernel import KernelFunction
-from rankwise.persist.fields import Fields
+from rankwise.persist.schemas import SCHEMAS
 from rankwise.solvers.kernel_spaces import BasisSpace, KernelSpace, kernel_space
 from rankwise.types import Ints, Matrix, RandomSource
 from rankwise.validation import check_random_state
@@ -80,7 +80,7 @@ class KernelRankRLS(FixedAlphaRidge, KernelRanker):
     0.89
     """
 
-    _fitted_state: Fields = (*KernelRanker._fitted_state, *FixedAlphaRidge._ridge_state)
+    _schema = SCHEMAS["KernelRankRLS"]
 
     def __init__(
         self,

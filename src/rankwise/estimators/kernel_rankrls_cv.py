@@ -11,7 +11,7 @@ from rankwise.estimators.kernel_rankrls import checked_basis
 from rankwise.estimators.rankrls_cv import DEFAULT_ALPHAS, RidgeSearchRanker
 from rankwise.metrics.measure import Measure
 from rankwise.operators.kernel import KernelFunction
-from rankwise.persist.fields import Fields
+from rankwise.persist.schemas import SCHEMAS
 from rankwise.selection.search import grid_of
 from rankwise.solvers.kernel_spaces import BasisSpace, KernelSpace, kernel_space
 from rankwise.types import Floats, Ints, Matrix, RandomSource
@@ -55,7 +55,7 @@ class KernelRankRLSCV(RidgeSearchRanker, KernelRanker):
     0.01
     """
 
-    _fitted_state: Fields = (*KernelRanker._fitted_state, *RidgeSearchRanker._search_state)
+    _schema = SCHEMAS["KernelRankRLSCV"]
 
     def __init__(
         self,

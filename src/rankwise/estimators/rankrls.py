@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankwise.estimators.base import LinearRanker
 from rankwise.estimators.ridge_ranker import FixedAlphaRidge
-from rankwise.persist.fields import Fields
+from rankwise.persist.schemas import SCHEMAS
 from rankwise.solvers.spaces import LinearSpace
 from rankwise.types import Ints, Matrix, RandomSource
 
@@ -74,7 +74,7 @@ class RankRLS(FixedAlphaRidge, LinearRanker):
     [2, 0, 1]
     """
 
-    _fitted_state: Fields = (*LinearRanker._fitted_state, *FixedAlphaRidge._ridge_state)
+    _schema = SCHEMAS["RankRLS"]
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ from rankwise.estimators.ridge_ranker import RidgeRanker
 from rankwise.estimators.search_ranker import SearchRanker
 from rankwise.losses.squared import SquaredLoss, loss_on_pairs, losses_on_scores
 from rankwise.metrics.measure import Measure
-from rankwise.persist.fields import Fields, array, value
+from rankwise.persist.schemas import SCHEMAS
 from rankwise.preferences.pairs import Pairs
 from rankwise.selection.criteria import LossOf
 from rankwise.selection.search import Candidate, Choice, grid_of
@@ -34,13 +34,6 @@ class RidgeSearchRanker(SearchRanker, RidgeRanker):
     weighting: Any
     surface_: Floats
     readings_: dict[str, dict[str, Any]]
-
-    _search_state: Fields = (
-        *RidgeRanker._ridge_state,
-        *SearchRanker._choice_state,
-        array("surface_", "alphas iterations", optional=True),
-        value("readings_", dict, optional=True),
-    )
 
     @abstractmethod
     def _spaces(self, X: Matrix, reference: Ints) -> list[tuple[dict[str, Any], Callable[[], Any]]]:
@@ -150,7 +143,7 @@ class RankRLSCV(RidgeSearchRanker, LinearRanker):
     ('drop', 0.0009765625)
     """
 
-    _fitted_state: Fields = (*LinearRanker._fitted_state, *RidgeSearchRanker._search_state)
+    _schema = SCHEMAS["RankRLSCV"]
 
     def __init__(
         self,

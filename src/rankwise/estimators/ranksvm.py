@@ -9,10 +9,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankwise.estimators.base import HELD_OUT_STATE, CertifiedRanker
+from rankwise.estimators.base import CertifiedRanker
 from rankwise.losses.hinge import HingeLoss, PairHinge, query_hinge
 from rankwise.operators.design import MatrixDesign
-from rankwise.persist.fields import Fields
+from rankwise.persist.schemas import SCHEMAS
 from rankwise.selection.eval_sets import hold_out_pairs, hold_out_rows
 from rankwise.solvers.bundle import minimize_bundle
 from rankwise.solvers.held_out import HeldOut
@@ -98,7 +98,7 @@ class RankSVM(CertifiedRanker):
     [2, 0, 1]
     """
 
-    _fitted_state: Fields = (*CertifiedRanker._fitted_state, *HELD_OUT_STATE)
+    _schema = SCHEMAS["RankSVM"]
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ from rankwise.estimators.search_ranker import SearchRanker
 from rankwise.losses.hinge import PairHinge, QueryHinge, query_hinge
 from rankwise.metrics.measure import Measure
 from rankwise.operators.design import MatrixDesign
-from rankwise.persist.fields import Fields, value
+from rankwise.persist.schemas import SCHEMAS
 from rankwise.preferences.pairs import Pairs
 from rankwise.selection.criteria import LossOf
 from rankwise.selection.search import Candidate, Choice, grid_of
@@ -75,11 +75,7 @@ class RankSVMCV(SearchRanker, CertifiedRanker):
     0.86
     """
 
-    _fitted_state: Fields = (
-        *CertifiedRanker._fitted_state,
-        *SearchRanker._choice_state,
-        value("validation_score_", float, optional=True),
-    )
+    _schema = SCHEMAS["RankSVMCV"]
     _takes_alpha_zero = False
 
     def __init__(

@@ -15,8 +15,7 @@ from rankwise.errors import DataError, RankwiseError, warn_caller
 from rankwise.estimators.kernel_ranker import KernelRanker, checked_kernel
 from rankwise.metrics import Measure, get_measure
 from rankwise.operators.kernel import KernelFunction
-from rankwise.persist.fields import Fields, array, value
-from rankwise.persist.path_file import PathField
+from rankwise.persist.schemas import SCHEMAS
 from rankwise.plots import draw_path
 from rankwise.preferences.graphs import Representative, explicit_graph
 from rankwise.preferences.queries import Queries
@@ -83,18 +82,7 @@ class RankSVMPath(KernelRanker):
     True
     """
 
-    _fitted_state: Fields = (
-        *KernelRanker._fitted_state,
-        array("alphas_", "breakpoints"),
-        array("active_size_", "breakpoints", "i"),
-        array("violation_", "breakpoints"),
-        array("scores_", "breakpoints", optional=True),
-        value("best_score_", float, optional=True),
-        value("n_pairs_", int),
-        value("alpha_", float),
-        PathField("_path"),
-    )
-    _oldest_schema = 2  # earlier, alphas_ was descending
+    _schema = SCHEMAS["RankSVMPath"]
 
     def __init__(
         self,
@@ -167,7 +155,8 @@ class RankSVMPath(KernelRanker):
         """Return the scores of rows at `alpha`, or at `alpha_` if it is None; higher is better."""
         if alpha is None:
             return super().predict(X)
-        return self._scores_with(self.dual_coef_at(alpha), check_rows(self, X))
+        function = replace(self._function(), coefficients=self.dual_coef_at(alpha))
+        return self._predict(X, function)
 
     def select(
         self,
@@ -180,7 +169,8 @@ class RankSVMPath(KernelRanker):
         path = self._known_path()
         if qid is None and self.fitted_with_qid_:
             raise DataError("select needs the qid of the validation rows: the path was fitted with qid.")
-        values = np.concatenate([block for _, block in self._blocks_of_kernel_values(check_rows(self, X))])
+        blocks = self._function().blocks_of_values(check_rows(self, X))
+        values = np.concatenate([block for _, block in blocks])
         self.scores_, place = choose_breakpoint(path, values, y, qid, get_measure(measure))
         self.best_score_ = float(self.scores_[place])
         self._set_alpha(place)

@@ -12,10 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from rankwise.errors import ParameterError, RankwiseError, warn_caller
-from rankwise.estimators.base import HELD_OUT_STATE, Ranker
+from rankwise.estimators.base import Ranker
 from rankwise.losses.squared import SquaredLoss, loss_on_pairs, losses_on_scores, with_pairs
 from rankwise.persist.checkpoint import Checkpoint
-from rankwise.persist.fields import Fields, value
 from rankwise.selection.eval_sets import hold_out_pairs, hold_out_rows
 from rankwise.solvers.cg_result import RidgeSolutions
 from rankwise.solvers.conjugate_gradient import Iterations, RunAtOnce
@@ -47,8 +46,6 @@ class RidgeRanker(Ranker):
 
     solver_: str
     n_iter_: int | None
-
-    _ridge_state: Fields = (value("solver_", str), value("n_iter_", int, type(None)), *HELD_OUT_STATE)
 
     def _checked_solver(self, space: Space) -> tuple[Solver, Iterations]:
         """The solver for a space, and the options of conjugate gradient, checked even if it is not used."""

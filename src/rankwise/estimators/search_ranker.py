@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from rankwise.errors import ParameterError
 from rankwise.estimators.base import Ranker
 from rankwise.metrics.measure import Measure, get_measure
-from rankwise.persist.fields import Fields, array, value
 from rankwise.preferences.pairs import Pairs
 from rankwise.selection.criteria import (
     Criterion,
@@ -51,14 +50,6 @@ class SearchRanker(Ranker):
     cv_: str
 
     _takes_alpha_zero: ClassVar[bool] = True
-
-    _choice_state: Fields = (
-        array("alphas_", "alphas"),
-        array("scores_", "settings alphas", nan=True),
-        value("settings_", list),
-        value("best_", dict),
-        value("cv_", str),
-    )
 
     @property
     def alpha_(self) -> float:

@@ -18,6 +18,7 @@ from rankwise.export.engines import (
 from rankwise.export.served import Served, as_served
 from rankwise.export.svmrank import save_svmrank
 from rankwise.files import replacing_file
+from rankwise.scoring.functions import KernelExpansion
 from rankwise.types import Floats
 from rankwise.validation import check_choice
 
@@ -125,12 +126,13 @@ def _check_names(form: Format, model: str, features: list[str]) -> None:
 
 def _weights_for_engines(served: Served, form: Format) -> Floats:
     """Return one weight per raw feature, without shifts, which change all scores equally."""
-    coef, kind = served.coef, type(served.ranker).__name__
-    if coef is None:
+    coef, function = served.coef, served.model.function
+    if isinstance(function, KernelExpansion) and coef is None:
         raise ParameterError(
-            f"The '{form}' format supports only linear models, but this {kind} has "
-            f"kernel={served.ranker.kernel!r}; export it to 'onnx' or train a linear model."
+            f"The '{form}' format supports only linear models, but this {served.model.class_name} has "
+            f"kernel={function.kernel_parameter!r}; export it to 'onnx' or train a linear model."
         )
+    assert coef is not None
     if coef.ndim != 1:
         raise DataError(
             f"The '{form}' format supports one score per row, but this model predicts {len(coef)} targets."

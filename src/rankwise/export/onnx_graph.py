@@ -15,6 +15,7 @@ from rankwise.errors import DataError, MissingExtraError, ParameterError
 from rankwise.export.served import Served
 from rankwise.files import replacing_file
 from rankwise.operators.kernel import KernelName
+from rankwise.scoring.functions import KernelExpansion
 from rankwise.types import Floats
 from rankwise.validation import check_choice
 
@@ -41,10 +42,11 @@ def save_onnx(served: Served, path: str | os.PathLike[str], *, dtype: str) -> No
 
     graph = _Graph(np.dtype(precision.value))
     rows = graph.scaled_per_query("X") if served.scaled_per_query else "X"
-    if served.coef is not None:
-        targets = _linear_scores(graph, served, rows)
+    function = served.model.function
+    if isinstance(function, KernelExpansion) and served.coef is None:
+        targets = _kernel_scores(graph, served, function, rows)
     else:
-        targets = _kernel_scores(graph, served, rows)
+        targets = _linear_scores(graph, served, rows)
     encoded = graph.encoded(served, targets)
     onnx.checker.check_model(encoded)
     with replacing_file(path) as beside:
@@ -63,35 +65,34 @@ def _linear_scores(graph: _Graph, served: Served, rows: str) -> tuple[int, ...]:
     return served.coef.shape[:-1]
 
 
-def _kernel_scores(graph: _Graph, served: Served, rows: str) -> tuple[int, ...]:
-    values = _kernel_values(graph, served, rows)
-    graph.add("MatMul", [values, graph.constant(served.ranker.dual_coef_.T)], "scores")
-    shape: tuple[int, ...] = served.ranker.dual_coef_.shape[:-1]
-    return shape
+def _kernel_scores(graph: _Graph, served: Served, function: KernelExpansion, rows: str) -> tuple[int, ...]:
+    values = _kernel_values(graph, served, function, rows)
+    graph.add("MatMul", [values, graph.constant(function.coefficients.T)], "scores")
+    return function.coefficients.shape[:-1]
 
 
-def _kernel_values(graph: _Graph, served: Served, rows: str) -> str:
+def _kernel_values(graph: _Graph, served: Served, function: KernelExpansion, rows: str) -> str:
     """Add kernel values between rows and the basis rows, by the formulas of `rankwise.operators.kernel`."""
-    model = served.ranker
-    if model.kernel not in (KernelName.RBF, KernelName.POLYNOMIAL):
+    kernel = function.kernel
+    if kernel.function not in (KernelName.RBF, KernelName.POLYNOMIAL) or function.basis is None:
         raise ParameterError(
             f"Only linear models and the rbf and polynomial kernels can be exported to ONNX; got "
-            f"kernel={model.kernel!r}."
+            f"kernel={function.kernel_parameter!r}."
         )
-    basis = model.basis_ if isinstance(model.basis_, np.ndarray) else model.basis_.toarray()
-    if model.kernel == KernelName.POLYNOMIAL:
+    basis = function.basis if isinstance(function.basis, np.ndarray) else function.basis.toarray()
+    if kernel.function is KernelName.POLYNOMIAL:
         rows = graph.moved(rows, served.factor, served.shift)
-        products = graph.add("MatMul", [rows, graph.constant(model.gamma_ * basis.T)])
-        raised = graph.add("Add", [products, graph.constant(model.coef0_)])
-        return graph.add("Pow", [raised, graph.constant(model.degree_)])
+        products = graph.add("MatMul", [rows, graph.constant(kernel.gamma * basis.T)])
+        raised = graph.add("Add", [products, graph.constant(kernel.coef0)])
+        return graph.add("Pow", [raised, graph.constant(kernel.degree)])
     # Centring at the basis leaves distances unchanged and precise, however far from zero the features are.
     centre = basis.mean(axis=0, dtype=np.float64)
     rows, basis = graph.moved(rows, served.factor, served.shift - centre), basis - centre
     # gamma is part of the constants: runtimes would fuse a separate factor in, in single precision.
-    products = graph.add("MatMul", [rows, graph.constant(2.0 * model.gamma_ * basis.T)])
+    products = graph.add("MatMul", [rows, graph.constant(2.0 * kernel.gamma * basis.T)])
     squares = graph.add("ReduceSumSquare", [rows, graph.axis(1)], keepdims=1)
-    less = graph.add("Sub", [products, graph.add("Mul", [squares, graph.constant(model.gamma_)])])
-    exponents = graph.add("Sub", [less, graph.constant(model.gamma_ * np.vecdot(basis, basis))])
+    less = graph.add("Sub", [products, graph.add("Mul", [squares, graph.constant(kernel.gamma)])])
+    exponents = graph.add("Sub", [less, graph.constant(kernel.gamma * np.vecdot(basis, basis))])
     return graph.add("Exp", [graph.add("Min", [exponents, graph.constant(0.0)])])
 
 
@@ -146,7 +147,7 @@ class _Graph:
         """Return the content of the file."""
         from onnx import helper
 
-        kind, name = helper.np_dtype_to_tensor_dtype(self.dtype), type(served.ranker).__name__
+        kind, name = helper.np_dtype_to_tensor_dtype(self.dtype), served.model.class_name
         X = helper.make_tensor_value_info("X", kind, ["rows", served.n_features])
         scores = helper.make_tensor_value_info("scores", kind, ["rows", *targets])
         one_query = " Pass all rows of one query at a time." if served.scaled_per_query else ""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankwise.errors import ParameterError
-from rankwise.operators.kernel import KernelName
+from rankwise.scoring.model import ScoringModel
 from rankwise.types import Floats
 
 # Scalers of sklearn.preprocessing, as the factor and shift of ``factor * x + shift`` for a feature x.
@@ -27,7 +27,7 @@ class Served:
 
     Attributes
     ----------
-    ranker : ranker
+    model : ScoringModel
         The model f.
     coef : Floats or None, shape (n,) or (k, n)
         Its weights; None if it is not linear.
@@ -38,7 +38,7 @@ class Served:
         The names before any pipeline step.
     """
 
-    ranker: Any
+    model: ScoringModel
     coef: Floats | None
     factor: Floats
     shift: Floats
@@ -49,17 +49,21 @@ class Served:
 
 def as_served(model: Any, feature_names: Sequence[str] | None = None) -> Served:
     """Decompose a ranker, or a pipeline of scalers ending in one; `feature_names` renames its features."""
-    from sklearn.utils.validation import check_is_fitted
-
+    if isinstance(model, ScoringModel):
+        return _decomposed([], model, model.feature_names if feature_names is None else feature_names)
     *scalers, ranker = [
         step for _, step in getattr(model, "steps", [("", model)]) if step not in (None, "passthrough")
     ]
-    if not hasattr(type(ranker), "rank"):
+    if not hasattr(type(ranker), "_scoring_model"):
         raise ParameterError(f"Only rankwise rankers can be exported; got {type(ranker).__name__}.")
-    check_is_fitted(ranker)
-    n_features = int(ranker.n_features_in_)
+    names = getattr(model, "feature_names_in_", None) if feature_names is None else feature_names
+    return _decomposed(scalers, ranker._scoring_model(), names)
+
+
+def _decomposed(scalers: Sequence[Any], model: ScoringModel, names: Sequence[str] | None) -> Served:
+    n_features = model.n_features
     factor, shift = np.ones(n_features), np.zeros(n_features)
-    scaled = bool(getattr(ranker, "scaled_per_query_", False))
+    scaled = bool(model.scaled_per_query)
     for step in scalers:
         if _scales_inside_queries(step):
             # This undoes any previous factors and shifts.
@@ -67,19 +71,19 @@ def as_served(model: Any, feature_names: Sequence[str] | None = None) -> Served:
         else:
             by, to = _affine(step)
             factor, shift = factor * by, shift * by + to
+    weights = model.function.weights
     return Served(
-        ranker=ranker,
-        coef=_weights(ranker),
+        model=model,
+        coef=None if weights is None else np.asarray(weights, dtype=np.float64),
         factor=factor,
         shift=shift,
         scaled_per_query=scaled,
         n_features=n_features,
-        feature_names=_names(model, feature_names, n_features),
+        feature_names=_checked_names(names, n_features),
     )
 
 
-def _names(model: Any, given: Sequence[str] | None, n_features: int) -> list[str] | None:
-    known = getattr(model, "feature_names_in_", None) if given is None else given
+def _checked_names(known: Sequence[str] | None, n_features: int) -> list[str] | None:
     if known is None:
         return None
     names = [str(name) for name in known]
@@ -118,11 +122,3 @@ def _divided(centre: Any, scale: Any) -> tuple[Any, Any]:
     """Return factor and shift of ``(x - centre) / scale``; either may be None."""
     by = 1.0 / np.asarray(1.0 if scale is None else scale)
     return by, -np.asarray(0.0 if centre is None else centre) * by
-
-
-def _weights(ranker: Any) -> Floats | None:
-    if hasattr(ranker, "coef_"):
-        return np.asarray(ranker.coef_, dtype=np.float64)
-    if ranker.kernel == KernelName.LINEAR:
-        return np.asarray(ranker._linear_weights(ranker.dual_coef_), dtype=np.float64)
-    return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -14,7 +13,7 @@ from rankwise.operators.gram import difference_factor, difference_system
 from rankwise.operators.kernel import Kernel, KernelName
 from rankwise.operators.normal import NormalOperator, normal_operator
 from rankwise.operators.reference import near_zero
-from rankwise.operators.rows import NativeRows
+from rankwise.operators.rows import NativeRows, by_column
 from rankwise.operators.spread import Spread, column_spread
 from rankwise.preferences.differences import Differences
 from rankwise.types import Floats, Ints, Matrix
@@ -95,10 +94,10 @@ class MatrixDesign:
         return int(self.X.shape[0]), int(self.X.shape[1])
 
     def scores(self, weights: Floats) -> Floats:
-        return _by_column(self._rows.scores, weights)
+        return by_column(self._rows.scores, weights)
 
     def adjoint(self, rows: Floats) -> Floats:
-        return _by_column(self._rows.adjoint, rows)
+        return by_column(self._rows.adjoint, rows)
 
     def normal_operator(self, differences: Differences) -> NormalOperator:
         return normal_operator(differences, self._rows)
@@ -132,9 +131,3 @@ class MatrixDesign:
 
     def difference_factor(self, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
         return difference_factor(self.X, differences, target)
-
-
-def _by_column(product: Callable[[Floats], Floats], operand: Floats) -> Floats:
-    if operand.ndim == 1:
-        return product(operand)
-    return np.column_stack([product(np.ascontiguousarray(column)) for column in operand.T])

@@ -9,12 +9,12 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy import linalg
 
 from rankwise import _native
 from rankwise.errors import DataError
 from rankwise.types import Floats, Matrix
 from rankwise.validation.arrays import as_floats
+from rankwise.validation.parameters import check_choice
 
 # k(A, B) returns the matrix of kernel values between the rows of A and those of B.
 KernelFunction: TypeAlias = Callable[[Any, Any], Any]
@@ -145,6 +145,11 @@ _NAMED: dict[KernelName, Callable[[Kernel, Matrix, Matrix], Floats]] = {
 }
 
 
+def checked_function(kernel: object) -> KernelName | KernelFunction:
+    """The function that the parameter `kernel` names or is."""
+    return kernel if callable(kernel) else check_choice("kernel", kernel, KernelName)
+
+
 def check_kernel_fits(n_rows: int) -> None:
     """Reject a full kernel matrix that is too large, before allocating it."""
     most = math.isqrt(MAX_MATRIX_BYTES // 8)
@@ -161,6 +166,8 @@ def check_kernel_matrix(K: Floats, name: str) -> None:
 
     Takes one Cholesky factorization, m³/3, and eigenvalues only if it fails.
     """
+    from scipy import linalg
+
     sizes = np.abs(K)
     skew = float(np.abs(K - K.T).max(initial=0.0))
     if skew > TOLERANCE * float(sizes.max(initial=0.0)):

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from rankwise.operators.rows import NativeRows
 from rankwise.types import Floats, Ints, Matrix
@@ -30,7 +29,7 @@ def near_zero(X: Matrix, reference: Ints | None) -> tuple[Matrix, Ints | None]:
     """
     if reference is None:
         return X, None
-    if sparse.issparse(X):
+    if not isinstance(X, np.ndarray):
         return _shifted_sparse(X, reference), None
     offset, spread = NativeRows(X, reference=reference).column_ranges()
     return X, reference if _are_far(offset, spread) else None
@@ -60,6 +59,8 @@ def _has_far_columns(X: Any, reference: Ints) -> bool:
 
 def _common_part(X: Any, reference: Ints) -> Any:
     """For each row, the entries of its reference row in columns that every row of its query stores."""
+    from scipy import sparse
+
     first, query = np.unique(reference, return_inverse=True)
     n_rows, n_queries = X.shape[0], len(first)
     member = sparse.csr_array((np.ones(n_rows), (query, np.arange(n_rows))), shape=(n_queries, n_rows))

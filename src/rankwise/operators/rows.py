@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from rankwise import _native
 from rankwise.mapped import check_not_cut, is_on_disk, mapped_parts
@@ -33,17 +33,17 @@ class NativeRows:
         self.shape = (int(X.shape[0]), int(X.shape[1]))
         self.n_threads = resolve_threads(n_threads)
         self._mapped = mapped_parts(X)
-        if sparse.issparse(X):
+        if isinstance(X, np.ndarray):
+            values = np.ascontiguousarray(X)
+            self.n_entries = values.size
+            self.entry_bytes = values.itemsize
+            self.matrix = _native.dense_rows(values, reference, is_on_disk(values))
+        else:
             columns: Any = X.indices
             offsets = np.ascontiguousarray(X.indptr, dtype=np.int64)
             self.n_entries = int(offsets[-1] - offsets[0])
             self.entry_bytes = X.data.itemsize + columns.itemsize
             self.matrix = _native.sparse_rows(offsets, columns, X.data, self.shape[1], is_on_disk(X))
-        else:
-            values = np.ascontiguousarray(X)
-            self.n_entries = values.size
-            self.entry_bytes = values.itemsize
-            self.matrix = _native.dense_rows(values, reference, is_on_disk(values))
 
     def column_ranges(self) -> tuple[Floats, Floats]:
         """The largest absolute value of each column in the reference rows, and less them."""
@@ -94,3 +94,10 @@ class NativeRows:
         check_not_cut(self._mapped)
         _native.row_normal_product(self.matrix, scale, shift, weights, out, self.n_threads)
         return out
+
+
+def by_column(product: Callable[[Floats], Floats], operand: Floats) -> Floats:
+    """A product with a vector or, one by one, with the columns of a matrix."""
+    if operand.ndim == 1:
+        return product(operand)
+    return np.column_stack([product(np.ascontiguousarray(column)) for column in operand.T])

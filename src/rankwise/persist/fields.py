@@ -1,8 +1,8 @@
 """The fitted state of an estimator: how each attribute is written, and how it is checked when read.
 
-An estimator declares its state in one line, for example::
+A schema (`rankwise.persist.schemas`) declares it in one line, for example::
 
-    _fitted_state: Fields = (array("coef_", "features"), value("n_iter_", int, optional=True))
+    (array("coef_", "features"), value("n_iter_", int, optional=True))
 
 A shape names its dimensions: equal names must have equal sizes within a file, ``features`` is
 ``n_features_in_``, and a dimension whose name ends in ``?`` is optional.

@@ -25,8 +25,10 @@ from rankwise.validation.problems import (
     check_eval_parts,
     check_eval_rows,
     check_eval_set,
+    check_fitted,
     check_preferences,
     check_problem,
+    check_read_rows,
     check_rows,
 )
 
@@ -40,6 +42,7 @@ __all__ = [
     "check_eval_parts",
     "check_eval_rows",
     "check_eval_set",
+    "check_fitted",
     "check_flag",
     "check_flag_or_auto",
     "check_folder",
@@ -51,6 +54,7 @@ __all__ = [
     "check_problem",
     "check_products",
     "check_random_state",
+    "check_read_rows",
     "check_row_weight",
     "check_rows",
     "check_vectors",

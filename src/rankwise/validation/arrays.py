@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError
-from rankwise.types import AnyArray, Floats, Matrix
+from rankwise.types import AnyArray, Floats, Matrix, is_sparse
 from rankwise.validation.csr import check_sparse
 
 # Nonzero weights must lie in this range: losses sum products of two weights and squared features.
@@ -19,10 +19,8 @@ LEAST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100
 
 def check_matrix(X: Any, feature_names: Sequence[str] | None = None) -> Matrix:
     """Return X as a finite, non-empty CSR or C-ordered matrix of float32 (kept) or float64 (all else)."""
-    from scipy import sparse
-
-    is_sparse: bool = sparse.issparse(X)
-    if is_sparse:
+    stored = is_sparse(X)
+    if stored:
         check_sparse(X)
         X = X.tocsr(copy=X.format == "csr" and not X.has_canonical_format)
         X.sum_duplicates()
@@ -39,12 +37,12 @@ def check_matrix(X: Any, feature_names: Sequence[str] | None = None) -> Matrix:
         )
     if 0 in X.shape:
         raise DataError(f"X must have at least one row and one feature; got shape {X.shape}.")
-    matrix: Any = _as_real("X", X) if is_sparse else np.ascontiguousarray(_as_real("X", X))
-    values: AnyArray = matrix.data if is_sparse else matrix.reshape(-1)
+    matrix: Any = _as_real("X", X) if stored else np.ascontiguousarray(_as_real("X", X))
+    values: AnyArray = matrix.data if stored else matrix.reshape(-1)
     at = first_not_finite(values)
     if at is not None:
         row, column = divmod(at, matrix.shape[1])
-        if is_sparse:
+        if stored:
             row, column = int((matrix.indptr <= at).sum()) - 1, int(matrix.indices[at])
         shown = str(values[at]).replace("nan", "NaN")
         raise DataError(f"X must hold finite numbers; {place_of((row, column), feature_names)} is {shown}.")

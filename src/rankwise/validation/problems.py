@@ -13,9 +13,10 @@ from rankwise.errors import DataError
 from rankwise.mapped import blocks_of, is_on_disk
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import Queries, group_rows
-from rankwise.types import Bools, Floats, Ints, Matrix
+from rankwise.types import Bools, Floats, Ints, Matrix, is_sparse
 from rankwise.validation.arrays import (
     check_labels,
+    check_matrix,
     check_row_weight,
     check_targets,
     check_weight_range,
@@ -64,21 +65,29 @@ def check_problem(
 
 
 def _validated(
-    estimator: Any, X: Any, *y: Any, reset: bool = True, ensure_min_samples: int = 1, **options: Any
+    estimator: Any,
+    X: Any,
+    *y: Any,
+    reset: bool = True,
+    finite: bool = True,
+    ensure_min_samples: int = 1,
+    **options: Any,
 ) -> Any:
-    """Return finite real rows, CSR or C-ordered, and y if given, checked by scikit-learn's conventions."""
+    """Return real rows, CSR or C-ordered, and y if given, checked by scikit-learn's conventions.
+
+    Unless `finite`, rows may hold NaN and infinity.
+    """
     if (
         not hasattr(estimator, "feature_names_in_")
-        and _is_plain(X, *y)
+        and _is_plain(X, *y, finite=finite)
         and X.shape[0] >= ensure_min_samples
         and (reset or X.shape[1] == estimator.n_features_in_)
     ):
         estimator.n_features_in_ = X.shape[1]
         return (X, *y) if y else X
-    from scipy import sparse
     from sklearn.utils.validation import validate_data
 
-    if sparse.issparse(X):
+    if is_sparse(X):
         check_sparse(X)
     for name, array in zip(("X", "y"), (X, *y), strict=False):
         refuse_masked(name, array)
@@ -92,18 +101,21 @@ def _validated(
             accept_sparse=_accepted_sparse(estimator),
             dtype=[np.float64, np.float32],
             order="C",
-            ensure_all_finite=not on_disk,
+            ensure_all_finite=finite and not on_disk,
             ensure_min_samples=ensure_min_samples,
             **options,
         )
     except (ValueError, TypeError, OverflowError) as error:
         raise fault_of(X, *y) or DataError(str(error)) from error
-    _check_entries(checked[0] if y else checked, on_disk)
+    rows: Matrix = checked[0] if y else checked
+    check_width(rows.shape[1])
+    if on_disk and finite:
+        _check_file_is_finite(rows)
     return checked
 
 
-def _is_plain(X: Any, *y: Any) -> bool:
-    """Whether these are finite arrays, already in the form required of rows and labels.
+def _is_plain(X: Any, *y: Any, finite: bool) -> bool:
+    """Whether these are arrays, finite if they must be, already in the form required of rows and labels.
 
     Such arrays need no further checks. scikit-learn takes a third of a millisecond to find this out, longer
     than a small model takes to score them; anything else is left to scikit-learn to convert or reject.
@@ -114,16 +126,14 @@ def _is_plain(X: Any, *y: Any) -> bool:
         return False
     if any(column.shape != X.shape[:1] or column.dtype.kind not in "iuf" for column in y):
         return False
-    return all(first_not_finite(array) is None for array in (X, *y))
+    return not finite or all(first_not_finite(array) is None for array in (X, *y))
 
 
-def _check_entries(X: Matrix, on_disk: bool) -> None:
-    """Check what scikit-learn does not: the number of features, and files larger than memory."""
-    check_width(X.shape[1])
-    if on_disk:
-        for block in blocks_of(X if isinstance(X, np.ndarray) else X.data):
-            if first_not_finite(block) is not None:
-                raise DataError("X contains NaN or infinity; its file must hold finite numbers only.")
+def _check_file_is_finite(X: Matrix) -> None:
+    """Look block by block, because the file may be larger than memory."""
+    for block in blocks_of(X if isinstance(X, np.ndarray) else X.data):
+        if first_not_finite(block) is not None:
+            raise DataError("X contains NaN or infinity; its file must hold finite numbers only.")
 
 
 def _accepted_sparse(estimator: Any) -> str | bool:
@@ -167,14 +177,32 @@ def check_eval_rows(estimator: Any, X: Any) -> Matrix:
     return rows
 
 
-def check_rows(estimator: Any, X: Any, *, reset: bool = False) -> Matrix:
-    """Check rows against the features seen in `fit` or, if `reset`, record their features."""
-    if not reset and not estimator.__sklearn_is_fitted__():
+def check_fitted(estimator: Any) -> None:
+    """Raise scikit-learn's error unless the estimator was fitted."""
+    if not estimator.__sklearn_is_fitted__():
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(estimator)
-    rows: Matrix = _validated(estimator, X, reset=reset)
+
+
+def check_rows(estimator: Any, X: Any, finite: bool = True, *, reset: bool = False) -> Matrix:
+    """Check rows against the features seen in `fit` or, if `reset`, record their features."""
+    if not reset:
+        check_fitted(estimator)
+    rows: Matrix = _validated(estimator, X, reset=reset, finite=finite)
     return rows
+
+
+def check_read_rows(X: Matrix, finite: bool = True) -> Matrix:
+    """Check rows of a data set, which are CSR or C-ordered but may be a file that was only mapped."""
+    if is_sparse(X):
+        check_sparse(X)
+    check_width(X.shape[1])
+    if finite and is_on_disk(X):
+        _check_file_is_finite(X)
+    elif finite:
+        check_matrix(X)
+    return X
 
 
 def check_preferences(

@@ -1,0 +1,154 @@
+"""Model files: safetensors with JSON metadata, read into checked numbers and names.
+
+The metadata entry ``rankwise`` holds the schema version, the class, its parameters, the feature names and the
+plain attributes; the tensors hold the rest. Reading accepts only what the schema of the class declares
+(`rankwise.persist.schemas`) and builds nothing, so a file may be wrong but can never execute anything.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankwise.errors import FileFormatError
+from rankwise.files import parse_json, replacing_file
+from rankwise.persist.fields import Content, Plain, RefusedError
+from rankwise.persist.schemas import SCHEMAS, Attributes
+from rankwise.scoring.model import ScoringModel
+from rankwise.types import AnyArray
+from rankwise.validation.csr import MAX_FEATURES
+
+# Version 2 renamed what RankSVM paths and searches measure, and put the alphas of paths in ascending order.
+SCHEMA = 2
+_KEY = "rankwise"
+# The safetensors names of the number types that models hold.
+_TENSOR_TYPES = ("F64", "F32", "I64", "I32", "BOOL")
+
+
+@dataclass(frozen=True, eq=False)
+class StoredModel:
+    """The checked content of a model file.
+
+    Attributes
+    ----------
+    header : dict
+        The metadata, as written.
+    tensors : dict
+        A description of each tensor, by name.
+    class_name : str
+    parameters, fitted : dict
+        What the estimator was created with, and the attributes that fitting set, by name.
+    """
+
+    header: dict[str, Any]
+    tensors: dict[str, str]
+    class_name: str
+    parameters: Attributes
+    fitted: Attributes
+
+    def scoring_model(self) -> ScoringModel:
+        return ScoringModel.of(self.class_name, {**self.parameters, **self.fitted})
+
+
+def write_model(path: str | os.PathLike[str], header: dict[str, Plain], tensors: dict[str, AnyArray]) -> None:
+    """Write a file under a temporary name and move it into place."""
+    from safetensors.numpy import save
+
+    encoded = save(tensors, metadata={_KEY: json.dumps({"schema": SCHEMA, **header})})
+    with replacing_file(path) as beside:
+        beside.write_bytes(encoded)
+
+
+def read_model(path: str | os.PathLike[str]) -> StoredModel:
+    """Read and check a file; anything but the state of a known class is an error."""
+    header, tensors = _read(Path(path))
+    shapes = {name: f"{tensor.dtype} {tensor.shape}" for name, tensor in sorted(tensors.items())}
+    try:
+        return _checked(header, tensors, shapes)
+    except RefusedError as reason:
+        raise FileFormatError(Path(path), f"cannot be loaded: {reason}.") from None
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    from safetensors import SafetensorError, safe_open
+
+    path.open("rb").close()  # so that a missing or unreadable file is reported as such
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: _tensor(path, file, name) for name in file.keys()}  # noqa: SIM118
+    except SafetensorError as error:
+        raise FileFormatError(path, f"is not a model file or is damaged ({error}).") from None
+    try:
+        header = parse_json(metadata[_KEY])
+    except (KeyError, ValueError):
+        raise FileFormatError(path, "is a safetensors file, but was not written by rankwise.") from None
+    if not isinstance(header, dict) or type(header.get("schema")) is not int:
+        raise FileFormatError(path, "is not a model file: its header has no schema version.")
+    if header["schema"] > SCHEMA:
+        raise FileFormatError(
+            path,
+            f"has schema {header['schema']}, written by {header.get('written_by')}, "
+            f"but this version reads schemas up to {SCHEMA}; upgrade rankwise.",
+        )
+    return header, tensors
+
+
+def _tensor(path: Path, file: Any, name: str) -> AnyArray:
+    kind = file.get_slice(name).get_dtype()
+    if kind not in _TENSOR_TYPES:
+        raise FileFormatError(
+            path, f"the tensor '{name}' holds numbers of type {kind}; expected {', '.join(_TENSOR_TYPES)}."
+        )
+    tensor: AnyArray = file.get_tensor(name)
+    return tensor
+
+
+def _checked(header: dict[str, Any], tensors: dict[str, AnyArray], shapes: dict[str, str]) -> StoredModel:
+    name = header.get("class")
+    if not isinstance(name, str) or name not in SCHEMAS:
+        raise RefusedError(f"its class {name!r} is unknown to this version of rankwise")
+    schema = SCHEMAS[name]
+    if header["schema"] < schema.oldest:
+        raise RefusedError(
+            f"it was written by {header.get('written_by')}, in a {name} format that this version "
+            f"does not read; refit the model and save it again"
+        )
+    parameters = _expect(header, "parameters", dict)
+    unknown = set(parameters) - schema.parameters
+    if unknown:
+        raise RefusedError(f"{name} has no parameter '{min(unknown)}'")
+    n_features = _expect(header, "n_features", int)
+    if not 1 <= n_features <= MAX_FEATURES:
+        raise RefusedError(f"it says that it has {n_features:,} features; expected 1 to {MAX_FEATURES:,}")
+    content = Content(tensors, dict(_expect(header, "values", dict)), {"features": n_features})
+    fitted: Attributes = {"n_features_in_": n_features}
+    if header.get("feature_names") is not None:
+        fitted["feature_names_in_"] = _feature_names(header["feature_names"], n_features)
+    for field in schema.state:
+        if not field.optional or field.is_in(content):
+            fitted[field.name] = field.unpack(content)
+    unexpected = sorted([*content.tensors, *content.values])
+    if unexpected:
+        raise RefusedError(f"{name} has no fitted attribute '{unexpected[0]}'")
+    schema.check(parameters, fitted)
+    return StoredModel(header, shapes, name, parameters, fitted)
+
+
+def _expect(header: dict[str, Any], key: str, kind: type) -> Any:
+    found = header.get(key)
+    if not isinstance(found, kind) or isinstance(found, bool):
+        raise RefusedError(f"the header entry '{key}' is missing or malformed")
+    return found
+
+
+def _feature_names(names: Any, n_features: int) -> AnyArray:
+    are_names = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    if not are_names or len(names) != n_features:
+        raise RefusedError(f"the header entry 'feature_names' must be a list of {n_features} strings")
+    return np.array(names, dtype=object)

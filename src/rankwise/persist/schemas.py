@@ -1,0 +1,156 @@
+"""What the file of each class of models holds: its parameters and its fitted attributes.
+
+A class and its schema are separate, because files are also read, checked and scored with where the class, and
+scikit-learn with it, is not imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from rankwise.operators.kernel import KernelName
+from rankwise.persist.fields import Fields, RefusedError, array, check_within, rows, value
+from rankwise.persist.path_file import PathField
+
+Attributes: TypeAlias = dict[str, Any]
+
+
+def _accept(parameters: Attributes, fitted: Attributes) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class ModelSchema:
+    """What the file of one class holds.
+
+    Attributes
+    ----------
+    parameters : frozenset of str
+        The names of the parameters that a file may set.
+    state : Fields
+        The attributes that fitting sets.
+    check : callable
+        Raises `RefusedError` if parameters and attributes do not fit each other.
+    oldest : int
+        Files with an older schema version are rejected.
+    """
+
+    parameters: frozenset[str]
+    state: Fields
+    check: Callable[[Attributes, Attributes], None] = _accept
+    oldest: int = 1
+
+
+def _check_basis(parameters: Attributes, fitted: Attributes) -> None:
+    if "kernel" not in parameters:
+        raise RefusedError("the parameter 'kernel' is missing")
+    kernel = parameters["kernel"]
+    if kernel == KernelName.PRECOMPUTED:
+        check_within("basis_indices_", fitted["basis_indices_"], fitted["n_features_in_"])
+    elif "basis_" not in fitted:
+        raise RefusedError(f"the rows 'basis_' are missing, which the kernel {kernel!r} needs")
+    if "basis_reference_" in fitted:
+        check_within("basis_reference_", fitted["basis_reference_"], len(fitted["basis_indices_"]))
+
+
+_RANKER: Fields = (
+    value("fitted_with_qid_", bool, optional=True),
+    value("scaled_per_query_", bool, optional=True),
+)
+_LINEAR: Fields = (*_RANKER, array("coef_", "targets? features"))
+_CERTIFIED: Fields = (
+    *_LINEAR,
+    value("objective_", float),
+    value("gap_", float),
+    value("n_iter_", int),
+    value("n_products_", int),
+)
+_KERNEL: Fields = (
+    *_RANKER,
+    rows("basis_", "basis features", optional=True),
+    array("basis_indices_", "basis", "i"),
+    array("basis_reference_", "basis", "i", optional=True),
+    array("dual_coef_", "targets? basis"),
+    value("gamma_", float, minimum=0.0),
+    value("degree_", float, minimum=0.0),
+    value("coef0_", float, minimum=0.0),
+    value("rank_", int),
+)
+# Set by fits with held-out rows.
+_HELD_OUT: Fields = (
+    value("validation_score_", float, optional=True),
+    value("best_iter_", int, optional=True),
+    array("validation_curve_", "iterations", optional=True),
+)
+_RIDGE: Fields = (value("solver_", str), value("n_iter_", int, type(None)), *_HELD_OUT)
+_CHOICE: Fields = (
+    array("alphas_", "alphas"),
+    array("scores_", "settings alphas", nan=True),
+    value("settings_", list),
+    value("best_", dict),
+    value("cv_", str),
+)
+_RIDGE_CHOICE: Fields = (
+    *_RIDGE,
+    *_CHOICE,
+    array("surface_", "alphas iterations", optional=True),
+    value("readings_", dict, optional=True),
+)
+_PATH: Fields = (
+    array("alphas_", "breakpoints"),
+    array("active_size_", "breakpoints", "i"),
+    array("violation_", "breakpoints"),
+    array("scores_", "breakpoints", optional=True),
+    value("best_score_", float, optional=True),
+    value("n_pairs_", int),
+    value("alpha_", float),
+    PathField("_path"),
+)
+
+_OF_KERNEL = {"kernel", "gamma", "degree", "coef0"}
+_OF_RIDGE = {"solver", "ties", "weighting", "checkpoint", "checkpoint_seconds"}
+_OF_ITERATIONS = {"tol", "max_iter", "early_stopping", "patience"}
+_OF_HOLDING_OUT = {"validation_fraction", "measure", "random_state"}
+_OF_SEARCH = {"alphas", "cv", "measure"}
+
+
+def _names(*groups: set[str]) -> frozenset[str]:
+    return frozenset[str]().union(*groups)
+
+
+SCHEMAS: dict[str, ModelSchema] = {
+    "RankRLS": ModelSchema(
+        _names({"alpha"}, _OF_RIDGE, _OF_ITERATIONS, _OF_HOLDING_OUT),
+        (*_LINEAR, *_RIDGE),
+    ),
+    "RankRLSCV": ModelSchema(
+        _names(_OF_SEARCH, _OF_RIDGE, _OF_ITERATIONS),
+        (*_LINEAR, *_RIDGE_CHOICE),
+    ),
+    "KernelRankRLS": ModelSchema(
+        _names({"alpha", "basis"}, _OF_KERNEL, _OF_RIDGE, _OF_ITERATIONS, _OF_HOLDING_OUT),
+        (*_KERNEL, *_RIDGE),
+        _check_basis,
+    ),
+    "KernelRankRLSCV": ModelSchema(
+        _names({"basis", "random_state"}, _OF_SEARCH, _OF_KERNEL, _OF_RIDGE, _OF_ITERATIONS),
+        (*_KERNEL, *_RIDGE_CHOICE),
+        _check_basis,
+    ),
+    "RankSVM": ModelSchema(
+        _names({"alpha", "loss", "weighting", "warm_start"}, _OF_ITERATIONS, _OF_HOLDING_OUT),
+        (*_CERTIFIED, *_HELD_OUT),
+    ),
+    "RankSVMCV": ModelSchema(
+        _names({"loss", "weighting"}, _OF_SEARCH, _OF_ITERATIONS),
+        (*_CERTIFIED, *_CHOICE, value("validation_score_", float, optional=True)),
+    ),
+    "RankSVMPath": ModelSchema(
+        _names({"graph", "representative", "weighting", "alpha_min", "max_events", "tol"}, _OF_KERNEL),
+        (*_KERNEL, *_PATH),
+        _check_basis,
+        oldest=2,  # earlier, alphas_ was descending
+    ),
+}

@@ -1,0 +1,147 @@
+"""The functions that rankers learn: linear ones, and sums of kernel values with basis rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from rankwise.operators.kernel import Kernel, KernelFunction, KernelName, checked_function, row_blocks
+from rankwise.operators.reference import near_zero
+from rankwise.operators.rows import NativeRows, by_column
+from rankwise.types import Floats, Ints, Matrix
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearFunction:
+    """``x ↦ w·x``.
+
+    Attributes
+    ----------
+    weights : Floats, shape (n,) or (k, n)
+        The weights w, one row per target.
+    """
+
+    weights: Floats
+
+    @property
+    def takes_sparse(self) -> bool:
+        return True
+
+    def scores(self, rows: Matrix) -> Floats:
+        return by_column(NativeRows(rows).scores, np.asarray(self.weights.T, dtype=np.float64))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KernelExpansion:
+    """``x ↦ Σ_b a_b k(x, b)`` over basis rows b.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    coefficients : Floats, shape (r,) or (k, r)
+        The coefficients a, one row per target.
+    indices : Ints, shape (r,)
+        Which training rows the basis rows are; with a precomputed kernel, each row to score holds its kernel
+        values with all training rows.
+    basis : Matrix or None, shape (r, n)
+        None with a precomputed kernel.
+    reference : Ints or None, shape (r,)
+        With a linear kernel: the basis row from which each is measured.
+    over_all_rows : bool
+        Whether the basis is all training rows; coefficients then sum to 0.
+    """
+
+    kernel: Kernel
+    coefficients: Floats
+    indices: Ints
+    basis: Matrix | None = None
+    reference: Ints | None = None
+    over_all_rows: bool = False
+
+    @property
+    def takes_sparse(self) -> bool:
+        return self.kernel.function is not KernelName.PRECOMPUTED
+
+    @property
+    def kernel_parameter(self) -> str | KernelFunction:
+        """The kernel as users name it."""
+        function = self.kernel.function
+        return str(function) if isinstance(function, KernelName) else function
+
+    @property
+    def weights(self) -> Floats | None:
+        """The weights of features that the coefficients stand for; None unless the kernel is linear."""
+        return self._linear_weights() if self.kernel.function is KernelName.LINEAR else None
+
+    def scores(self, rows: Matrix) -> Floats:
+        """Computed in blocks, so memory use stays small for any number of rows.
+
+        For one target, each row is computed separately: in a matrix product, rounding depends on the position
+        of a row, so equal rows would not be tied.
+        """
+        a = self.coefficients
+        if self.reference is not None:
+            return LinearFunction(self._linear_weights()).scores(rows)
+        scores = np.empty((rows.shape[0], *a.shape[:-1]))
+        for place, values in self.blocks_of_values(rows):
+            scores[place] = np.vecdot(values, a) if a.ndim == 1 else values @ a.T
+        return scores
+
+    def kernel_values(self, rows: Matrix) -> Floats:
+        """Kernel values between rows and the basis rows, in C order."""
+        if self.basis is None:
+            return np.ascontiguousarray(rows[:, self.indices], dtype=np.float64)
+        basis = self.basis
+        movable = self.kernel.function is KernelName.LINEAR and self.over_all_rows
+        if movable and isinstance(basis, np.ndarray):
+            # The coefficients sum to 0, so scores do not depend on where the basis is measured from.
+            basis = basis - basis.mean(axis=0, dtype=np.float64)
+        return np.ascontiguousarray(self.kernel(rows, basis))
+
+    def blocks_of_values(self, rows: Matrix) -> Iterator[tuple[slice, Floats]]:
+        """The same, some rows at a time; a product with a matrix may round by what else is in a block."""
+        for place in row_blocks(rows.shape[0], len(self.indices)):
+            yield place, self.kernel_values(rows[place])
+
+    def _linear_weights(self) -> Floats:
+        assert self.basis is not None
+        basis, reference = near_zero(self.basis, self.reference)
+        adjoint = NativeRows(basis, reference=reference).adjoint
+        return np.ascontiguousarray(by_column(adjoint, np.ascontiguousarray(self.coefficients.T)).T)
+
+
+ScoringFunction: TypeAlias = LinearFunction | KernelExpansion
+
+
+def scoring_function(attributes: Mapping[str, Any]) -> ScoringFunction:
+    """The function that the parameters and attributes of a fitted ranker stand for."""
+    return linear_function(attributes) if "coef_" in attributes else kernel_expansion(attributes)
+
+
+def linear_function(attributes: Mapping[str, Any]) -> LinearFunction:
+    return LinearFunction(attributes["coef_"])
+
+
+def kernel_expansion(attributes: Mapping[str, Any]) -> KernelExpansion:
+    kernel = Kernel(
+        checked_function(attributes["kernel"]),
+        attributes["gamma_"],
+        attributes["degree_"],
+        attributes["coef0_"],
+    )
+    return KernelExpansion(
+        kernel=kernel,
+        coefficients=attributes["dual_coef_"],
+        indices=attributes["basis_indices_"],
+        basis=None if kernel.function is KernelName.PRECOMPUTED else attributes["basis_"],
+        reference=attributes.get("basis_reference_") if kernel.function is KernelName.LINEAR else None,
+        over_all_rows=attributes.get("basis") is None,
+    )
+
+
+def checked_scores(function: ScoringFunction, check: Callable[[bool], Matrix]) -> Floats:
+    """The scores of rows that `check` returns or refuses: ``check(True)`` also if they are not finite."""
+    return function.scores(check(True))
