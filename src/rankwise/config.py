@@ -57,6 +57,12 @@ def get_config() -> Settings:
     return Settings(**{**_of_process, **_of_block.get()})
 
 
+def configured_threads() -> int | None:
+    """The setting `n_threads`, without the others: predicting one row asks for it as well."""
+    threads: int | None = _of_block.get().get("n_threads", _of_process.get("n_threads"))
+    return threads
+
+
 def set_config(**settings: Any) -> None:
     """Change settings for the whole process, in every thread; `config_context` takes precedence.
 

@@ -11,7 +11,7 @@ from functools import cache
 from threading import RLock, get_ident
 from typing import Any, TypeVar
 
-from rankwise.config import check_n_threads, get_config
+from rankwise.config import check_n_threads, configured_threads
 from rankwise.errors import ParameterError
 
 Item = TypeVar("Item")
@@ -29,7 +29,7 @@ def resolve_threads(n_threads: int | None = None) -> int:
     """
     if n_threads is not None:
         return check_n_threads(n_threads)
-    configured = get_config().n_threads
+    configured = configured_threads()
     if configured is not None:
         return configured
     setting = os.environ.get("RANKWISE_NUM_THREADS")

@@ -27,6 +27,11 @@ class LinearFunction:
     weights: Floats
 
     @property
+    def propagates_nonfinite(self) -> bool:
+        """NaN and infinity times any weight, even 0, are not finite, and neither is a sum of these."""
+        return True
+
+    @property
     def takes_sparse(self) -> bool:
         return True
 
@@ -60,6 +65,11 @@ class KernelExpansion:
     basis: Matrix | None = None
     reference: Ints | None = None
     over_all_rows: bool = False
+
+    @property
+    def propagates_nonfinite(self) -> bool:
+        """An rbf kernel is 0 at infinity, and of a precomputed one not every column is read."""
+        return self.reference is not None
 
     @property
     def takes_sparse(self) -> bool:
@@ -143,5 +153,14 @@ def kernel_expansion(attributes: Mapping[str, Any]) -> KernelExpansion:
 
 
 def checked_scores(function: ScoringFunction, check: Callable[[bool], Matrix]) -> Floats:
-    """The scores of rows that `check` returns or refuses: ``check(True)`` also if they are not finite."""
-    return function.scores(check(True))
+    """The scores of rows that `check` returns or refuses: ``check(True)`` also if they are not finite.
+
+    That takes a pass over the rows, about as long as scoring them. Where the function propagates what is not
+    finite, the scores show it, and only finite rows whose products overflow are checked for nothing.
+    """
+    if not function.propagates_nonfinite:
+        return function.scores(check(True))
+    scores = function.scores(check(False))
+    if not np.isfinite(scores).all():
+        check(True)
+    return scores
