@@ -87,5 +87,6 @@ def ascends(offsets: AnyArray, *, strictly: bool = False) -> bool:
 
 
 def are_inside(indices: AnyArray, end: int) -> bool:
-    """Whether all indices are at least 0 and less than `end`."""
-    return all(block.min() >= 0 and block.max() < end for block in blocks_of(indices))
+    """Whether all indices, which are signed integers, are at least 0 and less than `end`."""
+    unsigned = np.dtype(f"u{indices.itemsize}")  # in which the negative ones are the largest
+    return all(block.view(unsigned).max() < end for block in blocks_of(indices))
