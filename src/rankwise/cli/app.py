@@ -9,24 +9,18 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
-from rankwise.cli import compare, convert, demo, evaluate, export, info, path, predict, select, train
 from rankwise.errors import ParameterError, RankwiseError
 from rankwise.files import FULL
 from rankwise.rendering import printable
 
-app = typer.Typer(
-    name="rankwise",
-    help="Fast, exact, explainable learning to rank.",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-for command in (demo, train, select, path, predict, evaluate, compare, export, convert, info):
-    app.command(name=command.__name__.rpartition(".")[2])(command.run)
+# In the order of the help.
+COMMANDS = ("demo", "train", "select", "path", "predict", "evaluate", "compare", "export", "convert", "info")
 
 
 def _print_version(wanted: bool) -> None:
@@ -37,7 +31,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks for errors.")] = False,
     version: Annotated[
@@ -45,6 +38,21 @@ def _options(
     ] = False,
 ) -> None:
     """Fast, exact, explainable learning to rank."""
+
+
+def _application(commands: Sequence[str]) -> typer.Typer:
+    """The application with these commands, each the function `run` of the module of its name."""
+    app = typer.Typer(
+        name="rankwise",
+        help="Fast, exact, explainable learning to rank.",
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_options)
+    for command in commands:
+        app.command(name=command)(import_module(f"rankwise.cli.{command}").run)
+    return app
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -70,7 +78,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    command = typer.main.get_command(app)
+    # Importing and describing them all would take longer than reading the arguments of one.
+    wanted = arguments[:1] if arguments[0] in COMMANDS else COMMANDS
+    command = typer.main.get_command(_application(wanted))
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
