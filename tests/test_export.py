@@ -2,6 +2,7 @@
 
 import json
 import re
+import warnings
 
 import numpy as np
 import onnx
@@ -74,6 +75,22 @@ def test_onnx_of_single_precision_takes_and_gives_single_precision(rows, tmp_pat
     scores = run_onnx(tmp_path / "model.onnx", X.astype(np.float32))
     assert scores.dtype == np.float32
     assert scores == pytest.approx(model.predict(X), rel=1e-4, abs=1e-4)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "polynomial"])
+def test_single_precision_that_ruins_the_scores_warns(rows, tmp_path, kernel):
+    X, y, qid = rows
+    model = KernelRankRLS(kernel=kernel, gamma=0.3).fit(X, y, qid)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        export_model(model, tmp_path / "model.onnx", dtype="float32")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # in double precision, a polynomial kernel loses digits too
+        model.fit(X + 1e6, y, qid)
+    with pytest.warns(UserWarning, match="In single precision, .* use dtype='float64'"):
+        export_model(model, tmp_path / "model.onnx", dtype="float32")
+    scores = run_onnx(tmp_path / "model.onnx", (X + 1e6).astype(np.float32))
+    assert np.abs(scores - model.predict(X + 1e6)).max() > 1e-2 * np.ptp(model.predict(X + 1e6))
 
 
 def test_onnx_keeps_the_digits_of_features_far_from_zero(rows, tmp_path):

@@ -11,16 +11,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import rankwise
-from rankwise.errors import DataError, MissingExtraError, ParameterError
+from rankwise.errors import DataError, MissingExtraError, ParameterError, warn_caller
 from rankwise.export.served import Served
 from rankwise.files import replacing_file
 from rankwise.operators.kernel import KernelName
 from rankwise.scoring.functions import KernelExpansion
-from rankwise.types import Floats
+from rankwise.types import Floats, Matrix
 from rankwise.validation import check_choice
 
 # The first opset with every operator as used here; runtimes have supported it since 2023.
 OPSET, IR_VERSION = 18, 8
+# Scores in single precision are tried on this many rows, and may be off by this share of their range.
+ROWS_TRIED, LARGEST_ERROR = 256, 1e-2
 # A protobuf message cannot be larger.
 MAX_BYTES = (1 << 31) - (1 << 20)
 
@@ -49,8 +51,30 @@ def save_onnx(served: Served, path: str | os.PathLike[str], *, dtype: str) -> No
         targets = _linear_scores(graph, served, rows)
     encoded = graph.encoded(served, targets)
     onnx.checker.check_model(encoded)
+    if precision is Precision.SINGLE and isinstance(function, KernelExpansion):
+        _warn_if_imprecise(encoded, served, function)
     with replacing_file(path) as beside:
         beside.write_bytes(encoded)
+
+
+def _warn_if_imprecise(encoded: bytes, served: Served, function: KernelExpansion) -> None:
+    """Run the graph on basis rows: distances between rows that barely differ are lost in single precision."""
+    if served.scaled_per_query or function.basis is None:
+        return  # rows in [0, 1] that vary as much; or no rows to try
+    import onnx
+    from onnx.reference import ReferenceEvaluator
+
+    rows = _dense(function.basis[: min(function.basis.shape[0], ROWS_TRIED)])
+    raw = np.divide(rows - served.shift, served.factor, out=np.zeros_like(rows), where=served.factor != 0.0)
+    expected = function.scores(rows)
+    outputs: Any = ReferenceEvaluator(onnx.load_from_string(encoded)).run(None, {"X": raw.astype(np.float32)})
+    error, spread = float(np.abs(outputs[0] - expected).max()), float(np.ptp(expected, axis=0).max())
+    if error > LARGEST_ERROR * spread:
+        warn_caller(
+            f"In single precision, scores of the model's own rows are off by up to {error / spread:.0%} of "
+            "their range, because features vary so little compared with their size; use dtype='float64'.",
+            UserWarning,
+        )
 
 
 def _linear_scores(graph: _Graph, served: Served, rows: str) -> tuple[int, ...]:
@@ -79,7 +103,7 @@ def _kernel_values(graph: _Graph, served: Served, function: KernelExpansion, row
             f"Only linear models and the rbf and polynomial kernels can be exported to ONNX; got "
             f"kernel={function.kernel_parameter!r}."
         )
-    basis = function.basis if isinstance(function.basis, np.ndarray) else function.basis.toarray()
+    basis = _dense(function.basis)
     if kernel.function is KernelName.POLYNOMIAL:
         rows = graph.moved(rows, served.factor, served.shift)
         products = graph.add("MatMul", [rows, graph.constant(kernel.gamma * basis.T)])
@@ -94,6 +118,10 @@ def _kernel_values(graph: _Graph, served: Served, function: KernelExpansion, row
     less = graph.add("Sub", [products, graph.add("Mul", [squares, graph.constant(kernel.gamma)])])
     exponents = graph.add("Sub", [less, graph.constant(kernel.gamma * np.vecdot(basis, basis))])
     return graph.add("Exp", [graph.add("Min", [exponents, graph.constant(0.0)])])
+
+
+def _dense(rows: Matrix) -> Floats:
+    return np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray(), dtype=np.float64)
 
 
 class _Graph:
