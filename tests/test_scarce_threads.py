@@ -73,6 +73,36 @@ except MemoryError:
     assert (run.returncode, run.stdout) == (0, "MemoryError\n"), run.stderr
 
 
+LITTLE_MEMORY = """
+import resource, sys, threading, numpy as np
+from rankwise.threads import map_on_threads, one_blas_thread
+
+def product(_):
+    A = np.ones((200, 200))
+    return (A @ A).sum(), threading.get_ident() == threading.main_thread().ident
+
+with one_blas_thread():  # takes the memory that the calling thread needs
+    used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + (int(sys.argv[1]) << 20), resource.RLIM_INFINITY))
+    sums, in_main = zip(*map_on_threads(product, range(50)))
+print({sum == 200.0**3 for sum in sums}, all(in_main))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc")
+@pytest.mark.parametrize("megabytes, in_main", [(3, True), (30, True), (100, True), (1000, False)])
+def test_threads_for_which_blas_has_no_memory_are_not_started(megabytes, in_main):
+    """BLAS would end the process, or try again without end."""
+    run = subprocess.run(
+        [sys.executable, "-c", LITTLE_MEMORY, str(megabytes)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=os.environ | {"RANKWISE_NUM_THREADS": "4"},
+    )
+    assert (run.returncode, run.stdout) == (0, f"{{True}} {in_main}\n"), run.stderr
+
+
 @pytest.fixture
 def give_threads(monkeypatch):
     """Makes a system that gives so many more threads and no other."""

@@ -7,6 +7,7 @@ Therefore the maps opened here are recorded, and all other arrays, mapped or not
 
 from __future__ import annotations
 
+import errno
 import mmap
 import weakref
 from collections.abc import Iterable, Iterator
@@ -28,7 +29,12 @@ _opened: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
 
 def map_file(path: Path, *, dtype: DTypeLike, offset: int, shape: tuple[int, ...]) -> AnyArray:
     """Map the array that starts at byte `offset` of a file, read-only."""
-    array: AnyArray = np.memmap(path, dtype=dtype, mode="r", offset=offset, shape=shape)
+    try:
+        array: AnyArray = np.memmap(path, dtype=dtype, mode="r", offset=offset, shape=shape)
+    except OSError as error:
+        if error.errno == errno.ENOMEM:  # a limit on address space
+            raise MemoryError(f"{path} cannot be mapped") from error
+        raise
     owner = _owner(array)
     if owner is not None:
         _opened.add(owner)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +14,11 @@ from typing import Any, TypeVar
 
 from rankwise.config import check_n_threads, configured_threads
 from rankwise.errors import ParameterError
+
+# What OpenBLAS allocates for each thread that calls it, in NumPy's copy of it and in SciPy's, and the address
+# space that the C library takes for a new thread: its stack, and an arena for what it allocates.
+_BUFFER_BYTES = 2 * (33 << 20)
+_THREAD_BYTES = _BUFFER_BYTES + (136 << 20)
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -43,10 +49,15 @@ def resolve_threads(n_threads: int | None = None) -> int:
 def map_on_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """Yield the result of `work` for each item, in order, on threads that inherit this thread's settings.
 
-    If no thread can be started, everything runs in the calling thread; `work` may then see some items twice.
+    If no thread can be started, or BLAS could not allocate its buffers in it, everything runs in the calling
+    thread; `work` may then see some items twice.
     """
     context, items = copy_context(), list(items)
-    pool = ThreadPoolExecutor(resolve_threads())
+    n_threads = _how_many_fit(min(resolve_threads(), len(items)), _THREAD_BYTES)
+    if n_threads == 0:
+        yield from map(work, items)
+        return
+    pool = ThreadPoolExecutor(n_threads)
     try:
         try:
             # A context can run in only one thread at a time, so each item gets a copy.
@@ -64,11 +75,31 @@ def one_blas_thread(wanted: bool = True) -> Iterator[None]:
     """Keep NumPy's and SciPy's products on one thread within a block or, as a decorator, a function.
 
     For many short products between our own kernels or threads, and for small matrices: waking and joining
-    BLAS threads each time costs more than it saves, and ten times as much on a busy machine. Does nothing
-    unless `wanted`.
+    BLAS threads each time costs more than it saves, and ten times as much on a busy machine. Unless `wanted`,
+    it only makes sure, as it always does, that BLAS has its buffers.
     """
+    _blas()
     with _limit if wanted else nullcontext():
         yield
+
+
+def _how_many_fit(number: int, n_bytes: int) -> int:
+    """Return how many times, up to `number`, so many bytes of address space are left.
+
+    OpenBLAS does not report that its buffers cannot be allocated: it ends the process, or tries for ever.
+    """
+    if not hasattr(mmap, "MAP_PRIVATE"):
+        return number  # Windows does not limit address space
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    while number > 0:
+        try:
+            # Pages that cannot be written count as address space, but not as memory in use.
+            mmap.mmap(-1, number * n_bytes, flags=flags, prot=mmap.PROT_READ).close()
+        except OSError:
+            number //= 2
+        else:
+            break
+    return number
 
 
 class _Limit:
@@ -120,8 +151,14 @@ _limit = _Limit()
 
 @cache
 def _blas() -> Any:
-    """Return the BLAS libraries of NumPy and SciPy, one each; finding them takes a millisecond."""
-    import scipy.linalg  # noqa: F401  loads both
+    """Return the BLAS libraries of NumPy and SciPy, one each, with their buffers; takes milliseconds."""
+    import numpy as np
+    from scipy.linalg.blas import dgemm
     from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
+    if _how_many_fit(1, _BUFFER_BYTES) == 0:
+        raise MemoryError(f"BLAS needs {_BUFFER_BYTES >> 20} MB")
+    # The first product of a library allocates the buffer of the calling thread, which later ones use again.
+    matrix = np.ones((100, 100))
+    dgemm(1.0, matrix @ matrix, matrix)
     return ThreadpoolController().select(user_api="blas")
