@@ -7,7 +7,7 @@ NATIVE := CMakeLists.txt $(wildcard native/*/*.cpp native/*/*.hpp)
 PACKAGES := $(sort $(dir $(wildcard src/*/*.py src/*/*/*.py)))
 SOURCES := src tests benchmarks examples
 
-.PHONY: demo test check bench format clean
+.PHONY: demo test check bench kills format clean
 .DEFAULT_GOAL := help
 
 help:
@@ -15,6 +15,7 @@ help:
 	@echo "make test    everything that must hold: checks and tests"
 	@echo "make check   ruff, mypy, clang-format, import direction"
 	@echo "make bench   measure speed against peers (minutes)"
+	@echo "make kills   kill training, converting and saving KILLS times (default 300) and check what is left"
 	@echo "make format  rewrite the sources in the house style"
 
 demo: $(VENV)/.runtime
@@ -32,6 +33,11 @@ check: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	@$(BIN)/python -m benchmarks
+
+# Many kills; the tests do a few. One BLAS thread, because the kills share the cores with what they hit.
+KILLS ?= 300
+kills: $(VENV)/.dev
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/killed.py --kills $(KILLS)
 
 format: $(VENV)/.dev
 	@$(BIN)/ruff check --fix --exit-zero --quiet $(SOURCES)
