@@ -1,5 +1,7 @@
 """The number of BLAS threads alongside our own."""
 
+import threading
+
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -36,6 +38,21 @@ def test_blocks_of_several_threads_may_end_in_any_order():
     assert blas_threads() == {1}
     second.__exit__(None, None, None)
     assert blas_threads() == {2}
+
+
+def test_a_block_holds_in_whichever_thread_it_stands_and_ends():
+    """`threadpoolctl` obeys only one thread, here the one of the fixture."""
+    seen = []
+
+    def limit():
+        with one_blas_thread():
+            seen.append(blas_threads())
+        seen.append(blas_threads())
+
+    thread = threading.Thread(target=limit)
+    thread.start()
+    thread.join()
+    assert seen == [{1}, {2}]
 
 
 @pytest.mark.parametrize("size, threads", [(spectrum.SMALL, {1}), (spectrum.SMALL + 1, {2})])

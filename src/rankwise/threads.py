@@ -111,7 +111,7 @@ class _Limit:
     def __init__(self) -> None:
         self._lock = RLock()
         self._inside: list[int] = []
-        self._limiter: Any = None
+        self._usual: list[int] = []
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(
                 before=self._acquire, after_in_parent=self._release, after_in_child=self._start_anew
@@ -120,7 +120,8 @@ class _Limit:
     def __enter__(self) -> None:
         with self._lock:
             if not self._inside:
-                self._limiter = _blas().limit(limits=1)
+                self._usual = [library.num_threads for library in _blas()]
+                _set_blas_threads([1] * len(self._usual))
             self._inside.append(get_ident())
 
     def __exit__(self, *_: object) -> None:
@@ -129,7 +130,7 @@ class _Limit:
             me = get_ident()
             self._inside.remove(me if me in self._inside else self._inside[0])
             if not self._inside:
-                self._limiter.restore_original_limits()
+                _set_blas_threads(self._usual)
 
     def _acquire(self) -> None:
         self._lock.acquire()
@@ -143,14 +144,24 @@ class _Limit:
         was_limited = bool(self._inside)
         self._inside = [thread for thread in self._inside if thread == get_ident()]
         if was_limited and not self._inside:
-            self._limiter.restore_original_limits()
+            _set_blas_threads(self._usual)
 
 
 _limit = _Limit()
 
 
+def _set_blas_threads(numbers: list[int]) -> None:
+    """Set the number of threads of each library.
+
+    `threadpoolctl` ignores all threads but the one that was the first to set it; ours count those that are
+    inside, and must be obeyed.
+    """
+    for library, number in zip(_blas(), numbers, strict=True):
+        getattr(library, "_real_set_num_threads", library.set_num_threads)(number)
+
+
 @cache
-def _blas() -> Any:
+def _blas() -> tuple[Any, ...]:
     """Return the BLAS libraries of NumPy and SciPy, one each, with their buffers; takes milliseconds."""
     import numpy as np
     from scipy.linalg.blas import dgemm
@@ -161,4 +172,4 @@ def _blas() -> Any:
     # The first product of a library allocates the buffer of the calling thread, which later ones use again.
     matrix = np.ones((100, 100))
     dgemm(1.0, matrix @ matrix, matrix)
-    return ThreadpoolController().select(user_api="blas")
+    return tuple(ThreadpoolController().select(user_api="blas").lib_controllers)
