@@ -72,7 +72,8 @@ def set_config(**settings: Any) -> None:
         ``n_threads``: number of threads that the kernels use wherever no `n_threads` is given. None, the
         default, uses the environment variable ``RANKWISE_NUM_THREADS`` if it is set, and every core
         otherwise. It affects only the run time; results are bit-identical. BLAS in NumPy and SciPy has its
-        own threads, which ``threadpoolctl`` can limit.
+        own threads, which ``threadpoolctl`` can limit; their number may change the last digits of closed
+        forms, kernel models and paths.
 
     Examples
     --------

@@ -103,7 +103,7 @@ ZeroBased: TypeAlias = Annotated[
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")]
 Threads: TypeAlias = Annotated[
     int | None,
-    typer.Option(min=1, callback=_use_threads, help="Number of threads; all cores by default."),
+    typer.Option(min=1, callback=_use_threads, help="Number of threads, also of BLAS; all cores by default."),
 ]
 
 Measures: TypeAlias = Annotated[
