@@ -101,9 +101,11 @@ class OnFolds:
         ]
         found, interrupted = _left_out(family, folds, alphas, report)
         seen = np.concatenate(held[: len(found)])
-        scores = np.full((len(problem.y), len(alphas)), np.nan)
-        scores[seen] = np.concatenate(found)
-        scores = scores[self._first_equal[seen]]
+        scores, first_equal = np.concatenate(found), self._first_equal[seen]
+        if not np.array_equal(first_equal, seen):
+            position = np.empty(len(problem.y), dtype=np.int64)
+            position[seen] = np.arange(len(seen))
+            scores = scores[position[first_equal]]
         prepared = self.measure.prepare(problem.y[seen], self.folds.compared[seen])
         return Values(_each_column(prepared, scores), None, interrupted)
 
@@ -250,4 +252,5 @@ def _loss_without(loss_of: LossOf, statements: Any, held: Any, number: int) -> A
 
 def _each_column(measure: Callable[[Floats], float], table: Floats) -> Floats:
     """The measure of each column; NaN for columns of unfinished alphas."""
-    return np.array([np.nan if np.isnan(column).all() else measure(column) for column in table.T])
+    columns = np.ascontiguousarray(table.T)
+    return np.array([np.nan if np.isnan(column).all() else measure(column) for column in columns])
