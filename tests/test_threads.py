@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from rankwise.solvers import spectrum
+from rankwise.solvers import tridiagonal
+from rankwise.solvers.spectrum import RidgeSystem
 from rankwise.threads import one_blas_thread
 
 
@@ -55,15 +56,15 @@ def test_a_block_holds_in_whichever_thread_it_stands_and_ends():
     assert seen == [{1}, {2}]
 
 
-@pytest.mark.parametrize("size, threads", [(spectrum.SMALL, {1}), (spectrum.SMALL + 1, {2})])
-def test_only_large_systems_are_factorized_on_several_threads(size, threads, monkeypatch):
-    seen = []
+@pytest.mark.parametrize("size, threads", [(tridiagonal.SMALL, {1}), (tridiagonal.SMALL + 1, {2})])
+def test_only_large_systems_are_decomposed_on_several_threads(size, threads, monkeypatch):
+    seen, reduce = [], tridiagonal.linalg.lapack.dsytrd
 
-    def eigh(matrix, **options):
+    def dsytrd(*arguments, **options):
         seen.append(blas_threads())
-        return np.ones(len(matrix)), matrix
+        return reduce(*arguments, **options)
 
-    monkeypatch.setattr(spectrum.linalg, "eigh", eigh)
-    assert spectrum.RidgeSystem(np.eye(size), np.ones(size)).spectrum.rank == size
+    monkeypatch.setattr(tridiagonal.linalg.lapack, "dsytrd", dsytrd)
+    assert RidgeSystem(np.eye(size), np.ones(size)).tridiagonal.extremes == (1.0, 1.0)
     assert seen == [threads]
     assert blas_threads() == {2}

@@ -47,6 +47,7 @@ void bind_hinge(nb::module_& module);
 void bind_measures(nb::module_& module);
 void bind_centring(nb::module_& module);
 void bind_distances(nb::module_& module);
+void bind_left_out(nb::module_& module);
 void bind_letor(nb::module_& module);
 void bind_products(nb::module_& module);
 void bind_shifts(nb::module_& module);

@@ -1,9 +1,12 @@
 """Type stubs for the compiled kernels (native/bindings)."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwise.types import AnyArray, Floats, Ints
+from rankwise.types import AnyArray, Bools, Floats, Ints
 
 compiler: str
 
@@ -39,6 +42,45 @@ def centred_rows(
     scale: Floats,
     mean: Floats | None,
     out: Floats,
+    n_threads: int,
+) -> None: ...
+
+class Lapack:
+    def __init__(self, lapack: Mapping[str, Any], blas: Mapping[str, Any]) -> None: ...
+
+class FoldRows:
+    def __init__(self, values: Floats, offsets: Ints) -> None: ...
+
+def solve_shifted(diagonal: Floats, off_diagonal: Floats, shifts: Floats, values: Floats) -> None: ...
+def solve_half(
+    diagonal: Floats, off_diagonal: Floats, shift: float, columns: Floats, out: Floats
+) -> None: ...
+def left_out_systems(
+    lapack: Lapack,
+    matrix: Floats,
+    right: Floats,
+    differences: FoldRows,
+    target: Floats,
+    scored: FoldRows,
+    alphas: Floats,
+    least_eigenvalue: float,
+    least_share: float,
+    scores: Floats,
+    resolved: Bools,
+    n_threads: int,
+) -> None: ...
+def left_out_blocks(
+    lapack: Lapack,
+    diagonal: Floats,
+    off_diagonal: Floats,
+    right: Floats,
+    differences: FoldRows,
+    target: Floats | None,
+    scored: FoldRows,
+    alphas: Floats,
+    tolerance: float,
+    scores: Floats,
+    resolved: Bools,
     n_threads: int,
 ) -> None: ...
 def move_rows(rows: AnyArray, centre: Floats, scale: float, moved: Floats, half_squares: Floats) -> None: ...

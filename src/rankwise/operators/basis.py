@@ -9,11 +9,12 @@ import numpy as np
 from scipy import linalg
 
 from rankwise.errors import DataError
-from rankwise.operators.blocks import Index, pieces
+from rankwise.operators.blocks import Index, centred, pieces
 from rankwise.operators.gram import difference_factor, difference_system
 from rankwise.operators.kernel import Kernel, KernelName
 from rankwise.operators.kernel_products import checked_kernel_matrix
 from rankwise.preferences.differences import Differences
+from rankwise.threads import resolve_threads
 from rankwise.types import Floats, Ints, Matrix
 
 # A product with a triangular matrix skips its zeros in panels of this many columns.
@@ -90,8 +91,8 @@ class BasisDesign:
     def shape(self) -> tuple[int, int]:
         return self.features.shape
 
-    def rows(self, index: Ints) -> Floats:
-        return self.features[index]
+    def centred_rows(self, index: Ints, offsets: Ints, weight: Floats) -> Floats:
+        return centred(self.features, index, offsets, weight, resolve_threads())
 
     def difference_system(self, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
         return difference_system(self.features, differences, target)

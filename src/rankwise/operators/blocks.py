@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
+from rankwise._native import centred_rows
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.pair_differences import MatrixDifferences, PairDifferences, StackedDifferences
 from rankwise.types import Floats, Ints, Matrix
@@ -125,3 +126,12 @@ def _rows(X: Any, differences: QueryDifferences, place: slice) -> Any:
 def dense(rows: Any) -> Floats:
     """Return rows as a float64 array, without a copy if they already are one."""
     return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
+
+
+def centred(X: Any, index: Ints, offsets: Ints, weight: Floats, n_threads: int) -> Floats:
+    """Return selected rows of X minus the weighted mean of their group; `offsets` says where groups start."""
+    if not isinstance(X, np.ndarray):
+        X, index = dense(X[index]), np.arange(len(index))
+    rows = np.empty((len(index), X.shape[1]))
+    centred_rows(X, index, offsets, weight, np.ones(len(index)), None, rows, n_threads)
+    return rows

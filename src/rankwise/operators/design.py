@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from rankwise.operators.blocks import dense
+from rankwise.operators.blocks import centred, dense
 from rankwise.operators.gram import difference_factor, difference_system
 from rankwise.operators.kernel import Kernel, KernelName
 from rankwise.operators.normal import NormalOperator, normal_operator
@@ -16,6 +16,7 @@ from rankwise.operators.reference import near_zero
 from rankwise.operators.rows import NativeRows, by_column
 from rankwise.operators.spread import Spread, column_spread
 from rankwise.preferences.differences import Differences
+from rankwise.threads import resolve_threads
 from rankwise.types import Floats, Ints, Matrix
 
 # Lengths of rows are judged by this many of them.
@@ -28,8 +29,8 @@ class Design(Protocol):
     @property
     def shape(self) -> tuple[int, int]: ...
 
-    def rows(self, index: Ints) -> Floats:
-        """Selected rows of X, dense and in double precision."""
+    def centred_rows(self, index: Ints, offsets: Ints, weight: Floats) -> Floats:
+        """Selected rows of X minus the weighted mean of their group; `offsets` says where groups start."""
         ...
 
     def difference_system(self, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
@@ -103,9 +104,13 @@ class MatrixDesign:
         return normal_operator(differences, self._rows)
 
     def rows(self, index: Ints) -> Floats:
+        """Selected rows, dense and in double precision."""
         X, reference = self._near
         rows = dense(X[index])
         return rows if reference is None else rows - dense(X[reference[index]])
+
+    def centred_rows(self, index: Ints, offsets: Ints, weight: Floats) -> Floats:
+        return centred(self.X, index, offsets, weight, resolve_threads(self._n_threads))
 
     def inner_products(self) -> Floats:
         """``X Xᵀ`` as a dense m × m matrix, O(m² s)."""

@@ -7,13 +7,14 @@ explicit pairs.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
 from rankwise.errors import DataError
 from rankwise.preferences.queries import Queries, restored
-from rankwise.types import Floats, Ints, Ties, Weighting
+from rankwise.types import Bools, Floats, Ints, Ties, Weighting
 
 
 class Differences(Protocol):
@@ -141,6 +142,35 @@ class QueryDifferences:
         between = _scaled(self._between[place], np.broadcast_to(level_mean - query_mean, v.shape))
         return _scaled(self._within[place], v - level_mean) + between
 
+    def apply_centred(self, v: Floats, place: slice) -> Floats:
+        """`apply_rows` for whole queries of rows with mean 0."""
+        if self.level_offsets is None:
+            return _scaled(self._between[place], v)
+        return self.apply_rows(v, place, np.zeros(v.shape[1:]))
+
+    def rows_with(self, differences: Floats, place: slice) -> Floats:
+        """Rows whose differences these are, up to a constant per query; the inverse of `apply_rows`.
+
+        Only rows for which `tells_rows` is true are valid.
+        """
+        v = _scaled(_inverse(self._between[place]), differences)
+        if self.level_offsets is None or self._within is None:
+            return v
+        level_mean = self._local_mean(v, place, self.level_offsets)
+        return _scaled(self._between[place] * _inverse(self._within[place]), v - level_mean) + level_mean
+
+    @cached_property
+    def tells_rows(self) -> Bools:
+        """For each difference, whether those of its query tell its rows apart.
+
+        They do not if a row has no weight, or if all labels are tied and such pairs are dropped.
+        """
+        tells = self._between > 0.0
+        if self._within is not None:
+            tells &= self._within > 0.0
+        of_query = np.logical_and.reduceat(tells, self.queries.offsets[:-1])
+        return np.repeat(of_query, self.queries.sizes)
+
     def laplacian_terms(self) -> tuple[Floats, list[tuple[float, Ints, Floats]]]:
         """L on the grouped rows, as ``diag(degree) + Σ sign · Σ_segments a aᵀ``.
 
@@ -184,8 +214,7 @@ class QueryDifferences:
     @staticmethod
     def _share(v: Floats, offsets: Ints, weight_sum: Floats) -> Floats:
         """Return segment sums divided by segment weights; 0 for a segment of weight 0."""
-        inverse = np.divide(1.0, weight_sum, out=np.zeros_like(weight_sum), where=weight_sum > 0)
-        return _scaled(inverse, np.add.reduceat(v, offsets[:-1], axis=0))
+        return _scaled(_inverse(weight_sum), np.add.reduceat(v, offsets[:-1], axis=0))
 
     def _per_row_of_query(self, per_query: Floats) -> Floats:
         return np.repeat(per_query, self.queries.sizes, axis=0)
@@ -193,6 +222,11 @@ class QueryDifferences:
     def _per_row_of_level(self, per_level: Floats) -> Floats:
         assert self.level_offsets is not None
         return np.repeat(per_level, np.diff(self.level_offsets), axis=0)
+
+
+def _inverse(values: Floats) -> Floats:
+    """1/values; 0 in place of 1/0."""
+    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
 
 
 def _scaled(scale: Floats, v: Floats) -> Floats:
@@ -218,4 +252,4 @@ def _query_weights(weighting: Weighting, queries: Queries, weight_sum: Floats, p
             f"weighting='query' counts S(S - 1)/2 pairs in a query whose row weights sum to S, but those of "
             f"query{name} sum to {weight_sum[q]:g}; scale sample_weight so that every sum is at least 1."
         )
-    return np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
+    return _inverse(total)

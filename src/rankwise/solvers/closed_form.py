@@ -20,10 +20,11 @@ from rankwise.preferences.pair_differences import compacted
 from rankwise.solvers.cg_result import RidgeSolutions
 from rankwise.solvers.family import Fold, FoldScores, OnAlpha, refit
 from rankwise.solvers.held_out import HeldOut
-from rankwise.solvers.leave_pair_out import CentredRidge, dual_ridge, leave_pair_out_error, primal_ridge
+from rankwise.solvers.leave_pair_out import CentredRidge, dual_ridges, leave_pair_out_error, primal_ridges
 from rankwise.solvers.leave_query_out import leave_out_dual, leave_out_primal
 from rankwise.solvers.spaces import DualSpace, PrimalSpace, Space
-from rankwise.solvers.spectrum import EPS, WELL_CONDITIONED, RidgeSystem, Spectrum, precise_spectrum
+from rankwise.solvers.spectrum import EPS, RidgeSystem, Spectrum, precise_spectrum
+from rankwise.solvers.tridiagonal import WELL_CONDITIONED, Decomposition
 from rankwise.types import Floats, Ints, Matrix, Solver
 
 
@@ -40,7 +41,7 @@ class ClosedForm(ABC):
     def solve(
         self, alphas: Floats, held_out: HeldOut | None = None, on_alpha: OnAlpha | None = None
     ) -> RidgeSolutions:
-        """Use a Cholesky factorization for one alpha; for several, the decomposition, at O(p²) per alpha."""
+        """Use a Cholesky factorization for one alpha; for several, a decomposition, at O(p²) per alpha."""
         coef = self._coefficients(alphas)
         values = None
         if held_out is not None:
@@ -64,7 +65,7 @@ class ClosedForm(ABC):
                 yield FoldScores(scores, finished)
 
     def leave_pair_out(self, y: Floats, alphas: Floats) -> Floats:
-        return leave_pair_out_error(self._ridge_without_pairs(alphas), y)
+        return leave_pair_out_error(self._ridges_without_pairs(alphas), y)
 
     def with_loss(self, loss: SquaredLoss) -> Self:
         return replace(self, loss=loss)  # type: ignore[type-var]  # both are dataclasses
@@ -89,7 +90,7 @@ class ClosedForm(ABC):
         """Scores of each fold; None for one that has to be refitted."""
 
     @abstractmethod
-    def _ridge_without_pairs(self, alphas: Floats) -> CentredRidge: ...
+    def _ridges_without_pairs(self, alphas: Floats) -> Iterator[CentredRidge]: ...
 
 
 @dataclass(frozen=True)
@@ -113,17 +114,17 @@ class PrimalFamily(ClosedForm):
     def precise_spectrum(self) -> Spectrum:
         return precise_spectrum(self.space.features, self.loss)
 
-    def spectrum(self, smallest_alpha: float) -> Spectrum:
-        """A spectrum that is accurate for every alpha ≥ `smallest_alpha`."""
-        spectrum = self.system.spectrum
-        return spectrum if spectrum.resolves(smallest_alpha) else self.precise_spectrum
+    def decomposition(self, smallest_alpha: float) -> Decomposition:
+        """The cheapest one that is accurate for every alpha ≥ `smallest_alpha`."""
+        form = self.system.tridiagonal
+        return form if form.resolves(smallest_alpha) else self.precise_spectrum
 
     def decompose(self) -> None:
-        _ = self.system.spectrum
+        _ = self.system.tridiagonal
 
     def _coefficients(self, alphas: Floats) -> Floats:
         if len(alphas) > 1 or self.system.is_decomposed:
-            weights = self.spectrum(float(alphas.min())).solve_all(alphas)
+            weights = self.decomposition(float(alphas.min())).solve_all(alphas)
         else:
             weights = self._factorized(float(alphas[0]))[None]
         return np.stack([self.space.from_weights(one).T for one in weights])
@@ -135,11 +136,11 @@ class PrimalFamily(ClosedForm):
         return weights if rcond > WELL_CONDITIONED else self.precise_spectrum.solve(alpha)
 
     def _leave_queries_out(self, folds: Sequence[Ints], alphas: Floats) -> Iterator[Floats | None]:
-        spectrum = self.spectrum(float(alphas.min()))
-        return leave_out_primal(self.space.features, self.loss, self.system, spectrum, folds, alphas)
+        decomposition = self.decomposition(float(alphas.min()))
+        return leave_out_primal(self.space.features, self.loss, self.system, decomposition, folds, alphas)
 
-    def _ridge_without_pairs(self, alphas: Floats) -> CentredRidge:
-        return primal_ridge(self.space.features, self.loss, self.spectrum, alphas)
+    def _ridges_without_pairs(self, alphas: Floats) -> Iterator[CentredRidge]:
+        return primal_ridges(self.space.features, self.loss, self.decomposition, alphas)
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ class DualFamily(ClosedForm):
         return RidgeSystem(matrix=(inner + inner.T) / 2, right=t)
 
     def decompose(self) -> None:
-        _ = self.system.spectrum
+        _ = self.system.tridiagonal
 
     @cached_property
     def _norm(self) -> float:
@@ -188,7 +189,7 @@ class DualFamily(ClosedForm):
         if self.space.precise_weights is not None and self._needs_weights(alphas):
             return self.space.precise_weights(self.loss, alphas)
         if len(alphas) > 1 or self.system.is_decomposed:
-            solved = self.system.spectrum.solve_all(alphas)
+            solved = self.system.decomposition(float(alphas.min())).solve_all(alphas)
         else:
             solved = self._factorized(float(alphas[0]))[None]
         F = self._compacted[0]
@@ -203,5 +204,5 @@ class DualFamily(ClosedForm):
             return repeat(None, len(folds))
         return leave_out_dual(self.space.kernel_matrix, self.loss, self.system, folds, alphas)
 
-    def _ridge_without_pairs(self, alphas: Floats) -> CentredRidge:
-        return dual_ridge(self.loss, self.system.spectrum, alphas)
+    def _ridges_without_pairs(self, alphas: Floats) -> Iterator[CentredRidge]:
+        return dual_ridges(self.loss, self.system.decomposition, alphas)

@@ -3,47 +3,48 @@
 RankRLS is ridge regression on differences, and the differences of a query form a block of it: the weight c of
 the other queries does not change when one is left out. The model without a set of queries q (rows
 ``Z = F_q X`` and targets ``t_q``) is therefore a downdate of the full model, whose normal matrix is
-``A = VΛVᵀ``:
+``A = QTQᵀ`` with a tridiagonal T. With ``D = (T + αI)⁻¹`` and ``g = Qᵀr``, it is
 
-- ``(A − ZᵀZ + αI) w = r − Zᵀt_q``, decomposed again for each fold, O(n³) per fold and O(n²) per alpha; or,
-  with ``D = (Λ + αI)⁻¹``, ``g = Vᵀr`` and ``P = Z V D^½``,
-- ``w = V D^½ (I − PᵀP)⁻¹ D^½ (g − VᵀZᵀt_q)``, O(n³) per alpha, or
-- ``w = V D (g − VᵀZᵀe)`` with ``e = (I − PPᵀ)⁻¹ (t_q − Z V D g)``, O(h² n + h³) per alpha for h rows;
-- in the dual, ``F K Fᵀ = UΛUᵀ``: ``e = (U_q D U_qᵀ)⁻¹ U_q D Uᵀt`` and the scores are
-  ``K Fᵀ U D (Uᵀt − U_qᵀe)``, O(h² m + h³) per alpha.
+- ``(A − ZᵀZ + αI) w = r − Zᵀt_q``, reduced to a tridiagonal system once more for each fold, O(n³) per fold
+  and O(n²) per alpha; or
+- ``w = Q D (g − Bᵀe)`` with ``B = ZQ`` and ``e = (I − B D Bᵀ)⁻¹ (t_q − B D g)``, O(h² n + h³) per alpha for
+  h rows;
+- in the dual, ``F K Fᵀ = QTQᵀ``: ``e = (Q_q D Q_qᵀ)⁻¹ Q_q D g`` with ``g = Qᵀt``, and the scores are
+  ``K Fᵀ Q D (g − Q_qᵀe)``, O(h² m + h³) per alpha.
+
+Scores are up to a constant for each query, because only differences inside a query matter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
-from rankwise.errors import ParameterError
+from rankwise._native import FoldRows, left_out_blocks, left_out_systems
 from rankwise.losses.squared import SquaredLoss
 from rankwise.operators.design import Design
 from rankwise.preferences.differences import QueryDifferences
-from rankwise.solvers.spectrum import EPS, RidgeSystem, Spectrum
-from rankwise.threads import map_on_threads, one_blas_thread
-from rankwise.types import Floats, Ints
+from rankwise.solvers.left_out_batches import Batch, batches
+from rankwise.solvers.spectrum import EPS, RidgeSystem
+from rankwise.solvers.tridiagonal import WELL_CONDITIONED, Decomposition, lapack
+from rankwise.threads import one_blas_thread, resolve_threads
+from rankwise.types import Bools, Floats, Ints
 
-Result = TypeVar("Result")
-
-# Systems are solved in batches of about this many entries: for a small one, the call takes longer than the
-# solution.
-BATCH_ENTRIES = 1 << 18
-# A fold is refitted if more of what it leaves would be lost to rounding: of each feature's sum of squares.
+# A fold is refitted if more of what it leaves would be lost to rounding.
 LARGEST_LOSS = 1e-7
-# With fewer unknowns, the interpreter takes most of the time, and threads would only wait for each other.
-THREADED_UNKNOWNS = 150
+LEAST_SHARE = 4.0 * EPS / LARGEST_LOSS
+# In the dual, a refit takes as long as everything else, so only a fold that leaves nothing gets one.
+LEAST_DUAL_SHARE = 4.0 * EPS
 
 
 def leave_out_primal(
     design: Design,
     loss: SquaredLoss,
     system: RidgeSystem,
-    spectrum: Spectrum,
+    decomposition: Decomposition,
     folds: Sequence[Ints],
     alphas: Floats,
 ) -> Iterator[Floats | None]:
@@ -56,130 +57,213 @@ def leave_out_primal(
         The loss on the labels of queries, for one target.
     system : RidgeSystem
         The system of all queries.
-    spectrum : Spectrum
-        A spectrum that is accurate for every alpha.
+    decomposition : Decomposition
+        One that is accurate for every alpha.
     folds : sequence of Ints
         Queries to leave out together, by position.
     alphas : Floats
 
     Yields
     ------
-    Floats, shape (h, n_alphas)
-        One row per row of the fold, in ascending order of row numbers.
+    Floats, shape (h, n_alphas), or None
+        One row per row of the fold, in ascending order of row numbers; None if too few digits would be left.
     """
-    F = _query_differences(loss)
+    F, n = _query_differences(loss), design.shape[1]
     smallest = float(alphas.min())
-    downdate = system.spectrum.resolves(smallest) or smallest == 0.0
+    sizes = np.array([F.queries.sizes[fold].sum() for fold in folds], dtype=np.float64)
+    subtract = system.tridiagonal.resolves(smallest) and _prefers_systems(sizes, n, len(alphas))
+    score: _Systems | _Blocks
+    if subtract or smallest == 0.0:
+        score = _Systems(design, loss, system, alphas)
+    else:
+        score = _Blocks(design, loss, decomposition, alphas)
+    for batch in batches(F, folds, n):
+        yield from score(batch)
 
-    def score(fold: Ints) -> Floats | None:
-        places = _places_of(F, fold)
-        rows = _rows_of(F, places)
-        X = design.rows(rows)
-        Z = _differences_of_rows(F, X, places)
-        t = np.concatenate([loss.target[place] for place in places])
-        if _dominates(Z, system.matrix, smallest):
-            return None
-        if downdate and (smallest == 0.0 or _prefers_downdate(len(t), X.shape[1], len(alphas))):
-            rest = RidgeSystem(system.matrix - Z.T @ Z, system.right - Z.T @ t)
-            coef = rest.spectrum.solve_all(alphas)
-        else:
-            coef = _without_block(spectrum, Z, t, alphas)
-        return np.asarray((X @ coef.T)[np.argsort(rows)])
 
-    return _for_each(folds, score, design.shape[1])
+def _prefers_systems(sizes: Floats, n: int, n_alphas: int) -> bool:
+    """Whether a tridiagonal form for each fold takes fewer multiplications than a solve for every alpha."""
+    systems = len(sizes) * (4 / 3 * n**3 + n_alphas * n**2) + sizes.sum() * n**2 / 2
+    h = np.minimum(sizes, n)
+    blocks = sizes.sum() * n**2 + n_alphas * (h**2 * n / 2 + h**3 / 6).sum()
+    return bool(systems < blocks)
+
+
+class _Systems:
+    """Subtract each fold from the system, and reduce what is left to a tridiagonal one."""
+
+    def __init__(self, design: Design, loss: SquaredLoss, system: RidgeSystem, alphas: Floats) -> None:
+        self._design, self._loss, self._system, self._alphas = design, loss, system, alphas
+        self._smallest = float(alphas.min())
+
+    def __call__(self, batch: Batch) -> Iterator[Floats | None]:
+        X = batch.centred_rows(self._design)
+        Z, t = batch.differences(X), self._loss.target[batch.places]
+        scores = np.empty((len(X), len(self._alphas)))
+        resolved = np.empty(len(batch.folds), dtype=np.bool_)
+        # The rest has no larger eigenvalue than the whole.
+        least = WELL_CONDITIONED * self._system.tridiagonal.extremes[1] - self._smallest
+        with one_blas_thread(len(resolved) > 1):
+            left_out_systems(
+                lapack(),
+                self._system.matrix,
+                self._system.right,
+                FoldRows(Z, batch.offsets),
+                t,
+                FoldRows(X, batch.offsets),
+                self._alphas,
+                least,
+                LEAST_SHARE,
+                scores,
+                resolved,
+                resolve_threads(),
+            )
+        if self._smallest > 0.0:
+            return _unless_lost(batch, scores, resolved)
+        for f in np.flatnonzero(~resolved):
+            place = slice(*batch.offsets[f : f + 2])
+            scores[place] = X[place] @ self._minimum_norm(Z[place], t[place]).T
+        return iter(batch.by_fold(scores))
+
+    def _minimum_norm(self, Z: Floats, t: Floats) -> Floats:
+        """Weights for all alphas, from the rank of what is left."""
+        rest = RidgeSystem(self._system.matrix - Z.T @ Z, self._system.right - Z.T @ t)
+        return rest.spectrum.solve_all(self._alphas)
+
+
+class _Blocks:
+    """Correct the solution of the whole system by that of a small one for each fold and alpha."""
+
+    def __init__(
+        self, design: Design, loss: SquaredLoss, decomposition: Decomposition, alphas: Floats
+    ) -> None:
+        self._design, self._loss, self._alphas = design, loss, alphas
+        self._decomposition = decomposition
+
+    def __call__(self, batch: Batch) -> Iterator[Floats | None]:
+        rows = batch.centred_rows(self._design) @ self._decomposition.basis
+        B, t, offsets = _at_most_square(
+            batch.differences(rows), self._loss.target[batch.places], batch.offsets
+        )
+        scores, resolved = _without_blocks(
+            self._decomposition,
+            self._decomposition.target,
+            (FoldRows(B, offsets), t),
+            (rows, batch.offsets),
+            self._alphas,
+            LEAST_SHARE,
+        )
+        return _unless_lost(batch, scores, resolved)
 
 
 def leave_out_dual(
     kernel_matrix: Floats, loss: SquaredLoss, system: RidgeSystem, folds: Sequence[Ints], alphas: Floats
-) -> Iterator[Floats]:
+) -> Iterator[Floats | None]:
     """Like `leave_out_primal`, from the coefficients of the rows of the other queries."""
-    F = _query_differences(loss)
-    spectrum, t = system.spectrum, system.right
-    U = spectrum.vectors
-    g = U.T @ t  # including the null space of the kernel, which the other queries may reach
-    to_scores = (kernel_matrix @ F.adjoint(U)) * (spectrum.values > 0)  # KFᵀu = 0 where FKFᵀu = 0
-
-    def score(fold: Ints) -> Floats:
-        places = _places_of(F, fold)
-        block, rows = np.concatenate([U[place] for place in places]), np.sort(_rows_of(F, places))
-        scores = np.empty((len(rows), len(alphas)))
-        for a, alpha in enumerate(alphas):
-            if alpha == 0.0:
-                scores[:, a] = kernel_matrix[rows] @ _minimum_norm_rest(system, F, places)
-                continue
-            D = spectrum.inverse(alpha)
-            e = _solve((block * D) @ block.T, block @ (D * g), alpha)
-            scores[:, a] = to_scores[rows] @ (D * (g - block.T @ e))
-        return scores
-
-    return _for_each(folds, score, len(t))
+    score = _Rows(kernel_matrix, _query_differences(loss), system, alphas)
+    for batch in batches(score.F, folds, len(system.right)):
+        yield from score(batch)
 
 
-def _dominates(Z: Floats, matrix: Floats, smallest_alpha: float) -> bool:
-    """Whether taking the fold with differences Z out of ``XᵀLX`` would leave mostly rounding errors."""
-    total = matrix.diagonal()
-    rest = np.maximum(total - np.einsum("ij,ij->j", Z, Z), 0.0) + smallest_alpha
-    return bool((4.0 * EPS * total > LARGEST_LOSS * rest).any()) and smallest_alpha > 0.0
+class _Rows:
+    """Correct the coefficients of all rows by the solution of a small system for each fold and alpha."""
+
+    def __init__(
+        self, kernel_matrix: Floats, F: QueryDifferences, system: RidgeSystem, alphas: Floats
+    ) -> None:
+        self._kernel_matrix, self.F, self._system, self._alphas = kernel_matrix, F, system, alphas
+        self._decomposition = system.decomposition(float(alphas.min()))
+        # Including the null space of the kernel, which the other queries may reach.
+        self._target = self._decomposition.basis.T @ system.right
+
+    def __call__(self, batch: Batch) -> Iterator[Floats | None]:
+        positive = self._alphas > 0.0
+        basis = self._decomposition.basis[batch.places]
+        found, resolved = _without_blocks(
+            self._decomposition,
+            self._target,
+            (FoldRows(basis, batch.offsets), None),
+            (self._scored(batch, basis), batch.offsets),
+            self._alphas[positive],
+            LEAST_DUAL_SHARE,
+        )
+        scores = np.empty((batch.n_rows, len(positive)))
+        scores[:, positive] = found
+        if not positive.all():
+            for f, fold in enumerate(batch.folds):
+                place = slice(*batch.offsets[f : f + 2])
+                minimum_norm = self._kernel_matrix[batch.rows[place]] @ self._minimum_norm(fold)
+                scores[place, ~positive] = minimum_norm[:, None]
+        return _unless_lost(batch, scores, resolved)
+
+    def _scored(self, batch: Batch, basis: Floats) -> Floats:
+        """``K Fᵀ Q``, up to a constant per query: F times that is ``QT``, which is known."""
+        scored = batch.rows_with(self._decomposition.times_middle(basis))
+        lost = ~self.F.tells_rows[batch.places]
+        if lost.any():
+            scored[lost] = self._kernel_matrix[batch.rows[lost]] @ self._coefficients
+        return scored
+
+    @cached_property
+    def _coefficients(self) -> Floats:
+        return self.F.adjoint(self._decomposition.basis)
+
+    def _minimum_norm(self, fold: Ints) -> Floats:
+        """The minimum-norm model of the other queries, which is not a limit of the formula above."""
+        kept = np.isin(
+            np.repeat(np.arange(self.F.queries.n_queries), self.F.queries.sizes), fold, invert=True
+        )
+        rest = RidgeSystem(self._system.matrix[np.ix_(kept, kept)], self._system.right[kept])
+        z = np.zeros(len(kept))
+        z[kept] = rest.spectrum.solve(0.0)
+        return self.F.adjoint(z)
 
 
-def _for_each(folds: Sequence[Ints], score: Callable[[Ints], Result], n_unknowns: int) -> Iterator[Result]:
-    """Score every fold, in parallel if that pays off; the matrices are too small for BLAS threads."""
-    with one_blas_thread():
-        if n_unknowns < THREADED_UNKNOWNS:
-            yield from map(score, folds)
-        else:
-            yield from map_on_threads(score, folds)
+def _without_blocks(
+    decomposition: Decomposition,
+    right: Floats,
+    differences: tuple[FoldRows, Floats | None],
+    scored: tuple[Floats, Ints],
+    alphas: Floats,
+    tolerance: float,
+) -> tuple[Floats, Bools]:
+    """Scores for all alphas, and whether there are any, for each fold; see the module docstring."""
+    rows, offsets = scored
+    scores, resolved = np.empty((len(rows), len(alphas))), np.empty(len(offsets) - 1, dtype=np.bool_)
+    with one_blas_thread(len(resolved) > 1):
+        left_out_blocks(
+            lapack(),
+            decomposition.diagonal,
+            decomposition.off_diagonal,
+            right,
+            *differences,
+            FoldRows(rows, offsets),
+            alphas,
+            tolerance,
+            scores,
+            resolved,
+            resolve_threads(),
+        )
+    return scores, resolved
 
 
-def _without_block(spectrum: Spectrum, Z: Floats, t: Floats, alphas: Floats) -> Floats:
-    """Weights without the block of differences Z with targets t, for each alpha: shape (n_alphas, n)."""
-    ZV, target = Z @ spectrum.vectors, spectrum.target
-    h, n = ZV.shape
-    block, rest = (None, None) if h < n else (ZV.T @ ZV, target - ZV.T @ t)
-    inner = np.empty((len(alphas), n))
-    step = max(1, BATCH_ENTRIES // (n * min(h, n)))
-    for some in (slice(first, first + step) for first in range(0, len(alphas), step)):
-        D = spectrum.inverse(alphas[some]).T
-        if block is None:
-            left = np.eye(h) - (ZV * D[:, None, :]) @ ZV.T
-            e = _solve_stack(left, t - (D * target) @ ZV.T, alphas[some])
-            inner[some] = D * (target - e @ ZV)
-        else:
-            root = np.sqrt(D)
-            left = np.eye(n) - block * (root[:, :, None] * root[:, None, :])
-            inner[some] = root * _solve_stack(left, root * rest, alphas[some])
-    return inner @ spectrum.vectors.T
+def _at_most_square(B: Floats, t: Floats, offsets: Ints) -> tuple[Floats, Floats, Ints]:
+    """The same products ``BᵀB`` and ``Bᵀt`` of each fold from at most as many rows as columns."""
+    n = B.shape[1]
+    if np.diff(offsets).max() <= n:
+        return B, t, offsets
+    parts = []
+    for first, last in pairwise(offsets):
+        part = np.column_stack([B[first:last], t[first:last]])
+        parts.append(part if len(part) <= n else np.linalg.qr(part, mode="r")[:n])
+    joined = np.concatenate(parts)
+    ends = np.cumsum([len(part) for part in parts])
+    return np.ascontiguousarray(joined[:, :n]), joined[:, n].copy(), np.concatenate([[0], ends])
 
 
-def _solve_stack(left: Floats, right: Floats, alphas: Floats) -> Floats:
-    """Solve several systems; one row per alpha."""
-    return _solve(left, right[:, :, None], alphas.min())[:, :, 0]
-
-
-def _solve(left: Floats, right: Floats, alpha: float) -> Floats:
-    try:
-        return np.asarray(np.linalg.solve(left, right))
-    except np.linalg.LinAlgError:
-        raise ParameterError(
-            f"The 'alphas' parameter contains {alpha:g}, which is too small to compute the model without a "
-            "fold in double precision; use larger values, or 0."
-        ) from None
-
-
-def _prefers_downdate(h: int, n: int, n_alphas: int) -> bool:
-    """Whether one n × n eigendecomposition takes fewer multiplications than a solve for every alpha."""
-    return 10 * n**3 < n_alphas * (h**2 * n + h**3 / 3) + h * n**2
-
-
-def _minimum_norm_rest(system: RidgeSystem, F: QueryDifferences, places: list[slice]) -> Floats:
-    """The minimum-norm model of the other queries, which is not a limit of the formula above."""
-    kept = np.ones(F.n_differences, dtype=bool)
-    for place in places:
-        kept[place] = False
-    rest = RidgeSystem(system.matrix[np.ix_(kept, kept)], system.right[kept])
-    z = np.zeros(F.n_differences)
-    z[kept] = rest.spectrum.solve(0.0)
-    return F.adjoint(z)
+def _unless_lost(batch: Batch, scores: Floats, resolved: Bools) -> Iterator[Floats | None]:
+    found = batch.by_fold(scores)
+    return (one if kept else None for one, kept in zip(found, resolved, strict=True))
 
 
 def _query_differences(loss: SquaredLoss) -> QueryDifferences:
@@ -187,21 +271,3 @@ def _query_differences(loss: SquaredLoss) -> QueryDifferences:
     if not isinstance(F, QueryDifferences) or loss.target.ndim != 1:
         raise TypeError("Leave-query-out needs a loss on the labels of one target.")
     return F
-
-
-def _places_of(F: QueryDifferences, fold: Ints) -> list[slice]:
-    return [slice(int(F.queries.offsets[q]), int(F.queries.offsets[q + 1])) for q in fold]
-
-
-def _rows_of(F: QueryDifferences, places: list[slice]) -> Ints:
-    grouped = np.concatenate([np.arange(place.start, place.stop) for place in places])
-    return grouped if F.order is None else F.order[grouped]
-
-
-def _differences_of_rows(F: QueryDifferences, X: Floats, places: list[slice]) -> Floats:
-    starts = np.cumsum([0] + [place.stop - place.start for place in places])
-    parts = [
-        F.apply_rows(X[start:stop], place)
-        for start, stop, place in zip(starts[:-1], starts[1:], places, strict=True)
-    ]
-    return np.concatenate(parts)

@@ -7,12 +7,12 @@ The minimizer of ``‖F f − t‖² + α‖f‖²`` solves one symmetric system
   (equation 8 of paper A: ``(LK + αI)⁻¹ L y``, made symmetric).
 
 `solvers.closed_form` forms the systems; this module solves them. A single alpha takes a Cholesky
-factorization. An eigendecomposition ``M = VΛVᵀ`` gives all alphas, at O(p²) each.
+factorization. For several, the tridiagonal form of M gives each at O(p²) (`solvers.tridiagonal`). Alphas that
+do not rise above the rounding errors of M need a rank, which only a spectrum has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,58 +21,47 @@ from scipy import linalg
 
 from rankwise.losses.squared import SquaredLoss
 from rankwise.operators.design import Design
+from rankwise.solvers.tridiagonal import SMALL, Decomposition, Tridiagonal, tridiagonal_form
 from rankwise.threads import one_blas_thread
 from rankwise.types import Floats
 from rankwise.validation import check_products
 
 EPS = float(np.finfo(np.float64).eps)
-# Below this reciprocal condition number, XᵀLX has lost so many digits that FX itself is factorized instead.
-WELL_CONDITIONED = 1e-9
-# Matrices up to this size are factorized on one thread: with two threads, a matrix of 300 rows took as long
-# at best, and ten times as long on a busy machine.
-SMALL = 500
 
 
 @dataclass(frozen=True)
-class Spectrum:
-    """``M = V diag(values) Vᵀ`` with the right-hand side in the basis V.
+class Spectrum(Decomposition):
+    """``M = V diag(values) Vᵀ``; eigenvalues below the rounding error of the largest are 0.
 
-    Attributes
-    ----------
-    values : Floats, shape (r,)
-        Eigenvalues, ascending and nonnegative; those below the rounding error of the largest are 0.
-    vectors : Floats, shape (p, r)
-    target : Floats, shape (r,) or (r, k)
-        ``Vᵀ r``; 0 where the eigenvalue is 0, so ``alpha = 0`` gives the minimum-norm solution.
+    They are ascending and nonnegative. The target is 0 where the eigenvalue is 0, so ``alpha = 0`` gives the
+    minimum-norm solution.
     """
 
-    values: Floats
     vectors: Floats
-    target: Floats
+
+    @property
+    def values(self) -> Floats:
+        return self.diagonal
 
     @property
     def rank(self) -> int:
         return int(np.count_nonzero(self.values))
 
-    def inverse(self, alpha: float | Sequence[float] | Floats) -> Floats:
-        """``1 / (values + alpha)``, one column per alpha if there are several; 0 in place of 1/0."""
-        total: Floats = np.add.outer(self.values, np.asarray(alpha))
-        return np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
+    @property
+    def basis(self) -> Floats:
+        return self.vectors
 
-    def solve(self, alpha: float) -> Floats:
-        """``(M + alpha I)⁻¹ r``, shape (p,) or (p, k); O(p²) per target."""
-        return np.asarray(self.vectors @ (self.inverse(alpha) * self.target.T).T)
+    @property
+    def extremes(self) -> tuple[float, float]:
+        return float(self.values[0]), float(self.values[-1])
 
-    def solve_all(self, alphas: Sequence[float] | Floats) -> Floats:
-        """The solutions for all alphas, shape (n_alphas, p) or (n_alphas, p, k), in one product."""
-        columns = self.inverse(alphas)[:, :, None] * self.target.reshape(len(self.values), 1, -1)
-        solved = self.vectors @ columns.reshape(len(self.values), -1)
-        split = solved.reshape(len(self.vectors), len(alphas), -1).transpose(1, 0, 2)
-        return split.reshape(len(alphas), len(self.vectors), *self.target.shape[1:])
+    def from_basis(self, columns: Floats) -> Floats:
+        return np.asarray(self.vectors @ columns)
 
-    def resolves(self, alpha: float) -> bool:
-        """Whether ``M + alpha I`` is so well conditioned that forming M lost no accuracy that matters."""
-        return bool(self.values[0] + alpha > WELL_CONDITIONED * self.values[-1])
+    def smoother(self, alpha: float) -> tuple[Floats, bool]:
+        total = self.values + alpha
+        share = np.divide(self.values, total, out=np.zeros_like(total), where=total > 0)
+        return np.sqrt(share)[:, None] * self.vectors.T, False
 
 
 @dataclass(frozen=True)
@@ -87,15 +76,28 @@ class RidgeSystem:
         check_products(self.right)
 
     @cached_property
+    def tridiagonal(self) -> Tridiagonal:
+        """One reduction, O(p³), computed on first use."""
+        return tridiagonal_form(self.matrix, self.right)
+
+    @cached_property
     def spectrum(self) -> Spectrum:
-        """One symmetric eigendecomposition, O(p³), computed on first use."""
+        """The eigendecomposition: the tridiagonal form, and twice as much again."""
+        form = self.tridiagonal
         with one_blas_thread(self.is_small):
-            values, vectors = linalg.eigh(self.matrix, check_finite=False)
-        return truncated(values, vectors, vectors.T @ self.right, len(values) * EPS)
+            values, turned = linalg.eigh_tridiagonal(form.diagonal, form.off_diagonal, check_finite=False)
+        vectors = form.from_basis(np.asarray(turned, dtype=np.float64))
+        return truncated(
+            np.asarray(values, dtype=np.float64), vectors, vectors.T @ self.right, len(values) * EPS
+        )
+
+    def decomposition(self, smallest_alpha: float) -> Decomposition:
+        """The cheapest one that is accurate for every alpha ≥ `smallest_alpha`."""
+        return self.tridiagonal if self.tridiagonal.resolves(smallest_alpha) else self.spectrum
 
     @property
     def is_decomposed(self) -> bool:
-        return "spectrum" in vars(self)  # where `cached_property` stores it
+        return "tridiagonal" in vars(self)  # where `cached_property` stores it
 
     def cholesky(self, alpha: float) -> tuple[Floats, float]:
         """The solution for one alpha, and the reciprocal condition of ``M + alpha I`` (0 if singular)."""
@@ -132,4 +134,4 @@ def truncated(values: Floats, vectors: Floats, target: Floats, rcond: float) -> 
     """A spectrum in which eigenvalues up to ``rcond`` times the largest are set to 0."""
     noise = values <= rcond * max(float(values[-1]), 0.0)
     keep = np.where(noise, 0.0, 1.0)
-    return Spectrum(values=values * keep, vectors=vectors, target=(target.T * keep).T)
+    return Spectrum(values * keep, np.zeros(len(values) - 1), (target.T * keep).T, vectors)
