@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from benchmarks import timing
+from benchmarks.peers import built_peers
 
 FOLDER = Path(__file__).parent
 
@@ -22,6 +23,7 @@ def main() -> int:
         help=f"data up to {timing.QUICK_SHARE} times smaller: a few minutes, to check that everything runs",
     )
     parser.add_argument("--list", action="store_true", help="list the benchmarks and exit")
+    built_peers.add_options(parser)
     options = parser.parse_args()
     if options.list:
         print("\n".join(f"{name:18}{first_line(path)}" for name, path in parts.items()))
@@ -35,6 +37,7 @@ def main() -> int:
     if unknown:
         parser.error(f"unknown benchmark {', '.join(unknown)}; must be one of {', '.join(parts)}")
     timing.quick = options.quick
+    built_peers.use(options)
     for name in options.names or parts:
         start = time.perf_counter()
         # Imported only now, because a benchmark sets its sizes on import.

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from all_pairs import hinge_pairs
+
 ROOT = Path(__file__).parent.parent
 NAMES = sorted(path.stem.removeprefix("bench_") for path in ROOT.glob("benchmarks/bench_*.py"))
 REPRODUCTIONS = sorted(path.stem for path in ROOT.glob("benchmarks/reproduce/[!_]*.py"))
@@ -48,6 +50,41 @@ def test_missing_real_data_is_a_sentence(monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("RANKWISE_SHARED", str(tmp_path / "nowhere"))
     assert timing.real_data() is None
     assert capsys.readouterr().out.count(".") == 1
+
+
+@pytest.mark.parametrize("peer", ["rlscore", "treetron"])
+def test_a_built_peer_that_is_not_there_is_refused(peer):
+    run = benchmarks(f"--with-{peer}", "nowhere/train", "peers")
+    assert run.returncode == 2
+    assert f"--with-{peer}: nowhere/train is not an executable file" in run.stderr
+
+
+def test_a_missing_peer_is_named_with_how_to_install_it(capsys):
+    from benchmarks.peers.comparing import is_installed
+
+    assert is_installed("sklearn", "scikit-learn")
+    assert not is_installed("no_such_peer", "no-such-peer")
+    assert "no-such-peer is not installed" in (printed := capsys.readouterr().out)
+    assert "pip install no-such-peer" in printed
+
+
+def test_peers_are_given_the_pairs_that_rankwise_counts():
+    from benchmarks.peers.shapes import all_pairs, judged, sampled_pairs
+
+    rows = judged(4, 12, 45, n_grades=3)
+    expected = set(map(tuple, hinge_pairs(rows.y, rows.qid)[0]))
+    pairs, sample = all_pairs(rows), sampled_pairs(rows, 200)
+    assert len(pairs) == len(expected)
+    assert set(zip(pairs.better, pairs.worse, strict=True)) == expected
+    assert set(zip(sample.better, sample.worse, strict=True)) <= expected
+
+
+def test_a_liblinear_model_is_read_from_its_weights_on(tmp_path):
+    from benchmarks.peers.built import weights_in
+
+    file = tmp_path / "model"
+    file.write_text("solver_type L2R_L2LOSS_RANKSVM\nnr_class 2\nnr_feature 2\nbias -1\nw\n0.5 \n-2e-3 \n")
+    assert weights_in(file).tolist() == [0.5, -0.002]
 
 
 @pytest.mark.parametrize("name", ["large_scale", "ohsumed", "parses", "path"])
