@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from all_pairs import pair_laplacian
-from rankwise.operators import normal
+from rankwise.operators import normal, reference
 from rankwise.operators.design import MatrixDesign
 from rankwise.operators.rows import NativeRows
 from rankwise.operators.spread import column_spread
@@ -100,6 +100,23 @@ def test_products_have_the_same_bits_for_any_number_of_threads(road, kind):
         assert road(F, many)(w).tobytes() == one.tobytes()
         assert many.scores(w).tobytes() == NativeRows(X, 1).scores(w).tobytes()
         assert many.adjoint(many.scores(w)).tobytes() == NativeRows(X, 1).adjoint(many.scores(w)).tobytes()
+
+
+def test_rows_without_common_columns_are_not_read_to_find_far_ones(monkeypatch):
+    rng = np.random.default_rng(18)
+    X = sparse.random(5_000, 400, density=0.1, random_state=18, format="csr")
+    one_query = np.zeros(5_000, dtype=np.int64)
+    sizes, common_part = [], reference._common_part
+    monkeypatch.setattr(
+        reference, "_common_part", lambda X, of: sizes.append(X.shape[0]) or common_part(X, of)
+    )
+    near, _ = reference.near_zero(X, one_query)
+    assert near is X
+    assert sizes == [reference.COMPARED_ROWS]
+    far = sparse.hstack([sparse.csr_array(1e6 + rng.random((5_000, 1))), X], format="csr")
+    near, _ = reference.near_zero(far, one_query)
+    assert abs(near[:, [0]]).max() <= 1.0
+    np.testing.assert_allclose(near[:, 1:].toarray(), X.toarray())
 
 
 class CountingRows(NativeRows):

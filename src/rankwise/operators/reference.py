@@ -19,6 +19,8 @@ from rankwise.types import Floats, Ints, Matrix
 FAR = 100.0
 # Sparse rows are shifted if this many queries, evenly chosen, show that it is needed.
 SAMPLED_QUERIES = 1000
+# So many rows of a query usually have no column in common if all of its rows have none.
+COMPARED_ROWS = 32
 
 
 def near_zero(X: Matrix, reference: Ints | None) -> tuple[Matrix, Ints | None]:
@@ -45,9 +47,21 @@ def _shifted_sparse(X: Any, reference: Ints) -> Any:
     queries = np.unique(reference)
     sample = queries[:: max(1, len(queries) // SAMPLED_QUERIES)]
     rows = np.flatnonzero(np.isin(reference, sample))
-    if len(rows) < 2 or not _has_far_columns(X[rows], np.searchsorted(rows, reference[rows])):
+    if len(rows) < 2:
+        return X
+    few = np.union1d(rows[_first_of_each(reference[rows], COMPARED_ROWS)], sample)
+    if not _common_part(X[few], np.searchsorted(few, reference[few])).nnz:
+        return X
+    if not _has_far_columns(X[rows], np.searchsorted(rows, reference[rows])):
         return X
     return (X - _common_part(X, reference)).tocsr()
+
+
+def _first_of_each(group: Ints, n: int) -> Ints:
+    """The positions of the first n members of each group."""
+    order = np.argsort(group, kind="stable")
+    _, start, size = np.unique(group[order], return_index=True, return_counts=True)
+    return order[np.arange(len(group)) - np.repeat(start, size) < n]
 
 
 def _has_far_columns(X: Any, reference: Ints) -> bool:
