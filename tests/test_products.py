@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from all_pairs import pair_laplacian
-from rankwise.operators import normal, reference
+from rankwise import RankRLS
+from rankwise.operators import design, normal, reference, renumbering
 from rankwise.operators.design import MatrixDesign
+from rankwise.operators.renumbering import frequency_order, renumbered
 from rankwise.operators.rows import NativeRows
 from rankwise.operators.spread import column_spread
 from rankwise.preferences.differences import QueryDifferences
@@ -100,6 +102,81 @@ def test_products_have_the_same_bits_for_any_number_of_threads(road, kind):
         assert road(F, many)(w).tobytes() == one.tobytes()
         assert many.scores(w).tobytes() == NativeRows(X, 1).scores(w).tobytes()
         assert many.adjoint(many.scores(w)).tobytes() == NativeRows(X, 1).adjoint(many.scores(w)).tobytes()
+
+
+def test_sums_over_few_entries_per_column_have_the_same_bits_for_any_number_of_threads():
+    rng = np.random.default_rng(12)
+    m, n = 3_000, 8_000
+    X = sparse.random(m, n, density=0.004, random_state=12, format="csr")
+    assert 1 << 16 < X.nnz < 16 * n, "one sum on one thread would do"
+    u = rng.normal(size=m)
+    one = NativeRows(X, 1).adjoint(u)
+    np.testing.assert_allclose(one, X.T @ u, rtol=1e-12, atol=1e-12)
+    for n_threads in (2, 3):
+        assert NativeRows(X, n_threads).adjoint(u).tobytes() == one.tobytes()
+
+
+def text(rng, m, n, per_row=20):
+    """Rows of words, a few of them frequent, numbered at random."""
+    frequency = 1.0 / np.arange(1, n + 1)
+    words = rng.permutation(n)[rng.choice(n, size=(m, per_row), p=frequency / frequency.sum())]
+    row = np.repeat(np.arange(m), per_row)
+    return sparse.csr_array((rng.random(m * per_row) + 0.1, (row, words.ravel())), shape=(m, n))
+
+
+@pytest.fixture
+def small_counts_as_large(monkeypatch):
+    monkeypatch.setattr(renumbering, "LEAST_COLUMNS", 100)
+    monkeypatch.setattr(renumbering, "LEAST_ENTRIES_PER_COLUMN", 2)
+    monkeypatch.setattr(renumbering, "CACHED_LINES", 4)
+
+
+@pytest.mark.parametrize("kind", ["csr", "csr float32", "csr int64"])
+@pytest.mark.parametrize("road", ROADS)
+def test_renumbered_columns_change_no_bit_of_any_product(road, kind):
+    rng = np.random.default_rng(13)
+    m, n = 500, 120
+    X = stored(text(rng, m, n).toarray(), kind)
+    order = rng.permutation(n)
+    plain, other = NativeRows(X), NativeRows(renumbered(X, order), column_order=order)
+    w, u = rng.normal(size=n), rng.normal(size=m)
+    F = QueryDifferences(group_rows(rng.integers(0, 5, m), m), rng.integers(0, 3, m) * 1.0, ties=Ties.DROP)
+    assert road(F, other)(w).tobytes() == road(F, plain)(w).tobytes()
+    assert other.scores(w).tobytes() == plain.scores(w).tobytes()
+    assert other.adjoint(u).tobytes() == plain.adjoint(u).tobytes()
+    for mine, theirs in zip(other.column_moments(u, 3), plain.column_moments(u, 3), strict=True):
+        assert mine.tobytes() == theirs.tobytes()
+
+
+def test_renumbering_shares_the_values_and_keeps_the_order_of_entries():
+    X = text(np.random.default_rng(14), 300, 200)
+    order = np.random.default_rng(15).permutation(200)
+    other = renumbered(X, order)
+    assert np.shares_memory(other.data, X.data)
+    np.testing.assert_array_equal(order[other.indices], X.indices)
+
+
+def test_columns_are_renumbered_where_frequent_ones_are_scattered(small_counts_as_large):
+    rng = np.random.default_rng(16)
+    X = text(rng, 2_000, 400)
+    order = frequency_order(X)
+    assert (np.diff(np.bincount(X.indices, minlength=400)[order]) <= 0).all()
+    assert frequency_order(renumbered(X, order)) is None, "they already lie side by side"
+    assert frequency_order(sparse.random(2_000, 400, density=0.05, random_state=0, format="csr")) is None
+    assert frequency_order(X[:30]) is None, "few entries per column"
+    assert frequency_order(X[:, :90]) is None, "few columns"
+    assert frequency_order(X.toarray()) is None
+
+
+def test_renumbered_columns_are_invisible_in_a_model(small_counts_as_large, monkeypatch):
+    rng = np.random.default_rng(17)
+    X, y = text(rng, 2_000, 400), rng.normal(size=2_000)
+    model = RankRLS(alpha=1.0, solver="cg").fit(X, y)
+    orders = []
+    monkeypatch.setattr(design, "frequency_order", lambda X: orders.append(frequency_order(X)))
+    plain = RankRLS(alpha=1.0, solver="cg").fit(X, y)
+    assert orders[0] is not None, "the first model's columns were renumbered"
+    assert model.coef_.tobytes() == plain.coef_.tobytes()
 
 
 def test_rows_without_common_columns_are_not_read_to_find_far_ones(monkeypatch):

@@ -46,6 +46,7 @@ auto three_counts(const Array& counts) -> PairCounts<typename Array::Scalar> {
 void bind_hinge(nb::module_& module);
 void bind_measures(nb::module_& module);
 void bind_centring(nb::module_& module);
+void bind_columns(nb::module_& module);
 void bind_distances(nb::module_& module);
 void bind_left_out(nb::module_& module);
 void bind_letor(nb::module_& module);

@@ -8,6 +8,7 @@ NB_MODULE(_native, module) {
     rankwise::bind_hinge(module);
     rankwise::bind_measures(module);
     rankwise::bind_centring(module);
+    rankwise::bind_columns(module);
     rankwise::bind_distances(module);
     rankwise::bind_left_out(module);
     rankwise::bind_letor(module);

@@ -4,17 +4,11 @@
 
 #include <utility>
 
-#include "bindings/arrays.hpp"
+#include "bindings/row_matrix.hpp"
 #include "kernels/column_ranges.hpp"
 
 namespace rankwise {
 namespace {
-
-// Keeps the arrays alive as long as their rows may be read.
-struct RowMatrix {
-    Rows rows;
-    nb::object arrays;
-};
 
 template <class Value>
 RowMatrix dense_rows(nb::ndarray<const Value, nb::ndim<2>, nb::c_contig, nb::device::cpu> values,

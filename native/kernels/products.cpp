@@ -1,6 +1,7 @@
 #include "kernels/products.hpp"
 
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/ordered_sum.hpp"
@@ -12,11 +13,12 @@ namespace {
 
 constexpr std::int64_t kRowsPerScoreChunk = 4096;
 constexpr std::int64_t kMaxSums = 16;
-constexpr std::int64_t kEntriesPerColumn = 8;
+constexpr std::int64_t kEntriesPerColumn = 4;
 
 // The number of partial sums of X': each costs a pass over a vector of n_columns, so a chunk must hold
-// several entries per column to be worthwhile. A power of two, which threads mostly share evenly; it depends
-// only on the data, never on the number of threads.
+// several entries per column to be worthwhile; four, as such a pass takes about as long as adding one. A
+// power of two, which threads mostly share evenly; it depends only on the data, never on the number of
+// threads.
 template <class M>
 std::int64_t count_sums(const M& rows) {
     std::int64_t n_sums = 1;
@@ -29,6 +31,10 @@ std::int64_t count_sums(const M& rows) {
 template <class M, class Body>
 void sum_over_chunks(const M& rows, double* out, int n_threads, Body&& body) {
     const std::int64_t n_chunks = count_sums(rows);
+    if (n_chunks == 1) {
+        std::fill_n(out, rows.n_columns, 0.0);
+        return body(0, n_chunks, out);
+    }
     OrderedSum total(out, rows.n_columns);
     for_each_chunk(n_chunks, threads_worth(rows.n_entries(), n_threads), [&](std::int64_t chunk) {
         std::vector<double> sum = total.take();
@@ -170,10 +176,15 @@ void row_normal_product(const Rows& rows, const double* scale, const double* shi
         [&](const auto& x) {
             sum_over_chunks(x, out, n_threads, [&](std::int64_t chunk, std::int64_t n_chunks, double* sum) {
                 PageSweep sweep(x);
+                constexpr std::int64_t size = std::decay_t<decltype(x)>::kRowsAtOnce;
+                double residuals[size];
                 const std::int64_t last = x.n_rows * (chunk + 1) / n_chunks;
-                for (std::int64_t i = x.n_rows * chunk / n_chunks; i < last; ++i) {
-                    x.add(i, scale[i] * x.score(i, weights) - shift[i], sum);
-                    sweep.passed(i, i + 1);
+                for (std::int64_t begin = x.n_rows * chunk / n_chunks; begin < last; begin += size) {
+                    const std::int64_t end = std::min(last, begin + size);
+                    for (std::int64_t i = begin; i < end; ++i)
+                        residuals[i - begin] = scale[i] * x.score(i, weights) - shift[i];
+                    for (std::int64_t i = begin; i < end; ++i) x.add(i, residuals[i - begin], sum);
+                    sweep.passed(begin, end);
                 }
             });
         },

@@ -21,6 +21,10 @@ struct SparseRows {
     std::int64_t n_columns;
     bool mapped;
 
+    // A pass that scores and adds rows does so in blocks of this many: several short rows keep more loads
+    // under way than one that is scored and added in turn. A block should stay in the first cache.
+    static constexpr std::int64_t kRowsAtOnce = 16;
+
     std::int64_t n_entries() const { return offsets[n_rows] - offsets[0]; }
 
     std::int64_t n_bytes(std::int64_t first, std::int64_t last) const {
@@ -70,6 +74,8 @@ struct DenseRows {
     std::int64_t n_rows;
     std::int64_t n_columns;
     bool mapped;
+
+    static constexpr std::int64_t kRowsAtOnce = 1;
 
     std::int64_t n_entries() const { return n_rows * n_columns; }
 

@@ -13,6 +13,7 @@ from rankwise.operators.gram import difference_factor, difference_system
 from rankwise.operators.kernel import Kernel, KernelName
 from rankwise.operators.normal import NormalOperator, normal_operator
 from rankwise.operators.reference import near_zero
+from rankwise.operators.renumbering import frequency_order, renumbered
 from rankwise.operators.rows import NativeRows, by_column
 from rankwise.operators.spread import Spread, column_spread
 from rankwise.preferences.differences import Differences
@@ -90,6 +91,15 @@ class MatrixDesign:
         X, reference = self._near
         return NativeRows(X, self._n_threads, reference)
 
+    @cached_property
+    def _rows_used_often(self) -> NativeRows:
+        """The same rows, with columns renumbered where many products are to gain from it."""
+        order = frequency_order(self._near[0])
+        if order is None:
+            return self._rows
+        X = renumbered(self._near[0], order, self._n_threads)
+        return NativeRows(X, self._n_threads, column_order=order)
+
     @property
     def shape(self) -> tuple[int, int]:
         return int(self.X.shape[0]), int(self.X.shape[1])
@@ -101,7 +111,7 @@ class MatrixDesign:
         return by_column(self._rows.adjoint, rows)
 
     def normal_operator(self, differences: Differences) -> NormalOperator:
-        return normal_operator(differences, self._rows)
+        return normal_operator(differences, self._rows_used_often)
 
     def rows(self, index: Ints) -> Floats:
         """Selected rows, dense and in double precision."""
@@ -121,9 +131,14 @@ class MatrixDesign:
     def row_length(self) -> float:
         X, reference = self._near
         sample = np.linspace(0, X.shape[0] - 1, min(X.shape[0], ROWS_SAMPLED)).astype(np.int64)
-        rows: Any = sparse.csr_array(X[sample] if reference is None else self.rows(sample)).astype(np.float64)
-        largest = float(abs(rows).max()) or 1.0  # divided by, so that squares cannot overflow
-        return largest * float(np.sqrt((rows / largest).power(2).sum(axis=1).max()))
+        rows: Any = X[sample] if reference is None else self.rows(sample)
+        if hasattr(rows, "indptr"):
+            row, values = np.repeat(np.arange(len(sample)), np.diff(rows.indptr)), rows.data
+        else:
+            row, values = np.repeat(np.arange(len(sample)), rows.shape[1]), rows.ravel()
+        largest = float(np.abs(values).max(initial=0.0)) or 1.0  # divided by, so that squares cannot overflow
+        squares = np.square(values / largest, dtype=np.float64)
+        return largest * float(np.sqrt(np.bincount(row, squares).max(initial=0.0)))
 
     def spread(self, weight: Floats) -> Spread:
         X, reference = self._near

@@ -9,6 +9,7 @@ import numpy as np
 
 from rankwise import _native
 from rankwise.mapped import check_not_cut, is_on_disk, mapped_parts
+from rankwise.preferences.queries import restored
 from rankwise.threads import resolve_threads
 from rankwise.types import Floats, Ints, Matrix
 
@@ -27,9 +28,18 @@ class NativeRows:
     n_threads : int or None
     reference : Ints, shape (m,), or None
         For a dense X: the products are those of each row less the row named here.
+    column_order : Ints, shape (n,), or None
+        The columns that those of X stand for, if X is `renumbered`; weights and sums are in their order.
     """
 
-    def __init__(self, X: Matrix, n_threads: int | None = None, reference: Ints | None = None) -> None:
+    def __init__(
+        self,
+        X: Matrix,
+        n_threads: int | None = None,
+        reference: Ints | None = None,
+        column_order: Ints | None = None,
+    ) -> None:
+        self._column_order = column_order
         self.shape = (int(X.shape[0]), int(X.shape[1]))
         self.n_threads = resolve_threads(n_threads)
         self._mapped = mapped_parts(X)
@@ -51,17 +61,28 @@ class NativeRows:
         _native.column_ranges(self.matrix, offset, spread, self.n_threads)
         return offset, spread
 
+    def column_moments(self, weight: Floats, step: int) -> tuple[Floats, Floats, Floats]:
+        """``Σ wᵢ xᵢⱼ``, ``Σ wᵢ xᵢⱼ²`` and the number of entries of each column, over every `step`-th row.
+
+        For a sparse X; the rows are read in place.
+        """
+        moments = np.zeros((self.shape[1], 3))
+        check_not_cut(self._mapped)
+        _native.column_moments(self.matrix, weight, step, moments)
+        total, square, count = np.ascontiguousarray(restored(moments, self._column_order).T)
+        return total, square, count
+
     def scores(self, weights: Floats) -> Floats:
         out = np.empty(self.shape[0])
         check_not_cut(self._mapped)
-        _native.scores(self.matrix, weights, out, self.n_threads)
+        _native.scores(self.matrix, self._numbered(weights), out, self.n_threads)
         return out
 
     def adjoint(self, u: Floats) -> Floats:
         out = np.empty(self.shape[1])
         check_not_cut(self._mapped)
         _native.adjoint(self.matrix, u, out, self.n_threads)
-        return out
+        return restored(out, self._column_order)
 
     def query_normal_product(
         self,
@@ -82,18 +103,22 @@ class NativeRows:
             level_offsets,
             row_weight,
             query_weight,
-            weights,
+            self._numbered(weights),
             out,
             self.n_threads,
         )
-        return out
+        return restored(out, self._column_order)
 
     def row_normal_product(self, scale: Floats, shift: Floats, weights: Floats) -> Floats:
         """``Xᵀ(scale ∘ Xw − shift)``, one row at a time."""
         out = np.empty(self.shape[1])
         check_not_cut(self._mapped)
-        _native.row_normal_product(self.matrix, scale, shift, weights, out, self.n_threads)
-        return out
+        _native.row_normal_product(self.matrix, scale, shift, self._numbered(weights), out, self.n_threads)
+        return restored(out, self._column_order)
+
+    def _numbered(self, weights: Floats) -> Floats:
+        """The weights in the order of the columns of X."""
+        return weights if self._column_order is None else weights[self._column_order]
 
 
 def by_column(product: Callable[[Floats], Floats], operand: Floats) -> Floats:

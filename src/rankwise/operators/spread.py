@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from rankwise.operators.blocks import block_rows, dense, pieces
+from rankwise.operators.rows import NativeRows
 from rankwise.types import Floats, Ints, Matrix
 
 _SAMPLE = 16_384
@@ -42,14 +43,17 @@ def column_spread(
 
     O(m s) for m sampled rows, O(m n² + n³) for n columns with covariances.
     """
-    every = slice(None, None, max(1, X.shape[0] // n_sampled))
+    step = max(1, X.shape[0] // n_sampled)
+    every = slice(None, None, step)
+    if X.shape[1] > min(narrow, X.shape[0]) and sparse.issparse(X):
+        return Spread(_variances(*NativeRows(X).column_moments(weight, step), weight[every]))
     sample, weight = X[every], weight[every]
     if reference is not None:
         sample = dense(sample) - dense(X[reference[every]])
     if X.shape[1] <= min(narrow, X.shape[0]):
         variances, axes = np.linalg.eigh(_covariances(sample, weight))
         return Spread(np.maximum(variances, 0.0), axes)
-    return Spread(_variances(sample, weight))
+    return Spread(_variances(*_moments(sample, weight), weight))
 
 
 def _covariances(X: Matrix, weight: Floats) -> Floats:
@@ -64,14 +68,13 @@ def _covariances(X: Matrix, weight: Floats) -> Floats:
     return np.asarray(square / weight_sum - np.outer(total, total) / weight_sum**2)
 
 
-def _variances(X: Matrix, weight: Floats) -> Floats:
-    """Return variances, inflated for rare columns.
+def _variances(total: Floats, square: Floats, count: Floats, weight: Floats) -> Floats:
+    """Return variances from moments, inflated for rare columns.
 
     Each column is treated as if it had extra entries, half the mean number per column, with its own mean
     square: the sample may have missed some, and a column that affects few rows is worth few steps.
     Rescaling a column rescales its variance accordingly, exactly.
     """
-    total, square, count = _moments(X, weight)
     weight_sum = float(weight.sum()) or 1.0
     variance = np.maximum(square / weight_sum - (total / weight_sum) ** 2, 0.0)
     more = 0.5 * float(count.mean())
@@ -81,10 +84,7 @@ def _variances(X: Matrix, weight: Floats) -> Floats:
 
 
 def _moments(X: Matrix, weight: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return ``Σ wᵢ xᵢⱼ``, ``Σ wᵢ xᵢⱼ²`` and the number of entries of each column."""
-    if sparse.issparse(X):
-        entries = np.bincount(X.indices, minlength=X.shape[1]).astype(np.float64)
-        return X.T @ weight, X.power(2).T @ weight, entries
+    """Return ``Σ wᵢ xᵢⱼ``, ``Σ wᵢ xᵢⱼ²`` and the number of entries of each column of a dense matrix."""
     total, square, entries = np.zeros((3, X.shape[1]))
     for place in pieces(0, X.shape[0], block_rows(X)):
         rows = dense(X[place])
