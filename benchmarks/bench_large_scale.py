@@ -22,6 +22,9 @@ from rankwise.data.ranking import RankingData
 from rankwise.data.store import save_store
 from rankwise.metrics import get_measure
 from rankwise.operators.design import MatrixDesign
+from rankwise.operators.normal import normal_operator
+from rankwise.operators.renumbering import frequency_order, renumbered
+from rankwise.operators.rows import NativeRows
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import Queries, group_rows, one_query
 from rankwise.solvers.cg_result import ShiftedCGResult
@@ -30,6 +33,7 @@ from rankwise.solvers.shifted_cg import shifted_cg
 
 THREADS = 2
 ROWS, QUERY_ROWS = sized(400_000), 100
+REVIEW_ROWS, REVIEW_WORDS = sized(20_000), 28_000
 SURFACE_ROWS, VALIDATION_ROWS = sized(100_000), sized(8_149)
 ALPHAS = 2.0 ** np.arange(-10, 11)
 AGREEMENT_ROWS = sized(20_000)
@@ -41,6 +45,10 @@ LEAST_LIMIT = 300 << 20
 def run() -> None:
     text = generate(max(*SLOPE_ROWS, ROWS))
     products(sparse.csr_matrix(text.X[:ROWS]))
+    # Longer rows of fewer words, as in film reviews: two documents in one.
+    reviews = generate(2 * REVIEW_ROWS, n_features=REVIEW_WORDS).X
+    products(sparse.csr_matrix(reviews[:REVIEW_ROWS] + reviews[REVIEW_ROWS:]))
+    renumbering(sparse.csr_matrix(text.X[:ROWS]))
     surface(sparse.csr_matrix(text.X[:SURFACE_ROWS]), text.label[:SURFACE_ROWS])
     agreement(sparse.csr_matrix(text.X[:AGREEMENT_ROWS]), text.label[:AGREEMENT_ROWS])
     slope(text.X)
@@ -64,9 +72,11 @@ def products(X: sparse.csr_matrix) -> None:
         scores = (X @ v).reshape(-1, size or m)
         return X.T @ (scores - scores.mean(axis=1, keepdims=True)).ravel()
 
+    pool = ThreadPoolExecutor(THREADS)
+    parts = np.array_split(X.data, THREADS)
+
     def read() -> None:
-        with ThreadPoolExecutor(THREADS) as pool:
-            list(pool.map(np.sum, np.array_split(X.data, THREADS)))
+        list(pool.map(np.sum, parts))
 
     alternatives = {"read": read}
     bytes_of = {"read": X.data.nbytes}
@@ -81,7 +91,8 @@ def products(X: sparse.csr_matrix) -> None:
                 bytes_of[label] = matrix.data.nbytes + matrix.indices.nbytes
                 error = np.abs(product(v) - two_products(size)).max() / np.abs(two_products(size)).max()
                 assert error < (1e-10 if matrix is X else 1e-5), error
-    times = best_times(alternatives, repeats=25)
+    with pool:
+        times = best_times(alternatives, repeats=25)
     bandwidth = bytes_of["read"] / times["read"]
     print(f"read bandwidth, {THREADS} threads: {bandwidth / 1e9:.1f} GB/s")
     for label, seconds in times.items():
@@ -92,6 +103,32 @@ def products(X: sparse.csr_matrix) -> None:
                 f"{label:44s} {1e3 * seconds:7.1f} ms   {baseline / seconds:5.2f} x scipy "
                 f"({1e3 * baseline:.1f} ms)   {share:4.0%} of bandwidth"
             )
+
+
+def renumbering(X: sparse.csr_matrix) -> None:
+    """What renumbering the columns by frequency costs, and what each product gains from it."""
+    header(f"columns renumbered by frequency, {X.shape[0]:,} x {X.shape[1]:,}, {THREADS} threads")
+    order = frequency_order(X)
+    if order is None:
+        print("skipped: too few entries per column")
+        return
+    v = np.random.default_rng(0).normal(size=X.shape[1])
+    F = QueryDifferences(one_query(X.shape[0]), np.zeros(X.shape[0]))
+    plain = NativeRows(X, THREADS)
+    other = NativeRows(renumbered(X, order, THREADS), THREADS, column_order=order)
+    before, after = normal_operator(F, plain), normal_operator(F, other)
+    calls = {
+        "renumber": lambda: renumbered(X, frequency_order(X), THREADS),
+        "before": lambda: before(v),
+        "after": lambda: after(v),
+    }
+    ms = {name: 1e3 * seconds for name, seconds in best_times(calls, repeats=15).items()}
+    gain = ms["before"] - ms["after"]
+    print(
+        f"product {ms['before']:.1f} ms, renumbered {ms['after']:.1f} ms: {ms['before'] / ms['after']:.2f} x"
+    )
+    if gain > 0:
+        print(f"renumbering {ms['renumber']:.1f} ms: pays after {ms['renumber'] / gain:.1f} products")
 
 
 def surface(X: sparse.csr_matrix, y: np.ndarray) -> None:
