@@ -20,7 +20,15 @@ from rankwise.preferences.pair_differences import compacted
 from rankwise.solvers.cg_result import RidgeSolutions
 from rankwise.solvers.family import Fold, FoldScores, OnAlpha, refit
 from rankwise.solvers.held_out import HeldOut
-from rankwise.solvers.leave_pair_out import CentredRidge, dual_ridges, leave_pair_out_error, primal_ridges
+from rankwise.solvers.leave_pair_out import (
+    CentredRidge,
+    WholeSpectrum,
+    differences_of,
+    dual_ridges,
+    leave_pair_out_error,
+    primal_ridges,
+    resolved,
+)
 from rankwise.solvers.leave_query_out import leave_out_dual, leave_out_primal
 from rankwise.solvers.spaces import DualSpace, PrimalSpace, Space
 from rankwise.solvers.spectrum import EPS, RidgeSystem, Spectrum, precise_spectrum
@@ -65,7 +73,8 @@ class ClosedForm(ABC):
                 yield FoldScores(scores, finished)
 
     def leave_pair_out(self, y: Floats, alphas: Floats) -> Floats:
-        return leave_pair_out_error(self._ridges_without_pairs(alphas), y)
+        ridges = resolved(self._ridges_without_pairs(alphas), self.loss, alphas, self._whole_spectrum)
+        return leave_pair_out_error(ridges, y)
 
     def with_loss(self, loss: SquaredLoss) -> Self:
         return replace(self, loss=loss)  # type: ignore[type-var]  # both are dataclasses
@@ -91,6 +100,9 @@ class ClosedForm(ABC):
 
     @abstractmethod
     def _ridges_without_pairs(self, alphas: Floats) -> Iterator[CentredRidge]: ...
+
+    @abstractmethod
+    def _whole_spectrum(self, constant: Floats) -> WholeSpectrum: ...
 
 
 @dataclass(frozen=True)
@@ -141,6 +153,9 @@ class PrimalFamily(ClosedForm):
 
     def _ridges_without_pairs(self, alphas: Floats) -> Iterator[CentredRidge]:
         return primal_ridges(self.space.features, self.loss, self.decomposition, alphas)
+
+    def _whole_spectrum(self, constant: Floats) -> WholeSpectrum:
+        return WholeSpectrum.of_rows(differences_of(self.space.features, self.loss), constant)
 
 
 @dataclass(frozen=True)
@@ -206,3 +221,8 @@ class DualFamily(ClosedForm):
 
     def _ridges_without_pairs(self, alphas: Floats) -> Iterator[CentredRidge]:
         return dual_ridges(self.loss, self.system.decomposition, alphas)
+
+    def _whole_spectrum(self, constant: Floats) -> WholeSpectrum:
+        if self.space.features is None:
+            return WholeSpectrum.of_matrix(self.system.matrix, constant)
+        return WholeSpectrum.of_rows(differences_of(self.space.features, self.loss), constant)

@@ -44,6 +44,10 @@ class KernelSpace:
     def kernel_matrix(self) -> Floats:
         return kernel_matrix(self.X, self.kernel)
 
+    @property
+    def features(self) -> None:
+        return None
+
     def from_rows(self, rows: Floats) -> Floats:
         return rows
 

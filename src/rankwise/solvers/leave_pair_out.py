@@ -17,15 +17,22 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import linalg
 
 from rankwise.errors import DataError
 from rankwise.losses.squared import SquaredLoss
 from rankwise.operators.blocks import pieces
 from rankwise.operators.design import Design
+from rankwise.operators.kernel import check_kernel_fits
 from rankwise.preferences.differences import QueryDifferences
+from rankwise.solvers.spectrum import EPS
 from rankwise.solvers.tridiagonal import Decomposition
 from rankwise.types import Floats, Ties, Weighting
 
+# A regression that leaves less than this of a label to its residual has lost too many digits of it.
+LEAST_FREE = 1e-6
+# An alpha this small compared with all eigenvalues but 0 stands for the limit 0.
+NEAR_LIMIT = 1e-7
 # Held-out differences are computed for about this many pairs at a time.
 BLOCK_PAIRS = 1 << 21
 
@@ -47,17 +54,17 @@ class CentredRidge:
     weight: Floats
     complement: bool = False
 
+    @property
+    def loses_digits(self) -> bool:
+        """Whether little is left of ``1 − H_ii`` for some row, or of ``I − H`` but for one direction."""
+        free = self._free()[self.weight > 0.0]
+        return bool((free < LEAST_FREE).any()) or float(free.sum()) < 1.0 + LEAST_FREE * len(free)
+
     def held_out_differences(self, y: Floats, place: slice) -> Floats:
         """``f_i − f_j`` by the model without rows i and j, for i in `place` and all j; O(m r) per row."""
-        s, S, R = self.weight, self.weight.sum(), self.rows
-        centred = y - (s @ y) / S
-        fit, squares, N = R.T @ (R @ (s * centred)), np.einsum("ri,ri->i", R, R), R[:, place].T @ R
-        if self.complement:
-            inverse = _inverse(s)
-            fit, squares, N = centred - fit, inverse - squares, -N
-            N[np.arange(len(N)), np.arange(len(s))[place]] += inverse[place]
-        residual, leverage, N = centred - fit, s * (1.0 / S + squares), 1.0 / S + N
-        free_i, free_j = 1.0 - leverage[place, None], 1.0 - leverage[None, :]
+        s = self.weight
+        residual, free, N = self._residual(y - (s @ y) / s.sum()), self._free(), self._between(place)
+        free_i, free_j = free[place, None], free[None, :]
         s_i, s_j, r_i, r_j = s[place, None], s[None, :], residual[place, None], residual[None, :]
         determinant = free_i * free_j - N * N * s_i * s_j
         held_i = free_j * r_i + N * s_j * r_j
@@ -65,6 +72,81 @@ class CentredRidge:
         with np.errstate(invalid="ignore", divide="ignore"):  # i = j, which is not a pair
             held = (held_i - held_j) / determinant
         return np.asarray((y[place, None] - y[None, :]) - held)
+
+    def _residual(self, centred: Floats) -> Floats:
+        """``(I − H) y``."""
+        fit = self.rows.T @ (self.rows @ (self.weight * centred))
+        return np.asarray(fit if self.complement else centred - fit)
+
+    def _free(self) -> Floats:
+        """``1 − H_ii``."""
+        s, squares = self.weight, np.einsum("ri,ri->i", self.rows, self.rows)
+        return np.asarray(1.0 - s * (1.0 / s.sum() + (_inverse(s) - squares if self.complement else squares)))
+
+    def _between(self, place: slice) -> Floats:
+        """``H_ij / s_j`` for i in `place`."""
+        s, N = self.weight, self.rows[:, place].T @ self.rows
+        if self.complement:
+            N = -N
+            N[np.arange(len(N)), np.arange(len(s))[place]] += _inverse(s)[place]
+        return np.asarray(1.0 / s.sum() + N)
+
+
+@dataclass(frozen=True)
+class CloseFit(CentredRidge):
+    """A regression that fits some labels almost exactly: ``I − H = RᵀR diag(s)``, up to a factor.
+
+    Held-out residuals are ``(I − H)_{ij,ij}⁻¹ (I − H) y``, so a common factor does not matter, and ``I − H``
+    is added up from its own eigenvalues ``alpha / (v + alpha)`` instead of being left over from H.
+    """
+
+    def _residual(self, centred: Floats) -> Floats:
+        return np.asarray(self.rows.T @ (self.rows @ (self.weight * centred)))
+
+    def _free(self) -> Floats:
+        return np.asarray(self.weight * np.einsum("ri,ri->i", self.rows, self.rows))
+
+    def _between(self, place: slice) -> Floats:
+        return np.asarray(-self.rows[:, place].T @ self.rows)
+
+
+@dataclass(frozen=True)
+class WholeSpectrum:
+    """All eigenvalues of ``F K Fᵀ`` and their vectors, but for the one that is constant on the rows."""
+
+    values: Floats
+    vectors: Floats
+
+    @classmethod
+    def of_matrix(cls, matrix: Floats, constant: Floats) -> WholeSpectrum:
+        """O(m³). The constant vector, of eigenvalue 0, is moved to the end of the spectrum, and cut off."""
+        top = 2.0 * float(np.abs(matrix).sum(axis=0).max()) or 1.0
+        values, vectors = linalg.eigh(matrix + top * np.outer(constant, constant), check_finite=False)
+        return cls._cut(values[:-1], vectors[:, :-1], len(values) * EPS)
+
+    @classmethod
+    def of_rows(cls, differences: Floats, constant: Floats) -> WholeSpectrum:
+        """The same for ``K = XXᵀ``, from the singular values of ``FX``, which keep twice as many digits."""
+        top = 2.0 * float(np.linalg.norm(differences)) or 1.0
+        vectors, roots, _ = linalg.svd(np.column_stack([differences, top * constant]), check_finite=False)
+        values = np.append(np.square(roots), np.zeros(max(0, len(vectors) - len(roots))))
+        return cls._cut(values[1:], vectors[:, 1:], (max(differences.shape) * EPS) ** 2)
+
+    @classmethod
+    def _cut(cls, values: Floats, vectors: Floats, rcond: float) -> WholeSpectrum:
+        return cls(np.where(values <= rcond * values.max(initial=0.0), 0.0, values), vectors)
+
+    def close_fit(self, alpha: float, weight: Floats) -> CloseFit:
+        """The regression with this alpha, or with one so small that the solution is that of the limit 0.
+
+        The limit itself is singular for a pair if ``I − H`` has but one eigenvalue that does not go to 0.
+        """
+        positive = self.values[self.values > 0.0]
+        if len(positive) < len(self.values) and len(positive):
+            alpha = max(alpha, NEAR_LIMIT * float(positive.min()))
+        total = self.values + alpha
+        share = total.min() / total
+        return CloseFit((self.vectors * np.sqrt(share)).T * np.sqrt(_inverse(weight)), weight)
 
 
 def leave_pair_out_error(ridges: Iterable[CentredRidge], y: Floats) -> Floats:
@@ -86,6 +168,36 @@ def _misordered(ridge: CentredRidge, y: Floats) -> float:
         error += float(np.vdot(wrong, above))
         total += float(above.sum())
     return error / total
+
+
+def resolved(
+    ridges: Iterable[CentredRidge],
+    loss: SquaredLoss,
+    alphas: Floats,
+    whole: Callable[[Floats], WholeSpectrum],
+) -> Iterator[CentredRidge]:
+    """The same regressions, those that lost digits from the whole spectrum; O(m³) once, if there are any.
+
+    `whole` returns the spectrum, given the vector that is constant on the rows.
+    """
+    F = _one_ranking(loss)
+    spectrum = None
+    for ridge, alpha in zip(ridges, _as_regression(F, alphas)[1], strict=True):
+        if not ridge.loses_digits:
+            yield ridge
+            continue
+        if spectrum is None:
+            check_kernel_fits(F.n_rows)
+            root = np.sqrt(F.row_weight)
+            spectrum = whole(root / np.linalg.norm(root))
+        yield spectrum.close_fit(float(alpha), F.row_weight)
+
+
+def differences_of(design: Design, loss: SquaredLoss) -> Floats:
+    """``FX`` of one ranking."""
+    F = _one_ranking(loss)
+    rows, whole = np.arange(F.n_rows), np.array([0, F.n_rows])
+    return F.apply(design.centred_rows(rows, whole, F.row_weight))
 
 
 def primal_ridges(

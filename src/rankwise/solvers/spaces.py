@@ -98,6 +98,11 @@ class DualSpace(Space, Protocol):
     @property
     def kernel_matrix(self) -> Floats: ...
 
+    @property
+    def features(self) -> Design | None:
+        """Features whose inner products are the kernel, if there are any at hand."""
+        ...
+
     def from_rows(self, rows: Floats) -> Floats:
         """Coefficients from those of the training rows."""
         ...

@@ -1,0 +1,40 @@
+"""Leave-pair-out where the model fits its labels almost exactly: at tiny alphas, and with many features."""
+
+import numpy as np
+import pytest
+
+from rankwise import KernelRankRLS, KernelRankRLSCV, RankRLS, RankRLSCV
+from rankwise.metrics import pairwise_error
+
+ROWS = 12
+
+
+def refitted(X, y, model):
+    """The share of pairs misordered by the model fitted without both rows, refitted for each."""
+    errors = []
+    for i, j in zip(*np.triu_indices(len(y), 1), strict=True):
+        rest = np.setdiff1d(np.arange(len(y)), [i, j])
+        if y[i] != y[j]:
+            errors.append(pairwise_error(y[[i, j]], model.fit(X[rest], y[rest]).predict(X[[i, j]])))
+    return np.mean(errors)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1e-12, 1e-8])
+@pytest.mark.parametrize("n_features", [4, 9, 10, 11, 12, 20])
+@pytest.mark.parametrize("solver", ["primal", "dual"])
+def test_leave_pair_out_is_right_where_labels_are_fitted_exactly(alpha, n_features, solver):
+    rng = np.random.default_rng(n_features)
+    X = rng.normal(size=(ROWS, n_features))
+    y = np.round(X[:, 0] + rng.normal(size=ROWS))
+    found = RankRLSCV([alpha], solver=solver, cv="leave-pair-out").fit(X, y).scores_[0, 0]
+    assert found == pytest.approx(refitted(X, y, RankRLS(alpha, solver=solver)), abs=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1e-8])
+@pytest.mark.filterwarnings("ignore:Rounding errors leave")
+def test_leave_pair_out_of_a_kernel_is_right_where_labels_are_fitted_exactly(alpha):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(ROWS, 6))
+    y = np.round(X[:, 0] + rng.normal(size=ROWS))
+    found = KernelRankRLSCV([alpha], gamma=0.1, cv="leave-pair-out").fit(X, y).scores_[0, 0]
+    assert found == pytest.approx(refitted(X, y, KernelRankRLS(alpha, gamma=0.1)), abs=1e-12)
