@@ -5,9 +5,10 @@ BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard native/*/*.cpp native/*/*.hpp)
 # The editable install knows modules by name: a folder whose entries changed means installing again.
 PACKAGES := $(sort $(dir $(wildcard src/*/*.py src/*/*/*.py)))
-SOURCES := src tests benchmarks examples
+SOURCES := src tests benchmarks examples fuzz
+NATIVE_SOURCES := $(wildcard native/*/*.cpp native/*/*.hpp tests/native/*.cpp fuzz/*.cpp)
 
-.PHONY: demo test check bench kills format clean
+.PHONY: demo test check bench kills format sanitize fuzz clean
 .DEFAULT_GOAL := help
 
 help:
@@ -17,6 +18,8 @@ help:
 	@echo "make bench   measure speed against peers (minutes)"
 	@echo "make kills   kill training, converting and saving KILLS times (default 300) and check what is left"
 	@echo "make format  rewrite the sources in the house style"
+	@echo "make sanitize  kernels and tests under ASan, UBSan and TSan (an hour)"
+	@echo "make fuzz    feed damaged files to every reader; SECONDS=60 each, TARGET=letor for one"
 
 demo: $(VENV)/.runtime
 	@$(BIN)/rankwise demo --out out/demo
@@ -28,7 +31,7 @@ check: $(VENV)/.dev
 	@$(BIN)/ruff check --quiet $(SOURCES)
 	@$(BIN)/ruff format --quiet --check $(SOURCES)
 	@$(BIN)/mypy --no-error-summary
-	@$(BIN)/clang-format --dry-run --Werror $(wildcard native/*/*.cpp native/*/*.hpp)
+	@$(BIN)/clang-format --dry-run --Werror $(NATIVE_SOURCES)
 	@$(BIN)/python -m pytest tests/test_architecture.py
 
 bench: $(VENV)/.dev
@@ -42,7 +45,7 @@ kills: $(VENV)/.dev
 format: $(VENV)/.dev
 	@$(BIN)/ruff check --fix --exit-zero --quiet $(SOURCES)
 	@$(BIN)/ruff format $(SOURCES)
-	@$(BIN)/clang-format -i $(wildcard native/*/*.cpp native/*/*.hpp)
+	@$(BIN)/clang-format -i $(NATIVE_SOURCES)
 
 # pip says nothing when all is well. The editable install compiles into build/ and reuses it, so a change to
 # one kernel rebuilds one file.
@@ -73,5 +76,50 @@ $(VENV)/.dev: $(VENV)/.tools $(NATIVE) $(PACKAGES)
 	@$(INSTALL) -e ".[dev]"
 	@touch $@ $(VENV)/.runtime
 
+$(VENV)/.fuzz: $(VENV)/.dev
+	@$(INSTALL) -e ".[fuzz]"
+	@touch $@
+
+# An interpreter that finds what is installed in $(VENV), except for rankwise: its .pth file adds the folder, but
+# not the editable install in it. There rankwise is built a second time, with sanitizers and block counters, and
+# installed as a copy: the fuzzer instruments only modules that Python finds by itself.
+CHECKED := build-sanitize
+CHECKED_PYTHON := $(CHECKED)/venv/bin/python
+
+$(CHECKED)/.built: $(VENV)/.dev fuzz/counters.cpp $(wildcard src/*/*.py src/*/*/*.py)
+	@echo "Building rankwise with ASan and UBSan in $(CHECKED)"
+	@$(PYTHON) -m venv --without-pip $(CHECKED)/venv
+	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
+	  $$($(CHECKED_PYTHON) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/development.pth
+	@$(BIN)/pip --python $(CHECKED_PYTHON) install --quiet --disable-pip-version-check --no-deps --ignore-installed \
+	  --no-build-isolation -Cbuild-dir=$(CHECKED)/native -Ccmake.define.RANKWISE_COUNT_BLOCKS=ON \
+	  -Ccmake.define.RANKWISE_SANITIZE=address,undefined .
+	@touch $@
+
+# Python leaks by design, and expects allocations of impossible sizes to fail. The runtime of ASan must be loaded
+# before anything else, and finds the exceptions of C++ only if libstdc++ is there as well.
+library = $$($${CXX:-c++} -print-file-name=$(1))
+CHECKED_OPTIONS := ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+
+sanitize: $(CHECKED)/.built
+	@echo "Running the kernels in threads under TSan"
+	@$(BIN)/cmake -S . -B $(CHECKED)/threads -G Ninja -DCMAKE_BUILD_TYPE=Release -DRANKWISE_SANITIZE=thread \
+	  -DPython_EXECUTABLE=$(abspath $(BIN)/python) -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
+	  -Dnanobind_DIR=$$($(BIN)/python -m nanobind --cmake_dir) --log-level=WARNING
+	@$(BIN)/cmake --build $(CHECKED)/threads --target kernel_threads -- --quiet
+	@TSAN_OPTIONS=halt_on_error=1 $(CHECKED)/threads/kernel_threads
+	@echo "Running the tests under ASan and UBSan"
+	@LD_PRELOAD="$(call library,libasan.so) $(call library,libubsan.so) $(call library,libstdc++.so)" \
+	  $(CHECKED_OPTIONS) $(CHECKED_PYTHON) -m pytest -n 2 -p no:cacheprovider
+
+SECONDS ?= 60
+TARGET ?= letor pairs tables stores models checkpoints svmrank scores
+
+fuzz: $(CHECKED)/.built $(VENV)/.fuzz
+	@for target in $(TARGET); do \
+	  LD_PRELOAD="$$($(BIN)/python -c 'import atheris; print(atheris.path())')/asan_with_fuzzer.so \
+	  $(call library,libstdc++.so)" $(CHECKED_OPTIONS) $(CHECKED_PYTHON) -m fuzz $$target --seconds $(SECONDS) || exit 1; \
+	done
+
 clean:
-	rm -rf $(VENV) build out
+	rm -rf $(VENV) build $(CHECKED) out

@@ -26,3 +26,14 @@ def text(tmp_path):
         return path
 
     return write
+
+
+@pytest.fixture
+def little_memory():
+    """The test may take no more than half a gigabyte beyond what is taken already."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 29), before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, before)

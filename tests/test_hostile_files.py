@@ -2,7 +2,6 @@
 
 import gzip
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,17 +17,7 @@ from test_model_files import rewrite
 rng = np.random.default_rng(0)
 X, Y, QID = rng.normal(size=(12, 3)), np.tile([0.0, 1.0, 2.0], 4), np.repeat([1, 2, 3], 4)
 DEEP = "[" * 100_000 + "]" * 100_000
-
-
-@pytest.fixture(autouse=True)
-def little_memory():
-    """No test here may take more than half a gigabyte beyond what is taken already."""
-    resource = pytest.importorskip("resource")
-    before = resource.getrlimit(resource.RLIMIT_AS)
-    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 29), before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_AS, before)
+pytestmark = pytest.mark.usefixtures("little_memory")
 
 
 @pytest.fixture
