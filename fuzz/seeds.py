@@ -43,7 +43,7 @@ PAIRS = {
 }
 TABLES = {
     "labels": b"label,qid,doc,a,b\n1,x,d1,0.5,1\n0,x,d2,1.5,2\n2,y,d1,-1,3\n",
-    "numbers": b"qid,label,doc,a,b\n007,1,1,1,true\n8,0,2,2,false\n8,,3,4,nan\n",
+    "numbers": b"qid,label,doc,a,b\n007,1,1,1,true\n8,0,2,2,false\n8,0,3,4,\n",
     "quoted": b'label,qid,doc,a,b\r\n1,"x, y","d ""1""",1e5,2\r\n0,"",d,2,3\r\n',
 }
 
@@ -72,14 +72,14 @@ def tables() -> Iterator[tuple[str, bytes]]:
     from pyarrow import csv, parquet
 
     for name, content in TABLES.items():
-        yield name, b"\0" + content
-        yield f"{name}-tabs", b"\x19" + content.replace(b",", b"\t")
-    yield "compressed", b"\x05" + gzip.compress(TABLES["labels"], mtime=0)
+        yield name, b"\x30" + content
+        yield f"{name}-tabs", b"\x11" + content.replace(b",", b"\t")
+    yield "compressed", b"\x35" + gzip.compress(TABLES["labels"], mtime=0)
     for name, compression in (("plain", "none"), ("snappy", "snappy")):
         file = BytesIO()
         table = csv.read_csv(BytesIO(TABLES["labels"]))
         parquet.write_table(table, file, compression=compression)
-        yield f"parquet-{name}", b"\x02" + file.getvalue()
+        yield f"parquet-{name}", b"\x32" + file.getvalue()
     file = BytesIO()
     odd = {
         "label": [1, None],

@@ -47,6 +47,12 @@ def test_errors_without_a_line_survive_too():
     assert state(pickle.loads(pickle.dumps(error))) == state(error)
 
 
+def test_what_a_file_error_quotes_stays_on_one_line_of_bearable_length():
+    error = FileFormatError("rows.csv", "expected a number, got 'a\nb\x1b[2J\u2028'.")
+    assert str(error) == r"rows.csv: expected a number, got 'a b\x1b[2J '."
+    assert len(str(FileFormatError("rows.csv", "x" * 10_000))) < 600
+
+
 POOL = """
 import multiprocessing
 from rankwise import load_letor

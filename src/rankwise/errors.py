@@ -9,6 +9,8 @@ import sys
 import warnings
 from pathlib import Path
 
+MAX_MESSAGE_LENGTH = 500
+
 
 class RankwiseError(Exception):
     """Base class of all errors that rankwise raises itself; the command line omits their tracebacks.
@@ -41,7 +43,14 @@ class FileFormatError(DataError):
     def __str__(self) -> str:
         path, message, line = self.args
         where = f"{path}, line {line}" if line is not None else f"{path}"
-        return f"{where}: {message}"
+        return f"{where}: {_one_line(message)}"
+
+
+def _one_line(message: str) -> str:
+    """A message on one line, because it may quote the file, or a library that does, at any length."""
+    words = " ".join(message.split())
+    line = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in words)
+    return line if len(line) <= MAX_MESSAGE_LENGTH else f"{line[:MAX_MESSAGE_LENGTH]} ..."
 
 
 class MissingExtraError(RankwiseError, ImportError):

@@ -108,7 +108,8 @@ def _read_parquet(path: Path, columns: list[str] | None) -> Any:
             names = parquet.read_schema(file).names
             return parquet.read_table(file, columns=columns and [name for name in names if name in columns])
         except (pa.ArrowException, OSError) as error:
-            raise FileFormatError(path, f"is not a readable Parquet file: {error}.") from error
+            reason = str(error).strip().rstrip(".")
+            raise FileFormatError(path, f"is not a readable Parquet file: {reason}.") from error
 
 
 def _read_text(path: Path, delimiter: str, labels: list[str]) -> Any:
@@ -133,7 +134,8 @@ def _read_text(path: Path, delimiter: str, labels: list[str]) -> Any:
         message = str(error)[row.end() :] if row else str(error)
         if "Empty CSV file" in message:
             message = "the file is empty; expected a header line and rows"
-        raise FileFormatError(path, f"{message.rstrip('.')}.", int(row[1]) if row else None) from error
+        message = message.strip().rstrip(".")
+        raise FileFormatError(path, f"{message}.", int(row[1]) if row else None) from error
     try:
         names = table.column_names
     except UnicodeDecodeError:
