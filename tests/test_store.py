@@ -201,7 +201,11 @@ def test_another_version_is_refused(store, version, advice):
     refused(store, advice)
 
 
-@pytest.mark.parametrize("place", ["../y.npy", "/etc/passwd", "sub/../../y.npy", ""])
+@pytest.mark.parametrize(
+    "place",
+    ["../y.npy", "/etc/passwd", "sub/../../y.npy", "", "y\0.npy", "\ud800.npy", "y" * 300 + ".npy"],
+    ids=ascii,
+)
 def test_a_path_outside_the_store_is_refused(store, place):
     edit(store, lambda manifest: manifest["arrays"]["y"].update(file=place))
     refused(store, "outside the store|the file is missing")
@@ -225,6 +229,9 @@ def test_a_link_out_of_the_store_is_refused(store, tmp_path):
         lambda manifest: manifest["arrays"].update(y=1),
         lambda manifest: manifest["arrays"]["y"].update(dtype="|O"),
         lambda manifest: manifest["arrays"]["y"].update(dtype="nonsense"),
+        lambda manifest: manifest["arrays"]["y"].update(dtype=",98"),
+        lambda manifest: manifest["arrays"]["y"].update(dtype="8\0O"),
+        lambda manifest: manifest["arrays"]["y"].update(dtype="\ud800"),
         lambda manifest: manifest["arrays"]["y"].update(shape=[-4]),
         lambda manifest: manifest["arrays"]["y"].update(shape=[2**62, 2**62]),
         lambda manifest: manifest["arrays"]["y"].update(shape="4"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -18,6 +19,8 @@ from rankwise.types import AnyArray
 MANIFEST = "manifest.json"
 VERSION = 2
 _FORMAT = "rankwise store"
+_FILE_NAME = re.compile(r"[A-Za-z0-9_]{1,100}\.npy")
+_DTYPE = re.compile(r"[<>|][biufUM]\d{1,9}(\[\w+\])?")
 
 
 @dataclass(frozen=True)
@@ -137,17 +140,19 @@ def _is_count(value: object) -> bool:
 
 def _is_dtype(value: object) -> bool:
     """Whether a value names a dtype of numbers, dates or fixed-width text; never objects."""
+    if not (isinstance(value, str) and _DTYPE.fullmatch(value)):
+        return False  # NumPy evaluates other text as lists of types
     try:
-        return isinstance(value, str) and np.dtype(value).kind in "biufUM" and np.dtype(value).str == value
-    except TypeError:
+        return np.dtype(value).str == value
+    except (TypeError, ValueError):
         return False
 
 
 def _check_file(folder: Path, name: str, entry: ArrayFile) -> None:
     path = folder / entry.file
-    if path.resolve().parent != folder.resolve():
+    if not _FILE_NAME.fullmatch(entry.file) or path.resolve().parent != folder.resolve():
         raise FileFormatError(
-            folder / MANIFEST, f"the file {entry.file!r} of the array {name!r} is outside the store."
+            folder / MANIFEST, f"the file {entry.file[:60]!r} of the array {name!r} is outside the store."
         )
     if not path.is_file():
         raise FileFormatError(path, f"the file is missing, but the manifest lists it for the array {name!r}.")
