@@ -64,6 +64,7 @@ def test_comments_are_kept(tmp_path):
     ("change", "message"),
     [
         ({"qid": np.array(["a", "b c"])}, "qid is 'b c' in row 1; LETOR text requires a word"),
+        ({"qid": np.array(["a", "b" * 1001])}, "qid has a label of 1,001 bytes in row 1; LETOR text allows"),
         ({"qid": np.array(["", "b"])}, "qid is '' in row 0"),
         ({"docs": np.array(["a#", "b"])}, "docs is 'a#' in row 0"),
         ({"comments": np.array(["a", "b\nc"])}, "The comment of row 1 has a line break"),
@@ -78,6 +79,14 @@ def test_what_the_format_cannot_hold_is_refused_and_the_old_file_stays(tmp_path,
     with pytest.raises(DataError, match=message):
         save_letor(dataclasses.replace(good, **change), tmp_path / "rows")
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("rows", "old")]
+
+
+def test_words_are_those_of_the_reader(tmp_path):
+    words = ["a\x1eb", "c\u00a0d", "e\u2028", "f\x85", "g" * 1000]
+    save_letor(RankingData.from_arrays(np.eye(5), np.arange(5), words, docs=words), tmp_path / "rows")
+    read = load_letor(tmp_path / "rows")
+    assert read.qid.tolist() == words
+    assert read.docs.tolist() == words
 
 
 def test_rows_larger_than_a_block_are_written(tmp_path, monkeypatch):

@@ -133,7 +133,7 @@ std::string read_letor_line(const char* begin, const char* end, const LetorRules
     if (*at == 'q' && end - at > 4 && std::string_view(at, 4) == "qid:") {
         const char* const name_end = token_end(at + 4);
         if (name_end == at + 4) return "qid: is not followed by a query label.";
-        if (name_end - at > max_name_length)
+        if (name_end - at - 4 > max_name_length)
             return "qid is longer than " + std::to_string(max_name_length) + " bytes.";
         line.query = std::string_view(at + 4, static_cast<std::size_t>(name_end - at - 4));
         at = skip_spaces(name_end);

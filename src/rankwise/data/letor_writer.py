@@ -18,6 +18,9 @@ from rankwise.threads import resolve_threads
 from rankwise.types import AnyArray, Matrix
 
 _ENTRIES_PER_BLOCK = 1 << 20
+_MAX_QUERY_BYTES = 1000
+# What ends a word for the reader; Python would split words at other characters, too.
+_ENDS_WORD = re.compile(r"[ \t\n\r\v\f#]")
 # Python decodes invalid bytes to these, and UTF-8 cannot encode them.
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -89,6 +92,10 @@ def _heads(data: RankingData, start: int, stop: int) -> list[str]:
     if data.qid is None:
         return heads
     queries = _words("qid", data.qid[start:stop], start)
+    for row, query in enumerate(queries, start):
+        if (size := len(query.encode())) > _MAX_QUERY_BYTES:
+            fault = f"a label of {size:,} bytes in row {row}; LETOR text allows {_MAX_QUERY_BYTES:,}"
+            raise DataError(f"qid has {fault}.")
     return [f"{head} qid:{query}" for head, query in zip(heads, queries, strict=True)]
 
 
@@ -127,7 +134,7 @@ def _words(name: str, labels: AnyArray, start: int, *, may_be_empty: bool = Fals
     """Labels as single words that read back unchanged."""
     words = [str(label) for label in labels.tolist()]
     for row, word in enumerate(words, start):
-        is_word = word.split() == [word] and "#" not in word and not _SURROGATES.search(word)
+        is_word = word != "" and not _ENDS_WORD.search(word) and not _SURROGATES.search(word)
         if not is_word and not (may_be_empty and word == ""):
             raise DataError(
                 f"{name} is {word!r} in row {row}; LETOR text requires a word without spaces or '#'."
