@@ -113,7 +113,7 @@ sanitize: $(CHECKED)/.built
 	  $(CHECKED_OPTIONS) $(CHECKED_PYTHON) -m pytest -n 2 -p no:cacheprovider
 
 SECONDS ?= 60
-TARGET ?= letor pairs tables stores models checkpoints svmrank scores
+TARGET ?= lines letor pairs tables stores models checkpoints svmrank scores
 
 fuzz: $(CHECKED)/.built $(VENV)/.fuzz
 	@for target in $(TARGET); do \

@@ -7,7 +7,8 @@
 // register would cross a cache line, which makes them slower than 32-byte registers.
 #pragma once
 
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__)
+// The loader chooses before ThreadSanitizer can run, so a build with it has a single version.
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__SANITIZE_THREAD__)
 #define RANKWISE_MULTIVERSION __attribute__((target_clones("avx512f", "avx2", "default")))
 #define RANKWISE_MULTIVERSION_UNALIGNED __attribute__((target_clones("avx2", "default")))
 #else

@@ -243,6 +243,7 @@ Written path(const Data& data, int n_threads) {
     walk.follow({0.0, 1e-6, 300}, 300);
     const WalkLog& log = walk.log();
     const auto n_points = static_cast<std::int64_t>(log.levels.size());
+    if (n_points < 250) throw std::runtime_error("the path is too short to be counted in several chunks");
     const ScoredPath scored{
         {log.pairs.data(), log.changes.data(), log.offsets.data()}, pairs, {other.data(), n, n_other}};
     Doubles scores(size(n_points * n_other));
