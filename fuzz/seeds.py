@@ -48,11 +48,16 @@ TABLES = {
 }
 
 
+def lines() -> Iterator[tuple[str, bytes]]:
+    for name, content in LETOR.items():
+        yield name, b"\0" + content
+
+
 def letor() -> Iterator[tuple[str, bytes]]:
     for name, content in LETOR.items():
         yield name, b"\0" + content
     yield "options", bytes([6 + 12]) + LETOR["plain"]
-    yield "converted", bytes([72]) + LETOR["plain"]
+    yield "converted", bytes([216]) + LETOR["plain"]
     for place, pressed in enumerate(
         (gzip.compress(LETOR["plain"], mtime=0), bz2.compress(LETOR["plain"]), lzma.compress(LETOR["plain"])),
         start=3,
@@ -171,7 +176,7 @@ def scores() -> Iterator[tuple[str, bytes]]:
 def main() -> None:
     """Replace the seeds of every target; other inputs of the corpus stay."""
     warnings.simplefilter("ignore")
-    for write in (letor, pairs, tables, stores, models, checkpoints, svmrank, scores):
+    for write in (lines, letor, pairs, tables, stores, models, checkpoints, svmrank, scores):
         folder = CORPUS / write.__name__
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in write():
