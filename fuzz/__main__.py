@@ -12,8 +12,6 @@ from typing import Any
 
 import atheris
 
-ROOT = Path(__file__).parent.parent
-
 
 def instrumented() -> Any:
     """A block in which the modules of rankwise are imported with coverage."""
@@ -21,7 +19,7 @@ def instrumented() -> Any:
 
 
 with instrumented():
-    from fuzz.corpus import CORPUS, inputs_of
+    from fuzz.corpus import CORPUS, FOUND, ROOT, inputs_of
     from fuzz.coverage import count_kernel_blocks
     from fuzz.mutators import MUTATORS
     from fuzz.targets import TARGETS, run
@@ -43,8 +41,7 @@ def fuzz(name: str, seconds: int, folder: Path) -> None:
     with instrumented():  # some modules are only imported when they are first used
         for path in inputs_of(name):
             run(name, path.read_bytes(), folder)
-    found = ROOT / "build-sanitize" / "fuzz"
-    (found / name).mkdir(parents=True, exist_ok=True)
+    (FOUND / name).mkdir(parents=True, exist_ok=True)
     custom = {"custom_mutator": partial(_mutated, name)} if name in MUTATORS else {}
     atheris.Setup(
         [
@@ -54,9 +51,9 @@ def fuzz(name: str, seconds: int, folder: Path) -> None:
             "-rss_limit_mb=2048",
             f"-max_len={16384 if name in MUTATORS else 2048}",
             f"-dict={ROOT / 'fuzz' / 'words.dict'}",
-            f"-artifact_prefix={found / name}-",
+            f"-artifact_prefix={FOUND / name}-",
             "-print_final_stats=1",
-            str(found / name),
+            str(FOUND / name),
             str(CORPUS / name),
         ],
         lambda content: run(name, content, folder),

@@ -1,10 +1,13 @@
-"""The saved inputs of each target, which `make test` replays."""
+"""Where inputs are: those that `make test` replays, and those that fuzzing leaves."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-CORPUS = Path(__file__).parent.parent / "tests" / "corpus"
+ROOT = Path(__file__).parent.parent
+CORPUS = ROOT / "tests" / "corpus"
+# What fuzzing leaves: a folder of inputs for each target, and findings beside them.
+FOUND = ROOT / "build-sanitize" / "fuzz"
 
 
 def inputs_of(target: str) -> list[Path]:
