@@ -93,7 +93,7 @@ $(CHECKED)/.built: $(VENV)/.dev fuzz/counters.cpp $(wildcard src/*/*.py src/*/*/
 	  $$($(CHECKED_PYTHON) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/development.pth
 	@$(BIN)/pip --python $(CHECKED_PYTHON) install --quiet --disable-pip-version-check --no-deps --ignore-installed \
 	  --no-build-isolation -Cbuild-dir=$(CHECKED)/native -Ccmake.define.RANKWISE_COUNT_BLOCKS=ON \
-	  -Ccmake.define.RANKWISE_SANITIZE=address,undefined .
+	  -Ccmake.define.RANKWISE_SANITIZE=address,undefined -Cinstall.strip=false .
 	@touch $@
 
 # Python leaks by design, and expects allocations of impossible sizes to fail. The runtime of ASan must be loaded

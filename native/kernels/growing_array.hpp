@@ -7,7 +7,9 @@
 #include <new>
 #include <utility>
 
-#ifdef __linux__
+// AddressSanitizer sees the ends of blocks from malloc, but not those of maps.
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+#define RANKWISE_MAP_PAGES
 #include <sys/mman.h>
 #endif
 
@@ -25,7 +27,7 @@ class Pages {
         std::swap(bytes_, other.bytes_);
         return *this;
     }
-#ifdef __linux__
+#ifdef RANKWISE_MAP_PAGES
     ~Pages() {
         if (start_ != nullptr) munmap(start_, bytes_);
     }
