@@ -159,6 +159,18 @@ def refused(store, message, **options):
     assert str(store) in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["qid", "docs"])
+def test_labels_that_are_no_text_are_refused(tmp_path, name):
+    data = RankingData.from_arrays(np.eye(2), [0, 1], qid=["a", "é"], docs=["b", "c"])
+    save_store(data, tmp_path / "store")
+    with (tmp_path / "store" / f"{name}.npy").open("r+b") as file:
+        file.seek(-4, os.SEEK_END)
+        file.write((0x110000).to_bytes(4, "little"))
+    refused(
+        tmp_path / "store", rf"{name}\.npy: the array is corrupt: it contains characters that do not exist"
+    )
+
+
 def test_a_truncated_array_is_refused(store):
     path = store / "data.npy"
     os.truncate(path, path.stat().st_size - 1)

@@ -19,7 +19,7 @@ from rankwise.data.manifest import (
 )
 from rankwise.data.npy import ArrayFile, write_array
 from rankwise.data.ranking import RankingData
-from rankwise.data.store_checks import check_shapes, check_structure
+from rankwise.data.store_checks import check_shapes, check_structure, check_text
 from rankwise.errors import DataError, FileFormatError
 from rankwise.files import replacing_folder
 from rankwise.preferences.queries import Queries
@@ -34,9 +34,10 @@ def open_store(path: str | os.PathLike[str], *, verify: bool = False) -> Ranking
     """Open a store written by `save_store` or `convert_letor`.
 
     Every array stays on disk and is paged in on use, so opening takes little time and no memory, whatever
-    the size of the store. Sizes, types, the version and the row structure (a few bytes per row) are always
-    checked, the columns of a sparse X when they are used. The files must not change while in use: one that
-    is truncated is rejected before each pass over X, but during a pass it ends the process (SIGBUS).
+    the size of the store. Sizes, types, the version, the row structure (a few bytes per row) and labels that
+    are text are always checked, the columns of a sparse X when they are used. The files must not change while
+    in use: one that is truncated is rejected before each pass over X, but during a pass it ends the process
+    (SIGBUS).
 
     Parameters
     ----------
@@ -82,6 +83,7 @@ def _open(folder: Path, *, verify: bool) -> RankingData:
     X = _matrix(arrays, (manifest.n_rows, manifest.n_features))
     queries = Queries(arrays["offsets"], arrays.get("order"), arrays.get("query_labels"))
     check_structure(folder, X, queries, deep=verify)
+    check_text(folder, arrays)
     return RankingData(
         X=X,
         y=arrays["y"],

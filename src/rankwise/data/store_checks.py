@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -67,6 +68,16 @@ def check_structure(folder: Path, X: Matrix, queries: Queries, *, deep: bool) ->
     if not isinstance(X, np.ndarray):
         check(_spans(X.indptr, len(X.data)) and ascends(X.indptr), "indptr")
         check(not deep or are_inside(X.indices, X.shape[1]), "indices")
+
+
+def check_text(folder: Path, arrays: Mapping[str, AnyArray]) -> None:
+    """Check that labels consist of characters, in O(bytes of text); Python can read nothing else as text."""
+    for name, array in arrays.items():
+        if array.dtype.kind == "U" and array.dtype.itemsize > 0:
+            codes = array.view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
+            if not are_inside(codes, sys.maxunicode + 1):
+                message = "the array is corrupt: it contains characters that do not exist."
+                raise FileFormatError(folder / f"{name}.npy", message)
 
 
 def _spans(offsets: AnyArray, end: int) -> bool:
