@@ -248,6 +248,25 @@ def test_a_truncated_parquet_file_is_refused(tmp_path):
         load_table(path, label="grade")
 
 
+def test_parquet_text_that_is_not_utf_8_is_refused(tmp_path):
+    path = tmp_path / "rows.parquet"
+    parquet.write_table(pa.table({"label": [1, 2], "named": [1, 2], "doc": ["text", "text"]}), path)
+    for old in (b"named", b"text"):
+        whole = path.read_bytes()
+        path.write_bytes(whole.replace(old, b"\xda" + old[1:]))
+        with pytest.raises(FileFormatError, match=r"is not a readable Parquet file: .*(utf-8|UTF8)"):
+            load_table(path, label="label", doc="doc")
+        path.write_bytes(whole)
+
+
+@pytest.mark.parametrize("days", [-(2**31), 2**31 - 1])
+def test_dates_that_python_lacks_are_no_numbers(tmp_path, days):
+    dates = pa.array([days], pa.int32()).cast(pa.date32())
+    parquet.write_table(pa.table({"label": dates, "a": [1]}), tmp_path / "rows.parquet")
+    with pytest.raises(DataError, match=r"Column 'label' must contain numbers; got Date\."):
+        load_table(tmp_path / "rows.parquet", label="label")
+
+
 def test_missing_files_and_unknown_endings(tmp_path):
     for name in ("none.csv", "none.parquet"):
         with pytest.raises(FileNotFoundError, match=name):

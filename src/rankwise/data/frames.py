@@ -130,6 +130,10 @@ def _numbers(table: Any, name: str) -> AnyArray:
 
 def _first_word(column: Any) -> str:
     """The first non-numeric text in a column, which made the whole column text."""
+    import narwhals as nw
+
+    if column.dtype not in (nw.String, nw.Object):
+        return ""  # Python has no dates or durations for some values of such columns
     for row, value in enumerate(column.to_list()):
         try:
             float(value if isinstance(value, str) else "0")

@@ -106,8 +106,10 @@ def _read_parquet(path: Path, columns: list[str] | None) -> Any:
     with path.open("rb") as file:
         try:
             names = parquet.read_schema(file).names
-            return parquet.read_table(file, columns=columns and [name for name in names if name in columns])
-        except (pa.ArrowException, OSError) as error:
+            table = parquet.read_table(file, columns=columns and [name for name in names if name in columns])
+            table.validate(full=True)
+            return table
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             reason = str(error).strip().rstrip(".")
             raise FileFormatError(path, f"is not a readable Parquet file: {reason}.") from error
 
