@@ -43,7 +43,7 @@ def bare_machine(tmp_path):
     return make
 
 
-@pytest.mark.parametrize("target", ["demo", "test", "check", "bench"])
+@pytest.mark.parametrize("target", ["demo", "test", "check", "bench", "sanitize", "fuzz"])
 def test_a_missing_python_is_one_sentence(bare_machine, target):
     assert bare_machine(target) == [
         "rankwise needs Python 3.11 or newer as 'python3'; try 'make PYTHON=/path/to/python3.11'.",

@@ -159,6 +159,16 @@ def refused(store, message, **options):
     assert str(store) in str(caught.value)
 
 
+@pytest.mark.parametrize("labels", [np.array([1, 2], dtype="m8[s]"), np.array([b"a", b"b"])], ids=["m", "S"])
+def test_labels_that_cannot_be_read_back_are_not_written(tmp_path, labels):
+    data = RankingData.from_arrays(np.eye(2), [0, 1], docs=labels)
+    with pytest.raises(
+        DataError, match="A store holds labels that are numbers, dates or text; docs contains"
+    ):
+        save_store(data, tmp_path / "store")
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("name", ["qid", "docs"])
 def test_labels_that_are_no_text_are_refused(tmp_path, name):
     data = RankingData.from_arrays(np.eye(2), [0, 1], qid=["a", "é"], docs=["b", "c"])

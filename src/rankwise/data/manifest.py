@@ -20,7 +20,9 @@ MANIFEST = "manifest.json"
 VERSION = 2
 _FORMAT = "rankwise store"
 _FILE_NAME = re.compile(r"[A-Za-z0-9_]{1,100}\.npy")
-_DTYPE = re.compile(r"[<>|][biufUM]\d{1,9}(\[\w+\])?")
+#: The kinds of dtypes that labels may have: numbers, fixed-width text and dates.
+LABEL_KINDS = "biufUM"
+_DTYPE = re.compile(rf"[<>|][{LABEL_KINDS}]\d{{1,9}}(\[\w+\])?")
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import numpy as np
 
 from rankwise.data.csr import csr_around
 from rankwise.data.manifest import (
+    LABEL_KINDS,
     Manifest,
     check_is_store,
     open_array,
@@ -150,8 +151,12 @@ def save_store(data: RankingData, path: str | os.PathLike[str]) -> None:
 
 def storable(name: str, labels: AnyArray) -> AnyArray:
     """Labels as an array of numbers, dates or text that can be stored without pickle."""
-    if labels.dtype.kind != "O":
+    if labels.dtype.kind in LABEL_KINDS:
         return labels
+    if labels.dtype.kind != "O":
+        raise DataError(
+            f"A store holds labels that are numbers, dates or text; {name} contains {labels.dtype}."
+        )
     entries = labels.tolist()
     kinds = {type(label) for label in entries}
     if kinds == {str} and (longest := max(map(len, entries))) > MAX_LABEL_LENGTH:
