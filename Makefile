@@ -8,18 +8,18 @@ PACKAGES := $(sort $(dir $(wildcard src/*/*.py src/*/*/*.py)))
 SOURCES := src tests benchmarks examples fuzz
 NATIVE_SOURCES := $(wildcard native/*/*.cpp native/*/*.hpp tests/native/*.cpp fuzz/*.cpp)
 
-.PHONY: demo test check bench kills format sanitize fuzz clean
+.PHONY: demo test check bench kills format sanitize fuzz corpus clean
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo    build, train on the embedded data, write out/demo"
-	@echo "make test    everything that must hold: checks and tests"
-	@echo "make check   ruff, mypy, clang-format, import direction"
-	@echo "make bench   measure speed against peers (minutes)"
-	@echo "make kills   kill training, converting and saving KILLS times (default 300) and check what is left"
-	@echo "make format  rewrite the sources in the house style"
-	@echo "make sanitize  kernels and tests under ASan, UBSan and TSan (an hour)"
-	@echo "make fuzz    feed damaged files to every reader; SECONDS=60 each, TARGET=letor for one"
+	@echo "make demo     build, train on the embedded data, write out/demo"
+	@echo "make test     everything that must hold: checks and tests"
+	@echo "make check    ruff, mypy, clang-format, import direction"
+	@echo "make bench    measure speed against peers (minutes)"
+	@echo "make kills    kill training, converting and saving KILLS times (default 300) and check what is left"
+	@echo "make format   rewrite the sources in the house style"
+	@echo "make sanitize run kernels and tests under ASan, UBSan and TSan"
+	@echo "make fuzz     feed damaged files to every reader, 60 s each; SECONDS=1200 TARGET=letor"
 
 demo: $(VENV)/.runtime
 	@$(BIN)/rankwise demo --out out/demo
@@ -100,6 +100,8 @@ $(CHECKED)/.built: $(VENV)/.dev fuzz/counters.cpp $(wildcard src/*/*.py src/*/*/
 # before anything else, and finds the exceptions of C++ only if libstdc++ is there as well.
 library = $$($${CXX:-c++} -print-file-name=$(1))
 CHECKED_OPTIONS := ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+CHECKED_RUN := LD_PRELOAD="$(call library,libasan.so) $(call library,libubsan.so) $(call library,libstdc++.so)" \
+  $(CHECKED_OPTIONS) $(CHECKED_PYTHON)
 
 sanitize: $(CHECKED)/.built
 	@echo "Running the kernels in threads under TSan"
@@ -109,8 +111,7 @@ sanitize: $(CHECKED)/.built
 	@$(BIN)/cmake --build $(CHECKED)/threads --target kernel_threads -- --quiet
 	@TSAN_OPTIONS=halt_on_error=1 $(CHECKED)/threads/kernel_threads
 	@echo "Running the tests under ASan and UBSan"
-	@LD_PRELOAD="$(call library,libasan.so) $(call library,libubsan.so) $(call library,libstdc++.so)" \
-	  $(CHECKED_OPTIONS) $(CHECKED_PYTHON) -m pytest -n 2 -p no:cacheprovider
+	@$(CHECKED_RUN) -m pytest -n 2 -p no:cacheprovider
 
 SECONDS ?= 60
 TARGET ?= lines letor pairs tables stores models checkpoints svmrank scores
@@ -120,6 +121,9 @@ fuzz: $(CHECKED)/.built $(VENV)/.fuzz
 	  LD_PRELOAD="$$($(BIN)/python -c 'import atheris; print(atheris.path())')/asan_with_fuzzer.so \
 	  $(call library,libstdc++.so)" $(CHECKED_OPTIONS) $(CHECKED_PYTHON) -m fuzz $$target --seconds $(SECONDS) || exit 1; \
 	done
+
+corpus: $(CHECKED)/.built
+	@$(CHECKED_RUN) -m fuzz.minimize $(TARGET)
 
 clean:
 	rm -rf $(VENV) build $(CHECKED) out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import sys
 import tempfile
 from functools import partial
@@ -56,11 +57,20 @@ def fuzz(name: str, seconds: int, folder: Path) -> None:
             str(FOUND / name),
             str(CORPUS / name),
         ],
-        lambda content: run(name, content, folder),
+        partial(_try, name, folder),
         **custom,
     )
     count_kernel_blocks()
     atheris.Fuzz()
+
+
+def _try(name: str, folder: Path, content: bytes) -> None:
+    """Run an input; a finding is saved here, because libFuzzer fails to if a library crashes at exit."""
+    try:
+        run(name, content, folder)
+    except Exception:
+        (FOUND / f"{name}-{hashlib.sha256(content).hexdigest()[:12]}").write_bytes(content)
+        raise
 
 
 def _mutated(name: str, content: bytes, size: int, seed: int) -> bytes:

@@ -1,6 +1,6 @@
 """Add to the corpus what fuzzing found: the shortest inputs that reach a line or block that no other does.
 
-``python -m fuzz.minimize letor``, in the environment of ``make fuzz``, which prints the command.
+``make corpus``, or ``make corpus TARGET=letor`` for one target.
 """
 
 from __future__ import annotations
