@@ -27,7 +27,6 @@ from rankwise.data.tables import read_judgments
 from rankwise.errors import RankwiseError
 from rankwise.export.svmrank import load_svmrank, save_svmrank
 from rankwise.persist import checkpoint
-from rankwise.persist.models import describe
 
 Result = TypeVar("Result")
 Target = Callable[[bytes, Path], None]
@@ -177,7 +176,6 @@ def models(content: bytes, folder: Path) -> None:
     """Model files: what loads can predict, and is saved as it was loaded."""
     path = folder / "model"
     path.write_bytes(content)
-    attempt(describe, path)
     model = attempt(rankwise.load_model, path)
     if model is None:
         return

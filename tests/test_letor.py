@@ -11,12 +11,19 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from rankwise import load_letor
+from rankwise import convert_letor, load_letor, open_store
 from rankwise.errors import FileFormatError
 
 
 def dense(X):
     return X.toarray() if sparse.issparse(X) else X
+
+
+def test_comments_without_a_document_label_are_no_labels(text, tmp_path):
+    path = text("1 qid:1 1:1 #docid = \n0 qid:1 1:2 # \n")
+    assert load_letor(path).docs is None
+    convert_letor(path, tmp_path / "store")
+    assert open_store(tmp_path / "store").docs is None
 
 
 def test_rows_queries_and_documents_are_read(text):

@@ -85,7 +85,7 @@ void LetorReader::Chunk::add(const LetorLine& line) {
     row_ends.push_back(n_entries);
     if (!line.comment.empty()) {
         comments.set(row, line.comment);
-        docs.set(row, docid_of(line.comment));
+        if (const std::string_view doc = docid_of(line.comment); !doc.empty()) docs.set(row, doc);
     }
 }
 
