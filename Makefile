@@ -99,9 +99,12 @@ $(CHECKED)/.built: $(VENV)/.dev fuzz/counters.cpp $(wildcard src/*/*.py src/*/*/
 # Python leaks by design, and expects allocations of impossible sizes to fail. The runtime of ASan must be loaded
 # before anything else, and finds the exceptions of C++ only if libstdc++ is there as well.
 library = $$($${CXX:-c++} -print-file-name=$(1))
-CHECKED_OPTIONS := ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+ASAN := detect_leaks=0:allocator_may_return_null=1
+# Pytest captures what a process writes, and loses it if the process ends, so reports go to files. pytrec_eval,
+# with which tests compare measures, frees what it allocates with new.
+REPORT := log_path=$(abspath $(CHECKED)/report)
 CHECKED_RUN := LD_PRELOAD="$(call library,libasan.so) $(call library,libubsan.so) $(call library,libstdc++.so)" \
-  $(CHECKED_OPTIONS) $(CHECKED_PYTHON)
+  ASAN_OPTIONS=$(ASAN):alloc_dealloc_mismatch=0:$(REPORT) UBSAN_OPTIONS=print_stacktrace=1:$(REPORT) $(CHECKED_PYTHON)
 # ASan keeps freed memory for a while, so the peak of a process says nothing.
 MEASURES_MEMORY := tests/test_store.py::test_converting_takes_bounded_memory
 
@@ -113,7 +116,9 @@ sanitize: $(CHECKED)/.built
 	@$(BIN)/cmake --build $(CHECKED)/threads --target kernel_threads -- --quiet
 	@TSAN_OPTIONS=halt_on_error=1 $(CHECKED)/threads/kernel_threads
 	@echo "Running the tests under ASan and UBSan"
-	@$(CHECKED_RUN) -m pytest -n 2 -p no:cacheprovider $(addprefix --deselect=,$(MEASURES_MEMORY))
+	@rm -f $(CHECKED)/report.*
+	@$(CHECKED_RUN) -m pytest -n 2 -p no:cacheprovider $(addprefix --deselect=,$(MEASURES_MEMORY)) || \
+	  { cat $(CHECKED)/report.* 2>/dev/null; exit 1; }
 
 SECONDS ?= 60
 TARGET ?= lines letor pairs tables stores models checkpoints svmrank scores
@@ -121,7 +126,8 @@ TARGET ?= lines letor pairs tables stores models checkpoints svmrank scores
 fuzz: $(CHECKED)/.built $(VENV)/.fuzz
 	@for target in $(TARGET); do \
 	  LD_PRELOAD="$$($(BIN)/python -c 'import atheris; print(atheris.path())')/asan_with_fuzzer.so \
-	  $(call library,libstdc++.so)" $(CHECKED_OPTIONS) $(CHECKED_PYTHON) -m fuzz $$target --seconds $(SECONDS) || exit 1; \
+	  $(call library,libstdc++.so)" ASAN_OPTIONS=$(ASAN) UBSAN_OPTIONS=print_stacktrace=1 \
+	  $(CHECKED_PYTHON) -m fuzz $$target --seconds $(SECONDS) || exit 1; \
 	done
 
 corpus: $(CHECKED)/.built
