@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard native/*/*.cpp native/*/*.hpp)
 # The editable install knows modules by name: a folder whose entries changed means installing again.
 PACKAGES := $(sort $(dir $(wildcard src/*/*.py src/*/*/*.py)))
-SOURCES := src tests benchmarks examples fuzz
+SOURCES := src tests benchmarks examples fuzz mutation
 NATIVE_SOURCES := $(wildcard native/*/*.cpp native/*/*.hpp tests/native/*.cpp fuzz/*.cpp)
 
-.PHONY: demo test check bench kills format sanitize fuzz corpus clean
+.PHONY: demo test check bench kills mutate format sanitize fuzz corpus clean
 .DEFAULT_GOAL := help
 
 help:
@@ -17,6 +17,7 @@ help:
 	@echo "make check    ruff, mypy, clang-format, import direction"
 	@echo "make bench    measure speed against peers (minutes)"
 	@echo "make kills    kill training, converting and saving KILLS times (default 300) and check what is left"
+	@echo "make mutate   change the sources at random, and count the changes that the tests notice (hours)"
 	@echo "make format   rewrite the sources in the house style"
 	@echo "make sanitize run kernels and tests under ASan, UBSan and TSan"
 	@echo "make fuzz     feed damaged files to every reader, 60 s each; SECONDS=1200 TARGET=letor"
@@ -41,6 +42,13 @@ bench: $(VENV)/.dev
 KILLS ?= 300
 kills: $(VENV)/.dev
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/killed.py --kills $(KILLS)
+
+# The size of the samples of Python and C++, the seed, and anything else `python -m mutation --help` lists.
+COUNT ?= 200
+KERNELS ?= 50
+SEED ?= 0
+mutate: $(VENV)/.dev
+	@$(BIN)/python -m mutation --count $(COUNT) --kernels $(KERNELS) --seed $(SEED) $(OPTIONS)
 
 format: $(VENV)/.dev
 	@$(BIN)/ruff check --fix --exit-zero --quiet $(SOURCES)

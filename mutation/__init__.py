@@ -1,0 +1,1 @@
+"""Mutation testing: change one operator or number at a time, and see whether a test notices."""

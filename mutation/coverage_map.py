@@ -1,0 +1,174 @@
+"""Which tests run which lines, recorded once and kept until the sources or a test file change."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from collections import defaultdict
+from dataclasses import dataclass, field
+from itertools import takewhile
+from pathlib import Path
+
+from mutation.mutant import Mutant
+from mutation.python_mutants import lines_of_functions
+from mutation.sandbox import ROOT, Sandbox
+
+Line = tuple[str, int]
+
+
+@dataclass
+class Ran:
+    """What a test runs: lines of sources, by path, and how long that takes."""
+
+    seconds: float = 0.0
+    lines: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+
+
+class CoverageMap:
+    """The tests that run a line, or call a kernel.
+
+    Parameters
+    ----------
+    sandbox : Sandbox
+        Where tests run whose record is missing or out of date.
+    folder : Path
+        Of the records, one per test file.
+    jobs : int
+        How many processes record.
+    """
+
+    def __init__(self, sandbox: Sandbox, folder: Path, jobs: int) -> None:
+        self._tests: dict[str, Ran] = {}
+        keys = _keys()
+        missing = [file for file, key in keys.items() if not (folder / f"{key}.json").exists()]
+        if missing:
+            print(f"Recording which lines {len(missing)} test files run", flush=True)
+            self._record(sandbox, folder, missing, jobs)
+        for file, key in keys.items():
+            tests = json.loads((folder / f"{key}.json").read_text())
+            shared = tests.pop(file, {"lines": {}})["lines"]
+            for test, ran in tests.items():
+                both = Ran(ran["seconds"])
+                for lines in (shared, ran["lines"]):
+                    for path, numbers in lines.items():
+                        both.lines[path] |= set(numbers)
+                self._tests[test] = both
+        self._functions: dict[str, set[int]] = {}
+
+    @staticmethod
+    def _record(sandbox: Sandbox, folder: Path, files: list[str], jobs: int) -> None:
+        raw = folder / "raw"
+        shutil.rmtree(raw, ignore_errors=True)
+        sandbox.record(files, raw, jobs)
+        records = [json.loads(line) for path in raw.glob("*.jsonl") for line in path.read_text().splitlines()]
+        failed = sorted({record["failed"] for record in records if "failed" in record})
+        if failed:
+            raise SystemExit("These tests fail without any mutant: " + ", ".join(failed))
+        tests: dict[str, Ran] = defaultdict(Ran)
+        for record in records:
+            ran = tests[record["test"]]
+            ran.seconds += record["seconds"]
+            for path, numbers in record["lines"].items():
+                ran.lines[path] |= set(numbers)
+        keys = _keys()
+        for file in files:
+            own = {
+                test: {"seconds": ran.seconds, "lines": {p: sorted(n) for p, n in ran.lines.items()}}
+                for test, ran in tests.items()
+                if test.partition("::")[0] == file
+            }
+            (folder / f"{keys[file]}.json").write_text(json.dumps(own))
+
+    def tests_of(self, mutant: Mutant) -> dict[str, float]:
+        """The tests that run what the mutant changes, and their times; quick files first."""
+        if mutant.path.endswith(".py"):
+            chosen = self._tests_of_line(mutant.path, mutant.line)
+        else:
+            chosen = self._tests_of_kernel(mutant.path)
+        by_file: dict[str, float] = defaultdict(float)
+        for test in chosen:
+            by_file[test.partition("::")[0]] += self._tests[test].seconds
+        ordered = sorted(chosen, key=lambda test: (by_file[test.partition("::")[0]], test.partition("::")[0]))
+        return {test: self._tests[test].seconds for test in ordered}
+
+    def _tests_of_line(self, path: str, line: int) -> set[str]:
+        inside = self._function_lines(path)
+        # A line that runs on import matters to whoever calls a function of the file.
+        lines = {line} if line in inside else inside
+        return {test for test, ran in self._tests.items() if not lines.isdisjoint(ran.lines.get(path, ()))}
+
+    def _function_lines(self, path: str) -> set[int]:
+        if path not in self._functions:
+            bodies = lines_of_functions((ROOT / path).read_text(encoding="utf-8"))
+            self._functions[path] = {line for body in bodies for line in body}
+        return self._functions[path]
+
+    def _tests_of_kernel(self, path: str) -> set[str]:
+        call = re.compile(r"\b(?:" + "|".join(sorted(_names_that_reach(path))) + r")\(")
+        tests = set()
+        for file in sorted((ROOT / "src").rglob("*.py")):
+            source, name = file.read_text(encoding="utf-8"), file.relative_to(ROOT).as_posix()
+            if "_native" in source:
+                for number, line in enumerate(source.splitlines(), start=1):
+                    if call.search(line):
+                        tests |= self._tests_of_line(name, number)
+        direct = {
+            file.relative_to(ROOT).as_posix()
+            for file in (ROOT / "tests").glob("test_*.py")
+            if "_native" in (text := file.read_text(encoding="utf-8")) and call.search(text)
+        }
+        return tests | {test for test in self._tests if test.partition("::")[0] in direct}
+
+
+def _keys() -> dict[str, str]:
+    """A digest per test file, of itself and of everything that decides which lines it runs."""
+    shared = hashlib.sha256()
+    helpers = [path for path in (ROOT / "tests").glob("*.py") if not path.name.startswith("test_")]
+    for path in sorted([*(ROOT / "src").rglob("*.py"), *helpers]):
+        shared.update(path.read_bytes())
+    keys = {}
+    for path in sorted((ROOT / "tests").glob("test_*.py")):
+        own = shared.copy()
+        own.update(path.read_bytes())
+        keys[path.relative_to(ROOT).as_posix()] = f"{path.stem}-{own.hexdigest()[:16]}"
+    return keys
+
+
+def _names_that_reach(path: str) -> set[str]:
+    """The names under which Python calls bindings that lead to a kernel file."""
+    native = ROOT / "native"
+    includes = {
+        file.relative_to(native).as_posix(): set(
+            re.findall(r'#include "(kernels/[^"]+)"', file.read_text(encoding="utf-8"))
+        )
+        for file in native.rglob("*.[ch]pp")
+    }
+    names: set[str] = set()
+    for binding in (native / "bindings").glob("*.cpp"):
+        reached: set[str] = set()
+        ahead = {binding.relative_to(native).as_posix()}
+        while ahead:
+            file = ahead.pop()
+            reached.add(file)
+            ahead |= (includes[file] | _sources_of(file, includes)) - reached
+        if path.removeprefix("native/") in reached:
+            names |= set(re.findall(r'(?:def|>)\(\s*(?:\w+, )?"(\w+)"', binding.read_text(encoding="utf-8")))
+    return names
+
+
+def _sources_of(header: str, includes: dict[str, set[str]]) -> set[str]:
+    """The files that define what a header declares: of the same name, or else of the most similar one."""
+    return {
+        file
+        for file, included in includes.items()
+        if file.startswith("kernels/") and file.endswith(".cpp") and header in included
+        if _likeness(file, header) == max(_likeness(file, other) for other in included)
+    }
+
+
+def _likeness(source: str, header: str) -> int:
+    """How many characters their names have in common at the beginning."""
+    pairs = zip(source.replace(".cpp", "."), header.replace(".hpp", "."), strict=False)
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
