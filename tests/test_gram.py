@@ -67,6 +67,22 @@ def test_triangle_is_that_of_all_differences_together(rows, monkeypatch, block_b
     np.testing.assert_allclose(b, FX.T @ t, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("size", [31, 32, 33, 63, 64, 65, 128, 129])
+@pytest.mark.parametrize("ties", Ties)
+def test_blocks_that_queries_or_levels_fill_exactly_hold_the_same_differences(monkeypatch, ties, size):
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 1)  # 64 rows
+    rng = np.random.default_rng(size)
+    X = rng.normal(size=(4 * size, 3))
+    for n_queries, n_levels in ((4, 2), (1, 4)):
+        qid, y = np.arange(len(X)) % n_queries, np.arange(len(X)) // n_queries % n_levels
+        F = QueryDifferences(group_rows(qid, len(X)), y.astype(float), ties=ties)
+        Z = np.full((F.n_differences, 3), np.nan)
+        for block, place in blocks.difference_blocks(F, X):
+            assert place.stop - place.start <= 64
+            Z[place] = block
+        np.testing.assert_allclose(Z, F.apply(X), atol=1e-12)
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_centred_rows_have_the_same_bits_for_any_number_of_threads(dtype):
     rng = np.random.default_rng(0)

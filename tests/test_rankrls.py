@@ -204,6 +204,19 @@ def test_explanation_is_an_exact_sum_of_feature_contributions():
         model.explain(frame, 50, 0)
 
 
+@pytest.mark.parametrize("n", [1, 9, 10, 11, 14])
+def test_a_printed_explanation_adds_up_to_the_difference(n):
+    X, y, qid = ranking(n=n)
+    why = RankRLS().fit(X, y, qid).explain(X, 4, 7)
+    first, *lines = str(why).splitlines()
+    difference, *parts = (float(line.split()[-1]) for line in (first, *lines))
+    assert sum(parts) == pytest.approx(difference, abs=1e-5)
+    assert len(lines) == min(n, 11)
+    assert [line.split()[:2] for line in lines[10:]] == [[str(n - 10), "others"]][: n - 10]
+    magnitudes = np.abs(parts[:10])
+    assert (np.diff(magnitudes) <= 0.0).all()
+
+
 @pytest.mark.parametrize("alpha", [-1.0, float("nan"), "large", True])
 def test_alpha_must_be_a_number_that_is_not_negative(alpha):
     with pytest.raises(ParameterError, match=r"'alpha' parameter must be a finite number of at least 0; got"):

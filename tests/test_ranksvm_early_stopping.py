@@ -7,6 +7,8 @@ import pytest
 
 from rankwise import DataError, RankSVM, load_model
 from rankwise.metrics import pairwise_error, preference_error
+from rankwise.solvers.held_out import HeldOut
+from rankwise.solvers.hinge_result import EarlyStopping, HingeResult, Iterate
 
 LOSSES = ["hinge", "squared_hinge"]
 
@@ -93,3 +95,23 @@ def test_an_eval_set_that_cannot_judge_is_refused():
         RankSVM().fit(X, y, qid, eval_set=(X, 0 * y, qid))
     with pytest.raises(DataError, match=r"eval_set must be \(X, y, qid\)"):
         RankSVM().fit(X, y, qid, eval_set=(X, y))
+
+
+@pytest.mark.parametrize("higher_is_better", [False, True])
+def test_every_iterate_is_compared_with_the_best_one_so_far(higher_is_better):
+    rng = np.random.default_rng(0)
+    for patience in (1, 2, 3, None):
+        for _ in range(20):
+            curve = rng.integers(0, 6, 12).astype(float)
+            measures = iter(curve)
+            held_out = HeldOut(np.empty((0, 1)), lambda scores: next(measures), higher_is_better)
+            stopping = EarlyStopping(held_out, lambda coef: coef, patience)
+            for k in range(1, len(curve) + 1):
+                stopped = stopping(Iterate(k, np.array([k]), 0.0, 0.0, 0))
+                best = (curve[:k].argmax() if higher_is_better else curve[:k].argmin()) + 1
+                assert stopping.best_iter == best
+                assert stopped == (patience is not None and k - best >= patience)
+                if stopped:
+                    break
+            kept = stopping.kept(HingeResult(np.zeros(1), 0.0, 0.0, 0.0, k, 0, False, False))
+            assert kept.coef[0] == best

@@ -1,0 +1,47 @@
+"""Planes below a risk: the bound they prove, and the rounding that the proof allows for."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from rankwise.solvers.planes import Planes
+
+
+def random_planes(scale, seed=0, n=5, k=12):
+    rng = np.random.default_rng(seed)
+    planes = Planes(n)
+    slopes, offsets = scale * rng.normal(size=(k, n)), rng.uniform(0.0, 1.0, k)
+    for slope, offset in zip(slopes, offsets, strict=True):
+        planes.add(slope, offset)
+    return planes, np.vstack([np.zeros(n), slopes]), np.append(0.0, offsets)
+
+
+def exact_bound(share, slopes, offsets, alpha):
+    """The two terms of the dual objective, without rounding."""
+    exact = [[Fraction(float(x)) for x in slope] for slope in slopes]
+    shares = [Fraction(float(s)) for s in share]
+    slope = [sum(s * row[j] for s, row in zip(shares, exact, strict=True)) for j in range(len(exact[0]))]
+    linear = sum(s * Fraction(float(b)) for s, b in zip(shares, offsets, strict=True))
+    return linear, sum(x * x for x in slope) / (4 * Fraction(alpha))
+
+
+@pytest.mark.parametrize("alpha", [1e-6, 1e-2, 1.0])
+@pytest.mark.parametrize("scale", [0.01, 1.0, 30.0])
+def test_the_allowance_for_rounding_covers_both_terms_of_the_bound_and_little_more(scale, alpha):
+    for seed in range(5):
+        planes, slopes, offsets = random_planes(scale, seed)
+        bound = planes.bound(alpha)
+        linear, quadratic = exact_bound(planes.share, slopes, offsets, alpha)
+        assert abs(float(Fraction(bound) - (linear - quadratic))) <= planes.resolution
+        size = np.finfo(float).eps * (1.0 + float(quadratic))
+        assert 8.0 * size <= planes.resolution <= 32.0 * size
+
+
+def test_the_allowance_grows_with_the_term_that_is_rounded():
+    # One plane of a known slope takes part with a share that leaves the quadratic term dominant.
+    planes = Planes(1)
+    planes.add(np.array([1e4]), 1e8)
+    planes.bound(1.0)
+    assert planes.share[1] > 0.99
+    assert planes.resolution > 8.0 * np.finfo(float).eps * 1e8 / 4.0
