@@ -25,9 +25,9 @@ PACKAGES = ["solvers", "losses", "metrics", "selection", "preferences", "operato
 FOLDER = ROOT / "build" / "mutation"
 VERDICTS = FOLDER / "verdicts.json"
 # A mutant may slow a test down; one that takes this many times as long, and a bit, is not coming back.
-PATIENCE, GRACE_SECONDS = 10.0, 20.0
-# Most mutants are noticed by the first few files, and only survivors are worth importing the others for.
-FIRST_SECONDS = 10.0
+PATIENCE, GRACE_SECONDS = 10.0, 30.0
+# Most mutants are noticed by the first few tests, and only the others are worth importing more files for.
+STAGES = (2.0, 10.0)
 
 
 class Verdict(StrEnum):
@@ -46,6 +46,12 @@ def main() -> int:
     parser.add_argument("--only", default="", help="the mutants of one package, file or line (path:line)")
     parser.add_argument("--least", type=float, default=95.0, help="the share to reach, in per cent")
     parser.add_argument(
+        "--seconds",
+        type=float,
+        default=300.0,
+        help="of tests per mutant, quick ones first; with fewer, more mutants count as survivors",
+    )
+    parser.add_argument(
         "--keep-kills",
         action="store_true",
         help="do not repeat mutants that were killed before; sound as long as tests were only added since",
@@ -53,7 +59,7 @@ def main() -> int:
     options = parser.parse_args()
     sandboxes = [Sandbox(FOLDER / f"sandbox-{job}") for job in range(options.jobs)]
     runs = CoverageMap(sandboxes[0], FOLDER / "map", options.jobs)
-    judge = Judge(sandboxes, runs, options.keep_kills)
+    judge = Judge(sandboxes, runs, options.seconds, options.keep_kills)
     found: dict[Mutant, Verdict] = {}
     for mutants, count in ((all_python(), options.count), (all_kernels(), options.kernels)):
         chosen = [mutant for mutant in mutants if options.only in f"{mutant.path}:{mutant.line}"]
@@ -79,7 +85,7 @@ def _named(path: Path) -> tuple[str, str]:
 class Judge:
     """Finds out whether the tests notice mutants, in several sandboxes at the same time."""
 
-    def __init__(self, sandboxes: list[Sandbox], runs: CoverageMap, keep_kills: bool) -> None:
+    def __init__(self, sandboxes: list[Sandbox], runs: CoverageMap, seconds: float, keep_kills: bool) -> None:
         self._idle: queue.Queue[Sandbox] = queue.Queue()
         for sandbox in sandboxes:
             self._idle.put(sandbox)
@@ -87,7 +93,7 @@ class Judge:
         self._runs = runs
         self._equivalents = known_equivalents()
         self._verdicts: dict[str, str] = json.loads(VERDICTS.read_text()) if VERDICTS.exists() else {}
-        self._keep_kills = keep_kills
+        self._seconds, self._keep_kills = seconds, keep_kills
 
     def first(self, mutants: list[Mutant], count: int) -> dict[Mutant, Verdict]:
         """Judge the first `count` mutants, not counting those that are no programs."""
@@ -120,19 +126,21 @@ class Judge:
     def _run(self, sandbox: Sandbox, mutant: Mutant) -> Verdict:
         try:
             with sandbox.changed(mutant):
-                noticed = any(map(sandbox.notices, _stages(self._runs.tests_of(mutant))))
+                noticed = any(map(sandbox.notices, _stages(self._runs.tests_of(mutant), self._seconds)))
         except CompileError:
             return Verdict.INVALID
         return Verdict.KILLED if noticed else Verdict.SURVIVED
 
 
-def _stages(tests: dict[str, float]) -> Iterator[dict[str, float]]:
-    """The tests with their limits: first the quick files, then all others."""
-    stages: tuple[dict[str, float], dict[str, float]] = ({}, {})
+def _stages(tests: dict[str, float], budget: float) -> Iterator[dict[str, float]]:
+    """The tests with their limits, in stages that take longer and longer, up to the budget in seconds."""
+    stages: list[dict[str, float]] = [{} for _ in range(len(STAGES) + 1)]
     total = 0.0
     for test, seconds in tests.items():
         total += seconds
-        stages[total > FIRST_SECONDS][test] = PATIENCE * seconds + GRACE_SECONDS
+        if total > budget:
+            break
+        stages[sum(total > end for end in STAGES)][test] = PATIENCE * seconds + GRACE_SECONDS
     yield from (stage for stage in stages if stage)
 
 

@@ -82,15 +82,14 @@ class CoverageMap:
             (folder / f"{keys[file]}.json").write_text(json.dumps(own))
 
     def tests_of(self, mutant: Mutant) -> dict[str, float]:
-        """The tests that run what the mutant changes, and their times; quick files first."""
+        """The tests that run what the mutant changes, with their times: one of each function, then others."""
         if mutant.path.endswith(".py"):
             chosen = self._tests_of_line(mutant.path, mutant.line)
         else:
             chosen = self._tests_of_kernel(mutant.path)
-        by_file: dict[str, float] = defaultdict(float)
-        for test in chosen:
-            by_file[test.partition("::")[0]] += self._tests[test].seconds
-        ordered = sorted(chosen, key=lambda test: (by_file[test.partition("::")[0]], test.partition("::")[0]))
+        quick_first = sorted(chosen, key=lambda test: (self._tests[test].seconds, test))
+        first_of_each = {test.partition("[")[0]: test for test in reversed(quick_first)}.values()
+        ordered = dict.fromkeys([*sorted(first_of_each, key=quick_first.index), *quick_first])
         return {test: self._tests[test].seconds for test in ordered}
 
     def _tests_of_line(self, path: str, line: int) -> set[str]:

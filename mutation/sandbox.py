@@ -7,12 +7,12 @@ import json
 import os
 import resource
 import shutil
-import signal
 import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 
 from mutation.mutant import Mutant
@@ -128,35 +128,34 @@ class Sandbox:
         files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
         return self._pytest(["-x", *files], {"MUTATION_CHOSEN": str(chosen)}) != 0
 
-    def _pytest(self, arguments: list[str], variables: dict[str, str]) -> int:
-        shared = ROOT.parent / "shared" / "data"
-        environment = {"RANKWISE_SHARED": str(shared)} | os.environ | variables
+    def _pytest(self, arguments: list[str], environment: dict[str, str]) -> int:
+        options = ["-q", "-p", "no:cacheprovider", "-p", "mutation.recorder", "--tb=line"]
+        request = {
+            "arguments": [*options, *arguments],
+            "environment": environment,
+            "log": str(self.folder / "pytest.log"),
+        }
+        assert self._server.stdin is not None
+        assert self._server.stdout is not None
+        self._server.stdin.write(json.dumps(request) + "\n")
+        self._server.stdin.flush()
+        return int(self._server.stdout.readline())
+
+    @cached_property
+    def _server(self) -> subprocess.Popen[str]:
+        environment = {"RANKWISE_SHARED": str(ROOT.parent / "shared" / "data")} | os.environ
         # Threads of linear algebra would only compete with the other sandboxes.
         environment |= {"PYTHONPATH": str(self.folder), "OPENBLAS_NUM_THREADS": "1"}
-        options = ["-q", "-p", "no:cacheprovider", "-p", "mutation.recorder", "--tb=no"]
-        with (self.folder / "pytest.log").open("w") as log:
-            run = subprocess.Popen(
-                [self._python, "-m", "pytest", *options, *arguments],
-                cwd=self.folder,
-                env=environment,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                preexec_fn=_limit_memory,
-            )
-            try:
-                return run.wait()
-            finally:
-                # A test that was ended may have left processes behind.
-                _kill_group(run.pid)
+        return subprocess.Popen(
+            [self._python, "-m", "mutation.test_server"],
+            cwd=self.folder,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            preexec_fn=_limit_memory,
+        )
 
 
 def _limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-
-
-def _kill_group(leader: int) -> None:
-    try:
-        os.killpg(leader, signal.SIGKILL)
-    except ProcessLookupError:
-        return

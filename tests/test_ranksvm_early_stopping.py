@@ -104,7 +104,7 @@ def test_every_iterate_is_compared_with_the_best_one_so_far(higher_is_better):
         for _ in range(20):
             curve = rng.integers(0, 6, 12).astype(float)
             measures = iter(curve)
-            held_out = HeldOut(np.empty((0, 1)), lambda scores: next(measures), higher_is_better)
+            held_out = HeldOut(np.empty((0, 1)), lambda scores, rest=measures: next(rest), higher_is_better)
             stopping = EarlyStopping(held_out, lambda coef: coef, patience)
             for k in range(1, len(curve) + 1):
                 stopped = stopping(Iterate(k, np.array([k]), 0.0, 0.0, 0))
