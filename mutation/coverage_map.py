@@ -42,7 +42,7 @@ class CoverageMap:
     def __init__(self, sandbox: Sandbox, folder: Path, jobs: int) -> None:
         self._tests: dict[str, Ran] = {}
         keys = _keys()
-        missing = [file for file, key in keys.items() if not (folder / f"{key}.json").exists()]
+        missing = {file: key for file, key in keys.items() if not (folder / f"{key}.json").exists()}
         if missing:
             print(f"Recording which lines {len(missing)} test files run", flush=True)
             self._record(sandbox, folder, missing, jobs)
@@ -58,10 +58,10 @@ class CoverageMap:
         self._functions: dict[str, set[int]] = {}
 
     @staticmethod
-    def _record(sandbox: Sandbox, folder: Path, files: list[str], jobs: int) -> None:
+    def _record(sandbox: Sandbox, folder: Path, keys: dict[str, str], jobs: int) -> None:
         raw = folder / "raw"
         shutil.rmtree(raw, ignore_errors=True)
-        sandbox.record(files, raw, jobs)
+        sandbox.record(list(keys), raw, jobs)
         records = [json.loads(line) for path in raw.glob("*.jsonl") for line in path.read_text().splitlines()]
         failed = sorted({record["failed"] for record in records if "failed" in record})
         if failed:
@@ -72,14 +72,13 @@ class CoverageMap:
             ran.seconds += record["seconds"]
             for path, numbers in record["lines"].items():
                 ran.lines[path] |= set(numbers)
-        keys = _keys()
-        for file in files:
+        for file, key in keys.items():
             own = {
                 test: {"seconds": ran.seconds, "lines": {p: sorted(n) for p, n in ran.lines.items()}}
                 for test, ran in tests.items()
                 if test.partition("::")[0] == file
             }
-            (folder / f"{keys[file]}.json").write_text(json.dumps(own))
+            (folder / f"{key}.json").write_text(json.dumps(own))
 
     def tests_of(self, mutant: Mutant) -> dict[str, float]:
         """The tests that run what the mutant changes, with their times: one of each function, then others."""

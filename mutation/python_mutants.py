@@ -162,6 +162,8 @@ def _computed(node: ast.AST) -> Iterator[ast.AST]:
             return
         case ast.Call(func=ast.Attribute(attr="warn")):
             return
+        case ast.keyword(arg="strict"):
+            return  # `zip` only checks what is true anyway
         case ast.If(test=ast.Name(id="TYPE_CHECKING")):
             yield from node.orelse
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp(op=ast.BitOr())) if name[0].isupper():

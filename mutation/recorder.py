@@ -9,6 +9,8 @@ from __future__ import annotations
 import faulthandler
 import json
 import os
+import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,24 +31,24 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class Recorder:
-    """Writes a line of JSON per test: its name, seconds, whether it passed, and the source lines it ran."""
+    """Writes a line of JSON per test: its name, processor seconds, and the source lines it ran."""
 
     def __init__(self, folder: Path, root: Path) -> None:
         import coverage
 
-        self._root = root
-        self._file = (folder / f"{os.getpid()}.jsonl").open("a", encoding="utf-8")
-        self._coverage = coverage.Coverage(data_file=None, source=[str(root / "src")], config_file=False)
-        self._coverage.set_option("run:disable_warnings", ["no-data-collected"])
+        self._path, self._root = folder / f"{os.getpid()}.jsonl", root
+        self._seconds: dict[str, float] = {}
+        self._failed: list[str] = []
+        self._coverage = coverage.Coverage(data_file=None, include=[f"{root}/src/*"], config_file=False)
         self._coverage.start()
+        self._tracer = sys.gettrace()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_make_collect_report(self, collector: pytest.Collector) -> Iterator[None]:
         # What a test file runs on import counts for all its tests.
-        result = yield
         if isinstance(collector, pytest.Module):
-            self._write(collector.nodeid)
-        return result
+            self._coverage.switch_context(collector.nodeid)
+        return (yield)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: Any, request: pytest.FixtureRequest) -> Iterator[None]:
@@ -54,43 +56,41 @@ class Recorder:
             return (yield)
         # A test further down may look at what the first one set up.
         test = request._pyfuncitem.nodeid
-        self._write(test)
+        self._coverage.switch_context(test.partition("::")[0])
         result = yield
-        self._write(test.partition("::")[0])
+        self._coverage.switch_context(test)
         return result
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        self._write("")
-        start = sum(os.times()[:4])  # of the processor, also in processes that the test starts
+        self._coverage.switch_context(item.nodeid)
+        start = sum(os.times()[:4])  # also in processes that the test starts
         result = yield
-        self._write(item.nodeid, sum(os.times()[:4]) - start)
+        self._seconds[item.nodeid] = sum(os.times()[:4]) - start
+        if sys.gettrace() is not self._tracer:
+            sys.settrace(self._tracer)  # the test had installed its own
         return result
 
     @pytest.hookimpl
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
-            self._file.write(json.dumps({"failed": report.nodeid}) + "\n")
+            self._failed.append(report.nodeid)
 
     def pytest_unconfigure(self) -> None:
         self._coverage.stop()
-        self._file.close()
-
-    def _write(self, name: str, seconds: float = 0.0) -> None:
-        """Attribute all lines since the last call to `name`."""
-        # Started anew each time, because a test may have installed a tracer of its own.
-        self._coverage.stop()
         data = self._coverage.get_data()
-        lines = {
-            Path(path).relative_to(self._root).as_posix(): sorted(data.lines(path) or [])
-            for path in data.measured_files()
-        }
-        lines = {path: numbers for path, numbers in lines.items() if numbers}
-        if name and (lines or seconds):
-            self._file.write(json.dumps({"test": name, "seconds": seconds, "lines": lines}) + "\n")
-            self._file.flush()
-        self._coverage.erase()
-        self._coverage.start()
+        lines: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+        for path in data.measured_files():
+            name = Path(path).relative_to(self._root).as_posix()
+            for line, tests in data.contexts_by_lineno(path).items():
+                for test in tests:
+                    lines[test][name].append(line)
+        with self._path.open("w", encoding="utf-8") as file:
+            for test in lines.keys() | self._seconds.keys():
+                record = {"test": test, "seconds": self._seconds.get(test, 0.0), "lines": lines[test]}
+                file.write(json.dumps(record) + "\n")
+            for test in self._failed:
+                file.write(json.dumps({"failed": test}) + "\n")
 
 
 class Chosen:

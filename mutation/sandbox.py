@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
+import pytest
+
 from mutation.mutant import Mutant
 
 ROOT = Path(__file__).parent.parent
@@ -119,7 +121,9 @@ class Sandbox:
     def record(self, files: list[str], folder: Path, jobs: int) -> None:
         """Run test files and record which lines each test runs."""
         folder.mkdir(parents=True)
-        self._pytest(["-n", str(jobs), *files], {"MUTATION_RECORD": str(folder)})
+        status = self._pytest(["-n", str(jobs), *files], {"MUTATION_RECORD": str(folder)})
+        if os.waitstatus_to_exitcode(status) not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+            raise SystemExit(f"The tests did not run to their end; see {self.folder / 'pytest.log'}.")
 
     def notices(self, tests: Mapping[str, float]) -> bool:
         """Whether one of the tests fails, crashes or takes longer than its limit in seconds."""
