@@ -1,0 +1,43 @@
+"""How much work RankSVM does, and how much of its gap it owes to rounding: figures that must not drift."""
+
+import numpy as np
+import pytest
+
+from hinge_ranking import ranking
+from rankwise import RankSVM
+from rankwise.losses.hinge import QueryHinge
+from rankwise.operators.design import MatrixDesign
+from rankwise.preferences.differences import QueryDifferences
+from rankwise.preferences.queries import group_rows
+from rankwise.solvers.bundle import minimize_bundle
+from rankwise.solvers.newton import minimize_newton
+from rankwise.types import Ties
+
+EPS = np.finfo(float).eps
+
+
+# The number of products measured; other libraries of linear algebra round differently, and take a few more.
+@pytest.mark.parametrize("loss, measured", [("hinge", 1146), ("squared_hinge", 1056)])
+def test_a_set_of_problems_takes_no_more_products_than_it_did(loss, measured):
+    total = 0
+    for seed in range(8):
+        X, y, qid = ranking(m=200, n=15 if seed % 2 else 40, seed=seed)
+        X *= np.logspace(0, -1, X.shape[1])
+        for alpha in (1e-2, 1e-4, 1e-6):
+            for tol in (1e-3, 1e-5):
+                model = RankSVM(alpha, loss=loss, tol=tol).fit(X, y, qid if seed % 3 else None)
+                total += model.n_products_
+    assert total <= 1.02 * measured
+
+
+@pytest.mark.parametrize("minimize", [minimize_bundle, minimize_newton])
+@pytest.mark.parametrize("alpha", [3.0, 0.5])
+def test_the_gap_allows_for_sixteen_ulps_of_both_terms_of_the_objective(minimize, alpha):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 5))
+    y = np.round(X @ rng.normal(size=5))
+    loss = QueryHinge(QueryDifferences(group_rows(None, len(y)), y, ties=Ties.DROP))
+    result = minimize(MatrixDesign(X), loss, alpha, tol=1e-9)
+    ridge = alpha * result.coef @ result.coef
+    assert ridge > 0.1
+    assert result.resolution == pytest.approx(16.0 * EPS * (1.0 + ridge), rel=1e-3)
