@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import shutil
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
@@ -76,20 +76,25 @@ class CoverageMap:
             own = {
                 test: {"seconds": ran.seconds, "lines": {p: sorted(n) for p, n in ran.lines.items()}}
                 for test, ran in tests.items()
-                if test.partition("::")[0] == file
+                if _file(test) == file
             }
             (folder / f"{key}.json").write_text(json.dumps(own))
 
     def tests_of(self, mutant: Mutant) -> dict[str, float]:
-        """The tests that run what the mutant changes, with their times: one of each function, then others."""
+        """The tests that run what the mutant changes, with their times, those likely to notice it first.
+
+        These are in files that run it in most of their tests. One test of each function goes before others.
+        """
         if mutant.path.endswith(".py"):
             chosen = self._tests_of_line(mutant.path, mutant.line)
         else:
             chosen = self._tests_of_kernel(mutant.path)
-        quick_first = sorted(chosen, key=lambda test: (self._tests[test].seconds, test))
-        first_of_each = {test.partition("[")[0]: test for test in reversed(quick_first)}.values()
-        ordered = dict.fromkeys([*sorted(first_of_each, key=quick_first.index), *quick_first])
-        return {test: self._tests[test].seconds for test in ordered}
+        in_file, chosen_in_file = (Counter(map(_file, tests)) for tests in (self._tests, chosen))
+        share = {file: count / in_file[file] for file, count in chosen_in_file.items()}
+        seconds = {test: self._tests[test].seconds for test in chosen}
+        ordered = sorted(chosen, key=lambda test: (-share[_file(test)], _file(test), seconds[test]))
+        first_of_each = {test.partition("[")[0]: test for test in reversed(ordered)}.values()
+        return {test: seconds[test] for test in [*reversed(first_of_each), *ordered]}
 
     def _tests_of_line(self, path: str, line: int) -> set[str]:
         inside = self._function_lines(path)
@@ -117,7 +122,11 @@ class CoverageMap:
             for file in (ROOT / "tests").glob("test_*.py")
             if "_native" in (text := file.read_text(encoding="utf-8")) and call.search(text)
         }
-        return tests | {test for test in self._tests if test.partition("::")[0] in direct}
+        return tests | {test for test in self._tests if _file(test) in direct}
+
+
+def _file(test: str) -> str:
+    return test.partition("::")[0]
 
 
 def _keys() -> dict[str, str]:

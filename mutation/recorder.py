@@ -18,7 +18,7 @@ from typing import Any
 import hypothesis
 import pytest
 
-SECONDS_TO_COLLECT = 6000.0
+SECONDS_TO_COLLECT = 300.0
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -36,6 +36,11 @@ def test_a_kernel_function_may_return_a_sparse_matrix():
     [
         (lambda A, B: "much", "The return value of the kernel function must hold numbers: could not convert"),
         (lambda A, B: np.zeros((len(A), len(B))), "nothing to learn"),
+        (lambda A, B: -A @ B.T, "The kernel function must be positive semi-definite"),
+        (
+            lambda A, B: np.arange(len(A) * len(B)).reshape(len(A), -1),
+            "The kernel function must be symmetric",
+        ),
         (lambda A, B: A, r"one value per pair of rows, shape \(12, 12\); got shape \(12, 3\)"),
     ],
 )

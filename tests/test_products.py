@@ -213,10 +213,11 @@ class CountingRows(NativeRows):
     ("qid", "levels", "passes"),
     [(None, None, 1), (None, 2, 1), (None, 10_000, 1), (None, 1_200, 2), ("small", 3, 1), ("small", None, 1)],
 )
-def test_queries_and_one_global_ranking_take_one_pass(qid, levels, passes, monkeypatch):
+@pytest.mark.parametrize("n", [3, 40])
+def test_queries_and_one_global_ranking_take_one_pass(qid, levels, passes, n, monkeypatch):
     monkeypatch.setattr(normal, "QUERY_BYTES", 10_000)
     rng = np.random.default_rng(7)
-    m, n = 3_000, 40
+    m = 3_000
     X = CountingRows(rng.normal(size=(m, n)))
     queries = group_rows(None if qid is None else np.arange(m) // 20, m)
     y = np.arange(m) * 1.0 if levels == 10_000 else rng.integers(0, levels or 2, m) * 1.0
@@ -238,6 +239,7 @@ def test_column_variances_are_weighted_and_the_same_for_dense_and_sparse():
         np.testing.assert_allclose(of_ten, 1.5 * X[::5].var(axis=0), rtol=1e-12)
 
 
+@pytest.mark.filterwarnings("error")
 def test_column_variances_of_rare_columns_are_larger_and_follow_the_units():
     rng = np.random.default_rng(9)
     X = sparse.random(400, 30, density=0.1, random_state=9, format="csr")

@@ -216,7 +216,7 @@ def test_group_sizes_become_qid():
     "sizes, message",
     [
         ([2, 0], "at least 1; group 1 has 0"),
-        ([2, -1], "at least 1; group 1 has -1"),
+        ([1, -1], "at least 1; group 1 has -1"),
         ([], "one per query"),
         ([1.5], "whole numbers"),
         ([[1, 2]], "one-dimensional"),
