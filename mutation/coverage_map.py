@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import shutil
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
@@ -83,16 +83,18 @@ class CoverageMap:
     def tests_of(self, mutant: Mutant) -> dict[str, float]:
         """The tests that run what the mutant changes, with their times, those likely to notice it first.
 
-        These are in files that run it in most of their tests. One test of each function goes before others.
+        These are tests that run few other lines. One test of each function goes before others.
         """
         if mutant.path.endswith(".py"):
             chosen = self._tests_of_line(mutant.path, mutant.line)
         else:
             chosen = self._tests_of_kernel(mutant.path)
-        in_file, chosen_in_file = (Counter(map(_file, tests)) for tests in (self._tests, chosen))
-        share = {file: count / in_file[file] for file, count in chosen_in_file.items()}
         seconds = {test: self._tests[test].seconds for test in chosen}
-        ordered = sorted(chosen, key=lambda test: (-share[_file(test)], _file(test), seconds[test]))
+        lines: dict[str, list[int]] = defaultdict(list)
+        for test in chosen:
+            lines[_file(test)].append(sum(map(len, self._tests[test].lines.values())))
+        width = {file: sum(counts) / len(counts) for file, counts in lines.items()}
+        ordered = sorted(chosen, key=lambda test: (width[_file(test)], _file(test), seconds[test]))
         first_of_each = {test.partition("[")[0]: test for test in reversed(ordered)}.values()
         return {test: seconds[test] for test in [*reversed(first_of_each), *ordered]}
 

@@ -163,6 +163,8 @@ def test_a_graph_too_large_is_refused_before_it_is_built(monkeypatch):
     monkeypatch.setattr(graphs, "_assemble", lambda *args: pytest.fail("built"))
     with pytest.raises(DataError, match=r"100 pairs.*graph='reduced'"):
         full_graph(one_query(20), np.repeat([0.0, 1.0], 10))
+    monkeypatch.setattr(graphs, "MAX_GRAPH_BYTES", 100 * graphs.BYTES_PER_PAIR)
+    graphs.check_graph_fits(one_query(20), np.repeat([0.0, 1.0], 10))
 
 
 def test_explicit_pairs_of_weight_zero_are_left_out():

@@ -156,6 +156,13 @@ def test_differences_that_are_equal_but_for_rounding_are_tied_in_the_tests():
     assert wilcoxon_p(difference) == pytest.approx(wilcoxon_p(np.array([1.0, 1.0, 1.0, -2.0])))
 
 
+def test_how_large_rounding_may_be_depends_on_the_largest_value_of_either():
+    values, zeros = np.array([0.3, 0.1 + 0.2, 0.0]), np.zeros(3)
+    for difference in (clear_differences(values, zeros), -clear_differences(zeros, values)):
+        assert difference[0] == difference[1] == pytest.approx(0.3)
+        assert difference[2] == 0.0
+
+
 def test_differences_beyond_rounding_stay_as_they_are():
     rng = np.random.default_rng(7)
     a, b = rng.uniform(-1.0, 1.0, (2, 1000))

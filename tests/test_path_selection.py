@@ -47,7 +47,9 @@ def test_ties_and_near_ties_of_whole_features_are_measured_as_predict_gives_them
 def test_breakpoints_are_scored_again_only_where_rounding_may_tell_rows_apart(almost, monkeypatch):
     X, y, qid = toy()
     model = RankSVMPath(kernel="linear", graph="reduced").fit(X, y, qid)
-    K = np.random.default_rng(0).normal(size=(30, len(X)))
+    # Kernel values may all be negative, and one of them small.
+    K = -np.random.default_rng(0).uniform(size=(30, len(X)))
+    K[0, 0] = -1e-9
     K[11] = K[4] * (1.0 + 1e-15 * almost)
     scores, again = path_scores.PathScores(model._path, K), []
     predicted = scores._predicted

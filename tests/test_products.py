@@ -214,11 +214,12 @@ class CountingRows(NativeRows):
     [(None, None, 1), (None, 2, 1), (None, 10_000, 1), (None, 1_200, 2), ("small", 3, 1), ("small", None, 1)],
 )
 @pytest.mark.parametrize("n", [3, 40])
-def test_queries_and_one_global_ranking_take_one_pass(qid, levels, passes, n, monkeypatch):
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
+def test_queries_and_one_global_ranking_take_one_pass(qid, levels, passes, n, storage, monkeypatch):
     monkeypatch.setattr(normal, "QUERY_BYTES", 10_000)
     rng = np.random.default_rng(7)
     m = 3_000
-    X = CountingRows(rng.normal(size=(m, n)))
+    X = CountingRows(storage(rng.normal(size=(m, n))))
     queries = group_rows(None if qid is None else np.arange(m) // 20, m)
     y = np.arange(m) * 1.0 if levels == 10_000 else rng.integers(0, levels or 2, m) * 1.0
     F = QueryDifferences(queries, y, ties=Ties.KEEP if levels is None else Ties.DROP)
@@ -261,5 +262,6 @@ def test_narrow_matrices_have_covariances_to_precondition_with():
     for matrix in (X, sparse.csr_matrix(X)):
         solved = column_spread(matrix, weight).solve(v, 0.1, 2.0)
         np.testing.assert_allclose((0.1 * np.eye(6) + 2.0 * covariances) @ solved, v, rtol=1e-9, atol=1e-9)
+    assert column_spread(X[:6], weight[:6]).axes is not None
     wide = column_spread(X[:4], weight[:4]).solve(v, 0.1, 2.0)
     assert (v / wide > 0.1).all()

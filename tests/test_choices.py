@@ -1,0 +1,86 @@
+"""Where several ways are exact, the cheapest is taken, and blocks of work have the size they should have."""
+
+from itertools import pairwise
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from rankwise.operators import blocks, kernel
+from rankwise.solvers.leave_query_out import _prefers_downdate
+from rankwise.solvers.ridge_family import solve_targets
+from rankwise.solvers.spaces import ENTRY_COST, kernel_costs, linear_costs
+from rankwise.solvers.spectrum import RidgeSystem
+from rankwise.types import Solver
+
+
+@pytest.mark.parametrize("m, n", [(30, 7), (7, 30), (100, 100)])
+def test_the_cost_of_the_dual_form_is_that_of_the_primal_form_of_the_transpose(m, n):
+    ours, transposed = linear_costs(m, n, m * n), linear_costs(n, m, m * n)
+    assert ours.closed[Solver.DUAL] == transposed.closed[Solver.PRIMAL]
+    assert ours.closed[Solver.PRIMAL] == transposed.closed[Solver.DUAL]
+    assert ours.n_unknowns == min(m, n)
+
+
+def test_the_cost_of_a_closed_form_is_a_product_and_a_cholesky_factorization():
+    assert linear_costs(30, 7, 210).closed[Solver.PRIMAL] == pytest.approx(30 * 7 * 7 + 7**3 / 3)
+    assert kernel_costs(30).closed[Solver.DUAL] == pytest.approx(30**3 / 3)
+
+
+def test_sparse_rows_lower_the_cost_of_products_and_of_no_factorization():
+    dense, sparse = linear_costs(1000, 200, 200_000), linear_costs(1000, 200, 500)
+    share = ENTRY_COST * 500 / 200_000
+    cubes = {Solver.PRIMAL: 200**3 / 3, Solver.DUAL: 1000**3 / 3}
+    for form, power in ((Solver.PRIMAL, 2), (Solver.DUAL, 1)):
+        products = dense.closed[form] - cubes[form]
+        assert sparse.closed[form] - cubes[form] == pytest.approx(share**power * products)
+    assert sparse.iterative == pytest.approx(dense.iterative / 400)
+    assert linear_costs(1000, 200, 190_000).closed == dense.closed
+
+
+def test_whether_a_fold_is_downdated_depends_on_proportions_not_on_size():
+    choices = set()
+    for n in (3, 10, 50):
+        for h in range(1, 100, 7):
+            for n_alphas in (1, 10, 31):
+                choice = _prefers_downdate(h, n, n_alphas)
+                assert _prefers_downdate(5 * h, 5 * n, n_alphas) == choice
+                choices.add(choice)
+    assert choices == {False, True}
+
+
+def test_small_folds_of_wide_rows_are_not_downdated_and_large_ones_are():
+    assert not _prefers_downdate(2, 100, 31)
+    assert _prefers_downdate(100, 10, 31)
+
+
+@pytest.mark.parametrize("n", [1, 10, 1000, 10**5])
+def test_a_block_of_rows_fills_its_share_of_the_cache(n):
+    size = blocks.block_rows(np.empty((1, n)))
+    assert size == max(64, blocks.BLOCK_BYTES // (8 * n))
+    places = list(kernel.row_blocks(10**6, n))
+    assert places[0].stop - places[0].start == min(10**6, max(64, kernel.BLOCK_BYTES // (8 * n)))
+    assert places[0].start == 0
+    assert places[-1].stop == 10**6
+    assert all(before.stop == after.start for before, after in pairwise(places))
+
+
+def test_only_the_last_of_several_targets_may_be_interrupted():
+    done, cut = (SimpleNamespace(interrupted=flag, coef=np.ones(2), runs=()) for flag in (False, True))
+
+    def family(solution):
+        return SimpleNamespace(solve=lambda alphas, held_out: solution)
+
+    assert solve_targets([family(cut)], 1.0) is cut
+    with pytest.raises(KeyboardInterrupt):
+        solve_targets([family(cut), family(done)], 1.0)
+
+
+def test_a_system_is_decomposed_only_if_it_is_nearly_singular():
+    A = np.random.default_rng(0).normal(size=(9, 5))
+    regular, singular = (RidgeSystem(matrix, matrix @ np.ones(len(matrix))) for matrix in (A.T @ A, A @ A.T))
+    solution, reciprocal = regular.cholesky(1e-3)
+    np.testing.assert_allclose((regular.matrix + 1e-3 * np.eye(5)) @ solution, regular.right)
+    assert reciprocal > 1e-6
+    assert singular.cholesky(0.0)[1] < 1e-12
+    assert not regular.is_decomposed
