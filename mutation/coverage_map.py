@@ -20,9 +20,10 @@ Line = tuple[str, int]
 
 @dataclass
 class Ran:
-    """What a test runs: lines of sources, by path, and how long that takes."""
+    """What a test runs: lines of sources, by path, how many without its file's imports, and for how long."""
 
     seconds: float = 0.0
+    width: int = 0
     lines: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
 
 
@@ -50,7 +51,7 @@ class CoverageMap:
             tests = json.loads((folder / f"{key}.json").read_text())
             shared = tests.pop(file, {"lines": {}})["lines"]
             for test, ran in tests.items():
-                both = Ran(ran["seconds"])
+                both = Ran(ran["seconds"], sum(map(len, ran["lines"].values())))
                 for lines in (shared, ran["lines"]):
                     for path, numbers in lines.items():
                         both.lines[path] |= set(numbers)
@@ -90,13 +91,15 @@ class CoverageMap:
         else:
             chosen = self._tests_of_kernel(mutant.path)
         seconds = {test: self._tests[test].seconds for test in chosen}
-        lines: dict[str, list[int]] = defaultdict(list)
+        widths: dict[str, list[int]] = defaultdict(list)
         for test in chosen:
-            lines[_file(test)].append(sum(map(len, self._tests[test].lines.values())))
-        width = {file: sum(counts) / len(counts) for file, counts in lines.items()}
+            widths[_file(test)].append(self._tests[test].width)
+        width = {file: sum(counts) / len(counts) for file, counts in widths.items()}
         ordered = sorted(chosen, key=lambda test: (width[_file(test)], _file(test), seconds[test]))
-        first_of_each = {test.partition("[")[0]: test for test in reversed(ordered)}.values()
-        return {test: seconds[test] for test in [*reversed(first_of_each), *ordered]}
+        first_of_each: dict[str, str] = {}
+        for test in ordered:
+            first_of_each.setdefault(test.partition("[")[0], test)
+        return {test: seconds[test] for test in [*first_of_each.values(), *ordered]}
 
     def _tests_of_line(self, path: str, line: int) -> set[str]:
         inside = self._function_lines(path)

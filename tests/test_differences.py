@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from all_pairs import pair_laplacian
+from rankwise.errors import DataError
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows
 from rankwise.types import Ties, Weighting
@@ -35,3 +36,19 @@ def test_laplacian_equals_the_sum_over_explicit_pairs(rows, ties, weighting, wei
 def test_adjoint_is_the_transpose_of_apply(rows, ties):
     F = QueryDifferences(group_rows(rows["qid"], 40), rows["y"], ties=ties, row_weight=rows["weight"])
     np.testing.assert_allclose(F.adjoint(np.eye(40)), F.apply(np.eye(40)).T, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 8, 9, 130])
+def test_queries_of_equal_labels_have_no_pairs_however_their_weights_round(size):
+    weight = np.random.default_rng(size).uniform(0.0, 1.0, 5 * size)
+    qid = np.random.default_rng(size).permutation(np.repeat(np.arange(5), size))
+    F = QueryDifferences(group_rows(qid, len(qid)), qid * 1.0, ties=Ties.DROP, row_weight=weight)
+    assert (F.pair_sum == 0.0).all()
+    assert (F.apply(weight) == 0.0).all()
+
+
+def test_one_query_whose_weights_are_too_small_is_named():
+    queries = group_rows(["a", "a", "b", "b", "c", "c"], 6)
+    weight = np.array([1.0, 1.0, 0.4, 0.4, 2.0, 2.0])
+    with pytest.raises(DataError, match=r"query b sum to 0.8; scale sample_weight"):
+        QueryDifferences(queries, np.arange(6.0), weighting=Weighting.QUERY, row_weight=weight)

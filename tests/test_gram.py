@@ -67,6 +67,20 @@ def test_triangle_is_that_of_all_differences_together(rows, monkeypatch, block_b
     np.testing.assert_allclose(b, FX.T @ t, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("n_queries", [1, 2, 300])
+@pytest.mark.parametrize("ties", Ties)
+def test_sparse_rows_whose_sums_are_dense_give_the_same_system(ties, n_queries):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((600, 400), density=0.005, rng=rng, format="csr")
+    qid, y = np.arange(600) % n_queries, rng.integers(0, 3, 600).astype(float)
+    F = QueryDifferences(group_rows(qid, 600), y, ties=ties)
+    assert gram._is_cheaper_sparse(X)
+    A, b = gram.difference_system(X, F, F.apply(y))
+    expected_A, expected_b = gram.difference_system(X.toarray(), F, F.apply(y))
+    np.testing.assert_allclose(A, expected_A, atol=1e-10)
+    np.testing.assert_allclose(b, expected_b, atol=1e-10)
+
+
 @pytest.mark.parametrize("size", [31, 32, 33, 63, 64, 65, 128, 129])
 @pytest.mark.parametrize("ties", Ties)
 def test_blocks_that_queries_or_levels_fill_exactly_hold_the_same_differences(monkeypatch, ties, size):

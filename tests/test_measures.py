@@ -167,6 +167,13 @@ def test_letor_ndcg_equals_the_cases_worked_by_hand():
     assert ndcg(y, scores, k=5, gain="linear") == pytest.approx(0.674, abs=5e-4)
 
 
+def test_labels_between_grades_gain_two_to_the_label_minus_one():
+    y = [0.0, 0.1, 0.25, 0.49, 0.5, 0.75, 2.5]
+    order = np.random.default_rng(0).permutation(len(y))
+    expected = ranked_lists.ndcg([y[row] for row in order], len(y))
+    assert ndcg(np.take(y, order), -np.arange(len(y))) == pytest.approx(expected, rel=1e-12)
+
+
 @pytest.mark.parametrize("k", [1, 2, 3, 7, 20])
 def test_letor_ndcg_equals_its_definition_on_random_lists(k):
     rng = np.random.default_rng(k)

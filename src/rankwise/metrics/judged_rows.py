@@ -33,9 +33,9 @@ class JudgedRows:
 
     y: Floats
     offsets: Ints
-    rows: Ints | None = None
-    weight: Floats | None = None
-    n_threads: int = 1
+    rows: Ints | None
+    weight: Floats | None
+    n_threads: int
 
     @property
     def n_queries(self) -> int:

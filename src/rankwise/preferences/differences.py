@@ -99,7 +99,6 @@ class QueryDifferences:
             self._level_sum = np.add.reduceat(weight, self.level_offsets[:-1])
             level_query = np.searchsorted(queries.offsets, self.level_offsets[:-1], side="right") - 1
             others = self._query_sum[level_query] - self._level_sum
-            others[np.bincount(level_query, minlength=queries.n_queries)[level_query] == 1] = 0.0
             pair_sum = np.bincount(level_query, self._level_sum * others, queries.n_queries) / 2
         else:
             others = np.empty(0)
@@ -247,7 +246,7 @@ def _query_weights(weighting: Weighting, queries: Queries, weight_sum: Floats, p
     total = weight_sum if weighting is Weighting.EXAMPLE else pair_sum
     if (total < 0).any():
         q = int((total < 0).argmax())
-        name = "" if queries.labels is None else f" {queries.labels[q]!r}"
+        name = "" if queries.labels is None else f" {queries.labels[q]}"
         raise DataError(
             f"weighting='query' counts S(S - 1)/2 pairs in a query whose row weights sum to S, but those of "
             f"query{name} sum to {weight_sum[q]:g}; scale sample_weight so that every sum is at least 1."
