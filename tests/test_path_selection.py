@@ -70,6 +70,7 @@ def test_scores_along_a_path_are_within_the_bound_of_their_rounding(kernel):
     followed = np.concatenate([table.copy() for table in scores.tables()])
     off = followed - model._path.levels[:, None] * scores._predicted(np.arange(len(scores)))
     assert (np.ptp(off, axis=1) <= bound).all()
+    assert (np.diff(bound) > 0.0).all()  # every step adds rounding of its own
     assert (bound < 1e-8 * np.ptp(followed, axis=1)).all()
 
 
