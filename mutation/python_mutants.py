@@ -156,6 +156,8 @@ def _computed(node: ast.AST) -> Iterator[ast.AST]:
             yield from node.body
         case ast.ClassDef():
             yield from node.body
+        case ast.AnnAssign(annotation=ast.Name(id="TypeAlias")):
+            return
         case ast.AnnAssign():
             yield from [node.value] if node.value else []
         case ast.Call(func=ast.Name(id="cast" | "isinstance" | "field" | "dataclass")):

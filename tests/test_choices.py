@@ -1,15 +1,23 @@
 """Where several ways are exact, the cheapest is taken, and blocks of work have the size they should have."""
 
+import tracemalloc
 from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
+from rankwise import RankRLS
 from rankwise.operators import blocks, kernel
+from rankwise.operators.query_gram import query_system
+from rankwise.operators.rows import NativeRows
+from rankwise.preferences.differences import QueryDifferences
+from rankwise.preferences.queries import group_rows
+from rankwise.solvers import spectrum
 from rankwise.solvers.leave_query_out import _prefers_downdate
 from rankwise.solvers.ridge_family import solve_targets
-from rankwise.solvers.spaces import ENTRY_COST, kernel_costs, linear_costs
+from rankwise.solvers.spaces import ENTRY_COST, KernelSpace, kernel_costs, linear_costs
 from rankwise.solvers.spectrum import RidgeSystem
 from rankwise.types import Solver
 
@@ -84,3 +92,35 @@ def test_a_system_is_decomposed_only_if_it_is_nearly_singular():
     assert reciprocal > 1e-6
     assert singular.cholesky(0.0)[1] < 1e-12
     assert not regular.is_decomposed
+
+
+@pytest.mark.parametrize("solver", ["primal", "dual"])
+def test_one_alpha_takes_no_eigendecomposition(solver, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 4)), rng.normal(size=20)
+    monkeypatch.setattr(spectrum.linalg, "eigh", lambda *args, **options: pytest.fail("decomposed"))
+    RankRLS(1.0, solver=solver).fit(X, y)
+
+
+def test_the_size_of_a_kernel_problem_is_its_number_of_rows():
+    costs = KernelSpace(np.ones((30, 4)), kernel.Kernel(kernel.KernelName.RBF)).costs
+    assert costs.n_unknowns == 30
+    assert costs.closed == kernel_costs(30).closed
+
+
+def test_the_entries_of_a_matrix_are_those_it_stores():
+    X = np.random.default_rng(0).normal(size=(7, 5)) * (np.arange(35).reshape(7, 5) % 3 > 0)
+    assert NativeRows(X).n_entries == 35
+    assert NativeRows(csr_array(X)).n_entries == np.count_nonzero(X)
+
+
+def test_a_system_takes_memory_for_blocks_of_rows_not_for_all_of_them(monkeypatch):
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 1)
+    X = np.random.default_rng(0).normal(size=(20_000, 40))
+    F = QueryDifferences(group_rows(np.arange(20_000) // 10, 20_000), X[:, 0])
+    target = F.apply(X[:, 0])
+    tracemalloc.start()
+    query_system(F, X, target)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < X.nbytes / 2

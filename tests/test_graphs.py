@@ -119,6 +119,14 @@ def test_the_row_least_like_the_others_can_stand_for_its_level():
     assert weighted(np.array([1, 3])) == 3
 
 
+@pytest.mark.parametrize("unit", [0.0, 1e-12, 1.0, 1e12])
+def test_the_unit_of_the_kernel_does_not_choose_the_representative(unit):
+    K = np.array([[1.0, 0.2, 0.5], [0.2, 1.0, 0.1], [0.5, 0.1, 1.0]])
+    X = np.array([[1.0], [2.0], [0.0]])
+    choose = least_alike(unit * K, one_query(3), features=X)
+    assert choose(np.array([0, 1, 2])) == (1 if unit else 2)
+
+
 def test_rows_that_are_alike_but_for_rounding_are_told_apart_by_their_features_alone():
     X = np.array([[1.0, 2.0], [2.0, 1.0], [0.0, 3.0], [3.0, 0.0]])
     noise = 1e-14 * np.random.default_rng(0).normal(size=(4, 4))

@@ -50,6 +50,18 @@ def test_a_direction_that_leads_upwards_is_not_taken(squared):
     assert best.t == 0.0
 
 
+@pytest.mark.parametrize("lowest", [0.3, np.inf], ids=["bracketed", "never bracketed"])
+def test_the_number_of_values_is_limited(lowest):
+    tried = []
+
+    def at(t):
+        tried.append(t)
+        return Tangent(t, 0.0, -1.0 if t < lowest else 1.0, None)
+
+    minimize_along(at, accuracy=-1.0, max_values=9)
+    assert len(tried) == 10  # and the start
+
+
 def test_where_values_differ_by_rounding_only_the_slopes_lead_near_the_minimum():
     def at(t):
         # The true value is 1e-20 (t - 0.3)², of which doubles near 1 see nothing but noise.

@@ -6,7 +6,9 @@ import pytest
 from graded_queries import toy
 from rankwise import RankSVMPath
 from rankwise.metrics import get_measure
+from rankwise.preferences.graphs import PreferenceGraph
 from rankwise.solvers import path_scores
+from rankwise.solvers.path_solutions import PathSolutions
 
 
 @pytest.mark.parametrize("measure", ["pairwise_error", "ndcg@5", "kendall_tau_b", "pairwise_error_micro"])
@@ -72,6 +74,15 @@ def test_scores_along_a_path_are_within_the_bound_of_their_rounding(kernel):
     assert (np.ptp(off, axis=1) <= bound).all()
     assert (np.diff(bound) > 0.0).all()  # every step adds rounding of its own
     assert (bound < 1e-8 * np.ptp(followed, axis=1)).all()
+
+
+def test_the_bound_of_rounding_counts_every_term_of_the_longest_sum():
+    graph = PreferenceGraph(np.arange(8), np.arange(8) + 1, np.full(8, 1e-6), 9)
+    pairs, changes = np.arange(8, dtype=np.int32), np.ones(8)
+    path = PathSolutions(graph, np.array([2.0, 1.0]), False, np.array([0, 8]), pairs, changes)
+    rounding = path.rounding_of_scores() / np.finfo(float).eps
+    assert rounding[1] > 8 * 8
+    assert rounding[0] < 1e-3
 
 
 @pytest.mark.parametrize("n_queries", [1, 40])

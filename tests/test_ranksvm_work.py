@@ -9,7 +9,7 @@ from rankwise.losses.hinge import QueryHinge
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows
-from rankwise.solvers.bundle import minimize_bundle
+from rankwise.solvers.bundle import Bundle, minimize_bundle
 from rankwise.solvers.newton import minimize_newton
 from rankwise.types import Ties
 
@@ -28,6 +28,17 @@ def test_a_set_of_problems_takes_no_more_products_than_it_did(loss, measured):
                 model = RankSVM(alpha, loss=loss, tol=tol).fit(X, y, qid if seed % 3 else None)
                 total += model.n_products_
     assert total <= 1.02 * measured
+
+
+def test_a_risk_that_is_known_already_takes_no_iteration():
+    X, y, qid = ranking(m=100, n=5)
+    loss = QueryHinge(QueryDifferences(group_rows(qid, len(y)), y, ties=Ties.DROP))
+    known = Bundle(*X.shape)
+    first = minimize_bundle(MatrixDesign(X), loss, 1e-3, known=known)
+    again = minimize_bundle(MatrixDesign(X), loss, 1e-3, known=known, start=first.coef)
+    assert first.n_iter > 0
+    assert again.n_iter == 0
+    assert again.gap <= 1e-3
 
 
 @pytest.mark.parametrize("minimize", [minimize_bundle, minimize_newton])

@@ -233,6 +233,8 @@ def test_bad_data_is_named():
         RankRLSCV(cv=list(KFold(3).split(X))).fit(X, y, qid)
     with pytest.raises(DataError, match="every query at most once"):
         RankRLSCV(cv=GroupShuffleSplit(5, random_state=0)).fit(X, y, qid)
+    with pytest.raises(DataError, match="every query at most once"):
+        RankRLSCV(cv=2 * [next(GroupKFold(3).split(X, groups=qid))]).fit(X, y, qid)
     with pytest.raises(DataError, match="one global ranking, but there are 6 queries"):
         RankRLSCV(cv="leave-pair-out").fit(X, y, qid)
     with pytest.raises(ParameterError, match="can only count pairs"):

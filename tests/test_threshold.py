@@ -29,6 +29,12 @@ def test_it_lies_midway_between_the_classes():
     assert best_threshold([1, 1, 2, 2], [0.0, 1.0, 3.0, 4.0]) == 2.0
 
 
+def test_neighbouring_numbers_can_be_told_apart():
+    for low in (0.1, 1.0, -3.0):
+        high = np.nextafter(low, np.inf)
+        assert best_threshold([0, 0, 1], [-10.0, low, high]) == high
+
+
 def test_scores_of_any_size_can_be_cut():
     assert 1e308 < best_threshold([0, 1], [1e308, 1.5e308]) < 1.5e308
 
