@@ -50,6 +50,15 @@ def test_a_loaded_model_has_the_same_bits_parameters_and_class(model, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
+def test_the_smallest_kernel_parameters_survive(tmp_path):
+    X, y, qid = toy()
+    model = rankwise.KernelRankRLS(kernel="linear", gamma=0.0, degree=0.0, coef0=0.0).fit(X, y, qid)
+    model.save(tmp_path / "model")
+    loaded = rankwise.load_model(tmp_path / "model")
+    assert (loaded.gamma_, loaded.degree_, loaded.coef0_) == (0.0, 0.0, 0.0)
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
 def test_several_targets_survive(tmp_path):
     rng = np.random.default_rng(2)
     X = rng.normal(size=(12, 3))

@@ -5,7 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from rankwise.solvers.planes import Planes
+from rankwise.solvers.planes import Metric, Planes
+from rankwise.solvers.subspace import Subspace
 
 
 def random_planes(scale, seed=0, n=5, k=12):
@@ -45,3 +46,38 @@ def test_the_allowance_grows_with_the_term_that_is_rounded():
     planes.bound(1.0)
     assert planes.share[1] > 0.99
     assert planes.resolution > 8.0 * np.finfo(float).eps * 1e8 / 4.0
+
+
+def test_a_proposal_is_the_point_nearest_to_the_centre_at_its_level():
+    rng = np.random.default_rng(0)
+    for seed in range(10):
+        planes, slopes, offsets = random_planes(3.0, seed)
+        alpha, center = 0.05, rng.normal(size=5)
+        metric = Metric(rng.uniform(0.1, 2.0, 5), np.linalg.qr(rng.normal(size=(5, 5)))[0])
+
+        def value(w, slopes=slopes, offsets=offsets, alpha=alpha):
+            return (offsets + slopes @ w).max() + alpha * w @ w
+
+        def distance(w, center=center, metric=metric):
+            return metric.curvature @ (metric.axes.T @ (w - center)) ** 2
+
+        bound, start = planes.bound(alpha), value(center)
+        level, slack = bound + 0.3 * (start - bound), 0.1 * (start - bound)
+        found = planes.propose(alpha, center, metric, level, slack)
+        assert abs(value(found) - level) <= slack
+        for _ in range(200):
+            other = found + 10.0 ** rng.uniform(-3, 0) * rng.normal(size=5)
+            if value(other) <= value(found):
+                assert distance(other) >= distance(found)
+
+
+def test_the_metric_of_a_subspace_is_the_covariance_of_its_scores():
+    rng = np.random.default_rng(0)
+    known, scores = Subspace(30, 8), rng.normal(size=(3, 30)) + 5.0
+    for unit, row in zip(np.eye(8), scores, strict=False):
+        known.add_direction(unit, row)
+    density = rng.uniform(size=30)
+    metric = known.metric(density)
+    covariance = density.sum() * np.cov(scores, aweights=density, bias=True)
+    np.testing.assert_allclose((metric.axes * metric.curvature) @ metric.axes.T, covariance, rtol=1e-9)
+    np.testing.assert_array_equal(known.metric(np.zeros(30)).curvature, np.ones(3))
