@@ -84,7 +84,7 @@ class CoverageMap:
     def tests_of(self, mutant: Mutant) -> dict[str, float]:
         """The tests that run what the mutant changes, with their times, those likely to notice it first.
 
-        These are tests that run few other lines. One test of each function goes before others.
+        These are tests in files that run few other lines; of a file, one test of each function goes first.
         """
         if mutant.path.endswith(".py"):
             chosen = self._tests_of_line(mutant.path, mutant.line)
@@ -95,11 +95,12 @@ class CoverageMap:
         for test in chosen:
             widths[_file(test)].append(self._tests[test].width)
         width = {file: sum(counts) / len(counts) for file, counts in widths.items()}
-        ordered = sorted(chosen, key=lambda test: (width[_file(test)], _file(test), seconds[test]))
-        first_of_each: dict[str, str] = {}
-        for test in ordered:
-            first_of_each.setdefault(test.partition("[")[0], test)
-        return {test: seconds[test] for test in [*first_of_each.values(), *ordered]}
+        quickest: dict[str, str] = {}
+        for test in sorted(chosen, key=lambda test: (seconds[test], test)):
+            quickest.setdefault(test.partition("[")[0], test)
+        first = set(quickest.values())
+        by_file = sorted(chosen, key=lambda test: (width[_file(test)], _file(test), test not in first, test))
+        return {test: seconds[test] for test in by_file}
 
     def _tests_of_line(self, path: str, line: int) -> set[str]:
         inside = self._function_lines(path)

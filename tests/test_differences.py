@@ -6,6 +6,7 @@ import pytest
 from all_pairs import pair_laplacian
 from rankwise.errors import DataError
 from rankwise.preferences.differences import QueryDifferences
+from rankwise.preferences.pairs import PairDifferences, compacted
 from rankwise.preferences.queries import group_rows
 from rankwise.types import Ties, Weighting
 
@@ -52,3 +53,15 @@ def test_one_query_whose_weights_are_too_small_is_named():
     weight = np.array([1.0, 1.0, 0.4, 0.4, 2.0, 2.0])
     with pytest.raises(DataError, match=r"query b sum to 0.8; scale sample_weight"):
         QueryDifferences(queries, np.arange(6.0), weighting=Weighting.QUERY, row_weight=weight)
+
+
+def test_compacted_differences_are_as_many_as_needed_and_the_same_loss():
+    rng = np.random.default_rng(0)
+    # Rows 0 to 9 are connected with each other, and so are the others: two directions are in no pair.
+    better = np.concatenate([rng.integers(0, 10, 100), rng.integers(10, 20, 100)])
+    worse = np.concatenate([rng.integers(0, 10, 100), rng.integers(10, 20, 100)])
+    F, target = PairDifferences(20, better, worse, rng.uniform(0.5, 2.0, 200)), rng.normal(size=200)
+    fewer, fewer_targets = compacted(F, target)
+    assert fewer.n_differences == 18
+    np.testing.assert_allclose(fewer.laplacian(np.eye(20)), F.laplacian(np.eye(20)), atol=1e-10)
+    np.testing.assert_allclose(fewer.adjoint(fewer_targets), F.adjoint(target), atol=1e-10)

@@ -59,6 +59,13 @@ def test_the_smallest_kernel_parameters_survive(tmp_path):
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
 
 
+def test_a_single_basis_vector_survives(tmp_path):
+    X, y, qid = toy()
+    model = rankwise.KernelRankRLS(basis=[3]).fit(X, y, qid)
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(rankwise.load_model(tmp_path / "model").predict(X), model.predict(X))
+
+
 def test_several_targets_survive(tmp_path):
     rng = np.random.default_rng(2)
     X = rng.normal(size=(12, 3))

@@ -47,8 +47,6 @@ def _shifted_sparse(X: Any, reference: Ints) -> Any:
     queries = np.unique(reference)
     sample = queries[:: max(1, len(queries) // SAMPLED_QUERIES)]
     rows = np.flatnonzero(np.isin(reference, sample))
-    if len(rows) < 2:
-        return X
     few = np.union1d(rows[_first_of_each(reference[rows], COMPARED_ROWS)], sample)
     if not _common_part(X[few], np.searchsorted(few, reference[few])).nnz:
         return X

@@ -51,7 +51,7 @@ class NativeRows:
         else:
             columns: Any = X.indices
             offsets = np.ascontiguousarray(X.indptr, dtype=np.int64)
-            self.n_entries = int(offsets[-1] - offsets[0])
+            self.n_entries = int(offsets[-1])
             self.entry_bytes = X.data.itemsize + columns.itemsize
             self.matrix = _native.sparse_rows(offsets, columns, X.data, self.shape[1], is_on_disk(X))
 

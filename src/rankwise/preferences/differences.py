@@ -95,19 +95,19 @@ class QueryDifferences:
         weight = np.ones(queries.n_rows) if row_weight is None else self.grouped(row_weight)
         self.row_weight = weight
         self._query_sum = np.add.reduceat(weight, queries.offsets[:-1])
+        others: Floats | None = None
         if self.level_offsets is not None:
             self._level_sum = np.add.reduceat(weight, self.level_offsets[:-1])
             level_query = np.searchsorted(queries.offsets, self.level_offsets[:-1], side="right") - 1
             others = self._query_sum[level_query] - self._level_sum
             pair_sum = np.bincount(level_query, self._level_sum * others, queries.n_queries) / 2
         else:
-            others = np.empty(0)
             pair_sum = self._query_sum * (self._query_sum - 1) / 2
         self.pair_sum = pair_sum
         self.query_weight = _query_weights(weighting, queries, self._query_sum, pair_sum)
         scale = np.sqrt(weight * self._per_row_of_query(self.query_weight))
         self._between = scale * np.sqrt(self._per_row_of_query(self._query_sum))
-        self._within = scale * np.sqrt(self._per_row_of_level(others)) if drop else None
+        self._within = None if others is None else scale * np.sqrt(self._per_row_of_level(others))
 
     @property
     def n_rows(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import ClassVar, Protocol
 
@@ -41,7 +41,7 @@ class RunAtOnce:
 
 @dataclass(frozen=True)
 class Iterations:
-    """How long to iterate; the defaults are paper C's.
+    """How long to iterate.
 
     Attributes
     ----------
@@ -55,11 +55,11 @@ class Iterations:
     run : Runner
     """
 
-    tol: float = 1e-5
-    max_iter: int = 500
-    stop_early: bool = False
-    patience: int = 10
-    run: Runner = field(default_factory=RunAtOnce)
+    tol: float
+    max_iter: int
+    stop_early: bool
+    patience: int
+    run: Runner
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class ConjugateGradientFamily:
 
     space: Space
     loss: SquaredLoss
-    iterations: Iterations = field(default_factory=Iterations)
+    iterations: Iterations
 
     solver: ClassVar[Solver] = Solver.CG
 

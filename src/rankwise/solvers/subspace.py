@@ -54,10 +54,10 @@ class Subspace:
         return len(self._basis.rows)
 
     def weights(self, z: Floats) -> Floats:
-        return z @ self._basis.rows[: len(z)]
+        return z @ self._basis.rows
 
     def scores(self, z: Floats) -> Floats:
-        return z @ self._scores.rows[: len(z)]
+        return z @ self._scores.rows
 
     def coordinates(self, w: Floats) -> Floats:
         """The coordinates of the point in the span nearest to w."""
