@@ -25,7 +25,7 @@ PACKAGES = ["solvers", "losses", "metrics", "selection", "preferences", "operato
 FOLDER = ROOT / "build" / "mutation"
 VERDICTS = FOLDER / "verdicts.json"
 # A mutant may slow a test down; one that takes this many times as long, and a bit, is not coming back.
-PATIENCE, GRACE_SECONDS = 10.0, 30.0
+PATIENCE, GRACE_SECONDS = 10.0, 10.0
 # Most mutants are noticed by the first few tests, and only the others are worth importing more files for.
 STAGES = (1.0, 5.0)
 
@@ -119,21 +119,23 @@ class Judge:
         start = time.perf_counter()
         sandbox = self._idle.get()
         try:
-            verdict = self._run(sandbox, mutant)
+            verdict, reason = self._run(sandbox, mutant)
         finally:
             self._idle.put(sandbox)
-        print(f"{verdict}, {time.perf_counter() - start:.0f} s: {mutant}", flush=True)
+        print(f"{mutant}\n  {verdict}{reason}, {time.perf_counter() - start:.0f} s", flush=True)
         self._verdicts[name] = verdict
         VERDICTS.write_text(json.dumps(self._verdicts, indent=1))
         return verdict
 
-    def _run(self, sandbox: Sandbox, mutant: Mutant) -> Verdict:
+    def _run(self, sandbox: Sandbox, mutant: Mutant) -> tuple[Verdict, str]:
         try:
             with sandbox.changed(mutant):
-                noticed = any(map(sandbox.notices, _stages(self._runs.tests_of(mutant), self._seconds)))
+                for stage in _stages(self._runs.tests_of(mutant), self._seconds):
+                    if noticed_by := sandbox.noticed_by(stage):
+                        return Verdict.KILLED, f" by {noticed_by}"
         except CompileError:
-            return Verdict.INVALID
-        return Verdict.KILLED if noticed else Verdict.SURVIVED
+            return Verdict.INVALID, ""
+        return Verdict.SURVIVED, ""
 
 
 def _stages(tests: dict[str, float], budget: float) -> Iterator[dict[str, float]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -38,7 +39,7 @@ class Sandbox:
     """
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.folder, self._log = folder, folder / "pytest.log"
         folder.mkdir(parents=True, exist_ok=True)
         self._copy_files()
         self._python = folder / "venv" / "bin" / "python"
@@ -123,21 +124,24 @@ class Sandbox:
         folder.mkdir(parents=True)
         status = self._pytest(["-n", str(jobs), *files], {"MUTATION_RECORD": str(folder)})
         if os.waitstatus_to_exitcode(status) not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-            raise SystemExit(f"The tests did not run to their end; see {self.folder / 'pytest.log'}.")
+            raise SystemExit(f"The tests did not run to their end; see {self._log}.")
 
-    def notices(self, tests: Mapping[str, float]) -> bool:
-        """Whether one of the tests fails, crashes or takes longer than its limit in seconds."""
+    def noticed_by(self, tests: Mapping[str, float]) -> str | None:
+        """The first of the tests that fails, crashes or exceeds its limit in seconds; None if all pass."""
         chosen = self.folder / "chosen.json"
         chosen.write_text(json.dumps(tests))
         files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
-        return self._pytest(["-x", *files], {"MUTATION_CHOSEN": str(chosen)}) != 0
+        if self._pytest(["-x", *files], {"MUTATION_CHOSEN": str(chosen)}) == 0:
+            return None
+        failed = re.search(r"^(?:FAILED|ERROR) (\S+)", self._log.read_text(), re.MULTILINE)
+        return failed[1] if failed else "a crash or the time limit"
 
     def _pytest(self, arguments: list[str], environment: dict[str, str]) -> int:
         options = ["-q", "-p", "no:cacheprovider", "-p", "mutation.recorder", "--tb=line"]
         request = {
             "arguments": [*options, *arguments],
             "environment": environment,
-            "log": str(self.folder / "pytest.log"),
+            "log": str(self._log),
         }
         assert self._server.stdin is not None
         assert self._server.stdout is not None

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from rankwise.solvers import subspace
 from rankwise.solvers.planes import Metric, Planes
 from rankwise.solvers.subspace import Subspace
 
@@ -81,3 +82,18 @@ def test_the_metric_of_a_subspace_is_the_covariance_of_its_scores():
     covariance = density.sum() * np.cov(scores, aweights=density, bias=True)
     np.testing.assert_allclose((metric.axes * metric.curvature) @ metric.axes.T, covariance, rtol=1e-9)
     np.testing.assert_array_equal(known.metric(np.zeros(30)).curvature, np.ones(3))
+
+
+@pytest.mark.parametrize("scarce", [False, True])
+def test_directions_are_dropped_only_where_memory_is_scarce_and_the_point_stays(scarce, monkeypatch):
+    if scarce:
+        monkeypatch.setattr(subspace, "_BYTES", 1)
+    n = subspace._DIRECTIONS + 5
+    known = Subspace(4, n)
+    for unit in np.eye(n):
+        known.add_direction(unit, unit[:4])
+    z = np.random.default_rng(0).normal(size=n)
+    moved = known.make_room(z)
+    assert len(known) == len(moved) == (n - n // 2 + 1 if scarce else n)
+    np.testing.assert_allclose(known.weights(moved), z)
+    np.testing.assert_allclose(known.scores(moved), z[:4])
