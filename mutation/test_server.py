@@ -19,6 +19,8 @@ PRELOADED = ["hypothesis", "lightgbm", "sklearn.utils.estimator_checks", "typer"
 
 
 def main() -> None:
+    # A process in the background ignores interrupts, and so would those that tests start to interrupt.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in PRELOADED:
         importlib.import_module(name)
     for line in sys.stdin:
