@@ -136,7 +136,6 @@ ALPHAS = [0.1, 1.0]
 def test_rankers_use_the_threads_of_the_block_and_ask_nobody_else(ranker, monkeypatch):
     # Code that does not see the block, in any thread, reads the environment variable and fails.
     monkeypatch.setenv("RANKWISE_NUM_THREADS", "none")
-    monkeypatch.setattr("rankwise.solvers.leave_query_out.THREADED_UNKNOWNS", 1)
     rng = np.random.default_rng(0)
     X, qid = rng.normal(size=(240, 3)), np.repeat(np.arange(12), 20)
     y = np.round(X @ [1.0, -1.0, 0.5] + rng.normal(size=240))

@@ -131,7 +131,8 @@ def dense(rows: Any) -> Floats:
 def centred(X: Any, index: Ints, offsets: Ints, weight: Floats, n_threads: int) -> Floats:
     """Return selected rows of X minus the weighted mean of their group; `offsets` says where groups start."""
     if not isinstance(X, np.ndarray):
-        X, index = dense(X[index]), np.arange(len(index))
+        parts = [dense(X[index[place]]) for place in pieces(0, len(index), block_rows(X))]
+        X, index = np.concatenate(parts), np.arange(len(index))
     rows = np.empty((len(index), X.shape[1]))
     centred_rows(X, index, offsets, weight, np.ones(len(index)), None, rows, n_threads)
     return rows

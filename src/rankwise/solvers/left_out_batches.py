@@ -15,7 +15,7 @@ from rankwise.preferences.differences import QueryDifferences
 from rankwise.types import Floats, Ints
 
 # A batch has about this many entries, or one fold: enough for many threads, and little memory.
-BATCH_ENTRIES = 1 << 22
+BATCH_ENTRIES = 1 << 21
 
 
 @dataclass(frozen=True)
