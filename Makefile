@@ -6,7 +6,7 @@ NATIVE := CMakeLists.txt $(wildcard native/*/*.cpp native/*/*.hpp)
 # The editable install knows modules by name: a folder whose entries changed means installing again.
 PACKAGES := $(sort $(dir $(wildcard src/*/*.py src/*/*/*.py)))
 SOURCES := src tests benchmarks examples fuzz mutation
-NATIVE_SOURCES := $(wildcard native/*/*.cpp native/*/*.hpp tests/native/*.cpp fuzz/*.cpp)
+NATIVE_SOURCES := $(wildcard native/*/*.cpp native/*/*.hpp tests/native/*.cpp tests/native/*.hpp fuzz/*.cpp)
 
 .PHONY: demo test check bench kills mutate format sanitize fuzz corpus clean
 .DEFAULT_GOAL := help

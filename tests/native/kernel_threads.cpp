@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
-#include <random>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -13,7 +13,10 @@
 #include "kernels/cascade.hpp"
 #include "kernels/centring.hpp"
 #include "kernels/column_ranges.hpp"
+#include "kernels/columns.hpp"
 #include "kernels/hinge.hpp"
+#include "kernels/left_out_blocks.hpp"
+#include "kernels/left_out_systems.hpp"
 #include "kernels/letor.hpp"
 #include "kernels/letor_writer.hpp"
 #include "kernels/parallel.hpp"
@@ -22,81 +25,16 @@
 #include "kernels/products.hpp"
 #include "kernels/ranking.hpp"
 #include "kernels/shifts.hpp"
+#include "many_rows.hpp"
+#include "plain_lapack.hpp"
 
 namespace {
 
 using namespace rankwise;
-using Doubles = std::vector<double>;
-using Ints = std::vector<std::int64_t>;
-using Ints32 = std::vector<std::int32_t>;
 
 constexpr int kThreads = 4;
 
-std::size_t size(std::int64_t n) {
-    return static_cast<std::size_t>(n);
-}
-
-// Everything a kernel wrote, as bytes.
-class Written {
-  public:
-    template <class T>
-    Written& operator<<(const std::vector<T>& values) {
-        const char* const begin = reinterpret_cast<const char*>(values.data());
-        bytes_.insert(bytes_.end(), begin, begin + values.size() * sizeof(T));
-        return *this;
-    }
-    bool operator!=(const Written& other) const { return bytes_ != other.bytes_; }
-
-  private:
-    std::vector<char> bytes_;
-};
-
 using Kernel = std::function<Written(int n_threads)>;
-
-// One query too long for a single thread, and many short ones.
-struct Data {
-    std::int64_t n_rows = 150000 + 30000;
-    std::int64_t n_columns = 6;
-    Ints offsets;
-    Doubles scores, labels, weights, dense, values;
-    Ints32 columns;
-    Ints entry_offsets, reference;
-
-    Data() {
-        std::mt19937_64 random(0);
-        std::uniform_real_distribution<double> uniform(-1.0, 1.0);
-        const auto fill = [&](Doubles& to, std::int64_t n) {
-            for (std::int64_t i = 0; i < n; ++i) to.push_back(uniform(random));
-        };
-        for (std::int64_t at = 0; at < 30000; at += 10) offsets.push_back(at);
-        offsets.push_back(30000);
-        offsets.push_back(n_rows);
-        fill(scores, n_rows);
-        fill(weights, n_rows);
-        fill(dense, n_rows * n_columns);
-        for (std::int64_t i = 0; i < n_rows; ++i) {
-            scores[size(i)] = i % 7 == 0 ? 0.5 : scores[size(i)];
-            labels.push_back(static_cast<double>(random() % 5));
-            reference.push_back(i < 30000 ? i / 10 * 10 : 30000);
-        }
-        for (std::int64_t i = 0; i <= n_rows; ++i) entry_offsets.push_back(2 * i);
-        for (std::int64_t i = 0; i < n_rows; ++i) {
-            columns.push_back(static_cast<std::int32_t>(i % 3));
-            columns.push_back(static_cast<std::int32_t>(3 + i % 3));
-        }
-        fill(values, 2 * n_rows);
-    }
-    std::int64_t n_queries() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
-    QueryRows queries() const { return {offsets.data(), n_queries()}; }
-    Rows dense_rows(bool relative) const {
-        return DenseRows<double>{dense.data(), relative ? reference.data() : nullptr, n_rows, n_columns,
-                                 false};
-    }
-    Rows sparse_rows() const {
-        return SparseRows<std::int32_t, double>{
-            entry_offsets.data(), columns.data(), values.data(), n_rows, n_columns, false};
-    }
-};
 
 Written products(const Data& data, const Rows& rows, int n_threads) {
     Written written;
@@ -265,6 +203,41 @@ Written path(const Data& data, int n_threads) {
     return Written() << log.levels << log.changes << scores << wrong << tied << both;
 }
 
+Written left_out(const Data& data, int n_threads) {
+    const std::int64_t n = 20, n_folds = 40, n_alphas = 3;
+    Doubles matrix(size(n * n), 0.0), diagonal(size(n), 9.0), off_diagonal(size(n - 1), 0.5);
+    for (std::int64_t i = 0; i < n; ++i) matrix[size(i * (n + 1))] = 50.0;
+    Doubles rows;
+    for (std::int64_t k = 0; k < 5 * n_folds * n; ++k) rows.push_back(0.1 * data.scores[size(k)]);
+    Ints offsets;
+    for (std::int64_t f = 0; f <= n_folds; ++f) offsets.push_back(5 * f);
+    const FoldRows five{rows.data(), offsets.data()};
+    const LeftOutRows folds{five, data.labels.data(), five, n_folds};
+    const Doubles alphas{0.1, 1.0, 10.0};
+    Doubles systems(size(5 * n_folds * n_alphas)), blocks(systems);
+    const std::unique_ptr<bool[]> resolved(new bool[size(2 * n_folds)]());
+    left_out_systems(plain_lapack, {matrix.data(), data.weights.data(), n}, folds, {alphas.data(), n_alphas},
+                     {0.0, 1e-9}, systems.data(), resolved.get(), n_threads);
+    left_out_blocks(plain_lapack, {diagonal.data(), off_diagonal.data(), n}, data.weights.data(), folds,
+                    {alphas.data(), n_alphas}, 1e-9, blocks.data(), resolved.get() + n_folds, n_threads);
+    for (std::int64_t f = 0; f < 2 * n_folds; ++f) {
+        if (!resolved[size(f)]) throw std::runtime_error("a fold was not resolved");
+    }
+    return Written() << systems << blocks;
+}
+
+Written columns(const Data& data, int n_threads) {
+    const Ints32 number{5, 4, 3, 2, 1, 0};
+    Ints32 columns, out;
+    for (int copy = 0; copy < 2; ++copy) {
+        columns.insert(columns.end(), data.columns.begin(), data.columns.end());
+    }
+    out.resize(columns.size());
+    renumber_columns(columns.data(), static_cast<std::int64_t>(columns.size()), number.data(), out.data(),
+                     n_threads);
+    return Written() << out;
+}
+
 // An exception in one chunk reaches the caller once all threads have ended.
 Written failure(int n_threads) {
     bool caught = false;
@@ -293,6 +266,8 @@ int main() {
         {"measures", [&](int n) { return measures(data, n); }},
         {"hinge", [&](int n) { return hinge(data, n); }},
         {"text", [&](int n) { return text(data, n); }},
+        {"left out", [&](int n) { return left_out(data, n); }},
+        {"columns", [&](int n) { return columns(data, n); }},
         {"path", [&](int n) { return path(data, n); }},
     };
     int n_different = 0;
