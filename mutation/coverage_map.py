@@ -56,7 +56,7 @@ class CoverageMap:
                     for path, numbers in lines.items():
                         both.lines[path] |= set(numbers)
                 self._tests[test] = both
-        self._functions: dict[str, set[int]] = {}
+        self._functions: dict[str, list[tuple[range, range]]] = {}
 
     @staticmethod
     def _record(sandbox: Sandbox, folder: Path, keys: dict[str, str], jobs: int) -> None:
@@ -103,15 +103,17 @@ class CoverageMap:
         return {test: seconds[test] for test in by_file}
 
     def _tests_of_line(self, path: str, line: int) -> set[str]:
-        inside = self._function_lines(path)
-        # A line that runs on import matters to whoever calls a function of the file.
-        lines = {line} if line in inside else inside
+        functions = self._functions_of(path)
+        inside = {number for _, body in functions for number in body}
+        # A default matters to whoever calls the function, any other line that runs on import to whoever calls
+        # a function of the file.
+        own = {number for head, body in functions if line in head for number in body}
+        lines = {line} if line in inside else own or inside
         return {test for test, ran in self._tests.items() if not lines.isdisjoint(ran.lines.get(path, ()))}
 
-    def _function_lines(self, path: str) -> set[int]:
+    def _functions_of(self, path: str) -> list[tuple[range, range]]:
         if path not in self._functions:
-            bodies = lines_of_functions((ROOT / path).read_text(encoding="utf-8"))
-            self._functions[path] = {line for body in bodies for line in body}
+            self._functions[path] = lines_of_functions((ROOT / path).read_text(encoding="utf-8"))
         return self._functions[path]
 
     def _tests_of_kernel(self, path: str) -> set[str]:

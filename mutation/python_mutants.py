@@ -54,11 +54,14 @@ def python_mutants(path: str, source: str) -> list[Mutant]:
     return sorted(set(_Mutators(path, source).mutants(ast.parse(source))))
 
 
-def lines_of_functions(source: str) -> list[range]:
-    """The lines of every function body: the only ones that run when they are called, not on import."""
-    functions = (n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef | ast.Lambda))
-    bodies = (f.body if isinstance(f.body, list) else [f.body] for f in functions)
-    return [range(body[0].lineno, (body[-1].end_lineno or body[-1].lineno) + 1) for body in bodies]
+def lines_of_functions(source: str) -> list[tuple[range, range]]:
+    """The lines of every function's head, which run on import, and of its body, which run in a call."""
+    lines = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef):
+            first, last = node.body[0].lineno, node.body[-1].end_lineno or node.body[-1].lineno
+            lines.append((range(node.lineno, first), range(first, last + 1)))
+    return lines
 
 
 class _Mutators:

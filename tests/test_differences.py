@@ -55,13 +55,14 @@ def test_one_query_whose_weights_are_too_small_is_named():
         QueryDifferences(queries, np.arange(6.0), weighting=Weighting.QUERY, row_weight=weight)
 
 
-def test_compacted_differences_are_as_many_as_needed_and_the_same_loss():
-    rng = np.random.default_rng(0)
-    # Rows 0 to 9 are connected with each other, and so are the others: two directions are in no pair.
-    better = np.concatenate([rng.integers(0, 10, 100), rng.integers(10, 20, 100)])
-    worse = np.concatenate([rng.integers(0, 10, 100), rng.integers(10, 20, 100)])
-    F, target = PairDifferences(20, better, worse, rng.uniform(0.5, 2.0, 200)), rng.normal(size=200)
+@pytest.mark.parametrize("seed", range(5))
+def test_compacted_differences_are_as_many_as_needed_and_the_same_loss(seed):
+    rng = np.random.default_rng(seed)
+    # Four groups of 12 rows, which leave one direction each without a pair, and 8 rows in no pair.
+    group = 12 * np.repeat(np.arange(4), 60)
+    better, worse = group + rng.integers(0, 12, (2, 240))
+    F, target = PairDifferences(56, better, worse, rng.uniform(0.5, 2.0, 240)), rng.normal(size=240)
     fewer, fewer_targets = compacted(F, target)
-    assert fewer.n_differences == 18
-    np.testing.assert_allclose(fewer.laplacian(np.eye(20)), F.laplacian(np.eye(20)), atol=1e-10)
+    assert fewer.n_differences == 44
+    np.testing.assert_allclose(fewer.laplacian(np.eye(56)), F.laplacian(np.eye(56)), atol=1e-10)
     np.testing.assert_allclose(fewer.adjoint(fewer_targets), F.adjoint(target), atol=1e-10)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rankwise.errors import DataError, ParameterError
-from rankwise.metrics import KINDS, PRESETS, compare, get_measure
+from rankwise.metrics import KINDS, PRESETS, compare, get_measure, pairwise_error
 from rankwise.metrics.comparison import clear_differences, randomization_p, wilcoxon_p
 
 NAMES = sorted(f"{kind}@3" if entry.cutoff == "needed" else kind for kind, entry in KINDS.items())
@@ -154,6 +154,16 @@ def test_differences_that_are_equal_but_for_rounding_are_tied_in_the_tests():
     assert difference[3] == 0.0
     assert difference[4] == pytest.approx(-0.4)
     assert wilcoxon_p(difference) == pytest.approx(wilcoxon_p(np.array([1.0, 1.0, 1.0, -2.0])))
+
+
+def test_no_rounding_of_weights_makes_an_error_larger_than_one_or_negative():
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        y, weight = rng.permutation(np.arange(30) % 3), rng.uniform(0.1, 1.0, 30)
+        scores = 10.0 * y + rng.normal(size=30)
+        assert pairwise_error(y, -scores, sample_weight=weight) == pytest.approx(1.0)
+        assert pairwise_error(y, -scores, sample_weight=weight) <= 1.0
+        assert pairwise_error(y, scores, sample_weight=weight) >= 0.0
 
 
 def test_how_large_rounding_may_be_depends_on_the_largest_value_of_either():

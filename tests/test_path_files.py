@@ -20,6 +20,14 @@ def test_a_saved_model_keeps_its_path(tmp_path):
     np.testing.assert_array_equal(loaded.select(X, -y, qid).scores_, model.select(X, -y, qid).scores_)
 
 
+def test_a_path_of_a_single_pair_survives(tmp_path):
+    model = RankSVMPath(kernel="linear").fit([[0.0], [1.0]], [0.0, 1.0])
+    model.save(tmp_path / "model")
+    loaded = rankwise.load_model(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.alphas_, model.alphas_)
+    np.testing.assert_array_equal(loaded.predict([[2.0]]), model.predict([[2.0]]))
+
+
 def test_a_model_file_without_the_path_says_so(tmp_path):
     X, y, qid = toy()
     model = RankSVMPath(graph="reduced").fit(X, y, qid)

@@ -134,6 +134,16 @@ def test_pairs_with_weights_and_scores_equal_their_stacked_least_squares(solver,
     np.testing.assert_allclose(both.coef_, expected, rtol=1e-8)
 
 
+@pytest.mark.parametrize("solver", ["primal", "dual"])
+def test_pairs_count_for_every_target(solver):
+    X, Y, qid = ranking(targets=3)
+    pairs = [[0, 1], [5, 9], [7, 2]]
+    together = RankRLS(solver=solver).fit_preferences(X, pairs, y=Y, qid=qid)
+    for k in range(3):
+        alone = RankRLS(solver=solver).fit_preferences(X, pairs, y=Y[:, k], qid=qid)
+        np.testing.assert_allclose(together.coef_[k], alone.coef_, rtol=1e-8)
+
+
 @settings(max_examples=25, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
