@@ -6,7 +6,7 @@ import pytest
 from all_pairs import pair_laplacian
 from rankwise.errors import DataError
 from rankwise.preferences.differences import QueryDifferences
-from rankwise.preferences.pairs import PairDifferences, compacted
+from rankwise.preferences.pair_differences import PairDifferences, compacted
 from rankwise.preferences.queries import group_rows
 from rankwise.types import Ties, Weighting
 
