@@ -15,9 +15,9 @@ from rankwise.operators.rows import NativeRows
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows
 from rankwise.solvers import spectrum
-from rankwise.solvers.leave_query_out import _prefers_downdate
+from rankwise.solvers.kernel_spaces import KernelSpace, kernel_costs
 from rankwise.solvers.ridge_family import solve_targets
-from rankwise.solvers.spaces import ENTRY_COST, KernelSpace, kernel_costs, linear_costs
+from rankwise.solvers.spaces import ENTRY_COST, linear_costs
 from rankwise.solvers.spectrum import RidgeSystem
 from rankwise.types import Solver
 
@@ -44,22 +44,6 @@ def test_sparse_rows_lower_the_cost_of_products_and_of_no_factorization():
         assert sparse.closed[form] - cubes[form] == pytest.approx(share**power * products)
     assert sparse.iterative == pytest.approx(dense.iterative / 400)
     assert linear_costs(1000, 200, 190_000).closed == dense.closed
-
-
-def test_whether_a_fold_is_downdated_depends_on_proportions_not_on_size():
-    choices = set()
-    for n in (3, 10, 50):
-        for h in range(1, 100, 7):
-            for n_alphas in (1, 10, 31):
-                choice = _prefers_downdate(h, n, n_alphas)
-                assert _prefers_downdate(5 * h, 5 * n, n_alphas) == choice
-                choices.add(choice)
-    assert choices == {False, True}
-
-
-def test_small_folds_of_wide_rows_are_not_downdated_and_large_ones_are():
-    assert not _prefers_downdate(2, 100, 31)
-    assert _prefers_downdate(100, 10, 31)
 
 
 @pytest.mark.parametrize("n", [1, 10, 1000, 10**5])
