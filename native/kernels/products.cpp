@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "kernels/ordered_sum.hpp"
@@ -27,20 +28,46 @@ std::int64_t count_sums(const M& rows) {
     return n_sums;
 }
 
-// Runs body(chunk, sum) over chunks that each add to a vector of n_columns.
+// Runs body(chunk, n_chunks, buffer) over chunks that each add to a buffer of `total`.
+template <class M, class Body>
+void sum_over_chunks(const M& rows, OrderedSum& total, int n_threads, Body&& body) {
+    const std::int64_t n_chunks = count_sums(rows);
+    for_each_chunk(n_chunks, threads_worth(rows.n_entries(), n_threads), [&](std::int64_t chunk) {
+        std::vector<double> buffer = total.take();
+        body(chunk, n_chunks, buffer.data());
+        total.give(chunk, std::move(buffer));
+    });
+}
+
+// The same with vectors of n_columns; a single chunk adds to `out` directly.
 template <class M, class Body>
 void sum_over_chunks(const M& rows, double* out, int n_threads, Body&& body) {
-    const std::int64_t n_chunks = count_sums(rows);
-    if (n_chunks == 1) {
+    if (count_sums(rows) == 1) {
         std::fill_n(out, rows.n_columns, 0.0);
-        return body(0, n_chunks, out);
+        return body(0, 1, out);
     }
     OrderedSum total(out, rows.n_columns);
-    for_each_chunk(n_chunks, threads_worth(rows.n_entries(), n_threads), [&](std::int64_t chunk) {
-        std::vector<double> sum = total.take();
-        body(chunk, n_chunks, sum.data());
-        total.give(chunk, std::move(sum));
-    });
+    sum_over_chunks(rows, total, n_threads, body);
+}
+
+// Scores each row of a chunk and adds it back; the weight and the sum of column j are at Stride * j.
+template <int Stride, class M>
+void score_and_add(const M& rows, std::int64_t chunk, std::int64_t n_chunks, const double* scale,
+                   const double* shift, const double* weights, double* sums) {
+    PageSweep sweep(rows);
+    const std::int64_t last = rows.n_rows * (chunk + 1) / n_chunks;
+    for (std::int64_t i = rows.n_rows * chunk / n_chunks; i < last; ++i) {
+        const double residual = scale[i] * rows.template score<Stride>(i, weights) - shift[i];
+        rows.template add<Stride>(i, residual, sums);
+        sweep.passed(i, i + 1);
+    }
+}
+
+// Each weight followed by a sum that starts at 0.
+std::vector<double> weights_and_sums(const double* weights, std::int64_t n_columns) {
+    std::vector<double> both(static_cast<std::size_t>(2 * n_columns), 0.0);
+    for (std::int64_t j = 0; j < n_columns; ++j) both[static_cast<std::size_t>(2 * j)] = weights[j];
+    return both;
 }
 
 // Residuals of one query: scores become L times scores.
@@ -174,18 +201,18 @@ void row_normal_product(const Rows& rows, const double* scale, const double* shi
                         double* out, int n_threads) {
     std::visit(
         [&](const auto& x) {
-            sum_over_chunks(x, out, n_threads, [&](std::int64_t chunk, std::int64_t n_chunks, double* sum) {
-                PageSweep sweep(x);
-                constexpr std::int64_t size = std::decay_t<decltype(x)>::kRowsAtOnce;
-                double residuals[size];
-                const std::int64_t last = x.n_rows * (chunk + 1) / n_chunks;
-                for (std::int64_t begin = x.n_rows * chunk / n_chunks; begin < last; begin += size) {
-                    const std::int64_t end = std::min(last, begin + size);
-                    for (std::int64_t i = begin; i < end; ++i)
-                        residuals[i - begin] = scale[i] * x.score(i, weights) - shift[i];
-                    for (std::int64_t i = begin; i < end; ++i) x.add(i, residuals[i - begin], sum);
-                    sweep.passed(begin, end);
+            if constexpr (std::decay_t<decltype(x)>::kScattered) {
+                // Side by side takes a pass over the columns per thread, repaid by several entries per
+                // column.
+                if (x.n_entries() >= kEntriesPerColumn * x.n_columns) {
+                    OrderedSum total(out, x.n_columns, weights_and_sums(weights, x.n_columns));
+                    return sum_over_chunks(x, total, n_threads, [&](auto chunk, auto n_chunks, double* both) {
+                        score_and_add<2>(x, chunk, n_chunks, scale, shift, both, both + 1);
+                    });
                 }
+            }
+            sum_over_chunks(x, out, n_threads, [&](auto chunk, auto n_chunks, double* sums) {
+                score_and_add<1>(x, chunk, n_chunks, scale, shift, weights, sums);
             });
         },
         rows);

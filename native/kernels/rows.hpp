@@ -21,9 +21,8 @@ struct SparseRows {
     std::int64_t n_columns;
     bool mapped;
 
-    // A pass that scores and adds rows does so in blocks of this many: several short rows keep more loads
-    // under way than one that is scored and added in turn. A block should stay in the first cache.
-    static constexpr std::int64_t kRowsAtOnce = 16;
+    // An entry needs its column's weight and sum wherever they are: side by side, they are one cache line.
+    static constexpr bool kScattered = true;
 
     std::int64_t n_entries() const { return offsets[n_rows] - offsets[0]; }
 
@@ -36,20 +35,24 @@ struct SparseRows {
         give_back_pages(values + offsets[first], values + offsets[last]);
     }
 
-    // Four sums, in a fixed order, hide the latency of the additions.
+    // Four sums, in a fixed order, hide the latency of the additions. The weight of column j is
+    // weights[Stride * j].
+    template <int Stride = 1>
     double score(std::int64_t row, const double* weights) const {
         const std::int64_t end = offsets[row + 1];
         std::int64_t k = offsets[row];
         Double2 sum01 = {0.0, 0.0}, sum23 = {0.0, 0.0};
         for (; k + 4 <= end; k += 4) {
             const Columns2 c01(columns + k), c23(columns + k + 2);
-            sum01 += load2(values + k) * Double2{weights[c01.first], weights[c01.second]};
-            sum23 += load2(values + k + 2) * Double2{weights[c23.first], weights[c23.second]};
+            sum01 += load2(values + k) * Double2{weights[Stride * c01.first], weights[Stride * c01.second]};
+            sum23 +=
+                load2(values + k + 2) * Double2{weights[Stride * c23.first], weights[Stride * c23.second]};
         }
-        for (; k < end; ++k) sum01[0] += static_cast<double>(values[k]) * weights[columns[k]];
+        for (; k < end; ++k) sum01[0] += static_cast<double>(values[k]) * weights[Stride * columns[k]];
         return (sum01[0] + sum01[1]) + (sum23[0] + sum23[1]);
     }
 
+    template <int Stride = 1>
     void add(std::int64_t row, double scale, double* out) const {
         const std::int64_t end = offsets[row + 1];
         std::int64_t k = offsets[row];
@@ -57,12 +60,12 @@ struct SparseRows {
         for (; k + 4 <= end; k += 4) {
             const Columns2 c01(columns + k), c23(columns + k + 2);
             const Double2 x01 = load2(values + k) * scales, x23 = load2(values + k + 2) * scales;
-            out[c01.first] += x01[0];
-            out[c01.second] += x01[1];
-            out[c23.first] += x23[0];
-            out[c23.second] += x23[1];
+            out[Stride * c01.first] += x01[0];
+            out[Stride * c01.second] += x01[1];
+            out[Stride * c23.first] += x23[0];
+            out[Stride * c23.second] += x23[1];
         }
-        for (; k < end; ++k) out[columns[k]] += scale * static_cast<double>(values[k]);
+        for (; k < end; ++k) out[Stride * columns[k]] += scale * static_cast<double>(values[k]);
     }
 };
 
@@ -75,7 +78,7 @@ struct DenseRows {
     std::int64_t n_columns;
     bool mapped;
 
-    static constexpr std::int64_t kRowsAtOnce = 1;
+    static constexpr bool kScattered = false;
 
     std::int64_t n_entries() const { return n_rows * n_columns; }
 
@@ -87,12 +90,16 @@ struct DenseRows {
         give_back_pages(values + first * n_columns, values + last * n_columns);
     }
 
+    template <int Stride = 1>
     double score(std::int64_t row, const double* weights) const {
+        static_assert(Stride == 1);
         if (!reference) return dense_score(at(row), weights, n_columns);
         return dense_score(at(row), at(reference[row]), weights, n_columns);
     }
 
+    template <int Stride = 1>
     void add(std::int64_t row, double scale, double* out) const {
+        static_assert(Stride == 1);
         if (!reference) return dense_add(at(row), scale, out, n_columns);
         dense_add(at(row), at(reference[row]), scale, out, n_columns);
     }

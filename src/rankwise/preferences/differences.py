@@ -12,8 +12,10 @@ from typing import Protocol
 
 import numpy as np
 
+from rankwise._native import centred_rows
 from rankwise.errors import DataError
 from rankwise.preferences.queries import Queries, restored
+from rankwise.threads import resolve_threads
 from rankwise.types import Bools, Floats, Ints, Ties, Weighting
 
 
@@ -118,7 +120,18 @@ class QueryDifferences:
         return self.queries.n_rows
 
     def apply(self, rows: Floats) -> Floats:
+        if rows.ndim == 2 and self.level_offsets is None:
+            return self._apply_to_table(rows)
         return self.apply_rows(self.grouped(rows), slice(0, self.n_rows))
+
+    def _apply_to_table(self, rows: Floats) -> Floats:
+        """Centre and scale in one pass: tables may be as large as a kernel matrix."""
+        order = np.arange(self.n_rows, dtype=np.int64) if self.order is None else self.order
+        applied = np.empty(rows.shape)
+        table = np.ascontiguousarray(rows, dtype=np.float64)
+        offsets, n_threads = self.queries.offsets, resolve_threads()
+        centred_rows(table, order, offsets, self.row_weight, self._between, None, applied, n_threads)
+        return applied
 
     def apply_rows(
         self,
