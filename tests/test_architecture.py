@@ -16,7 +16,7 @@ ROOMS = [
     {"errors", "types"},
     {"config"},
     {"threads", "files", "rendering", "_native"},
-    {"mapped"},
+    {"mapped", "features"},
     {"preferences"},
     {"validation"},
     {"data"},

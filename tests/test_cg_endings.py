@@ -8,8 +8,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold
 
 from noisy_ranking import noisy_ranking
-from rankwise import RankRLS, RankRLSCV
+from rankwise import RankRLS, RankRLSCV, config_context
 from rankwise.operators.rows import NativeRows
+
+
+@pytest.fixture(autouse=True)
+def fits_return_what_an_interrupt_left():
+    with config_context(on_interrupt="keep"):
+        yield
 
 
 def test_the_iteration_limit_warns():

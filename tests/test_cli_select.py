@@ -56,15 +56,43 @@ def test_a_choice_speaks_of_what_its_kernel_uses(done, tmp_path):
 
 
 def test_select_shows_how_far_it_is(done, tmp_path, monkeypatch):
-    shares = []
+    shares, details = [], []
 
     @contextmanager
     def progress(task):
-        yield shares.append
+        yield lambda share, detail: (shares.append(share), details.append(detail))
 
     monkeypatch.setattr("rankwise.cli.train.progress", progress)
     done("select", "train.txt.gz", tmp_path / "model", "--learner", "ranksvm", "--alphas", "1e-3,1e-2")
     np.testing.assert_allclose(shares, np.arange(1, 11) / 10)
+    assert set(details) == {""}
+
+
+def test_select_names_the_setting_before_it_is_tried(done, tmp_path, monkeypatch):
+    seen = []
+
+    @contextmanager
+    def progress(task):
+        yield lambda share, detail: seen.append((share, detail))
+
+    monkeypatch.setattr("rankwise.cli.train.progress", progress)
+    kernel = ("--learner", "kernel-rankrls", "--scale", "--alphas", "1")
+    done("select", "train.txt.gz", tmp_path / "model", *kernel, "--gamma", "0.01,0.1")
+    first = {detail: share for share, detail in reversed(seen)}
+    assert [detail.partition("gamma=")[2] for detail in first][::-1] == [
+        "0.01 (1 of 2)",
+        "0.1 (2 of 2)",
+    ]
+    assert sorted(first.values()) == [0.0, 0.5]
+
+
+def test_progress_moves_inside_a_fold_of_conjugate_gradient(monkeypatch):
+    data, seen = rankwise.make_search_data(30, random_state=0), []
+    model = rankwise.RankRLSCV([1.0], solver="cg", cv=2, max_iter=50)
+    model.fit(data, on_progress=lambda step: seen.append(step.done))
+    assert len([share for share in seen if 0.0 < share < 0.5]) > 3
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
 
 
 def test_the_help_of_select_names_the_default_alphas(capsys):

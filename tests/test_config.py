@@ -98,7 +98,7 @@ def test_threads_of_our_own_see_the_block_that_started_them():
 
 @pytest.mark.parametrize("change", [set_config, lambda **given: config_context(**given).__enter__()])
 def test_what_cannot_be_set_is_named_and_nothing_changes(change):
-    with pytest.raises(ParameterError, match=r"^Unknown setting 'threads'; expected one of: n_threads\.$"):
+    with pytest.raises(ParameterError, match=r"^Unknown setting 'threads'; expected one of: n_threads, "):
         change(n_threads=2, threads=2)
     for value in (0, -1, 2.0, True, "2"):
         with pytest.raises(

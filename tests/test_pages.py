@@ -28,7 +28,7 @@ rankwise.save_letor(validation, "validation.txt")
 SERVED = """
 import numpy, onnxruntime, pandas, rankwise
 frame = pandas.DataFrame(numpy.random.default_rng(0).normal(size=(20, 2)), columns=["title", "price"])
-model = rankwise.RankRLS().fit(frame, frame["title"])
+model = rankwise.RankRLS().fit(frame, frame["title"], numpy.zeros(20))
 model.save("model.safetensors")
 rankwise.export_model(model, "model.onnx")
 """

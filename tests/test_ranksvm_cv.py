@@ -6,11 +6,17 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 
-from rankwise import DataError, ParameterError, RankSVM, RankSVMCV, load_model
+from rankwise import DataError, ParameterError, RankSVM, RankSVMCV, config_context, load_model
 from rankwise.metrics import pairwise_error
 from rankwise.operators.design import MatrixDesign
 
 ALPHAS = [1e-3, 1e-2, 1e-1, 1.0]
+
+
+@pytest.fixture(autouse=True)
+def fits_return_what_an_interrupt_left():
+    with config_context(on_interrupt="keep"):
+        yield
 
 
 def ranking(m=80, n=10, seed=0):

@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from hinge_ranking import LOSSES, objective, ranking
-from rankwise import RankSVM
+from rankwise import RankSVM, config_context
 from rankwise.losses.hinge import QueryHinge, query_hinge
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.differences import QueryDifferences
@@ -18,6 +18,12 @@ from rankwise.solvers.hinge_family import bundle_grid, newton_grid
 from rankwise.solvers.hinge_result import CountedProducts
 from rankwise.types import Ties, Weighting
 from rankwise.validation import Problem
+
+
+@pytest.fixture(autouse=True)
+def fits_return_what_an_interrupt_left():
+    with config_context(on_interrupt="keep"):
+        yield
 
 
 @pytest.mark.parametrize("loss", LOSSES)

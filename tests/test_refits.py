@@ -72,8 +72,12 @@ def test_an_interrupt_keeps_the_path_as_far_as_it_goes():
     def interrupt(done, events, active):
         raise KeyboardInterrupt
 
-    with pytest.warns(ConvergenceWarning, match="stops at alpha = .*: interrupted from the keyboard"):
-        part = RankSVMPath().fit(X, y, qid, on_event=interrupt)
+    part = RankSVMPath()
+    with (
+        pytest.warns(ConvergenceWarning, match="stops at alpha = .*: interrupted from the keyboard"),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        part.fit(X, y, qid, on_event=interrupt)
     whole = RankSVMPath().fit(X, y, qid)
     assert 0 < part.n_events_ < whole.n_events_
     np.testing.assert_array_equal(part.alphas_, whole.alphas_[-len(part.alphas_) :])

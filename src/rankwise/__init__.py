@@ -1,62 +1,136 @@
 """Fast, exact, explainable learning to rank.
 
-Names are imported on first use, so ``import rankwise`` stays light.
+Names are imported on first use, so ``import rankwise`` stays light. Type checkers and editors read the
+imports below instead, which are never executed.
 """
 
-from __future__ import annotations
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from importlib import import_module
-from typing import Any
+if _TYPE_CHECKING:
+    from rankwise import metrics as metrics
+    from rankwise.config import config_context as config_context
+    from rankwise.config import get_config as get_config
+    from rankwise.config import set_config as set_config
+    from rankwise.data.clicks import ClickLog as ClickLog
+    from rankwise.data.clicks import make_click_log as make_click_log
+    from rankwise.data.clicks import pairs_from_clicks as pairs_from_clicks
+    from rankwise.data.convert import convert_letor as convert_letor
+    from rankwise.data.letor import load_letor as load_letor
+    from rankwise.data.letor_writer import save_letor as save_letor
+    from rankwise.data.pair_files import load_pairs as load_pairs
+    from rankwise.data.pair_files import save_pairs as save_pairs
+    from rankwise.data.ranking import RankingData as RankingData
+    from rankwise.data.scaling import scale_per_query as scale_per_query
+    from rankwise.data.simulated_search import make_search_data as make_search_data
+    from rankwise.data.store import open_store as open_store
+    from rankwise.data.store import save_store as save_store
+    from rankwise.data.tables import load_table as load_table
+    from rankwise.errors import DataError as DataError
+    from rankwise.errors import ParameterError as ParameterError
+    from rankwise.errors import QueryWarning as QueryWarning
+    from rankwise.errors import RankwiseError as RankwiseError
+    from rankwise.estimators.kernel_rankrls import KernelRankRLS as KernelRankRLS
+    from rankwise.estimators.kernel_rankrls_cv import KernelRankRLSCV as KernelRankRLSCV
+    from rankwise.estimators.rankrls import RankRLS as RankRLS
+    from rankwise.estimators.rankrls_cv import RankRLSCV as RankRLSCV
+    from rankwise.estimators.ranksvm import RankSVM as RankSVM
+    from rankwise.estimators.ranksvm_cv import RankSVMCV as RankSVMCV
+    from rankwise.estimators.ranksvm_path import RankSVMPath as RankSVMPath
+    from rankwise.estimators.scaler import QueryMinMaxScaler as QueryMinMaxScaler
+    from rankwise.export.formats import export_model as export_model
+    from rankwise.persist.models import load_model as load_model
+    from rankwise.preferences.queries import qid_from_group_sizes as qid_from_group_sizes
+    from rankwise.selection.scorer import rank_scorer as rank_scorer
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "ClickLog",
+    "DataError",
+    "KernelRankRLS",
+    "KernelRankRLSCV",
+    "ParameterError",
+    "QueryMinMaxScaler",
+    "QueryWarning",
+    "RankRLS",
+    "RankRLSCV",
+    "RankSVM",
+    "RankSVMCV",
+    "RankSVMPath",
+    "RankingData",
+    "RankwiseError",
+    "__version__",
+    "config_context",
+    "convert_letor",
+    "export_model",
+    "get_config",
+    "load_letor",
+    "load_model",
+    "load_pairs",
+    "load_table",
+    "make_click_log",
+    "make_search_data",
+    "metrics",
+    "open_store",
+    "pairs_from_clicks",
+    "qid_from_group_sizes",
+    "rank_scorer",
+    "save_letor",
+    "save_pairs",
+    "save_store",
+    "scale_per_query",
+    "set_config",
+]
 
 # Public name -> module that defines it.
 _HOME = {
     "ClickLog": "rankwise.data.clicks",
-    "DataError": "rankwise.errors",
-    "ParameterError": "rankwise.errors",
-    "QueryMinMaxScaler": "rankwise.estimators.scaler",
-    "RankwiseError": "rankwise.errors",
-    "RankSVMPath": "rankwise.estimators.ranksvm_path",
-    "RankRLS": "rankwise.estimators.rankrls",
-    "RankSVM": "rankwise.estimators.ranksvm",
-    "RankSVMCV": "rankwise.estimators.ranksvm_cv",
-    "KernelRankRLS": "rankwise.estimators.kernel_rankrls",
-    "KernelRankRLSCV": "rankwise.estimators.kernel_rankrls_cv",
-    "RankRLSCV": "rankwise.estimators.rankrls_cv",
-    "rank_scorer": "rankwise.selection.scorer",
-    "RankingData": "rankwise.data.ranking",
     "config_context": "rankwise.config",
     "convert_letor": "rankwise.data.convert",
+    "DataError": "rankwise.errors",
     "export_model": "rankwise.export.formats",
     "get_config": "rankwise.config",
+    "KernelRankRLS": "rankwise.estimators.kernel_rankrls",
+    "KernelRankRLSCV": "rankwise.estimators.kernel_rankrls_cv",
     "load_letor": "rankwise.data.letor",
-    "open_store": "rankwise.data.store",
-    "save_letor": "rankwise.data.letor_writer",
-    "save_store": "rankwise.data.store",
     "load_model": "rankwise.persist.models",
     "load_pairs": "rankwise.data.pair_files",
+    "load_table": "rankwise.data.tables",
     "make_click_log": "rankwise.data.clicks",
     "make_search_data": "rankwise.data.simulated_search",
+    "open_store": "rankwise.data.store",
     "pairs_from_clicks": "rankwise.data.clicks",
+    "ParameterError": "rankwise.errors",
     "qid_from_group_sizes": "rankwise.preferences.queries",
-    "load_table": "rankwise.data.tables",
+    "QueryMinMaxScaler": "rankwise.estimators.scaler",
+    "QueryWarning": "rankwise.errors",
+    "rank_scorer": "rankwise.selection.scorer",
+    "RankingData": "rankwise.data.ranking",
+    "RankRLS": "rankwise.estimators.rankrls",
+    "RankRLSCV": "rankwise.estimators.rankrls_cv",
+    "RankSVM": "rankwise.estimators.ranksvm",
+    "RankSVMCV": "rankwise.estimators.ranksvm_cv",
+    "RankSVMPath": "rankwise.estimators.ranksvm_path",
+    "RankwiseError": "rankwise.errors",
+    "save_letor": "rankwise.data.letor_writer",
     "save_pairs": "rankwise.data.pair_files",
-    "set_config": "rankwise.config",
+    "save_store": "rankwise.data.store",
     "scale_per_query": "rankwise.data.scaling",
+    "set_config": "rankwise.config",
 }
 
 _SUBMODULES = ("metrics",)
 
-__all__ = ["__version__", *_HOME, *_SUBMODULES]
 
+if not _TYPE_CHECKING:  # which would take any name for an object
 
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
-    if name in _SUBMODULES:
-        return import_module(f"rankwise.{name}")
-    raise AttributeError(f"module 'rankwise' has no attribute {name!r}")
+    def __getattr__(name: str) -> object:
+        if name in _HOME:
+            return getattr(_import_module(_HOME[name]), name)
+        if name in _SUBMODULES:
+            return _import_module(f"rankwise.{name}")
+        raise AttributeError(f"module 'rankwise' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -27,11 +27,26 @@ class Settings:
     ----------
     n_threads : int or None
         Number of threads that the kernels use.
+    one_ranking : bool
+        Whether `fit` without a qid is meant: all rows form one ranking. Otherwise it warns.
+    on_interrupt : {"raise", "keep"}
+        What Ctrl-C does to a fit that can already keep a model: raise KeyboardInterrupt after keeping it, or
+        only keep it.
     """
 
     n_threads: int | None = None
+    one_ranking: bool = False
+    on_interrupt: str = "raise"
 
     def __post_init__(self) -> None:
+        if not isinstance(self.one_ranking, bool):
+            raise ParameterError(
+                f"The 'one_ranking' parameter must be True or False; got {self.one_ranking!r}."
+            )
+        if self.on_interrupt not in ("raise", "keep"):
+            raise ParameterError(
+                f"The 'on_interrupt' parameter must be 'raise' or 'keep'; got {self.on_interrupt!r}."
+            )
         if self.n_threads is not None:
             check_n_threads(self.n_threads)
 
@@ -52,7 +67,7 @@ def get_config() -> Settings:
     --------
     >>> import rankwise
     >>> rankwise.get_config()
-    Settings(n_threads=None)
+    Settings(n_threads=None, one_ranking=False, on_interrupt='raise')
     """
     return Settings(**{**_of_process, **_of_block.get()})
 
@@ -68,12 +83,17 @@ def set_config(**settings: Any) -> None:
 
     Parameters
     ----------
-    **settings : int or None
-        ``n_threads``: number of threads that the kernels use wherever no `n_threads` is given. None, the
-        default, uses the environment variable ``RANKWISE_NUM_THREADS`` if it is set, and every core
-        otherwise. It affects only the run time; results are bit-identical. BLAS in NumPy and SciPy has its
-        own threads, which ``threadpoolctl`` can limit; their number may change the last digits of closed
-        forms, kernel models and paths.
+    **settings
+        ``n_threads``, int or None: number of threads that the kernels use wherever no `n_threads` is given.
+        None, the default, uses the environment variable ``RANKWISE_NUM_THREADS`` if it is set, and every
+        core otherwise. It affects only the run time; results are bit-identical. BLAS in NumPy and SciPy has
+        its own threads, which ``threadpoolctl`` can limit; their number may change the last digits of
+        closed forms, kernel models and paths.
+
+        ``one_ranking``, bool: True says that `fit` without a qid is meant, which otherwise warns.
+
+        ``on_interrupt``, "raise" or "keep": whether a fit that Ctrl-C interrupts raises KeyboardInterrupt
+        after it has kept the best model so far, the default, or returns with it and a warning.
 
     Examples
     --------
@@ -95,8 +115,8 @@ def config_context(**settings: Any) -> Iterator[None]:
 
     Parameters
     ----------
-    **settings : int or None
-        As in `set_config`; None undoes an outer setting within the block.
+    **settings
+        As in `set_config`; ``n_threads=None`` undoes an outer setting within the block.
 
     Examples
     --------

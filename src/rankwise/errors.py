@@ -53,6 +53,10 @@ def _one_line(message: str) -> str:
     return line if len(line) <= MAX_MESSAGE_LENGTH else f"{line[:MAX_MESSAGE_LENGTH]} ..."
 
 
+class QueryWarning(UserWarning):
+    """The queries are probably not what the caller meant: forgotten, or mistaken for another argument."""
+
+
 class MissingExtraError(RankwiseError, ImportError):
     """A required optional dependency is not installed."""
 

@@ -1,7 +1,8 @@
 """The command-line application and its error handling.
 
-Exit codes: 0 success, 1 an error in the data or the system, 2 a usage error, 130 interrupted. A failure
-prints one sentence to standard error; ``--debug``, anywhere on the command line, adds the traceback.
+Exit codes: 0 success, 1 an error in the data or the system, 2 a usage error. A failure prints one sentence to
+standard error; ``--debug``, anywhere on the command line, adds the traceback. Ctrl-C ends the process by its
+signal, after what could be kept was written.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
+from rankwise.cli.interrupts import end_by_interrupt, end_if_interrupted
 from rankwise.errors import ParameterError, RankwiseError
 from rankwise.files import FULL
 from rankwise.rendering import printable
@@ -62,13 +64,13 @@ def main(arguments: list[str] | None = None) -> int:
     if debug:
         arguments.remove("--debug")
     try:
-        return _run(arguments or ["--help"])
+        return end_if_interrupted(_run(arguments or ["--help"]))
     except BrokenPipeError:
         # The reader of our output closed the pipe; make sure nothing is written to it at exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (KeyboardInterrupt, typer.Abort):
-        return 130
+        return end_by_interrupt()
     except Exception as error:
         if debug:
             raise

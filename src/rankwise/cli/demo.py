@@ -77,7 +77,6 @@ def run_experiment(random_state: int) -> Experiment:
     from sklearn.linear_model import Ridge
 
     import rankwise
-    from rankwise.cli.train import record_features
     from rankwise.metrics import compare, evaluate
 
     learning, test = rankwise.make_search_data(600, random_state=random_state).split(
@@ -85,16 +84,13 @@ def run_experiment(random_state: int) -> Experiment:
     )
     training, validation = learning.split(0.7, random_state=random_state)
     feature, score_by_feature = best_feature(training)
-    ranker, alpha = best_model(
-        lambda alpha: rankwise.RankRLS(alpha).fit(training.X, training.y, training.qid), validation
-    )
+    ranker, alpha = best_model(lambda alpha: rankwise.RankRLS(alpha).fit(training), validation)
     ridge, ridge_alpha = best_model(lambda alpha: Ridge(alpha).fit(training.X, training.y), validation)
     scores = {
         "RankRLS": ranker.predict(test.X),
         "regression (Ridge)": ridge.predict(test.X),
         f"best feature ({feature})": score_by_feature(test),
     }
-    record_features(ranker, training)
     return Experiment(
         parts={"training": training, "validation": validation, "test": test},
         model=ranker,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankwise.cli import options
+from rankwise.cli.interrupts import keeping_what_was_fitted
 from rankwise.cli.screen import progress, show_json, show_table
 
 if TYPE_CHECKING:
@@ -72,7 +73,6 @@ def run(
         split_list,
     )
     from rankwise.cli.learners import make_learner
-    from rankwise.cli.train import record_features
     from rankwise.metrics import get_measure
 
     if model is not None:
@@ -88,8 +88,7 @@ def run(
     given |= {"alpha_min": alpha_min, "max_events": max_events}
     ranker = make_learner({"path": "RankSVMPath"}, "path", given, settings or [])
     seconds = _follow(ranker, training)
-    ranker.select(judged.X, judged.y, judged.qid, measure)
-    record_features(ranker, training)
+    ranker.select(judged, measure=measure)
     if model is not None:
         ranker.save(model)
     part = "training" if validation is None else "validation"
@@ -100,8 +99,8 @@ def run(
 
 def _follow(ranker: RankSVMPath, data: RankingData) -> float:
     start = time.perf_counter()
-    with progress("Following the path") as advance:
-        ranker.fit(data.X, data.y, data.qid, on_event=lambda done, events, active: advance(done))
+    with keeping_what_was_fitted(ranker), progress("Following the path") as advance:
+        ranker.fit(data, on_event=lambda done, events, active: advance(done))
     return time.perf_counter() - start
 
 

@@ -98,13 +98,18 @@ def _jsonable(content: Any) -> Any:
 
 
 @contextmanager
-def progress(task: str) -> Iterator[Callable[[float], None]]:
+def progress(task: str) -> Iterator[Callable[..., None]]:
     """Show a progress bar on a terminal once the block has taken two seconds.
 
-    Yields a function that takes the fraction done, from 0 to 1; until it is called, the bar only pulses.
+    Yields a function that takes the fraction done, from 0 to 1, and optionally what is being done; until it
+    is called, the bar only pulses.
     """
+
+    def ignore(share: float, detail: str = "") -> None:
+        pass
+
     if not sys.stderr.isatty():
-        yield lambda share: None
+        yield ignore
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
@@ -123,10 +128,15 @@ def progress(task: str) -> Iterator[Callable[[float], None]]:
     try:
         timer.start()
     except RuntimeError:  # no thread can be started, so there is no bar
-        yield lambda share: None
+        yield ignore
         return
+
+    def advance(share: float, detail: str = "") -> None:
+        description = printable(f"{task}: {detail}" if detail else task)
+        bar.update(number, total=1.0, completed=share, description=description)
+
     try:
-        yield lambda share: bar.update(number, total=1.0, completed=share)
+        yield advance
     finally:
         timer.cancel()
         timer.join()

@@ -64,6 +64,7 @@ def run(
     With --pairs, both the choice and the model depend on the preferences only, not on labels.
     """
     from rankwise.cli.inputs import ReadOptions, check_model_output, split_list
+    from rankwise.selection.search import distinguished
 
     check_model_output(model)
     if pairs is not None and validation is not None:
@@ -95,7 +96,8 @@ def run(
         return
     chosen = f"Chosen: {_chosen(ranker)}{_beyond_the_grid(ranker)}"
     done = f"{chosen}\n{summary(ranker, parts['training'], seconds, model)}"
-    names = [_name(setting, choice["settings"]) for setting in choice["settings"]]
+    settings_tried = choice["settings"]
+    names = [distinguished(setting, settings_tried) or "score" for setting in settings_tried]
     lines = [
         (f"{alpha:.6g}", *scores, "best" if alpha == ranker.best_["alpha"] else "")
         for alpha, scores in zip(ranker.alphas_.tolist(), choice["scores"].T.tolist(), strict=True)
@@ -145,9 +147,3 @@ def _choice(ranker: Any) -> dict[str, Any]:
         "scores": ranker.scores_,
         "best": ranker.best_,
     }
-
-
-def _name(setting: dict[str, Any], settings: list[dict[str, Any]]) -> str:
-    """The values that distinguish one setting from the others."""
-    parts = [f"{key}={value}" for key, value in setting.items() if any(s[key] != value for s in settings)]
-    return " ".join(parts) or "score"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankwise.cli import options
+from rankwise.cli.interrupts import keeping_what_was_fitted
 from rankwise.cli.learners import LEARNERS, make_learner
 from rankwise.cli.like_svmrank import adopt_c, check_c, refuse_others
 from rankwise.cli.screen import progress, show_json, show_table
@@ -143,16 +144,16 @@ def fit(ranker: Any, data: RankingData, validation: RankingData | None = None) -
     takes = inspect.signature(ranker.fit).parameters
     more: dict[str, Any] = {}
     if validation is not None and "eval_set" in takes:
-        more["eval_set"] = (validation.X, validation.y, validation.qid)
-    with progress(f"Training {type(ranker).__name__}") as advance:
+        more["eval_set"] = validation
+    with keeping_what_was_fitted(ranker), progress(f"Training {type(ranker).__name__}") as advance:
         if "on_progress" in takes:
-            more["on_progress"] = lambda step: advance(step.done)
-        ranker.fit(data.X, data.y, data.qid, **more)
-    record_features(ranker, data)
+            more["on_progress"] = lambda step: advance(step.done, step.label)
+        ranker.fit(data, **more)
 
 
 def fit_pairs(ranker: Any, data: RankingData, pairs: Path, with_labels: bool) -> None:
     """Fit a learner on a file of preferences between the rows and, if requested, on their labels."""
+    from rankwise.config import config_context
     from rankwise.data.pair_files import load_pairs
 
     takes = inspect.signature(ranker.fit_preferences).parameters if hasattr(ranker, "fit_preferences") else {}
@@ -163,18 +164,12 @@ def fit_pairs(ranker: Any, data: RankingData, pairs: Path, with_labels: bool) ->
         raise ParameterError(f"{name} learns from --pairs or from labels, not both; add --no-labels.")
     preferences = load_pairs(pairs, data=data)
     more = {"y": data.y, "qid": data.qid} if with_labels else {}
-    with progress(f"Training {name}"):
-        ranker.fit_preferences(data.X, preferences, **more)
-    record_features(ranker, data)
-
-
-def record_features(ranker: Any, data: RankingData) -> None:
-    """Record the feature names and scaling, which plain arrays lack, on a fitted model."""
-    import numpy as np
-
-    ranker.scaled_per_query_ = data.scaled_per_query
-    if data.feature_names is not None:
-        ranker.feature_names_in_ = np.array(data.feature_names, dtype=object)
+    with (
+        config_context(one_ranking=True),  # a file without queries says so
+        keeping_what_was_fitted(ranker),
+        progress(f"Training {name}"),
+    ):
+        ranker.fit_preferences(data, preferences, **more)
 
 
 def measure_parts(

@@ -87,6 +87,7 @@ def convert_letor(
             feature_names=None,
             scaled_per_query=False,
             arrays=arrays,
+            numbered_from=first_index,
         )
         write_manifest(folder, manifest)
 

@@ -93,6 +93,7 @@ def load_letor(
         qid=None if rows.queries is None else _row_labels(labels)[rows.queries],
         docs=text_column(rows.docs),
         comments=text_column(rows.comments),
+        numbered_from=first_index,
     )
 
 

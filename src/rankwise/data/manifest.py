@@ -35,6 +35,7 @@ class Manifest:
     feature_names: tuple[str, ...] | None
     scaled_per_query: bool
     arrays: dict[str, ArrayFile]
+    numbered_from: int | None = None
 
     @property
     def bytes(self) -> int:
@@ -105,11 +106,14 @@ def _parse(path: Path, content: dict[str, Any]) -> Manifest:
             raise FileFormatError(path, f"the manifest is corrupt: {what}.")
 
     expected = {field.name for field in fields(Manifest)}
+    numbered_from = content.setdefault("numbered_from", None)  # unknown to stores written before
     check(content.keys() == expected, f"it must have exactly the fields {', '.join(sorted(expected))}")
     for name in ("n_rows", "n_features", "n_queries"):
         check(_is_count(content[name]), f"{name} must be a non-negative integer, got {content[name]!r}")
     scaled = content["scaled_per_query"]
     check(isinstance(scaled, bool), f"scaled_per_query must be true or false, got {scaled!r}")
+    is_first = type(numbered_from) is int and numbered_from in (0, 1)
+    check(numbered_from is None or is_first, f"numbered_from must be null, 0 or 1, got {numbered_from!r}")
     names = content["feature_names"]
     is_names = isinstance(names, list) and all(isinstance(name, str) for name in names)
     check(names is None or is_names, "feature_names must be null or a list of names")
@@ -133,6 +137,7 @@ def _parse(path: Path, content: dict[str, Any]) -> Manifest:
         feature_names=None if names is None else tuple(names),
         scaled_per_query=scaled,
         arrays=arrays,
+        numbered_from=numbered_from,
     )
 
 

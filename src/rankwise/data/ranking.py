@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError, ParameterError
+from rankwise.features import Features, JudgedRows, remember_features
 from rankwise.mapped import is_mapped
 from rankwise.preferences.queries import Queries, group_rows, one_query
 from rankwise.types import AnyArray, Floats, Ints, Matrix, RandomSource
@@ -18,7 +19,7 @@ from rankwise.validation.csr import check_offsets
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RankingData:
+class RankingData(JudgedRows):
     """Judged rows, in their original order.
 
     Create one with `from_arrays` or `from_frame`, or load one with `rankwise.load_letor`,
@@ -41,6 +42,8 @@ class RankingData:
         The comment of each row of a text file, from which its document label was taken.
     scaled_per_query : bool
         Whether the features were scaled by `scale_per_query`; stores record this.
+    numbered_from : int or None
+        The number of the first feature in the text that the data was read from, 0 or 1.
 
     Examples
     --------
@@ -60,8 +63,10 @@ class RankingData:
     feature_names: tuple[str, ...] | None = None
     comments: AnyArray | None = None
     scaled_per_query: bool = False
+    numbered_from: int | None = None
 
     def __post_init__(self) -> None:
+        remember_features(self.X, Features(self.feature_names, self.numbered_from))
         # Selecting and writing rows rely on the offsets of sparse X without checking them again.
         if not isinstance(self.X, np.ndarray):
             check_offsets(self.X)
@@ -219,6 +224,7 @@ class RankingData:
             feature_names=self.feature_names,
             comments=None if self.comments is None else self.comments[rows],
             scaled_per_query=self.scaled_per_query,
+            numbered_from=self.numbered_from,
         )
 
     def __repr__(self) -> str:

@@ -93,6 +93,7 @@ def _open(folder: Path, *, verify: bool) -> RankingData:
         docs=arrays.get("docs"),
         feature_names=manifest.feature_names,
         scaled_per_query=manifest.scaled_per_query,
+        numbered_from=manifest.numbered_from,
     )
 
 
@@ -145,6 +146,7 @@ def save_store(data: RankingData, path: str | os.PathLike[str]) -> None:
             feature_names=data.feature_names,
             scaled_per_query=data.scaled_per_query,
             arrays=arrays,
+            numbered_from=data.numbered_from,
         )
         write_manifest(folder, manifest)
 

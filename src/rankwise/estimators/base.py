@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
+from rankwise.config import get_config
 from rankwise.errors import DataError, warn_caller
 from rankwise.persist.models import Saveable
 from rankwise.preferences.queries import group_rows
@@ -21,7 +22,7 @@ from rankwise.scoring.functions import LinearFunction, ScoringFunction, checked_
 from rankwise.scoring.model import ScoringModel
 from rankwise.solvers.hinge_result import HingeResult
 from rankwise.types import AnyArray, Floats, Ints, Matrix
-from rankwise.validation import check_fitted, check_rows
+from rankwise.validation import check_fitted, check_rows, rows_of, taken_apart
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,15 @@ class Explanation:
         return "\n".join(lines)
 
 
+def let_through(interrupted: bool) -> None:
+    """Raise the interrupt that a solver caught to keep its best model, unless the settings say to keep it.
+
+    Called at the end of `fit`, when the model is in place.
+    """
+    if interrupted and get_config().on_interrupt == "raise":
+        raise KeyboardInterrupt
+
+
 class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
     """A scoring function for rows; only score differences within a query are meaningful.
 
@@ -92,7 +102,7 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
     def score(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         qid: ArrayLike | Iterable[Hashable] | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> float:
@@ -103,7 +113,8 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
         """
         from rankwise.selection.scorer import rank_scorer
 
-        return 1.0 - rank_scorer("pairwise_error").measured(self, X, y, qid, sample_weight)
+        rows, (_, y, qid) = rows_of(self, X), taken_apart(X, y, qid)
+        return 1.0 - rank_scorer("pairwise_error").measured(self, rows, y, qid, sample_weight)
 
     @abstractmethod
     def __sklearn_is_fitted__(self) -> bool:
@@ -120,7 +131,7 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
 
     def rank(self, X: Any, qid: ArrayLike | Iterable[Hashable] | None = None) -> Ints:
         """Return row numbers, query by query in order of appearance, best first; ties keep row order."""
-        scores = self.predict(X)
+        scores, (_, _, qid) = self.predict(X), taken_apart(X, None, qid)
         if scores.ndim != 1:
             raise DataError(f"rank needs one score per row; this model predicts {scores.shape[1]} targets.")
         query = group_rows(qid, len(scores)).query_of_row()
@@ -139,6 +150,15 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
     @abstractmethod
     def _contributions(self, pair: Matrix) -> tuple[Floats, AnyArray]:
         """The contributions of the parts of the model to the score difference of two rows; their names."""
+
+    def _feature_labels(self) -> AnyArray:
+        """The names of the features or, if they have none, their numbers in the file or ``x0, x1, ...``."""
+        if hasattr(self, "feature_names_in_"):
+            names: AnyArray = self.feature_names_in_
+            return names
+        first = getattr(self, "numbered_from_", None)
+        labels = (f"x{k}" if first is None else str(first + k) for k in range(self.n_features_in_))
+        return np.array(list(labels), dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -169,8 +189,7 @@ class LinearRanker(Ranker):
                 f"explain needs one score per row; this model predicts {len(self.coef_)} targets."
             )
         dense = np.asarray(pair.toarray() if sparse.issparse(pair) else pair, dtype=np.float64)
-        default = np.array([f"x{k}" for k in range(len(self.coef_))], dtype=object)
-        return self.coef_ * (dense[0] - dense[1]), getattr(self, "feature_names_in_", default)
+        return self.coef_ * (dense[0] - dense[1]), self._feature_labels()
 
 
 class CertifiedRanker(LinearRanker):

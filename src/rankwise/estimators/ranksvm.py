@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankwise.estimators.base import CertifiedRanker
+from rankwise.estimators.base import CertifiedRanker, let_through
 from rankwise.losses.hinge import HingeLoss, PairHinge, query_hinge
 from rankwise.operators.design import MatrixDesign
 from rankwise.persist.schemas import SCHEMAS
@@ -130,7 +130,7 @@ class RankSVM(CertifiedRanker):
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         qid: ArrayLike | Iterable[Hashable] | None = None,
         sample_weight: ArrayLike | None = None,
         eval_set: Any = None,
@@ -139,21 +139,22 @@ class RankSVM(CertifiedRanker):
 
         Parameters
         ----------
-        X : array or CSR matrix, shape (m, n)
+        X : array or CSR matrix, shape (m, n), or RankingData
+            A `RankingData` has its own labels, queries and feature names; y and qid are then left out.
         y : array, shape (m,)
         qid : sequence of hashables, optional
             The query of each row, in any order; None means one global ranking.
         sample_weight : array, shape (m,), optional
             The weight of a pair is the product of its rows' weights: weight 2 means the same as the row given
             twice.
-        eval_set : (X, y) or (X, y, qid), optional
+        eval_set : (X, y), (X, y, qid) or RankingData, optional
             Rows on which to evaluate the iterates by `measure`, instead of a part of X.
         """
         start, problem = self._start(), check_problem(self, X, y, qid, sample_weight)
         problem, held_out = hold_out_rows(self, problem, eval_set)
         loss = query_hinge(problem, check_choice("weighting", self.weighting, Weighting))
+        self.fitted_with_qid_ = problem.has_queries
         self._learn(problem.X, loss, start, held_out)
-        self.fitted_with_qid_ = qid is not None
         return self
 
     def fit_preferences(
@@ -183,8 +184,8 @@ class RankSVM(CertifiedRanker):
         start, (rows, checked) = self._start(), check_preferences(self, X, pairs, magnitude, weight)
         checked, held_out = hold_out_pairs(self, rows, checked, eval_set)
         check_choice("weighting", self.weighting, Weighting)
-        self._learn(rows, PairHinge(rows.shape[0], checked), start, held_out)
         self.fitted_with_qid_ = False
+        self._learn(rows, PairHinge(rows.shape[0], checked), start, held_out)
         return self
 
     def _learn(self, X: Matrix, loss: HingeLoss, start: Floats | None, held_out: HeldOut | None) -> None:
@@ -195,7 +196,7 @@ class RankSVM(CertifiedRanker):
         if held_out is not None:
             scores = MatrixDesign(held_out.X).scores
             stopping = EarlyStopping(held_out, scores, patience if self.early_stopping else None)
-        result = solve(
+        found = solve(
             MatrixDesign(X, reference=loss.reference()),
             loss,
             check_number("alpha", self.alpha, minimum=0.0, exclusive=True),
@@ -205,12 +206,14 @@ class RankSVM(CertifiedRanker):
             on_iteration=stopping,
         )
         if stopping is None or not stopping.stopped:
-            self._warn_unless_converged(result)
+            self._warn_unless_converged(found)
+        kept = found
         if stopping is not None:
-            result = stopping.kept(result) if self.early_stopping else result
+            kept = stopping.kept(found) if self.early_stopping else found
             self.validation_curve_, self.best_iter_ = np.array(stopping.curve), stopping.best_iter
             self.validation_score_ = stopping.curve[stopping.best_iter - 1 if self.early_stopping else -1]
-        self._set_result(result)
+        self._set_result(kept)
+        let_through(found.interrupted)
 
     def _start(self) -> Floats | None:
         """The weights of the previous fit, if this fit is to start from them."""

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from rankwise.errors import DataError, RankwiseError, warn_caller
+from rankwise.estimators.base import let_through
 from rankwise.estimators.kernel_ranker import KernelRanker, checked_kernel
 from rankwise.metrics import Measure, get_measure
 from rankwise.operators.kernel import KernelFunction
@@ -25,7 +26,7 @@ from rankwise.solvers.path_settings import checked_settings
 from rankwise.solvers.path_solutions import PathSolutions
 from rankwise.solvers.svm_path import OnEvent, SVMPath
 from rankwise.types import Floats, Matrix
-from rankwise.validation import check_number, check_preferences, check_problem, check_rows
+from rankwise.validation import check_number, check_preferences, check_problem, check_rows, taken_apart
 
 
 class RankSVMPath(KernelRanker):
@@ -117,7 +118,7 @@ class RankSVMPath(KernelRanker):
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         qid: ArrayLike | Iterable[Hashable] | None = None,
         sample_weight: ArrayLike | None = None,
         *,
@@ -132,7 +133,7 @@ class RankSVMPath(KernelRanker):
         settings.check_fits(problem)
         space = self._space(problem.X, problem.queries)
         path = settings.follow(space.kernel_matrix, settings.graph_of(problem, space), on_event)
-        return self._set_path(space, path, qid is not None)
+        return self._set_path(space, path, problem.has_queries)
 
     def fit_preferences(
         self, X: Any, pairs: Any, *, weight: ArrayLike | None = None, on_event: OnEvent | None = None
@@ -161,15 +162,16 @@ class RankSVMPath(KernelRanker):
     def select(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         qid: ArrayLike | Iterable[Hashable] | None = None,
         measure: str | Measure = "pairwise_error",
     ) -> Self:
         """Measure every breakpoint on validation rows and choose the best; ties go to the largest alpha."""
         path = self._known_path()
+        rows, (_, y, qid) = check_rows(self, X), taken_apart(X, y, qid)
         if qid is None and self.fitted_with_qid_:
             raise DataError("select needs the qid of the validation rows: the path was fitted with qid.")
-        blocks = self._function().blocks_of_values(check_rows(self, X))
+        blocks = self._function().blocks_of_values(rows)
         values = np.concatenate([block for _, block in blocks])
         self.scores_, place = choose_breakpoint(path, values, y, qid, get_measure(measure))
         self.best_score_ = float(self.scores_[place])
@@ -193,6 +195,7 @@ class RankSVMPath(KernelRanker):
         self._set_function(replace(space, reference=None), path.coefficients_of(self.n_events_))
         self._set_alpha(0)
         self.fitted_with_qid_ = fitted_with_qid
+        let_through(path.interrupted)
         return self
 
     def _set_alpha(self, place: int) -> None:

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from rankwise.errors import ParameterError, RankwiseError, warn_caller
-from rankwise.estimators.base import Ranker
+from rankwise.estimators.base import Ranker, let_through
 from rankwise.losses.squared import SquaredLoss, loss_on_pairs, losses_on_scores, with_pairs
 from rankwise.persist.checkpoint import Checkpoint
 from rankwise.selection.eval_sets import hold_out_pairs, hold_out_rows
@@ -30,6 +30,7 @@ from rankwise.validation import (
     check_number,
     check_preferences,
     check_problem,
+    rows_of,
 )
 
 
@@ -105,7 +106,7 @@ class FixedAlphaRidge(RidgeRanker):
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         qid: ArrayLike | Iterable[Hashable] | None = None,
         sample_weight: ArrayLike | None = None,
         eval_set: Any = None,
@@ -114,21 +115,22 @@ class FixedAlphaRidge(RidgeRanker):
 
         Parameters
         ----------
-        X : array or CSR matrix, shape (m, n)
+        X : array or CSR matrix, shape (m, n), or RankingData
+            A `RankingData` has its own labels, queries and feature names; y and qid are then left out.
         y : array, shape (m,) or (m, k)
             Labels of any real value; higher is better. k columns are k independent targets.
         qid : sequence of hashables, optional
             The query of each row, in any order; None means one global ranking.
         sample_weight : array, shape (m,), optional
             Weight 2 means the same as the row given twice.
-        eval_set : (X, y) or (X, y, qid), optional
+        eval_set : (X, y), (X, y, qid) or RankingData, optional
             Rows on which to evaluate the model (`validation_score_`) and, with "cg", every iterate
             (`validation_curve_`). They affect the model only with `early_stopping`.
         """
-        problem = check_problem(self, X, y, qid, sample_weight, multi_output=True)
-        problem, held_out = hold_out_rows(self, problem, eval_set)
+        given = check_problem(self, X, y, qid, sample_weight, multi_output=True)
+        problem, held_out = hold_out_rows(self, given, eval_set)
         losses = losses_on_scores(problem, *self._checked_loss())
-        return self._learn(problem.X, losses, held_out, qid is not None)
+        return self._learn(problem.X, losses, held_out, problem.has_queries)
 
     def fit_preferences(
         self,
@@ -152,12 +154,10 @@ class FixedAlphaRidge(RidgeRanker):
         X : array or CSR matrix, shape (m, n)
         pairs : array of int, shape (n_pairs, 2)
             Row numbers, the preferred row first. Contradictions and cycles are allowed and treated as noise.
-        magnitude : array, shape (n_pairs,), optional
-            The target score difference; 1 by default.
-        weight : array, shape (n_pairs,), optional
-            How much each pair counts; 1 by default.
+        magnitude, weight : array, shape (n_pairs,), optional
+            The target score difference, and how much each pair counts; 1 by default.
         y, qid, sample_weight : optional
-            Labels to learn from in addition to the pairs, as in `fit`; give rows without a judgment weight 0.
+            Labels to learn from as well, as in `fit`; give rows without a judgment weight 0.
         eval_set : (X, pairs) or (X, pairs, weight), optional
             Pairs on which to evaluate the model, by the fraction of pairs it contradicts; see `fit`.
         """
@@ -165,16 +165,15 @@ class FixedAlphaRidge(RidgeRanker):
         checked, held_out = hold_out_pairs(self, rows, checked, eval_set)
         losses, choices = [loss_on_pairs(checked, rows.shape[0])], self._checked_loss()
         if y is not None:
-            problem = check_problem(self, X, y, qid, sample_weight, multi_output=True)
+            problem = check_problem(self, rows_of(self, X), y, qid, sample_weight, multi_output=True)
             losses = [with_pairs(scored, losses[0]) for scored in losses_on_scores(problem, *choices)]
         return self._learn(rows, losses, held_out, qid is not None)
 
     def with_alpha(self, alpha: float) -> Self:
         """Return the model for another alpha, from the same decomposition.
 
-        The first call computes the decomposition, in O(p³) for p features, rows or basis vectors; after that,
-        each call costs O(p²). With "cg", each call takes a run. This needs the training data, which is
-        available only in the process that fitted the model.
+        The first call computes the decomposition, in O(p³) for p features, rows or basis vectors; each
+        further call costs O(p²), or a run with "cg". Only the process that fitted the model can do this.
         """
         check_is_fitted(self)
         fitted: tuple[list[RidgeFamily], HeldOut | None] | None = getattr(self, "_families", None)
@@ -186,7 +185,9 @@ class FixedAlphaRidge(RidgeRanker):
         for family in families:
             family.decompose()
         parts = [family.part(f"alpha-{other.alpha:.17g}") for family in families]
-        other._record(families[0], solve_targets(parts, other.alpha, held_out), 0)
+        found = solve_targets(parts, other.alpha, held_out)
+        let_through(found.interrupted)
+        other._record(families[0], found, 0)
         return other
 
     def _checked_loss(self) -> tuple[Ties, Weighting]:
@@ -202,9 +203,11 @@ class FixedAlphaRidge(RidgeRanker):
         space = self._make_space(X, losses[0].differences.reference())
         solver, iterations = self._checked_solver(space)
         families = [ridge_family(space, loss, solver, iterations) for loss in losses]
-        self._record(families[0], solve_targets(families, alpha, held_out), 0)
+        found = solve_targets(families, alpha, held_out)
+        self._record(families[0], found, 0)
         self._families = families, held_out
         self.fitted_with_qid_ = fitted_with_qid
+        let_through(found.interrupted)
         return self
 
     def __getstate__(self) -> dict[str, Any]:

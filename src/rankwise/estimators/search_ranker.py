@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 from numpy.typing import ArrayLike
 
 from rankwise.errors import ParameterError
-from rankwise.estimators.base import Ranker
+from rankwise.estimators.base import Ranker, let_through
 from rankwise.metrics.measure import Measure, get_measure
 from rankwise.preferences.pairs import Pairs
 from rankwise.selection.criteria import (
@@ -64,7 +64,7 @@ class SearchRanker(Ranker):
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         qid: ArrayLike | Iterable[Hashable] | None = None,
         sample_weight: ArrayLike | None = None,
         eval_set: Sequence[Any] | None = None,
@@ -75,7 +75,8 @@ class SearchRanker(Ranker):
 
         Parameters
         ----------
-        X : array or CSR matrix, shape (m, n)
+        X : array or CSR matrix, shape (m, n), or RankingData
+            A `RankingData` has its own labels, queries and feature names; y and qid are then left out.
         y : array, shape (m,)
             Labels of any real value; higher is better.
         qid : sequence of hashables, optional
@@ -83,7 +84,7 @@ class SearchRanker(Ranker):
         sample_weight : array, shape (m,), optional
             Weight 2 means the same as the row given twice. The measure ignores weights, except in
             leave-pair-out, where the pair of rows i and j weighs ``s_i s_j``.
-        eval_set : (X, y) or (X, y, qid), optional
+        eval_set : (X, y), (X, y, qid) or RankingData, optional
             Rows on which to choose, instead of using `cv`.
         on_progress : callable, optional
             Called with a `SearchProgress` after each fold or setting and, where alphas are solved one by one,
@@ -100,8 +101,8 @@ class SearchRanker(Ranker):
         else:
             self._check_stops_on_eval_set()
             criterion = criterion_on_rows(self.cv, problem, measure, exact=exact)
+        self.fitted_with_qid_ = problem.has_queries
         self._become(choose(candidates, alphas, criterion, measure, on_progress), criterion)
-        self.fitted_with_qid_ = qid is not None
         return self
 
     def fit_preferences(
@@ -141,8 +142,8 @@ class SearchRanker(Ranker):
         else:
             self._check_stops_on_eval_set()
             criterion = criterion_on_pairs(self.cv, rows, checked)
-        self._become(choose(candidates, alphas, criterion, measure, on_progress), criterion)
         self.fitted_with_qid_ = False
+        self._become(choose(candidates, alphas, criterion, measure, on_progress), criterion)
         return self
 
     def _checked_alphas(self) -> Floats:
@@ -176,3 +177,4 @@ class SearchRanker(Ranker):
         self.alphas_, self.scores_, self.settings_ = choice.alphas, choice.values, choice.settings
         self.best_, self.cv_ = choice.best, criterion.name
         self._set_chosen(choice)
+        let_through(choice.interrupted or choice.solutions.interrupted)

@@ -58,6 +58,7 @@ def _check_basis(parameters: Attributes, fitted: Attributes) -> None:
 _RANKER: Fields = (
     value("fitted_with_qid_", bool, optional=True),
     value("scaled_per_query_", bool, optional=True),
+    value("numbered_from_", int, optional=True),
 )
 _LINEAR: Fields = (*_RANKER, array("coef_", "targets? features"))
 _CERTIFIED: Fields = (

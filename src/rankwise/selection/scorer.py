@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable
-from typing import Any
+from typing import Any, Self
 
 from numpy.typing import ArrayLike
 from sklearn import get_config
@@ -25,8 +25,21 @@ class RankScorer(BaseEstimator):  # type: ignore[misc]
 
     __metadata_request__score = {"qid": True, "estimator": UNUSED}  # noqa: RUF012
 
-    def __init__(self, measure: Measure) -> None:
+    def __init__(self, measure: Measure, qid: Any = None) -> None:
         self.measure = measure
+        self.qid = qid
+
+    def with_qid(self, qid: ArrayLike | Iterable[Hashable]) -> Self:
+        """Return a scorer that knows the queries of the rows it will score.
+
+        For tools that score the same rows again and again but cannot pass qid on, such as
+        `sklearn.inspection.permutation_importance`.
+
+        Parameters
+        ----------
+        qid : sequence of hashables, shape (m,)
+        """
+        return type(self)(self.measure, qid)
 
     def __call__(
         self, estimator: Any, X: Any, y: Any, qid: ArrayLike | Iterable[Hashable] | None = None
@@ -49,11 +62,11 @@ class RankScorer(BaseEstimator):  # type: ignore[misc]
         sample_weight: ArrayLike | None = None,
     ) -> float:
         """Return the measure with its own sign."""
+        qid = self.qid if qid is None else qid
         if qid is None and getattr(_final(estimator), "fitted_with_qid_", False):
             raise DataError(
                 f"{type(_final(estimator)).__name__} was fitted with qid and cannot be scored without one; "
-                f"in grid search and cross-validation, enable metadata routing with "
-                f"sklearn.set_config(enable_metadata_routing=True)."
+                f"{_how_to_pass_qid(self.measure.name)}."
             )
         prepared = self.measure.prepare(y, qid, sample_weight)
         value = prepared(_predict(estimator, X, qid))
@@ -93,6 +106,20 @@ def _predict(estimator: Any, X: Any, qid: ArrayLike | Iterable[Hashable] | None)
     routed = qid is not None and get_config()["enable_metadata_routing"]
     asks = routed and get_routing_for_object(estimator).consumes("predict", ["qid"])
     return estimator.predict(X, qid=qid) if asks else estimator.predict(X)
+
+
+def _how_to_pass_qid(measure: str) -> str:
+    """What to do in tools that call a scorer, which depends on whether scikit-learn could have routed qid."""
+    bound = f"scoring=rank_scorer({measure!r}).with_qid(qid)"
+    if get_config()["enable_metadata_routing"]:
+        return (
+            f"pass params={{'qid': qid}} in cross-validation and qid=qid in grid search or, where metadata "
+            f"is not routed, as in permutation_importance, use {bound}"
+        )
+    return (
+        f"in grid search and cross-validation, enable metadata routing with "
+        f"sklearn.set_config(enable_metadata_routing=True); in permutation_importance, use {bound}"
+    )
 
 
 def _final(estimator: Any) -> Any:

@@ -51,6 +51,8 @@ class SearchProgress:
         Its measure on the eval_set.
     result : HingeResult or None
         Its objective, certificate and computational effort.
+    label : str
+        The setting in words, with its number: "gamma=0.1 (1 of 3)"; empty if there is only one.
     """
 
     done: float
@@ -58,6 +60,7 @@ class SearchProgress:
     alpha: float | None = None
     score: float | None = None
     result: Any = None
+    label: str = ""
 
 
 OnProgress: TypeAlias = Callable[[SearchProgress], object]
@@ -82,6 +85,8 @@ class Choice:
     solutions : Solutions
         The solutions with the chosen model, which is at `place`.
     place : int
+    interrupted : bool
+        Whether an interrupt cut the search short.
     """
 
     settings: list[dict[str, Any]]
@@ -92,6 +97,7 @@ class Choice:
     family: Any
     solutions: Any
     place: int
+    interrupted: bool
 
     @property
     def best(self) -> dict[str, Any]:
@@ -116,9 +122,13 @@ def choose(
     settings: list[dict[str, Any]] = []
     rows: list[Floats] = []
     best: tuple[Family, Solutions | None] | None = None
+    interrupted = False
+    all_settings = [candidate.setting for candidate in candidates]
     for number, candidate in enumerate(candidates):
-        reporter = _Reporter(on_progress, candidate.setting, number, len(candidates))
+        reporter = _Reporter(on_progress, all_settings, number)
         try:
+            if len(candidates) > 1:
+                reporter(0.0)  # names the setting
             family = candidate.make()
             found = criterion.values(family, candidate.loss_of, alphas, reporter)
             interrupted = found.interrupted
@@ -136,7 +146,7 @@ def choose(
                 warn_caller(f"Interrupted from the keyboard; settings after {settings[-1]} were not tried.")
             break
     assert best is not None
-    return _chosen(settings, alphas, np.stack(rows), *best, measure)
+    return _chosen(settings, alphas, np.stack(rows), *best, measure, interrupted)
 
 
 def _chosen(
@@ -146,6 +156,7 @@ def _chosen(
     family: Family,
     solutions: Solutions | None,
     measure: Measure,
+    interrupted: bool,
 ) -> Choice:
     row, column = best_alpha(values, measure)
     place = column
@@ -153,7 +164,8 @@ def _chosen(
         solutions, place = family.solve(alphas[[column]]), 0
     tried = np.asarray(~np.isnan(values).all(axis=0))
     at = int(np.count_nonzero(tried[:column]))
-    return Choice(settings, alphas[tried], values[:, tried], row, at, family, solutions, place)
+    tried_values = values[:, tried]
+    return Choice(settings, alphas[tried], tried_values, row, at, family, solutions, place, interrupted)
 
 
 def best_alpha(values: Floats, measure: Measure) -> tuple[int, int]:
@@ -169,11 +181,13 @@ class _Reporter:
     """Converts progress within one setting to progress of the search."""
 
     def __init__(
-        self, on_progress: OnProgress | None, setting: dict[str, Any], number: int, n_settings: int
+        self, on_progress: OnProgress | None, settings: Sequence[dict[str, Any]], number: int
     ) -> None:
-        self._on_progress, self._setting = on_progress, setting
-        self._number, self._n_settings = number, n_settings
-        self._last = 0.0
+        self._on_progress, self._setting = on_progress, settings[number]
+        self._number, self._n_settings = number, len(settings)
+        label = distinguished(self._setting, settings)
+        self._label = f"{label} ({number + 1} of {len(settings)})" if label else ""
+        self._last = -1.0
 
     def __call__(self, done: float, step: AlphaStep | None = None) -> None:
         """Report that this fraction of the setting is done, unless already reported."""
@@ -181,8 +195,17 @@ class _Reporter:
             return
         self._last = done
         total = (self._number + done) / self._n_settings
-        about = () if step is None else (step.alpha, step.value, step.result)
-        self._on_progress(SearchProgress(total, self._setting, *about))
+        step = step or AlphaStep(None, done)
+        self._on_progress(
+            SearchProgress(total, self._setting, step.alpha, step.value, step.result, self._label)
+        )
+
+
+def distinguished(setting: dict[str, Any], settings: Sequence[dict[str, Any]]) -> str:
+    """The values that distinguish one setting from the others, such as "gamma=0.1"."""
+    return " ".join(
+        f"{name}={value}" for name, value in setting.items() if any(s[name] != value for s in settings)
+    )
 
 
 def grid_of(options: dict[str, Any]) -> list[dict[str, Any]]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import count
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from rankwise.errors import ParameterError
 from rankwise.losses.squared import SquaredLoss
 from rankwise.solvers.cg_result import RidgeSolutions, ShiftedCGResult, Stop
-from rankwise.solvers.family import Fold, FoldScores, OnAlpha, refit
+from rankwise.solvers.family import AlphaStep, Fold, FoldScores, OnAlpha, refit
 from rankwise.solvers.held_out import HeldOut
 from rankwise.solvers.shifted_cg import shifted_cg
 from rankwise.solvers.spaces import Equations, Space
@@ -87,7 +88,7 @@ class ConjugateGradientFamily:
         targets = right[:, None] if right.ndim == 1 else right
         runs: list[ShiftedCGResult] = []
         for target in targets.T:
-            runs.append(self._run(np.ascontiguousarray(target), alphas, held_out))
+            runs.append(self._run(np.ascontiguousarray(target), alphas, held_out, on_alpha))
             if runs[-1].stop is Stop.INTERRUPTED and len(runs) < targets.shape[1]:
                 raise KeyboardInterrupt  # the other targets have nothing to keep
         early = self.iterations.stop_early and held_out is not None
@@ -100,14 +101,18 @@ class ConjugateGradientFamily:
         n_digits = self.space.n_digits(coef, self.loss.differences.reference())
         return RidgeSolutions(alphas, coef, finished, values, interrupted, tuple(runs), n_digits)
 
-    def _run(self, right: Floats, alphas: Floats, held_out: HeldOut | None) -> ShiftedCGResult:
-        how, scores = self.iterations, None
+    def _run(
+        self, right: Floats, alphas: Floats, held_out: HeldOut | None, on_alpha: OnAlpha | None
+    ) -> ShiftedCGResult:
+        how, scores, product = self.iterations, None, self.equations.product
+        if on_alpha is not None:
+            product = _reported(product, how.max_iter, on_alpha)
         if held_out is not None:
             of_coef, to_coef = self.space.scorer(held_out.X), self.equations.to_coef
             scores = lambda z: of_coef(to_coef(z))  # noqa: E731
         run = partial(
             shifted_cg,
-            self.equations.product,
+            product,
             right,
             alphas,
             held_out=held_out,
@@ -123,7 +128,7 @@ class ConjugateGradientFamily:
         self, folds: Sequence[Fold], alphas: Floats, on_alpha: OnAlpha | None = None
     ) -> Iterator[FoldScores]:
         """Make one run per fold."""
-        return refit(self, folds, alphas)
+        return refit(self, folds, alphas, on_alpha)
 
     def leave_pair_out(self, y: Floats, alphas: Floats) -> Floats:
         raise ParameterError(
@@ -138,3 +143,16 @@ class ConjugateGradientFamily:
 
     def decompose(self) -> None:
         """Do nothing: there is no decomposition, and each alpha takes a run."""
+
+
+def _reported(
+    product: Callable[[Floats], Floats], max_iter: int, on_alpha: OnAlpha
+) -> Callable[[Floats], Floats]:
+    """The product, which reports progress: each iteration takes one, and there are at most `max_iter`."""
+    calls = count()
+
+    def reporting(vector: Floats) -> Floats:
+        on_alpha(AlphaStep(None, next(calls) / max_iter))
+        return product(vector)
+
+    return reporting

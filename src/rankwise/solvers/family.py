@@ -49,12 +49,15 @@ class Solutions:
 
 @dataclass(frozen=True)
 class AlphaStep:
-    """A solved alpha, the fraction of the grid done, its value on held-out rows, and its result."""
+    """A solved alpha, the fraction of the work done, its value on held-out rows, and its result.
 
-    alpha: float
+    Where all alphas are solved together, only the fraction is known, and `alpha` is None.
+    """
+
+    alpha: float | None
     done: float
-    value: float | None
-    result: Any
+    value: float | None = None
+    result: Any = None
 
 
 OnAlpha: TypeAlias = Callable[[AlphaStep], object]

@@ -64,6 +64,7 @@ class SVMPath(PathSolutions):
     active_sizes: Ints
     converged: bool
     message: str
+    interrupted: bool
 
     @property
     def complaint(self) -> str | None:
@@ -188,6 +189,7 @@ def _read(
         active_sizes=active_sizes,
         least=float(least),
         converged=end in CONVERGED,
+        interrupted=end is End.INTERRUPTED,
         message=message,
         offsets=offsets,
         pairs=pairs,

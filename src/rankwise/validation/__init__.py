@@ -8,6 +8,7 @@ from rankwise.validation.arrays import (
     check_row_weight,
     check_vectors,
 )
+from rankwise.validation.judgments import rows_of, taken_apart
 from rankwise.validation.pairs import check_pairs
 from rankwise.validation.parameters import (
     check_alphas,
@@ -58,4 +59,6 @@ __all__ = [
     "check_row_weight",
     "check_rows",
     "check_vectors",
+    "rows_of",
+    "taken_apart",
 ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+import copy
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError
+from rankwise.features import JudgedRows, features_of
 from rankwise.mapped import blocks_of, is_on_disk
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import Queries, group_rows
@@ -24,6 +26,7 @@ from rankwise.validation.arrays import (
     refuse_masked,
 )
 from rankwise.validation.csr import check_sparse, check_width
+from rankwise.validation.judgments import question_queries, rows_of, taken_apart
 from rankwise.validation.pairs import check_pairs
 from rankwise.validation.refusals import fault_of
 
@@ -39,6 +42,11 @@ class Problem:
     y: Floats
     queries: Queries
     row_weight: Floats | None
+
+    @property
+    def has_queries(self) -> bool:
+        """Whether there is a qid; otherwise, all rows form one ranking."""
+        return self.queries.labels is not None
 
     def without(self, rows: Ints | Bools) -> Problem:
         """Return the problem with some rows excluded from learning: they stay, with weight 0."""
@@ -58,13 +66,20 @@ def check_problem(
 ) -> Problem:
     """Check the arguments of `fit`, and record the features on the estimator as scikit-learn expects.
 
-    The estimator first discards any earlier fit, which may have had other features.
+    X may be a data set, which stands for y and qid as well. The estimator first discards any earlier fit,
+    which may have had other features.
     """
     estimator._forget()
+    data, (X, y, qid) = X, taken_apart(X, y, qid)
     X, y = _validated(estimator, X, y, ensure_min_samples=2, multi_output=multi_output, y_numeric=True)
     row_weight = check_row_weight(sample_weight, X.shape[0])
     check_weight_range("sample_weight", "row", row_weight)
-    return Problem(X=X, y=check_targets(y), queries=group_rows(qid, X.shape[0]), row_weight=row_weight)
+    queries = group_rows(qid, X.shape[0])
+    if isinstance(data, JudgedRows):
+        estimator.scaled_per_query_ = data.scaled_per_query
+    else:
+        question_queries(qid, queries)
+    return Problem(X=X, y=check_targets(y), queries=queries, row_weight=row_weight)
 
 
 def _validated(
@@ -73,13 +88,52 @@ def _validated(
     *y: Any,
     reset: bool = True,
     finite: bool = True,
-    ensure_min_samples: int = 1,
     **options: Any,
 ) -> Any:
     """Return real rows, CSR or C-ordered, and y if given, checked by scikit-learn's conventions.
 
-    Unless `finite`, rows may hold NaN and infinity.
+    Unless `finite`, rows may hold NaN and infinity. If `reset`, the features of X become those of the
+    estimator; otherwise, they must match.
     """
+    features = features_of(X)
+    if not (reset or hasattr(X, "columns") or hasattr(X, "__dataframe__")):
+        estimator = _without_learned_names(estimator, features.names)
+    checked = _checked_rows(estimator, X, *y, reset=reset, finite=finite, **options)
+    if reset:
+        # Names that scikit-learn found are those of a frame: other rows without names are worth its warning.
+        estimator._fitted_to_frame = hasattr(estimator, "feature_names_in_")
+        if features.names is not None:
+            estimator.feature_names_in_ = np.array(features.names, dtype=object)
+        if features.numbered_from is not None:
+            estimator.numbered_from_ = features.numbered_from
+    return checked
+
+
+def _without_learned_names(estimator: Any, names: tuple[str, ...] | None) -> Any:
+    """The estimator to check rows against, without names that scikit-learn could not find in X.
+
+    Names from a data set or a file are compared with those of another data set. Plain arrays have none, and
+    were probably taken from such a data set.
+    """
+    known = getattr(estimator, "feature_names_in_", None)
+    if known is None or getattr(estimator, "_fitted_to_frame", False):
+        return estimator
+    if names is not None and list(names) != known.tolist():
+        raise DataError(f"The data does not match the model: {difference_of(known.tolist(), names)}.")
+    bare = copy.copy(estimator)
+    del bare.feature_names_in_
+    return bare
+
+
+def difference_of(known: Sequence[str], names: Sequence[str]) -> str:
+    """How the names of features differ from those that a model was fitted to."""
+    missing = [name for name in known if name not in names]
+    return f"the feature '{missing[0]}' is missing" if missing else "the order of the features differs"
+
+
+def _checked_rows(
+    estimator: Any, X: Any, *y: Any, reset: bool, finite: bool, ensure_min_samples: int = 1, **options: Any
+) -> Any:
     if (
         not hasattr(estimator, "feature_names_in_")
         and _is_plain(X, *y, finite=finite)
@@ -146,7 +200,8 @@ def _accepted_sparse(estimator: Any) -> str | bool:
 
 
 def check_eval_set(estimator: Any, eval_set: Any, training: Problem) -> Problem:
-    """Check validation data, ``(X, y)`` or ``(X, y, qid)``, against the training data."""
+    """Check validation data, ``(X, y)``, ``(X, y, qid)`` or a data set, against the training data."""
+    rows_of(estimator, eval_set)
     X, y, qid = check_eval_parts(eval_set, ("X", "y", "qid"))
     if qid is None and training.queries.labels is not None:
         raise DataError("eval_set must be (X, y, qid) because fit was given a qid.")
@@ -161,6 +216,8 @@ def check_eval_set(estimator: Any, eval_set: Any, training: Problem) -> Problem:
 
 def check_eval_parts(eval_set: Any, names: tuple[str, str, str]) -> tuple[Any, Any, Any]:
     """Return the parts of an eval_set; the third is optional and defaults to None."""
+    if isinstance(eval_set, JudgedRows) and names[1] == "y":
+        return eval_set.X, eval_set.y, eval_set.qid
     if not isinstance(eval_set, (tuple, list)) or len(eval_set) not in (2, 3):
         found = f" of length {len(eval_set)}" if isinstance(eval_set, (tuple, list)) else ""
         raise DataError(
@@ -192,7 +249,7 @@ def check_rows(estimator: Any, X: Any, finite: bool = True, *, reset: bool = Fal
     """Check rows against the features seen in `fit` or, if `reset`, record their features."""
     if not reset:
         check_fitted(estimator)
-    rows: Matrix = _validated(estimator, X, reset=reset, finite=finite)
+    rows: Matrix = _validated(estimator, rows_of(estimator, X), reset=reset, finite=finite)
     return rows
 
 
@@ -213,7 +270,9 @@ def check_preferences(
 ) -> tuple[Matrix, Pairs]:
     """Check the arguments of `fit_preferences`, as `check_problem` does for `fit`."""
     estimator._forget()
-    rows: Matrix = _validated(estimator, X, ensure_min_samples=2)
+    rows: Matrix = _validated(estimator, rows_of(estimator, X), ensure_min_samples=2)
+    if isinstance(X, JudgedRows):
+        estimator.scaled_per_query_ = X.scaled_per_query
     checked = check_pairs(pairs, rows.shape[0], magnitude, weight)
     check_weight_range("weight", "pair", checked.weight)
     return rows, checked

@@ -1,0 +1,51 @@
+"""Ctrl-C during a command: what could be kept is written first, then the process ends by the signal.
+
+A shell goes on with the next command of a loop after any exit code, even 130; only a process that a signal
+has ended stops the loop as well.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+EXIT_CODE = 128 + signal.SIGINT
+
+
+class _Pending:
+    interrupt = False
+
+
+@contextmanager
+def keeping_what_was_fitted(ranker: Any) -> Iterator[None]:
+    """Go on after an interrupt if the ranker has kept a model; `end_if_interrupted` ends the process."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if not ranker.__sklearn_is_fitted__():
+            raise
+        _Pending.interrupt = True
+        typer.echo("rankwise: interrupted; going on with the best model so far.", err=True)
+
+
+def end_if_interrupted(code: int) -> int:
+    """The exit code of a command, unless an interrupt was held back during it."""
+    if not _Pending.interrupt:
+        return code
+    _Pending.interrupt = False
+    return end_by_interrupt()
+
+
+def end_by_interrupt() -> int:
+    """End the process as Ctrl-C does by default."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGINT)
+    return EXIT_CODE  # only where the signal does not end a process

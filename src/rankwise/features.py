@@ -1,0 +1,53 @@
+"""What the columns of a matrix are called, remembered for the matrices of data sets.
+
+An array has no column names. A data set registers its matrix here, by identity, so that
+``fit(data.X, data.y, data.qid)`` finds them; a copy or a slice of the matrix is an array without names.
+"""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+from typing import Any
+
+from rankwise.types import AnyArray, Floats, Matrix
+
+
+@dataclass(frozen=True)
+class Features:
+    """The names of columns, or the number of the first one in the file they were read from.
+
+    Attributes
+    ----------
+    names : tuple of str or None
+    numbered_from : int or None
+        0 or 1, for columns that a file only numbers.
+    """
+
+    names: tuple[str, ...] | None = None
+    numbered_from: int | None = None
+
+
+class JudgedRows:
+    """What `fit` takes in place of X, y and qid; `rankwise.RankingData` is one."""
+
+    X: Matrix
+    y: Floats
+    qid: AnyArray | None
+    scaled_per_query: bool
+
+
+_remembered: dict[int, tuple[weakref.ref[Any], Features]] = {}
+
+
+def remember_features(X: Matrix, features: Features) -> None:
+    """Remember the features of a matrix for as long as it exists."""
+    if features != Features():
+        key = id(X)
+        _remembered[key] = weakref.ref(X, lambda _: _remembered.pop(key, None)), features
+
+
+def features_of(X: Any) -> Features:
+    """The features of a matrix; without names or numbers if it is not the matrix of a data set."""
+    matrix, features = _remembered.get(id(X), (None, Features()))
+    return features if matrix is not None and matrix() is X else Features()

@@ -1,0 +1,73 @@
+"""The arguments of `fit` that say what was judged: a data set, or X, y and qid that may be mistaken."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rankwise.config import get_config
+from rankwise.errors import DataError, QueryWarning, warn_caller
+from rankwise.features import JudgedRows
+from rankwise.preferences.queries import Queries
+
+# With fewer rows per query than this, most rows have no other to be compared with.
+FEWEST_ROWS_PER_QUERY = 1.1
+# Fewer rows say nothing about how many belong to a query.
+FEWEST_ROWS = 20
+
+_MEANT = "the arguments are fit(X, y, qid, sample_weight)"
+
+
+def taken_apart(X: Any, y: Any, qid: Any) -> tuple[Any, Any, Any]:
+    """X, y and qid, all of which a data set may stand for."""
+    if not isinstance(X, JudgedRows):
+        return X, y, qid
+    if y is not None or qid is not None:
+        raise DataError(
+            f"A {type(X).__name__} has its own labels and queries; pass it alone, without y and qid, "
+            f"or pass its X."
+        )
+    return X.X, X.y, X.qid
+
+
+def rows_of(estimator: Any, X: Any) -> Any:
+    """The rows of a data set, scaled as those the estimator was fitted to; anything else unchanged."""
+    if not isinstance(X, JudgedRows):
+        return X
+    known = getattr(estimator, "scaled_per_query_", None)
+    if known is not None and known != X.scaled_per_query:
+        fitted, given = ("scaled", "are not") if known else ("not scaled", "are")
+        raise DataError(
+            f"The model was fitted to features that were {fitted} within each query, but those of the data "
+            f"{given}; use the data set before or after scale_per_query, as in fit."
+        )
+    return X.X
+
+
+def question_queries(qid: Any, queries: Queries) -> None:
+    """Warn if qid was probably forgotten, or if it looks like another argument."""
+    m = queries.n_rows
+    if qid is None:
+        if not get_config().one_ranking:
+            warn_caller(
+                f"fit was given no qid, so all {m} rows form one ranking. Pass the query of each row as qid "
+                f"(in cross-validation and grid search as params={{'qid': qid}}, after "
+                f"sklearn.set_config(enable_metadata_routing=True)); if one ranking is meant, say so with "
+                f"rankwise.set_config(one_ranking=True).",
+                QueryWarning,
+            )
+        return
+    labels = queries.labels
+    if labels is not None and labels.dtype.kind == "f" and not (labels == np.floor(labels)).all():
+        fraction = labels[labels != np.floor(labels)][0]
+        warn_caller(
+            f"qid holds fractions such as {fraction:g}, which look like weights or labels; {_MEANT}.",
+            QueryWarning,
+        )
+    elif m >= FEWEST_ROWS and m < FEWEST_ROWS_PER_QUERY * queries.n_queries:
+        warn_caller(
+            f"qid has {queries.n_queries} different labels for {m} rows, so most rows have no other row of "
+            f"their query to be compared with; {_MEANT}.",
+            QueryWarning,
+        )

@@ -1,0 +1,172 @@
+"""Ctrl-C: a fit keeps its best model and lets the interrupt through; a command ends by the signal."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rankwise
+from command_line import letor_lines
+from rankwise import ParameterError, config_context
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore:Interrupted")
+
+
+@pytest.fixture(scope="module")
+def data():
+    return rankwise.make_search_data(30, random_state=0)
+
+
+class InterruptedOnce:
+    """A callback that sends this process the signal of Ctrl-C in its n-th call."""
+
+    def __init__(self, call=1):
+        self.calls = -call
+
+    def __call__(self, *_):
+        self.calls += 1
+        if self.calls == 0:
+            signal.raise_signal(signal.SIGINT)
+
+
+def interrupted_fits(data, monkeypatch):
+    """Fits that a signal meets when there is something to keep, by name."""
+    from rankwise.operators.design import MatrixDesign
+    from rankwise.operators.rows import NativeRows
+
+    def after(owner, method, calls):
+        plain, interrupt = getattr(owner, method), InterruptedOnce(calls)
+
+        def calling(self, *arguments):
+            interrupt()
+            return plain(self, *arguments)
+
+        monkeypatch.setattr(owner, method, calling)
+
+    def rankrls():
+        after(NativeRows, "query_normal_product", 4)
+        return rankwise.RankRLS(solver="cg"), {}
+
+    def ranksvm():
+        after(MatrixDesign, "scores", 6)
+        return rankwise.RankSVM(tol=1e-9), {}
+
+    def path():
+        return rankwise.RankSVMPath(), {"on_event": InterruptedOnce()}
+
+    def search():
+        return rankwise.RankSVMCV([1e-3, 1e-2, 1e-1], cv=3), {"on_progress": InterruptedOnce(4)}
+
+    return {maker.__name__: maker for maker in (rankrls, ranksvm, path, search)}
+
+
+@pytest.mark.parametrize("name", ["rankrls", "ranksvm", "path", "search"])
+@pytest.mark.parametrize("keep", [False, True])
+def test_an_interrupted_fit_keeps_its_model_and_raises_unless_told_to_keep_only(
+    name, keep, data, monkeypatch
+):
+    model, more = interrupted_fits(data, monkeypatch)[name]()
+    if keep:
+        with config_context(on_interrupt="keep"):
+            assert model.fit(data, **more) is model
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(data, **more)
+    assert np.isfinite(model.predict(data)).all()
+    assert model.score(data) > 0.6
+
+
+def test_a_loop_over_fits_ends_with_the_interrupted_one(data):
+    fitted = []
+    with pytest.raises(KeyboardInterrupt):
+        for alpha_min in (0.1, 0.05, 0.02):
+            model = rankwise.RankSVMPath(alpha_min=alpha_min)
+            fitted.append(model)
+            model.fit(data, on_event=InterruptedOnce())
+    assert len(fitted) == 1
+
+
+def test_what_an_interrupt_does_is_one_of_two():
+    with pytest.raises(ParameterError, match="'on_interrupt' parameter must be 'raise' or 'keep'"):
+        rankwise.set_config(on_interrupt="ignore")
+
+
+# The command, with a progress bar that sends Ctrl-C to the whole process group, as a terminal does.
+SCRIPT = """
+import os, signal, sys
+from contextlib import contextmanager
+from rankwise.cli import main, {module}
+
+@contextmanager
+def progress(task):
+    state = [0]
+    def advance(share, detail=""):
+        state[0] += 1
+        if state[0] == {call}:
+            os.killpg(0, signal.SIGINT)
+    yield advance
+
+{module}.progress = progress
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.fixture
+def rows(data, tmp_path):
+    (tmp_path / "rows.txt").write_text("".join(letor_lines(data)))
+    return tmp_path / "rows.txt"
+
+
+def process(arguments, module, call, cwd):
+    return subprocess.run(
+        [sys.executable, "-c", SCRIPT.format(module=module, call=call), *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        start_new_session=True,
+        timeout=120,
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+@pytest.mark.parametrize(
+    "arguments, module, call",
+    [
+        (["path", "rows.txt", "--model", "model"], "path", 1),
+        (["select", "rows.txt", "model", "--learner", "ranksvm", "--alphas", "1e-3,1e-2"], "train", 3),
+    ],
+)
+def test_an_interrupted_command_writes_names_and_ends_by_the_signal(arguments, module, call, rows):
+    ended = process(arguments, module, call, rows.parent)
+    assert ended.returncode == -signal.SIGINT, ended.stderr
+    assert "rankwise: interrupted; going on with the best model so far." in ended.stderr
+    assert "Traceback" not in ended.stderr
+    data = rankwise.load_letor(rows)
+    assert rankwise.load_model(rows.parent / "model").score(data) > 0.6
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_nothing_to_keep_ends_by_the_signal_and_writes_nothing(rows):
+    select = ["select", "rows.txt", "model", "--learner", "kernel-rankrls", "--scale", "--gamma", "0.1,1"]
+    ended = process(select, "train", 1, rows.parent)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (-signal.SIGINT, "", "")
+    assert sorted(path.name for path in rows.parent.iterdir()) == ["rows.txt"]
+
+
+@pytest.mark.skipif(not Path("/bin/bash").exists(), reason="needs bash")
+def test_a_shell_loop_stops_at_the_interrupted_command(rows):
+    (rows.parent / "command.py").write_text(SCRIPT.format(module="path", call=1))
+    loop = f"for i in 1 2 3; do {sys.executable} command.py path rows.txt; echo after $i; done"
+    ended = subprocess.run(
+        ["/bin/bash", "-c", loop],
+        cwd=rows.parent,
+        capture_output=True,
+        text=True,
+        start_new_session=True,
+        timeout=120,
+    )
+    assert ended.returncode == -signal.SIGINT
+    assert "after" not in ended.stdout

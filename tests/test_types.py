@@ -1,0 +1,86 @@
+"""Type checkers see the public names: a user's mistakes are found before the script runs."""
+
+import ast
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import rankwise
+
+# A comment names the checkers that must complain about its line; scikit-learn has no types for mypy, so it
+# accepts any attribute of a class derived from one of theirs.
+SCRIPT = """\
+import rankwise
+from rankwise import RankRLSCV, load_letor
+
+data = rankwise.make_search_data(20, random_state=0)
+model = rankwise.RankRLS(alpha=1.0).fit(data)
+scores = model.predict(data.X)
+best = RankRLSCV([0.1, 1.0]).fit(data.X, data.y, data.qid).alpha_ + 1.0
+rankwise.RankRLS(alfa=1)  # mypy pyright
+rankwise.RankRLS(alpha="one")  # mypy pyright
+rankwise.RankRSL()  # mypy pyright
+model.predcit(data.X)  # pyright
+data.labels  # mypy pyright
+model.fit(data.X, data.y, query=data.qid)  # mypy pyright
+load_letor("rows.txt", zero_based="yes")  # mypy pyright
+name: str = rankwise.metrics.pairwise_error(data.y, scores, data.qid)  # mypy pyright
+with rankwise.config_context(n_threads=2):
+    pass
+"""
+
+
+def lines_of(checker):
+    lines = enumerate(SCRIPT.splitlines(), start=1)
+    return [number for number, line in lines if checker in line.partition("#")[2]]
+
+
+@pytest.fixture
+def script(tmp_path):
+    path = tmp_path / "script.py"
+    path.write_text(SCRIPT)
+    return path
+
+
+@pytest.mark.skipif(find_spec("mypy") is None, reason="mypy is not installed")
+def test_mypy_finds_the_planted_mistakes_and_no_others(script):
+    command = [sys.executable, "-m", "mypy", "--no-error-summary", "--no-incremental", script.name]
+    run = subprocess.run(command, cwd=script.parent, capture_output=True, text=True)
+    found = [int(line.split(":")[1]) for line in run.stdout.splitlines() if ": error:" in line]
+    assert found == lines_of("mypy"), run.stdout + run.stderr
+
+
+@pytest.mark.skipif(find_spec("pyright") is None, reason="pyright is not installed")
+def test_pyright_finds_the_planted_mistakes_and_no_others(script):
+    command = [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable, script.name]
+    run = subprocess.run(command, cwd=script.parent, capture_output=True, text=True)
+    found = [
+        complaint["range"]["start"]["line"] + 1
+        for complaint in json.loads(run.stdout)["generalDiagnostics"]
+        if complaint["severity"] == "error"
+    ]
+    assert found == lines_of("pyright"), run.stdout + run.stderr
+
+
+def test_what_is_imported_on_first_use_is_what_checkers_see():
+    tree = ast.parse(Path(rankwise.__file__).read_text(encoding="utf-8"))
+    seen = {
+        alias.name: node.module
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("rankwise.")
+        for alias in node.names
+    }
+    assert seen == rankwise._HOME
+    assert {*rankwise._HOME, *rankwise._SUBMODULES, "__version__"} == set(rankwise.__all__)
+
+
+def test_completion_offers_public_names_only():
+    offered = subprocess.run(
+        [sys.executable, "-c", "import rankwise; print(*vars(rankwise))"], capture_output=True, text=True
+    ).stdout.split()
+    assert [name for name in offered if not name.startswith("_")] == []
+    assert "import_module" not in dir(rankwise)
