@@ -1,6 +1,7 @@
 """The command that chooses alpha."""
 
 import json
+import warnings
 from contextlib import contextmanager
 
 import numpy as np
@@ -16,11 +17,11 @@ __all__ = ["done", "folder", "refused"]  # fixtures
 
 def test_select_chooses_what_python_chooses(folder, done, tmp_path):
     model = tmp_path / "model"
-    arguments = ["--alphas", "2^-3..2^3,100", "--ties", "keep,drop", "--measure", "map"]
+    arguments = ["--alphas", "2^-5..2^3,100", "--ties", "keep,drop", "--measure", "map"]
     table = done("select", "train.txt.gz", model, *arguments)
     assert table.startswith("map by leave-query-out")
     train = rankwise.load_letor(folder / "train.txt.gz")
-    alphas = [*(2.0**k for k in range(-3, 4)), 100.0]
+    alphas = [*(2.0**k for k in range(-5, 4)), 100.0]
     expected = rankwise.RankRLSCV(alphas, ties=("keep", "drop"), measure="map").fit(
         train.X, train.y, train.qid
     )
@@ -30,7 +31,7 @@ def test_select_chooses_what_python_chooses(folder, done, tmp_path):
         done("select", "train.txt.gz", model, "--validation", "test.txt", "--json", *arguments)
     )
     assert choice["cv"] == "eval_set"
-    assert np.shape(choice["scores"]) == (2, 8)
+    assert np.shape(choice["scores"]) == (2, 10)
 
 
 @pytest.mark.parametrize("learner", SELECTORS)
@@ -109,11 +110,18 @@ def test_the_help_of_select_names_the_default_alphas(capsys):
 @pytest.mark.parametrize(
     "alphas, says",
     [
-        ("1e3,1e4,1e5", "This is the smallest alpha of the grid; a smaller one may be better (--alphas)."),
-        ("1e-9,1e-8", None),  # equally good
+        ("1e3,1e4,1e5", "The best alpha, 1000, is the smallest of the grid; a smaller one may be better."),
+        ("1e-9,1e-8,1e-7", None),  # equally good
+        ("1,1e9", None),  # one of two is better
         ("1", None),
     ],
 )
-def test_select_says_so_if_the_best_alpha_ends_the_grid(done, tmp_path, alphas, says):
-    printed = done("select", "train.txt.gz", tmp_path / "model", "--alphas", alphas)
-    assert (says in printed) if says else ("on offer" not in printed)
+def test_a_best_alpha_that_ends_the_grid_is_said(folder, tmp_path, alphas, says, capsys):
+    data = rankwise.load_letor(folder / "train.txt.gz")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        rankwise.RankRLSCV(parse_numbers(alphas)).fit(data)
+    assert [str(warning.message) for warning in caught] == ([says] if says else [])
+    capsys.readouterr()
+    assert main(["select", str(folder / "train.txt.gz"), str(tmp_path / "model"), "--alphas", alphas]) == 0
+    assert capsys.readouterr().err == (f"rankwise: warning: {says}\n" if says else "")

@@ -50,6 +50,24 @@ def test_queries_reach_every_step_of_a_pipeline():
     assert len(re.findall(r"^alpha .*NDCG@10 0\.[78]", run("scale_inside_a_pipeline.py"), re.MULTILINE)) == 6
 
 
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.ipynb")), ids=lambda path: path.name)
+def test_a_notebook_runs_and_prints_what_it_shows(path, monkeypatch):
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    shown = nbformat.read(path, as_version=4)
+    again = nbformat.read(path, as_version=4)
+    nbclient.NotebookClient(again, timeout=300).execute()
+
+    def printed(notebook):
+        outputs = (output for cell in notebook.cells for output in cell.get("outputs", []))
+        return [
+            (output.output_type, output.get("text"), sorted(output.get("data", {}))) for output in outputs
+        ]
+
+    assert printed(again) == printed(shown)
+    assert any("image/png" in kinds for _, kinds in printed(shown))
+
+
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
 def test_every_example_is_tested_here(path):
     assert f'run("{path.name}")' in Path(__file__).read_text(encoding="utf-8")

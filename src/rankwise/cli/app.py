@@ -8,6 +8,7 @@ signal, after what could be kept was written.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -102,9 +103,9 @@ def explain(error: Exception) -> tuple[str, int]:
         message = _one_line(error.format_message())
         return f"{message}{'' if message.endswith(('.', '?')) else '.'} See '{path} --help'.", 2
     if isinstance(error, ParameterError):
-        return _one_line(str(error)), 2
+        return _one_line(_in_options(str(error))), 2
     if isinstance(error, RankwiseError):
-        return _one_line(str(error)), 1
+        return _one_line(_in_options(str(error))), 1
     if isinstance(error, OSError):
         reason = error.strerror or str(error)
         # Code that writes files names the file when the disk is full; otherwise it is standard output.
@@ -115,6 +116,15 @@ def explain(error: Exception) -> tuple[str, int]:
     if isinstance(error, ValueError):  # scikit-learn's checks of X and y
         return _one_line(str(error)), 1
     return f"{type(error).__name__}: {_one_line(str(error))} (use --debug to see the traceback)", 1
+
+
+def _in_options(message: str) -> str:
+    """A message of the library, which speaks of parameters, as the command line does, which has options."""
+    return re.sub(
+        r"\b([Tt]he) '(\w+)' parameter",
+        lambda found: f"{found[1]} option --{found[2].replace('_', '-')}",
+        message,
+    )
 
 
 def _one_line(text: str) -> str:

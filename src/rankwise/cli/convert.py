@@ -30,6 +30,7 @@ def run(
     qid: options.Qid = "qid",
     doc: options.Doc = None,
     features: options.Features = None,
+    exclude: options.Exclude = None,
     zero_based: options.ZeroBased = None,
     threads: options.Threads = None,
 ) -> None:
@@ -39,6 +40,7 @@ def run(
         ReadOptions,
         check_destination,
         check_output,
+        excluded,
         find_group_sizes,
         is_table,
         read_data,
@@ -64,6 +66,10 @@ def run(
                 progress=lambda done, total: advance(done / max(total, 1)),
             )
         return
-    rows = read_data(data, ReadOptions(label, qid, doc, zero_based, scale), features=split_list(features))
+    rows = read_data(
+        data,
+        ReadOptions(label, qid, doc, zero_based, scale, excluded(exclude, features)),
+        features=split_list(features),
+    )
     with progress(f"Writing {out.name}"):
         (rankwise.save_store if to_store else rankwise.save_letor)(rows, out)

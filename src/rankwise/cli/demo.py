@@ -46,7 +46,12 @@ def run(
     The data comes from a simulated shop search; RankRLS is compared with the best single feature and plain
     regression on unseen queries.
     """
-    from rankwise.cli.demo_report import rows_against_others, write_per_query, write_report
+    from rankwise.cli.demo_report import (
+        left_out_note,
+        rows_against_others,
+        write_per_query,
+        write_report,
+    )
 
     out.mkdir(parents=True, exist_ok=True)
     with progress("Training three rankers"):
@@ -68,7 +73,7 @@ def run(
         "RankRLS against the others, query by query",
         ["measure", "against", "better", "worse", "equal", "p Wilcoxon", "p randomization"],
         rows_against_others(comparison),
-        f"Written to {out}: model.safetensors, per_query.csv, report.html",
+        f"{left_out_note(experiment)}\nWritten to {out}: model.safetensors, per_query.csv, report.html",
     )
 
 

@@ -53,7 +53,7 @@ def write_report(path: Path, experiment: Experiment) -> None:
         ),
         paragraph(
             "Better, worse and equal count queries; p-values are two-sided and not corrected for multiple "
-            "testing."
+            f"testing. {left_out_note(experiment)}"
         ),
         heading("Feature importance"),
         bars(_importance(experiment), "Weight of each feature times its spread within queries"),
@@ -64,6 +64,14 @@ def write_report(path: Path, experiment: Experiment) -> None:
     )
     with replacing_file(path) as beside:
         beside.write_text(html, encoding="utf-8")
+
+
+def left_out_note(experiment: Experiment) -> str:
+    """Why the counts of queries that are better, worse and equal do not sum to all test queries."""
+    summaries = experiment.evaluations["RankRLS"].summaries
+    reasons = [f"{s.measure.name} {s.n_left_out} ({s.reason})" for s in summaries if s.n_left_out]
+    n_queries = experiment.parts["test"].n_queries
+    return f"Of the {n_queries} test queries, measures leave out those without a value: {', '.join(reasons)}."
 
 
 def rows_against_others(comparison: Comparison) -> list[tuple[Cell, ...]]:

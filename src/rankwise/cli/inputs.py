@@ -32,6 +32,7 @@ class ReadOptions:
     doc: str | None = None
     zero_based: bool | None = None
     scale: bool = False
+    exclude: Sequence[str] | None = None
 
 
 def read_data(
@@ -50,7 +51,12 @@ def read_data(
             data = rankwise.open_store(path)
         elif is_table(path):
             data = rankwise.load_table(
-                path, label=how.label or None, qid=how.qid or None, doc=how.doc, features=features
+                path,
+                label=how.label or None,
+                qid=how.qid or None,
+                doc=how.doc,
+                features=features,
+                exclude=how.exclude if features is None else None,
             )
         else:
             data = rankwise.load_letor(
@@ -233,6 +239,13 @@ def split_list(text: str | None) -> list[str] | None:
     return [part.strip() for part in parts if part.strip()] or None
 
 
+def excluded(exclude: str | None, features: str | None) -> list[str] | None:
+    """The columns that --exclude names, which --features would leave nothing to do."""
+    if exclude is not None and features is not None:
+        raise ParameterError("--exclude and --features cannot be combined; name the columns of one kind.")
+    return split_list(exclude)
+
+
 def choose_measures(text: str | None, rows: RankingData, preset: str | None = None) -> list[Measure]:
     """The named measures, or defaults that suit the labels, which are grades or arbitrary numbers."""
     from rankwise.metrics import get_measure
@@ -257,6 +270,26 @@ def check_model_output(path: Path) -> None:
     check_output(path)
     if path.is_file() and path.stat().st_size > 0 and not is_model(path):
         raise ParameterError(f"{path} is not a model file; refusing to overwrite it.")
+
+
+def check_scores_output(path: Path, *inputs: Path) -> None:
+    """Refuse to overwrite anything but scores or a run, such as a data file named by mistake."""
+    check_output(path, *inputs)
+    if not path.is_file() or path.stat().st_size == 0:
+        return
+    with path.open(encoding="utf-8", errors="replace") as file:
+        words = file.readline(1000).split()
+    is_run = len(words) == 6 and words[1] == "Q0"
+    if not (is_run or (len(words) == 1 and _is_number(words[0]))):
+        raise ParameterError(f"{path} holds neither scores nor a run; refusing to overwrite it.")
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
 
 
 def check_destination(path: Path, *inputs: Path) -> None:

@@ -83,6 +83,14 @@ Features: TypeAlias = Annotated[
         rich_help_panel="Tables",
     ),
 ]
+Exclude: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B,...",
+        help="Columns that are not features; all others are.",
+        rich_help_panel="Tables",
+    ),
+]
 Scale: TypeAlias = Annotated[
     bool,
     typer.Option(

@@ -58,6 +58,7 @@ def run(
     qid: options.Qid = "qid",
     doc: options.Doc = None,
     features: options.Features = None,
+    exclude: options.Exclude = None,
     zero_based: options.ZeroBased = None,
     scale: options.Scale = False,
     threads: options.Threads = None,
@@ -68,6 +69,7 @@ def run(
         ReadOptions,
         check_model_output,
         check_output,
+        excluded,
         read_data,
         read_matching,
         split_list,
@@ -81,7 +83,7 @@ def run(
         check_output(plot)
         _check_plot(plot)
     get_measure(measure)
-    how = ReadOptions(label, qid, doc, zero_based, scale)
+    how = ReadOptions(label, qid, doc, zero_based, scale, excluded(exclude, features))
     training = read_data(data, how, features=split_list(features))
     judged = training if validation is None else read_matching(validation, how, training)
     given = {"kernel": kernel, "gamma": gamma, "graph": graph, "weighting": weighting}

@@ -40,10 +40,16 @@ def run(
     threads: options.Threads = None,
 ) -> None:
     """Score rows with a model: one score per line, in the order of the data."""
-    from rankwise.cli.inputs import ReadOptions, check_output, load_model, predict_scores, read_for_model
+    from rankwise.cli.inputs import (
+        ReadOptions,
+        check_scores_output,
+        load_model,
+        predict_scores,
+        read_for_model,
+    )
 
     if out is not None:
-        check_output(out, data, model)
+        check_scores_output(out, data, model)
     ranker = load_model(model)
     by_query = trec or ranker.scaled_per_query
     how = ReadOptions(label, qid or ("qid" if by_query else None), doc, zero_based)

@@ -54,6 +54,7 @@ def run(
     qid: options.Qid = "qid",
     doc: options.Doc = None,
     features: options.Features = None,
+    exclude: options.Exclude = None,
     zero_based: options.ZeroBased = None,
     scale: options.Scale = False,
     threads: options.Threads = None,
@@ -63,7 +64,7 @@ def run(
 
     With --pairs, both the choice and the model depend on the preferences only, not on labels.
     """
-    from rankwise.cli.inputs import ReadOptions, check_model_output, split_list
+    from rankwise.cli.inputs import ReadOptions, check_model_output, excluded, split_list
     from rankwise.selection.search import distinguished
 
     check_model_output(model)
@@ -81,7 +82,10 @@ def run(
     }
     ranker = make_learner(SELECTORS, learner, given, settings or [])
     parts = read_parts(
-        data, validation, ReadOptions(label, qid, doc, zero_based, scale), split_list(features)
+        data,
+        validation,
+        ReadOptions(label, qid, doc, zero_based, scale, excluded(exclude, features)),
+        split_list(features),
     )
     start = time.perf_counter()
     if pairs is None:
@@ -94,8 +98,7 @@ def run(
     if json:
         show_json({"model": str(model), "seconds": seconds, **choice})
         return
-    chosen = f"Chosen: {_chosen(ranker)}{_beyond_the_grid(ranker)}"
-    done = f"{chosen}\n{summary(ranker, parts['training'], seconds, model)}"
+    done = f"Chosen: {_chosen(ranker)}\n{summary(ranker, parts['training'], seconds, model)}"
     settings_tried = choice["settings"]
     names = [distinguished(setting, settings_tried) or "score" for setting in settings_tried]
     lines = [
@@ -123,19 +126,6 @@ def _chosen(ranker: Any) -> str:
         f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}"
         for name, value in best.items()
     )
-
-
-def _beyond_the_grid(ranker: Any) -> str:
-    """A hint if the best alpha is at the end of the grid and better than its neighbour."""
-    alphas, best = ranker.alphas_.tolist(), ranker.best_
-    at = alphas.index(best["alpha"])
-    if len(alphas) == 1 or at not in (0, len(alphas) - 1):
-        return ""
-    row = ranker.settings_.index({name: best[name] for name in ranker.settings_[0]})
-    if ranker.scores_[row, 1 if at == 0 else at - 1] == best["score"]:
-        return ""
-    end, further = ("smallest", "smaller") if at == 0 else ("largest", "larger")
-    return f"\nThis is the {end} alpha of the grid; a {further} one may be better (--alphas)."
 
 
 def _choice(ranker: Any) -> dict[str, Any]:

@@ -80,13 +80,14 @@ def run(
     qid: options.Qid = "qid",
     doc: options.Doc = None,
     features: options.Features = None,
+    exclude: options.Exclude = None,
     zero_based: options.ZeroBased = None,
     scale: options.Scale = False,
     threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
     """Train a ranker on judged rows and write it to a model file."""
-    from rankwise.cli.inputs import ReadOptions, check_model_output, choose_measures, split_list
+    from rankwise.cli.inputs import ReadOptions, check_model_output, choose_measures, excluded, split_list
     from rankwise.export.svmrank import save_svmrank
 
     check_model_output(model)
@@ -99,7 +100,7 @@ def run(
         refuse_others(learner, given, settings)
     ranker = make_learner(LEARNERS, "ranksvm" if like_svmrank else learner, given, settings or [])
     c = check_c(c, like_svmrank)
-    how = ReadOptions(label, qid, doc, zero_based, scale)
+    how = ReadOptions(label, qid, doc, zero_based, scale, excluded(exclude, features))
     parts = read_parts(data, validation, how, split_list(features))
     wanted = choose_measures(measures, parts["training"], preset)
     if like_svmrank:

@@ -26,13 +26,19 @@ class Columns:
 
 
 def split_columns(
-    frame: Any, *, label: str | None, qid: str | None, features: Sequence[str] | None, doc: str | None
+    frame: Any,
+    *,
+    label: str | None,
+    qid: str | None,
+    features: Sequence[str] | None,
+    doc: str | None,
+    exclude: Sequence[str] | None = None,
 ) -> Columns:
     """Turn the columns of a pandas, polars or pyarrow table into arrays (see `RankingData.from_frame`)."""
     table, names = _as_narwhals(frame)
     reserved = [name for name in (label, qid, doc) if name is not None]
-    chosen = _chosen(names, reserved, features)
-    _check_present(names, [*reserved, *chosen])
+    chosen = _chosen(names, reserved, features, exclude)
+    _check_present(names, [*reserved, *chosen, *(exclude or ())])
     return Columns(
         X=_matrix(table, chosen, named=features is not None),
         y=np.zeros(len(table)) if label is None else _numbers(table, label),
@@ -72,11 +78,17 @@ def _as_narwhals(frame: Any) -> tuple[Any, list[str]]:
     return table, names
 
 
-def _chosen(names: list[str], reserved: list[str], features: Sequence[str] | None) -> list[str]:
+def _chosen(
+    names: list[str], reserved: list[str], features: Sequence[str] | None, exclude: Sequence[str] | None
+) -> list[str]:
+    if exclude is not None and (features is not None or isinstance(exclude, str)):
+        wanted = "a list of column names" if features is None else "None if 'features' is given"
+        raise ParameterError(f"The 'exclude' parameter must be {wanted}; got {exclude!r}.")
     if features is None:
-        chosen = [name for name in names if name not in reserved]
+        chosen = [name for name in names if name not in (*reserved, *(exclude or ()))]
         if not chosen:
-            raise DataError("The table has no feature columns: every column is the label, qid or doc column.")
+            used = "the label, qid or doc column" if exclude is None else "used otherwise or excluded"
+            raise DataError(f"The table has no feature columns: every column is {used}.")
         return chosen
     if isinstance(features, str) or not features:
         raise ParameterError(f"The 'features' parameter must be a list of column names; got {features!r}.")
@@ -101,7 +113,8 @@ def _matrix(table: Any, names: list[str], *, named: bool) -> Matrix:
     for name in names:
         dtype = table.schema[name]
         if not (dtype.is_numeric() or dtype == nw.Boolean):
-            hint = "" if named else "; name the feature columns with the 'features' parameter"
+            _check_complete_objects(table[name], name)
+            hint = "" if named else "; leave it out with the 'exclude' parameter"
             held = f"it contains {dtype}{_first_word(table[name])}, not numbers{hint}"
             raise DataError(f"Column {name!r} cannot be a feature: {held}.")
     all_single = all(table.schema[name] == nw.Float32 for name in names)
@@ -151,6 +164,14 @@ def _labels(table: Any, name: str) -> AnyArray:
         values = np.empty(len(values), dtype=object)
         values[:] = column.to_list()
     return values
+
+
+def _check_complete_objects(column: Any, name: str) -> None:
+    """Name the missing value that made a column of flags or numbers one of Python objects."""
+    import narwhals as nw
+
+    if column.dtype == nw.Object and {type(value) for value in column.to_list()} & {bool, int, float}:
+        _check_complete(column, name)
 
 
 def _check_complete(column: Any, name: str) -> None:

@@ -118,6 +118,7 @@ class RankingData(JudgedRows):
         qid: str | None = None,
         features: Sequence[str] | None = None,
         doc: str | None = None,
+        exclude: Sequence[str] | None = None,
     ) -> Self:
         """Build a data set from the columns of a pandas, polars or pyarrow table.
 
@@ -133,10 +134,12 @@ class RankingData(JudgedRows):
             numbers or booleans. If all columns are float32, so is the matrix.
         doc : str, optional
             The column of document labels.
+        exclude : list of str, optional
+            Columns that are not features, if `features` is not given.
         """
         from rankwise.data.frames import split_columns
 
-        columns = split_columns(df, label=label, qid=qid, features=features, doc=doc)
+        columns = split_columns(df, label=label, qid=qid, features=features, doc=doc, exclude=exclude)
         return cls.from_arrays(columns.X, columns.y, columns.qid, columns.docs, columns.feature_names)
 
     @property

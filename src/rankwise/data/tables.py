@@ -26,6 +26,7 @@ def load_table(
     qid: str | None = None,
     features: Sequence[str] | None = None,
     doc: str | None = None,
+    exclude: Sequence[str] | None = None,
 ) -> RankingData:
     """Read judged rows from a CSV, TSV or Parquet file.
 
@@ -45,6 +46,8 @@ def load_table(
     doc : str, optional
         The column of document labels. In text files, query and document labels become integers only if all
         of them are in canonical form: 007 stays text.
+    exclude : list of str, optional
+        Columns that are not features, if `features` is not given.
 
     Returns
     -------
@@ -62,7 +65,9 @@ def load_table(
     wanted = [name for name in (label, qid, doc, *(features or ())) if name is not None] if features else None
     table = _read(path, wanted, [name for name in (qid, doc) if name is not None])
     try:
-        return RankingData.from_frame(table, label=label, qid=qid, features=features, doc=doc)
+        return RankingData.from_frame(
+            table, label=label, qid=qid, features=features, doc=doc, exclude=exclude
+        )
     except DataError as error:
         raise FileFormatError(path, str(error)) from error
 

@@ -25,7 +25,7 @@ from rankwise.types import AnyArray, Floats, Ints, Matrix
 from rankwise.validation import check_fitted, check_rows, rows_of, taken_apart
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """The difference between the scores of two rows as an exact sum of contributions.
 
@@ -46,6 +46,10 @@ class Explanation:
         """Return the k contributions with the largest magnitude, largest first."""
         order = np.argsort(-np.abs(self.contributions), kind="stable")[:k]
         return [(str(self.names[c]), float(self.contributions[c])) for c in order]
+
+    def __repr__(self) -> str:
+        largest = ", ".join(f"{name} {value:+.4g}" for name, value in self.top(3))
+        return f"Explanation({self.difference:+.4g}: {largest}, ...)"
 
     def __str__(self) -> str:
         lines = [f"score difference {self.difference:+.6g}"]
@@ -82,6 +86,10 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
     validation_score_: float
     validation_curve_: Floats
     best_iter_: int
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        with np.printoptions(threshold=6, edgeitems=2, precision=4):
+            return str(super().__repr__(N_CHAR_MAX))
 
     def predict(self, X: Any) -> Floats:
         """Return the scores of rows; higher is better. No qid is needed."""

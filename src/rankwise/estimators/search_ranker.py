@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
 
-from rankwise.errors import ParameterError
+from rankwise.errors import ParameterError, warn_caller
 from rankwise.estimators.base import Ranker, let_through
 from rankwise.metrics.measure import Measure, get_measure
 from rankwise.preferences.pairs import Pairs
@@ -177,4 +177,6 @@ class SearchRanker(Ranker):
         self.alphas_, self.scores_, self.settings_ = choice.alphas, choice.values, choice.settings
         self.best_, self.cv_ = choice.best, criterion.name
         self._set_chosen(choice)
+        if choice.beyond_the_grid is not None:
+            warn_caller(choice.beyond_the_grid)
         let_through(choice.interrupted or choice.solutions.interrupted)

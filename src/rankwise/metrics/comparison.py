@@ -57,7 +57,7 @@ class PairedTest:
         return tuple(asdict(self).values())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """The result of `compare`: the mean of each measure per name, and a test for each pair of names.
 
@@ -76,6 +76,9 @@ class Comparison:
         means = {name: {m: plain(v) for m, v in row.items()} for name, row in self.means.items()}
         tests = [{key: plain(value) for key, value in asdict(test).items()} for test in self.tests]
         return {"means": means, "tests": tests}
+
+    def __repr__(self) -> str:
+        return f"Comparison({', '.join(self.means)} by {', '.join(next(iter(self.means.values())))})"
 
     def __str__(self) -> str:
         tests = text_table(TEST_HEADER, [test.row for test in self.tests])

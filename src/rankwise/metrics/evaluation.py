@@ -36,7 +36,7 @@ class Summary:
         return self.measure.name, self.mean, self.n_queries, self.n_left_out, why
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     """The result of `evaluate`.
 
@@ -75,6 +75,10 @@ class Evaluation:
         }
         per_query = {name: [plain(v) for v in column.tolist()] for name, column in self.per_query.items()}
         return {"measures": measures, "per_query": per_query}
+
+    def __repr__(self) -> str:
+        means = ", ".join(f"{name} {mean:.4f}" for name, mean in self.means.items())
+        return f"Evaluation({means} on {len(self.per_query['qid'])} queries)"
 
     def __str__(self) -> str:
         return text_table(SUMMARY_HEADER, [summary.row for summary in self.summaries])

@@ -31,6 +31,9 @@ class Queries:
     order: Ints | None = None
     labels: AnyArray | None = None
 
+    def __repr__(self) -> str:
+        return f"Queries({self.n_queries:,} queries, {self.n_rows:,} rows)"
+
     @property
     def n_rows(self) -> int:
         return int(self.offsets[-1])

@@ -105,6 +105,23 @@ class Choice:
         alpha, score = float(self.alphas[self.column]), float(self.values[self.row, self.column])
         return {"alpha": alpha, "score": score, **self.settings[self.row]}
 
+    @property
+    def beyond_the_grid(self) -> str | None:
+        """What to tell the user if the best alpha ends the grid and is better than its neighbour.
+
+        Of two alphas, one is bound to be better.
+        """
+        at, last = self.column, len(self.alphas) - 1
+        if last < 2 or at not in (0, last) or self.interrupted:
+            return None
+        values = self.values[self.row]
+        if values[1 if at == 0 else last - 1] == values[at]:
+            return None
+        end, further = ("smallest", "smaller") if at == 0 else ("largest", "larger")
+        return (
+            f"The best alpha, {self.alphas[at]:g}, is the {end} of the grid; a {further} one may be better."
+        )
+
 
 def choose(
     candidates: Sequence[Candidate],
