@@ -169,7 +169,8 @@ def _names_that_reach(path: str) -> set[str]:
             reached.add(file)
             ahead |= (includes[file] | _sources_of(file, includes)) - reached
         if path.removeprefix("native/") in reached:
-            names |= set(re.findall(r'(?:def|>)\(\s*(?:\w+, )?"([a-zA-Z]\w*)"', binding.read_text(encoding="utf-8")))
+            source = binding.read_text(encoding="utf-8")
+            names |= set(re.findall(r'(?:def|>)\(\s*(?:\w+, )?"([a-zA-Z]\w*)"', source))
     return names
 
 

@@ -63,9 +63,9 @@ def test_a_table_without_queries_is_one_ranking(folder, capsys):
 @pytest.mark.parametrize(
     "options, message",
     [
-        (["--graph", "half"], "'graph' parameter must be one of 'full', 'reduced'"),
+        (["--graph", "half"], "option --graph must be one of 'full', 'reduced'"),
         (["--plot", "path.txt"], "--plot must name a file ending in .svg, .png, .pdf"),
-        (["--alpha-min", "0"], "'alpha_min' parameter"),
+        (["--alpha-min", "0"], "option --alpha-min"),
         (["--measure", "beauty"], "beauty"),
     ],
 )

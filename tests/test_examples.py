@@ -65,7 +65,7 @@ def test_a_notebook_runs_and_prints_what_it_shows(path, monkeypatch):
         ]
 
     assert printed(again) == printed(shown)
-    assert any("image/png" in kinds for _, kinds in printed(shown))
+    assert any("image/png" in kinds for _, _, kinds in printed(shown))
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)

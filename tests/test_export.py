@@ -306,4 +306,4 @@ def test_the_command_exports_what_predict_scores(done, folder, tmp_path):
 
 def test_the_command_refuses_what_cannot_be_exported(refused, tmp_path):
     assert "pass feature_names" in refused("export", "model", tmp_path / "m", "--to", "solr", code=2)
-    assert "'to' parameter" in refused("export", "model", tmp_path / "m", "--to", "pmml", code=2)
+    assert "option --to " in refused("export", "model", tmp_path / "m", "--to", "pmml", code=2)
