@@ -119,7 +119,7 @@ def test_nullable_columns_without_nulls_are_fine():
         ({"label": "grade", "features": ["bm26"]}, "no column 'bm26'; did you mean 'bm25'?"),
         (
             {"label": "grade"},
-            r"cannot be a feature: it contains String \(.* in row 0\), not numbers; name the feature columns",
+            r"cannot be a feature: it contains String \(.* in row 0\), not numbers; leave it out",
         ),
         (
             {"label": "query", "features": ["bm25"]},
