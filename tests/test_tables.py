@@ -210,7 +210,7 @@ def test_an_empty_query_label_is_missing(tmp_path):
         (
             b"y,f\n1,2\n3,x\n",
             r"it contains String \('x' in row 1\), not numbers; "
-            r"name the feature columns with the 'features' parameter\.$",
+            r"leave it out with the 'exclude' parameter\.$",
         ),
         (b"y,f\nlow,2\n3,4\n", r"Column 'y' must contain numbers; got String \('low' in row 0\)\.$"),
         (b"y,f\n1,2\n,4\n", "Column 'y' has a missing value in row 1"),
