@@ -6,6 +6,7 @@ from rankwise.validation.arrays import (
     check_matrix,
     check_products,
     check_row_weight,
+    check_scores,
     check_vectors,
 )
 from rankwise.validation.pairs import check_pairs
@@ -57,5 +58,6 @@ __all__ = [
     "check_read_rows",
     "check_row_weight",
     "check_rows",
+    "check_scores",
     "check_vectors",
 ]
