@@ -17,6 +17,8 @@ import rankwise
 data = rankwise.make_search_data(30, random_state=2)
 y, qid, bm25 = data.y, data.qid, data.X[:, 0]
 scores = rankwise.RankRLS().fit(data.X, y, qid).predict(data.X)
+run, qrels = rankwise.run_from_scores(data, bm25), rankwise.qrels_from_data(data)
+other = rankwise.run_from_scores(data, scores)
 candidates = [bm25, scores]
 """
 STORED = """
@@ -32,7 +34,18 @@ model = rankwise.RankRLS().fit(frame, frame["title"])
 model.save("model.safetensors")
 rankwise.export_model(model, "model.onnx")
 """
+FILED = """
+import rankwise
+train, test = rankwise.make_search_data(40, random_state=2).split(0.6)
+rankwise.save_letor(train, "train.txt")
+rankwise.save_letor(test, "test.txt")
+model = rankwise.RankRLS().fit(train.X, train.y, train.qid)
+model.save("model.safetensors")
+rankwise.save_qrels(rankwise.qrels_from_data(test), "qrels.txt")
+rankwise.save_run(rankwise.run_from_scores(test, test.X[:, 0]), "bm25.txt")
+"""
 GIVEN = {
+    "data-files.md": FILED,
     "measures.md": MEASURED,
     "large-scale.md": STORED,
     "serving.md": SERVED,

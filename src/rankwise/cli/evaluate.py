@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rankwise.cli import options
 from rankwise.cli.screen import show_json, show_table
+from rankwise.errors import ParameterError
+
+if TYPE_CHECKING:
+    from rankwise.metrics import Evaluation
 
 
 def run(
-    data: options.Data,
+    data: options.DataOrRun,
     scores: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
             metavar="SCORES",
-            help="A file with one score per line, - for standard input, or a model.",
+            help="A file with one score per line, - for standard input, or a model; not with --qrels.",
             show_default=False,
         ),
-    ],
+    ] = None,
+    qrels: options.Qrels = None,
+    complete: options.Complete = False,
     measures: options.Measures = None,
     preset: options.Preset = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="Show the values of every query.")] = False,
@@ -31,14 +37,49 @@ def run(
     threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
-    """Evaluate scores or a model on judged rows."""
+    """Evaluate scores or a model on judged rows, or a TREC run with --qrels."""
     from rankwise.cli.inputs import ReadOptions, choose_measures, read_judged
     from rankwise.metrics import evaluate
+
+    if qrels is not None:
+        if scores is not None:
+            raise ParameterError(f"With --qrels, the only argument is a TREC run; got {scores} as well.")
+        result, note = _evaluate_run(data, qrels, measures, preset, complete)
+    elif complete:
+        raise ParameterError("--complete needs --qrels.")
+    elif scores is None:
+        raise ParameterError("SCORES is missing: expected DATA and SCORES, or a TREC run and --qrels.")
+    else:
+        rows, values = read_judged(data, ReadOptions(label, qid, doc, zero_based), scores)
+        chosen = choose_measures(measures, rows, preset)
+        result = evaluate(rows.y, values, rows.queries, chosen, docs=rows.docs)
+        note = f"{rows.n_rows} rows, {rows.n_queries} queries"
+    _show(result, note, per_query, json)
+
+
+def _evaluate_run(
+    path: Path, qrels: Path, measures: str | None, preset: str | None, complete: bool
+) -> tuple[Evaluation, str]:
+    from rankwise.cli.inputs import split_list
+    from rankwise.data.trec import load_qrels, load_run
+    from rankwise.metrics import evaluate_run
+    from rankwise.metrics.runs import RUN_MEASURES
+
+    scored, judged = load_run(path), load_qrels(qrels)
+    chosen = split_list(measures) or RUN_MEASURES
+    result = evaluate_run(scored, judged, chosen, preset=preset or "trec", complete=complete)
+    n_shared = len(judged.keys() & scored.keys())
+    lacking = (
+        f", {len(judged) - n_shared} judged queries are not in the run" if n_shared < len(judged) else ""
+    )
+    unjudged = f", {len(scored) - n_shared} of its queries are not judged" if n_shared < len(scored) else ""
+    counted = " (and count, with nothing retrieved)" if complete and lacking else ""
+    return result, f"{n_shared} queries of the run are judged{lacking}{counted}{unjudged}"
+
+
+def _show(result: Evaluation, note: str, per_query: bool, json: bool) -> None:
     from rankwise.metrics.evaluation import SUMMARY_HEADER
 
-    rows, values = read_judged(data, ReadOptions(label, qid, doc, zero_based), scores)
-    chosen = choose_measures(measures, rows, preset)
-    result = evaluate(rows.y, values, rows.queries, chosen, docs=rows.docs)
     if json:
         show_json(result.to_dict() if per_query else {"measures": result.to_dict()["measures"]})
         return
@@ -47,6 +88,4 @@ def run(
         show_table(
             "Quality by query", list(columns), zip(*(c.tolist() for c in columns.values()), strict=True)
         )
-    lines = [summary.row for summary in result.summaries]
-    note = f"{rows.n_rows} rows, {rows.n_queries} queries"
-    show_table("Quality", SUMMARY_HEADER, lines, note)
+    show_table("Quality", SUMMARY_HEADER, [summary.row for summary in result.summaries], note)

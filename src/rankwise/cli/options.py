@@ -35,6 +35,9 @@ Data: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+DataOrRun: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="DATA", help="Judged rows; with --qrels, a TREC run.", show_default=False)
+]
 Model: TypeAlias = Annotated[
     Path,
     typer.Argument(
@@ -65,6 +68,18 @@ Pairs: TypeAlias = Annotated[
         help="Preferences to learn from: preferred, other[, weight] by row number from 0, or documents by "
         "name, below the header qid,preferred,other[,weight].",
         show_default=False,
+    ),
+]
+Qrels: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="TREC qrels that judge the documents of TREC runs.", show_default=False
+    ),
+]
+Complete: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--complete", help="Count judged queries that the run lacks, as 'trec_eval -c' does (with --qrels)."
     ),
 ]
 Label: TypeAlias = Annotated[str, typer.Option(help="The label column.", rich_help_panel="Tables")]
@@ -118,6 +133,7 @@ Measures: TypeAlias = Annotated[
 Preset: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="Conventions of a tool: letor, trec, sklearn, lightgbm or xgboost.", show_default=False
+        help="Conventions of a tool: letor, trec (the default with --qrels), sklearn, lightgbm or xgboost.",
+        show_default=False,
     ),
 ]

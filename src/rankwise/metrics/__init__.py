@@ -33,6 +33,7 @@ from rankwise.metrics.list_functions import (
 from rankwise.metrics.measure import KINDS, Measure, PreparedMeasure, get_measure
 from rankwise.metrics.pair_functions import auc, disagreement_error, kendall_tau_b, pairwise_error
 from rankwise.metrics.preferences import preference_error
+from rankwise.metrics.runs import compare_runs, evaluate_run
 from rankwise.metrics.threshold import best_threshold
 
 __all__ = [
@@ -49,9 +50,11 @@ __all__ = [
     "average_precision",
     "best_threshold",
     "compare",
+    "compare_runs",
     "disagreement_error",
     "err",
     "evaluate",
+    "evaluate_run",
     "get_measure",
     "holm",
     "kendall_tau_b",
