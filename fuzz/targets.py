@@ -19,8 +19,9 @@ import numpy as np
 import rankwise
 from fuzz.packing import unpack
 from rankwise._native import LetorReader
-from rankwise.cli.inputs import ReadOptions, read_data, read_scores
+from rankwise.cli.data_files import ReadOptions, read_data
 from rankwise.cli.inputs import load_model as load_any_model
+from rankwise.cli.inputs import read_scores
 from rankwise.data import text
 from rankwise.data.ranking import RankingData
 from rankwise.data.tables import read_judgments

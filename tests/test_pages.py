@@ -39,6 +39,7 @@ import rankwise
 train, test = rankwise.make_search_data(40, random_state=2).split(0.6)
 rankwise.save_letor(train, "train.txt")
 rankwise.save_letor(test, "test.txt")
+rankwise.save_letor(test, "validation.txt")
 model = rankwise.RankRLS().fit(train.X, train.y, train.qid)
 model.save("model.safetensors")
 rankwise.save_qrels(rankwise.qrels_from_data(test), "qrels.txt")

@@ -34,11 +34,13 @@ def run(
     qid: options.Qid = "qid",
     doc: options.Doc = None,
     zero_based: options.ZeroBased = None,
+    merge_queries: options.MergeQueries = False,
     threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
     """Compare score files or models on judged rows, or TREC runs with --qrels, by tests over queries."""
-    from rankwise.cli.inputs import ReadOptions, choose_measures, read_judged, split_list
+    from rankwise.cli.data_files import ReadOptions
+    from rankwise.cli.inputs import choose_measures, read_judged, split_list
     from rankwise.data.trec import load_qrels, load_run
     from rankwise.metrics import compare, compare_runs
     from rankwise.metrics.runs import RUN_MEASURES
@@ -52,7 +54,7 @@ def run(
         chosen = split_list(measures) or RUN_MEASURES
         comparison = compare_runs(runs, load_qrels(qrels), chosen, preset=preset or "trec", complete=complete)
     else:
-        how = ReadOptions(label, qid, doc, zero_based)
+        how = ReadOptions(label, qid, doc, zero_based, merge_queries=merge_queries)
         judged = [read_judged(data, how, path) for path in compared]
         rows = judged[0][0]
         vectors = {name: values for name, (_, values) in zip(names, judged, strict=True)}

@@ -31,19 +31,13 @@ def run(
     doc: options.Doc = None,
     features: options.Features = None,
     zero_based: options.ZeroBased = None,
+    merge_queries: options.MergeQueries = False,
     threads: options.Threads = None,
 ) -> None:
     """Convert data between formats; text is streamed to a memory-mapped store in bounded memory."""
     import rankwise
-    from rankwise.cli.inputs import (
-        ReadOptions,
-        check_destination,
-        check_output,
-        find_group_sizes,
-        is_table,
-        read_data,
-        split_list,
-    )
+    from rankwise.cli.data_files import ReadOptions, data_files, find_group_sizes, is_table, read_data
+    from rankwise.cli.inputs import check_destination, check_output, split_list
     from rankwise.data.text import COMPRESSED
 
     to_store = out.suffix == ".store"
@@ -54,16 +48,20 @@ def run(
             f"{', '.join(TEXT)}, optionally followed by one of {', '.join(COMPRESSED)}."
         )
     (check_destination if to_store else check_output)(out, data)
-    streams = not (scale or data.is_dir() or is_table(data) or find_group_sizes(data))
+    files = data_files(data)
+    streams = not (scale or any(f.is_dir() or is_table(f) or find_group_sizes(f) for f in files))
     if to_store and streams:
         with progress(f"Converting {data.name}") as advance:
             rankwise.convert_letor(
-                data,
+                files,
                 out,
                 zero_based="auto" if zero_based is None else zero_based,
+                merge_queries=merge_queries,
                 progress=lambda done, total: advance(done / max(total, 1)),
             )
         return
-    rows = read_data(data, ReadOptions(label, qid, doc, zero_based, scale), features=split_list(features))
+    rows = read_data(
+        data, ReadOptions(label, qid, doc, zero_based, scale, merge_queries), features=split_list(features)
+    )
     with progress(f"Writing {out.name}"):
         (rankwise.save_store if to_store else rankwise.save_letor)(rows, out)

@@ -34,11 +34,13 @@ def run(
     qid: options.Qid = "qid",
     doc: options.Doc = None,
     zero_based: options.ZeroBased = None,
+    merge_queries: options.MergeQueries = False,
     threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
     """Evaluate scores or a model on judged rows, or a TREC run with --qrels."""
-    from rankwise.cli.inputs import ReadOptions, choose_measures, read_judged
+    from rankwise.cli.data_files import ReadOptions
+    from rankwise.cli.inputs import choose_measures, read_judged
     from rankwise.metrics import evaluate
 
     if qrels is not None:
@@ -50,7 +52,9 @@ def run(
     elif scores is None:
         raise ParameterError("SCORES is missing: expected DATA and SCORES, or a TREC run and --qrels.")
     else:
-        rows, values = read_judged(data, ReadOptions(label, qid, doc, zero_based), scores)
+        rows, values = read_judged(
+            data, ReadOptions(label, qid, doc, zero_based, merge_queries=merge_queries), scores
+        )
         chosen = choose_measures(measures, rows, preset)
         result = evaluate(rows.y, values, rows.queries, chosen, docs=rows.docs)
         note = f"{rows.n_rows} rows, {rows.n_queries} queries"

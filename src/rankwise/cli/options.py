@@ -31,7 +31,8 @@ Data: TypeAlias = Annotated[
     Path,
     typer.Argument(
         metavar="DATA",
-        help="LETOR/SVMlight text (plain, .gz, .xz, .bz2), a .csv or .parquet table, or a .store folder.",
+        help="LETOR/SVMlight text (plain, .gz, .xz, .bz2), a .csv or .parquet table, or a .store folder; "
+        "several files as a.txt,b.txt or as a pattern in quotes, 'part-*.txt'.",
         show_default=False,
     ),
 ]
@@ -104,6 +105,12 @@ Scale: TypeAlias = Annotated[
         "--scale",
         help="Scale every feature to [0, 1] within each query, in memory. Stores and models record this, and "
         "the inputs of such a model are scaled the same way; text does not record it.",
+    ),
+]
+MergeQueries: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--merge-queries", help="Let several files share queries: rows with the same label are one query."
     ),
 ]
 ZeroBased: TypeAlias = Annotated[

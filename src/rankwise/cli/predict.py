@@ -39,13 +39,15 @@ def run(
     threads: options.Threads = None,
 ) -> None:
     """Score rows with a model: one score per line, in the order of the data."""
-    from rankwise.cli.inputs import ReadOptions, check_output, load_model, predict_scores, read_for_model
+    from rankwise.cli.data_files import ReadOptions
+    from rankwise.cli.inputs import check_output, load_model, predict_scores, read_for_model
 
     if out is not None:
         check_output(out, data, model)
     ranker = load_model(model)
     by_query = trec or ranker.scaled_per_query
-    how = ReadOptions(label, qid or ("qid" if by_query else None), doc, zero_based)
+    # Rows of several files that share a query are ranked together.
+    how = ReadOptions(label, qid or ("qid" if by_query else None), doc, zero_based, merge_queries=True)
     rows = read_for_model(data, how, ranker)
     scores = predict_scores(ranker, rows)
     with _writing(out) as file:

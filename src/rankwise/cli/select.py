@@ -56,6 +56,7 @@ def run(
     features: options.Features = None,
     zero_based: options.ZeroBased = None,
     scale: options.Scale = False,
+    merge_queries: options.MergeQueries = False,
     threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
@@ -63,7 +64,8 @@ def run(
 
     With --pairs, both the choice and the model depend on the preferences only, not on labels.
     """
-    from rankwise.cli.inputs import ReadOptions, check_model_output, split_list
+    from rankwise.cli.data_files import ReadOptions
+    from rankwise.cli.inputs import check_model_output, split_list
 
     check_model_output(model)
     if pairs is not None and validation is not None:
@@ -80,7 +82,7 @@ def run(
     }
     ranker = make_learner(SELECTORS, learner, given, settings or [])
     parts = read_parts(
-        data, validation, ReadOptions(label, qid, doc, zero_based, scale), split_list(features)
+        data, validation, ReadOptions(label, qid, doc, zero_based, scale, merge_queries), split_list(features)
     )
     start = time.perf_counter()
     if pairs is None:

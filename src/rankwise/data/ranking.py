@@ -134,6 +134,22 @@ class RankingData:
         columns = split_columns(df, label=label, qid=qid, features=features, doc=doc)
         return cls.from_arrays(columns.X, columns.y, columns.qid, columns.docs, columns.feature_names)
 
+    @classmethod
+    def concat(cls, parts: Iterable[RankingData], *, merge_queries: bool = False) -> RankingData:
+        """Join data sets, the rows of one after those of the other.
+
+        Parameters
+        ----------
+        parts : iterable of RankingData
+            With the same features: names, number and order must agree, and so must the scaling.
+        merge_queries : bool
+            Whether parts may share queries. By default a label that two parts have in common is an error,
+            because it may name two different queries; True makes the rows of both one query.
+        """
+        from rankwise.data.concatenation import concatenated
+
+        return concatenated(list(parts), merge_queries=merge_queries)
+
     @property
     def n_rows(self) -> int:
         return int(self.X.shape[0])
