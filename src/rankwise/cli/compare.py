@@ -29,7 +29,7 @@ def run(
     qrels: options.Qrels = None,
     complete: options.Complete = False,
     measures: options.Measures = None,
-    preset: options.Preset = None,
+    preset: options.PresetOrTrec = None,
     label: options.Label = "label",
     qid: options.Qid = "qid",
     doc: options.Doc = None,

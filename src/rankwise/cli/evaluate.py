@@ -28,7 +28,7 @@ def run(
     qrels: options.Qrels = None,
     complete: options.Complete = False,
     measures: options.Measures = None,
-    preset: options.Preset = None,
+    preset: options.PresetOrTrec = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="Show the values of every query.")] = False,
     label: options.Label = "label",
     qid: options.Qid = "qid",

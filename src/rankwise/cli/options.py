@@ -140,6 +140,12 @@ Measures: TypeAlias = Annotated[
 Preset: TypeAlias = Annotated[
     str | None,
     typer.Option(
+        help="Conventions of a tool: letor, trec, sklearn, lightgbm or xgboost.", show_default=False
+    ),
+]
+PresetOrTrec: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
         help="Conventions of a tool: letor, trec (the default with --qrels), sklearn, lightgbm or xgboost.",
         show_default=False,
     ),

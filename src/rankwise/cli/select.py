@@ -24,6 +24,7 @@ def run(
     measure: Annotated[
         str | None, options.of_learner("The selection criterion; pairwise_error by default.")
     ] = None,
+    preset: options.Preset = None,
     alphas: Annotated[
         str | None,
         options.of_learner(
@@ -70,6 +71,8 @@ def run(
     check_model_output(model)
     if pairs is not None and validation is not None:
         raise ParameterError("--validation cannot be used with --pairs, which uses folds of the preferences.")
+    if preset is not None:
+        measure = f"{preset}:{measure or 'pairwise_error'}"
     given = {
         "alphas": None if alphas is None else parse_numbers(alphas),
         "cv": int(cv) if cv is not None and cv.lstrip("-").isdecimal() else cv,
@@ -104,15 +107,16 @@ def run(
     ]
     show_table(f"{ranker.measure} by {ranker.cv_}", ["alpha", *names, ""], lines, done if pairs else None)
     if pairs is None:
-        _show_quality(ranker, parts, done)
+        _show_quality(ranker, parts, preset, done)
 
 
-def _show_quality(ranker: Any, parts: dict[str, RankingData], done: str) -> None:
+def _show_quality(ranker: Any, parts: dict[str, RankingData], preset: str | None, done: str) -> None:
     from rankwise.cli.inputs import choose_measures
     from rankwise.metrics import get_measure
 
-    shown = dict.fromkeys([get_measure(ranker.measure), *choose_measures(None, parts["training"])])
-    means = measure_parts(ranker, parts, list(shown))
+    criterion, usual = get_measure(ranker.measure), choose_measures(None, parts["training"], preset)
+    shown = [criterion, *(measure for measure in usual if measure.name != criterion.name)]
+    means = measure_parts(ranker, parts, shown)
     show_quality("Quality of the chosen model", means, done)
 
 

@@ -255,8 +255,8 @@ def get_measure(name: str | Measure, *, preset: str | None = None, **conventions
     ----------
     name : str or Measure
         A kind, with ``@k`` for a cutoff: "ndcg@10", "mean_ndcg", "map", "p@5", "recall@100", "rr", "err@20",
-        "auc", "pairwise_error", "pairwise_error_micro", "disagreement_error", "kendall_tau_b". A `Measure` is
-        returned unchanged.
+        "auc", "pairwise_error", "pairwise_error_micro", "disagreement_error", "kendall_tau_b". The preset may
+        come first: "letor:ndcg@10". A `Measure` is returned unchanged.
     preset : str, optional
         "default", "letor", "trec", "sklearn", "lightgbm" or "xgboost".
     **conventions
@@ -285,6 +285,11 @@ def get_measure(name: str | Measure, *, preset: str | None = None, **conventions
 
 @lru_cache
 def _named(name: str, preset: str | None) -> Measure:
+    before, colon, rest = name.partition(":")
+    if colon:
+        if preset not in (None, before.strip()):
+            raise ParameterError(f"The measure {name!r} names another preset than {preset!r}.")
+        return _named(rest, before.strip())
     match = re.fullmatch(r"\s*([a-z_]+)(?:@([0-9]+))?\s*", name.lower().replace("-", "_"))
     kind = _KIND_OF.get(match[1]) if match else None
     if match is None or kind is None:
