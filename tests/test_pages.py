@@ -13,12 +13,17 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*
 
 # What a page leaves to the reader: the data it mentions, and imports for code it shows in passing.
 MEASURED = """
-import rankwise
+import pathlib, rankwise
 data = rankwise.make_search_data(30, random_state=2)
 y, qid, bm25 = data.y, data.qid, data.X[:, 0]
 scores = rankwise.RankRLS().fit(data.X, y, qid).predict(data.X)
 run, qrels = rankwise.run_from_scores(data, bm25), rankwise.qrels_from_data(data)
 other = rankwise.run_from_scores(data, scores)
+labels = data.queries.labels.tolist()
+for fold in ("Fold1", "Fold2"):
+    for place, name in enumerate(("train", "vali", "test")):
+        pathlib.Path("MQ2007", fold).mkdir(parents=True, exist_ok=True)
+        rankwise.save_letor(data.select(queries=labels[place::3]), f"MQ2007/{fold}/{name}.txt")
 candidates = [bm25, scores]
 """
 STORED = """

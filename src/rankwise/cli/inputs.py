@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rankwise.scoring.model import ScoringModel
     from rankwise.types import Floats
 
-# Labels between 0 and this are treated as grades, for which NDCG and MAP are designed.
+# Labels between 0 and this are treated as grades.
 MAX_GRADE = 30
 
 
@@ -164,11 +164,16 @@ def choose_measures(text: str | None, rows: RankingData, preset: str | None = No
     from rankwise.metrics import get_measure
 
     if text is None:
-        are_grades = rows.y.min() >= 0 and rows.y.max() <= MAX_GRADE
-        names = ["ndcg@10", "map", "pairwise_error"] if are_grades else ["pairwise_error", "kendall_tau_b"]
+        graded = are_grades(rows)
+        names = ["ndcg@10", "map", "pairwise_error"] if graded else ["pairwise_error", "kendall_tau_b"]
     else:
         names = split_list(text) or []
     return [get_measure(name, preset=preset) for name in names]
+
+
+def are_grades(rows: RankingData) -> bool:
+    """Whether the labels can be grades, for which NDCG and MAP are designed."""
+    return bool(rows.y.min() >= 0 and rows.y.max() <= MAX_GRADE)
 
 
 def check_output(path: Path, *inputs: Path) -> None:
