@@ -33,11 +33,16 @@ rankwise.save_store(train, "train.store")
 rankwise.save_letor(validation, "validation.txt")
 """
 SERVED = """
+import json, pathlib
 import numpy, onnxruntime, pandas, rankwise
 frame = pandas.DataFrame(numpy.random.default_rng(0).normal(size=(20, 2)), columns=["title", "price"])
 model = rankwise.RankRLS().fit(frame, frame["title"])
 model.save("model.safetensors")
 rankwise.export_model(model, "model.onnx")
+docs = [{"id": f"d{n}", "[features]": f"title={n % 3},price={n}"} for n in range(9)]
+response = {"responseHeader": {"params": {"qid": "17"}}, "response": {"docs": docs}}
+pathlib.Path("log.jsonl").write_text(json.dumps(response))
+rankwise.save_qrels({"17": {f"d{n}": n % 3 for n in range(9)}}, "qrels.txt")
 """
 FILED = """
 import rankwise

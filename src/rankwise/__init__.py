@@ -35,6 +35,7 @@ _HOME = {
     "save_letor": "rankwise.data.letor_writer",
     "save_store": "rankwise.data.store",
     "load_model": "rankwise.persist.models",
+    "load_feature_log": "rankwise.data.feature_logs",
     "load_pairs": "rankwise.data.pair_files",
     "load_qrels": "rankwise.data.trec",
     "load_run": "rankwise.data.trec",

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rankwise.cli import options
 from rankwise.cli.screen import progress
 from rankwise.errors import ParameterError
+
+if TYPE_CHECKING:
+    from rankwise.cli.data_files import ReadOptions
+    from rankwise.data.ranking import RankingData
 
 # File extensions of LETOR text.
 TEXT = (".txt", ".letor", ".dat", ".svm", ".svmlight", ".libsvm")
@@ -25,6 +30,15 @@ def run(
             show_default=False,
         ),
     ],
+    judgments: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Judgments of the documents of DATA, a feature log of a search engine (.json, .jsonl): TREC "
+            "qrels, or a table with the columns --qid, --doc and --label.",
+            show_default=False,
+        ),
+    ] = None,
     scale: options.Scale = False,
     label: options.Label = "label",
     qid: options.Qid = "qid",
@@ -47,9 +61,13 @@ def run(
             f"{out}: the output name must end in .store or, for LETOR text, in one of "
             f"{', '.join(TEXT)}, optionally followed by one of {', '.join(COMPRESSED)}."
         )
-    (check_destination if to_store else check_output)(out, data)
+    (check_destination if to_store else check_output)(out, data, *filter(None, [judgments]))
+    how = ReadOptions(label, qid, doc, zero_based, scale, merge_queries)
+    logged = judgments is not None or is_log(data)
+    if logged and features is not None:
+        raise ParameterError("--features selects the columns of tables, not those of a feature log.")
     files = data_files(data)
-    streams = not (scale or any(f.is_dir() or is_table(f) or find_group_sizes(f) for f in files))
+    streams = not (logged or scale or any(f.is_dir() or is_table(f) or find_group_sizes(f) for f in files))
     if to_store and streams:
         with progress(f"Converting {data.name}") as advance:
             rankwise.convert_letor(
@@ -60,8 +78,32 @@ def run(
                 progress=lambda done, total: advance(done / max(total, 1)),
             )
         return
-    rows = read_data(
-        data, ReadOptions(label, qid, doc, zero_based, scale, merge_queries), features=split_list(features)
-    )
+    rows = read_log(data, judgments, how) if logged else read_data(data, how, features=split_list(features))
     with progress(f"Writing {out.name}"):
         (rankwise.save_store if to_store else rankwise.save_letor)(rows, out)
+
+
+def is_log(path: Path) -> bool:
+    """Whether a file is a feature log, by its name."""
+    return bool({".json", ".jsonl", ".ndjson"}.intersection(suffix.lower() for suffix in path.suffixes))
+
+
+def read_log(data: Path, judgments: Path | None, how: ReadOptions) -> RankingData:
+    """Read a feature log joined to judgments."""
+    from rankwise.cli.data_files import is_table
+    from rankwise.data.feature_logs import load_feature_log
+    from rankwise.data.tables import read_judgments
+    from rankwise.data.trec import by_name, load_qrels
+
+    if judgments is None:
+        raise ParameterError(f"{data}: a feature log needs --judgments, a file of TREC qrels or a table.")
+    judged: Mapping[str, Mapping[str, float]]
+    if is_table(judgments):
+        columns = {"label": how.label or "label", "qid": how.qid or "qid", "doc": how.doc or "doc"}
+        rows = read_judgments(judgments, **columns)
+        judged = by_name(rows, rows.y.tolist())
+    else:
+        judged = load_qrels(judgments)
+    with progress(f"Reading {data.name}"):
+        found = load_feature_log(data, judged)
+    return found.scale_per_query() if how.scale else found

@@ -151,7 +151,7 @@ def run_from_scores(data: RankingData, scores: ArrayLike) -> dict[str, dict[str,
     >>> run_from_scores(data, [12.5, 11.0])
     {'301': {'d7': 12.5, 'd3': 11.0}}
     """
-    return _by_name(data, check_labels(scores, data.n_rows, name="scores").tolist())
+    return by_name(data, check_labels(scores, data.n_rows, name="scores").tolist())
 
 
 def qrels_from_data(data: RankingData) -> dict[str, dict[str, int]]:
@@ -176,7 +176,7 @@ def qrels_from_data(data: RankingData) -> dict[str, dict[str, int]]:
     for row, label in enumerate(data.y.tolist()):
         if not label.is_integer():
             raise DataError(f"Qrels hold whole numbers, but row {row} has the label {label:g}.")
-    return _by_name(data, [int(label) for label in data.y.tolist()])
+    return by_name(data, [int(label) for label in data.y.tolist()])
 
 
 def run_lines(run: Run, tag: str) -> Iterator[str]:
@@ -208,17 +208,18 @@ def _qrels_lines(qrels: Qrels) -> Iterator[str]:
             yield f"{qid} 0 {doc} {int(relevance)}\n"
 
 
-def _by_name(data: RankingData, values: list[_Number]) -> dict[str, dict[str, _Number]]:
+def by_name(data: RankingData, values: list[_Number]) -> dict[str, dict[str, _Number]]:
+    """A value for each row, by query and document."""
     if data.docs is None:
-        raise DataError("A run and qrels name documents, but the data has no document labels.")
+        raise DataError("Runs and judgments name documents, but the data has no document labels.")
     queries = ["1"] * data.n_rows if data.qid is None else map(str, data.qid.tolist())
-    by_name: dict[str, dict[str, _Number]] = {}
+    named_values: dict[str, dict[str, _Number]] = {}
     for qid, doc, value in zip(queries, map(str, data.docs.tolist()), values, strict=True):
-        named = by_name.setdefault(qid, {})
+        named = named_values.setdefault(qid, {})
         if doc in named:
             raise DataError(f"The query {qid!r} contains the document {doc!r} more than once.")
         named[doc] = value
-    return by_name
+    return named_values
 
 
 def _read(
@@ -226,7 +227,7 @@ def _read(
 ) -> dict[str, dict[str, _Number]]:
     names = columns.split()
     place = names.index("score") if "score" in names else names.index("relevance")
-    by_name: dict[str, dict[str, _Number]] = {}
+    values: dict[str, dict[str, _Number]] = {}
     with open_text(path) as file:
         for number, line in numbered_lines(file, path):
             fields = line.removeprefix(_BYTE_ORDER_MARK if number == 1 else b"").split()
@@ -241,14 +242,14 @@ def _read(
                 shown = decoded(fields[place][:40])
                 raise FileFormatError(path, f"the {names[place]} must be {kind}; got {shown!r}.", number)
             qid, doc = decoded(fields[0]), decoded(fields[2])
-            named = by_name.setdefault(qid, {})
+            named = values.setdefault(qid, {})
             if doc in named:
                 twice = f"the query {qid!r} contains the document {doc!r} more than once."
                 raise FileFormatError(path, twice, number)
             named[doc] = value
-    if not by_name:
+    if not values:
         raise FileFormatError(path, f"the file is empty; expected lines of '{columns}'.")
-    return by_name
+    return values
 
 
 def _score(field: bytes) -> float | None:
