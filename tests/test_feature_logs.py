@@ -124,6 +124,20 @@ def test_documents_without_a_judgment_are_left_out_with_a_warning_or_count_as_ze
         load_feature_log(path, judged, unjudged="maybe")
 
 
+def test_several_logs_are_one(text):
+    paths = [
+        text(lines(elasticsearch(*FIRST, qid="rambo")), "monday.jsonl"),
+        text(lines(elasticsearch(*SECOND, qid="40")), "tuesday.jsonl"),
+    ]
+    np.testing.assert_array_equal(load_feature_log(paths, QRELS).X, EXPECTED)
+    with pytest.raises(
+        FileFormatError, match=r"monday.jsonl, line 1: the document '7555' of query 'rambo' was lo"
+    ):
+        load_feature_log([*paths, paths[0]], QRELS)
+    with pytest.raises(ParameterError, match="at least one file"):
+        load_feature_log([], QRELS)
+
+
 def test_the_keys_of_queries_and_documents_can_be_named(text):
     path = text(lines(elasticsearch(*FIRST, keywords="rambo")), "log.jsonl")
     data = load_feature_log(path, {"rambo": {"s7555": 1, "s1370": 0}}, qid="keywords", doc="sku")
@@ -184,7 +198,7 @@ def test_the_keys_of_queries_and_documents_can_be_named(text):
         (lines(DOCS[0] | {"qid": ["rambo"]}), "must be text or a whole number"),
         (
             lines(DOCS[0] | {"qid": "alien"}),
-            "none of its 1 documents is judged, such as '7555' of query 'alien'; the",
+            "none of 1 documents is judged, such as '7555' of query 'alien'; the",
         ),
         (lines({"qid": "rambo", "id": "7555", "[features]": ""}), "no document has any feature"),
     ],

@@ -90,7 +90,7 @@ def is_log(path: Path) -> bool:
 
 def read_log(data: Path, judgments: Path | None, how: ReadOptions) -> RankingData:
     """Read a feature log joined to judgments."""
-    from rankwise.cli.data_files import is_table
+    from rankwise.cli.data_files import data_files, is_table
     from rankwise.data.feature_logs import load_feature_log
     from rankwise.data.tables import read_judgments
     from rankwise.data.trec import by_name, load_qrels
@@ -105,5 +105,5 @@ def read_log(data: Path, judgments: Path | None, how: ReadOptions) -> RankingDat
     else:
         judged = load_qrels(judgments)
     with progress(f"Reading {data.name}"):
-        found = load_feature_log(data, judged)
+        found = load_feature_log(data_files(data), judged)
     return found.scale_per_query() if how.scale else found

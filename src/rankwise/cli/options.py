@@ -37,7 +37,12 @@ Data: TypeAlias = Annotated[
     ),
 ]
 DataOrRun: TypeAlias = Annotated[
-    Path, typer.Argument(metavar="DATA", help="Judged rows; with --qrels, a TREC run.", show_default=False)
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="Judged rows, in any format that 'train' reads; with --qrels, a TREC run.",
+        show_default=False,
+    ),
 ]
 Model: TypeAlias = Annotated[
     Path,
@@ -132,8 +137,8 @@ Measures: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="A,B,...",
-        help="Measures to compute; by default ndcg@10,map,pairwise_error for grades and "
-        "pairwise_error,kendall_tau_b for other labels.",
+        help="Measures to compute; by default ndcg@10,map,pairwise_error for grades, "
+        "pairwise_error,kendall_tau_b for other labels, and ndcg@10,map,p@10,recall@100,rr with --qrels.",
         show_default=False,
     ),
 ]

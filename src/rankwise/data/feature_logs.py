@@ -10,7 +10,7 @@ documents of a response::
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from os import PathLike
@@ -20,7 +20,7 @@ from typing import Any
 from rankwise.data.ranking import RankingData
 from rankwise.data.text import BLOCK_BYTES, open_text
 from rankwise.data.trec import Qrels
-from rankwise.errors import FileFormatError, warn_caller
+from rankwise.errors import FileFormatError, ParameterError, warn_caller
 from rankwise.files import parse_json
 from rankwise.validation import check_choice
 
@@ -37,16 +37,17 @@ class Unjudged(StrEnum):
 
 @dataclass(frozen=True)
 class LoggedDocument:
-    """The features of one document for one query, and the line of the file that they come from."""
+    """The features of one document for one query, and where they come from."""
 
     qid: str
     doc: str
     features: dict[str, float]
+    path: Path
     line: int
 
 
 def load_feature_log(
-    path: str | PathLike[str],
+    path: str | PathLike[str] | Sequence[str | PathLike[str]],
     judgments: Qrels | Mapping[str, Mapping[str, float]],
     *,
     qid: str = "qid",
@@ -64,7 +65,7 @@ def load_feature_log(
 
     Parameters
     ----------
-    path : path
+    path : path or list of paths
         ``.gz``, ``.bz2`` and ``.xz`` are decompressed.
     judgments : dict of dicts
         Labels by query and document, such as those of `rankwise.load_qrels`.
@@ -92,29 +93,34 @@ def load_feature_log(
     >>> data.feature_names, data.X, data.y
     (('bm25', 'age'), array([[9.5, 2. ]]), array([4.]))
     """
-    path = Path(path)
+    paths = [Path(path)] if isinstance(path, str | PathLike) else [Path(one) for one in path]
+    if not paths:
+        raise ParameterError("The 'path' parameter must name at least one file.")
     keep_all = check_choice("unjudged", unjudged, Unjudged) is Unjudged.ZERO
     logged = [
         document
-        for line, response in _responses(path)
-        for document in _Reader(path, line, qid, doc).documents(response)
+        for file in paths
+        for line, response in _responses(file)
+        for document in _Reader(file, line, qid, doc).documents(response)
     ]
     if not logged:
-        raise FileFormatError(path, f"no document has logged features ('{_LTRLOG}' or '{_SOLR}').")
-    _check_unique(path, logged)
+        raise FileFormatError(paths[0], f"no document has logged features ('{_LTRLOG}' or '{_SOLR}').")
+    _check_unique(logged)
     kept = [one for one in logged if keep_all or one.doc in judgments.get(one.qid, ())]
     n_judged = sum(one.doc in judgments.get(one.qid, ()) for one in logged)
     if n_judged == 0:
         raise FileFormatError(
-            path,
-            f"none of its {len(logged)} documents is judged, such as {logged[0].doc!r} of query "
+            paths[0],
+            f"none of {len(logged)} documents is judged, such as {logged[0].doc!r} of query "
             f"{logged[0].qid!r}; the judgments have queries such as {next(iter(judgments), None)!r}.",
         )
     if len(kept) < len(logged):
-        warn_caller(f"{path}: {len(logged) - len(kept)} of {len(logged)} documents are not judged; left out.")
+        warn_caller(
+            f"{paths[0]}: {len(logged) - len(kept)} of {len(logged)} documents are not judged; left out."
+        )
     names = list(dict.fromkeys(name for one in kept for name in one.features))
     if not names:
-        raise FileFormatError(path, "no document has any feature.")
+        raise FileFormatError(paths[0], "no document has any feature.")
     return RankingData.from_arrays(
         [[one.features.get(name, 0.0) for name in names] for one in kept],
         [float(judgments.get(one.qid, {}).get(one.doc, 0)) for one in kept],
@@ -124,13 +130,15 @@ def load_feature_log(
     )
 
 
-def _check_unique(path: Path, logged: list[LoggedDocument]) -> None:
-    seen: dict[tuple[str, str], int] = {}
+def _check_unique(logged: list[LoggedDocument]) -> None:
+    seen: dict[tuple[str, str], LoggedDocument] = {}
     for one in logged:
-        if (one.qid, one.doc) in seen:
-            twice = f"the document {one.doc!r} of query {one.qid!r} was logged before, in line"
-            raise FileFormatError(path, f"{twice} {seen[one.qid, one.doc]}.", one.line)
-        seen[one.qid, one.doc] = one.line
+        first = seen.setdefault((one.qid, one.doc), one)
+        if first is not one:
+            before = f"was logged before, in {first.path}, line {first.line}"
+            raise FileFormatError(
+                one.path, f"the document {one.doc!r} of query {one.qid!r} {before}.", one.line
+            )
 
 
 @dataclass(frozen=True)
@@ -159,7 +167,8 @@ class _Reader:
             return
         if qid is None:
             raise self.error(f"there is no query label; expected the key {self.qid!r} in the response.")
-        yield LoggedDocument(str(qid), self._name_of(value), self._features_of(value), self.line)
+        features = self._features_of(value)
+        yield LoggedDocument(str(qid), self._name_of(value), features, self.path, self.line)
 
     def _query_of(self, value: dict[str, Any], around: Any) -> Any:
         """The query label of a response or document: its own, that of Solr's header, or that around it."""

@@ -16,7 +16,7 @@ from rankwise.metrics.comparison import Comparison, compare
 from rankwise.metrics.evaluation import Evaluation, evaluate
 from rankwise.metrics.measure import Measure
 from rankwise.preferences.queries import Queries
-from rankwise.types import AnyArray, Floats
+from rankwise.types import Floats
 
 RUN_MEASURES = ("ndcg@10", "map", "p@10", "recall@100", "rr")
 
@@ -67,9 +67,7 @@ def evaluate_run(
     """
     rows = align({"run": run}, qrels, complete=complete)
     scores = rows.scores["run"]
-    return evaluate(
-        rows.y, scores, rows.queries, measures, preset=preset, docs=rows.docs, n_threads=n_threads
-    )
+    return evaluate(rows.y, scores, rows.queries, measures, preset=preset, n_threads=n_threads)
 
 
 def compare_runs(
@@ -104,18 +102,17 @@ def compare_runs(
     {'bm25': {'rr': 0.5}, 'model': {'rr': 1.0}}
     """
     rows = align(runs, qrels, complete=complete)
-    return compare(rows.y, rows.scores, rows.queries, measures, preset=preset, docs=rows.docs, **options)
+    return compare(rows.y, rows.scores, rows.queries, measures, preset=preset, **options)
 
 
 @dataclass(frozen=True)
 class AlignedRuns:
-    """The documents of each query that were judged or retrieved, as rows.
+    """The documents of each query that were judged or retrieved, as rows, in descending order of their names.
 
     A score is masked if the run did not retrieve the document.
     """
 
     y: Floats
-    docs: AnyArray
     queries: Queries
     scores: dict[str, np.ma.MaskedArray[Any, np.dtype[np.float64]]]
 
@@ -134,23 +131,21 @@ def align(runs: Mapping[str, Run], qrels: Qrels, *, complete: bool) -> AlignedRu
     queries: list[str] = []
     sizes: list[int] = []
     y: list[float] = []
-    docs: list[str] = []
     scores: dict[str, list[float]] = {name: [] for name in runs}
     for qid in asked:
         lists = {name: run.get(qid, {}) for name, run in runs.items()}
-        known = dict.fromkeys(doc for names in (qrels[qid], *lists.values()) for doc in names)
+        # In this order, measures that break ties by the order of the rows break them by name.
+        known = sorted({doc for names in (qrels[qid], *lists.values()) for doc in names}, reverse=True)
         if not known:
             continue
         queries.append(qid)
         sizes.append(len(known))
         y += [max(float(qrels[qid].get(doc, 0)), 0.0) for doc in known]
-        docs += known
         for name, own in lists.items():
             scores[name] += [_finite(own[doc], qid, doc) if doc in own else math.nan for doc in known]
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     return AlignedRuns(
         y=np.array(y),
-        docs=np.array(docs, dtype=object),
         queries=Queries(offsets, None, np.array(queries, dtype=object)),
         scores={name: np.ma.masked_invalid(np.array(column)) for name, column in scores.items()},
     )
