@@ -119,6 +119,7 @@ def test_options_reach_reading_choosing_and_measuring(folder, done):
     assert found["folds"]["Fold2"][learner] == expected.means
     chosen = found["chosen"]["Fold2"][learner]
     assert (chosen["alpha"], chosen["ties"]) == (ranker.alpha_, ranker.best_["ties"])
+    assert chosen["score"] == ranker.best_score_
     assert found["tests"] == []
 
 

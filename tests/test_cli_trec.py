@@ -49,14 +49,17 @@ def test_evaluating_a_run_says_which_queries_do_not_count(done, judged, tmp_path
     rankwise.save_run(kept, tmp_path / "run")
     printed = done("evaluate", tmp_path / "run", "--qrels", qrels)
     n = len(run)
-    assert f"{n - 2} queries of the run are judged, 2 judged queries are not in the run, 1 of its" in printed
+    assert (
+        f"Queries in the run and in the qrels: {n - 2}; judged but not in the run: 2, which do not" in printed
+    )
+    assert "count; in the run but not judged: 1\n" in printed
     for name in ("ndcg@10", "map", "p@10", "recall@100", "rr"):
         assert f"\n{name} " in printed
     complete = json.loads(done("evaluate", tmp_path / "run", "--qrels", qrels, "--complete", "--json"))
     assert complete["measures"]["map"]["queries"] == n
-    assert "not in the run (and count, with" in done(
-        "evaluate", tmp_path / "run", "--qrels", qrels, "--complete"
-    )
+    assert complete["coverage"] == {"both": n - 2, "only_judged": 2, "only_run": 1}
+    printed = done("evaluate", tmp_path / "run", "--qrels", qrels, "--complete")
+    assert "judged but not in the run: 2, which count as 0" in printed
 
 
 def test_the_preset_of_a_run_can_be_changed(done, judged):
@@ -73,6 +76,7 @@ def test_runs_are_compared(done, judged):
     printed = done(*arguments)
     assert "model" in printed
     assert "Holm randomization" in printed
+    assert f"Queries in a run and in the qrels: {len(rankwise.load_qrels(judged / 'qrels.txt'))}\n" in printed
     found = json.loads(done(*arguments, "--measures", "map", "--json"))
     assert list(found["means"]) == [str(judged / "model.run"), str(judged / "feature.run")]
     assert found["tests"][0]["n_better"] > found["tests"][0]["n_worse"]

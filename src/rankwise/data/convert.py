@@ -66,13 +66,13 @@ def convert_letor(
     >>> open_store("train.store")
     RankingData(291 rows, 20 queries, 22 features (float32))
     """
-    dense = check_flag_or_auto("dense", dense)
+    dense, merge_queries = check_flag_or_auto("dense", dense), check_flag("merge_queries", merge_queries)
     reader = LetorFile(path, dtype=dtype, zero_based=zero_based, n_features=n_features, n_threads=n_threads)
     with replacing_folder(store, check=check_is_store) as folder, _Spool(folder, dtype) as spool:
         for _ in reader.blocks(progress):
             spool.append(reader.take())
         spool.rewind()
-        if not check_flag("merge_queries", merge_queries) and len(reader.query_labels()):
+        if not merge_queries and len(reader.query_labels()):
             reader.check_queries_differ(spool.query_codes())
         shape, first_index = (spool.y.size, reader.n_features()), reader.first_index()
         arrays = {"y": spool.y.finish(), **_query_arrays(folder, spool, reader.query_labels())}

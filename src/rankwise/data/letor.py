@@ -84,11 +84,11 @@ def load_letor(
     (array([2., 0.]), array([10, 10]), ['d7', 'd3'])
     """
     reader = LetorFile(path, dtype=dtype, zero_based=zero_based, n_features=n_features, n_threads=n_threads)
-    dense = check_flag_or_auto("dense", dense)
+    dense, merge_queries = check_flag_or_auto("dense", dense), check_flag("merge_queries", merge_queries)
     for _ in reader.blocks(progress):
         pass
     rows = reader.take()
-    if not check_flag("merge_queries", merge_queries):
+    if not merge_queries:
         reader.check_queries_differ(rows.queries)
     n_columns, first_index = reader.n_features(), reader.first_index()
     labels = reader.query_labels()

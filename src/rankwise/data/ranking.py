@@ -13,7 +13,14 @@ from rankwise.errors import DataError, ParameterError
 from rankwise.mapped import is_mapped
 from rankwise.preferences.queries import Queries, group_rows, one_query
 from rankwise.types import AnyArray, Floats, Ints, Matrix, RandomSource
-from rankwise.validation import check_column, check_labels, check_matrix, check_number, check_random_state
+from rankwise.validation import (
+    check_column,
+    check_flag,
+    check_labels,
+    check_matrix,
+    check_number,
+    check_random_state,
+)
 from rankwise.validation.csr import check_offsets
 
 
@@ -148,7 +155,7 @@ class RankingData:
         """
         from rankwise.data.concatenation import concatenated
 
-        return concatenated(list(parts), merge_queries=merge_queries)
+        return concatenated(list(parts), merge_queries=check_flag("merge_queries", merge_queries))
 
     @property
     def n_rows(self) -> int:
