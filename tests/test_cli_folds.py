@@ -179,6 +179,16 @@ def test_test_queries_that_were_learned_from_are_warned_about(folder, capsys, tm
     )
 
 
+def test_queries_that_are_tested_twice_are_warned_about(capsys, tmp_path):
+    from rankwise.cli import main
+
+    write_folds(tmp_path / "same", rankwise.make_search_data(10, random_state=1), 5)
+    first, second = (tmp_path / "same" / f"Fold{number}" / "testset.txt" for number in (1, 2))
+    second.write_text(first.read_text())
+    assert main(["folds", str(tmp_path / "same"), "--learners", "rankrls", "--measures", "map"]) == 0
+    assert "2 query labels are in the test data of more than one fold" in capsys.readouterr().err
+
+
 def test_mistakes_get_one_sentence(refused, folder, tmp_path):
     write_folds(tmp_path / "broken", rankwise.make_search_data(10, random_state=1), 5)
     fold = tmp_path / "broken" / "Fold3"

@@ -20,10 +20,11 @@ scores = rankwise.RankRLS().fit(data.X, y, qid).predict(data.X)
 run, qrels = rankwise.run_from_scores(data, bm25), rankwise.qrels_from_data(data)
 other = rankwise.run_from_scores(data, scores)
 labels = data.queries.labels.tolist()
-for fold in ("Fold1", "Fold2"):
+for fold in range(3):
+    pathlib.Path(f"MQ2007/Fold{fold + 1}").mkdir(parents=True)
     for place, name in enumerate(("train", "vali", "test")):
-        pathlib.Path("MQ2007", fold).mkdir(parents=True, exist_ok=True)
-        rankwise.save_letor(data.select(queries=labels[place::3]), f"MQ2007/{fold}/{name}.txt")
+        part = data.select(queries=labels[(place + fold) % 3 :: 3])
+        rankwise.save_letor(part, f"MQ2007/Fold{fold + 1}/{name}.txt")
 candidates = [bm25, scores]
 """
 STORED = """

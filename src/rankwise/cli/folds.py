@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,7 @@ import typer
 
 from rankwise.cli import options
 from rankwise.cli.folds_report import show_folds, write_folds
-from rankwise.cli.learners import SELECTORS, make_learner
+from rankwise.cli.learners import SELECTORS, LearnerSpec, parse_learner
 from rankwise.cli.screen import show_json
 from rankwise.errors import ParameterError, warn_caller
 
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from rankwise.data.letor_folds import FoldFiles
     from rankwise.data.ranking import RankingData
     from rankwise.metrics import Comparison, Measure
-    from rankwise.types import Floats
+    from rankwise.preferences.queries import Queries
+    from rankwise.types import AnyArray, Floats
 
 # For grades; other labels have the measures of 'evaluate'.
 MEASURES = "map,ndcg@1,ndcg@5,ndcg@10,mean_ndcg"
@@ -79,16 +81,23 @@ def run(
     from rankwise.cli.data_files import ReadOptions
     from rankwise.cli.inputs import split_list
     from rankwise.data.letor_folds import find_folds
+    from rankwise.metrics import get_measure
 
+    folds = find_folds(folder)
     specified = [parse_learner(text) for text in split_list(learners) or []]
     if not specified or len({spec.name for spec in specified}) < len(specified):
         raise ParameterError(f"--learners must name one or more different learners; got {learners!r}.")
-    if out is not None and out.exists() and not out.is_dir():
-        raise ParameterError(f"{out} is not a folder; expected the name of a folder to write.")
+    for name in [measure or "map", *(split_list(measures) or [])]:
+        get_measure(name, preset=preset)  # a mistake is an error before any data is read
+    if out is not None:
+        if out.exists() and not out.is_dir():
+            raise ParameterError(f"{out} is not a folder; expected the name of a folder to write.")
+        out.mkdir(parents=True, exist_ok=True)
     how = ReadOptions(label, qid, doc, zero_based, scale)
     experiment = Experiment(specified, measure, measures, preset)
-    for fold in find_folds(folder):
+    for fold in folds:
         experiment.run(fold, how, split_list(features))
+    warn_of_queries_tested_twice(experiment.tests)
     if out is not None:
         write_folds(experiment, out)
     if json:
@@ -98,26 +107,12 @@ def run(
 
 
 @dataclass(frozen=True)
-class LearnerSpec:
-    """A learner as given on the command line: ``kind(name=value,...)``."""
+class TestPart:
+    """What measuring needs of the test data of a fold; its features are not kept."""
 
-    name: str
-    kind: str
-    settings: list[str]
-
-    def make(self, measure: str) -> Any:
-        return make_learner(SELECTORS, self.kind, {"measure": measure}, self.settings)
-
-
-def parse_learner(text: str) -> LearnerSpec:
-    found = re.fullmatch(r"([\w-]+)\s*(?:\((.*)\))?", text)
-    if found is None:
-        raise ParameterError(f"--learners expects names such as rankrls or rankrls(ties=drop); got {text!r}.")
-    # Lists such as alphas=[0.1,1] stay whole.
-    settings = [part.strip() for part in re.split(r",(?![^\[]*\])", found[2] or "") if part.strip()]
-    spec = LearnerSpec(text, found[1], settings)
-    spec.make("map")  # an unknown name or parameter is an error before any data is read
-    return spec
+    y: Floats
+    queries: Queries
+    docs: AnyArray | None
 
 
 @dataclass
@@ -139,7 +134,7 @@ class Experiment:
     measures: list[Measure] = field(default_factory=list)
     values: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
     chosen: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
-    tests: dict[str, RankingData] = field(default_factory=dict)
+    tests: dict[str, TestPart] = field(default_factory=dict)
     scores: dict[str, dict[str, Floats]] = field(default_factory=dict)
 
     def run(self, fold: FoldFiles, how: ReadOptions, features: list[str] | None) -> None:
@@ -163,7 +158,7 @@ class Experiment:
             self.values[fold.name][learner.name] = found.means
             self.chosen[fold.name][learner.name] = _choice(ranker)
             self.scores[fold.name][learner.name] = scores
-        self.tests[fold.name] = test
+        self.tests[fold.name] = TestPart(test.y, test.queries, test.docs)
 
     def _measures(self, training: RankingData) -> list[Measure]:
         from rankwise.cli.inputs import are_grades, choose_measures
@@ -207,7 +202,7 @@ class Experiment:
         )
 
     def n_test_queries(self) -> int:
-        return sum(test.n_queries for test in self.tests.values())
+        return sum(test.queries.n_queries for test in self.tests.values())
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in plain numbers and names."""
@@ -230,6 +225,18 @@ def _choice(ranker: Any) -> dict[str, Any]:
     ends = ranker.alphas_[[0, -1]].tolist() if len(ranker.alphas_) > 1 else []
     chosen = {name: value for name, value in ranker.best_.items() if name not in fixed}
     return chosen | {"at_the_end_of_the_grid": ranker.alpha_ in ends}
+
+
+def warn_of_queries_tested_twice(tests: dict[str, TestPart]) -> None:
+    """Warn if the tests of significance would take one query for several."""
+    labels = [test.queries.labels.tolist() for test in tests.values() if test.queries.labels is not None]
+    counts = Counter(chain.from_iterable(labels))
+    twice = [label for label, count in counts.items() if count > 1]
+    if twice:
+        warn_caller(
+            f"{len(twice)} query labels are in the test data of more than one fold, such as {twice[0]!r}; if "
+            "they are the same queries, differences are less significant than the p-values say."
+        )
 
 
 def warn_of_shared_queries(fold: FoldFiles, parts: dict[str, RankingData]) -> None:

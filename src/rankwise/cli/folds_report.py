@@ -70,7 +70,6 @@ def write_folds(experiment: Experiment, out: Path) -> None:
     from rankwise.files import replacing_file
     from rankwise.metrics.comparison import TEST_HEADER
 
-    out.mkdir(parents=True, exist_ok=True)
     names = [measure.name for measure in experiment.measures]
     means: list[tuple[Cell, ...]] = [
         ("mean", learner, "", *row.values()) for learner, row in experiment.means().items()
