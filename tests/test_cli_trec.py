@@ -96,6 +96,7 @@ def test_mistakes_get_one_sentence(refused, judged, tmp_path):
     assert "expected 4 fields, 'qid 0 doc rel" in refused("evaluate", run, "--qrels", run, code=1)
     assert "expected 6 fields, 'qid Q0 doc" in refused("evaluate", qrels, "--qrels", qrels, code=1)
     assert "the only argument is a TREC run" in refused("evaluate", run, "model", "--qrels", qrels, code=2)
+    assert "a TREC run is evaluated with --qrels" in refused("evaluate", "test.txt", run, code=1)
     assert "SCORES is missing" in refused("evaluate", "test.txt", code=2)
     assert "No such file" in refused("evaluate", run, "--qrels", tmp_path / "absent", code=1)
     assert "at least two different" in refused("compare", run, run, "--qrels", qrels, code=2)

@@ -235,6 +235,7 @@ def test_a_log_becomes_a_model_for_the_engine(done, refused, tmp_path):
     assert list(json.loads(exported)) == ["bm25", "age"]
 
     out = tmp_path / "x.store"
+    assert "must first be joined to judgments" in refused("train", log, tmp_path / "m", code=1)
     assert "a feature log needs --judgments" in refused("convert", log, out, code=2)
     said = refused("convert", log, out, "--judgments", tmp_path / "qrels.txt", "--features", "a", code=2)
     assert "not those of a feature log" in said

@@ -50,7 +50,7 @@ def run(
 ) -> None:
     """Convert data between formats; text is streamed to a memory-mapped store in bounded memory."""
     import rankwise
-    from rankwise.cli.data_files import ReadOptions, data_files, find_group_sizes, is_table, read_data
+    from rankwise.cli.data_files import ReadOptions, data_files, find_group_sizes, is_log, is_table, read_data
     from rankwise.cli.inputs import check_destination, check_output, split_list
     from rankwise.data.text import COMPRESSED
 
@@ -63,7 +63,7 @@ def run(
         )
     (check_destination if to_store else check_output)(out, data, *filter(None, [judgments]))
     how = ReadOptions(label, qid, doc, zero_based, scale, merge_queries)
-    logged = judgments is not None or is_log(data)
+    logged = judgments is not None or any(map(is_log, data_files(data)))
     if logged and features is not None:
         raise ParameterError("--features selects the columns of tables, not those of a feature log.")
     files = data_files(data)
@@ -81,11 +81,6 @@ def run(
     rows = read_log(data, judgments, how) if logged else read_data(data, how, features=split_list(features))
     with progress(f"Writing {out.name}"):
         (rankwise.save_store if to_store else rankwise.save_letor)(rows, out)
-
-
-def is_log(path: Path) -> bool:
-    """Whether a file is a feature log, by its name."""
-    return bool({".json", ".jsonl", ".ndjson"}.intersection(suffix.lower() for suffix in path.suffixes))
 
 
 def read_log(data: Path, judgments: Path | None, how: ReadOptions) -> RankingData:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rankwise.data.ranking import RankingData
 
 TABLES = {".csv", ".tsv", ".parquet", ".pq"}
+LOGS = {".json", ".jsonl", ".ndjson"}
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,9 @@ def _read_one(
 def _read_text(files: list[Path], how: ReadOptions, n_features: int | None) -> RankingData:
     from rankwise.data.letor import load_letor
 
+    log = next(filter(is_log, files), None)
+    if log is not None:
+        raise DataError(f"{log}: a feature log must first be joined to judgments (rankwise convert).")
     sizes = [find_group_sizes(file) for file in files]
     with progress(f"Reading {files[0].name}{' and others' if len(files) > 1 else ''}") as advance:
         data = load_letor(
@@ -139,3 +143,8 @@ def _grouped(data: RankingData, path: Path, beside: Path) -> RankingData:
 
 def is_table(path: Path) -> bool:
     return bool(TABLES.intersection(suffix.lower() for suffix in path.suffixes))
+
+
+def is_log(path: Path) -> bool:
+    """Whether a file is a feature log, by its name."""
+    return bool(LOGS.intersection(suffix.lower() for suffix in path.suffixes))

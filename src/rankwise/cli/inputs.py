@@ -129,7 +129,9 @@ def read_scores(path: Path, n_rows: int) -> Floats:
         try:
             scores[number - 1] = float(line)
         except ValueError:
-            raise FileFormatError(path, f"expected one score; found {line[:40]!r}.", line=number) from None
+            hint = "; a TREC run is evaluated with --qrels" if line.split()[1:2] == ["Q0"] else ""
+            message = f"expected one score; found {line[:40]!r}{hint}."
+            raise FileFormatError(path, message, line=number) from None
         if not np.isfinite(scores[number - 1]):
             raise FileFormatError(path, f"the score {line.strip()} is not finite.", line=number)
     if len(scores) != n_rows:
