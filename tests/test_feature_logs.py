@@ -124,6 +124,12 @@ def test_documents_without_a_judgment_are_left_out_with_a_warning_or_count_as_ze
         load_feature_log(path, judged, unjudged="maybe")
 
 
+def test_judged_documents_that_were_not_logged_are_warned_about(text):
+    path = text(lines(elasticsearch(*FIRST, qid="rambo")), "log.jsonl")
+    with pytest.warns(UserWarning, match="1 of 3 judged documents of these queries were not logged"):
+        assert load_feature_log(path, {"rambo": QRELS["rambo"] | {"9": 1}, "40": {"7": 1}}).n_rows == 2
+
+
 def test_several_logs_are_one(text):
     paths = [
         text(lines(elasticsearch(*FIRST, qid="rambo")), "monday.jsonl"),

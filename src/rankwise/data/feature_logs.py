@@ -76,7 +76,7 @@ def load_feature_log(
         default ``_id`` for Elasticsearch and ``id`` for Solr.
     unjudged : {"leave-out", "zero"}
         What to do with logged documents that have no judgment: leave them out, with a warning, or label them
-        0.
+        0. There is a warning, too, if judged documents of a logged query were not logged.
 
     Returns
     -------
@@ -106,14 +106,8 @@ def load_feature_log(
     if not logged:
         raise FileFormatError(paths[0], f"no document has logged features ('{_LTRLOG}' or '{_SOLR}').")
     _check_unique(logged)
-    kept = [one for one in logged if keep_all or one.doc in judgments.get(one.qid, ())]
-    n_judged = sum(one.doc in judgments.get(one.qid, ()) for one in logged)
-    if n_judged == 0:
-        raise FileFormatError(
-            paths[0],
-            f"none of {len(logged)} documents is judged, such as {logged[0].doc!r} of query "
-            f"{logged[0].qid!r}; the judgments have queries such as {next(iter(judgments), None)!r}.",
-        )
+    judged = _judged(logged, judgments)
+    kept = logged if keep_all else judged
     if len(kept) < len(logged):
         warn_caller(
             f"{paths[0]}: {len(logged) - len(kept)} of {len(logged)} documents are not judged; left out."
@@ -139,6 +133,27 @@ def _check_unique(logged: list[LoggedDocument]) -> None:
             raise FileFormatError(
                 one.path, f"the document {one.doc!r} of query {one.qid!r} {before}.", one.line
             )
+
+
+def _judged(
+    logged: list[LoggedDocument], judgments: Mapping[str, Mapping[str, float]]
+) -> list[LoggedDocument]:
+    """The documents that have a judgment; a warning says if judged documents were not logged."""
+    judged = [one for one in logged if one.doc in judgments.get(one.qid, ())]
+    if not judged:
+        first = logged[0]
+        raise FileFormatError(
+            first.path,
+            f"none of {len(logged)} documents is judged, such as {first.doc!r} of query {first.qid!r}; the "
+            f"judgments have queries such as {next(iter(judgments), None)!r}.",
+        )
+    n_expected = sum(len(judgments.get(qid, ())) for qid in {one.qid for one in logged})
+    if len(judged) < n_expected:
+        warn_caller(
+            f"{logged[0].path}: {n_expected - len(judged)} of {n_expected} judged documents of these queries "
+            "were not logged."
+        )
+    return judged
 
 
 @dataclass(frozen=True)
