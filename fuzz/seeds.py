@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import json
 import lzma
 import tempfile
 import warnings
@@ -173,10 +174,32 @@ def scores() -> Iterator[tuple[str, bytes]]:
     yield "sizes", b"\x022\n1\n"
 
 
+def trec() -> Iterator[tuple[str, bytes]]:
+    run = b"1 Q0 d1 1 0.5 t\n1 Q0 d2 2 -1e-3 t\n2 Q0 d1 1 7 t\n"
+    yield "run", b"\0" + run
+    yield "qrels", b"\0\xef\xbb\xbf1 0 d1 2\r\n\r\n1 0 d2 -1\r\n2\t0\td3\t0"
+    yield "compressed", b"\x02" + gzip.compress(run, mtime=0)
+
+
+def logs() -> Iterator[tuple[str, bytes]]:
+    entries = [{"name": "a", "value": 9.5}, {"name": "b"}]
+    hits = [
+        {"_id": f"d{n}", "fields": {"_ltrlog": [{"log": entries}]}, "_source": {"sku": n}} for n in (1, 2)
+    ]
+    elastic = {"took": 2, "qid": "1", "hits": {"total": {"value": 2}, "hits": hits}}
+    docs = [{"id": "d1", "[features]": "a=1.5,b=2.0"}, {"id": "d2", "[features]": "b=1"}]
+    solr = {"responseHeader": {"params": {"qid": "1"}}, "response": {"numFound": 2, "docs": docs}}
+    lines = [json.dumps(one).encode() for one in (elastic, solr | {"qid": 2})]
+    yield "elasticsearch", b"\0" + lines[0]
+    yield "solr", b"\0" + json.dumps(solr, indent=1).encode()
+    yield "lines", b"\x03" + b"\n".join(lines) + b"\n"
+    yield "several", b"\0" + json.dumps({"responses": [elastic, elastic | {"qid": 2}]}).encode()
+
+
 def main() -> None:
     """Replace the seeds of every target; other inputs of the corpus stay."""
     warnings.simplefilter("ignore")
-    for write in (lines, letor, pairs, tables, stores, models, checkpoints, svmrank, scores):
+    for write in (lines, letor, pairs, tables, stores, models, checkpoints, svmrank, scores, trec, logs):
         folder = CORPUS / write.__name__
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in write():

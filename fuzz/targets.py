@@ -19,13 +19,15 @@ import numpy as np
 import rankwise
 from fuzz.packing import unpack
 from rankwise._native import LetorReader
-from rankwise.cli.inputs import ReadOptions, read_data, read_scores
+from rankwise.cli.data_files import ReadOptions, read_data
 from rankwise.cli.inputs import load_model as load_any_model
+from rankwise.cli.inputs import read_scores
 from rankwise.data import text
 from rankwise.data.ranking import RankingData
 from rankwise.data.tables import read_judgments
 from rankwise.errors import RankwiseError
 from rankwise.export.svmrank import load_svmrank, save_svmrank
+from rankwise.metrics import evaluate_run
 from rankwise.persist import checkpoint
 
 Result = TypeVar("Result")
@@ -234,9 +236,40 @@ def scores(content: bytes, folder: Path) -> None:
     attempt(read_data, rows, ReadOptions())
 
 
+def trec(content: bytes, folder: Path) -> None:
+    """TREC runs and qrels: what is read is written, and can be measured."""
+    choice = Choice(content)
+    path, again = folder / f"trec{choice.of('', '', '.gz')}", folder / "again"
+    path.write_bytes(content[1:])
+    again.unlink(missing_ok=True)
+    run = attempt(rankwise.load_run, path)
+    if run is not None:
+        attempt(rankwise.save_run, run, again)
+        assert not again.exists() or rankwise.load_run(again) == run
+        attempt(evaluate_run, run, {"1": {"d1": 1}}, complete=True)
+    qrels = attempt(rankwise.load_qrels, path)
+    if qrels is not None:
+        again.unlink(missing_ok=True)
+        attempt(rankwise.save_qrels, qrels, again)
+        assert not again.exists() or rankwise.load_qrels(again) == qrels
+        attempt(evaluate_run, {"1": {"d1": 1.0}}, qrels, ["ndcg", "map", "err"], complete=True)
+
+
+def logs(content: bytes, folder: Path) -> None:
+    """Feature logs of search engines, joined to judgments."""
+    choice = Choice(content)
+    path = folder / f"log.json{choice.of('', '', '.gz')}"
+    path.write_bytes(content[1:])
+    judgments = {"1": {"d1": 1, "d2": 0}, "2": {"d1": 2}}
+    unjudged, doc = choice.of("leave-out", "zero"), choice.of(None, "sku")
+    data = attempt(rankwise.load_feature_log, path, judgments, unjudged=unjudged, doc=doc)
+    if data is not None and data.n_features <= FEW_FEATURES:
+        _round_trip(data, folder / "again.store")
+
+
 TARGETS: dict[str, Target] = {
     target.__name__: target
-    for target in (lines, letor, pairs, tables, stores, models, checkpoints, svmrank, scores)
+    for target in (lines, letor, pairs, tables, stores, models, checkpoints, svmrank, scores, trec, logs)
 }
 
 

@@ -28,6 +28,14 @@ def precision(labels, k):
     return sum(r >= 1 for r in labels[:k]) / k
 
 
+def recall(labels, k):
+    return sum(r >= 1 for r in labels[:k]) / sum(r >= 1 for r in labels)
+
+
+def mean_ndcg(labels, **conventions):
+    return float(np.mean([ndcg(labels, k, **conventions) for k in range(1, len(labels) + 1)]))
+
+
 def average_precision(labels, k):
     hits = [rank for rank, r in enumerate(labels, start=1) if r >= 1]
     return sum((i + 1) / rank for i, rank in enumerate(hits) if rank <= k) / len(hits)

@@ -11,6 +11,7 @@ import rankwise
 from command_line import done, folder, refused
 from rankwise.cli import main
 from rankwise.cli.learners import SELECTORS, parse_numbers
+from rankwise.metrics import get_measure
 
 __all__ = ["done", "folder", "refused"]  # fixtures
 
@@ -32,6 +33,25 @@ def test_select_chooses_what_python_chooses(folder, done, tmp_path):
     )
     assert choice["cv"] == "eval_set"
     assert np.shape(choice["scores"]) == (2, 10)
+
+
+def test_select_measures_by_the_conventions_of_a_preset(folder, done, refused, tmp_path):
+    model = tmp_path / "model"
+    arguments = ["select", "train.txt.gz", model, "--measure", "ndcg@3", "--alphas", "2^-9..2^3"]
+    assert done(*arguments, "--preset", "letor").startswith("letor:ndcg@3 by leave-query-out")
+    train = rankwise.load_letor(folder / "train.txt.gz")
+    measure = get_measure("ndcg@3", preset="letor")
+    expected = rankwise.RankRLSCV(parse_numbers("2^-9..2^3"), measure=measure).fit(
+        train.X, train.y, train.qid
+    )
+    np.testing.assert_array_equal(rankwise.load_model(model).scores_, expected.scores_)
+    assert rankwise.load_model(model).measure == "letor:ndcg@3"
+    scores = json.loads(done(*arguments, "--json"))["scores"]
+    assert not np.allclose(scores, expected.scores_)
+    named = [*arguments[:4], "trec:ndcg@10", *arguments[5:]]
+    assert "ndcg@10" in done(*named)
+    assert "names another preset than 'letor'" in refused(*named, "--preset", "letor", code=2)
+    assert "Unknown preset 'lettor'" in refused(*arguments, "--preset", "lettor", code=2)
 
 
 @pytest.mark.parametrize("learner", SELECTORS)

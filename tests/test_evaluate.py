@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import wilcoxon
 
 from rankwise.errors import DataError, ParameterError
-from rankwise.metrics import compare, evaluate, get_measure, ndcg, pairwise_error, preference_error
+from rankwise.metrics import compare, evaluate, get_measure, holm, ndcg, pairwise_error, preference_error
 from rankwise.metrics.comparison import randomization_p
 from rankwise.preferences.queries import group_rows
 
@@ -98,6 +98,43 @@ def test_compare_tests_each_pair_of_names_once(two_rankers):
     assert [(test.a, test.b) for test in tests] == [("good", "poor"), ("good", "none"), ("poor", "none")]
 
 
+def test_holm_rejects_what_stepping_down_by_hand_rejects():
+    def rejected(p, level):
+        left = set(range(len(p)))
+        while left and min(p[i] for i in left) <= level / len(left):
+            left.remove(min(left, key=lambda i: p[i]))
+        return set(range(len(p))) - left
+
+    rng = np.random.default_rng(5)
+    for n in range(1, 9):
+        p = (rng.random(n) ** 3).tolist()
+        corrected = holm(p)
+        assert max(corrected) <= 1.0
+        for level in [
+            0.01,
+            0.05,
+            0.2,
+            *(c * (1 + 1e-9) for c in corrected),
+            *(c * (1 - 1e-9) for c in corrected),
+        ]:
+            if level < 1.0:
+                assert {i for i in range(n) if corrected[i] <= level} == rejected(p, level)
+
+
+def test_holm_leaves_out_tests_without_data_and_keeps_the_order():
+    assert holm([0.02, np.nan, 0.01]) == [0.02, pytest.approx(np.nan, nan_ok=True), 0.02]
+    assert holm([]) == []
+
+
+def test_compare_corrects_for_all_pairs_and_measures(two_rankers):
+    y, scores, qid = two_rankers
+    tests = compare(y, {**scores, "none": np.zeros(480)}, qid, ["map", "p@5"], n_permutations=100).tests
+    assert [t.holm_wilcoxon for t in tests] == holm([t.p_wilcoxon for t in tests])
+    assert [t.holm_randomization for t in tests] == holm([t.p_randomization for t in tests])
+    (alone,) = compare(y, scores, qid, "map").tests
+    assert alone.holm_wilcoxon == alone.p_wilcoxon
+
+
 def test_equal_rankers_do_not_differ(two_rankers):
     y, scores, qid = two_rankers
     (test,) = compare(y, {"a": scores["good"], "b": scores["good"]}, qid, "map").tests
@@ -149,7 +186,7 @@ def test_randomization_weighs_queries_as_the_mean_does():
         (
             lambda: evaluate([1], [1], None, "dcg@3"),
             ParameterError,
-            "Unknown measure 'dcg@3'; must be one of ndcg, map",
+            "Unknown measure 'dcg@3'; must be one of ndcg, mean_ndcg, map",
         ),
         (lambda: evaluate([1], [1], None, []), ParameterError, "at least one"),
         (lambda: evaluate([1], [1], None, ["map", "ap"]), ParameterError, "contains 'map' more than once"),

@@ -156,6 +156,16 @@ def test_nothing_to_keep_ends_by_the_signal_and_writes_nothing(rows):
     assert sorted(path.name for path in rows.parent.iterdir()) == ["rows.txt"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_folds_end_with_the_first_interrupted_fit(data, tmp_path):
+    for name, part in zip(("train", "vali", "test"), (*data.split(0.5), data), strict=True):
+        (tmp_path / "Fold1").mkdir(exist_ok=True)
+        (tmp_path / "Fold1" / f"{name}.txt").write_text("".join(letor_lines(part)))
+    learners = ["--learners", "ranksvm,rankrls"]
+    ended = process(["folds", ".", *learners], "train", 3, tmp_path)
+    assert (ended.returncode, ended.stdout) == (-signal.SIGINT, ""), ended.stderr
+
+
 @pytest.mark.skipif(not Path("/bin/bash").exists(), reason="needs bash")
 def test_a_shell_loop_stops_at_the_interrupted_command(rows):
     (rows.parent / "command.py").write_text(SCRIPT.format(module="path", call=1))

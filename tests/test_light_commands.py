@@ -43,6 +43,8 @@ def folder(tmp_path_factory):
         ranker.fit(data.X, data.y, data.qid).save(folder / name)
     rankwise.KernelRankRLS(gamma=0.1).fit(few, data.y, data.qid).save(folder / "rbf-sparse")
     rankwise.export_model(MODELS["linear"], folder / "svmrank", "svmrank")
+    rankwise.save_run(rankwise.run_from_scores(data, data.y), folder / "run")
+    rankwise.save_qrels(rankwise.qrels_from_data(data), folder / "qrels")
     (folder / "scores").write_text("".join(f"{score!r}\n" for score in data.y.tolist()))
     return folder
 
@@ -64,6 +66,7 @@ def imported(folder, *arguments):
         ["predict", "dense.txt", "svmrank"],
         ["evaluate", "dense.txt", "rbf", "--measures", "ndcg@10,map,err,auc,kendall_tau_b"],
         ["evaluate", "dense.txt", "scores", "--preset", "trec", "--per-query", "--json"],
+        ["evaluate", "run", "--qrels", "qrels"],
         ["info"],
         ["info", "path"],
         ["info", "dense.txt"],

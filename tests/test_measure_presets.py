@@ -34,7 +34,15 @@ def test_the_data_has_ties_empty_queries_and_short_lists(judged):
 
 @pytest.mark.parametrize(
     "name, theirs",
-    [("ndcg", "nDCG"), ("ndcg@5", "nDCG@5"), ("map", "AP"), ("map@5", "AP@5"), ("p@5", "P@5"), ("rr", "RR")],
+    [
+        ("ndcg", "nDCG"),
+        ("ndcg@5", "nDCG@5"),
+        ("map", "AP"),
+        ("map@5", "AP@5"),
+        ("p@5", "P@5"),
+        ("rr", "RR"),
+        ("recall@5", "R@5"),
+    ],
 )
 def test_trec_equals_ir_measures(judged, name, theirs):
     ir_measures = pytest.importorskip("ir_measures")

@@ -17,10 +17,12 @@ from rankwise.metrics import (
     err,
     get_measure,
     kendall_tau_b,
+    mean_ndcg,
     ndcg,
     pairwise_error,
     precision_at,
     preference_error,
+    recall_at,
     reciprocal_rank,
 )
 
@@ -210,6 +212,7 @@ def test_tied_scores_count_their_mean_over_all_orders(y, scores, k):
     cases = {
         ndcg: ranked_lists.ndcg,
         precision_at: ranked_lists.precision,
+        recall_at: ranked_lists.recall,
         average_precision: ranked_lists.average_precision,
         reciprocal_rank: ranked_lists.reciprocal_rank,
         err: lambda labels, k: ranked_lists.err(labels, k, grade),
@@ -217,6 +220,62 @@ def test_tied_scores_count_their_mean_over_all_orders(y, scores, k):
     for measure, definition in cases.items():
         expected = ranked_lists.mean_over_tie_orders(y, scores, lambda labels, f=definition: f(labels, k))
         assert measure(y, scores, k=k) == pytest.approx(expected, rel=1e-12), measure.__name__
+
+
+@pytest.mark.parametrize("y, scores", TIED_LISTS)
+def test_mean_ndcg_is_the_mean_of_ndcg_over_all_cutoffs_and_tie_orders(y, scores):
+    expected = ranked_lists.mean_over_tie_orders(y, scores, ranked_lists.mean_ndcg)
+    assert mean_ndcg(y, scores) == pytest.approx(expected, rel=1e-12)
+    at_each = [ndcg(y, scores, k=k) for k in range(1, len(y) + 1)]
+    assert mean_ndcg(y, scores) == pytest.approx(np.mean(at_each), rel=1e-12)
+
+
+def test_letor_mean_ndcg_equals_its_definition_by_query():
+    rng = np.random.default_rng(1)
+    sizes = [1, 2, 3, 20, 7]
+    lists = [rng.permutation([1, *rng.integers(0, 3, size - 1)]).tolist() for size in sizes]
+    letor = {"discount": lambda rank: 1.0 if rank < 3 else 1.0 / math.log2(rank)}
+    expected = [ranked_lists.mean_ndcg(labels, **letor) for labels in lists] + [0.0]
+    y, qid = [*itertools.chain(*lists), 0, 0], np.repeat(np.arange(6), [*sizes, 2])
+    found = get_measure("mean_ndcg", preset="letor").per_query(y, -np.arange(len(y)), qid)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_recall_divides_by_the_relevant_rows_or_by_as_many_as_fit():
+    y, scores = [1, 1, 0, 1], [4, 3, 2, 1]
+    assert recall_at(y, scores, k=2) == 2 / 3
+    assert recall_at(y, scores, k=2, denominator="attainable") == 1.0
+    assert recall_at([0, 0], [1, 2], k=1, empty="zero") == 0.0
+
+
+@pytest.mark.parametrize("k", [1, 2, 4, 10])
+@pytest.mark.parametrize("y, scores", TIED_LISTS)
+def test_a_row_that_was_not_retrieved_counts_only_in_what_could_be_attained(y, scores, k):
+    masked = np.ma.masked_array([*scores, 0.0, 0.0], mask=[0] * len(y) + [1, 1])
+    grade = max(*y, 2)
+    cases = {
+        ndcg: lambda labels: ranked_lists.dcg(labels, k) / ranked_lists.dcg(sorted([*y, 2, 0])[::-1], k),
+        precision_at: lambda labels: ranked_lists.precision(labels, k),
+        recall_at: lambda labels: sum(r >= 1 for r in labels[:k]) / (1 + sum(r >= 1 for r in y)),
+        average_precision: lambda labels: (
+            ranked_lists.average_precision(labels, k) * sum(r >= 1 for r in y) / (1 + sum(r >= 1 for r in y))
+        ),
+        reciprocal_rank: lambda labels: ranked_lists.reciprocal_rank(labels, k),
+        err: lambda labels: ranked_lists.err(labels, k, grade),
+    }
+    for measure, definition in cases.items():
+        expected = ranked_lists.mean_over_tie_orders(y, scores, definition)
+        assert measure([*y, 2, 0], masked, k=k) == pytest.approx(expected, rel=1e-12), measure.__name__
+
+
+def test_pair_measures_tie_rows_that_were_not_retrieved_below_all_others():
+    rng = np.random.default_rng(3)
+    y, scores = rng.integers(0, 3, 400).astype(float), rng.normal(size=400)
+    mask = rng.random(400) < 0.3
+    lowest = np.where(mask, scores.min() - 1.0, scores)
+    for name in ("pairwise_error", "disagreement_error", "kendall_tau_b", "auc"):
+        measure = get_measure(name)
+        assert measure(y, np.ma.masked_array(scores, mask)) == measure(y, lowest), name
 
 
 def test_expected_reciprocal_rank_of_a_long_run_of_ties_is_exact():

@@ -13,10 +13,18 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*
 
 # What a page leaves to the reader: the data it mentions, and imports for code it shows in passing.
 MEASURED = """
-import rankwise
+import pathlib, rankwise
 data = rankwise.make_search_data(30, random_state=2)
 y, qid, bm25 = data.y, data.qid, data.X[:, 0]
 scores = rankwise.RankRLS().fit(data.X, y, qid).predict(data.X)
+run, qrels = rankwise.run_from_scores(data, bm25), rankwise.qrels_from_data(data)
+other = rankwise.run_from_scores(data, scores)
+labels = data.queries.labels.tolist()
+for fold in range(3):
+    pathlib.Path(f"MQ2007/Fold{fold + 1}").mkdir(parents=True)
+    for place, name in enumerate(("train", "vali", "test")):
+        part = data.select(queries=labels[(place + fold) % 3 :: 3])
+        rankwise.save_letor(part, f"MQ2007/Fold{fold + 1}/{name}.txt")
 candidates = [bm25, scores]
 """
 STORED = """
@@ -26,13 +34,30 @@ rankwise.save_store(train, "train.store")
 rankwise.save_letor(validation, "validation.txt")
 """
 SERVED = """
+import json, pathlib
 import numpy, onnxruntime, pandas, rankwise
 frame = pandas.DataFrame(numpy.random.default_rng(0).normal(size=(20, 2)), columns=["title", "price"])
 model = rankwise.RankRLS().fit(frame, frame["title"], numpy.zeros(20))
 model.save("model.safetensors")
 rankwise.export_model(model, "model.onnx")
+docs = [{"id": f"d{n}", "[features]": f"title={n % 3},price={n}"} for n in range(9)]
+response = {"responseHeader": {"params": {"qid": "17"}}, "response": {"docs": docs}}
+pathlib.Path("log.jsonl").write_text(json.dumps(response))
+rankwise.save_qrels({"17": {f"d{n}": n % 3 for n in range(9)}}, "qrels.txt")
+"""
+FILED = """
+import rankwise
+train, test = rankwise.make_search_data(40, random_state=2).split(0.6)
+rankwise.save_letor(train, "train.txt")
+rankwise.save_letor(test, "test.txt")
+rankwise.save_letor(test, "validation.txt")
+model = rankwise.RankRLS().fit(train.X, train.y, train.qid)
+model.save("model.safetensors")
+rankwise.save_qrels(rankwise.qrels_from_data(test), "qrels.txt")
+rankwise.save_run(rankwise.run_from_scores(test, test.X[:, 0]), "bm25.txt")
 """
 GIVEN = {
+    "data-files.md": FILED,
     "measures.md": MEASURED,
     "large-scale.md": STORED,
     "serving.md": SERVED,

@@ -16,6 +16,7 @@ if _TYPE_CHECKING:
     from rankwise.data.clicks import make_click_log as make_click_log
     from rankwise.data.clicks import pairs_from_clicks as pairs_from_clicks
     from rankwise.data.convert import convert_letor as convert_letor
+    from rankwise.data.feature_logs import load_feature_log as load_feature_log
     from rankwise.data.letor import load_letor as load_letor
     from rankwise.data.letor_writer import save_letor as save_letor
     from rankwise.data.pair_files import load_pairs as load_pairs
@@ -26,6 +27,12 @@ if _TYPE_CHECKING:
     from rankwise.data.store import open_store as open_store
     from rankwise.data.store import save_store as save_store
     from rankwise.data.tables import load_table as load_table
+    from rankwise.data.trec import load_qrels as load_qrels
+    from rankwise.data.trec import load_run as load_run
+    from rankwise.data.trec import qrels_from_data as qrels_from_data
+    from rankwise.data.trec import run_from_scores as run_from_scores
+    from rankwise.data.trec import save_qrels as save_qrels
+    from rankwise.data.trec import save_run as save_run
     from rankwise.errors import DataError as DataError
     from rankwise.errors import ParameterError as ParameterError
     from rankwise.errors import QueryWarning as QueryWarning
@@ -65,9 +72,12 @@ __all__ = [
     "convert_letor",
     "export_model",
     "get_config",
+    "load_feature_log",
     "load_letor",
     "load_model",
     "load_pairs",
+    "load_qrels",
+    "load_run",
     "load_table",
     "make_click_log",
     "make_search_data",
@@ -75,9 +85,13 @@ __all__ = [
     "open_store",
     "pairs_from_clicks",
     "qid_from_group_sizes",
+    "qrels_from_data",
     "rank_scorer",
+    "run_from_scores",
     "save_letor",
     "save_pairs",
+    "save_qrels",
+    "save_run",
     "save_store",
     "scale_per_query",
     "set_config",
@@ -93,9 +107,12 @@ _HOME = {
     "get_config": "rankwise.config",
     "KernelRankRLS": "rankwise.estimators.kernel_rankrls",
     "KernelRankRLSCV": "rankwise.estimators.kernel_rankrls_cv",
+    "load_feature_log": "rankwise.data.feature_logs",
     "load_letor": "rankwise.data.letor",
     "load_model": "rankwise.persist.models",
     "load_pairs": "rankwise.data.pair_files",
+    "load_qrels": "rankwise.data.trec",
+    "load_run": "rankwise.data.trec",
     "load_table": "rankwise.data.tables",
     "make_click_log": "rankwise.data.clicks",
     "make_search_data": "rankwise.data.simulated_search",
@@ -103,6 +120,7 @@ _HOME = {
     "pairs_from_clicks": "rankwise.data.clicks",
     "ParameterError": "rankwise.errors",
     "qid_from_group_sizes": "rankwise.preferences.queries",
+    "qrels_from_data": "rankwise.data.trec",
     "QueryMinMaxScaler": "rankwise.estimators.scaler",
     "QueryWarning": "rankwise.errors",
     "rank_scorer": "rankwise.selection.scorer",
@@ -113,8 +131,11 @@ _HOME = {
     "RankSVMCV": "rankwise.estimators.ranksvm_cv",
     "RankSVMPath": "rankwise.estimators.ranksvm_path",
     "RankwiseError": "rankwise.errors",
+    "run_from_scores": "rankwise.data.trec",
     "save_letor": "rankwise.data.letor_writer",
     "save_pairs": "rankwise.data.pair_files",
+    "save_qrels": "rankwise.data.trec",
+    "save_run": "rankwise.data.trec",
     "save_store": "rankwise.data.store",
     "scale_per_query": "rankwise.data.scaling",
     "set_config": "rankwise.config",

@@ -57,6 +57,10 @@ class QueryWarning(UserWarning):
     """The queries are probably not what the caller meant: forgotten, or mistaken for another argument."""
 
 
+class GridWarning(UserWarning):
+    """The best alpha ends the grid, so that one beyond it may be better."""
+
+
 class MissingExtraError(RankwiseError, ImportError):
     """A required optional dependency is not installed."""
 

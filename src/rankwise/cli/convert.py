@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rankwise.cli import options
 from rankwise.cli.screen import progress
 from rankwise.errors import ParameterError
+
+if TYPE_CHECKING:
+    from rankwise.cli.data_files import ReadOptions
+    from rankwise.data.ranking import RankingData
 
 # File extensions of LETOR text.
 TEXT = (".txt", ".letor", ".dat", ".svm", ".svmlight", ".libsvm")
@@ -25,6 +30,15 @@ def run(
             show_default=False,
         ),
     ],
+    judgments: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Judgments of the documents of DATA, a feature log of a search engine (.json, .jsonl): TREC "
+            "qrels, or a table with the columns --qid, --doc and --label.",
+            show_default=False,
+        ),
+    ] = None,
     scale: options.Scale = False,
     label: options.Label = "label",
     qid: options.Qid = "qid",
@@ -32,20 +46,13 @@ def run(
     features: options.Features = None,
     exclude: options.Exclude = None,
     zero_based: options.ZeroBased = None,
+    merge_queries: options.MergeQueries = False,
     threads: options.Threads = None,
 ) -> None:
     """Convert data between formats; text is streamed to a memory-mapped store in bounded memory."""
     import rankwise
-    from rankwise.cli.inputs import (
-        ReadOptions,
-        check_destination,
-        check_output,
-        excluded,
-        find_group_sizes,
-        is_table,
-        read_data,
-        split_list,
-    )
+    from rankwise.cli.data_files import ReadOptions, data_files, find_group_sizes, is_log, is_table, read_data
+    from rankwise.cli.inputs import check_destination, check_output, excluded, split_list
     from rankwise.data.text import COMPRESSED
 
     to_store = out.suffix == ".store"
@@ -55,21 +62,44 @@ def run(
             f"{out}: the output name must end in .store or, for LETOR text, in one of "
             f"{', '.join(TEXT)}, optionally followed by one of {', '.join(COMPRESSED)}."
         )
-    (check_destination if to_store else check_output)(out, data)
-    streams = not (scale or data.is_dir() or is_table(data) or find_group_sizes(data))
+    (check_destination if to_store else check_output)(out, data, *filter(None, [judgments]))
+    how = ReadOptions(label, qid, doc, zero_based, scale, merge_queries, excluded(exclude, features))
+    logged = judgments is not None or any(map(is_log, data_files(data)))
+    if logged and features is not None:
+        raise ParameterError("--features selects the columns of tables, not those of a feature log.")
+    files = data_files(data)
+    streams = not (logged or scale or any(f.is_dir() or is_table(f) or find_group_sizes(f) for f in files))
     if to_store and streams:
         with progress(f"Converting {data.name}") as advance:
             rankwise.convert_letor(
-                data,
+                files,
                 out,
                 zero_based="auto" if zero_based is None else zero_based,
+                merge_queries=merge_queries,
                 progress=lambda done, total: advance(done / max(total, 1)),
             )
         return
-    rows = read_data(
-        data,
-        ReadOptions(label, qid, doc, zero_based, scale, excluded(exclude, features)),
-        features=split_list(features),
-    )
+    rows = read_log(data, judgments, how) if logged else read_data(data, how, features=split_list(features))
     with progress(f"Writing {out.name}"):
         (rankwise.save_store if to_store else rankwise.save_letor)(rows, out)
+
+
+def read_log(data: Path, judgments: Path | None, how: ReadOptions) -> RankingData:
+    """Read a feature log joined to judgments."""
+    from rankwise.cli.data_files import data_files, is_table
+    from rankwise.data.feature_logs import load_feature_log
+    from rankwise.data.tables import read_judgments
+    from rankwise.data.trec import by_name, load_qrels
+
+    if judgments is None:
+        raise ParameterError(f"{data}: a feature log needs --judgments, a file of TREC qrels or a table.")
+    judged: Mapping[str, Mapping[str, float]]
+    if is_table(judgments):
+        columns = {"label": how.label or "label", "qid": how.qid or "qid", "doc": how.doc or "doc"}
+        rows = read_judgments(judgments, **columns)
+        judged = by_name(rows, rows.y.tolist())
+    else:
+        judged = load_qrels(judgments)
+    with progress(f"Reading {data.name}"):
+        found = load_feature_log(data_files(data), judged)
+    return found.scale_per_query() if how.scale else found

@@ -12,7 +12,7 @@ from rankwise.cli.screen import SHOWN_ENTRIES, show_facts, show_json
 from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
-    from rankwise.cli.inputs import ReadOptions
+    from rankwise.cli.data_files import ReadOptions
     from rankwise.types import Floats
 
 
@@ -30,7 +30,8 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Describe a model, a data set or, for bug reports, this build of rankwise."""
-    from rankwise.cli.inputs import ReadOptions, is_model
+    from rankwise.cli.data_files import ReadOptions
+    from rankwise.cli.inputs import is_model
 
     if verify:
         _verify(path)
@@ -113,7 +114,7 @@ def _weights(coef: Floats | None, names: list[str] | None) -> dict[str, Any]:
 def _data(path: Path, how: ReadOptions) -> dict[str, Any]:
     import numpy as np
 
-    from rankwise.cli.inputs import read_data
+    from rankwise.cli.data_files import read_data
 
     data = read_data(path, how)
     sizes = data.queries.sizes

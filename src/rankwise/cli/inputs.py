@@ -1,14 +1,13 @@
-"""Reading the inputs of a command: data in any format, scores and models."""
+"""Reading the inputs of a command: data for models, scores and models; checking its outputs."""
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from rankwise.cli.data_files import ReadOptions, concatenate, data_files, is_table, read_data
 from rankwise.cli.screen import progress
 from rankwise.errors import DataError, FileFormatError, ParameterError
 
@@ -18,84 +17,8 @@ if TYPE_CHECKING:
     from rankwise.scoring.model import ScoringModel
     from rankwise.types import Floats
 
-TABLES = {".csv", ".tsv", ".parquet", ".pq"}
-# Labels between 0 and this are treated as grades, for which NDCG and MAP are designed.
+# Labels between 0 and this are treated as grades.
 MAX_GRADE = 30
-
-
-@dataclass(frozen=True)
-class ReadOptions:
-    """How to read data: the columns of tables, the feature numbering of text, and whether to scale."""
-
-    label: str | None = "label"
-    qid: str | None = "qid"
-    doc: str | None = None
-    zero_based: bool | None = None
-    scale: bool = False
-    exclude: Sequence[str] | None = None
-
-
-def read_data(
-    path: Path, how: ReadOptions, *, features: Sequence[str] | None = None, n_features: int | None = None
-) -> RankingData:
-    """Read text, a table or a store, distinguished by name.
-
-    Text without qid may come with a file that lists the query sizes, as in LightGBM. `features` selects the
-    columns of a table; `n_features` widens text whose last features never occur.
-    """
-    import rankwise
-
-    data: RankingData
-    with progress(f"Reading {path.name}") as advance:
-        if path.is_dir():
-            data = rankwise.open_store(path)
-        elif is_table(path):
-            data = rankwise.load_table(
-                path,
-                label=how.label or None,
-                qid=how.qid or None,
-                doc=how.doc,
-                features=features,
-                exclude=how.exclude if features is None else None,
-            )
-        else:
-            data = rankwise.load_letor(
-                path,
-                zero_based="auto" if how.zero_based is None else how.zero_based,
-                n_features=n_features,
-                progress=lambda done, total: advance(done / max(total, 1)),
-            )
-            beside = find_group_sizes(path)
-            if data.qid is None and beside is not None:
-                data = _grouped(data, path, beside)
-    if how.scale and data.qid is None:
-        raise DataError(f"{path}: --scale scales features within each query, but the data has no queries.")
-    return data.scale_per_query() if how.scale else data
-
-
-def find_group_sizes(path: Path) -> Path | None:
-    """The file of query sizes that belongs to a text file: ``.query`` (LightGBM) or ``.group`` (XGBoost)."""
-    return next(filter(Path.is_file, (Path(f"{path}{ending}") for ending in (".query", ".group"))), None)
-
-
-def _grouped(data: RankingData, path: Path, beside: Path) -> RankingData:
-    """Group data into queries by a file of query sizes."""
-    from dataclasses import replace
-
-    from rankwise.preferences.queries import group_rows, qid_from_group_sizes
-
-    sizes = []
-    for number, line in enumerate(beside.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
-        if not line.strip().isdecimal() or len(line) > 18 or int(line) == 0:
-            raise FileFormatError(
-                beside, f"expected the number of rows of a query, at least 1; found {line[:40]!r}.", number
-            )
-        sizes.append(int(line))
-    if sum(sizes) != data.n_rows:
-        message = f"the query sizes sum to {sum(sizes)}, but {path} has {data.n_rows} rows."
-        raise FileFormatError(beside, message)
-    qid = qid_from_group_sizes(sizes)
-    return replace(data, qid=qid, queries=group_rows(qid, data.n_rows))
 
 
 def read_for_model(path: Path, how: ReadOptions, model: ScoringModel) -> RankingData:
@@ -110,10 +33,6 @@ def read_matching(path: Path, how: ReadOptions, training: RankingData) -> Rankin
     if data.qid is None and training.qid is not None:
         raise DataError(f"{path}: the data has no queries, but the training data does.")
     return data.scale_per_query() if must_scale(data, training.scaled_per_query) else data
-
-
-def is_table(path: Path) -> bool:
-    return bool(TABLES.intersection(suffix.lower() for suffix in path.suffixes))
 
 
 def load_model(path: Path) -> ScoringModel:
@@ -210,7 +129,9 @@ def read_scores(path: Path, n_rows: int) -> Floats:
         try:
             scores[number - 1] = float(line)
         except ValueError:
-            raise FileFormatError(path, f"expected one score; found {line[:40]!r}.", line=number) from None
+            hint = "; a TREC run is evaluated with --qrels" if line.split()[1:2] == ["Q0"] else ""
+            message = f"expected one score; found {line[:40]!r}{hint}."
+            raise FileFormatError(path, message, line=number) from None
         if not np.isfinite(scores[number - 1]):
             raise FileFormatError(path, f"the score {line.strip()} is not finite.", line=number)
     if len(scores) != n_rows:
@@ -224,10 +145,11 @@ def read_judged(data: Path, how: ReadOptions, scores: Path) -> tuple[RankingData
         model = load_model(scores)
         rows = read_for_model(data, how, model)
         return rows, predict_scores(model, rows)
-    if is_table(data) and how.label:
+    if how.label and all(map(is_table, data_files(data))):
         from rankwise.data.tables import read_judgments
 
-        rows = read_judgments(data, label=how.label, qid=how.qid or None, doc=how.doc)
+        columns: dict[str, Any] = {"label": how.label, "qid": how.qid or None, "doc": how.doc}
+        rows = concatenate(data_files(data), lambda path: read_judgments(path, **columns), how)
     else:
         rows = read_data(data, how)
     return rows, read_scores(scores, rows.n_rows)
@@ -251,11 +173,16 @@ def choose_measures(text: str | None, rows: RankingData, preset: str | None = No
     from rankwise.metrics import get_measure
 
     if text is None:
-        are_grades = rows.y.min() >= 0 and rows.y.max() <= MAX_GRADE
-        names = ["ndcg@10", "map", "pairwise_error"] if are_grades else ["pairwise_error", "kendall_tau_b"]
+        graded = are_grades(rows)
+        names = ["ndcg@10", "map", "pairwise_error"] if graded else ["pairwise_error", "kendall_tau_b"]
     else:
         names = split_list(text) or []
     return [get_measure(name, preset=preset) for name in names]
+
+
+def are_grades(rows: RankingData) -> bool:
+    """Whether the labels can be grades, for which NDCG and MAP are designed."""
+    return bool(rows.y.min() >= 0 and rows.y.max() <= MAX_GRADE)
 
 
 def check_output(path: Path, *inputs: Path) -> None:
@@ -296,5 +223,6 @@ def check_destination(path: Path, *inputs: Path) -> None:
     """Reject an output in a folder that does not exist, or one that is also an input."""
     if not path.absolute().parent.is_dir():
         raise ParameterError(f"{path}: the folder {path.parent} does not exist.")
-    if (path.is_file() or path.is_dir()) and any(read.exists() and path.samefile(read) for read in inputs):
+    files = [file for read in inputs for file in data_files(read)]
+    if (path.is_file() or path.is_dir()) and any(file.exists() and path.samefile(file) for file in files):
         raise ParameterError(f"{path} is an input of this command; refusing to overwrite it.")

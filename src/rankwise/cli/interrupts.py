@@ -34,6 +34,13 @@ def keeping_what_was_fitted(ranker: Any) -> Iterator[None]:
         typer.echo("rankwise: interrupted; going on with the best model so far.", err=True)
 
 
+def stop_if_interrupted() -> None:
+    """Raise an interrupt that was held back, where there is more to do than to write what was kept."""
+    if _Pending.interrupt:
+        _Pending.interrupt = False
+        raise KeyboardInterrupt
+
+
 def end_if_interrupted(code: int) -> int:
     """The exit code of a command, unless an interrupt was held back during it."""
     if not _Pending.interrupt:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 import math
+import re
+from dataclasses import dataclass
 from typing import Any
 
 import rankwise
@@ -57,6 +59,30 @@ def _setting(text: str) -> tuple[str, Any]:
         return key, json.loads(value)
     except ValueError:
         return key, value
+
+
+@dataclass(frozen=True)
+class LearnerSpec:
+    """A learner as given on the command line: ``kind(name=value,...)``."""
+
+    name: str
+    kind: str
+    settings: list[str]
+
+    def make(self, measure: str) -> Any:
+        return make_learner(SELECTORS, self.kind, {"measure": measure}, self.settings)
+
+
+def parse_learner(text: str) -> LearnerSpec:
+    """Parse a learner that chooses its parameters, such as ``rankrls`` or ``rankrls(ties=drop)``."""
+    found = re.fullmatch(r"([\w-]+)\s*(?:\((.*)\))?", text)
+    if found is None:
+        raise ParameterError(f"--learners expects names such as rankrls or rankrls(ties=drop); got {text!r}.")
+    # Lists such as alphas=[0.1,1] stay whole.
+    settings = [part.strip() for part in re.split(r",(?![^\[]*\])", found[2] or "") if part.strip()]
+    spec = LearnerSpec(text, found[1], settings)
+    spec.make("map")  # an unknown name or parameter is an error before any data is read
+    return spec
 
 
 def parse_numbers(text: str) -> list[float]:

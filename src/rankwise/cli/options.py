@@ -31,7 +31,16 @@ Data: TypeAlias = Annotated[
     Path,
     typer.Argument(
         metavar="DATA",
-        help="LETOR/SVMlight text (plain, .gz, .xz, .bz2), a .csv or .parquet table, or a .store folder.",
+        help="LETOR/SVMlight text (plain, .gz, .xz, .bz2), a .csv or .parquet table, or a .store folder; "
+        "several files as a.txt,b.txt or as a pattern in quotes, 'part-*.txt'.",
+        show_default=False,
+    ),
+]
+DataOrRun: TypeAlias = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="Judged rows, in any format that 'train' reads; with --qrels, a TREC run.",
         show_default=False,
     ),
 ]
@@ -67,6 +76,18 @@ Pairs: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+Qrels: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="TREC qrels that judge the documents of TREC runs.", show_default=False
+    ),
+]
+Complete: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--complete", help="Count judged queries that the run lacks, as 'trec_eval -c' does (with --qrels)."
+    ),
+]
 Label: TypeAlias = Annotated[str, typer.Option(help="The label column.", rich_help_panel="Tables")]
 Qid: TypeAlias = Annotated[
     str | None,
@@ -99,6 +120,12 @@ Scale: TypeAlias = Annotated[
         "the inputs of such a model are scaled the same way; text does not record it.",
     ),
 ]
+MergeQueries: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--merge-queries", help="Let several files share queries: rows with the same label are one query."
+    ),
+]
 ZeroBased: TypeAlias = Annotated[
     bool | None,
     typer.Option(
@@ -118,8 +145,8 @@ Measures: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="A,B,...",
-        help="Measures to compute; by default ndcg@10,map,pairwise_error for grades and "
-        "pairwise_error,kendall_tau_b for other labels.",
+        help="Measures to compute; by default ndcg@10,map,pairwise_error for grades, "
+        "pairwise_error,kendall_tau_b for other labels, and ndcg@10,map,p@10,recall@100,rr with --qrels.",
         show_default=False,
     ),
 ]
@@ -127,5 +154,12 @@ Preset: TypeAlias = Annotated[
     str | None,
     typer.Option(
         help="Conventions of a tool: letor, trec, sklearn, lightgbm or xgboost.", show_default=False
+    ),
+]
+PresetOrTrec: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="Conventions of a tool: letor, trec (the default with --qrels), sklearn, lightgbm or xgboost.",
+        show_default=False,
     ),
 ]

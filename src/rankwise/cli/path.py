@@ -61,19 +61,13 @@ def run(
     exclude: options.Exclude = None,
     zero_based: options.ZeroBased = None,
     scale: options.Scale = False,
+    merge_queries: options.MergeQueries = False,
     threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
     """Compute kernel RankSVM for all regularization strengths and choose the best on validation rows."""
-    from rankwise.cli.inputs import (
-        ReadOptions,
-        check_model_output,
-        check_output,
-        excluded,
-        read_data,
-        read_matching,
-        split_list,
-    )
+    from rankwise.cli.data_files import ReadOptions, read_data
+    from rankwise.cli.inputs import check_model_output, check_output, excluded, read_matching, split_list
     from rankwise.cli.learners import make_learner
     from rankwise.metrics import get_measure
 
@@ -83,7 +77,7 @@ def run(
         check_output(plot)
         _check_plot(plot)
     get_measure(measure)
-    how = ReadOptions(label, qid, doc, zero_based, scale, excluded(exclude, features))
+    how = ReadOptions(label, qid, doc, zero_based, scale, merge_queries, excluded(exclude, features))
     training = read_data(data, how, features=split_list(features))
     judged = training if validation is None else read_matching(validation, how, training)
     given = {"kernel": kernel, "gamma": gamma, "graph": graph, "weighting": weighting}

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from rankwise.cli import options
-from rankwise.errors import DataError
 
 if TYPE_CHECKING:
     from rankwise.data.ranking import RankingData
-    from rankwise.types import AnyArray, Floats
+    from rankwise.types import Floats
 
 
 def run(
@@ -40,54 +39,32 @@ def run(
     threads: options.Threads = None,
 ) -> None:
     """Score rows with a model: one score per line, in the order of the data."""
-    from rankwise.cli.inputs import (
-        ReadOptions,
-        check_scores_output,
-        load_model,
-        predict_scores,
-        read_for_model,
-    )
+    from rankwise.cli.data_files import ReadOptions
+    from rankwise.cli.inputs import check_scores_output, load_model, predict_scores, read_for_model
 
     if out is not None:
         check_scores_output(out, data, model)
     ranker = load_model(model)
     by_query = trec or ranker.scaled_per_query
-    how = ReadOptions(label, qid or ("qid" if by_query else None), doc, zero_based)
+    # Rows of several files that share a query are ranked together.
+    how = ReadOptions(label, qid or ("qid" if by_query else None), doc, zero_based, merge_queries=True)
     rows = read_for_model(data, how, ranker)
     scores = predict_scores(ranker, rows)
     with _writing(out) as file:
-        if trec:
-            write_trec(file, rows, scores, tag)
-        else:
-            file.writelines(f"{score!r}\n" for score in scores.tolist())
+        file.writelines(trec_lines(rows, scores, tag) if trec else (f"{s!r}\n" for s in scores.tolist()))
 
 
-def write_trec(file: TextIO, rows: RankingData, scores: Floats, tag: str) -> None:
-    """Write a TREC run: queries in order of appearance, best rows first, tied rows in data order.
+def trec_lines(rows: RankingData, scores: Floats, tag: str) -> Iterator[str]:
+    """The lines of a TREC run; rows without document labels are named by their row number, from 1."""
+    from dataclasses import replace
 
-    Rows without document labels are named by their row number, counted from 1.
-    """
     import numpy as np
 
-    query = rows.queries.query_of_row()
-    order = np.lexsort((-scores, query))
-    first = np.concatenate([[0], np.cumsum(rows.queries.sizes)])
-    queries = np.ones(1, dtype=int) if rows.queries.labels is None else rows.queries.labels
-    docs = np.arange(1, rows.n_rows + 1) if rows.docs is None else rows.docs
-    _refuse_blanks("query", queries)
-    _refuse_blanks("document", docs)
-    _refuse_blanks("tag", np.array([tag]))
-    for position, row in enumerate(order.tolist()):
-        rank = position - first[query[row]] + 1
-        file.write(f"{queries[query[row]]} Q0 {docs[row]} {rank} {scores[row].item()!r} {tag}\n")
+    from rankwise.data.trec import run_from_scores, run_lines
 
-
-def _refuse_blanks(what: str, labels: AnyArray) -> None:
-    for text in map(str, labels.tolist()):
-        if len(text.split()) != 1 or not text.isprintable():
-            raise DataError(
-                f"TREC runs require names without spaces or control characters; got the {what} {text!r}."
-            )
+    if rows.docs is None:
+        rows = replace(rows, docs=np.arange(1, rows.n_rows + 1))
+    return run_lines(run_from_scores(rows, scores), tag)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ FOLD_WIDTH, SHOWN_ENTRIES = 12, 10
 
 def show_json(content: Any) -> None:
     """Print JSON; numbers that JSON cannot represent, such as NaN for a missing value, become null."""
-    for line in json.dumps(_jsonable(content), indent=2, ensure_ascii=False).split("\n"):
+    for line in json.dumps(jsonable(content), indent=2, ensure_ascii=False).split("\n"):
         typer.echo(printable(line))
 
 
@@ -85,13 +85,14 @@ def _fact(value: Any) -> str:
     return "–" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _jsonable(content: Any) -> Any:
+def jsonable(content: Any) -> Any:
+    """Plain lists, dictionaries, numbers and names; None for numbers that JSON cannot represent."""
     if isinstance(content, dict):
-        return {str(key): _jsonable(value) for key, value in content.items()}
+        return {str(key): jsonable(value) for key, value in content.items()}
     if isinstance(content, list | tuple):
-        return [_jsonable(value) for value in content]
+        return [jsonable(value) for value in content]
     if hasattr(content, "tolist"):
-        return _jsonable(content.tolist())
+        return jsonable(content.tolist())
     if isinstance(content, float) and not (abs(content) < float("inf")):
         return None
     return content

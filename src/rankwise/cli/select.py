@@ -24,6 +24,7 @@ def run(
     measure: Annotated[
         str | None, options.of_learner("The selection criterion; pairwise_error by default.")
     ] = None,
+    preset: options.Preset = None,
     alphas: Annotated[
         str | None,
         options.of_learner(
@@ -57,6 +58,7 @@ def run(
     exclude: options.Exclude = None,
     zero_based: options.ZeroBased = None,
     scale: options.Scale = False,
+    merge_queries: options.MergeQueries = False,
     threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
@@ -64,12 +66,15 @@ def run(
 
     With --pairs, both the choice and the model depend on the preferences only, not on labels.
     """
-    from rankwise.cli.inputs import ReadOptions, check_model_output, excluded, split_list
+    from rankwise.cli.data_files import ReadOptions
+    from rankwise.cli.inputs import check_model_output, excluded, split_list
     from rankwise.selection.search import distinguished
 
     check_model_output(model)
     if pairs is not None and validation is not None:
         raise ParameterError("--validation cannot be used with --pairs, which uses folds of the preferences.")
+    if preset is not None:
+        measure = f"{preset}:{measure or 'pairwise_error'}"
     given = {
         "alphas": None if alphas is None else parse_numbers(alphas),
         "cv": int(cv) if cv is not None and cv.lstrip("-").isdecimal() else cv,
@@ -81,12 +86,8 @@ def run(
         "basis": basis,
     }
     ranker = make_learner(SELECTORS, learner, given, settings or [])
-    parts = read_parts(
-        data,
-        validation,
-        ReadOptions(label, qid, doc, zero_based, scale, excluded(exclude, features)),
-        split_list(features),
-    )
+    how = ReadOptions(label, qid, doc, zero_based, scale, merge_queries, excluded(exclude, features))
+    parts = read_parts(data, validation, how, split_list(features))
     start = time.perf_counter()
     if pairs is None:
         fit(ranker, parts["training"], parts.get("validation"))
@@ -107,15 +108,16 @@ def run(
     ]
     show_table(f"{ranker.measure} by {ranker.cv_}", ["alpha", *names, ""], lines, done if pairs else None)
     if pairs is None:
-        _show_quality(ranker, parts, done)
+        _show_quality(ranker, parts, preset, done)
 
 
-def _show_quality(ranker: Any, parts: dict[str, RankingData], done: str) -> None:
+def _show_quality(ranker: Any, parts: dict[str, RankingData], preset: str | None, done: str) -> None:
     from rankwise.cli.inputs import choose_measures
     from rankwise.metrics import get_measure
 
-    shown = dict.fromkeys([get_measure(ranker.measure), *choose_measures(None, parts["training"])])
-    means = measure_parts(ranker, parts, list(shown))
+    criterion, usual = get_measure(ranker.measure), choose_measures(None, parts["training"], preset)
+    shown = [criterion, *(measure for measure in usual if measure.name != criterion.name)]
+    means = measure_parts(ranker, parts, shown)
     show_quality("Quality of the chosen model", means, done)
 
 

@@ -18,7 +18,7 @@ from rankwise.cli.screen import progress, show_json, show_table
 from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
-    from rankwise.cli.inputs import ReadOptions
+    from rankwise.cli.data_files import ReadOptions
     from rankwise.data.ranking import RankingData
     from rankwise.metrics import Measure
     from rankwise.rendering import Cell
@@ -83,11 +83,13 @@ def run(
     exclude: options.Exclude = None,
     zero_based: options.ZeroBased = None,
     scale: options.Scale = False,
+    merge_queries: options.MergeQueries = False,
     threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
     """Train a ranker on judged rows and write it to a model file."""
-    from rankwise.cli.inputs import ReadOptions, check_model_output, choose_measures, excluded, split_list
+    from rankwise.cli.data_files import ReadOptions
+    from rankwise.cli.inputs import check_model_output, choose_measures, excluded, split_list
     from rankwise.export.svmrank import save_svmrank
 
     check_model_output(model)
@@ -100,7 +102,7 @@ def run(
         refuse_others(learner, given, settings)
     ranker = make_learner(LEARNERS, "ranksvm" if like_svmrank else learner, given, settings or [])
     c = check_c(c, like_svmrank)
-    how = ReadOptions(label, qid, doc, zero_based, scale, excluded(exclude, features))
+    how = ReadOptions(label, qid, doc, zero_based, scale, merge_queries, excluded(exclude, features))
     parts = read_parts(data, validation, how, split_list(features))
     wanted = choose_measures(measures, parts["training"], preset)
     if like_svmrank:
@@ -132,7 +134,8 @@ def read_parts(
     data: Path, validation: Path | None, how: ReadOptions, features: list[str] | None
 ) -> dict[str, RankingData]:
     """Read training data and, if given, validation data with the same features."""
-    from rankwise.cli.inputs import read_data, read_matching
+    from rankwise.cli.data_files import read_data
+    from rankwise.cli.inputs import read_matching
 
     training = read_data(data, how, features=features)
     if validation is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
@@ -21,19 +21,20 @@ from rankwise.errors import FileFormatError
 from rankwise.files import replacing_folder
 from rankwise.preferences.queries import group_codes, one_query
 from rankwise.types import AnyArray, Auto
-from rankwise.validation import check_flag_or_auto
+from rankwise.validation import check_flag, check_flag_or_auto
 
 _ROWS_PER_PIECE = 1 << 14
 
 
 def convert_letor(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     store: str | os.PathLike[str],
     *,
     dtype: str = "float64",
     dense: bool | Auto = "auto",
     zero_based: bool | Auto = "auto",
     n_features: int | None = None,
+    merge_queries: bool = False,
     n_threads: int | None = None,
     progress: OnBytesRead | None = None,
 ) -> None:
@@ -45,11 +46,11 @@ def convert_letor(
 
     Parameters
     ----------
-    path : path
-        The text file.
+    path : path or list of paths
+        The text file, or several that are read as if they were one.
     store : path
         The folder to write. An existing store is replaced once the new one is complete.
-    dtype, dense, zero_based, n_features, n_threads, progress
+    dtype, dense, zero_based, n_features, merge_queries, n_threads, progress
         As in `load_letor`. The data is the same as `load_letor` returns, except that comments are dropped.
 
     Raises
@@ -65,16 +66,18 @@ def convert_letor(
     >>> open_store("train.store")
     RankingData(291 rows, 20 queries, 22 features (float32))
     """
-    dense = check_flag_or_auto("dense", dense)
+    dense, merge_queries = check_flag_or_auto("dense", dense), check_flag("merge_queries", merge_queries)
     reader = LetorFile(path, dtype=dtype, zero_based=zero_based, n_features=n_features, n_threads=n_threads)
     with replacing_folder(store, check=check_is_store) as folder, _Spool(folder, dtype) as spool:
         for _ in reader.blocks(progress):
             spool.append(reader.take())
         spool.rewind()
+        if not merge_queries and len(reader.query_labels()):
+            reader.check_queries_differ(spool.query_codes())
         shape, first_index = (spool.y.size, reader.n_features()), reader.first_index()
         arrays = {"y": spool.y.finish(), **_query_arrays(folder, spool, reader.query_labels())}
         if spool.longest_doc > 0:
-            arrays["docs"] = _doc_array(folder, spool, Path(path))
+            arrays["docs"] = _doc_array(folder, spool, reader.source)
         if is_dense(dense, spool.data.size, *shape):
             arrays["X"] = _dense_array(folder, spool, shape, first_index)
         else:
@@ -126,6 +129,10 @@ class _Spool:
         for file in (self.row_ends, self.indices, self.queries, self.docs):
             file.seek(0)
 
+    def query_codes(self) -> AnyArray:
+        """The query number of each row, on disk."""
+        return np.memmap(Path(self.queries.name), dtype=np.int64, mode="r")
+
     def remove(self) -> None:
         for file in (self.row_ends, self.indices, self.queries, self.docs):
             file.close()
@@ -142,7 +149,7 @@ def _query_arrays(folder: Path, spool: _Spool, labels: AnyArray) -> dict[str, Ar
         return arrays
     labels = storable("qid", labels)
     path = Path(spool.queries.name)
-    queries = group_codes(np.memmap(path, dtype=np.int64, mode="r"), labels)
+    queries = group_codes(spool.query_codes(), labels)
     write("offsets", np.int64, [queries.offsets])
     write("query_labels", labels.dtype, [labels])
     write("qid", labels.dtype, (labels[codes] for codes in read_pieces(path, np.int64)))
@@ -151,7 +158,7 @@ def _query_arrays(folder: Path, spool: _Spool, labels: AnyArray) -> dict[str, Ar
     return arrays
 
 
-def _doc_array(folder: Path, spool: _Spool, source: Path) -> ArrayFile:
+def _doc_array(folder: Path, spool: _Spool, source: str) -> ArrayFile:
     if spool.longest_doc > MAX_LABEL_LENGTH:
         message = (
             f"a document label has {spool.longest_doc:,} bytes; a store holds at most {MAX_LABEL_LENGTH:,}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,22 +15,23 @@ from rankwise.data.csr import csr_around
 from rankwise.data.ranking import RankingData
 from rankwise.data.text import MAX_LINE_BYTES, Block, LineTooLongError, OnBytesRead, line_blocks
 from rankwise.errors import FileFormatError, ParameterError
-from rankwise.preferences.queries import group_codes, label_array, one_query
+from rankwise.preferences.queries import group_codes, label_array, one_query, shared_query
 from rankwise.threads import resolve_threads
 from rankwise.types import AnyArray, Auto, Floats, Ints, Matrix
-from rankwise.validation import check_count, check_flag_or_auto
+from rankwise.validation import check_count, check_flag, check_flag_or_auto
 from rankwise.validation.csr import check_width
 
 _MAX_FEATURES = 2**63 - 1
 
 
 def load_letor(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     dtype: str = "float64",
     dense: bool | Auto = "auto",
     zero_based: bool | Auto = "auto",
     n_features: int | None = None,
+    merge_queries: bool = False,
     n_threads: int | None = None,
     progress: OnBytesRead | None = None,
 ) -> RankingData:
@@ -43,7 +44,8 @@ def load_letor(
 
     Parameters
     ----------
-    path : path
+    path : path or list of paths
+        Several files are read as if they were one.
     dtype : {"float64", "float32"}
         The type of the feature values. Labels are always float64.
     dense : bool or "auto"
@@ -55,6 +57,8 @@ def load_letor(
     n_features : int or None
         The number of columns of X; None uses the largest index in the file. Set it when several files must
         agree.
+    merge_queries : bool
+        Whether several files may share queries; see `RankingData.concat`.
     n_threads : int or None
     progress : callable or None
         Called with the number of bytes of the file read so far, and its size.
@@ -80,10 +84,12 @@ def load_letor(
     (array([2., 0.]), array([10, 10]), ['d7', 'd3'])
     """
     reader = LetorFile(path, dtype=dtype, zero_based=zero_based, n_features=n_features, n_threads=n_threads)
-    dense = check_flag_or_auto("dense", dense)
+    dense, merge_queries = check_flag_or_auto("dense", dense), check_flag("merge_queries", merge_queries)
     for _ in reader.blocks(progress):
         pass
     rows = reader.take()
+    if not merge_queries:
+        reader.check_queries_differ(rows.queries)
     n_columns, first_index = reader.n_features(), reader.first_index()
     labels = reader.query_labels()
     return RankingData(
@@ -111,11 +117,11 @@ class LetorRows:
 
 
 class LetorFile:
-    """A text file being read: take rows after each block, and query the totals at the end."""
+    """Text being read from one file or several: take rows after each block, query the totals at the end."""
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
         *,
         dtype: str = "float64",
         zero_based: bool | Auto = "auto",
@@ -127,7 +133,11 @@ class LetorFile:
             raise ParameterError(f"The 'dtype' parameter must be 'float64' or 'float32'; got {dtype!r}.")
         if n_features is not None:
             n_features = check_count("n_features", n_features)
-        self._path = Path(path)
+        self._paths = [Path(path)] if isinstance(path, str | os.PathLike) else [Path(one) for one in path]
+        if not self._paths:
+            raise ParameterError("The 'path' parameter must name at least one file.")
+        # Of each file: the number of rows, and of query labels, up to its end.
+        self._ends: list[tuple[int, int]] = []
         self._zero_based = zero_based
         self._n_features = n_features
         self._n_threads = resolve_threads(n_threads)
@@ -138,26 +148,52 @@ class LetorFile:
             single_precision=bool(np.dtype(dtype) == np.float32),
         )
 
+    @property
+    def source(self) -> str:
+        """What errors call the text if no single file is to blame."""
+        more = len(self._paths) - 1
+        return f"{self._paths[0]}{f' and {more} more' if more else ''}"
+
     def blocks(self, progress: OnBytesRead | None = None) -> Iterator[None]:
-        """Read the file, pausing after each block."""
+        """Read the files, pausing after each block."""
+        sizes = [path.stat().st_size for path in self._paths]
+        for number, path in enumerate(self._paths):
+            yield from self._blocks_of(path, progress and _shifted(progress, sum(sizes[:number]), sum(sizes)))
+            self._ends.append((self._reader.n_rows, len(self._reader.query_labels())))
+
+    def _blocks_of(self, path: Path, progress: OnBytesRead | None) -> Iterator[None]:
+        n_rows, n_lines = self._reader.n_rows, self._reader.n_lines
         try:
-            for block in line_blocks(self._path, progress):
-                self._feed(block)
+            for block in line_blocks(path, progress):
+                self._feed(block, path, n_lines)
                 yield
         except LineTooLongError:
             message = f"the line is longer than {MAX_LINE_BYTES:,} bytes; expected one row per line."
-            raise FileFormatError(self._path, message, self._reader.n_lines + 1) from None
-        if self._reader.n_rows == 0:
-            raise FileFormatError(self._path, "the file contains no rows.")
+            raise FileFormatError(path, message, self._reader.n_lines - n_lines + 1) from None
+        if self._reader.n_rows == n_rows:
+            raise FileFormatError(path, "the file contains no rows.")
 
-    def _feed(self, block: Block) -> None:
+    def _feed(self, block: Block, path: Path, n_lines: int) -> None:
+        """Parse a block of a file that begins after `n_lines` lines of the others."""
         lines_before = self._reader.n_lines
         error = self._reader.feed(block.text, self._n_threads)
         if error is not None:
             line, message = error
             if not block.complete and line == lines_before + bytes(block.text).count(b"\n"):
                 message += " The last line does not end with a newline: is the file truncated?"
-            raise FileFormatError(self._path, message, line)
+            raise FileFormatError(path, message, line - n_lines)
+
+    def check_queries_differ(self, queries: Ints | None) -> None:
+        """Reject a query with rows in two files, given the query number of each row."""
+        start, known = 0, 0
+        for path, (end, n_labels) in zip(self._paths, self._ends, strict=True):
+            # Queries are numbered by first appearance, so those of earlier files have lower numbers.
+            seen = None if queries is None or known == 0 else queries[start:end] < known
+            if queries is not None and seen is not None and seen.any():
+                query = int(queries[start:end][seen.argmax()])
+                first = next(p for p, (_, n) in zip(self._paths, self._ends, strict=True) if query < n)
+                raise shared_query(self.query_labels()[query].item(), str(first), str(path))
+            start, known = end, n_labels
 
     def take(self) -> LetorRows:
         """The rows read since the last call."""
@@ -175,7 +211,7 @@ class LetorFile:
             return found
         if found > self._n_features:
             message = f"features are numbered from 0 to {found - 1}, but n_features is {self._n_features}."
-            raise FileFormatError(self._path, message)
+            raise FileFormatError(self.source, message)
         return self._n_features
 
     def query_labels(self) -> AnyArray:
@@ -187,6 +223,11 @@ class LetorFile:
             return label_array(labels)
         canonical = all(str(number) == label for number, label in zip(numbers.tolist(), labels, strict=True))
         return numbers if canonical else label_array(labels)
+
+
+def _shifted(progress: OnBytesRead, before: int, total: int) -> OnBytesRead:
+    """Progress in one of several files as progress in all of them."""
+    return lambda done, _: progress(before + done, total)
 
 
 def is_dense(dense: bool | Auto, n_entries: int, n_rows: int, n_columns: int) -> bool:

@@ -14,7 +14,14 @@ from rankwise.features import Features, JudgedRows, remember_features
 from rankwise.mapped import is_mapped
 from rankwise.preferences.queries import Queries, group_rows, one_query
 from rankwise.types import AnyArray, Floats, Ints, Matrix, RandomSource
-from rankwise.validation import check_column, check_labels, check_matrix, check_number, check_random_state
+from rankwise.validation import (
+    check_column,
+    check_flag,
+    check_labels,
+    check_matrix,
+    check_number,
+    check_random_state,
+)
 from rankwise.validation.csr import check_offsets
 
 
@@ -141,6 +148,22 @@ class RankingData(JudgedRows):
 
         columns = split_columns(df, label=label, qid=qid, features=features, doc=doc, exclude=exclude)
         return cls.from_arrays(columns.X, columns.y, columns.qid, columns.docs, columns.feature_names)
+
+    @classmethod
+    def concat(cls, parts: Iterable[RankingData], *, merge_queries: bool = False) -> RankingData:
+        """Join data sets, the rows of one after those of the other.
+
+        Parameters
+        ----------
+        parts : iterable of RankingData
+            With the same features: names, number and order must agree, and so must the scaling.
+        merge_queries : bool
+            Whether parts may share queries. By default a label that two parts have in common is an error,
+            because it may name two different queries; True makes the rows of both one query.
+        """
+        from rankwise.data.concatenation import concatenated
+
+        return concatenated(list(parts), merge_queries=check_flag("merge_queries", merge_queries))
 
     @property
     def n_rows(self) -> int:

@@ -115,6 +115,8 @@ class RankRLSCV(RidgeSearchRanker, LinearRanker):
         The chosen alpha and its measure.
     best_ : dict
         Both of these, and the chosen setting.
+    cv_results_ : dict of columns
+        The alternatives and their scores in scikit-learn's form, for a frame; the choice is in `best_index_`.
     alphas_ : array, shape (n_alphas,)
         In ascending order.
     settings_ : list of dict

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
 
-from rankwise.errors import ParameterError, warn_caller
+from rankwise.errors import GridWarning, ParameterError, warn_caller
 from rankwise.estimators.base import Ranker, let_through
 from rankwise.metrics.measure import Measure, get_measure
 from rankwise.preferences.pairs import Pairs
@@ -22,7 +22,7 @@ from rankwise.selection.criteria import (
     measure_of_pairs,
 )
 from rankwise.selection.eval_sets import eval_pairs, eval_rows
-from rankwise.selection.search import Candidate, Choice, OnProgress, choose
+from rankwise.selection.search import Candidate, Choice, OnProgress, choose, table_of_scores
 from rankwise.types import Floats, Matrix
 from rankwise.validation import (
     Problem,
@@ -60,6 +60,21 @@ class SearchRanker(Ranker):
     def best_score_(self) -> float:
         """The measure for the chosen alpha and setting."""
         return float(self.best_["score"])
+
+    @property
+    def best_index_(self) -> int:
+        """The place of the choice in `cv_results_`."""
+        row = self.settings_.index({name: self.best_[name] for name in self.settings_[0]})
+        return int(row * len(self.alphas_) + self.alphas_.tolist().index(self.alpha_))
+
+    @property
+    def cv_results_(self) -> dict[str, Any]:
+        """The alternatives and their scores, as in scikit-learn's `GridSearchCV`: ``params``, ``param_alpha``
+        and the like, ``mean_test_score`` (errors are negated) and ``rank_test_score``.
+
+        There are no scores by split: the mean is over queries, however folds divide them.
+        """
+        return table_of_scores(self.settings_, self.alphas_, self.scores_, get_measure(self.measure))
 
     def fit(
         self,
@@ -178,5 +193,5 @@ class SearchRanker(Ranker):
         self.best_, self.cv_ = choice.best, criterion.name
         self._set_chosen(choice)
         if choice.beyond_the_grid is not None:
-            warn_caller(choice.beyond_the_grid)
+            warn_caller(choice.beyond_the_grid, GridWarning)
         let_through(choice.interrupted or choice.solutions.interrupted)

@@ -18,13 +18,22 @@ immutable value that specifies *what* is measured (`conventions.py`); `list_form
 `pair_formulas.py` compute it, without a Python loop over queries.
 """
 
-from rankwise.metrics.comparison import Comparison, PairedTest, compare
+from rankwise.metrics.comparison import Comparison, PairedTest, compare, holm
 from rankwise.metrics.conventions import PRESETS, Conventions
 from rankwise.metrics.evaluation import DEFAULT_MEASURES, Evaluation, evaluate
-from rankwise.metrics.list_functions import average_precision, err, ndcg, precision_at, reciprocal_rank
+from rankwise.metrics.list_functions import (
+    average_precision,
+    err,
+    mean_ndcg,
+    ndcg,
+    precision_at,
+    recall_at,
+    reciprocal_rank,
+)
 from rankwise.metrics.measure import KINDS, Measure, PreparedMeasure, get_measure
 from rankwise.metrics.pair_functions import auc, disagreement_error, kendall_tau_b, pairwise_error
 from rankwise.metrics.preferences import preference_error
+from rankwise.metrics.runs import compare_runs, evaluate_run
 from rankwise.metrics.threshold import best_threshold
 
 __all__ = [
@@ -41,14 +50,19 @@ __all__ = [
     "average_precision",
     "best_threshold",
     "compare",
+    "compare_runs",
     "disagreement_error",
     "err",
     "evaluate",
+    "evaluate_run",
     "get_measure",
+    "holm",
     "kendall_tau_b",
+    "mean_ndcg",
     "ndcg",
     "pairwise_error",
     "precision_at",
     "preference_error",
+    "recall_at",
     "reciprocal_rank",
 ]

@@ -17,7 +17,10 @@ from rankwise.rendering import Cell, html_table, text_table
 from rankwise.types import Floats, RandomSource
 from rankwise.validation import check_count, check_random_state
 
-TEST_HEADER = ("measure", "a", "b", "a - b", "a better", "b better", "equal", "p Wilcoxon", "p randomization")
+TEST_HEADER = (
+    *("measure", "a", "b", "a - b", "a better", "b better", "equal"),
+    *("p Wilcoxon", "p randomization", "Holm Wilcoxon", "Holm randomization"),
+)
 # Sign vectors drawn at a time; this only bounds memory.
 _FLIPS_PER_BLOCK = 256
 # Values that differ by so many units in the last place of the largest are equal but for rounding.
@@ -40,6 +43,8 @@ class PairedTest:
     p_randomization : float
         Two-sided paired randomization test of the mean difference: how often it is at least as large when a
         and b are swapped at random in each query.
+    holm_wilcoxon, holm_randomization : float
+        The same p-values after Holm's correction for all tests of the comparison.
     """
 
     measure: str
@@ -51,6 +56,8 @@ class PairedTest:
     n_equal: int
     p_wilcoxon: float
     p_randomization: float
+    holm_wilcoxon: float
+    holm_randomization: float
 
     @property
     def row(self) -> tuple[Cell, ...]:
@@ -59,10 +66,7 @@ class PairedTest:
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """The result of `compare`: the mean of each measure per name, and a test for each pair of names.
-
-    The p-values are not corrected for multiple testing.
-    """
+    """The result of `compare`: the mean of each measure per name, and a test for each pair of names."""
 
     means: dict[str, dict[str, float]]
     tests: tuple[PairedTest, ...]
@@ -134,7 +138,7 @@ def compare(
         )
     n_permutations = check_count("n_permutations", n_permutations)
     means: dict[str, dict[str, float]] = {name: {} for name in scores}
-    tests = []
+    tests: list[dict[str, Any]] = []
     for prepared in prepare_measures(y, qid, measures, preset=preset, docs=docs, n_threads=n_threads):
         measure, counted = prepared.measure, ~prepared.left_out
         values = {name: prepared.per_query(vector) for name, vector in scores.items()}
@@ -145,19 +149,57 @@ def compare(
             difference = clear_differences(values[a][counted], values[b][counted])
             gained = difference if measure.higher_is_better else -difference
             tests.append(
-                PairedTest(
-                    measure=measure.name,
-                    a=a,
-                    b=b,
-                    difference=means[a][measure.name] - means[b][measure.name],
-                    n_better=int((gained > 0.0).sum()),
-                    n_worse=int((gained < 0.0).sum()),
-                    n_equal=int((gained == 0.0).sum()),
-                    p_wilcoxon=wilcoxon_p(difference),
-                    p_randomization=randomization_p(weight * difference, n_permutations, random_state),
-                )
+                {
+                    "measure": measure.name,
+                    "a": a,
+                    "b": b,
+                    "difference": means[a][measure.name] - means[b][measure.name],
+                    "n_better": int((gained > 0.0).sum()),
+                    "n_worse": int((gained < 0.0).sum()),
+                    "n_equal": int((gained == 0.0).sum()),
+                    "p_wilcoxon": wilcoxon_p(difference),
+                    "p_randomization": randomization_p(weight * difference, n_permutations, random_state),
+                }
             )
-    return Comparison(means, tuple(tests))
+    corrected = zip(
+        tests,
+        holm([test["p_wilcoxon"] for test in tests]),
+        holm([test["p_randomization"] for test in tests]),
+        strict=True,
+    )
+    return Comparison(
+        means,
+        tuple(PairedTest(**test, holm_wilcoxon=w, holm_randomization=r) for test, w, r in corrected),
+    )
+
+
+def holm(p_values: ArrayLike) -> list[float]:
+    """Correct p-values for multiple testing by Holm's step-down method (Holm 1979); O(n log n).
+
+    If all hypotheses with a corrected p-value of at most α are rejected, the probability of rejecting any
+    true one is at most α, however the tests depend on each other. NaN, the p-value of a test without data,
+    stays NaN and does not count.
+
+    Parameters
+    ----------
+    p_values : array-like, shape (n,)
+
+    Returns
+    -------
+    list of float
+        The k-th smallest of n times (n − k + 1), made monotone and at most 1.
+
+    Examples
+    --------
+    >>> from rankwise.metrics import holm
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    p = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(p, kind="stable")[: int((~np.isnan(p)).sum())]
+    corrected = np.full(len(p), np.nan)
+    corrected[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)), 1.0)
+    return corrected.tolist()
 
 
 def clear_differences(a: Floats, b: Floats) -> Floats:

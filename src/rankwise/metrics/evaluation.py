@@ -102,6 +102,7 @@ def evaluate(
     Parameters
     ----------
     y, scores : array-like, shape (m,)
+        A label and a score for each row; masked scores are rows that were not retrieved.
     qid : array-like of query labels, Queries or None
         None is one global ranking.
     measures : names or Measures

@@ -1,12 +1,16 @@
-"""Computation of measures of ranked lists: NDCG, precision, average precision, reciprocal rank, ERR.
+"""Computation of measures of ranked lists: NDCG, precision, recall, average precision, reciprocal rank, ERR.
 
 Tied scores are averaged exactly: each formula is the expectation over all orders of the tied rows, in closed
 form or by a recurrence, never by sampling.
+
+A row with the score −∞ was not retrieved: it comes after all others and is worth nothing there, but what its
+label is worth still counts in what could have been attained.
 """
 
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
@@ -51,8 +55,10 @@ class _ListFormula:
         self.empty = judged.query_sums(worth) <= 0.0
         self.empty_value = _EMPTY_VALUE[conventions.empty]
 
-    def _ranked(self, scores: Floats) -> RankedRows:
-        return self.judged.ranked_strictly(scores) if self._strict else self.judged.ranked(scores)
+    def _ranked(self, scores: Floats) -> tuple[RankedRows, Floats]:
+        """The rows by descending score, and what the row at each position is worth there."""
+        ranked = self.judged.ranked_strictly(scores) if self._strict else self.judged.ranked(scores)
+        return ranked, np.where(scores[ranked.row] == -np.inf, 0.0, self.worth[ranked.row])
 
     def _runs(self, ranked: RankedRows) -> tuple[Ints, Ints]:
         """Where runs of tied rows begin, and how long they are."""
@@ -61,7 +67,7 @@ class _ListFormula:
 
 
 class NormalizedGain(_ListFormula):
-    """NDCG@k: ``Σ_rank gain · discount(rank)`` over its greatest value.
+    """``Σ_rank gain · discount(rank)`` over its greatest value, with a discount for each place of each query.
 
     Tied rows share the mean of their gains, which is the expectation over their orders. The sum depends only
     on the list of gains, so equal lists have equal values and the best list has exactly 1.
@@ -72,19 +78,19 @@ class NormalizedGain(_ListFormula):
     ) -> None:
         super().__init__(judged, conventions, worth)
         judged = self.judged
-        self._discount = discount[judged.rank]
+        self._discount = discount
         self._ideal = judged.query_sums(self.worth[judged.ranked(self.worth).row] * self._discount)
         self._ideal[judged.sizes < shortest] = 0.0
 
     def values(self, scores: Floats) -> Floats:
-        sums = self.judged.query_sums(self._gains(self._ranked(scores)) * self._discount)
+        sums = self.judged.query_sums(self._gains(scores) * self._discount)
         ratio = np.divide(sums, self._ideal, out=np.zeros_like(sums), where=self._ideal > 0.0)
         # No list is better than the best one, but its sum may be rounded up where that of the best is not.
         return np.minimum(ratio, 1.0)
 
-    def _gains(self, ranked: RankedRows) -> Floats:
+    def _gains(self, scores: Floats) -> Floats:
         """The expected gain at each rank."""
-        gains = self.worth[ranked.row]
+        ranked, gains = self._ranked(scores)
         starts, sizes = self._runs(ranked)
         if len(starts) == len(gains):
             return gains
@@ -95,35 +101,62 @@ class NormalizedGain(_ListFormula):
 
 def ndcg(judged: JudgedRows, cutoff: int | None, conventions: Conventions) -> NormalizedGain:
     """DCG@k divided by the largest DCG@k that the labels allow (Järvelin and Kekäläinen 2002)."""
-    gains = _gains(judged, conventions.gain)
-    # Only ratios count: where the largest gain of every query is about 1, sums neither over- nor underflow.
-    _, exponent = np.frexp(np.maximum.reduceat(gains, judged.offsets[:-1]))
-    gains = np.ldexp(gains, -np.repeat(exponent, judged.sizes))
-    discount = _discounts(int(judged.sizes.max()), conventions.discount)
+    gains = _relative_gains(judged, conventions.gain)
+    discount = _discounts(judged, conventions.discount)
     if cutoff is not None:
-        discount[cutoff:] = 0.0
+        discount[judged.rank >= cutoff] = 0.0
     shortest = cutoff if conventions.short is ShortLists.ZERO and cutoff is not None else 0
     return NormalizedGain(judged, conventions, gains, discount, shortest)
 
 
-class Precision(_ListFormula):
-    """P@k: the fraction of relevant rows among the first k; rows tied across the cutoff count in part."""
+def mean_ndcg(judged: JudgedRows, _: int | None, conventions: Conventions) -> NormalizedGain:
+    """LETOR's MeanNDCG: the mean of NDCG@1 to NDCG@h of a query of h rows.
 
-    def __init__(self, judged: JudgedRows, cutoff: int | None, conventions: Conventions) -> None:
+    A gain at rank i is in NDCG@k for all k ≥ i, so the mean is a sum of gains, too: with the discount
+    ``discount(i) / h · Σ_{k ≥ i} 1 / (the largest DCG@k)``.
+    """
+    gains = _relative_gains(judged, conventions.gain)
+    discount = _discounts(judged, conventions.discount)
+    best = gains[judged.ranked(gains).row] * discount
+    for start, end in pairwise(judged.offsets.tolist()):
+        if best[start] > 0.0:
+            share = 1.0 / np.cumsum(best[start:end])
+            discount[start:end] *= np.cumsum(share[::-1])[::-1] / (end - start)
+    return NormalizedGain(judged, conventions, gains, discount, shortest=0)
+
+
+class RelevantOfFirst(_ListFormula):
+    """The relevant rows among the first k over a divisor; rows tied across the cutoff count in part."""
+
+    def __init__(self, judged: JudgedRows, cutoff: int, conventions: Conventions, divisor: Floats) -> None:
         super().__init__(judged, conventions, _relevant(judged, conventions))
-        sizes = self.judged.sizes
-        self._cutoff = int(sizes.max()) if cutoff is None else cutoff
-        attainable = conventions.denominator is Denominator.ATTAINABLE or cutoff is None
-        self._divisor = np.minimum(self._cutoff, sizes) if attainable else np.full(len(sizes), self._cutoff)
+        self._cutoff, self._divisor = cutoff, divisor
 
     def values(self, scores: Floats) -> Floats:
-        ranked = self._ranked(scores)
+        ranked, worth = self._ranked(scores)
         starts, sizes = self._runs(ranked)
         counted = np.clip(self._cutoff - ranked.first[starts], 0, sizes)
         expected = np.zeros(len(ranked.row))
         # In this order of operations whole runs, and runs of relevant rows alone, count exactly.
-        expected[starts] = np.add.reduceat(self.worth[ranked.row], starts) * counted / sizes
-        return self.judged.query_sums(expected) / self._divisor
+        expected[starts] = np.add.reduceat(worth, starts) * counted / sizes
+        return np.asarray(self.judged.query_sums(expected) / self._divisor)
+
+
+def precision(judged: JudgedRows, cutoff: int | None, conventions: Conventions) -> RelevantOfFirst:
+    """P@k: the fraction of relevant rows among the first k."""
+    assert cutoff is not None
+    attainable = conventions.denominator is Denominator.ATTAINABLE
+    divisor = np.minimum(judged.sizes, cutoff) if attainable else np.full(judged.n_queries, cutoff)
+    return RelevantOfFirst(judged, cutoff, conventions, divisor.astype(np.float64))
+
+
+def recall(judged: JudgedRows, cutoff: int | None, conventions: Conventions) -> RelevantOfFirst:
+    """Recall@k: the fraction of the relevant rows that are among the first k."""
+    assert cutoff is not None
+    n_relevant = judged.query_sums(_relevant(judged, conventions))
+    attainable = conventions.denominator is Denominator.ATTAINABLE
+    divisor = np.minimum(n_relevant, cutoff) if attainable else n_relevant
+    return RelevantOfFirst(judged, cutoff, conventions, np.maximum(divisor, 1.0))
 
 
 class AveragePrecision(_ListFormula):
@@ -150,13 +183,13 @@ class AveragePrecision(_ListFormula):
         self._divisor = np.maximum(n_relevant, 1.0)
 
     def values(self, scores: Floats) -> Floats:
-        ranked = self._ranked(scores)
+        ranked, worth = self._ranked(scores)
         sums = np.empty(self.judged.n_queries)
         _native.average_precision(
             self.judged.offsets,
             ranked.first,
             ranked.end,
-            self.worth[ranked.row],
+            worth,
             self._cutoff,
             self._harmonic,
             sums,
@@ -179,9 +212,8 @@ class Cascade(_ListFormula):
         self._cutoff = int(judged.sizes.max()) if cutoff is None else cutoff
 
     def values(self, scores: Floats) -> Floats:
-        ranked = self._ranked(scores)
+        ranked, stop = self._ranked(scores)
         values = np.empty(self.judged.n_queries)
-        stop = self.worth[ranked.row]
         _native.cascade(
             self.judged.offsets, ranked.first, ranked.end, stop, self._cutoff, values, self.judged.n_threads
         )
@@ -227,6 +259,16 @@ def _gains(judged: JudgedRows, gain: Gain) -> Floats:
     return np.where(judged.y < 0.5, np.expm1(judged.y * math.log(2.0)), np.exp2(judged.y) - 1.0)
 
 
-def _discounts(n: int, discount: Discount) -> Floats:
-    rank = np.arange(1.0, n + 1.0)
-    return 1.0 / np.log2(1.0 + rank) if discount is Discount.LOG2 else 1.0 / np.log2(np.maximum(rank, 2.0))
+def _relative_gains(judged: JudgedRows, gain: Gain) -> Floats:
+    """Gains for formulas in which only ratios count: with the largest of every query about 1, sums neither
+    over- nor underflow."""
+    gains = _gains(judged, gain)
+    _, exponent = np.frexp(np.maximum.reduceat(gains, judged.offsets[:-1]))
+    return np.asarray(np.ldexp(gains, -np.repeat(exponent, judged.sizes)))
+
+
+def _discounts(judged: JudgedRows, discount: Discount) -> Floats:
+    """The discount of each place, by its rank in its query."""
+    rank = np.arange(1.0, judged.sizes.max() + 1.0)
+    by_rank = 1.0 / np.log2(1.0 + rank if discount is Discount.LOG2 else np.maximum(rank, 2.0))
+    return np.asarray(by_rank[judged.rank])

@@ -62,6 +62,38 @@ def ndcg(
     return measure(y, scores, qid, docs=docs)
 
 
+def mean_ndcg(
+    y: ArrayLike,
+    scores: ArrayLike,
+    qid: QueryLike = None,
+    *,
+    preset: str | None = None,
+    gain: str | None = None,
+    discount: str | None = None,
+    ties: str | None = None,
+    empty: str | None = None,
+    docs: ArrayLike | None = None,
+) -> float:
+    """MeanNDCG of LETOR 4.0: the mean of `ndcg` over all cutoffs, from 1 to the number of rows of the query.
+
+    Parameters
+    ----------
+    y, scores, qid
+        As in `pairwise_error`.
+    preset, gain, discount, ties, empty, docs
+        As in `ndcg`; LETOR's tables are those of ``preset="letor"``.
+
+    Examples
+    --------
+    >>> from rankwise.metrics import mean_ndcg
+    >>> y, scores, qid = [2, 0, 1, 1, 0], [0.9, 0.1, 0.5, 0.3, 0.7], ["a", "a", "a", "b", "b"]
+    >>> mean_ndcg(y, scores, qid, preset="letor")
+    0.75
+    """
+    measure = get_measure("mean_ndcg", preset=preset, gain=gain, discount=discount, ties=ties, empty=empty)
+    return measure(y, scores, qid, docs=docs)
+
+
 def average_precision(
     y: ArrayLike,
     scores: ArrayLike,
@@ -138,6 +170,45 @@ def precision_at(
     """
     measure = get_measure(
         _at("p", k), preset=preset, relevant=relevant, ties=ties, empty=empty, denominator=denominator
+    )
+    return measure(y, scores, qid, docs=docs)
+
+
+def recall_at(
+    y: ArrayLike,
+    scores: ArrayLike,
+    qid: QueryLike = None,
+    *,
+    k: int,
+    preset: str | None = None,
+    relevant: float | None = None,
+    ties: str | None = None,
+    empty: str | None = None,
+    denominator: str | None = None,
+    docs: ArrayLike | None = None,
+) -> float:
+    """Recall@k: the fraction of the relevant rows that are among the first k.
+
+    Parameters
+    ----------
+    y, scores, qid
+        As in `pairwise_error`.
+    k, preset, ties, empty, docs
+        As in `ndcg`.
+    relevant
+        As in `average_precision`.
+    denominator : {"full", "attainable"}
+        Whether to divide by the number of relevant rows, or by at most k.
+
+    Examples
+    --------
+    >>> from rankwise.metrics import recall_at
+    >>> y, scores, qid = [2, 0, 1, 1, 0], [0.9, 0.1, 0.5, 0.3, 0.7], ["a", "a", "a", "b", "b"]
+    >>> recall_at(y, scores, qid, k=1), recall_at(y, scores, qid, k=2)
+    (0.25, 1.0)
+    """
+    measure = get_measure(
+        _at("recall", k), preset=preset, relevant=relevant, ties=ties, empty=empty, denominator=denominator
     )
     return measure(y, scores, qid, docs=docs)
 

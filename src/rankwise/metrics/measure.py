@@ -20,7 +20,7 @@ from rankwise.metrics.vectors import ScoreTable, ScoreVectors
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.threads import resolve_threads
 from rankwise.types import AnyArray, Floats, Ints
-from rankwise.validation import check_labels, check_row_weight, check_vectors
+from rankwise.validation import check_labels, check_row_weight, check_scores, check_vectors
 
 # An existing partition, or the query label of each row; None is one global ranking.
 QueryLike = Queries | ArrayLike | Iterable[Hashable] | None
@@ -42,13 +42,15 @@ class Kind:
 
 KINDS: dict[str, Kind] = {
     "ndcg": Kind(list_formulas.ndcg, cutoff="optional"),
+    "mean_ndcg": Kind(list_formulas.mean_ndcg, aliases=("meanndcg",)),
     "map": Kind(
         list_formulas.AveragePrecision,
         cutoff="optional",
         aliases=("ap", "average_precision"),
         ties=tuple(TiedScores),
     ),
-    "p": Kind(list_formulas.Precision, cutoff="needed", aliases=("precision",)),
+    "p": Kind(list_formulas.precision, cutoff="needed", aliases=("precision",)),
+    "recall": Kind(list_formulas.recall, cutoff="needed", aliases=("r",)),
     "rr": Kind(list_formulas.reciprocal_rank, cutoff="optional", aliases=("mrr", "reciprocal_rank")),
     "err": Kind(list_formulas.expected_reciprocal_rank, cutoff="optional"),
     "auc": Kind(lambda judged, _, conventions: pair_formulas.AreaUnderCurve(judged, conventions)),
@@ -182,8 +184,12 @@ class PreparedMeasure:
         return np.ones(self.queries.n_queries) if weight is None else weight
 
     def per_query(self, scores: ArrayLike) -> Floats:
-        """The value of each query, in order of first appearance; NaN for excluded queries."""
-        given = check_labels(scores, self.queries.n_rows, name="scores")
+        """The value of each query, in order of first appearance; NaN for excluded queries.
+
+        In a masked array, masked rows were not retrieved: they come after all others, and contribute nothing
+        to measures of ranked lists, but are still relevant or not.
+        """
+        given = check_scores(scores, self.queries.n_rows)
         values = self._formula.values(self._formula.judged.arranged(given))
         values[self._formula.empty] = self._formula.empty_value
         return values
@@ -248,8 +254,9 @@ def get_measure(name: str | Measure, *, preset: str | None = None, **conventions
     Parameters
     ----------
     name : str or Measure
-        A kind, with ``@k`` for a cutoff: "ndcg@10", "map", "p@5", "rr", "err@20", "auc", "pairwise_error",
-        "pairwise_error_micro", "disagreement_error", "kendall_tau_b". A `Measure` is returned unchanged.
+        A kind, with ``@k`` for a cutoff: "ndcg@10", "mean_ndcg", "map", "p@5", "recall@100", "rr", "err@20",
+        "auc", "pairwise_error", "pairwise_error_micro", "disagreement_error", "kendall_tau_b". The preset may
+        come first: "letor:ndcg@10". A `Measure` is returned unchanged.
     preset : str, optional
         "default", "letor", "trec", "sklearn", "lightgbm" or "xgboost".
     **conventions
@@ -278,6 +285,11 @@ def get_measure(name: str | Measure, *, preset: str | None = None, **conventions
 
 @lru_cache
 def _named(name: str, preset: str | None) -> Measure:
+    before, colon, rest = name.partition(":")
+    if colon:
+        if preset not in (None, before.strip()):
+            raise ParameterError(f"The measure {name!r} names another preset than {preset!r}.")
+        return _named(rest, before.strip())
     match = re.fullmatch(r"\s*([a-z_]+)(?:@([0-9]+))?\s*", name.lower().replace("-", "_"))
     kind = _KIND_OF.get(match[1]) if match else None
     if match is None or kind is None:

@@ -28,7 +28,7 @@ def pairwise_error(
     Parameters
     ----------
     y, scores : array-like, shape (m,)
-        A label and a score for each row; higher is better.
+        A label and a score for each row; higher is better. Masked scores are rows that were not retrieved.
     qid : array-like of hashables, shape (m,), optional
         The query of each row, in any order; without it all rows form one global ranking.
     average : {"macro", "micro"}

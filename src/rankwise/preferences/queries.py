@@ -92,6 +92,14 @@ def nothing_to_learn(queries: Queries) -> DataError:
     return DataError(f"There is nothing to learn: {who} two rows with different labels.")
 
 
+def shared_query(label: Any, first: str, second: str) -> DataError:
+    """The error for a query of two parts, when they are not to be merged."""
+    return DataError(
+        f"The query {label!r} is both in {first} and in {second}; if it is the same query, ask for "
+        "merge_queries (--merge-queries), otherwise give it another label in one of them."
+    )
+
+
 def one_query(n_rows: int) -> Queries:
     """Return a single query of all rows: one global ranking."""
     return Queries(offsets=np.array([0, n_rows], dtype=np.int64))

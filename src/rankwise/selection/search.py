@@ -194,6 +194,30 @@ def best_alpha(values: Floats, measure: Measure) -> tuple[int, int]:
     return int(row), signed.shape[1] - 1 - int(column)
 
 
+def table_of_scores(
+    settings: Sequence[dict[str, Any]], alphas: Floats, values: Floats, measure: Measure
+) -> dict[str, Any]:
+    """The alternatives of a search as scikit-learn's searches report them (``cv_results_``), by columns.
+
+    As everywhere in scikit-learn, a higher score is better, so errors are negated.
+    """
+    params = [setting | {"alpha": alpha} for setting in settings for alpha in alphas.tolist()]
+    scores = (values if measure.higher_is_better else -values).ravel()
+    columns: dict[str, Any] = {}
+    for name in params[0]:
+        column = np.ma.empty(len(params), dtype=object)
+        column[:] = [setting[name] for setting in params]
+        columns[f"param_{name}"] = column
+    # Equal scores share the best rank; alternatives that were not tried come last.
+    known = np.where(np.isnan(scores), -np.inf, scores)
+    rank = 1 + (known[:, None] < known).sum(axis=1)
+    return columns | {
+        "params": params,
+        "mean_test_score": scores,
+        "rank_test_score": rank.astype(np.int32),
+    }
+
+
 class _Reporter:
     """Converts progress within one setting to progress of the search."""
 

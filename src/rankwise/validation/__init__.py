@@ -6,6 +6,7 @@ from rankwise.validation.arrays import (
     check_matrix,
     check_products,
     check_row_weight,
+    check_scores,
     check_vectors,
 )
 from rankwise.validation.judgments import rows_of, taken_apart
@@ -58,6 +59,7 @@ __all__ = [
     "check_read_rows",
     "check_row_weight",
     "check_rows",
+    "check_scores",
     "check_vectors",
     "rows_of",
     "taken_apart",

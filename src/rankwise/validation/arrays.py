@@ -63,6 +63,14 @@ def check_labels(y: ArrayLike, n_rows: int | None = None, *, name: str = "y") ->
     return check_targets(check_column(name, y, n_rows), name=name)
 
 
+def check_scores(scores: ArrayLike, n_rows: int) -> Floats:
+    """Return finite scores, one per row; −∞ where a masked array says that there is none."""
+    if not isinstance(scores, np.ma.MaskedArray):
+        return check_labels(scores, n_rows, name="scores")
+    given = check_labels(np.ma.filled(scores, 0), n_rows, name="scores")
+    return np.where(np.ma.getmaskarray(scores), -np.inf, given)
+
+
 def check_targets(y: AnyArray, *, name: str = "y") -> Floats:
     """Return finite labels for one target or, as columns, several."""
     labels = exact_floats(name, y) if y.dtype.kind in "iu" else _as_real(name, y)

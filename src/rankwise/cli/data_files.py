@@ -1,0 +1,156 @@
+"""Reading data in any format, from one file or several."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rankwise.cli.screen import progress
+from rankwise.errors import DataError, FileFormatError, ParameterError
+
+if TYPE_CHECKING:
+    from rankwise.data.ranking import RankingData
+
+TABLES = {".csv", ".tsv", ".parquet", ".pq"}
+LOGS = {".json", ".jsonl", ".ndjson"}
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How to read data: the columns of tables, the feature numbering of text, whether to scale, and whether
+    several files may share queries."""
+
+    label: str | None = "label"
+    qid: str | None = "qid"
+    doc: str | None = None
+    zero_based: bool | None = None
+    scale: bool = False
+    merge_queries: bool = False
+    exclude: Sequence[str] | None = None
+
+
+def data_files(path: Path) -> list[Path]:
+    """The files that an argument names: one, several separated by commas, or those that match a pattern.
+
+    A file whose name contains commas or brackets is that file.
+    """
+    if path.exists():
+        return [path]
+    return [file for part in str(path).split(",") for file in _matching(Path(part))]
+
+
+def _matching(path: Path) -> list[Path]:
+    if path.exists() or not re.search(r"[*?[]", str(path)):
+        return [path]
+    found = sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
+    if not found:
+        raise ParameterError(f"{path}: no file matches this pattern.")
+    return found
+
+
+def read_data(
+    path: Path, how: ReadOptions, *, features: Sequence[str] | None = None, n_features: int | None = None
+) -> RankingData:
+    """Read text, tables or stores, distinguished by name.
+
+    Text without qid may come with a file that lists the query sizes, as in LightGBM. `features` selects the
+    columns of a table; `n_features` widens text whose last features never occur.
+    """
+    files = data_files(path)
+    if len(files) > 1 and not any(file.is_dir() or is_table(file) for file in files):
+        data = _read_text(files, how, n_features)
+    else:
+        data = concatenate(files, lambda file: _read_one(file, how, features, n_features), how)
+    if how.scale and data.qid is None:
+        raise DataError(f"{path}: --scale scales features within each query, but the data has no queries.")
+    return data.scale_per_query() if how.scale else data
+
+
+def concatenate(files: list[Path], read: Callable[[Path], RankingData], how: ReadOptions) -> RankingData:
+    """The data of one file, or of several that must have the same features."""
+    from rankwise.data.concatenation import concatenated
+
+    parts = [read(file) for file in files]
+    return concatenated(parts, [str(file) for file in files], merge_queries=how.merge_queries)
+
+
+def _read_one(
+    path: Path, how: ReadOptions, features: Sequence[str] | None, n_features: int | None
+) -> RankingData:
+    if path.is_dir():
+        from rankwise.data.store import open_store
+
+        return open_store(path)
+    if is_table(path):
+        from rankwise.data.tables import load_table
+
+        with progress(f"Reading {path.name}"):
+            return load_table(
+                path,
+                label=how.label or None,
+                qid=how.qid or None,
+                doc=how.doc,
+                features=features,
+                exclude=how.exclude if features is None else None,
+            )
+    return _read_text([path], how, n_features)
+
+
+def _read_text(files: list[Path], how: ReadOptions, n_features: int | None) -> RankingData:
+    from rankwise.data.letor import load_letor
+
+    log = next(filter(is_log, files), None)
+    if log is not None:
+        raise DataError(f"{log}: a feature log must first be joined to judgments (rankwise convert).")
+    sizes = [find_group_sizes(file) for file in files]
+    with progress(f"Reading {files[0].name}{' and others' if len(files) > 1 else ''}") as advance:
+        data = load_letor(
+            files,
+            zero_based="auto" if how.zero_based is None else how.zero_based,
+            n_features=n_features,
+            merge_queries=how.merge_queries,
+            progress=lambda done, total: advance(done / max(total, 1)),
+        )
+    beside = next((file for file in sizes if file is not None), None)
+    if data.qid is not None or beside is None:
+        return data
+    if len(files) > 1:
+        raise DataError(f"{beside}: several files whose queries have sizes but no labels cannot be joined.")
+    return _grouped(data, files[0], beside)
+
+
+def find_group_sizes(path: Path) -> Path | None:
+    """The file of query sizes that belongs to a text file: ``.query`` (LightGBM) or ``.group`` (XGBoost)."""
+    return next(filter(Path.is_file, (Path(f"{path}{ending}") for ending in (".query", ".group"))), None)
+
+
+def _grouped(data: RankingData, path: Path, beside: Path) -> RankingData:
+    """Group data into queries by a file of query sizes."""
+    from dataclasses import replace
+
+    from rankwise.preferences.queries import group_rows, qid_from_group_sizes
+
+    sizes = []
+    for number, line in enumerate(beside.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
+        if not line.strip().isdecimal() or len(line) > 18 or int(line) == 0:
+            raise FileFormatError(
+                beside, f"expected the number of rows of a query, at least 1; found {line[:40]!r}.", number
+            )
+        sizes.append(int(line))
+    if sum(sizes) != data.n_rows:
+        message = f"the query sizes sum to {sum(sizes)}, but {path} has {data.n_rows} rows."
+        raise FileFormatError(beside, message)
+    qid = qid_from_group_sizes(sizes)
+    return replace(data, qid=qid, queries=group_rows(qid, data.n_rows))
+
+
+def is_table(path: Path) -> bool:
+    return bool(TABLES.intersection(suffix.lower() for suffix in path.suffixes))
+
+
+def is_log(path: Path) -> bool:
+    """Whether a file is a feature log, by its name."""
+    return bool(LOGS.intersection(suffix.lower() for suffix in path.suffixes))

@@ -1,0 +1,136 @@
+"""The result of ``rankwise folds`` as tables on the screen, CSV, LaTeX and JSON."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from rankwise.cli.screen import jsonable, show_table
+from rankwise.rendering import printable
+
+if TYPE_CHECKING:
+    from rankwise.cli.folds import Experiment
+    from rankwise.metrics import Comparison
+    from rankwise.rendering import Cell
+
+SIGNIFICANT = 0.05
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+
+
+def show_folds(experiment: Experiment, out: Path | None) -> None:
+    """Print the means over folds, the values of each fold, and the tests."""
+    from rankwise.metrics.comparison import TEST_HEADER
+
+    names = [measure.name for measure in experiment.measures]
+    n_folds = len(experiment.values)
+    show_table(
+        f"Mean over {n_folds} fold{'s' if n_folds > 1 else ''} (preset {experiment.preset})",
+        ["learner", *names],
+        [(learner, *means.values()) for learner, means in experiment.means().items()],
+    )
+    show_table("By fold", ["fold", "learner", "chosen", *names], list(_rows_by_fold(experiment)))
+    comparison = experiment.comparison
+    if comparison is not None:
+        show_table(
+            f"Differences over {experiment.n_test_queries()} test queries",
+            TEST_HEADER,
+            [test.row for test in comparison.tests],
+            "Two-sided p-values over queries, and the same after Holm's correction for all tests above.",
+        )
+    if out is not None:
+        typer.echo(printable(f"Written to {out}: folds.csv, tests.csv, table.tex, folds.json"))
+
+
+def _rows_by_fold(experiment: Experiment) -> Iterable[tuple[Cell, ...]]:
+    for fold, by_learner in experiment.values.items():
+        for learner, means in by_learner.items():
+            yield fold, learner, _chosen(experiment.chosen[fold][learner]), *means.values()
+
+
+def _chosen(best: dict[str, Any]) -> str:
+    settings = {
+        name: value for name, value in best.items() if name not in ("score", "at_the_end_of_the_grid")
+    }
+    shown = (f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}" for k, v in settings.items())
+    return " ".join(shown) + (" (end of the grid)" if best["at_the_end_of_the_grid"] else "")
+
+
+def write_folds(experiment: Experiment, out: Path) -> None:
+    """Write the values by fold with their means, the tests, a table for papers, and everything as JSON."""
+    from rankwise.files import replacing_file
+    from rankwise.metrics.comparison import TEST_HEADER
+
+    names = [measure.name for measure in experiment.measures]
+    means: list[tuple[Cell, ...]] = [
+        ("mean", learner, "", *row.values()) for learner, row in experiment.means().items()
+    ]
+    comparison = experiment.comparison
+    tests = [] if comparison is None else [test.row for test in comparison.tests]
+    _write_csv(out / "folds.csv", ["fold", "learner", "chosen", *names], [*_rows_by_fold(experiment), *means])
+    _write_csv(out / "tests.csv", TEST_HEADER, tests)
+    for name, text in (
+        ("table.tex", latex_table(experiment.means(), comparison, experiment.n_test_queries())),
+        ("folds.json", json.dumps(jsonable(experiment.to_dict()), indent=2, ensure_ascii=False) + "\n"),
+    ):
+        with replacing_file(out / name) as beside:
+            beside.write_text(text, encoding="utf-8")
+
+
+def _write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
+    from rankwise.files import replacing_file
+
+    with replacing_file(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        # All digits, unlike on the screen.
+        writer.writerows(["" if cell is None or cell != cell else cell for cell in row] for row in rows)
+
+
+def latex_table(means: dict[str, dict[str, float]], comparison: Comparison | None, n_queries: int) -> str:
+    """A table for the booktabs package: the best value of each measure is bold, and superscripts number the
+    learners that are significantly worse."""
+    from rankwise.metrics import get_measure
+
+    learners, names = list(means), list(next(iter(means.values())))
+    worse: dict[tuple[str, str], list[int]] = {}
+    for test in () if comparison is None else comparison.tests:
+        if test.holm_randomization <= SIGNIFICANT:
+            a_wins = (test.difference > 0) == get_measure(test.measure).higher_is_better
+            winner, loser = (test.a, test.b) if a_wins else (test.b, test.a)
+            worse.setdefault((winner, test.measure), []).append(learners.index(loser) + 1)
+    best = {
+        name: (max if get_measure(name).higher_is_better else min)(row[name] for row in means.values())
+        for name in names
+    }
+    lines = [
+        "% Needs \\usepackage{booktabs}. Bold: the best. Superscripts: significantly better than the learner",
+        f"% of this number (paired randomization test over {n_queries} queries, with Holm's correction,",
+        f"% p <= {SIGNIFICANT}).",
+        f"\\begin{{tabular}}{{rl{'r' * len(names)}}}",
+        "\\toprule",
+        " & ".join(["", "", *map(_escaped, names)]) + r" \\",
+        "\\midrule",
+    ]
+    for number, (learner, row) in enumerate(means.items(), start=1):
+        cells = [str(number), _escaped(learner)]
+        for name, value in row.items():
+            shown = "--" if value != value else f"{value:.4f}"
+            shown = f"\\textbf{{{shown}}}" if value == best[name] else shown
+            marks = ",".join(map(str, sorted(worse.get((learner, name), []))))
+            cells.append(f"{shown}$^{{{marks}}}$" if marks else shown)
+        lines.append(" & ".join(cells) + r" \\")
+    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])
+
+
+def _escaped(text: str) -> str:
+    return "".join(_LATEX.get(letter, letter) for letter in text)

@@ -1,0 +1,169 @@
+"""Evaluation of TREC runs against qrels, aligned by query and document, by the conventions of trec_eval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from rankwise.data.trec import Qrels, Run
+from rankwise.errors import DataError, ParameterError
+from rankwise.metrics.comparison import Comparison, compare
+from rankwise.metrics.evaluation import Evaluation, evaluate
+from rankwise.metrics.measure import Measure
+from rankwise.preferences.queries import Queries
+from rankwise.types import Floats
+
+RUN_MEASURES = ("ndcg@10", "map", "p@10", "recall@100", "rr")
+
+
+def evaluate_run(
+    run: Run,
+    qrels: Qrels,
+    measures: str | Measure | Iterable[str | Measure] = RUN_MEASURES,
+    *,
+    preset: str | None = "trec",
+    complete: bool = False,
+    n_threads: int | None = None,
+) -> Evaluation:
+    """Measure a run against qrels.
+
+    As in trec_eval, a document that was not judged counts as 0, and so does a negative judgment; a judged
+    document that was not retrieved counts in what could have been attained (the best DCG, the number of
+    relevant documents), but contributes nothing; a query that was not judged is ignored. Documents with equal
+    scores are in descending order of their names. (trec_eval rounds scores to single precision first, which
+    can make more of them equal.)
+
+    Parameters
+    ----------
+    run : dict of dicts
+        Scores by query and document, as from `rankwise.load_run`.
+    qrels : dict of dicts
+        Judgments by query and document, as from `rankwise.load_qrels`.
+    measures, n_threads
+        As in `evaluate`.
+    preset : str or None, default="trec"
+        As in `evaluate`; None for our own conventions.
+    complete : bool
+        Whether judged queries for which the run has no documents count, with nothing retrieved
+        (``trec_eval -c``). Otherwise they are ignored.
+
+    Returns
+    -------
+    Evaluation
+
+    Examples
+    --------
+    >>> from rankwise.metrics import evaluate_run
+    >>> run, qrels = {"301": {"d7": 12.5, "d3": 11.0}}, {"301": {"d3": 1, "d9": 2}, "302": {"d1": 1}}
+    >>> evaluate_run(run, qrels, ["map", "recall@10"]).means
+    {'map': 0.25, 'recall@10': 0.5}
+    >>> evaluate_run(run, qrels, ["map", "recall@10"], complete=True).means
+    {'map': 0.125, 'recall@10': 0.25}
+    """
+    rows = align({"run": run}, qrels, complete=complete)
+    scores = rows.scores["run"]
+    return evaluate(rows.y, scores, rows.queries, measures, preset=preset, n_threads=n_threads)
+
+
+def compare_runs(
+    runs: Mapping[str, Run],
+    qrels: Qrels,
+    measures: str | Measure | Iterable[str | Measure] = RUN_MEASURES,
+    *,
+    preset: str | None = "trec",
+    complete: bool = False,
+    **options: Any,
+) -> Comparison:
+    """Compare runs by means and by paired tests over queries.
+
+    Parameters
+    ----------
+    runs : dict of name to run
+        At least two. A judged query of one run that another lacks counts there, with nothing retrieved.
+    qrels, measures, preset, complete
+        As in `evaluate_run`.
+    **options
+        Passed to `compare`: `n_permutations`, `random_state`, `n_threads`.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> from rankwise.metrics import compare_runs
+    >>> runs = {"bm25": {"301": {"d7": 12.5, "d3": 11.0}}, "model": {"301": {"d7": 0.1, "d3": 0.2}}}
+    >>> compare_runs(runs, {"301": {"d3": 1}}, ["rr"]).means
+    {'bm25': {'rr': 0.5}, 'model': {'rr': 1.0}}
+    """
+    rows = align(runs, qrels, complete=complete)
+    return compare(rows.y, rows.scores, rows.queries, measures, preset=preset, **options)
+
+
+@dataclass(frozen=True)
+class AlignedRuns:
+    """The documents of each query that were judged or retrieved, as rows, in descending order of their names.
+
+    A score is masked if the run did not retrieve the document.
+    """
+
+    y: Floats
+    queries: Queries
+    scores: dict[str, np.ma.MaskedArray[Any, np.dtype[np.float64]]]
+
+
+def align(runs: Mapping[str, Run], qrels: Qrels, *, complete: bool) -> AlignedRuns:
+    """Align runs and qrels by query and document; queries are in the order of the qrels. O(documents)."""
+    for name, run in runs.items():
+        _check_form(f"The run '{name}'" if len(runs) > 1 else "The run", run)
+    _check_form("The qrels", qrels)
+    asked = [qid for qid in qrels if complete or any(qid in run for run in runs.values())]
+    if not any(qid in run for qid in asked for run in runs.values()):
+        retrieved = dict.fromkeys(qid for run in runs.values() for qid in run)
+        raise DataError(
+            f"The run and the qrels share no query: the run has {_some(retrieved)}, the qrels {_some(qrels)}."
+        )
+    queries: list[str] = []
+    sizes: list[int] = []
+    y: list[float] = []
+    scores: dict[str, list[float]] = {name: [] for name in runs}
+    for qid in asked:
+        lists = {name: run.get(qid, {}) for name, run in runs.items()}
+        # In this order, measures that break ties by the order of the rows break them by name.
+        known = sorted({doc for names in (qrels[qid], *lists.values()) for doc in names}, reverse=True)
+        if not known:
+            continue
+        queries.append(qid)
+        sizes.append(len(known))
+        y += [max(float(qrels[qid].get(doc, 0)), 0.0) for doc in known]
+        for name, own in lists.items():
+            scores[name] += [_finite(own[doc], qid, doc) if doc in own else math.nan for doc in known]
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return AlignedRuns(
+        y=np.array(y),
+        queries=Queries(offsets, None, np.array(queries, dtype=object)),
+        scores={name: np.ma.masked_invalid(np.array(column)) for name, column in scores.items()},
+    )
+
+
+def _finite(score: float, qid: str, doc: str) -> float:
+    if not math.isfinite(score):
+        raise DataError(f"The document {doc!r} of query {qid!r} has the score {score}, which is not finite.")
+    return score
+
+
+def _check_form(what: str, by_name: Any) -> None:
+    if not isinstance(by_name, Mapping) or not all(isinstance(docs, Mapping) for docs in by_name.values()):
+        raise ParameterError(
+            f"{what} must be a dict of dicts, numbers by query and document, as from load_run or load_qrels."
+        )
+
+
+def _some(queries: Iterable[str]) -> str:
+    first = list(islice(queries, 4))
+    return ", ".join(map(repr, first[:3])) + (", ..." if len(first) > 3 else "") or "none"
