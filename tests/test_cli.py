@@ -21,7 +21,19 @@ from rankwise.cli.learners import LEARNERS
 
 __all__ = ["done", "folder", "refused"]  # fixtures
 
-COMMANDS = ["demo", "train", "select", "path", "predict", "evaluate", "compare", "export", "convert", "info"]
+COMMANDS = [
+    "demo",
+    "clicks",
+    "train",
+    "select",
+    "path",
+    "predict",
+    "evaluate",
+    "compare",
+    "export",
+    "convert",
+    "info",
+]
 
 
 def test_help_imports_nothing_heavy():

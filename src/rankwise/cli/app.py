@@ -20,7 +20,19 @@ from rankwise.files import FULL
 from rankwise.rendering import printable
 
 # In the order of the help.
-COMMANDS = ("demo", "train", "select", "path", "predict", "evaluate", "compare", "export", "convert", "info")
+COMMANDS = (
+    "demo",
+    "clicks",
+    "train",
+    "select",
+    "path",
+    "predict",
+    "evaluate",
+    "compare",
+    "export",
+    "convert",
+    "info",
+)
 
 
 def _print_version(wanted: bool) -> None:

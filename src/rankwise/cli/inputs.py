@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,13 +25,17 @@ MAX_GRADE = 30
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How to read data: the columns of tables, the feature numbering of text, and whether to scale."""
+    """How to read data: the columns of tables, the feature numbering of text, and whether to scale.
+
+    Without `labelled`, labels come from another file, and a table need not have a label column.
+    """
 
     label: str | None = "label"
     qid: str | None = "qid"
     doc: str | None = None
     zero_based: bool | None = None
     scale: bool = False
+    labelled: bool = True
 
 
 def read_data(
@@ -49,9 +53,7 @@ def read_data(
         if path.is_dir():
             data = rankwise.open_store(path)
         elif is_table(path):
-            data = rankwise.load_table(
-                path, label=how.label or None, qid=how.qid or None, doc=how.doc, features=features
-            )
+            data = _read_table(path, how, features)
         else:
             data = rankwise.load_letor(
                 path,
@@ -67,6 +69,15 @@ def read_data(
     return data.scale_per_query() if how.scale else data
 
 
+def _read_table(path: Path, how: ReadOptions, features: Sequence[str] | None) -> RankingData:
+    from rankwise.data.tables import load_features, load_table
+
+    label, qid = how.label or None, how.qid or None
+    if how.labelled:
+        return load_table(path, label=label, qid=qid, doc=how.doc, features=features)
+    return load_features(path, ignored=label, qid=qid, doc=how.doc, features=features)
+
+
 def find_group_sizes(path: Path) -> Path | None:
     """The file of query sizes that belongs to a text file: ``.query`` (LightGBM) or ``.group`` (XGBoost)."""
     return next(filter(Path.is_file, (Path(f"{path}{ending}") for ending in (".query", ".group"))), None)
@@ -74,8 +85,6 @@ def find_group_sizes(path: Path) -> Path | None:
 
 def _grouped(data: RankingData, path: Path, beside: Path) -> RankingData:
     """Group data into queries by a file of query sizes."""
-    from dataclasses import replace
-
     from rankwise.preferences.queries import group_rows, qid_from_group_sizes
 
     sizes = []
@@ -100,7 +109,7 @@ def read_for_model(path: Path, how: ReadOptions, model: ScoringModel) -> Ranking
 def read_matching(path: Path, how: ReadOptions, training: RankingData) -> RankingData:
     """Read data with the features and the scaling of the training data."""
     names, width = training.feature_names, training.n_features
-    data = read_data(path, how, features=names, n_features=width)
+    data = read_data(path, replace(how, labelled=True), features=names, n_features=width)
     if data.qid is None and training.qid is not None:
         raise DataError(f"{path}: the data has no queries, but the training data does.")
     return data.scale_per_query() if must_scale(data, training.scaled_per_query) else data
@@ -225,6 +234,15 @@ def read_judged(data: Path, how: ReadOptions, scores: Path) -> tuple[RankingData
     else:
         rows = read_data(data, how)
     return rows, read_scores(scores, rows.n_rows)
+
+
+def read_names(path: Path, how: ReadOptions) -> RankingData:
+    """Read the query and document labels of rows; of a table, nothing else."""
+    if not is_table(path):
+        return read_data(path, how)
+    from rankwise.data.tables import read_judgments
+
+    return read_judgments(path, label=None, qid=how.qid or None, doc=how.doc)
 
 
 def split_list(text: str | None) -> list[str] | None:

@@ -67,6 +67,15 @@ Pairs: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+Judgments: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Labels to learn from instead of those of the data: a table of qid,doc,label[,weight] with a "
+        "header, as 'clicks' writes it. Other rows are left out.",
+        show_default=False,
+    ),
+]
 Label: TypeAlias = Annotated[str, typer.Option(help="The label column.", rich_help_panel="Tables")]
 Qid: TypeAlias = Annotated[
     str | None,

@@ -42,14 +42,50 @@ def split_columns(
     )
 
 
+@dataclass(frozen=True)
+class ClickColumns:
+    """The columns of a click log as arrays, ready for `ClickLog.from_frame`."""
+
+    query: AnyArray
+    doc: AnyArray
+    session: AnyArray
+    position: AnyArray
+    clicked: AnyArray
+    propensity: AnyArray | float | None
+
+
+def click_columns(
+    frame: Any,
+    *,
+    query: str,
+    doc: str,
+    session: str,
+    position: str,
+    clicked: str,
+    propensity: str | float | None,
+) -> ClickColumns:
+    """Turn the columns of a click log into arrays; other columns may hold anything."""
+    table, names = _as_narwhals(frame)
+    known = [propensity] if isinstance(propensity, str) else []
+    _check_present(names, [query, doc, session, position, clicked, *known])
+    return ClickColumns(
+        query=_labels(table, query),
+        doc=_labels(table, doc),
+        session=_labels(table, session),
+        position=_labels(table, position),
+        clicked=_labels(table, clicked),
+        propensity=_numbers(table, propensity) if isinstance(propensity, str) else propensity,
+    )
+
+
 def judgment_columns(
-    frame: Any, *, label: str, qid: str | None, doc: str | None
+    frame: Any, *, label: str | None, qid: str | None, doc: str | None
 ) -> tuple[AnyArray, AnyArray | None, AnyArray | None]:
     """The labels of the rows, their queries and their documents; other columns may hold anything."""
     table, names = _as_narwhals(frame)
     _check_present(names, [name for name in (label, qid, doc) if name is not None])
     return (
-        _numbers(table, label),
+        np.zeros(len(table)) if label is None else _numbers(table, label),
         None if qid is None else _labels(table, qid),
         None if doc is None else _labels(table, doc),
     )
