@@ -125,6 +125,24 @@ def test_judgments_replace_the_labels_of_a_table_which_are_not_features(files, m
     assert rankwise.load_model("model").feature_names_in_.tolist() == list(made[0].feature_names)
 
 
+def test_a_model_of_judgments_is_validated_on_the_labels_of_the_validation_data(files, made, capsys):
+    clicks(capsys, "--data", "features.parquet", "--out", "judged.csv")
+    made[2].assign(label=made[0].y).to_csv("graded.csv", index=False)
+    command = [
+        "train",
+        "features.parquet",
+        "model",
+        "--judgments",
+        "judged.csv",
+        "--validation",
+        "graded.csv",
+    ]
+    assert main([*command, "--qid", "query", "--doc", "url", "--measures", "ndcg@10", "--json"]) == 0
+    data, scores = made[0], rankwise.load_model("model").predict(made[0].X)
+    found = json.loads(capsys.readouterr().out)["validation"]["ndcg@10"]
+    assert found == pytest.approx(rankwise.metrics.ndcg(data.y, scores, data.qid, k=10))
+
+
 def test_data_may_be_text_with_other_numbers_of_features_and_columns_of_other_names(files, made, capsys):
     data, _, features, _ = made
     named = rankwise.RankingData.from_arrays(data.X, data.y, [f"q{q}" for q in data.qid], data.docs)

@@ -21,6 +21,7 @@ from rankwise import (
     pairs_from_clicks,
     rows_from_clicks,
 )
+from rankwise.data.click_likelihood import ClickLikelihood
 
 LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 NAMES = {"query": "query", "doc": "doc", "position": "rank", "clicked": "click", "session": "visit"}
@@ -307,6 +308,11 @@ def test_held_out_sessions_show_position_bias_exactly_if_there_is_one(bias):
     assert found.n_sessions == 1500
     assert found.n_results == len(log.row)
     assert (found.gain > 0.005) == (bias > 0)
+
+
+def test_a_gain_that_may_be_chance_is_no_evidence():
+    assert not ClickLikelihood(-0.3, -0.2, (-0.01, 0.21), n_sessions=9, n_results=90).has_bias
+    assert ClickLikelihood(-0.3, -0.2, (0.01, 0.19), n_sessions=9, n_results=90).has_bias
 
 
 def test_the_likelihood_is_that_of_models_fitted_fold_by_fold(simulated):

@@ -32,7 +32,17 @@ model = rankwise.RankRLS().fit(frame, frame["title"])
 model.save("model.safetensors")
 rankwise.export_model(model, "model.onnx")
 """
+CLICKED = """
+import pandas, rankwise
+made, users = rankwise.make_search_data(40, random_state=2, clicks=True)
+table = pandas.DataFrame(made.X, columns=made.feature_names).assign(query=made.qid, url=made.docs)
+table.to_csv("features.csv", index=False)
+table.loc[users.row, ["query", "url"]].assign(
+    session=users.session, position=users.position, clicked=users.clicked
+).to_csv("log.csv", index=False)
+"""
 GIVEN = {
+    "clicks.md": CLICKED,
     "measures.md": MEASURED,
     "large-scale.md": STORED,
     "serving.md": SERVED,

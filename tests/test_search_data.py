@@ -15,6 +15,7 @@ from rankwise import (
     ParameterError,
     RankingData,
     RankRLS,
+    click_likelihood,
     make_click_log,
     make_search_data,
     pairs_from_clicks,
@@ -256,3 +257,4 @@ def test_on_a_real_log_users_look_less_the_further_down(shared_data):
     assert look[0] == 1.0
     assert (np.diff(look[:8]) < 0).all()
     assert 0.15 < look[9] < 0.35
+    assert click_likelihood(log).has_bias
