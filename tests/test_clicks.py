@@ -152,9 +152,7 @@ def test_an_unknown_column_is_named_with_a_suggestion(library):
 
 def test_a_log_that_needs_more_exploration_says_that_it_can_go_uncorrected():
     columns = {key: values[:2] for key, values in SHOWN.items()}
-    with pytest.raises(
-        DataError, match=r"pass propensities \(1 for no correction\) or a log with more explor"
-    ):
+    with pytest.raises(DataError, match=r"the log needs more exploration or known propensities \(1 for no"):
         read(columns, propensity=None)
     assert read(columns).propensity.tolist() == [1.0, 1.0]
 

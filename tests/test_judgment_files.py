@@ -62,3 +62,10 @@ def test_rows_without_names_can_be_neither_written_nor_found(tmp_path):
     (tmp_path / "judgments.csv").write_text("qid,doc,label\nb,d2,1\n")
     with pytest.raises(FileFormatError, match=r"judgments.csv: .* the data has no document labels"):
         load_judgments(tmp_path / "judgments.csv", unnamed)
+
+
+def test_a_label_with_a_line_break_is_not_written(tmp_path):
+    broken = RankingData.from_arrays(DATA.X, DATA.y, DATA.qid, ["d1", "d\n2", "d3", "d4"])
+    with pytest.raises(DataError, match=r"The label 'd\\n2' contains a line break, so a line cannot hold it"):
+        save_judgments(broken, tmp_path / "judgments.csv")
+    assert not (tmp_path / "judgments.csv").exists()

@@ -12,13 +12,16 @@ import typer
 from rankwise.cli import options
 from rankwise.cli.screen import progress, show_facts, show_json, show_table
 from rankwise.errors import DataError, ParameterError
+from rankwise.rendering import printable
 
 if TYPE_CHECKING:
+    from rankwise.cli.inputs import ReadOptions
     from rankwise.data.click_likelihood import ClickLikelihood
     from rankwise.data.clicks import ClickLog
     from rankwise.data.ranking import RankingData
 
-FORMS = ("rows", "grades", "pairs")
+# What --to writes, in words.
+FORMS = {"rows": "weighted rows", "grades": "graded rows", "pairs": "weighted pairs"}
 POSITION_COLUMNS = ("position", "results shown", "clicks per result", "users who look")
 SHOWN_POSITIONS = 10
 
@@ -52,7 +55,7 @@ def run(
         str,
         typer.Option(
             help="What to write: rows (labelled with clicks over expected clicks, and weighted) or grades, "
-            "for 'train --judgments'; or pairs, for 'train --pairs'."
+            "for --judgments of 'train' and 'select'; or pairs, for --pairs."
         ),
     ] = "rows",
     correct: Annotated[
@@ -101,12 +104,13 @@ def run(
             correct = likelihood is not None and likelihood.has_bias
         if correct:
             shown = shown.with_propensity()
-    facts, written = _facts(shown), None
+    facts, n_written = _facts(shown), None
+    how = ReadOptions(qid=data_qid or qid, doc=data_doc or doc)
     if data is not None:
-        rows = read_names(data, ReadOptions(qid=data_qid or qid, doc=data_doc or doc))
+        rows = read_names(data, how)
         matched = shown.match(rows)
         facts["results in DATA"] = len(matched.row)
-        written = None if out is None else _write(matched, rows, to, out)
+        n_written = None if out is None else _write(matched, rows, to, out)
     positions = _positions(shown)
     if json:
         show_json(
@@ -115,20 +119,19 @@ def run(
                 "likelihood": None if likelihood is None else asdict(likelihood),
                 "corrected": correct,
                 "positions": positions,
-                "written": written,
+                "written": None if out is None else {"path": str(out), "form": to, "entries": n_written},
             }
         )
         return
     show_facts(f"Click log {log.name}", facts)
     if likelihood is None:
-        typer.echo(f"\n{obstacle}")
+        typer.echo(printable(obstacle))
     else:
         _show_likelihood(likelihood)
     _show_positions(positions, correct, likelihood)
     if out is not None and data is not None:
-        typer.echo(
-            f"{written} written to {out}. {_next_step(data, out, to, data_qid or qid, data_doc or doc)}"
-        )
+        typer.echo(printable(f"{n_written:,} {FORMS[to]} written to {out}; to train on them:"))
+        typer.echo(printable(f"  {_next_step(data, how, to, out)}"))
 
 
 def _check_options(data: Path | None, out: Path | None, to: str) -> None:
@@ -172,8 +175,8 @@ def _positions(log: ClickLog) -> list[dict[str, Any]]:
     return [dict(zip(POSITION_COLUMNS, line, strict=True)) for line in columns]
 
 
-def _write(log: ClickLog, rows: RankingData, to: str, out: Path) -> str:
-    """Write training data in the requested form, and say what was written."""
+def _write(log: ClickLog, rows: RankingData, to: str, out: Path) -> int:
+    """Write training data in the requested form; return the number of rows or pairs."""
     from rankwise.data.from_clicks import grades_from_clicks, pairs_from_clicks, rows_from_clicks
     from rankwise.data.judgment_files import save_judgments
     from rankwise.data.pair_files import save_pairs
@@ -181,14 +184,14 @@ def _write(log: ClickLog, rows: RankingData, to: str, out: Path) -> str:
     if to == "pairs":
         pairs = pairs_from_clicks(log)
         save_pairs(pairs, out, data=rows)
-        return f"{len(pairs.pairs):,} weighted pairs"
+        return len(pairs.pairs)
     if to == "grades":
         graded = grades_from_clicks(log, rows)
         save_judgments(graded, out)
-        return f"{graded.n_rows:,} graded rows"
+        return graded.n_rows
     labelled, weight = rows_from_clicks(log, rows)
     save_judgments(labelled, out, weight)
-    return f"{labelled.n_rows:,} weighted rows"
+    return labelled.n_rows
 
 
 def _show_likelihood(likelihood: ClickLikelihood) -> None:
@@ -206,16 +209,10 @@ def _show_likelihood(likelihood: ClickLikelihood) -> None:
 def _show_positions(
     positions: list[dict[str, Any]], correct: bool, likelihood: ClickLikelihood | None
 ) -> None:
-    lines = [tuple(line.values()) for line in positions[:SHOWN_POSITIONS]]
-    if not correct:
-        lines = [line[:-1] for line in lines]
-    more = len(positions) - len(lines)
-    show_table(
-        "Positions" if more <= 0 else f"The first {len(lines)} of {len(positions)} positions",
-        POSITION_COLUMNS if correct else POSITION_COLUMNS[:-1],
-        lines,
-        _conclusion(correct, likelihood),
-    )
+    columns = POSITION_COLUMNS if correct else POSITION_COLUMNS[:-1]
+    lines = [[line[name] for name in columns] for line in positions[:SHOWN_POSITIONS]]
+    more = f" (the first {len(lines)} of {len(positions)})" if len(lines) < len(positions) else ""
+    show_table(f"Positions{more}", columns, lines, _conclusion(correct, likelihood))
 
 
 def _conclusion(correct: bool, likelihood: ClickLikelihood | None) -> str:
@@ -226,13 +223,13 @@ def _conclusion(correct: bool, likelihood: ClickLikelihood | None) -> str:
         told = "the position helps to predict clicks"
         hint = "whether a model gains from the correction depends on the engine that wrote the log"
         return f"{done}; {told}, but {hint} (docs/clicks.md)."
-    return f"{done}; it does not help to predict clicks."
+    return f"{done}; it does not reliably help to predict clicks."
 
 
-def _next_step(data: Path, out: Path, to: str, qid: str, doc: str) -> str:
+def _next_step(data: Path, how: ReadOptions, to: str, out: Path) -> str:
     """The command that trains on what was written."""
     from rankwise.cli.inputs import is_table
 
-    columns = ["--qid", qid, "--doc", doc] if is_table(data) else []
+    columns = ["--qid", str(how.qid), "--doc", str(how.doc)] if is_table(data) else []
     learn, file = ("select", "--pairs") if to == "pairs" else ("train", "--judgments")
-    return "Next: " + shlex.join(["rankwise", learn, str(data), "MODEL", file, str(out), *columns])
+    return shlex.join(["rankwise", learn, str(data), "MODEL", file, str(out), *columns])

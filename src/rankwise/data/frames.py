@@ -32,7 +32,7 @@ def split_columns(
     table, names = _as_narwhals(frame)
     reserved = [name for name in (label, qid, doc) if name is not None]
     chosen = _chosen(names, reserved, features)
-    _check_present(names, [*reserved, *chosen])
+    check_present(names, [*reserved, *chosen])
     return Columns(
         X=_matrix(table, chosen, named=features is not None),
         y=np.zeros(len(table)) if label is None else _numbers(table, label),
@@ -67,7 +67,7 @@ def click_columns(
     """Turn the columns of a click log into arrays; other columns may hold anything."""
     table, names = _as_narwhals(frame)
     known = [propensity] if isinstance(propensity, str) else []
-    _check_present(names, [query, doc, session, position, clicked, *known])
+    check_present(names, [query, doc, session, position, clicked, *known])
     return ClickColumns(
         query=_labels(table, query),
         doc=_labels(table, doc),
@@ -83,7 +83,7 @@ def judgment_columns(
 ) -> tuple[AnyArray, AnyArray | None, AnyArray | None]:
     """The labels of the rows, their queries and their documents; other columns may hold anything."""
     table, names = _as_narwhals(frame)
-    _check_present(names, [name for name in (label, qid, doc) if name is not None])
+    check_present(names, [name for name in (label, qid, doc) if name is not None])
     return (
         np.zeros(len(table)) if label is None else _numbers(table, label),
         None if qid is None else _labels(table, qid),
@@ -122,7 +122,8 @@ def _chosen(names: list[str], reserved: list[str], features: Sequence[str] | Non
     return list(features)
 
 
-def _check_present(names: list[str], wanted: list[str]) -> None:
+def check_present(names: list[str], wanted: list[str]) -> None:
+    """Reject a table without one of the wanted columns, and name one that may have been meant."""
     for name in wanted:
         if name not in names:
             close = get_close_matches(str(name), [str(known) for known in names], n=1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 
@@ -71,14 +72,18 @@ def names_of(data: RankingData) -> tuple[AnyArray, AnyArray]:
 
 def write_fields(path: str | PathLike[str], columns: dict[str, AnyArray]) -> None:
     """Write lines that `named_fields` reads back below a header, compressed according to the name."""
+    entries = {name: column.tolist() for name, column in columns.items()}
+    for label in chain.from_iterable(entries.values()):
+        if isinstance(label, str) and not {"\n", "\r"}.isdisjoint(label):
+            raise DataError(f"The label {label[:40]!r} contains a line break, so a line cannot hold it.")
     with (
         replacing_file(path) as beside,
         create_text(beside) as file,
         io.TextIOWrapper(file, encoding="utf-8", newline="") as text,
     ):
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+        writer.writerow(entries)
+        writer.writerows(zip(*entries.values(), strict=True))
 
 
 def row_named(rows: RowsByName, qid: str, doc: str, path: Path, number: int) -> int:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rankwise.errors import DataError, warn_caller
 from rankwise.types import Floats, Ints
 
-_MAX_ROUNDS, _TOLERANCE = 1000, 1e-8
+_MAX_ROUNDS, _TOLERANCE = 5000, 1e-7
 
 
 def estimate_position_bias(row: Ints, position: Ints, clicked: NDArray[np.bool_]) -> Floats:
@@ -62,8 +62,8 @@ def _check_connected(shown: Any, places: Ints) -> None:
         apart = places[(island != island[0]).argmax()]
         raise DataError(
             f"The position bias cannot be estimated: no rows link positions {places[0]} and {apart} by being "
-            "shown at both, directly or through other positions; pass propensities (1 for no correction) or "
-            "a log with more exploration."
+            "shown at both, directly or through other positions; the log needs more exploration or known "
+            "propensities (1 for no correction)."
         )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rankwise.data.clicks import ClickLog
-from rankwise.data.frames import judgment_columns
+from rankwise.data.frames import check_present, judgment_columns
 from rankwise.data.ranking import RankingData
 from rankwise.errors import DataError, FileFormatError, MissingExtraError, ParameterError
 
@@ -158,10 +158,13 @@ def _read_parquet(path: Path, columns: list[str] | None) -> Any:
             # pandas stores the index of a frame, unless it is 0, 1, ..., under a name like this.
             wanted = [name for name in names if not _INDEX_OF_FRAME.fullmatch(name)]
             if columns is not None:
+                check_present(names, columns)  # here, because the table will have no other columns
                 wanted = [name for name in names if name in columns]
             table = parquet.read_table(file, columns=wanted)
             table.validate(full=True)
             return table
+        except DataError as error:
+            raise FileFormatError(path, str(error)) from error
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             reason = str(error).strip().rstrip(".")
             raise FileFormatError(path, f"is not a readable Parquet file: {reason}.") from error
