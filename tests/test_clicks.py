@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy import sparse
 
 from rankwise import (
     ClickLog,
@@ -77,6 +78,19 @@ def test_positions_and_clicks_may_be_whole_floats_and_booleans(library):
     assert log.clicked.sum() == 3
 
 
+def test_numbers_and_booleans_may_be_objects_as_after_filling_in_what_a_join_left_open():
+    shown = pd.DataFrame(SHOWN | {"click": np.array(SHOWN["click"], dtype=bool)}).astype(object)
+    assert read(shown).clicked.tolist() == read(SHOWN).clicked.tolist()
+    assert read(shown).position.tolist() == SHOWN["rank"]
+
+
+@pytest.mark.parametrize("kind", ["category", "string", "string[pyarrow]"])
+def test_labels_may_be_of_any_type_of_pandas(kind):
+    shown = pd.DataFrame(SHOWN)
+    typed = shown.assign(query=shown["query"].astype(kind), visit=shown["visit"].astype(kind))
+    assert read(typed).match(ROWS).row.tolist() == [3, 1, 1, 3, 2, 0]
+
+
 def test_propensities_are_estimated_read_from_a_column_or_equal(library):
     look = [1.0, 0.5, 1.0, 0.5, 1.0, 1.0]
     assert read(SHOWN | {"look": look}, library, propensity="look").propensity.tolist() == look
@@ -102,6 +116,7 @@ def test_propensities_are_estimated_read_from_a_column_or_equal(library):
             {"rank": 1_700_000_000 + np.arange(6)},
             "entry 5 is 1700000005, which looks like a time stamp or an id",
         ),
+        ({"rank": np.arange(2**63, 2**63 + 6, dtype=np.uint64)}, "which looks like a time stamp"),
         (
             {"rank": pd.Timestamp("2026-01-05")},
             "Column 'rank' must contain integers, .* contains dates or times",
@@ -388,3 +403,22 @@ def test_weighted_rows_of_a_frame_teach_what_arrays_teach(simulated):
     expected = rows_from_clicks(log.with_propensity(), data)
     models = [RankRLS().fit(rows.X, rows.y, rows.qid, sample_weight=w) for rows, w in (found, expected)]
     np.testing.assert_allclose(models[0].coef_, models[1].coef_, rtol=1e-5, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [sparse.csr_matrix, lambda X: X.astype(np.float32), lambda X: X + 1e9],
+    ids=["sparse", "float32", "far from zero"],
+)
+def test_rows_keep_their_features_in_any_form_and_order(simulated, form):
+    data, log = simulated
+    order = np.random.default_rng(0).permutation(data.n_rows)
+    changed = RankingData.from_arrays(form(data.X), data.y, data.qid, data.docs).select(order)
+    found = rows_from_clicks(replace(log, row=np.argsort(order)[log.row]), changed)
+    shown = order[np.isin(order, log.row)]
+    expected = rows_from_clicks(log, data)
+    place = np.searchsorted(np.unique(log.row), shown)
+    assert found.data.X.dtype == changed.X.dtype
+    assert abs(found.data.X - form(data.X)[shown]).max() == 0
+    np.testing.assert_allclose(found.data.y, expected.data.y[place])
+    np.testing.assert_allclose(found.weight, expected.weight[place])

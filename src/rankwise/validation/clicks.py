@@ -16,6 +16,8 @@ MAX_POSITION = 10_000
 def check_whole(name: str, values: ArrayLike, n: int | None = None) -> Ints:
     """Return whole numbers, one per result shown; floats are accepted if they are whole."""
     array = check_column(name, values, np.size(values) if n is None else n)
+    if array.dtype.kind == "O":  # as in a frame whose missing values were filled in
+        array = check_column(name, array.tolist())
     if array.dtype.kind not in "biuf" or len(array) == 0:
         raise DataError(f"{name} must contain integers, one per result shown{_contents(array)}.")
     if array.dtype.kind == "f":
@@ -26,6 +28,8 @@ def check_whole(name: str, values: ArrayLike, n: int | None = None) -> Ints:
         if broken.any():
             at = int(broken.argmax())
             raise DataError(f"{name} must contain integers; entry {at} is {array[at]}.")
+    if array.dtype.kind == "u":
+        array = np.minimum(array, np.iinfo(np.int64).max)  # larger ones would wrap around
     return array.astype(np.int64)
 
 
@@ -34,7 +38,7 @@ def _contents(array: AnyArray) -> str:
         return ""
     if array.dtype.kind in "mM":
         return "; it contains dates or times"
-    return f"; entry 0 is {str(array[0])[:40]!r}"
+    return f"; entry 0 is {array[:1].tolist()[0]!r:.40}"
 
 
 def check_row_numbers(name: str, rows: ArrayLike) -> Ints:
