@@ -1,43 +1,60 @@
-"""Learn from a click log instead of judgments, with and without correcting for position bias.
+"""From a frame of features and a click log to a ranker, evaluated on judged queries.
 
-Run: python examples/learn_from_clicks.py
+Needs pandas. Run: python examples/learn_from_clicks.py
 """
 
-import rankwise
-from rankwise import RankRLS
+import pandas as pd
 
+import rankwise
+from rankwise import ClickLog, RankingData, RankRLS
+
+# What a search engineer has (simulated here): the features of the results of every query, ...
 train, test = rankwise.make_search_data(n_queries=300, random_state=3).split(0.6, random_state=1)
 
 
 def engine(data):
-    """The production ranking: text match only."""
-    return (
-        data.X[:, data.feature_names.index("title_bm25")] + data.X[:, data.feature_names.index("body_bm25")]
-    )
+    """The ranking in production: text match only."""
+    match = [data.feature_names.index(name) for name in ("title_bm25", "body_bm25")]
+    return data.X[:, match].sum(axis=1)
 
 
-# Users saw the engine's rankings, looked mostly at the top, and clicked what they liked among what they saw.
-simulated = rankwise.make_click_log(train, engine(train), n_sessions=20_000, random_state=0)
+features = pd.DataFrame(train.X, columns=train.feature_names)
+features["query"], features["url"] = train.qid, train.docs
 
-# A log does not record where users looked; this is estimated from rows shown at several positions.
-log = rankwise.ClickLog.from_arrays(simulated.session, simulated.row, simulated.position, simulated.clicked)
+# ... and a log with one line per result shown, clicked or not.
+users = rankwise.make_click_log(train, engine(train), n_sessions=20_000, random_state=0)
+shown = features.loc[users.row, ["query", "url"]].assign(
+    session=users.session, position=users.position, clicked=users.clicked
+)
+
+# Read both; the results of the log are found in the features by query and document.
+data = RankingData.from_frame(features, label=None, qid="query", doc="url")
+log = ClickLog.from_frame(
+    shown, query="query", doc="url", position="position", clicked="clicked", session="session"
+).match(data)
 print(log)
-for position in (1, 2, 5, 10):
-    look = log.propensity[log.position == position][0]
-    print(f"  estimated share of users who look at position {position:2d}: {look:.3f}")
 
-# A click ranks its row above the others on the page. A click far down the page is rare and counts for more.
-corrected = RankRLS(alpha=1.0).fit_preferences(train.X, rankwise.pairs_from_clicks(log))
-alike = rankwise.pairs_from_clicks(log, max_weight=1.0)  # every click counts equally
-biased = RankRLS(alpha=1.0).fit_preferences(train.X, alike)
+# Users look mostly at the top. Does that show in the log?
+likelihood = rankwise.click_likelihood(log)
+print(likelihood)
+print("The position matters:", "yes" if likelihood.has_bias else "no")
 
-# Evaluate on grades, which none of the above has seen.
+
+def learn(log):
+    """A model of clicks over expected clicks; rows that users examined more often weigh more."""
+    rows, weight = rankwise.rows_from_clicks(log, data)
+    return RankRLS(alpha=1.0).fit(rows.X, rows.y, rows.qid, sample_weight=weight)
+
+
+# Evaluate on judged queries, which decide whether to correct: see docs/clicks.md.
 candidates = {
     "the engine": engine(test),
-    "clicks, uncorrected": biased.predict(test.X),
-    "clicks, bias corrected": corrected.predict(test.X),
+    "clicks, uncorrected": learn(log.with_propensity(1.0)).predict(test.X),
+    "clicks, bias corrected": learn(log).predict(test.X),
     "grades": RankRLS(alpha=1.0).fit(train.X, train.y, train.qid).predict(test.X),
 }
 for name, scores in candidates.items():
     means = rankwise.metrics.evaluate(test.y, scores, test.qid, measures=["ndcg@10", "pairwise_error"]).means
     print(f"{name:22s}", *(f"{measure} {mean:.3f}" for measure, mean in means.items()))
+compared = {name: candidates[name] for name in ("clicks, bias corrected", "the engine")}
+print(rankwise.metrics.compare(test.y, compared, test.qid, measures=["ndcg@10"]))

@@ -42,9 +42,15 @@ PAIRS = {
     "spaces": b"\xef\xbb\xbf0 1\r\n\r\n2 3\r\n",
     "named": b'qid,preferred,other,weight\na,d1,d2,1\nb,"d3",d1,0.5\n',
 }
+JUDGMENTS = {
+    "weighted": b"qid,doc,label,weight\na,d1,2,0.5\nb,d3,0,1e-3\n",
+    "plain": b"\xef\xbb\xbflabel\tdoc\tqid\r\n1.5\td2\ta\r\n\r\n-1\td1\tb\r\n",
+    "quoted": b'"qid","doc","label"\n"a",d1,1\n',
+}
 TABLES = {
     "labels": b"label,qid,doc,a,b\n1,x,d1,0.5,1\n0,x,d2,1.5,2\n2,y,d1,-1,3\n",
     "numbers": b"qid,label,doc,a,b\n007,1,1,1,true\n8,0,2,2,false\n8,0,3,4,\n",
+    "clicks": b"label,qid,doc,a,b\n1,x,d1,1,1\n1,x,d2,2,0\n2,x,d2,1,0\n",
     "quoted": b'label,qid,doc,a,b\r\n1,"x, y","d ""1""",1e5,2\r\n0,"",d,2,3\r\n',
 }
 
@@ -71,6 +77,12 @@ def pairs() -> Iterator[tuple[str, bytes]]:
         yield name, b"\x0c" + content
         yield f"{name}-unbounded", b"\0" + content
     yield "compressed", b"\x03" + gzip.compress(PAIRS["tabs"], mtime=0)
+
+
+def judgments() -> Iterator[tuple[str, bytes]]:
+    for name, content in JUDGMENTS.items():
+        yield name, b"\0" + content
+    yield "compressed", b"\x03" + gzip.compress(JUDGMENTS["weighted"], mtime=0)
 
 
 def tables() -> Iterator[tuple[str, bytes]]:
@@ -199,7 +211,20 @@ def logs() -> Iterator[tuple[str, bytes]]:
 def main() -> None:
     """Replace the seeds of every target; other inputs of the corpus stay."""
     warnings.simplefilter("ignore")
-    for write in (lines, letor, pairs, tables, stores, models, checkpoints, svmrank, scores, trec, logs):
+    for write in (
+        lines,
+        letor,
+        pairs,
+        judgments,
+        tables,
+        stores,
+        models,
+        checkpoints,
+        svmrank,
+        scores,
+        trec,
+        logs,
+    ):
         folder = CORPUS / write.__name__
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in write():

@@ -24,7 +24,7 @@ from rankwise.cli.inputs import load_model as load_any_model
 from rankwise.cli.inputs import read_scores
 from rankwise.data import text
 from rankwise.data.ranking import RankingData
-from rankwise.data.tables import read_judgments
+from rankwise.data.tables import read_click_log, read_judgments
 from rankwise.errors import RankwiseError
 from rankwise.export.svmrank import load_svmrank, save_svmrank
 from rankwise.metrics import evaluate_run
@@ -136,6 +136,23 @@ def pairs(content: bytes, folder: Path) -> None:
         assert_equal(back.weight, found.weight)
 
 
+def judgments(content: bytes, folder: Path) -> None:
+    """Files of judgments of named documents."""
+    choice = Choice(content)
+    path = folder / f"judgments{choice.of('', '', '', '.gz', '.bz2', '.xz')}"
+    path.write_bytes(content[1:])
+    rows = RankingData.from_arrays(
+        np.eye(4), y=[0, 0, 0, 0], qid=["a", "a", "b", "b"], docs=["d1", "d2", "d1", "d3"]
+    )
+    found = attempt(rankwise.load_judgments, path, data=rows)
+    if found is not None and (found.weight is None or found.weight.any()):
+        again = folder / "again"
+        rankwise.save_judgments(found.data, again, found.weight)
+        back = rankwise.load_judgments(again, rows)
+        assert_same(back.data, found.data)
+        assert_equal(back.weight, found.weight)
+
+
 def tables(content: bytes, folder: Path) -> None:
     """CSV and Parquet files, which pyarrow parses."""
     choice = Choice(content)
@@ -144,6 +161,8 @@ def tables(content: bytes, folder: Path) -> None:
     path.write_bytes(content[1:])
     columns = {"label": "label", "qid": choice.of("qid", None), "doc": choice.of(None, "doc")}
     attempt(read_judgments, path, **columns)
+    names = {"query": "qid", "doc": "doc", "position": "a", "clicked": "b", "session": "label"}
+    attempt(read_click_log, path, propensity=1.0, **names)
     data = attempt(rankwise.load_table, path, features=choice.of(None, ["a", "b"]), **columns)
     if data is not None:
         _round_trip(data, folder / "again.store")
@@ -269,7 +288,20 @@ def logs(content: bytes, folder: Path) -> None:
 
 TARGETS: dict[str, Target] = {
     target.__name__: target
-    for target in (lines, letor, pairs, tables, stores, models, checkpoints, svmrank, scores, trec, logs)
+    for target in (
+        lines,
+        letor,
+        pairs,
+        judgments,
+        tables,
+        stores,
+        models,
+        checkpoints,
+        svmrank,
+        scores,
+        trec,
+        logs,
+    )
 }
 
 

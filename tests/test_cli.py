@@ -23,6 +23,7 @@ __all__ = ["done", "folder", "refused"]  # fixtures
 
 COMMANDS = [
     "demo",
+    "clicks",
     "train",
     "select",
     "path",

@@ -44,6 +44,11 @@ def test_clicks_teach_and_the_correction_helps():
         for name in ("the engine", "clicks, uncorrected", "clicks, bias corrected", "grades")
     )
     assert engine < biased < corrected < grades
+    assert "The position matters: yes" in output
+    p_value = float(
+        re.search(r"^ndcg@10  clicks, bias corrected  the engine .* (\S+)$", output, re.MULTILINE)[1]
+    )
+    assert p_value < 0.001
 
 
 def test_queries_reach_every_step_of_a_pipeline():

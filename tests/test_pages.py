@@ -56,8 +56,18 @@ model.save("model.safetensors")
 rankwise.save_qrels(rankwise.qrels_from_data(test), "qrels.txt")
 rankwise.save_run(rankwise.run_from_scores(test, test.X[:, 0]), "bm25.txt")
 """
+CLICKED = """
+import pandas, rankwise
+made, users = rankwise.make_search_data(40, random_state=2, clicks=True)
+table = pandas.DataFrame(made.X, columns=made.feature_names).assign(query=made.qid, url=made.docs)
+table.to_csv("features.csv", index=False)
+table.loc[users.row, ["query", "url"]].assign(
+    session=users.session, position=users.position, clicked=users.clicked
+).to_csv("log.csv", index=False)
+"""
 GIVEN = {
     "data-files.md": FILED,
+    "clicks.md": CLICKED,
     "measures.md": MEASURED,
     "large-scale.md": STORED,
     "serving.md": SERVED,

@@ -195,3 +195,17 @@ def test_the_parse_preferences_load(shared_data):
     assert pairs.shape == (984, 2)
     assert pairs[0].tolist() == [94, 2]
     assert weight is None
+
+
+@pytest.mark.parametrize("weight", [None, [0.1, 2.5]])
+def test_pairs_saved_with_data_name_its_documents_and_survive_another_order_of_rows(tmp_path, weight):
+    docs, qid = np.array(["d, 1", "d2", "d1", "d 3"]), np.array(["a", "a", "b", "b"])
+    data = RankingData.from_arrays(np.eye(4), np.zeros(4), qid, docs)
+    save_pairs([[0, 1], [3, 2]], tmp_path / "pairs.csv", weight, data=data)
+    found = load_pairs(tmp_path / "pairs.csv", data=data.select([3, 1, 0, 2]))
+    assert found.pairs.tolist() == [[2, 1], [0, 3]]
+    assert weight is None or found.weight.tolist() == weight
+    with pytest.raises(DataError, match="Pair 1 compares rows 1 and 2 of two queries"):
+        save_pairs([[0, 1], [1, 2]], tmp_path / "pairs.csv", data=data)
+    with pytest.raises(DataError, match="the data has no document labels"):
+        save_pairs([[0, 1]], tmp_path / "pairs.csv", data=RankingData.from_arrays(data.X, data.y, qid))

@@ -15,6 +15,7 @@ from rankwise import (
     ParameterError,
     RankingData,
     RankRLS,
+    click_likelihood,
     make_click_log,
     make_search_data,
     pairs_from_clicks,
@@ -222,7 +223,10 @@ def test_sessions_may_have_any_labels():
     "arguments, message",
     [
         (([1, 1], [0, 1], [1, 2], [0, 2]), "clicked must be 0 or 1; entry 1 is 2"),
-        (([1, 1], [0, 1], [0, 2], [0, 1]), "position must be at least 1; entry 0 is 0"),
+        (
+            ([1, 1], [0, 1], [0, 2], [0, 1]),
+            "position must be at least 1, the top of the list; entry 0 is 0; add 1 if the log counts from 0",
+        ),
         (([1, 1], [0, -1], [1, 2], [0, 1]), "row must be at least 0; entry 1 is -1"),
         (([1, 1], [0, 1.5], [1, 2], [0, 1]), "row must contain integers"),
         (([], [], [], []), "row must contain integers"),
@@ -253,3 +257,4 @@ def test_on_a_real_log_users_look_less_the_further_down(shared_data):
     assert look[0] == 1.0
     assert (np.diff(look[:8]) < 0).all()
     assert 0.15 < look[9] < 0.35
+    assert click_likelihood(log).has_bias

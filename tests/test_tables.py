@@ -285,3 +285,19 @@ def test_without_pyarrow_the_extra_is_named(tmp_path):
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert run.stdout == "Reading a.csv needs the 'arrow' extra: pip install 'rankwise[arrow]'.\n"
+
+
+def test_the_index_that_pandas_stores_is_not_a_feature(tmp_path):
+    frame = pd.DataFrame({"label": [0, 1, 2], "a": [1.0, 2.0, 3.0]}, index=[5, 9, 2])
+    frame.to_parquet(tmp_path / "rows.parquet")
+    assert "__index_level_0__" in parquet.read_schema(tmp_path / "rows.parquet").names
+    assert load_table(tmp_path / "rows.parquet", label="label").feature_names == ("a",)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_missing_column_is_named_with_all_that_the_file_has(kind, tmp_path):
+    frame = pd.DataFrame({"grade": [0, 1], "a": [1.0, 2.0], "b": [1.0, 2.0]})
+    path = tmp_path / f"rows.{kind}"
+    frame.to_csv(path, index=False) if kind == "csv" else frame.to_parquet(path)
+    with pytest.raises(FileFormatError, match=r"no column 'label'; its columns are 'grade', 'a', 'b'\."):
+        load_table(path, label="label", features=["a"])

@@ -12,17 +12,22 @@ if _TYPE_CHECKING:
     from rankwise.config import config_context as config_context
     from rankwise.config import get_config as get_config
     from rankwise.config import set_config as set_config
+    from rankwise.data.click_likelihood import click_likelihood as click_likelihood
     from rankwise.data.clicks import ClickLog as ClickLog
-    from rankwise.data.clicks import make_click_log as make_click_log
-    from rankwise.data.clicks import pairs_from_clicks as pairs_from_clicks
     from rankwise.data.convert import convert_letor as convert_letor
     from rankwise.data.feature_logs import load_feature_log as load_feature_log
+    from rankwise.data.from_clicks import grades_from_clicks as grades_from_clicks
+    from rankwise.data.from_clicks import pairs_from_clicks as pairs_from_clicks
+    from rankwise.data.from_clicks import rows_from_clicks as rows_from_clicks
+    from rankwise.data.judgment_files import load_judgments as load_judgments
+    from rankwise.data.judgment_files import save_judgments as save_judgments
     from rankwise.data.letor import load_letor as load_letor
     from rankwise.data.letor_writer import save_letor as save_letor
     from rankwise.data.pair_files import load_pairs as load_pairs
     from rankwise.data.pair_files import save_pairs as save_pairs
     from rankwise.data.ranking import RankingData as RankingData
     from rankwise.data.scaling import scale_per_query as scale_per_query
+    from rankwise.data.simulated_clicks import make_click_log as make_click_log
     from rankwise.data.simulated_search import make_search_data as make_search_data
     from rankwise.data.store import open_store as open_store
     from rankwise.data.store import save_store as save_store
@@ -68,11 +73,14 @@ __all__ = [
     "RankingData",
     "RankwiseError",
     "__version__",
+    "click_likelihood",
     "config_context",
     "convert_letor",
     "export_model",
     "get_config",
+    "grades_from_clicks",
     "load_feature_log",
+    "load_judgments",
     "load_letor",
     "load_model",
     "load_pairs",
@@ -87,7 +95,9 @@ __all__ = [
     "qid_from_group_sizes",
     "qrels_from_data",
     "rank_scorer",
+    "rows_from_clicks",
     "run_from_scores",
+    "save_judgments",
     "save_letor",
     "save_pairs",
     "save_qrels",
@@ -99,25 +109,28 @@ __all__ = [
 
 # Public name -> module that defines it.
 _HOME = {
+    "click_likelihood": "rankwise.data.click_likelihood",
     "ClickLog": "rankwise.data.clicks",
     "config_context": "rankwise.config",
     "convert_letor": "rankwise.data.convert",
     "DataError": "rankwise.errors",
     "export_model": "rankwise.export.formats",
     "get_config": "rankwise.config",
+    "grades_from_clicks": "rankwise.data.from_clicks",
     "KernelRankRLS": "rankwise.estimators.kernel_rankrls",
     "KernelRankRLSCV": "rankwise.estimators.kernel_rankrls_cv",
     "load_feature_log": "rankwise.data.feature_logs",
+    "load_judgments": "rankwise.data.judgment_files",
     "load_letor": "rankwise.data.letor",
     "load_model": "rankwise.persist.models",
     "load_pairs": "rankwise.data.pair_files",
     "load_qrels": "rankwise.data.trec",
     "load_run": "rankwise.data.trec",
     "load_table": "rankwise.data.tables",
-    "make_click_log": "rankwise.data.clicks",
+    "make_click_log": "rankwise.data.simulated_clicks",
     "make_search_data": "rankwise.data.simulated_search",
     "open_store": "rankwise.data.store",
-    "pairs_from_clicks": "rankwise.data.clicks",
+    "pairs_from_clicks": "rankwise.data.from_clicks",
     "ParameterError": "rankwise.errors",
     "qid_from_group_sizes": "rankwise.preferences.queries",
     "qrels_from_data": "rankwise.data.trec",
@@ -131,7 +144,9 @@ _HOME = {
     "RankSVMCV": "rankwise.estimators.ranksvm_cv",
     "RankSVMPath": "rankwise.estimators.ranksvm_path",
     "RankwiseError": "rankwise.errors",
+    "rows_from_clicks": "rankwise.data.from_clicks",
     "run_from_scores": "rankwise.data.trec",
+    "save_judgments": "rankwise.data.judgment_files",
     "save_letor": "rankwise.data.letor_writer",
     "save_pairs": "rankwise.data.pair_files",
     "save_qrels": "rankwise.data.trec",

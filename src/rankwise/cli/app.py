@@ -24,19 +24,18 @@ from rankwise.rendering import printable
 
 # In the order of the help.
 COMMANDS = (
-    *(
-        "demo",
-        "train",
-        "select",
-        "path",
-        "folds",
-        "predict",
-        "evaluate",
-        "compare",
-        "export",
-        "convert",
-        "info",
-    ),
+    "demo",
+    "clicks",
+    "train",
+    "select",
+    "path",
+    "folds",
+    "predict",
+    "evaluate",
+    "compare",
+    "export",
+    "convert",
+    "info",
 )
 
 

@@ -21,7 +21,10 @@ LOGS = {".json", ".jsonl", ".ndjson"}
 @dataclass(frozen=True)
 class ReadOptions:
     """How to read data: the columns of tables, the feature numbering of text, whether to scale, and whether
-    several files may share queries."""
+    several files may share queries.
+
+    Without `labelled`, labels come from another file, and a table need not have a label column.
+    """
 
     label: str | None = "label"
     qid: str | None = "qid"
@@ -30,6 +33,7 @@ class ReadOptions:
     scale: bool = False
     merge_queries: bool = False
     exclude: Sequence[str] | None = None
+    labelled: bool = True
 
 
 def data_files(path: Path) -> list[Path]:
@@ -85,18 +89,18 @@ def _read_one(
 
         return open_store(path)
     if is_table(path):
-        from rankwise.data.tables import load_table
-
         with progress(f"Reading {path.name}"):
-            return load_table(
-                path,
-                label=how.label or None,
-                qid=how.qid or None,
-                doc=how.doc,
-                features=features,
-                exclude=how.exclude if features is None else None,
-            )
+            return _read_table(path, how, features)
     return _read_text([path], how, n_features)
+
+
+def _read_table(path: Path, how: ReadOptions, features: Sequence[str] | None) -> RankingData:
+    from rankwise.data.tables import load_features, load_table
+
+    label, qid, exclude = how.label or None, how.qid or None, how.exclude if features is None else None
+    if how.labelled:
+        return load_table(path, label=label, qid=qid, doc=how.doc, features=features, exclude=exclude)
+    return load_features(path, ignored=label, qid=qid, doc=how.doc, features=features, exclude=exclude)
 
 
 def _read_text(files: list[Path], how: ReadOptions, n_features: int | None) -> RankingData:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,7 @@ def read_for_model(path: Path, how: ReadOptions, model: ScoringModel) -> Ranking
 def read_matching(path: Path, how: ReadOptions, training: RankingData) -> RankingData:
     """Read data with the features and the scaling of the training data."""
     names, width = training.feature_names, training.n_features
-    data = read_data(path, how, features=names, n_features=width)
+    data = read_data(path, replace(how, labelled=True), features=names, n_features=width)
     if data.qid is None and training.qid is not None:
         raise DataError(f"{path}: the data has no queries, but the training data does.")
     return data.scale_per_query() if must_scale(data, training.scaled_per_query) else data
@@ -153,6 +154,15 @@ def read_judged(data: Path, how: ReadOptions, scores: Path) -> tuple[RankingData
     else:
         rows = read_data(data, how)
     return rows, read_scores(scores, rows.n_rows)
+
+
+def read_names(path: Path, how: ReadOptions) -> RankingData:
+    """Read the query and document labels of rows; of a table, nothing else."""
+    if not is_table(path):
+        return read_data(path, how)
+    from rankwise.data.tables import read_judgments
+
+    return read_judgments(path, label=None, qid=how.qid or None, doc=how.doc)
 
 
 def split_list(text: str | None) -> list[str] | None:

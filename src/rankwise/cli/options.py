@@ -88,6 +88,15 @@ Complete: TypeAlias = Annotated[
         "--complete", help="Count judged queries that the run lacks, as 'trec_eval -c' does (with --qrels)."
     ),
 ]
+Judgments: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Labels to learn from instead of those of the data: a table of qid,doc,label[,weight] with a "
+        "header, as 'clicks' writes it. Other rows are left out.",
+        show_default=False,
+    ),
+]
 Label: TypeAlias = Annotated[str, typer.Option(help="The label column.", rich_help_panel="Tables")]
 Qid: TypeAlias = Annotated[
     str | None,

@@ -49,6 +49,7 @@ def run(
     ] = None,
     basis: Annotated[int | None, options.of_learner("Number of basis vectors of a kernel model.")] = None,
     settings: options.Settings = None,
+    judgments: options.Judgments = None,
     pairs: options.Pairs = None,
     validation: options.Validation = None,
     label: options.Label = "label",
@@ -75,6 +76,8 @@ def run(
         raise ParameterError("--validation cannot be used with --pairs, which uses folds of the preferences.")
     if preset is not None:
         measure = f"{preset}:{measure or 'pairwise_error'}"
+    if pairs is not None and judgments is not None:
+        raise ParameterError("--judgments cannot be used with --pairs.")
     given = {
         "alphas": None if alphas is None else parse_numbers(alphas),
         "cv": int(cv) if cv is not None and cv.lstrip("-").isdecimal() else cv,
@@ -86,11 +89,13 @@ def run(
         "basis": basis,
     }
     ranker = make_learner(SELECTORS, learner, given, settings or [])
-    how = ReadOptions(label, qid, doc, zero_based, scale, merge_queries, excluded(exclude, features))
-    parts = read_parts(data, validation, how, split_list(features))
+    left_out = excluded(exclude, features)
+    labelled = pairs is None and judgments is None
+    how = ReadOptions(label, qid, doc, zero_based, scale, merge_queries, left_out, labelled)
+    parts, weight = read_parts(data, validation, how, split_list(features), judgments)
     start = time.perf_counter()
     if pairs is None:
-        fit(ranker, parts["training"], parts.get("validation"))
+        fit(ranker, parts["training"], parts.get("validation"), weight)
     else:
         fit_pairs(ranker, parts["training"], pairs, with_labels=False)
     seconds = time.perf_counter() - start

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rankwise.data.ranking import RankingData
     from rankwise.metrics import Measure
     from rankwise.rendering import Cell
+    from rankwise.types import Floats
 
 
 def run(
@@ -62,6 +63,7 @@ def run(
     c: Annotated[
         float | None, typer.Option("-c", help="SVMrank's C; 0.01 by default.", show_default=False)
     ] = None,
+    judgments: options.Judgments = None,
     pairs: options.Pairs = None,
     labels: Annotated[
         bool, typer.Option("--labels/--no-labels", help="Whether to learn from labels as well as --pairs.")
@@ -95,6 +97,8 @@ def run(
     check_model_output(model)
     if pairs is None and not labels:
         raise ParameterError("--no-labels requires --pairs; otherwise there is nothing to learn from.")
+    if judgments is not None and pairs is not None:
+        raise ParameterError("--judgments cannot be used with --pairs.")
     given: dict[str, Any] = {"alpha": alpha, "ties": ties, "weighting": weighting, "solver": solver}
     given |= {"kernel": kernel, "gamma": gamma, "basis": basis, "max_iter": max_iter, "tol": tol}
     given |= {"early_stopping": early_stopping, "checkpoint": checkpoint and str(checkpoint)}
@@ -102,8 +106,10 @@ def run(
         refuse_others(learner, given, settings)
     ranker = make_learner(LEARNERS, "ranksvm" if like_svmrank else learner, given, settings or [])
     c = check_c(c, like_svmrank)
-    how = ReadOptions(label, qid, doc, zero_based, scale, merge_queries, excluded(exclude, features))
-    parts = read_parts(data, validation, how, split_list(features))
+    left_out = excluded(exclude, features)
+    labelled = judgments is None
+    how = ReadOptions(label, qid, doc, zero_based, scale, merge_queries, left_out, labelled)
+    parts, weight = read_parts(data, validation, how, split_list(features), judgments)
     wanted = choose_measures(measures, parts["training"], preset)
     if like_svmrank:
         adopt_c(ranker, c, parts["training"])
@@ -111,7 +117,7 @@ def run(
     # Without early stopping, validation data is only evaluated; nothing is decided on it.
     stops_early = ranker.get_params().get("early_stopping", False)
     if pairs is None:
-        fit(ranker, parts["training"], parts.get("validation") if stops_early else None)
+        fit(ranker, parts["training"], parts.get("validation") if stops_early else None, weight)
     else:
         fit_pairs(ranker, parts["training"], pairs, labels)
     seconds = time.perf_counter() - start
@@ -131,22 +137,31 @@ def run(
 
 
 def read_parts(
-    data: Path, validation: Path | None, how: ReadOptions, features: list[str] | None
-) -> dict[str, RankingData]:
-    """Read training data and, if given, validation data with the same features."""
+    data: Path,
+    validation: Path | None,
+    how: ReadOptions,
+    features: list[str] | None,
+    judgments: Path | None,
+) -> tuple[dict[str, RankingData], Floats | None]:
+    """Read training data and, if given, validation data with the same features; and the training weights."""
     from rankwise.cli.data_files import read_data
     from rankwise.cli.inputs import read_matching
+    from rankwise.data.judgment_files import load_judgments
 
-    training = read_data(data, how, features=features)
+    training, weight = read_data(data, how, features=features), None
+    if judgments is not None:
+        training, weight = load_judgments(judgments, training)
     if validation is None:
-        return {"training": training}
-    return {"training": training, "validation": read_matching(validation, how, training)}
+        return {"training": training}, weight
+    return {"training": training, "validation": read_matching(validation, how, training)}, weight
 
 
-def fit(ranker: Any, data: RankingData, validation: RankingData | None = None) -> None:
+def fit(
+    ranker: Any, data: RankingData, validation: RankingData | None = None, weight: Floats | None = None
+) -> None:
     """Fit a learner, passing it the validation data if it accepts any."""
     takes = inspect.signature(ranker.fit).parameters
-    more: dict[str, Any] = {}
+    more: dict[str, Any] = {} if weight is None else {"sample_weight": weight}
     if validation is not None and "eval_set" in takes:
         more["eval_set"] = validation
     with keeping_what_was_fitted(ranker), progress(f"Training {type(ranker).__name__}") as advance:

@@ -1,38 +1,50 @@
-"""Click logs: which results were shown where, which were clicked, and the preferences clicks imply."""
+"""Click logs: which results were shown where, and which of them were clicked."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
-from typing import Self
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from rankwise.data.named_rows import rows_by_name
 from rankwise.data.position_bias import estimate_position_bias
 from rankwise.data.ranking import RankingData
-from rankwise.errors import DataError
-from rankwise.preferences.pairs import PreferencePairs
+from rankwise.errors import DataError, warn_caller
 from rankwise.preferences.queries import group_rows
-from rankwise.types import Floats, Ints, RandomSource
-from rankwise.validation import check_column, check_count, check_labels, check_number, check_random_state
+from rankwise.types import AnyArray, Bools, Floats, Ints
+from rankwise.validation import check_column
+from rankwise.validation.clicks import (
+    check_clicks,
+    check_pages,
+    check_positions,
+    check_propensity,
+    check_row_numbers,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClickLog:
     """User sessions; every array has one entry per result shown.
 
+    `rows_from_clicks`, `pairs_from_clicks` and `grades_from_clicks` turn a log into something to learn from;
+    `click_likelihood` tells whether its position bias matters.
+
     Attributes
     ----------
     session : Ints
         The session in which the result was shown; each session issues one query.
     row : Ints
-        The row of the data that was shown.
+        The row of the data that was shown or, before `match`, the number of the result.
     position : Ints
         The position at which it was shown, counted from 1.
     clicked : bool array
     propensity : Floats
         The probability, above 0, that a user examines a result at this position.
+    qid, docs : array or None
+        The query and document label of each result, by number, in a log that has not been matched to data.
 
     Examples
     --------
@@ -45,8 +57,10 @@ class ClickLog:
     session: Ints
     row: Ints
     position: Ints
-    clicked: NDArray[np.bool_]
+    clicked: Bools
     propensity: Floats
+    qid: AnyArray | None = None
+    docs: AnyArray | None = None
 
     @classmethod
     def from_arrays(
@@ -68,188 +82,153 @@ class ClickLog:
         position : array-like of int
             The position at which it was shown, counted from 1.
         clicked : array-like of bool, or of 0 and 1
-        propensity : array-like, optional
-            The probability that users examine a result at its position, above 0 and at most 1. By default
-            it is estimated from rows that were shown at several positions (`estimate_position_bias`).
+        propensity : array-like or float, optional
+            The probability that users examine a result at its position, above 0 and at most 1; with 1, the
+            position does not matter. By default it is estimated from rows that were shown at several
+            positions.
         """
-        rows = _whole_numbers("row", row, minimum=0)
+        rows = check_row_numbers("row", row)
         n = len(rows)
-        places = _whole_numbers("position", position, minimum=1, n=n)
-        clicks = _whole_numbers("clicked", clicked, minimum=0, maximum=1, n=n).astype(bool)
-        if propensity is None:
-            look = estimate_position_bias(rows, places, clicks)
-        else:
-            look = check_labels(propensity, n, name="propensity")
-            bad = (look <= 0) | (look > 1)
-            if bad.any():
-                at = int(bad.argmax())
-                raise DataError(f"propensity must be above 0 and at most 1; entry {at} is {look[at]}.")
+        places = check_positions("position", position, n)
+        clicks = check_clicks("clicked", clicked, n)
         sessions = group_rows(check_column("session", session, n), n)
-        return cls(sessions.query_of_row(), rows, places, clicks, look)
+        return cls._checked(sessions.query_of_row(), rows, places, clicks, propensity)
+
+    @classmethod
+    def from_frame(
+        cls,
+        df: Any,
+        *,
+        query: str,
+        doc: str,
+        position: str,
+        clicked: str,
+        session: str,
+        propensity: str | float | None = None,
+    ) -> Self:
+        """Build a log from the columns of a pandas, polars or pyarrow table with one row per result shown.
+
+        Results that were shown but not clicked must be in the table. The rows of the data with their features
+        are found by `match`.
+
+        Parameters
+        ----------
+        df : DataFrame or Table
+        query, doc : str
+            The columns of query and document labels, of any type.
+        position : str
+            The column of positions, counted from 1 at the top of the list.
+        clicked : str
+            The column that says whether the result was clicked, as booleans or 0 and 1.
+        session : str
+            The column of session labels. A session that issues several queries is split by query; if it
+            issues a query twice, each time needs a label of its own.
+        propensity : str or float, optional
+            As in `from_arrays`, in a column or, for all results, as a number.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from rankwise import ClickLog, RankingData
+        >>> shown = pd.DataFrame({"session": [1, 1, 2, 2], "query": "shoes", "doc": ["a", "b", "b", "a"],
+        ...                       "position": [1, 2, 1, 2], "clicked": [0, 1, 1, 0]})
+        >>> log = ClickLog.from_frame(shown, query="query", doc="doc", position="position",
+        ...                           clicked="clicked", session="session")
+        >>> data = RankingData.from_arrays([[0.3], [0.7]], y=[0, 0], qid=["shoes"] * 2, docs=["b", "a"])
+        >>> log.match(data).row
+        array([1, 0, 0, 1])
+        """
+        from rankwise.data.frames import click_columns
+
+        columns = click_columns(
+            df,
+            query=query,
+            doc=doc,
+            session=session,
+            position=position,
+            clicked=clicked,
+            propensity=propensity,
+        )
+        n = len(columns.query)
+        queries, docs, sessions = (
+            group_rows(labels, n) for labels in (columns.query, columns.doc, columns.session)
+        )
+        query_of_entry, doc_of_entry = queries.query_of_row(), docs.query_of_row()
+        results = group_rows(query_of_entry * docs.n_queries + doc_of_entry, n)
+        pages = group_rows(sessions.query_of_row() * queries.n_queries + query_of_entry, n)
+        log = cls._checked(
+            pages.query_of_row(),
+            results.query_of_row(),
+            check_positions(f"Column {position!r}", columns.position, n),
+            check_clicks(f"Column {clicked!r}", columns.clicked, n),
+            columns.propensity,
+        )
+        first = np.unique(results.first_rows())  # results are numbered by first appearance
+        return replace(log, qid=columns.query[first], docs=columns.doc[first])
+
+    @classmethod
+    def _checked(
+        cls, session: Ints, row: Ints, position: Ints, clicked: Bools, propensity: ArrayLike | None
+    ) -> Self:
+        check_pages(session, row, position)
+        return cls(session, row, position, clicked, np.ones(len(row))).with_propensity(propensity)
 
     @property
     def n_sessions(self) -> int:
         return len(np.unique(self.session))
 
+    def with_propensity(self, propensity: ArrayLike | None = None) -> Self:
+        """The same log with other propensities, given as in `from_arrays`; estimated by default."""
+        if propensity is None:
+            return replace(self, propensity=estimate_position_bias(self.row, self.position, self.clicked))
+        return replace(self, propensity=check_propensity(propensity, len(self.row)))
+
+    def match(self, data: RankingData) -> Self:
+        """Find the results in data by query and document, and leave out those that it does not contain.
+
+        Labels are compared as text, so the query 7 of a frame is the query "7" of a file. A warning counts
+        the results that are left out. Propensities do not change: also results without features tell where
+        users look.
+
+        Returns
+        -------
+        ClickLog
+            Its ``row`` counts rows of `data`.
+        """
+        if self.qid is None or self.docs is None:
+            raise DataError("The log refers to rows by number, so there are no labels to match.")
+        row_of = rows_by_name(data)
+        names = list(zip(map(str, self.qid.tolist()), map(str, self.docs.tolist()), strict=True))
+        found = np.full(len(names), -1)
+        for number, name in enumerate(names):
+            rows = row_of.get(name, [])
+            if len(rows) > 1:
+                raise DataError(
+                    f"The query {name[0]!r} of the data contains the document {name[1]!r} {len(rows)} times; "
+                    "it must be there once."
+                )
+            found[number] = rows[0] if rows else -1
+        kept = found[self.row] >= 0
+        if not self.clicked[kept].any():
+            (query, doc), (other_query, other_doc) = names[0], next(iter(row_of))
+            raise DataError(
+                "No clicked result is in the data: the log starts with the document "
+                f"{doc!r} of the query {query!r}, the data with {other_doc!r} of {other_query!r}."
+            )
+        if not kept.all():
+            warn_caller(
+                f"{np.count_nonzero(~kept):,} of {len(kept):,} results shown, and "
+                f"{np.count_nonzero(found < 0):,} of {len(found):,} documents, are not in the data; they are "
+                "left out."
+            )
+        return type(self)(
+            session=self.session[kept],
+            row=found[self.row[kept]],
+            position=self.position[kept],
+            clicked=self.clicked[kept],
+            propensity=self.propensity[kept],
+        )
+
     def __repr__(self) -> str:
         shown = f"{len(self.row):,} results shown"
         return f"ClickLog({self.n_sessions:,} sessions, {shown}, {int(self.clicked.sum()):,} clicks)"
-
-
-def make_click_log(
-    data: RankingData,
-    scores: ArrayLike,
-    *,
-    n_sessions: int = 2000,
-    n_shown: int = 10,
-    exploration: float = 0.3,
-    position_bias: float = 1.0,
-    click_noise: float = 0.1,
-    random_state: RandomSource = 0,
-) -> ClickLog:
-    """Simulate users of an engine that ranks by `scores`, with the position-based click model.
-
-    A session issues a query (some are far more frequent than others) and is shown the `n_shown` best rows.
-    The user examines position k with probability ``k ** -position_bias`` and, having examined it, clicks a
-    row of grade g with probability ``click_noise + (1 - click_noise) (2^g - 1) / (2^g_max - 1)``.
-
-    Parameters
-    ----------
-    data : RankingData
-        Its labels, which must not be negative, are the grades that users perceive when they examine a row.
-    scores : array-like, shape (m,)
-        The scores by which the logging engine ranks.
-    n_sessions : int, default=2000
-    n_shown : int, default=10
-        The number of results shown per session; fewer if the query has fewer rows.
-    exploration : float, default=0.3
-        The scale of the Gumbel noise that the engine adds to scores standardized within the query. With 0,
-        the order is always the same, and clicks reveal nothing about rows that are never shown.
-    position_bias : float, default=1
-    click_noise : float, default=0.1
-    random_state : int, RandomState, Generator or None, default=0
-
-    Returns
-    -------
-    ClickLog
-        With the true propensities of the simulated users.
-
-    Examples
-    --------
-    >>> from rankwise import make_click_log, make_search_data
-    >>> data = make_search_data(50, random_state=0)
-    >>> make_click_log(data, scores=data.X[:, 0], n_sessions=100)
-    ClickLog(100 sessions, 862 results shown, 78 clicks)
-    """
-    n_sessions, n_shown = check_count("n_sessions", n_sessions), check_count("n_shown", n_shown)
-    exploration = check_number("exploration", exploration, minimum=0.0)
-    position_bias = check_number("position_bias", position_bias, minimum=0.0)
-    click_noise = check_number("click_noise", click_noise, minimum=0.0, maximum=1.0)
-    if data.y.min() < 0:
-        raise DataError("Simulating clicks requires non-negative grades, but the data has negative labels.")
-    rng = check_random_state("random_state", random_state)
-    queries = data.queries
-    score = queries.grouped(_standardized(check_labels(scores, data.n_rows, name="scores"), data))
-
-    fame = 1.0 / (1.0 + rng.permutation(queries.n_queries))
-    query = rng.choice(queries.n_queries, size=n_sessions, p=fame / fame.sum())
-    session, row, rank = _candidates(queries.offsets, query)
-    by_score = np.lexsort((-(score[row] + exploration * rng.gumbel(size=len(row))), session))
-    # Sorting does not move sessions, so `rank` still counts from the start of each.
-    shown = rank < n_shown
-    session, row, position = session[shown], row[by_score][shown], rank[shown] + 1
-
-    gain = queries.grouped(np.exp2(data.y) - 1)[row]
-    attraction = gain / max(gain.max(initial=0.0), float(np.exp2(data.y.max()) - 1), 1.0)
-    propensity = position.astype(np.float64) ** -position_bias
-    clicked = rng.random(len(row)) < propensity * (click_noise + (1 - click_noise) * attraction)
-    return ClickLog(
-        session=session,
-        row=row if queries.order is None else queries.order[row],
-        position=position,
-        clicked=clicked,
-        propensity=propensity,
-    )
-
-
-def pairs_from_clicks(log: ClickLog, *, max_weight: float | None = None) -> PreferencePairs:
-    """Prefer every clicked row to every other row of its session, weighted by 1 / propensity of the click.
-
-    A row low on the page is clicked less because fewer users examine it. Dividing by the probability of
-    examination makes the expected weight of "i above j" proportional to how often users click i once they
-    examine it, wherever it was shown [1]_. Two clicked rows yield a pair in each direction. A pair that
-    occurs in several sessions is returned once, with the sum of its weights.
-
-    Parameters
-    ----------
-    log : ClickLog
-    max_weight : float, optional
-        The largest weight of a single click, which trades a little bias for less variance. With 1, all
-        clicks are weighted equally.
-
-    Returns
-    -------
-    PreferencePairs
-        For `fit_preferences`, on the rows to which the log refers.
-
-    References
-    ----------
-    .. [1] T. Joachims, A. Swaminathan, T. Schnabel: Unbiased Learning-to-Rank with Biased Feedback, WSDM 2017
-
-    Examples
-    --------
-    >>> from rankwise import RankRLS, make_search_data, pairs_from_clicks
-    >>> data, log = make_search_data(50, random_state=0, clicks=True)
-    >>> preferences = pairs_from_clicks(log)
-    >>> model = RankRLS().fit_preferences(data.X, preferences)
-    >>> round(model.score(data.X, data.y, data.qid), 2)
-    0.8
-    """
-    sessions = group_rows(log.session, len(log.row))
-    row, clicked, propensity = (sessions.grouped(part) for part in (log.row, log.clicked, log.propensity))
-    session = np.repeat(np.arange(sessions.n_queries), sessions.sizes)
-    clicks = np.flatnonzero(clicked)
-    click, other, _ = _candidates(sessions.offsets, session[clicks])
-    preferred = clicks[click]
-    weight = 1.0 / propensity[preferred]
-    if max_weight is not None:
-        weight = np.minimum(weight, check_number("max_weight", max_weight, minimum=0.0, exclusive=True))
-    keep = row[preferred] != row[other]
-    return _summed(row[preferred][keep], row[other][keep], weight[keep])
-
-
-def _whole_numbers(
-    name: str, values: ArrayLike, *, minimum: int, maximum: int = 2**62, n: int | None = None
-) -> Ints:
-    array = check_column(name, values, np.size(values) if n is None else n)
-    if array.dtype.kind not in "biu" or len(array) == 0:
-        raise DataError(f"{name} must contain integers, one per result shown.")
-    bad = (array < minimum) | (array > maximum)
-    if bad.any():
-        at = int(bad.argmax())
-        expected = f"at least {minimum}" if maximum == 2**62 else f"{minimum} or {maximum}"
-        raise DataError(f"{name} must be {expected}; entry {at} is {array[at]}.")
-    return array.astype(np.int64)
-
-
-def _standardized(scores: Floats, data: RankingData) -> Floats:
-    """Scores standardized to mean 0 and deviation 1 within each query (0 where all are equal)."""
-    query, size = data.queries.query_of_row(), data.queries.sizes
-    centered = scores - (np.bincount(query, scores) / size)[query]
-    deviation = np.sqrt(np.bincount(query, centered**2) / size)
-    return centered / np.where(deviation > 0, deviation, 1.0)[query]
-
-
-def _candidates(offsets: Ints, segments: Ints) -> tuple[Ints, Ints, Ints]:
-    """All members of the requested segments: the request, the member, and its rank in its segment."""
-    size = np.diff(offsets)[segments]
-    request = np.repeat(np.arange(len(segments)), size)
-    rank = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
-    return request, offsets[segments][request] + rank, rank
-
-
-def _summed(preferred: Ints, other: Ints, weight: Floats) -> PreferencePairs:
-    """Every pair once, with the sum of its weights, in ascending order."""
-    pairs, of_pair = np.unique(np.column_stack([preferred, other]), axis=0, return_inverse=True)
-    total = np.bincount(of_pair.reshape(-1), weight, len(pairs)).astype(np.float64)
-    return PreferencePairs(pairs.astype(np.int64), total)

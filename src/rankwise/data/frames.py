@@ -38,7 +38,7 @@ def split_columns(
     table, names = _as_narwhals(frame)
     reserved = [name for name in (label, qid, doc) if name is not None]
     chosen = _chosen(names, reserved, features, exclude)
-    _check_present(names, [*reserved, *chosen, *(exclude or ())])
+    check_present(names, [*reserved, *chosen, *(exclude or ())])
     return Columns(
         X=_matrix(table, chosen, named=features is not None),
         y=np.zeros(len(table)) if label is None else _numbers(table, label),
@@ -48,14 +48,50 @@ def split_columns(
     )
 
 
+@dataclass(frozen=True)
+class ClickColumns:
+    """The columns of a click log as arrays, ready for `ClickLog.from_frame`."""
+
+    query: AnyArray
+    doc: AnyArray
+    session: AnyArray
+    position: AnyArray
+    clicked: AnyArray
+    propensity: AnyArray | float | None
+
+
+def click_columns(
+    frame: Any,
+    *,
+    query: str,
+    doc: str,
+    session: str,
+    position: str,
+    clicked: str,
+    propensity: str | float | None,
+) -> ClickColumns:
+    """Turn the columns of a click log into arrays; other columns may hold anything."""
+    table, names = _as_narwhals(frame)
+    known = [propensity] if isinstance(propensity, str) else []
+    check_present(names, [query, doc, session, position, clicked, *known])
+    return ClickColumns(
+        query=_labels(table, query),
+        doc=_labels(table, doc),
+        session=_labels(table, session),
+        position=_labels(table, position),
+        clicked=_labels(table, clicked),
+        propensity=_numbers(table, propensity) if isinstance(propensity, str) else propensity,
+    )
+
+
 def judgment_columns(
-    frame: Any, *, label: str, qid: str | None, doc: str | None
+    frame: Any, *, label: str | None, qid: str | None, doc: str | None
 ) -> tuple[AnyArray, AnyArray | None, AnyArray | None]:
     """The labels of the rows, their queries and their documents; other columns may hold anything."""
     table, names = _as_narwhals(frame)
-    _check_present(names, [name for name in (label, qid, doc) if name is not None])
+    check_present(names, [name for name in (label, qid, doc) if name is not None])
     return (
-        _numbers(table, label),
+        np.zeros(len(table)) if label is None else _numbers(table, label),
         None if qid is None else _labels(table, qid),
         None if doc is None else _labels(table, doc),
     )
@@ -98,7 +134,8 @@ def _chosen(
     return list(features)
 
 
-def _check_present(names: list[str], wanted: list[str]) -> None:
+def check_present(names: list[str], wanted: list[str]) -> None:
+    """Reject a table without one of the wanted columns, and name one that may have been meant."""
     for name in wanted:
         if name not in names:
             close = get_close_matches(str(name), [str(known) for known in names], n=1)

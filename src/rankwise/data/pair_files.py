@@ -13,7 +13,8 @@ from typing import IO
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankwise.data.named_pairs import HEADER, header_of, named_preferences
+from rankwise.data.named_pairs import HEADER, named_preferences, write_named_pairs
+from rankwise.data.named_rows import header_of
 from rankwise.data.ranking import RankingData
 from rankwise.data.text import create_text, numbered_lines, open_text
 from rankwise.errors import FileFormatError, ParameterError, warn_caller
@@ -90,7 +91,8 @@ def _preferences(
     first = next(lines, None)
     if first is None:
         return
-    header, n_rows = header_of(first[1]), n_rows if data is None else data.n_rows
+    header = header_of(first[1], {"preferred", "other"}, set(HEADER))
+    n_rows = n_rows if data is None else data.n_rows
     if header is None:
         yield from _numbered(chain([first], lines), path, n_rows)
     elif tuple(header[1]) in (HEADER[1:3], HEADER[1:4]):
@@ -131,7 +133,11 @@ def _weight(written: str, path: Path, number: int) -> float:
 
 
 def save_pairs(
-    pairs: ArrayLike | PreferencePairs, path: str | PathLike[str], weight: ArrayLike | None = None
+    pairs: ArrayLike | PreferencePairs,
+    path: str | PathLike[str],
+    weight: ArrayLike | None = None,
+    *,
+    data: RankingData | None = None,
 ) -> None:
     """Write preferences in a form that `load_pairs` and CatBoost read back exactly.
 
@@ -143,6 +149,9 @@ def save_pairs(
         ``.gz``, ``.bz2`` and ``.xz`` are compressed. An existing file is replaced once the new one is
         complete.
     weight : array-like, shape (n_pairs,), optional
+    data : RankingData, optional
+        If given, the file names its documents, below the header ``qid,preferred,other[,weight]``, instead of
+        numbering its rows, which have to keep their order otherwise.
 
     Examples
     --------
@@ -156,7 +165,10 @@ def save_pairs(
             f"save_pairs takes the pairs first and the path second; got {type(pairs).__name__} "
             f"and {type(path).__name__}."
         )
-    checked = check_pairs(pairs, None, weight=weight)
+    checked = check_pairs(pairs, None if data is None else data.n_rows, weight=weight)
+    if data is not None:
+        write_named_pairs(checked, data, path)
+        return
     columns = [checked.better.tolist(), checked.worse.tolist()]
     columns += [] if checked.weight is None else [checked.weight.tolist()]
     with replacing_file(path) as beside, create_text(beside) as file:

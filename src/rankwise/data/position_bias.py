@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from rankwise.errors import DataError, warn_caller
 from rankwise.types import Floats, Ints
 
-_MAX_ROUNDS, _TOLERANCE = 1000, 1e-8
+_MAX_ROUNDS, _TOLERANCE = 5000, 1e-7
 
 
 def estimate_position_bias(row: Ints, position: Ints, clicked: NDArray[np.bool_]) -> Floats:
@@ -28,6 +27,8 @@ def estimate_position_bias(row: Ints, position: Ints, clicked: NDArray[np.bool_]
     Floats, one per result shown
         θ of its position, scaled to a maximum of 1. A position without clicks is treated as having one.
     """
+    from scipy import sparse
+
     places, place = np.unique(position, return_inverse=True)
     _, item = np.unique(row, return_inverse=True)
     shape = (int(item.max()) + 1, len(places))
@@ -53,14 +54,16 @@ def estimate_position_bias(row: Ints, position: Ints, clicked: NDArray[np.bool_]
 
 def _check_connected(shown: Any, places: Ints) -> None:
     """Check that rows shown at several positions link every two positions."""
+    from scipy.sparse.csgraph import connected_components
+
     links = (shown.T @ shown) > 0
-    n_islands, island = sparse.csgraph.connected_components(links, directed=False)
+    n_islands, island = connected_components(links, directed=False)
     if n_islands > 1:
         apart = places[(island != island[0]).argmax()]
         raise DataError(
             f"The position bias cannot be estimated: no rows link positions {places[0]} and {apart} by being "
-            "shown at both, directly or through other positions; pass propensities or a log with more "
-            "exploration."
+            "shown at both, directly or through other positions; the log needs more exploration or known "
+            "propensities (1 for no correction)."
         )
 
 

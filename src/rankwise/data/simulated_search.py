@@ -7,8 +7,9 @@ from typing import Literal, TypeVar, overload
 
 import numpy as np
 
-from rankwise.data.clicks import ClickLog, make_click_log
+from rankwise.data.clicks import ClickLog
 from rankwise.data.ranking import RankingData
+from rankwise.data.simulated_clicks import make_click_log
 from rankwise.types import Floats, Ints, RandomSource
 from rankwise.validation import check_count, check_number, check_random_state
 

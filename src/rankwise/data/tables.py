@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.data.frames import judgment_columns
+from rankwise.data.clicks import ClickLog
+from rankwise.data.frames import check_present, judgment_columns
 from rankwise.data.ranking import RankingData
 from rankwise.errors import DataError, FileFormatError, MissingExtraError, ParameterError
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _PARQUET = (".parquet", ".pq")
+_INDEX_OF_FRAME = re.compile(r"__index_level_\d+__")
 _COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
 
 
@@ -62,8 +64,7 @@ def load_table(
     ('bm25',)
     """
     path = Path(path)
-    wanted = [name for name in (label, qid, doc, *(features or ())) if name is not None] if features else None
-    table = _read(path, wanted, [name for name in (qid, doc) if name is not None])
+    table = _read_rows(path, [label, qid, doc], [qid, doc], features)
     try:
         return RankingData.from_frame(
             table, label=label, qid=qid, features=features, doc=doc, exclude=exclude
@@ -72,16 +73,70 @@ def load_table(
         raise FileFormatError(path, str(error)) from error
 
 
-def read_judgments(path: Path, *, label: str, qid: str | None, doc: str | None) -> RankingData:
-    """Read the labels of rows that already have scores; other columns of the table may hold anything.
+def load_features(
+    path: Path,
+    *,
+    ignored: str | None,
+    qid: str | None,
+    features: Sequence[str] | None,
+    doc: str | None,
+    exclude: Sequence[str] | None = None,
+) -> RankingData:
+    """Read rows whose labels come from elsewhere: the column `ignored`, if there is one, is not a feature."""
+    table = _read_rows(path, [qid, doc], [qid, doc], features)
+    if ignored in table.column_names:
+        table = table.drop_columns([ignored])
+    try:
+        return RankingData.from_frame(table, label=None, qid=qid, features=features, doc=doc, exclude=exclude)
+    except DataError as error:
+        raise FileFormatError(path, str(error)) from error
 
-    Features are not read: X is a column of zeros.
+
+def _read_rows(
+    path: Path, columns: list[str | None], labels: list[str | None], features: Sequence[str] | None
+) -> Any:
+    """An arrow table; of a Parquet file only these columns and `features`, if they are named."""
+    wanted = [name for name in (*columns, *features) if name is not None] if features else None
+    return _read(path, wanted, [name for name in labels if name is not None])
+
+
+def read_judgments(path: Path, *, label: str | None, qid: str | None, doc: str | None) -> RankingData:
+    """Read the labels of rows whose features do not matter; other columns of the table may hold anything.
+
+    X is a column of zeros, and so is y if `label` is None.
     """
     labels = [name for name in (qid, doc) if name is not None]
-    table = _read(path, [label, *labels], labels)
+    table = _read(path, labels if label is None else [label, *labels], labels)
     try:
         y, queries, docs = judgment_columns(table, label=label, qid=qid, doc=doc)
         return RankingData.from_arrays(np.zeros((len(y), 1)), y, queries, docs)
+    except DataError as error:
+        raise FileFormatError(path, str(error)) from error
+
+
+def read_click_log(
+    path: Path,
+    *,
+    query: str,
+    doc: str,
+    position: str,
+    clicked: str,
+    session: str,
+    propensity: str | float | None = None,
+) -> ClickLog:
+    """Read a click log with the columns of `ClickLog.from_frame`; other columns may hold anything."""
+    labels, known = [query, doc, session], [propensity] if isinstance(propensity, str) else []
+    table = _read(path, [*labels, position, clicked, *known], labels)
+    try:
+        return ClickLog.from_frame(
+            table,
+            query=query,
+            doc=doc,
+            position=position,
+            clicked=clicked,
+            session=session,
+            propensity=propensity,
+        )
     except DataError as error:
         raise FileFormatError(path, str(error)) from error
 
@@ -111,9 +166,16 @@ def _read_parquet(path: Path, columns: list[str] | None) -> Any:
     with path.open("rb") as file:
         try:
             names = parquet.read_schema(file).names
-            table = parquet.read_table(file, columns=columns and [name for name in names if name in columns])
+            # pandas stores the index of a frame, unless it is 0, 1, ..., under a name like this.
+            wanted = [name for name in names if not _INDEX_OF_FRAME.fullmatch(name)]
+            if columns is not None:
+                check_present(names, columns)  # here, because the table will have no other columns
+                wanted = [name for name in names if name in columns]
+            table = parquet.read_table(file, columns=wanted)
             table.validate(full=True)
             return table
+        except DataError as error:
+            raise FileFormatError(path, str(error)) from error
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             reason = str(error).strip().rstrip(".")
             raise FileFormatError(path, f"is not a readable Parquet file: {reason}.") from error

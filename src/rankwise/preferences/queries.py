@@ -129,6 +129,14 @@ def group_codes(codes: Ints, labels: AnyArray) -> Queries:
     return Queries(offsets=offsets, order=order, labels=labels)
 
 
+def members(offsets: Ints, groups: Ints) -> tuple[Ints, Ints, Ints]:
+    """All members of the requested groups: the request, the grouped row, and its rank in its group."""
+    size = np.diff(offsets)[groups]
+    request = np.repeat(np.arange(len(groups)), size)
+    rank = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+    return request, offsets[groups][request] + rank, rank
+
+
 def qid_from_group_sizes(sizes: ArrayLike) -> Ints:
     """Convert the number of rows of each query to a qid of 0, 1, ..., for rows sorted by query.
 

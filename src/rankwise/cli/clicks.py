@@ -1,0 +1,236 @@
+"""``rankwise clicks``: what a click log holds, whether position matters, and training data from it."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rankwise.cli import options
+from rankwise.cli.screen import progress, show_facts, show_json, show_table
+from rankwise.errors import DataError, ParameterError
+from rankwise.rendering import printable
+
+if TYPE_CHECKING:
+    from rankwise.cli.data_files import ReadOptions
+    from rankwise.data.click_likelihood import ClickLikelihood
+    from rankwise.data.clicks import ClickLog
+    from rankwise.data.ranking import RankingData
+
+# What --to writes, in words.
+FORMS = {"rows": "weighted rows", "grades": "graded rows", "pairs": "weighted pairs"}
+POSITION_COLUMNS = ("position", "results shown", "clicks per result", "users who look")
+SHOWN_POSITIONS = 10
+
+
+def of_log(help: str) -> Any:
+    return typer.Option(help=help, rich_help_panel="Columns of the log")
+
+
+def run(
+    log: Annotated[
+        Path,
+        typer.Argument(
+            metavar="LOG",
+            help="A .csv or .parquet table with one row per result shown, clicked or not.",
+            show_default=False,
+        ),
+    ],
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DATA",
+            help="The rows with features, in any format, found by query and document.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Training data to write; requires --data.", show_default=False),
+    ] = None,
+    to: Annotated[
+        str,
+        typer.Option(
+            help="What to write: rows (labelled with clicks over expected clicks, and weighted) or grades, "
+            "for --judgments of 'train' and 'select'; or pairs, for --pairs."
+        ),
+    ] = "rows",
+    correct: Annotated[
+        bool | None,
+        typer.Option(
+            "--correct/--no-correct",
+            help="Whether to correct for position bias; by default, if held-out sessions show it.",
+            show_default=False,
+        ),
+    ] = None,
+    qid: Annotated[str, of_log("The column of query labels.")] = "qid",
+    doc: Annotated[str, of_log("The column of document labels.")] = "doc",
+    position: Annotated[str, of_log("The column of positions, counted from 1.")] = "position",
+    clicked: Annotated[str, of_log("The column that tells whether the result was clicked.")] = "clicked",
+    session: Annotated[str, of_log("The column of session labels.")] = "session",
+    data_qid: Annotated[
+        str | None,
+        typer.Option(
+            help="The column of query labels in DATA; --qid by default.",
+            rich_help_panel="Columns of the data",
+        ),
+    ] = None,
+    data_doc: Annotated[
+        str | None,
+        typer.Option(
+            help="The column of document labels in DATA; --doc by default.",
+            rich_help_panel="Columns of the data",
+        ),
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Describe a click log, test whether clicks depend on the position, and write training data."""
+    from rankwise.cli.data_files import ReadOptions
+    from rankwise.cli.inputs import check_output, read_names
+    from rankwise.data.tables import read_click_log
+
+    _check_options(data, out, to)
+    if out is not None and data is not None:
+        check_output(out, log, data)
+    with progress(f"Reading {log.name}"):
+        shown = read_click_log(
+            log, query=qid, doc=doc, position=position, clicked=clicked, session=session, propensity=1.0
+        )
+    with progress("Predicting the clicks of held-out sessions"):
+        likelihood, obstacle = _likelihood(shown)
+        if correct is None:
+            correct = likelihood is not None and likelihood.has_bias
+        if correct:
+            shown = shown.with_propensity()
+    facts, n_written = _facts(shown), None
+    how = ReadOptions(qid=data_qid or qid, doc=data_doc or doc)
+    if data is not None:
+        rows = read_names(data, how)
+        matched = shown.match(rows)
+        facts["results in DATA"] = len(matched.row)
+        n_written = None if out is None else _write(matched, rows, to, out)
+    positions = _positions(shown)
+    if json:
+        show_json(
+            {
+                **facts,
+                "likelihood": None if likelihood is None else asdict(likelihood),
+                "corrected": correct,
+                "positions": positions,
+                "written": None if out is None else {"path": str(out), "form": to, "entries": n_written},
+            }
+        )
+        return
+    show_facts(f"Click log {log.name}", facts)
+    if likelihood is None:
+        typer.echo(printable(obstacle))
+    else:
+        _show_likelihood(likelihood)
+    _show_positions(positions, correct, likelihood)
+    if out is not None and data is not None:
+        typer.echo(printable(f"{n_written:,} {FORMS[to]} written to {out}; to train on them:"))
+        typer.echo(printable(f"  {_next_step(data, how, to, out)}"))
+
+
+def _check_options(data: Path | None, out: Path | None, to: str) -> None:
+    if to not in FORMS:
+        raise ParameterError(f"--to must be one of {', '.join(FORMS)}; got {to!r}.")
+    if out is not None and data is None:
+        raise ParameterError("--out requires --data, the rows with features that are trained on.")
+
+
+def _likelihood(log: ClickLog) -> tuple[ClickLikelihood | None, str]:
+    """The held-out likelihood or, if the position bias cannot be estimated, None and the reason."""
+    from rankwise.data.click_likelihood import click_likelihood
+
+    try:
+        return click_likelihood(log), ""
+    except DataError as error:
+        return None, str(error)
+
+
+def _facts(log: ClickLog) -> dict[str, Any]:
+    n_clicks, n_shown = int(log.clicked.sum()), len(log.row)
+    assert log.qid is not None
+    return {
+        "sessions": log.n_sessions,
+        "queries": len(set(log.qid.tolist())),
+        "documents": len(log.qid),
+        "results shown": n_shown,
+        "clicks": n_clicks,
+        "clicks per result": n_clicks / n_shown,
+    }
+
+
+def _positions(log: ClickLog) -> list[dict[str, Any]]:
+    """Of each position: how many results were shown there, clicks per result, and how many users look."""
+    import numpy as np
+
+    found, at, count = np.unique(log.position, return_inverse=True, return_counts=True)
+    rate = np.bincount(at, log.clicked) / count
+    look = np.bincount(at, log.propensity) / count
+    columns = zip(found.tolist(), count.tolist(), rate.tolist(), look.tolist(), strict=True)
+    return [dict(zip(POSITION_COLUMNS, line, strict=True)) for line in columns]
+
+
+def _write(log: ClickLog, rows: RankingData, to: str, out: Path) -> int:
+    """Write training data in the requested form; return the number of rows or pairs."""
+    from rankwise.data.from_clicks import grades_from_clicks, pairs_from_clicks, rows_from_clicks
+    from rankwise.data.judgment_files import save_judgments
+    from rankwise.data.pair_files import save_pairs
+
+    if to == "pairs":
+        pairs = pairs_from_clicks(log)
+        save_pairs(pairs, out, data=rows)
+        return len(pairs.pairs)
+    if to == "grades":
+        graded = grades_from_clicks(log, rows)
+        save_judgments(graded, out)
+        return graded.n_rows
+    labelled, weight = rows_from_clicks(log, rows)
+    save_judgments(labelled, out, weight)
+    return labelled.n_rows
+
+
+def _show_likelihood(likelihood: ClickLikelihood) -> None:
+    from rankwise.data.click_likelihood import LIKELIHOOD_HEADER
+
+    low, high = likelihood.interval
+    show_table(
+        f"Clicks of {likelihood.n_sessions:,} held-out sessions",
+        LIKELIHOOD_HEADER,
+        likelihood.rows,
+        f"Gain per result {likelihood.gain:.5f}, 95 % interval {low:.5f} to {high:.5f}",
+    )
+
+
+def _show_positions(
+    positions: list[dict[str, Any]], correct: bool, likelihood: ClickLikelihood | None
+) -> None:
+    columns = POSITION_COLUMNS if correct else POSITION_COLUMNS[:-1]
+    lines = [[line[name] for name in columns] for line in positions[:SHOWN_POSITIONS]]
+    more = f" (the first {len(lines)} of {len(positions)})" if len(lines) < len(positions) else ""
+    show_table(f"Positions{more}", columns, lines, _conclusion(correct, likelihood))
+
+
+def _conclusion(correct: bool, likelihood: ClickLikelihood | None) -> str:
+    done = "Labels are corrected for the position" if correct else "Labels are not corrected for the position"
+    if likelihood is None:
+        return f"{done}: its effect cannot be estimated from this log."
+    if likelihood.has_bias:
+        told = "the position helps to predict clicks"
+        hint = "whether a model gains from the correction depends on the engine that wrote the log"
+        return f"{done}; {told}, but {hint} (docs/clicks.md)."
+    return f"{done}; it does not reliably help to predict clicks."
+
+
+def _next_step(data: Path, how: ReadOptions, to: str, out: Path) -> str:
+    """The command that trains on what was written."""
+    from rankwise.cli.data_files import is_table
+
+    columns = ["--qid", str(how.qid), "--doc", str(how.doc)] if is_table(data) else []
+    learn, file = ("select", "--pairs") if to == "pairs" else ("train", "--judgments")
+    return shlex.join(["rankwise", learn, str(data), "MODEL", file, str(out), *columns])
