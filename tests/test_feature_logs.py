@@ -209,6 +209,7 @@ def test_the_keys_of_queries_and_documents_can_be_named(text):
         (lines({"qid": "rambo", "id": "7555", "[features]": ""}), "no document has any feature"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:.*were not logged")
 def test_a_log_that_cannot_be_used_gets_one_sentence(content, sentence, text):
     with pytest.raises(FileFormatError, match=sentence):
         load_feature_log(text(content, "log.json"), QRELS)

@@ -41,8 +41,10 @@ class KernelRankRLSCV(RidgeSearchRanker, KernelRanker):
         As in `KernelRankRLS`.
     solver_, n_iter_, validation_score_, validation_curve_, best_iter_
         As in `KernelRankRLS`, for the chosen alpha and setting.
-    alpha_, best_score_, best_, alphas_, settings_, scores_, cv_, surface_, readings_
+    alpha_, best_score_, best_, best_index_, alphas_, settings_, scores_, cv_, cv_results_
         As in `RankRLSCV`; a setting holds the parameters of the kernel, ties and weighting.
+    surface_, readings_
+        As in `RankRLSCV`.
 
     Examples
     --------

@@ -116,7 +116,9 @@ class RankRLSCV(RidgeSearchRanker, LinearRanker):
     best_ : dict
         Both of these, and the chosen setting.
     cv_results_ : dict of columns
-        The alternatives and their scores in scikit-learn's form, for a frame; the choice is in `best_index_`.
+        The alternatives and their scores in the form of scikit-learn's `GridSearchCV`; errors are negated.
+    best_index_ : int
+        The place of the choice in `cv_results_`.
     alphas_ : array, shape (n_alphas,)
         In ascending order.
     settings_ : list of dict

@@ -57,7 +57,7 @@ class RankSVMCV(SearchRanker, CertifiedRanker):
     Attributes
     ----------
     coef_ : array, shape (n,)
-    alpha_, best_score_, best_, settings_, scores_, cv_
+    alpha_, best_score_, best_, best_index_, settings_, scores_, cv_, cv_results_
         As in `RankRLSCV`; a setting holds loss and weighting.
     alphas_ : array, shape (n_alphas,)
         The alphas tried, in ascending order.
