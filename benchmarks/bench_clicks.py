@@ -198,7 +198,6 @@ def draw(maps: dict[str, Map]) -> None:
         panel.set_yticks(range(len(names)), names)
     figure.colorbar(image, ax=panels, label="change of NDCG@10 by the correction")
     FIGURE.parent.mkdir(exist_ok=True)
-    # A small file, and the same one for the same numbers.
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": FIGURE.stem}):
+    with matplotlib.rc_context({"svg.hashsalt": FIGURE.stem}):  # the same file for the same numbers
         figure.savefig(FIGURE, metadata={"Date": None})
     print(f"\nDrawn: {FIGURE.parent.name}/{FIGURE.name}")
