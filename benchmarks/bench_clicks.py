@@ -182,7 +182,6 @@ def draw(maps: dict[str, Map]) -> None:
     import matplotlib
     from matplotlib.figure import Figure
 
-    matplotlib.rcParams["svg.hashsalt"] = FIGURE.stem  # the same file for the same numbers
     figure = Figure(figsize=(13, 4.2), layout="constrained")
     panels = figure.subplots(1, len(maps), sharey=True)
     for panel, (title, found) in zip(panels, maps.items(), strict=True):
@@ -199,5 +198,6 @@ def draw(maps: dict[str, Map]) -> None:
         panel.set_yticks(range(len(names)), names)
     figure.colorbar(image, ax=panels, label="change of NDCG@10 by the correction")
     FIGURE.parent.mkdir(exist_ok=True)
-    figure.savefig(FIGURE, metadata={"Date": None})
+    with matplotlib.rc_context({"svg.hashsalt": FIGURE.stem}):  # the same file for the same numbers
+        figure.savefig(FIGURE, metadata={"Date": None})
     print(f"\nDrawn: {FIGURE.parent.name}/{FIGURE.name}")

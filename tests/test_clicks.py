@@ -1,28 +1,18 @@
-"""Click logs as people have them: frames, matched to rows, and turned into something to learn from."""
-
-from dataclasses import replace
+"""Click logs as people have them: frames, checked and matched to rows."""
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from scipy import sparse
 
 from rankwise import (
     ClickLog,
     DataError,
-    ParameterError,
     RankingData,
-    RankRLS,
-    click_likelihood,
-    grades_from_clicks,
-    make_click_log,
-    make_search_data,
     pairs_from_clicks,
     rows_from_clicks,
 )
-from rankwise.data.click_likelihood import ClickLikelihood
 
 LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 NAMES = {"query": "query", "doc": "doc", "position": "rank", "clicked": "click", "session": "visit"}
@@ -229,196 +219,3 @@ def test_duplicates_are_found_as_brute_force_finds_them(size):
                 DataError, match=f"^Entries {first} and {second} .counting from 0. are the same"
             ):
                 ClickLog.from_arrays(*arguments)
-
-
-def click_counts(log, data):
-    """Clicks and exposure of each row, entry by entry."""
-    clicks, exposure = np.zeros(data.n_rows), np.zeros(data.n_rows)
-    for row, clicked, look in zip(log.row, log.clicked, log.propensity, strict=True):
-        clicks[row] += clicked
-        exposure[row] += look
-    return clicks, exposure
-
-
-@pytest.fixture(scope="module")
-def simulated():
-    return make_search_data(40, random_state=2, clicks=True)
-
-
-@pytest.mark.parametrize("prior", [0.5, 1.0, 20.0])
-def test_rows_are_labelled_with_clicks_over_expected_clicks_and_weighted_by_exposure(simulated, prior):
-    data, log = simulated
-    rows, weight = rows_from_clicks(log, data, prior_clicks=prior)
-    clicks, exposure = click_counts(log, data)
-    shown = exposure > 0
-    expected = exposure[shown] * clicks.sum() / exposure.sum()
-    np.testing.assert_array_equal(rows.X, data.X[shown])
-    np.testing.assert_array_equal(rows.qid, data.qid[shown])
-    np.testing.assert_array_equal(rows.docs, data.docs[shown])
-    np.testing.assert_allclose(rows.y, clicks[shown] / expected)
-    np.testing.assert_allclose(weight, expected / (expected + prior))
-    # An average row is labelled 1.
-    np.testing.assert_allclose(np.average(rows.y, weights=expected), 1.0)
-
-
-def test_labels_do_not_depend_on_the_scale_of_the_propensities(simulated):
-    data, log = simulated
-    once, half = (rows_from_clicks(replace(log, propensity=log.propensity * s), data) for s in (1.0, 0.5))
-    np.testing.assert_allclose(once.data.y, half.data.y)
-    np.testing.assert_allclose(once.weight, half.weight)
-
-
-@pytest.mark.parametrize("least", [0.0, 0.5])
-def test_grades_count_the_thresholds_that_clicks_over_expected_clicks_reach(simulated, least):
-    data, log = simulated
-    graded = grades_from_clicks(log, data, thresholds=[0.8, 1.0, 1.5], min_expected=least)
-    clicks, exposure = click_counts(log, data)
-    expected = exposure * clicks.sum() / exposure.sum()
-    kept = (exposure > 0) & (expected >= least)
-    np.testing.assert_array_equal(graded.docs, data.docs[kept])
-    ratio = clicks[kept] / expected[kept]
-    np.testing.assert_array_equal(graded.y, sum((ratio >= step).astype(int) for step in (0.8, 1.0, 1.5)))
-    assert set(graded.y) == {0, 1, 2, 3}
-    with pytest.raises(DataError, match=r"No row has 1000 expected clicks \(min_expected\); the most are"):
-        grades_from_clicks(log, data, min_expected=1000)
-
-
-@pytest.mark.parametrize(
-    "thresholds", [[], [2, 1], [1, 1], [0.5, np.nan], [[1, 2]]], ids=["none", "down", "equal", "NaN", "table"]
-)
-def test_thresholds_must_ascend(simulated, thresholds):
-    data, log = simulated
-    with pytest.raises(ParameterError, match="'thresholds' parameter must be a list of ascending numbers"):
-        grades_from_clicks(log, data, thresholds=thresholds)
-
-
-def test_a_log_of_other_rows_or_without_clicks_is_refused(simulated):
-    data, log = simulated
-    with pytest.raises(DataError, match="the data has 5 rows: it was matched to other data"):
-        rows_from_clicks(log, data.select(range(5)))
-    with pytest.raises(DataError, match="There is nothing to learn: the log has no clicks"):
-        rows_from_clicks(replace(log, clicked=np.zeros(len(log.row), bool)), data)
-
-
-def test_what_users_like_is_recovered_however_the_engine_hides_it():
-    """The engine prefers the worst row; labels are in the order of the grades all the same."""
-    y = np.array([3.0, 2.0, 1.0, 0.0])
-    data = RankingData.from_arrays(np.eye(4), y, [1] * 4)
-    log = make_click_log(data, -y, n_sessions=60_000, exploration=0.5, click_noise=0.05, random_state=0)
-    corrected, plain = (rows_from_clicks(log.with_propensity(p), data).data.y for p in (None, 1.0))
-    attraction = 0.05 + 0.95 * (2**y - 1) / 7
-    np.testing.assert_allclose(corrected / corrected[0], attraction / attraction[0], atol=0.03)
-    assert np.abs(plain / plain[0] - attraction / attraction[0]).max() > 0.15
-
-
-@pytest.mark.parametrize("bias", [0.0, 1.0])
-def test_held_out_sessions_show_position_bias_exactly_if_there_is_one(bias):
-    data = make_search_data(60, random_state=4)
-    log = make_click_log(data, data.X[:, 0], n_sessions=1500, position_bias=bias, random_state=1)
-    found = click_likelihood(log)
-    assert found.has_bias == (bias > 0)
-    assert found.interval[0] < found.gain < found.interval[1]
-    assert found.n_sessions == 1500
-    assert found.n_results == len(log.row)
-    assert (found.gain > 0.005) == (bias > 0)
-
-
-def test_a_gain_that_may_be_chance_is_no_evidence():
-    assert not ClickLikelihood(-0.3, -0.2, (-0.01, 0.21), n_sessions=9, n_results=90).has_bias
-    assert ClickLikelihood(-0.3, -0.2, (0.01, 0.19), n_sessions=9, n_results=90).has_bias
-
-
-def test_the_likelihood_is_that_of_models_fitted_fold_by_fold(simulated):
-    data = simulated[0].select(rows=range(60))
-    log = make_click_log(data, data.X[:, 0], n_sessions=150, exploration=3.0, n_shown=3)
-    found = click_likelihood(log, n_folds=2, random_state=3)
-    fold = (np.random.default_rng(3).permutation(log.n_sessions) % 2)[log.session]
-    logs = np.zeros((2, len(log.row)))
-    for held in (0, 1):
-        train = np.flatnonzero(fold != held)
-        arrays = [part[train] for part in (log.session, log.row, log.position, log.clicked)]
-        look = dict(zip(arrays[2].tolist(), ClickLog.from_arrays(*arrays).propensity.tolist(), strict=True))
-        for model in (0, 1):
-            theta = [look[k] if model else 1.0 for k in log.position.tolist()]
-            rate = sum(log.clicked[train]) / sum(theta[i] for i in train)
-            for entry in np.flatnonzero(fold == held):
-                same = [i for i in train if log.row[i] == log.row[entry]]
-                exposure, clicks = sum(theta[i] for i in same), sum(log.clicked[i] for i in same)
-                p = theta[entry] * rate * (clicks + 1) / (rate * exposure + 1)
-                p = min(max(p, 1e-4), 1 - 1e-4)
-                logs[model, entry] = np.log(p if log.clicked[entry] else 1 - p)
-    np.testing.assert_allclose([found.without_bias, found.with_bias], logs.mean(axis=1))
-    gain = logs[1] - logs[0]
-    sums = [
-        gain[log.session == s].sum() - gain.mean() * (log.session == s).sum() for s in range(log.n_sessions)
-    ]
-    error = np.std(sums, ddof=1) * np.sqrt(len(sums)) / len(gain)
-    # The residuals sum to 0, so their deviation is that around 0.
-    np.testing.assert_allclose(np.diff(found.interval)[0], 2 * 1.96 * error, rtol=1e-6)
-    for name, mean, perplexity in found.rows:
-        assert name in str(found)
-        assert perplexity == pytest.approx(np.exp(-mean))
-
-
-def test_likelihoods_do_not_depend_on_labels_of_sessions_and_rows_or_on_propensities(simulated):
-    _, log = simulated
-    other = replace(log, row=log.row + 7, propensity=np.ones(len(log.row)))
-    assert click_likelihood(other) == click_likelihood(log)
-
-
-def test_positions_that_only_one_session_reaches_are_not_predicted(simulated):
-    _, log = simulated
-    deep = log.position.copy()
-    deep[100] = 50
-    assert click_likelihood(replace(log, position=deep)).n_results == len(log.row) - 1
-
-
-@pytest.mark.parametrize("n_folds", [1, 10_000])
-def test_there_are_at_least_two_folds_and_no_more_than_sessions(simulated, n_folds):
-    with pytest.raises(DataError, match=f"{n_folds} folds need at least 2"):
-        click_likelihood(simulated[1], n_folds=n_folds)
-
-
-def test_an_engine_that_never_varies_cannot_be_judged():
-    data = make_search_data(30, random_state=4)
-    log = make_click_log(data, data.X[:, 0], n_sessions=300, exploration=0.0)
-    with pytest.raises(DataError, match="The position bias cannot be estimated"):
-        click_likelihood(log)
-
-
-def test_weighted_rows_of_a_frame_teach_what_arrays_teach(simulated):
-    data, log = simulated
-    frame = pd.DataFrame(
-        {
-            "s": log.session,
-            "q": data.qid[log.row],
-            "d": data.docs[log.row],
-            "p": log.position,
-            "c": log.clicked,
-        }
-    )
-    names = {"query": "q", "doc": "d", "position": "p", "clicked": "c", "session": "s"}
-    shuffled = frame.sample(frac=1.0, random_state=0)
-    found = rows_from_clicks(ClickLog.from_frame(shuffled, **names).match(data), data)
-    expected = rows_from_clicks(log.with_propensity(), data)
-    models = [RankRLS().fit(rows.X, rows.y, rows.qid, sample_weight=w) for rows, w in (found, expected)]
-    np.testing.assert_allclose(models[0].coef_, models[1].coef_, rtol=1e-5, atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    "form",
-    [sparse.csr_matrix, lambda X: X.astype(np.float32), lambda X: X + 1e9],
-    ids=["sparse", "float32", "far from zero"],
-)
-def test_rows_keep_their_features_in_any_form_and_order(simulated, form):
-    data, log = simulated
-    order = np.random.default_rng(0).permutation(data.n_rows)
-    changed = RankingData.from_arrays(form(data.X), data.y, data.qid, data.docs).select(order)
-    found = rows_from_clicks(replace(log, row=np.argsort(order)[log.row]), changed)
-    shown = order[np.isin(order, log.row)]
-    expected = rows_from_clicks(log, data)
-    place = np.searchsorted(np.unique(log.row), shown)
-    assert found.data.X.dtype == changed.X.dtype
-    assert abs(found.data.X - form(data.X)[shown]).max() == 0
-    np.testing.assert_allclose(found.data.y, expected.data.y[place])
-    np.testing.assert_allclose(found.weight, expected.weight[place])

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from rankwise.data.clicks import ClickLog
-from rankwise.data.ranking import RankingData, WeightedRows
+from rankwise.data.ranking import RankingData
+from rankwise.data.weighted_rows import WeightedRows
 from rankwise.errors import DataError, ParameterError
 from rankwise.preferences.pairs import PreferencePairs
 from rankwise.preferences.queries import group_rows, members

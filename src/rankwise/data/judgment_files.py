@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwise.data.named_rows import header_of, named_fields, names_of, row_named, rows_named_in, write_fields
-from rankwise.data.ranking import RankingData, WeightedRows
+from rankwise.data.ranking import RankingData
 from rankwise.data.text import numbered_lines, open_text
+from rankwise.data.weighted_rows import WeightedRows
 from rankwise.errors import FileFormatError
 from rankwise.validation import check_row_weight
 

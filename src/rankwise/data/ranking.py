@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -266,20 +266,6 @@ class RankingData(JudgedRows):
             f"RankingData({_counted(self.n_rows, 'row')}, {queries}, "
             f"{_counted(self.n_features, 'feature')} ({storage}{scaled}){labels})"
         )
-
-
-class WeightedRows(NamedTuple):
-    """Rows to learn from, as in ``fit(data.X, data.y, data.qid, sample_weight=weight)``.
-
-    Attributes
-    ----------
-    data : RankingData
-    weight : Floats or None, shape (m,)
-        None gives every row a weight of 1.
-    """
-
-    data: RankingData
-    weight: Floats | None = None
 
 
 def _counted(n: int, noun: str) -> str:
