@@ -18,6 +18,8 @@ _HOME = {
     "QueryMinMaxScaler": "rankwise.estimators.scaler",
     "RankwiseError": "rankwise.errors",
     "RankSVMPath": "rankwise.estimators.ranksvm_path",
+    "Moments": "rankwise.moments.moments",
+    "QuerySizes": "rankwise.moments.sizes",
     "RankRLS": "rankwise.estimators.rankrls",
     "RankSVM": "rankwise.estimators.ranksvm",
     "RankSVMCV": "rankwise.estimators.ranksvm_cv",

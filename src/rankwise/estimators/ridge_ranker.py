@@ -23,6 +23,7 @@ from rankwise.solvers.ridge_family import RidgeFamily, choose_solver, ridge_fami
 from rankwise.solvers.spaces import Space
 from rankwise.types import Ints, Matrix, RandomSource, Solver, Ties, Weighting
 from rankwise.validation import (
+    Problem,
     check_choice,
     check_count,
     check_flag,
@@ -98,6 +99,9 @@ class FixedAlphaRidge(RidgeRanker):
     measure: str
     random_state: RandomSource
 
+    def _remember(self, problem: Problem) -> None:
+        """Keep what later updates of a fitted model need, if there are any."""
+
     @abstractmethod
     def _make_space(self, X: Matrix, reference: Ints) -> Space:
         """The function space that the parameters define over the training rows."""
@@ -109,6 +113,8 @@ class FixedAlphaRidge(RidgeRanker):
         qid: ArrayLike | Iterable[Hashable] | None = None,
         sample_weight: ArrayLike | None = None,
         eval_set: Any = None,
+        *,
+        query_weight: Any = None,
     ) -> Self:
         """Fit the ranker to graded or real-valued labels.
 
@@ -124,11 +130,15 @@ class FixedAlphaRidge(RidgeRanker):
         eval_set : (X, y) or (X, y, qid), optional
             Rows on which to evaluate the model (`validation_score_`) and, with "cg", every iterate
             (`validation_curve_`). They affect the model only with `early_stopping`.
+        query_weight : array, shape (n_queries,), or mapping, optional
+            How much each query counts, in order of first appearance or by label; 1 by default.
         """
-        problem = check_problem(self, X, y, qid, sample_weight, multi_output=True)
+        problem = check_problem(self, X, y, qid, sample_weight, query_weight=query_weight, multi_output=True)
         problem, held_out = hold_out_rows(self, problem, eval_set)
         losses = losses_on_scores(problem, *self._checked_loss())
-        return self._learn(problem.X, losses, held_out, qid is not None)
+        self._learn(problem.X, losses, held_out, qid is not None)
+        self._remember(problem)
+        return self
 
     def fit_preferences(
         self,

@@ -6,9 +6,10 @@ import os
 from typing import Any, ClassVar
 
 import rankwise
-from rankwise.persist.fields import Content, Plain, plain
-from rankwise.persist.model_file import read_model, write_model
+from rankwise.persist.fields import Plain, plain
+from rankwise.persist.model_file import read_model
 from rankwise.persist.schemas import ModelSchema
+from rankwise.tensor_file import Content, write_tensors
 from rankwise.validation import check_fitted
 
 
@@ -24,7 +25,7 @@ class Saveable:
         model intact.
         """
         header, content = _pack(self)
-        write_model(path, header, content.tensors)
+        write_tensors(path, header, content.tensors)
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:

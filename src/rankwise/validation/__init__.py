@@ -5,6 +5,7 @@ from rankwise.validation.arrays import (
     check_labels,
     check_matrix,
     check_products,
+    check_query_weight,
     check_row_weight,
     check_vectors,
 )
@@ -53,6 +54,7 @@ __all__ = [
     "check_preferences",
     "check_problem",
     "check_products",
+    "check_query_weight",
     "check_random_state",
     "check_read_rows",
     "check_row_weight",

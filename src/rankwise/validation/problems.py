@@ -17,6 +17,7 @@ from rankwise.types import Bools, Floats, Ints, Matrix, is_sparse
 from rankwise.validation.arrays import (
     check_labels,
     check_matrix,
+    check_query_weight,
     check_row_weight,
     check_targets,
     check_weight_range,
@@ -39,12 +40,27 @@ class Problem:
     y: Floats
     queries: Queries
     row_weight: Floats | None
+    query_weight: Floats | None = None
 
     def without(self, rows: Ints | Bools) -> Problem:
         """Return the problem with some rows excluded from learning: they stay, with weight 0."""
         weight = np.ones(len(self.y)) if self.row_weight is None else self.row_weight.copy()
         weight[rows] = 0.0
         return replace(self, row_weight=weight)
+
+    def select(self, rows: Ints) -> Problem:
+        """Return the problem of some rows."""
+        queries, query_weight = self.queries.select(rows), self.query_weight
+        if query_weight is not None:
+            first = queries.grouped(rows)[queries.offsets[:-1]]
+            query_weight = query_weight[self.queries.query_of_row()[first]]
+        return Problem(
+            X=self.X[rows],
+            y=self.y[rows],
+            queries=queries,
+            row_weight=None if self.row_weight is None else self.row_weight[rows],
+            query_weight=query_weight,
+        )
 
 
 def check_problem(
@@ -54,17 +70,25 @@ def check_problem(
     qid: ArrayLike | Iterable[Hashable] | None,
     sample_weight: ArrayLike | None,
     *,
+    query_weight: Any = None,
     multi_output: bool = False,
+    reset: bool = True,
 ) -> Problem:
     """Check the arguments of `fit`, and record the features on the estimator as scikit-learn expects.
 
-    The estimator first discards any earlier fit, which may have had other features.
+    The estimator first discards any earlier fit, which may have had other features. Without `reset`, as for
+    `partial_fit`, the rows must have the features of the earlier fit instead.
     """
-    estimator._forget()
-    X, y = _validated(estimator, X, y, ensure_min_samples=2, multi_output=multi_output, y_numeric=True)
+    if reset:
+        estimator._forget()
+    least = 2 if reset else 1
+    X, y = _validated(
+        estimator, X, y, reset=reset, ensure_min_samples=least, multi_output=multi_output, y_numeric=True
+    )
     row_weight = check_row_weight(sample_weight, X.shape[0])
     check_weight_range("sample_weight", "row", row_weight)
-    return Problem(X=X, y=check_targets(y), queries=group_rows(qid, X.shape[0]), row_weight=row_weight)
+    queries = group_rows(qid, X.shape[0])
+    return Problem(X, check_targets(y), queries, row_weight, check_query_weight(query_weight, queries))
 
 
 def _validated(

@@ -1,0 +1,124 @@
+"""Linear RankRLS rankers that learn and forget queries exactly."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable
+from functools import cached_property, partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.metaestimators import available_if
+
+from rankwise.errors import DataError, warn_caller
+from rankwise.estimators.base import LinearRanker
+from rankwise.estimators.ridge_ranker import RidgeRanker
+from rankwise.moments.moments import Moments
+from rankwise.moments.open_queries import names_of
+from rankwise.moments.updating import forgotten
+from rankwise.solvers.moments import error_bound, solve_moments
+from rankwise.types import Solver
+from rankwise.validation import Problem, check_fitted, check_problem
+
+# What fits with held-out rows or iterations set, and updates do not.
+_OF_FITS = ("validation_score_", "validation_curve_", "best_iter_", "surface_", "readings_")
+
+
+def has_primal_solver(ranker: RidgeRanker) -> bool:
+    """Whether the parameters allow updates; as in scikit-learn, there are no methods for them otherwise."""
+    if ranker.solver in (Solver.DUAL, Solver.CG):
+        raise AttributeError(f"Updates need solver='primal', 'closed' or 'auto'; got {ranker.solver!r}.")
+    return True
+
+
+class Updatable(RidgeRanker, LinearRanker):
+    """A linear ranker with moments, to which queries can be added and from which they can be removed."""
+
+    coef_error_: float
+    _learned_from: partial[Moments]
+
+    __metadata_request__partial_fit = {"qid": True, "sample_weight": True}  # noqa: RUF012
+
+    @cached_property
+    def moments_(self) -> Moments:
+        """Formed when first needed: the digests of all rows take a tenth of the time of a fit."""
+        if not hasattr(self, "_learned_from"):
+            raise AttributeError(f"This {type(self).__name__} has no moments.")
+        return self.__dict__.pop("_learned_from")()  # type: ignore[no-any-return]
+
+    @available_if(has_primal_solver)  # type: ignore[untyped-decorator]
+    def forget(
+        self,
+        X: Any,
+        y: Any,
+        qid: ArrayLike | Iterable[Hashable] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Forget whole queries: the model is then that of a fit to the others, up to `coef_error_`.
+
+        Give rows, labels and weights as they were learned, in any order. What was never learned is refused,
+        as is forgetting so much that rounding errors would be as large as what is left.
+        """
+        check_fitted(self)
+        moments = self._moments_to_update()
+        assert moments is not None
+        problem = self._check_batch(X, y, qid, sample_weight, multi_output=moments.b.ndim == 2)
+        self._become(forgotten(moments, problem), refuse_noise=True)
+        return self
+
+    @abstractmethod
+    def _alpha_to_use(self) -> float:
+        """The alpha of the model after an update."""
+
+    def _moments_to_update(self) -> Moments | None:
+        """The moments of a fitted model; None before the first fit."""
+        if not self.__sklearn_is_fitted__():
+            return None
+        if not hasattr(self, "moments_"):
+            raise DataError(
+                f"This model has no moments to update: fits with the solver '{self.solver_}', to pairs or to "
+                f"several targets with ties dropped keep none; fit it to labels with solver='primal'."
+            )
+        return self.moments_
+
+    def _check_batch(self, X: Any, y: Any, qid: Any, sample_weight: Any, **options: Any) -> Problem:
+        """Check rows to learn or forget, which must have the features of those learned before."""
+        reset = not self.__sklearn_is_fitted__()
+        return check_problem(self, X, y, qid, sample_weight, reset=reset, **options)
+
+    def _become(self, moments: Moments, *, refuse_noise: bool = False) -> None:
+        """Set the attributes of the model that the moments give."""
+        alpha = self._alpha_to_use()
+        if moments.open_queries:
+            raise DataError(
+                f"Query {names_of(moments.open_queries.values())} is still open; add the rest of its rows, "
+                f"and call close() on the moments."
+            )
+        found = solve_moments(moments.quadratic, alpha)
+        error = error_bound(moments.quadratic, alpha, found.coef)
+        if refuse_noise and not np.isfinite(error):
+            raise DataError(
+                "Rounding errors of all that was learned and forgotten would be as large as what is left; "
+                "fit the model again to the queries that stay, or choose a larger alpha."
+            )
+        if not found.is_resolved:
+            warn_caller(
+                f"XᵀLX is so ill-conditioned that moments lose digits of the model at alpha = {alpha:g} that "
+                f"a fit to all rows keeps; choose a larger alpha, or fit."
+            )
+        for name in ("_families", "_learned_from", *_OF_FITS):
+            self.__dict__.pop(name, None)
+        self.moments_, self.coef_error_ = moments, error
+        self.solver_, self.n_iter_ = str(Solver.PRIMAL), None
+        self._set_function(None, found.coef)
+        self.fitted_with_qid_ = moments.has_qid
+
+    def _feature_names(self) -> tuple[str, ...] | None:
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else tuple(map(str, names))
+
+    def __getstate__(self) -> dict[str, Any]:
+        hasattr(self, "moments_")  # forms them, because the rows stay in this process
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_learned_from"}
