@@ -145,7 +145,7 @@ class RankRLS(Updatable, FixedAlphaRidge, LinearRanker):
         model.n_features_in_ = moments.n_features
         if moments.feature_names is not None:
             model.feature_names_in_ = np.array(moments.feature_names, dtype=object)
-        model._become(moments)
+        model._adopt(moments)
         return model
 
     @available_if(has_primal_solver)  # type: ignore[untyped-decorator]
@@ -166,7 +166,7 @@ class RankRLS(Updatable, FixedAlphaRidge, LinearRanker):
         """
         moments = self._moments_to_update()
         problem = self._check_batch(X, y, qid, sample_weight, query_weight=query_weight, multi_output=True)
-        self._become(learned_too(moments, problem, *self._checked_loss(), self._feature_names()))
+        self._adopt(learned_too(moments, problem, *self._checked_loss(), self._feature_names()))
         return self
 
     def _alpha_to_use(self) -> float:

@@ -100,7 +100,9 @@ class SearchRanker(Ranker):
         else:
             self._check_stops_on_eval_set()
             criterion = criterion_on_rows(self.cv, problem, measure, exact=exact)
-        self._become(choose(candidates, alphas, criterion, measure, on_progress), criterion)
+        choice = choose(candidates, alphas, criterion, measure, on_progress)
+        self._become(choice, criterion)
+        self._remember(problem, choice)
         self.fitted_with_qid_ = qid is not None
         return self
 
@@ -144,6 +146,9 @@ class SearchRanker(Ranker):
         self._become(choose(candidates, alphas, criterion, measure, on_progress), criterion)
         self.fitted_with_qid_ = False
         return self
+
+    def _remember(self, problem: Problem, choice: Choice) -> None:
+        """Keep what later updates of a fitted model need, if there are any."""
 
     def _checked_alphas(self) -> Floats:
         check_count("patience", self.patience)

@@ -14,12 +14,17 @@ from sklearn.utils.metaestimators import available_if
 from rankwise.errors import DataError, warn_caller
 from rankwise.estimators.base import LinearRanker
 from rankwise.estimators.ridge_ranker import RidgeRanker
+from rankwise.metrics.measure import Measure, get_measure
+from rankwise.moments.forming import moments_of
 from rankwise.moments.moments import Moments
 from rankwise.moments.open_queries import names_of
-from rankwise.moments.updating import forgotten
+from rankwise.moments.updating import forgotten, learned_too
+from rankwise.selection.progress import Progress
+from rankwise.selection.search import Choice, best_alpha
+from rankwise.solvers.closed_form import PrimalFamily
 from rankwise.solvers.moments import error_bound, solve_moments
-from rankwise.types import Solver
-from rankwise.validation import Problem, check_fitted, check_problem
+from rankwise.types import Floats, Ints, Solver, Ties, Weighting
+from rankwise.validation import Problem, check_fitted, check_number, check_problem
 
 # What fits with held-out rows or iterations set, and updates do not.
 _OF_FITS = ("validation_score_", "validation_curve_", "best_iter_", "surface_", "readings_")
@@ -64,7 +69,7 @@ class Updatable(RidgeRanker, LinearRanker):
         moments = self._moments_to_update()
         assert moments is not None
         problem = self._check_batch(X, y, qid, sample_weight, multi_output=moments.b.ndim == 2)
-        self._become(forgotten(moments, problem), refuse_noise=True)
+        self._adopt(forgotten(moments, problem), refuse_noise=True)
         return self
 
     @abstractmethod
@@ -87,7 +92,7 @@ class Updatable(RidgeRanker, LinearRanker):
         reset = not self.__sklearn_is_fitted__()
         return check_problem(self, X, y, qid, sample_weight, reset=reset, **options)
 
-    def _become(self, moments: Moments, *, refuse_noise: bool = False) -> None:
+    def _adopt(self, moments: Moments, *, refuse_noise: bool = False) -> None:
         """Set the attributes of the model that the moments give."""
         alpha = self._alpha_to_use()
         if moments.open_queries:
@@ -122,3 +127,72 @@ class Updatable(RidgeRanker, LinearRanker):
         hasattr(self, "moments_")  # forms them, because the rows stay in this process
         state: dict[str, Any] = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_learned_from"}
+
+
+class ProgressiveRanker(Updatable):
+    """A ranker with moments that chooses alpha by scoring every batch before it is learned."""
+
+    measure: str | Measure
+    half_life: float | None
+
+    alpha_: float
+    alphas_: Floats
+    scores_: Floats
+    settings_: list[dict[str, Any]]
+    best_: dict[str, Any]
+    cv_: str
+    progress_: Floats
+    progress_queries_: Ints
+
+    @available_if(has_primal_solver)  # type: ignore[untyped-decorator]
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        qid: ArrayLike | Iterable[Hashable] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn more queries, and choose alpha by progressive validation.
+
+        The models of all alphas first score the new queries; the best alpha is that with the best mean over
+        all batches so far, old ones discounted by `half_life`. A first batch has no models to score it, and
+        is fitted as by `fit`. The queries must be complete, and cannot be learned twice.
+        """
+        half_life = self.half_life
+        if half_life is not None:
+            half_life = check_number("half_life", half_life, minimum=0.0, exclusive=True)
+        moments = self._moments_to_update()
+        if moments is None:
+            self.fit(X, y, qid, sample_weight)
+        problem, measure = self._check_batch(X, y, qid, sample_weight), get_measure(self.measure)
+        if moments is None:  # also if another solver was cheaper for the first batch
+            self.moments_ = moments_of(problem, *self._chosen_loss(), self._feature_names())
+            return self
+        so_far = Progress.none(len(self.alphas_), half_life)
+        if hasattr(self, "progress_"):
+            so_far = Progress(self.progress_, self.progress_queries_, half_life)
+        learned = learned_too(moments * so_far.factor, problem, *self._chosen_loss(), self._feature_names())
+        progress = so_far.then(moments.quadratic, problem, measure, self.alphas_)
+        if progress.is_measured:
+            self._choose(progress.means(), measure)
+        self.progress_, self.progress_queries_ = progress.values, progress.n_queries
+        self._adopt(learned)
+        return self
+
+    def _choose(self, means: Floats, measure: Measure) -> None:
+        """Set the attributes of the choice among the means over all batches."""
+        at = best_alpha(means[None], measure)[1]
+        setting = {name: self.best_[name] for name in ("ties", "weighting")}
+        self.best_ = {"alpha": float(self.alphas_[at]), "score": float(means[at]), **setting}
+        self.settings_, self.scores_, self.cv_ = [setting], means[None], "progressive validation"
+
+    def _chosen_loss(self) -> tuple[Ties, Weighting]:
+        return Ties(self.best_["ties"]), Weighting(self.best_["weighting"])
+
+    def _alpha_to_use(self) -> float:
+        return self.alpha_
+
+    def _remember(self, problem: Problem, choice: Choice) -> None:
+        if isinstance(choice.family, PrimalFamily):
+            names, loss = self._feature_names(), self._chosen_loss()
+            self.moments_ = moments_of(problem, *loss, names, quadratic=choice.family.quadratic)

@@ -88,6 +88,10 @@ _HELD_OUT: Fields = (
 )
 _RIDGE: Fields = (value("solver_", str), value("n_iter_", int, type(None)), *_HELD_OUT)
 _UPDATED: Fields = (MomentsField("moments_"), value("coef_error_", float, optional=True))
+_PROGRESS: Fields = (
+    array("progress_", "batches alphas", optional=True, nan=True),
+    array("progress_queries_", "batches", "i", optional=True),
+)
 _CHOICE: Fields = (
     array("alphas_", "alphas"),
     array("scores_", "settings alphas", nan=True),
@@ -129,8 +133,8 @@ SCHEMAS: dict[str, ModelSchema] = {
         (*_LINEAR, *_RIDGE, *_UPDATED),
     ),
     "RankRLSCV": ModelSchema(
-        _names(_OF_SEARCH, _OF_RIDGE, _OF_ITERATIONS),
-        (*_LINEAR, *_RIDGE_CHOICE),
+        _names({"half_life"}, _OF_SEARCH, _OF_RIDGE, _OF_ITERATIONS),
+        (*_LINEAR, *_RIDGE_CHOICE, *_UPDATED, *_PROGRESS),
     ),
     "KernelRankRLS": ModelSchema(
         _names({"alpha", "basis"}, _OF_KERNEL, _OF_RIDGE, _OF_ITERATIONS, _OF_HOLDING_OUT),
