@@ -14,6 +14,7 @@ from rankwise.cli import options
 from rankwise.cli.learners import LEARNERS, make_learner
 from rankwise.cli.like_svmrank import adopt_c, check_c, refuse_others
 from rankwise.cli.screen import progress, show_json, show_table
+from rankwise.cli.update import check_keeps_parameters, learn_and_forget, read_update
 from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -55,6 +56,18 @@ def run(
         Path | None, options.of_learner("A folder from which an interrupted run resumes.")
     ] = None,
     settings: options.Settings = None,
+    update: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="MODEL",
+            help="A RankRLS model that learns DATA in addition to what it has learned.",
+            show_default=False,
+        ),
+    ] = None,
+    forget: Annotated[
+        Path | None,
+        typer.Option(metavar="DATA", help="Queries that --update forgets first.", show_default=False),
+    ] = None,
     like_svmrank: Annotated[
         bool, typer.Option("--like-svmrank", help="Train like svm_rank_learn and write an SVMrank model.")
     ] = False,
@@ -85,7 +98,13 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Train a ranker on judged rows and write it to a model file."""
-    from rankwise.cli.inputs import ReadOptions, check_model_output, choose_measures, split_list
+    from rankwise.cli.inputs import (
+        ReadOptions,
+        check_model_output,
+        choose_measures,
+        read_matching,
+        split_list,
+    )
     from rankwise.export.svmrank import save_svmrank
 
     check_model_output(model)
@@ -94,19 +113,28 @@ def run(
     given: dict[str, Any] = {"alpha": alpha, "ties": ties, "weighting": weighting, "solver": solver}
     given |= {"kernel": kernel, "gamma": gamma, "basis": basis, "max_iter": max_iter, "tol": tol}
     given |= {"early_stopping": early_stopping, "checkpoint": checkpoint and str(checkpoint)}
-    if like_svmrank:
-        refuse_others(learner, given, settings)
-    ranker = make_learner(LEARNERS, "ranksvm" if like_svmrank else learner, given, settings or [])
-    c = check_c(c, like_svmrank)
+    if forget is not None and update is None:
+        raise ParameterError("--forget requires --update.")
     how = ReadOptions(label, qid, doc, zero_based, scale)
-    parts = read_parts(data, validation, how, split_list(features))
+    if update is not None:
+        check_keeps_parameters(given, settings, like_svmrank, pairs)
+        ranker, parts = read_update(update, data, validation, how)
+        rows_to_forget = None if forget is None else read_matching(forget, how, parts["training"])
+    else:
+        if like_svmrank:
+            refuse_others(learner, given, settings)
+        ranker = make_learner(LEARNERS, "ranksvm" if like_svmrank else learner, given, settings or [])
+        parts = read_parts(data, validation, how, split_list(features))
+    c = check_c(c, like_svmrank)
     wanted = choose_measures(measures, parts["training"], preset)
     if like_svmrank:
         adopt_c(ranker, c, parts["training"])
     start = time.perf_counter()
     # Without early stopping, validation data is only evaluated; nothing is decided on it.
     stops_early = ranker.get_params().get("early_stopping", False)
-    if pairs is None:
+    if update is not None:
+        learn_and_forget(ranker, parts["training"], rows_to_forget)
+    elif pairs is None:
         fit(ranker, parts["training"], parts.get("validation") if stops_early else None)
     else:
         fit_pairs(ranker, parts["training"], pairs, labels)
