@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError, ParameterError
-from rankwise.moments.learned import LearnedQueries
+from rankwise.moments.combining import check_new, common_names
+from rankwise.moments.learned import LearnedQueries, label_digests
 from rankwise.moments.open_queries import OpenQuery, Pool, merge_open, names_of
 from rankwise.moments.quadratic import Quadratic
-from rankwise.types import Floats, Ties, Weighting
+from rankwise.types import Auto, Floats, Ties, Weighting
 
 if TYPE_CHECKING:
     from rankwise.moments.sizes import QuerySizes
@@ -118,6 +119,32 @@ class Moments:
             sizes=sizes,
         )
 
+    @classmethod
+    def of_text(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        ties: str = "keep",
+        weighting: str = "example",
+        n_features: int | None = None,
+        zero_based: bool | Auto = "auto",
+    ) -> Moments:
+        """The moments of LETOR/SVMlight text, which may be larger than memory, in one pass.
+
+        Rows of a query must be contiguous; `convert_letor` sorts those that are not.
+
+        Parameters
+        ----------
+        path : path
+        ties, weighting
+            As in `of`.
+        n_features, zero_based
+            As in `load_letor`; by default, the first rows (64 MB) decide.
+        """
+        from rankwise.moments.streaming import moments_of_text
+
+        return moments_of_text(path, ties, weighting, n_features, zero_based)
+
     @property
     def n_features(self) -> int:
         return len(self.quadratic.matrix)
@@ -150,8 +177,8 @@ class Moments:
         """The moments of both: all queries of each, and all rows of queries that are open in both."""
         if not isinstance(other, Moments):
             return NotImplemented
-        names = self._common_names(other)
-        self._check_new(other)
+        names = common_names(self, other)
+        check_new(self, other)
         pool = self._pool()
         merged = merge_open(self.open_queries, other.open_queries, pool)
         quadratic = self.quadratic + other.quadratic
@@ -170,7 +197,7 @@ class Moments:
         """The moments without those of some complete queries, which must be among them."""
         if not isinstance(other, Moments):
             return NotImplemented
-        names = self._common_names(other)
+        names = common_names(self, other)
         if other.open_queries:
             raise DataError(
                 f"Only complete queries can be subtracted; {names_of(other.open_queries.values())} is open."
@@ -204,15 +231,22 @@ class Moments:
 
     __rmul__ = __mul__
 
-    def close(self) -> Moments:
-        """The moments with all open queries complete; rows with their labels are then refused."""
-        if not self.open_queries:
+    def close(self, *, leave_open: Iterable[Hashable] = ()) -> Moments:
+        """The moments with all open queries complete; rows with their labels are then refused.
+
+        Parameters
+        ----------
+        leave_open : collection of labels
+            Queries that stay open.
+        """
+        kept = set(label_digests(list(leave_open)).tolist())
+        complete = {key: query for key, query in self.open_queries.items() if key not in kept}
+        if not complete:
             return self
-        pool = self._pool()
-        n_pairs = sum(query.close(pool) for query in self.open_queries.values())
-        queries = self.open_queries.values()
+        pool, queries = self._pool(), complete.values()
+        n_pairs = sum(query.close(pool) for query in queries)
         closed = LearnedQueries(
-            np.array(list(self.open_queries), dtype=np.int64),
+            np.array(list(complete), dtype=np.int64),
             np.array([query.content for query in queries], dtype=np.uint64).view(np.int64),
             np.array([query.weight for query in queries]),
         )
@@ -221,7 +255,7 @@ class Moments:
             quadratic=self.quadratic + pool.total(),
             learned=self.learned + closed,
             n_pairs=self.n_pairs + n_pairs,
-            open_queries={},
+            open_queries={key: query for key, query in self.open_queries.items() if key in kept},
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -240,57 +274,9 @@ class Moments:
     def _pool(self) -> Pool:
         return Pool(self.ties, self.weighting, self.quadratic.shape)
 
-    def _common_names(self, other: Moments) -> tuple[str, ...] | None:
-        """The names of the features of both; DataError if they cannot be combined."""
-        for name in ("ties", "weighting"):
-            mine, theirs = str(getattr(self, name)), str(getattr(other, name))
-            if mine != theirs:
-                raise DataError(f"Moments with {name}={mine!r} and {name}={theirs!r} cannot be combined.")
-        if self.quadratic.shape != other.quadratic.shape:
-            mine, theirs = (" x ".join(map(str, one.quadratic.shape)) for one in (self, other))
-            raise DataError(f"Moments of {mine} and of {theirs} features cannot be combined.")
-        if self.feature_names is None or other.feature_names is None:
-            return self.feature_names or other.feature_names
-        pairs = zip(self.feature_names, other.feature_names, strict=True)
-        for at, (mine, theirs) in enumerate(pairs):
-            if mine != theirs:
-                raise DataError(
-                    f"Moments of different features cannot be combined: feature {at} is {mine!r} in one and "
-                    f"{theirs!r} in the other."
-                )
-        return self.feature_names
-
-    def _check_new(self, other: Moments) -> None:
-        """Reject queries that would be learned twice: pairs between their parts would be missing."""
-        for one, another in ((self, other), (other, self)):
-            returned = np.intersect1d(
-                one.learned.labels, np.array(list(another.open_queries), dtype=np.int64)
-            )
-            if len(returned):
-                names = names_of(another.open_queries[key] for key in returned.tolist())
-                raise DataError(f"Query {names} is already complete, so rows cannot be added to it.")
-        if self.has_qid and other.has_qid:
-            both = np.intersect1d(self.learned.labels, other.learned.labels)
-            if len(both):
-                raise AlreadyLearnedError(both)
-
     def __repr__(self) -> str:
         still_open = f", {len(self.open_queries):,} of them open" if self.open_queries else ""
         return (
             f"Moments({self.n_rows:,} rows, {self.n_queries:,} queries{still_open}, "
             f"{self.n_features:,} features, ties={str(self.ties)!r}, weighting={str(self.weighting)!r})"
-        )
-
-
-class AlreadyLearnedError(DataError):
-    """Queries to add were learned before; `labels` are their digests."""
-
-    def __init__(self, labels: Any) -> None:
-        super().__init__(labels)
-        self.labels = labels
-
-    def __str__(self) -> str:
-        return (
-            f"{len(self.labels):,} of the queries are in both moments and would count twice; rows of a query "
-            f"can be in several parts only while it is open."
         )

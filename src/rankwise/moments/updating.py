@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from rankwise.errors import DataError
+from rankwise.moments.combining import AlreadyLearnedError
 from rankwise.moments.forming import digests_of, moments_of
 from rankwise.moments.learned import NeverLearnedError
-from rankwise.moments.moments import AlreadyLearnedError, Moments
+from rankwise.moments.moments import Moments
 from rankwise.types import Ties, Weighting
 from rankwise.validation import Problem
 
