@@ -68,19 +68,14 @@ def bench_updates(data: RankingData) -> None:
     print(f"{'ties':6} {'weighting':10} {'learned':>8} {'distance':>9} {'bound':>9}")
     for ties, weighting in product(map(str, Ties), map(str, Weighting)):
         rng = np.random.default_rng(1)
-        learned = dict.fromkeys(labels[: len(labels) // 2].tolist())
+        learned = set(labels[: len(labels) // 2].tolist())
         some = data.select(queries=learned)
         model = RankRLS(ties=ties, weighting=weighting, solver="primal").fit(some.X, some.y, some.qid)
-        for _ in range(N_UPDATES):
-            label = rng.choice(labels)
+        for label in rng.choice(labels, N_UPDATES).tolist():
             query = data.select(queries=[label])
             update = model.forget if label in learned else model.partial_fit
             update(query.X, query.y, query.qid)
-            learned = (
-                {label: None, **learned}
-                if label not in learned
-                else {other: None for other in learned if other != label}
-            )
+            learned ^= {label}
         left = data.select(queries=learned)
         fitted = RankRLS(ties=ties, weighting=weighting, solver="primal").fit(left.X, left.y, left.qid)
         off = float(np.linalg.norm(model.coef_ - fitted.coef_))
