@@ -130,7 +130,7 @@ sanitize: $(CHECKED)/.built
 	  { cat $(CHECKED)/report.* 2>/dev/null; exit 1; }
 
 SECONDS ?= 60
-TARGET ?= lines letor pairs tables stores models checkpoints svmrank scores
+TARGET ?= lines letor pairs tables stores models moments checkpoints svmrank scores
 
 fuzz: $(CHECKED)/.built $(VENV)/.fuzz
 	@for target in $(TARGET); do \

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import rankwise
 from rankwise.errors import FileFormatError
 from rankwise.moments.learned import LearnedQueries
 from rankwise.moments.moments import Moments
-from rankwise.moments.open_queries import Group, OpenQuery
+from rankwise.moments.open_queries import Group, OpenQuery, Pool
 from rankwise.moments.quadratic import Quadratic
 from rankwise.tensor_file import Content, RefusedError, read_tensors, write_tensors
 from rankwise.types import AnyArray, Floats, Ties, Weighting
@@ -22,6 +21,8 @@ from rankwise.types import AnyArray, Floats, Ties, Weighting
 CLASS = "Moments"
 PREFIX = "moments."
 _VALUES = f"{PREFIX}values"
+# Sums of weights are not larger.
+LARGEST_SUM = 1e200
 # Correlations above 1 by more than rounding can explain are not those of any rows.
 _ROUNDING = 1e-6
 
@@ -115,14 +116,15 @@ def unpack_moments(content: Content, feature_names: tuple[str, ...] | None = Non
     if not (learned.weights > 0.0).all():
         raise RefusedError(f"the tensor '{PREFIX}weights' must hold positive numbers")
     try:
+        ties, weighting = Ties(values["ties"]), Weighting(values["weighting"])
         return Moments(
-            ties=Ties(values["ties"]),
-            weighting=Weighting(values["weighting"]),
+            ties=ties,
+            weighting=weighting,
             quadratic=quadratic,
             learned=learned,
             n_rows=_count(values["n_rows"]),
             n_pairs=_count(values["n_pairs"]),
-            open_queries=_open_queries(content, values["open"], quadratic.shape),
+            open_queries=_open_queries(content, values["open"], Pool(ties, weighting, quadratic.shape)),
             feature_names=feature_names,
             has_qid=bool(values["has_qid"]),
         )
@@ -130,11 +132,10 @@ def unpack_moments(content: Content, feature_names: tuple[str, ...] | None = Non
         raise RefusedError(f"the values of the moments are malformed ({error})") from None
 
 
-def _open_queries(content: Content, entries: Any, shape: tuple[int, ...]) -> dict[int, OpenQuery]:
+def _open_queries(content: Content, entries: Any, pool: Pool) -> dict[int, OpenQuery]:
     if not entries:
         return {}
-    width = shape[0] + int(np.prod(shape[1:], dtype=np.int64))
-    content.sizes["columns"] = width
+    content.sizes["columns"] = pool.shape[0] + int(np.prod(pool.shape[1:], dtype=np.int64))
     query = content.take_tensor(f"{PREFIX}open.query", "i", "groups").tolist()
     level = content.take_tensor(f"{PREFIX}open.level", "f", "groups").tolist()
     count = content.take_tensor(f"{PREFIX}open.count", "i", "groups").tolist()
@@ -151,10 +152,15 @@ def _open_queries(content: Content, entries: Any, shape: tuple[int, ...]) -> dic
         groups[at][level[number]] = group
     opened = {}
     for own, (key, label, digest, query_weight, told) in zip(groups, entries, strict=True):
-        if not (own and isinstance(label, str) and math.isfinite(query_weight) and query_weight > 0.0):
-            raise ValueError("an open query is incomplete")
-        sizes = None if told is None else {float(one): float(total) for one, total in told}
-        opened[_signed(key)] = OpenQuery(label, int(digest) % 2**64, float(query_weight), own, sizes)
+        if not (own and isinstance(label, str)):
+            raise ValueError("an open query has no rows or no label")
+        sizes = None if told is None else {float(one): _weight(total, or_zero=True) for one, total in told}
+        is_pooled = pool.knows_factors(sizes)
+        if any((group.scatter is None) != is_pooled for group in own.values()):
+            raise ValueError("the scatter of an open query is missing, or does not belong there")
+        opened[_digest(key, -(2**63))] = OpenQuery(
+            label, _digest(int(str(digest)), 0), _weight(query_weight), own, sizes
+        )
     return opened
 
 
@@ -164,10 +170,16 @@ def _count(value: Any) -> int:
     return value
 
 
-def _signed(value: Any) -> int:
-    if type(value) is not int or not -(2**63) <= value < 2**63:
+def _digest(value: Any, least: int) -> int:
+    if type(value) is not int or not least <= value < least + 2**64:
         raise ValueError(f"{value!r} is not a digest")
     return value
+
+
+def _weight(value: Any, *, or_zero: bool = False) -> float:
+    if type(value) not in (int, float) or not (0.0 < value <= LARGEST_SUM or (or_zero and value == 0.0)):
+        raise ValueError(f"{value!r} is not a weight")
+    return float(value)
 
 
 def _packed(quadratic: Quadratic, prefix: str) -> dict[str, AnyArray]:

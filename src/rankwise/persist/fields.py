@@ -97,7 +97,7 @@ class RowsField:
         try:
             matrix = sparse.csr_matrix((data, indices, indptr), shape=tuple(shape))
             matrix.check_format(full_check=True)
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             raise RefusedError(f"the sparse matrix '{self.name}' is damaged ({error})") from None
         return matrix
 
