@@ -84,6 +84,8 @@ def test_a_model_that_chose_alpha_validates_the_update(weeks, done, folder):
         (["week2.txt", "out", "--update", "first", "--ties", "drop"], "--ties cannot be given."),
         (["week2.txt", "out", "--update", "first", "--set", "alpha=2"], "--set cannot be given."),
         (["week2.txt", "out", "--update", "first", "--pairs", "week0.txt"], "--pairs cannot be given."),
+        (["week2.txt", "out", "--update", "first", "--features", "a,b"], "--features cannot be given."),
+        (["week2.txt", "out", "--update", "first", "--learner", "ranksvm"], "--learner cannot be given."),
     ],
 )
 def test_options_without_effect_are_refused(weeks, done, refused, arguments, message):

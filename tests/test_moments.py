@@ -118,6 +118,31 @@ def test_storage_does_not_matter(kind, tmp_path):
     same(Moments.of(X[order], y[order], qid[order]), expected)
 
 
+@pytest.mark.parametrize("kind", ["plain", "sparse"])
+@pytest.mark.parametrize("options", [{}, {"ties": "drop", "weighting": "query"}])
+def test_a_store_is_read_in_batches_of_whole_queries(kind, options, tmp_path, monkeypatch):
+    X, y, qid = stressed(kind)
+    order = np.argsort(qid, kind="stable")
+    data = rankwise.RankingData.from_arrays(X[order], y[order], qid[order])
+    rankwise.save_store(data, tmp_path / "rows.store")
+    monkeypatch.setattr("rankwise.moments.forming.BATCH_BYTES", 8 * X.shape[1] * 11)
+    weight, factor = weights_of(y, True), np.arange(1.0, 6.0)
+    stored = rankwise.open_store(tmp_path / "rows.store")
+    for more in ({}, {"sample_weight": weight, "query_weight": factor}):
+        same(Moments.of(stored, **more, **options), Moments.of(data, **more, **options))
+
+
+def test_a_store_must_hold_finite_numbers(tmp_path):
+    X, y, qid = stressed("plain")
+    rankwise.save_store(rankwise.RankingData.from_arrays(X, y, qid), tmp_path / "rows.store")
+    values = np.lib.format.open_memmap(tmp_path / "rows.store" / "X.npy", mode="r+")
+    values[3, 1] = np.nan
+    values.flush()
+    for more in ({}, {"open_queries": True}):
+        with pytest.raises(DataError, match="NaN or infinity"):
+            Moments.of(rankwise.open_store(tmp_path / "rows.store"), **more)
+
+
 def test_a_frame_gives_its_names():
     pandas = pytest.importorskip("pandas")
     X, y, qid = stressed("plain")

@@ -117,7 +117,8 @@ def run(
         raise ParameterError("--forget requires --update.")
     how = ReadOptions(label, qid, doc, zero_based, scale)
     if update is not None:
-        check_keeps_parameters(given, settings, like_svmrank, pairs)
+        others = {"set": settings, "like_svmrank": like_svmrank, "pairs": pairs, "features": features}
+        check_keeps_parameters({**given, **others, "learner": None if learner == "rankrls" else learner})
         ranker, parts = read_update(update, data, validation, how)
         rows_to_forget = None if forget is None else read_matching(forget, how, parts["training"])
     else:

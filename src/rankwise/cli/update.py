@@ -13,15 +13,13 @@ if TYPE_CHECKING:
     from rankwise.data.ranking import RankingData
 
 
-def check_keeps_parameters(
-    given: dict[str, Any], settings: list[str] | None, like_svmrank: bool, pairs: Path | None
-) -> None:
-    """Reject options that an update would ignore: the model keeps its parameters."""
-    named = [f"--{name.replace('_', '-')}" for name, value in given.items() if value is not None]
-    others = {"--set": settings, "--like-svmrank": like_svmrank, "--pairs": pairs}
-    named += [name for name, value in others.items() if value]
+def check_keeps_parameters(options: dict[str, Any]) -> None:
+    """Reject options that an update would ignore: the model keeps its parameters and features."""
+    named = [f"--{name.replace('_', '-')}" for name, value in options.items() if value not in (None, False)]
     if named:
-        raise ParameterError(f"--update keeps the parameters of the model; {named[0]} cannot be given.")
+        raise ParameterError(
+            f"--update keeps the parameters and features of the model; {named[0]} cannot be given."
+        )
 
 
 def read_update(

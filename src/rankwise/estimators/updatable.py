@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable
 from functools import cached_property, partial
@@ -24,7 +25,7 @@ from rankwise.selection.search import Choice, best_alpha
 from rankwise.solvers.closed_form import PrimalFamily
 from rankwise.solvers.moments import error_bound, solve_moments
 from rankwise.types import Floats, Ints, Solver, Ties, Weighting
-from rankwise.validation import Problem, check_fitted, check_number, check_problem
+from rankwise.validation import Problem, check_fitted, check_flag, check_number, check_problem
 
 # What fits with held-out rows or iterations set, and updates do not.
 _OF_FITS = ("validation_score_", "validation_curve_", "best_iter_", "surface_", "readings_")
@@ -71,6 +72,19 @@ class Updatable(RidgeRanker, LinearRanker):
         problem = self._check_batch(X, y, qid, sample_weight, multi_output=moments.b.ndim == 2)
         self._adopt(forgotten(moments, problem), refuse_noise=True)
         return self
+
+    def save(self, path: str | os.PathLike[str], *, moments: bool = True) -> None:
+        """Save the fitted model to a file, which `rankwise.load_model` reads.
+
+        Parameters
+        ----------
+        path : path
+            Written under a temporary name and moved into place.
+        moments : bool, default=True
+            Whether the file holds the moments, half a matrix of n × n features. Without them, the loaded
+            model cannot be updated.
+        """
+        self._save(path, without=None if check_flag("moments", moments) else "moments_")
 
     @abstractmethod
     def _alpha_to_use(self) -> float:

@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rankwise.data.letor_batches import BATCH_BYTES
 from rankwise.data.ranking import RankingData
 from rankwise.errors import DataError, ParameterError
 from rankwise.losses.squared import SquaredLoss, loss_on_scores
+from rankwise.mapped import is_on_disk
 from rankwise.moments.learned import LearnedQueries, label_digests, query_digests
 from rankwise.moments.moments import Moments
 from rankwise.moments.open_queries import ONE_LEVEL, Group, Level, OpenQuery, Pool
 from rankwise.moments.quadratic import UNIT_ROUNDOFF, Quadratic
 from rankwise.moments.sizes import QuerySizes
-from rankwise.operators.blocks import block_rows, dense
+from rankwise.operators.blocks import block_rows, dense, runs
 from rankwise.operators.design import MatrixDesign
 from rankwise.operators.reference import near_zero
 from rankwise.operators.rows import NativeRows
 from rankwise.preferences.differences import QueryDifferences, order_by_level
 from rankwise.preferences.queries import Queries, one_query, restored
 from rankwise.types import Bools, Floats, Ints, Matrix, Ties, Weighting, is_sparse
-from rankwise.validation import Problem, check_choice, check_products, check_query_weight, check_row_weight
+from rankwise.validation import (
+    Problem,
+    check_choice,
+    check_products,
+    check_query_weight,
+    check_read_rows,
+    check_row_weight,
+)
 from rankwise.validation.arrays import check_weight_range
 
 
@@ -55,7 +64,39 @@ def moments_of_arrays(
     factor = check_query_weight(query_weight, data.queries)
     problem = Problem(data.X, data.y, data.queries, weight, factor)
     still_open = _open_queries(open_queries, sizes, data.queries)
-    return moments_of(problem, *choices, data.feature_names, still_open, sizes)
+    if still_open.any():
+        check_read_rows(problem.X)
+        return moments_of(problem, *choices, data.feature_names, still_open, sizes)
+    total: Moments | None = None
+    for batch in _batches(problem):
+        check_read_rows(batch.X)
+        part = moments_of(batch, *choices, data.feature_names)
+        total = part if total is None else total + part
+    assert total is not None
+    return total
+
+
+def _batches(problem: Problem) -> Iterator[Problem]:
+    """Whole queries of a matrix on disk, few enough to stay in memory while they are used; or everything.
+
+    A batch is checked, summed and digested, so a matrix larger than memory would be read several times.
+    """
+    queries = problem.queries
+    if queries.labels is None or queries.order is not None or not is_on_disk(problem.X):
+        yield problem
+        return
+    for first, last in runs(queries.offsets, max(1, BATCH_BYTES // (8 * problem.X.shape[1]))):
+        offsets, factor = queries.offsets[first : last + 1], problem.query_weight
+        place = slice(int(offsets[0]), int(offsets[-1]))
+        yield Problem(
+            X=problem.X[place],
+            y=problem.y[place],
+            queries=Queries(
+                queries.offsets[first : last + 1] - place.start, labels=queries.labels[first:last]
+            ),
+            row_weight=None if problem.row_weight is None else problem.row_weight[place],
+            query_weight=None if factor is None else factor[first:last],
+        )
 
 
 def moments_of(

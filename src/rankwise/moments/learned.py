@@ -1,7 +1,7 @@
 """Which queries were learned: digests of their labels and rows, and their weights.
 
-Digests are 64-bit numbers. They tell mistakes from what was learned, and say nothing about the rows; they are
-no protection from someone who constructs rows with the same digest.
+Digests are 64-bit numbers. They tell mistakes from what was learned; they are no secret, and no protection
+from someone who constructs rows with the same digest.
 """
 
 from __future__ import annotations

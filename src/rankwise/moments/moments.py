@@ -84,7 +84,7 @@ class Moments:
         open_queries: bool | Iterable[Hashable] = False,
         sizes: QuerySizes | None = None,
     ) -> Moments:
-        """The moments of judged rows, in one pass over X.
+        """The moments of judged rows; a store is read once, in batches.
 
         Parameters
         ----------

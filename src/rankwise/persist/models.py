@@ -24,7 +24,11 @@ class Saveable:
         The file is written under a temporary name and moved into place, so a failed save leaves an existing
         model intact.
         """
-        header, content = _pack(self)
+        self._save(path)
+
+    def _save(self, path: str | os.PathLike[str], *, without: str | None = None) -> None:
+        """Save the model, if need be without an optional attribute."""
+        header, content = _pack(self, without)
         write_tensors(path, header, content.tensors)
 
 
@@ -63,11 +67,11 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     return estimator
 
 
-def _pack(estimator: Any) -> tuple[dict[str, Plain], Content]:
+def _pack(estimator: Any, without: str | None) -> tuple[dict[str, Plain], Content]:
     check_fitted(estimator)
     content = Content()
     for field in estimator._schema.state:
-        if not field.optional or hasattr(estimator, field.name):
+        if field.name != without and (not field.optional or hasattr(estimator, field.name)):
             field.pack(getattr(estimator, field.name), content)
     parameters = estimator.get_params(deep=False).items()
     names = getattr(estimator, "feature_names_in_", None)
