@@ -277,6 +277,15 @@ def test_bad_options_are_named(options, error, message):
         moments(**options)
 
 
+def test_weights_for_which_pairs_cannot_be_counted_name_the_query():
+    X, y, qid = stressed("plain")
+    weight = np.where(qid == 3, 0.1, 1.0)
+    sizes = QuerySizes.of(y, qid, weight)
+    for more in ({}, {"open_queries": True}, {"sizes": sizes}):
+        with pytest.raises(DataError, match=r"those of query 3 sum to 0\.5"):
+            Moments.of(X, y, qid, weight, weighting="query", **more).close()
+
+
 def test_parts_of_a_ranking_without_a_label_are_refused():
     X, y, _ = stressed("plain")
     with pytest.raises(DataError, match="Rows without a qid are one whole ranking"):

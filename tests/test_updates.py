@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 import rankwise
-from rankwise import DataError, Moments, RankRLS
+from rankwise import DataError, KernelRankRLS, Moments, RankRLS
 from rankwise.preferences.queries import group_rows
 from rankwise.validation import Problem
 from stressed import KINDS, stressed
@@ -141,6 +141,12 @@ def test_a_query_of_weight_two_is_the_query_twice(data, ties, weighting):
     for solver in ("primal", "dual"):
         model = RankRLS(ties=ties, weighting=weighting, solver=solver)
         close(model.fit(X, y, qid, query_weight=weights), doubled)
+    kernel = KernelRankRLS(kernel="linear", ties=ties, weighting=weighting).fit(
+        X, y, qid, query_weight=weights
+    )
+    np.testing.assert_allclose(
+        kernel.predict(X) - kernel.predict(X[:1]), (X - X[0]) @ doubled.coef_, atol=1e-8
+    )
 
 
 def test_some_rows_take_the_weights_of_their_queries_with_them(data):
@@ -218,6 +224,12 @@ def test_what_was_never_learned_cannot_be_forgotten(data):
         model.forget(X[rows], y[rows])
     with pytest.raises(NotFittedError):
         RankRLS().forget(X, y, qid)
+
+
+def test_something_must_be_left(data):
+    X, y, qid = data
+    with pytest.raises(DataError, match="These are all queries that were learned"):
+        RankRLS().fit(X, y, qid).forget(X, y, qid)
 
 
 def test_a_query_is_not_learned_twice(data):

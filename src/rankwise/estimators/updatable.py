@@ -23,7 +23,7 @@ from rankwise.moments.updating import forgotten, learned_too
 from rankwise.selection.progress import Progress
 from rankwise.selection.search import Choice, best_alpha
 from rankwise.solvers.closed_form import PrimalFamily
-from rankwise.solvers.moments import error_bound, solve_moments
+from rankwise.solvers.moments import MomentFamily
 from rankwise.types import Floats, Ints, Solver, Ties, Weighting
 from rankwise.validation import Problem, check_fitted, check_flag, check_number, check_problem
 
@@ -114,8 +114,9 @@ class Updatable(RidgeRanker, LinearRanker):
                 f"Query {names_of(moments.open_queries.values())} is still open; add the rest of its rows, "
                 f"and call close() on the moments."
             )
-        found = solve_moments(moments.quadratic, alpha)
-        error = error_bound(moments.quadratic, alpha, found.coef)
+        family = MomentFamily(moments.quadratic)
+        found = family.solve(alpha)
+        error = family.error_bound(alpha, found.coef)
         if refuse_noise and not np.isfinite(error):
             raise DataError(
                 "Rounding errors of all that was learned and forgotten would be as large as what is left; "
@@ -138,9 +139,10 @@ class Updatable(RidgeRanker, LinearRanker):
         return None if names is None else tuple(map(str, names))
 
     def __getstate__(self) -> dict[str, Any]:
-        hasattr(self, "moments_")  # forms them, because the rows stay in this process
+        if "_learned_from" in vars(self):
+            _ = self.moments_  # formed now, because the rows stay in this process
         state: dict[str, Any] = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_learned_from"}
+        return state
 
 
 class ProgressiveRanker(Updatable):
@@ -179,8 +181,9 @@ class ProgressiveRanker(Updatable):
         if moments is None:
             self.fit(X, y, qid, sample_weight)
         problem, measure = self._check_batch(X, y, qid, sample_weight), get_measure(self.measure)
-        if moments is None:  # also if another solver was cheaper for the first batch
-            self.moments_ = moments_of(problem, *self._chosen_loss(), self._feature_names())
+        if moments is None:
+            if not hasattr(self, "moments_"):  # because another solver was cheaper for the first batch
+                self.moments_ = moments_of(problem, *self._chosen_loss(), self._feature_names())
             return self
         so_far = Progress.none(len(self.alphas_), half_life)
         if hasattr(self, "progress_"):

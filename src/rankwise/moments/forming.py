@@ -65,11 +65,13 @@ def moments_of_arrays(
     problem = Problem(data.X, data.y, data.queries, weight, factor)
     still_open = _open_queries(open_queries, sizes, data.queries)
     if still_open.any():
-        check_read_rows(problem.X)
+        if isinstance(X, RankingData):
+            check_read_rows(problem.X)
         return moments_of(problem, *choices, data.feature_names, still_open, sizes)
     total: Moments | None = None
     for batch in _batches(problem):
-        check_read_rows(batch.X)
+        if isinstance(X, RankingData):
+            check_read_rows(batch.X)
         part = moments_of(batch, *choices, data.feature_names)
         total = part if total is None else total + part
     assert total is not None
@@ -91,9 +93,7 @@ def _batches(problem: Problem) -> Iterator[Problem]:
         yield Problem(
             X=problem.X[place],
             y=problem.y[place],
-            queries=Queries(
-                queries.offsets[first : last + 1] - place.start, labels=queries.labels[first:last]
-            ),
+            queries=Queries(offsets - place.start, labels=queries.labels[first:last]),
             row_weight=None if problem.row_weight is None else problem.row_weight[place],
             query_weight=None if factor is None else factor[first:last],
         )
@@ -216,7 +216,7 @@ def _open_part(
     levels, query, value = _levels(queries, problem.y, pool.ties)
     pooled, is_pooled = pool.total(), pool.knows_factors(told[0])
     if is_pooled:
-        known = [pool.factor(one, told[q]) for q, one in zip(query.tolist(), value.tolist(), strict=True)]
+        known = [pool.factor(value[g], told[q], names[q]) for g, q in enumerate(query.tolist())]
         pooled = _scatter(problem.X, problem.y, levels, weight, np.array(known) * factors[query])
     groups: list[dict[Level, Group]] = [{} for _ in names]
     for g in range(levels.n_queries):

@@ -105,7 +105,9 @@ class OpenQuery:
             if level in groups:
                 groups[level], z = groups[level].merged(group)
                 if groups[level].scatter is None:
-                    pooled.add(z, self.weight * pooled.factor(level, self.told), groups[level].count)
+                    pooled.add(
+                        z, self.weight * pooled.factor(level, self.told, self.label), groups[level].count
+                    )
             else:
                 groups[level] = group
         content = (self.content + other.content) % 2**64
@@ -118,7 +120,7 @@ class OpenQuery:
         weights = {level: group.weight for level, group in self.groups.items()}
         for level, group in self.groups.items():
             if group.scatter is not None:
-                pooled.add_scatter(group.scatter, self.weight * pooled.factor(level, weights))
+                pooled.add_scatter(group.scatter, self.weight * pooled.factor(level, weights, self.label))
         n_rows = sum(group.count for group in groups)
         if pooled.ties is Ties.KEEP:
             return n_rows * (n_rows - 1) // 2
@@ -127,7 +129,7 @@ class OpenQuery:
         shares = np.array(list(weights.values()))
         centre = shares @ means / total if total > 0.0 else means[0]
         for share, mean in zip(shares.tolist(), means, strict=True):
-            scale = self.weight * pooled.pair_weight(weights) * total * share
+            scale = self.weight * pooled.pair_weight(weights, self.label) * total * share
             pooled.add(mean - centre, scale, n_rows)
         return (n_rows**2 - sum(group.count**2 for group in groups)) // 2
 
@@ -159,22 +161,23 @@ class Pool:
         """Whether scatter can be summed before a query is complete."""
         return told is not None or (self.ties is Ties.KEEP and self.weighting is Weighting.EXAMPLE)
 
-    def pair_weight(self, weights: Mapping[Level, float]) -> float:
-        """c, for the sums of weights of all levels."""
+    def pair_weight(self, weights: Mapping[Level, float], label: str) -> float:
+        """c, for the sums of weights of all levels of a query."""
         total = sum(weights.values())
         pairs = total * (total - 1.0) / 2.0
         if self.ties is Ties.DROP:
             pairs = sum(weight * (total - weight) for weight in weights.values()) / 2.0
-        return float(query_weights(self.weighting, np.array([total]), np.array([pairs]), None)[0])
+        sums, counts, labels = np.array([total]), np.array([pairs]), np.array([label])
+        return float(query_weights(self.weighting, sums, counts, labels)[0])
 
-    def factor(self, level: Level, weights: Mapping[Level, float] | None) -> float:
+    def factor(self, level: Level, weights: Mapping[Level, float] | None, label: str) -> float:
         """What the scatter of a level is multiplied by; weights may be unknown if they do not matter."""
         if self.ties is Ties.KEEP and self.weighting is Weighting.EXAMPLE:
             return 1.0
         assert weights is not None
         total = sum(weights.values())
         others = total - weights.get(level, 0.0) if self.ties is Ties.DROP else total
-        return self.pair_weight(weights) * others
+        return self.pair_weight(weights, label) * others
 
     def add(self, z: Floats, factor: float, depth: int) -> None:
         self.rows.append(np.sqrt(factor) * z)

@@ -13,7 +13,7 @@ import numpy as np
 from rankwise.metrics.measure import Measure
 from rankwise.moments.quadratic import Quadratic
 from rankwise.operators.design import MatrixDesign
-from rankwise.solvers.moments import solve_moments
+from rankwise.solvers.moments import MomentFamily
 from rankwise.types import Floats, Ints
 from rankwise.validation import Problem
 
@@ -50,7 +50,8 @@ class Progress:
         prepared = measure.prepare(batch.y, batch.queries)
         n_measured, values = int((~prepared.left_out).sum()), np.full(len(alphas), np.nan)
         if n_measured:
-            coef = np.stack([solve_moments(quadratic, alpha).coef for alpha in alphas.tolist()], axis=1)
+            family = MomentFamily(quadratic)
+            coef = np.stack([family.solve(alpha).coef for alpha in alphas.tolist()], axis=1)
             scores = MatrixDesign(batch.X).scores(coef)
             values = np.array([prepared(column) for column in np.ascontiguousarray(scores.T)])
         n_queries = np.append(self.n_queries, n_measured)

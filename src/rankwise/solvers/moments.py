@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import linalg
@@ -31,38 +32,46 @@ class MomentSolution:
     is_resolved: bool
 
 
-def solve_moments(quadratic: Quadratic, alpha: float) -> MomentSolution:
-    """Minimize ``wᵀAw − 2bᵀw + α‖w‖²``, O(n³).
+@dataclass(frozen=True)
+class MomentFamily:
+    """The models that minimize ``wᵀAw − 2bᵀw + α‖w‖²``, one per α; O(n³) each."""
 
-    Features are brought to one scale first, which only matters to rounding; where that is not enough,
-    eigenvalues of A below its rounding errors are cut off.
-    """
-    scale = _scale(quadratic, alpha)
-    system = RidgeSystem(_scaled(quadratic.matrix, alpha, scale), (quadratic.right.T / scale).T)
-    solution, rcond = system.cholesky(0.0)
-    if rcond > WELL_CONDITIONED:
-        return MomentSolution((solution.T / scale), True)
-    spectrum = RidgeSystem(quadratic.matrix, quadratic.right).spectrum
-    return MomentSolution(spectrum.solve(alpha).T, False)
+    quadratic: Quadratic
 
+    @cached_property
+    def _system(self) -> RidgeSystem:
+        return RidgeSystem(self.quadratic.matrix, self.quadratic.right)
 
-def error_bound(quadratic: Quadratic, alpha: float, coef: Floats) -> float:
-    """A bound on the norm of the error of the weights due to rounding, O(n³).
+    def solve(self, alpha: float) -> MomentSolution:
+        """Solve with features brought to one scale, which matters only to rounding.
 
-    If ``M = A + αI`` and b are off by at most ε and ε_b, then w is off by at most
-    ``(ε‖w‖ + ε_b) / (λmin(M) − ε)``. Here that is applied to features brought to one scale, because a feature
-    with large values has large rounding errors, but no effect on those of others. Infinite if ``λmin ≤ ε``.
-    """
-    assert quadratic.rounding is not None
-    scale = _scale(quadratic, alpha)
-    rounding, n = quadratic.rounding, len(scale)
-    error = float((rounding[:-1] / scale**2).sum()) + ROUNDINGS_PER_UNKNOWN * n * UNIT_ROUNDOFF * n
-    right = float(np.sqrt((rounding[:-1] / scale**2).sum() * rounding[-1]))
-    smallest = float(linalg.eigvalsh(_scaled(quadratic.matrix, alpha, scale), subset_by_index=(0, 0))[0])
-    if smallest <= error:
-        return float("inf")
-    scaled_error = (error * float(np.linalg.norm(coef * scale)) + right) / (smallest - error)
-    return scaled_error / float(scale.min())
+        Where that is not enough, eigenvalues of A below its rounding errors are cut off.
+        """
+        scale = _scale(self.quadratic, alpha)
+        scaled = RidgeSystem(_scaled(self.quadratic.matrix, alpha, scale), (self.quadratic.right.T / scale).T)
+        solution, rcond = scaled.cholesky(0.0)
+        if rcond > WELL_CONDITIONED:
+            return MomentSolution(solution.T / scale, True)
+        return MomentSolution(self._system.spectrum.solve(alpha).T, False)
+
+    def error_bound(self, alpha: float, coef: Floats) -> float:
+        """A bound on the norm of the error of the weights due to rounding, since the first row.
+
+        If ``M = A + αI`` and b are off by at most ε and ε_b, then w is off by at most
+        ``(ε‖w‖ + ε_b) / (λmin(M) − ε)``. Here that is applied to features brought to one scale, because a
+        feature with large values has large rounding errors, but no effect on those of others. Infinite if
+        ``λmin ≤ ε``.
+        """
+        rounding, scale = self.quadratic.rounding, _scale(self.quadratic, alpha)
+        assert rounding is not None
+        share, n = float((rounding[:-1] / scale**2).sum()), len(scale)
+        error = share + ROUNDINGS_PER_UNKNOWN * n * UNIT_ROUNDOFF * n
+        scaled = _scaled(self.quadratic.matrix, alpha, scale)
+        smallest = float(linalg.eigvalsh(scaled, subset_by_index=(0, 0))[0])
+        if smallest <= error:
+            return float("inf")
+        numerator = error * float(np.linalg.norm(coef * scale)) + float(np.sqrt(share * rounding[-1]))
+        return numerator / (smallest - error) / float(scale.min())
 
 
 def _scale(quadratic: Quadratic, alpha: float) -> Floats:
