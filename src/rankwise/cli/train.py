@@ -115,6 +115,7 @@ def run(
     given |= {"early_stopping": early_stopping, "checkpoint": checkpoint and str(checkpoint)}
     if forget is not None and update is None:
         raise ParameterError("--forget requires --update.")
+    c = check_c(c, like_svmrank)
     how = ReadOptions(label, qid, doc, zero_based, scale)
     if update is not None:
         others = {"set": settings, "like_svmrank": like_svmrank, "pairs": pairs, "features": features}
@@ -126,7 +127,6 @@ def run(
             refuse_others(learner, given, settings)
         ranker = make_learner(LEARNERS, "ranksvm" if like_svmrank else learner, given, settings or [])
         parts = read_parts(data, validation, how, split_list(features))
-    c = check_c(c, like_svmrank)
     wanted = choose_measures(measures, parts["training"], preset)
     if like_svmrank:
         adopt_c(ranker, c, parts["training"])

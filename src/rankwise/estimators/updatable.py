@@ -23,7 +23,9 @@ from rankwise.moments.updating import forgotten, learned_too
 from rankwise.selection.progress import Progress
 from rankwise.selection.search import Choice, best_alpha
 from rankwise.solvers.closed_form import PrimalFamily
+from rankwise.solvers.conjugate_gradient import Iterations
 from rankwise.solvers.moments import MomentFamily
+from rankwise.solvers.spaces import Space
 from rankwise.types import Floats, Ints, Solver, Ties, Weighting
 from rankwise.validation import Problem, check_fitted, check_flag, check_number, check_problem
 
@@ -174,10 +176,7 @@ class ProgressiveRanker(Updatable):
         all batches so far, old ones discounted by `half_life`. A first batch has no models to score it, and
         is fitted as by `fit`. The queries must be complete, and cannot be learned twice.
         """
-        half_life = self.half_life
-        if half_life is not None:
-            half_life = check_number("half_life", half_life, minimum=0.0, exclusive=True)
-        moments = self._moments_to_update()
+        half_life, moments = self._checked_half_life(), self._moments_to_update()
         if moments is None:
             self.fit(X, y, qid, sample_weight)
         problem, measure = self._check_batch(X, y, qid, sample_weight), get_measure(self.measure)
@@ -195,6 +194,15 @@ class ProgressiveRanker(Updatable):
         self.progress_, self.progress_queries_ = progress.values, progress.n_queries
         self._adopt(learned)
         return self
+
+    def _checked_half_life(self) -> float | None:
+        if self.half_life is None:
+            return None
+        return check_number("half_life", self.half_life, minimum=0.0, exclusive=True)
+
+    def _checked_solver(self, space: Space) -> tuple[Solver, Iterations]:
+        self._checked_half_life()  # even if this fit has no use for it
+        return super()._checked_solver(space)
 
     def _choose(self, means: Floats, measure: Measure) -> None:
         """Set the attributes of the choice among the means over all batches."""
