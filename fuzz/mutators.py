@@ -187,5 +187,6 @@ def archived(files: dict[str, bytes]) -> bytes:
 MUTATORS: dict[str, Mutator] = {
     "stores": mutate_store,
     "models": mutate_model,
+    "moments": mutate_model,
     "checkpoints": mutate_checkpoint,
 }

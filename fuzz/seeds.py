@@ -23,6 +23,7 @@ from fuzz.mutators import archived
 from fuzz.packing import pack
 from fuzz.targets import FINGERPRINT, fit_with_checkpoint
 from rankwise.export.svmrank import save_svmrank
+from rankwise.moments import file as moments_file
 from rankwise.persist import checkpoint
 
 rng = np.random.default_rng(0)
@@ -144,7 +145,16 @@ def models() -> Iterator[tuple[str, bytes]]:
     yield "precomputed", _saved(rankwise.KernelRankRLS(kernel="precomputed").fit(X @ X.T, Y, QID))
 
 
-def _saved(model: rankwise.RankRLS) -> bytes:
+def moments() -> Iterator[tuple[str, bytes]]:
+    sizes = rankwise.QuerySizes.of(Y, QID)
+    with mock.patch.object(moments_file, "_checksum", return_value=FINGERPRINT):
+        yield "complete", _saved(rankwise.Moments.of(X, Y, QID))
+        yield "open", _saved(rankwise.Moments.of(X, Y, QID, open_queries=True))
+        yield "carried", _saved(rankwise.Moments.of(X, Y, QID, ties="drop", open_queries=True))
+        yield "told", _saved(rankwise.Moments.of(X, Y, QID, ties="drop", weighting="query", sizes=sizes))
+
+
+def _saved(model: rankwise.RankRLS | rankwise.Moments) -> bytes:
     with tempfile.TemporaryDirectory() as place:
         model.save(Path(place) / "model")
         return (Path(place) / "model").read_bytes()
@@ -219,6 +229,7 @@ def main() -> None:
         tables,
         stores,
         models,
+        moments,
         checkpoints,
         svmrank,
         scores,

@@ -28,6 +28,7 @@ from rankwise.data.tables import read_click_log, read_judgments
 from rankwise.errors import RankwiseError
 from rankwise.export.svmrank import load_svmrank, save_svmrank
 from rankwise.metrics import evaluate_run
+from rankwise.moments import file as moments_file
 from rankwise.persist import checkpoint
 
 Result = TypeVar("Result")
@@ -209,6 +210,26 @@ def models(content: bytes, folder: Path) -> None:
     assert first.read_bytes() == second.read_bytes(), "a loaded model is saved in other bytes"
 
 
+def moments(content: bytes, folder: Path) -> None:
+    """Files of moments: what loads can be completed, combined and solved, and is saved as it was loaded."""
+    path, again = folder / "moments", folder / "again"
+    path.write_bytes(content)
+    # The checksum would keep changed numbers from being read.
+    with mock.patch.object(moments_file, "_checksum", return_value=FINGERPRINT):
+        loaded = attempt(rankwise.Moments.load, path)
+        if loaded is None:
+            return
+        repr(loaded)
+        loaded.save(again)
+        saved = again.read_bytes()
+        rankwise.Moments.load(again).save(again)
+        assert again.read_bytes() == saved, "loaded moments are saved in other bytes"
+    attempt(lambda: loaded + loaded)
+    complete = attempt(loaded.close)
+    if complete is not None:
+        attempt(rankwise.RankRLS.from_moments, complete)
+
+
 def checkpoints(content: bytes, folder: Path) -> None:
     """Checkpoints of a run, which goes on from whatever it accepts."""
     (folder / checkpoint.FILE).write_bytes(content)
@@ -296,6 +317,7 @@ TARGETS: dict[str, Target] = {
         tables,
         stores,
         models,
+        moments,
         checkpoints,
         svmrank,
         scores,

@@ -15,8 +15,9 @@ from graded_queries import toy
 from rankwise.cli.inputs import load_model as load_for_command
 from rankwise.errors import DataError, FileFormatError
 from rankwise.estimators.base import Ranker
-from rankwise.persist.fields import Content, RefusedError, array, plain, rows, value
+from rankwise.persist.fields import array, plain, rows, value
 from rankwise.persist.schemas import SCHEMAS
+from rankwise.tensor_file import Content, RefusedError
 
 
 @pytest.fixture

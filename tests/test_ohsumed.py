@@ -1,7 +1,13 @@
-"""Paper A's numbers on OHSUMED are reproduced (if the data set is available)."""
+"""OHSUMED (if the data set is available): paper A's numbers, and moments of real queries."""
+
+from itertools import product
 
 import numpy as np
+import pytest
+from benchmarks import bench_moments
 from benchmarks.reproduce import ohsumed
+
+from rankwise import Moments, QuerySizes, RankRLS
 
 
 def test_rankrls_reproduces_the_paper_on_ohsumed(shared_data, monkeypatch):
@@ -10,3 +16,40 @@ def test_rankrls_reproduces_the_paper_on_ohsumed(shared_data, monkeypatch):
     off = np.abs(values - ohsumed.PAPER["RankRLS"])
     assert off[0] < 0.005
     assert off[1:].max() < 0.02
+
+
+LOSSES = list(product(["keep", "drop"], ["example", "pair", "query"]))
+
+
+@pytest.fixture(scope="module")
+def judged(shared_data):
+    return bench_moments.fold(shared_data, 1)[0]
+
+
+@pytest.mark.parametrize(("ties", "weighting"), LOSSES)
+@pytest.mark.parametrize("told", [False, True])
+def test_queries_of_ohsumed_cut_across_parts_give_the_model_of_one_fit(judged, ties, weighting, told):
+    sizes = QuerySizes.of(judged.y, judged.qid) if told else None
+    options = {"ties": ties, "weighting": weighting, "sizes": sizes, "open_queries": True}
+    part = np.random.default_rng(0).integers(0, 5, judged.n_rows)
+    moments = [Moments.of(judged.select(part == number), **options) for number in range(5)]
+    total = moments[3] + moments[0] + moments[4] + moments[1] + moments[2]
+    fitted = RankRLS(ties=ties, weighting=weighting).fit(judged.X, judged.y, judged.qid)
+    np.testing.assert_allclose(RankRLS.from_moments(total.close()).coef_, fitted.coef_, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize(("ties", "weighting"), LOSSES)
+def test_50_updates_on_ohsumed_leave_the_model_of_a_fit(judged, ties, weighting):
+    rng, labels = np.random.default_rng(1), judged.queries.labels
+    learned = set(labels[:40].tolist())
+    some = judged.select(queries=learned)
+    model = RankRLS(ties=ties, weighting=weighting, solver="primal").fit(some.X, some.y, some.qid)
+    for label in rng.choice(labels, 50).tolist():
+        query = judged.select(queries=[label])
+        update = model.forget if label in learned else model.partial_fit
+        update(query.X, query.y, query.qid)
+        learned ^= {label}
+    left = judged.select(queries=learned)
+    fitted = RankRLS(ties=ties, weighting=weighting, solver="primal").fit(left.X, left.y, left.qid)
+    np.testing.assert_allclose(model.coef_, fitted.coef_, rtol=0, atol=1e-8)
+    assert np.linalg.norm(model.coef_ - fitted.coef_) <= model.coef_error_ < 1e-3

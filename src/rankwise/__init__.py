@@ -51,6 +51,8 @@ if _TYPE_CHECKING:
     from rankwise.estimators.ranksvm_path import RankSVMPath as RankSVMPath
     from rankwise.estimators.scaler import QueryMinMaxScaler as QueryMinMaxScaler
     from rankwise.export.formats import export_model as export_model
+    from rankwise.moments.moments import Moments as Moments
+    from rankwise.moments.sizes import QuerySizes as QuerySizes
     from rankwise.persist.models import load_model as load_model
     from rankwise.preferences.queries import qid_from_group_sizes as qid_from_group_sizes
     from rankwise.selection.scorer import rank_scorer as rank_scorer
@@ -62,8 +64,10 @@ __all__ = [
     "DataError",
     "KernelRankRLS",
     "KernelRankRLSCV",
+    "Moments",
     "ParameterError",
     "QueryMinMaxScaler",
+    "QuerySizes",
     "QueryWarning",
     "RankRLS",
     "RankRLSCV",
@@ -129,12 +133,14 @@ _HOME = {
     "load_table": "rankwise.data.tables",
     "make_click_log": "rankwise.data.simulated_clicks",
     "make_search_data": "rankwise.data.simulated_search",
+    "Moments": "rankwise.moments.moments",
     "open_store": "rankwise.data.store",
     "pairs_from_clicks": "rankwise.data.from_clicks",
     "ParameterError": "rankwise.errors",
     "qid_from_group_sizes": "rankwise.preferences.queries",
     "qrels_from_data": "rankwise.data.trec",
     "QueryMinMaxScaler": "rankwise.estimators.scaler",
+    "QuerySizes": "rankwise.moments.sizes",
     "QueryWarning": "rankwise.errors",
     "rank_scorer": "rankwise.selection.scorer",
     "RankingData": "rankwise.data.ranking",

@@ -13,6 +13,7 @@ from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
     from rankwise.cli.data_files import ReadOptions
+    from rankwise.moments.moments import Moments
     from rankwise.types import Floats
 
 
@@ -90,11 +91,20 @@ def _model(path: Path) -> dict[str, Any]:
         "features": header["n_features"],
         "feature names": header.get("feature_names"),
         **_weights(model.fitted.get("coef_"), header.get("feature_names")),
-        **header["values"],
+        **_learned(model.fitted.get("moments_")),
+        **{name: value for name, value in header["values"].items() if not name.startswith("moments.")},
         **{f"tensor {name}": shape for name, shape in model.tensors.items()},
         "schema": header["schema"],
         "written by": header.get("written_by"),
     }
+
+
+def _learned(moments: Moments | None) -> dict[str, Any]:
+    """What a model that can be updated has learned."""
+    if moments is None:
+        return {}
+    seen = {"queries": moments.n_queries, "rows": moments.n_rows, "pairs": moments.n_pairs}
+    return {"learned": {name: count for name, count in seen.items() if moments.has_qid or name != "queries"}}
 
 
 def _weights(coef: Floats | None, names: list[str] | None) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from rankwise.cli.interrupts import keeping_what_was_fitted
 from rankwise.cli.learners import LEARNERS, make_learner
 from rankwise.cli.like_svmrank import adopt_c, check_c, refuse_others
 from rankwise.cli.screen import progress, show_json, show_table
+from rankwise.cli.update import check_keeps_parameters, learn_and_forget, read_update
 from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -57,6 +58,18 @@ def run(
         Path | None, options.of_learner("A folder from which an interrupted run resumes.")
     ] = None,
     settings: options.Settings = None,
+    update: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="MODEL",
+            help="A RankRLS model that learns DATA in addition to what it has learned.",
+            show_default=False,
+        ),
+    ] = None,
+    forget: Annotated[
+        Path | None,
+        typer.Option(metavar="DATA", help="Queries that --update forgets first.", show_default=False),
+    ] = None,
     like_svmrank: Annotated[
         bool, typer.Option("--like-svmrank", help="Train like svm_rank_learn and write an SVMrank model.")
     ] = False,
@@ -91,7 +104,7 @@ def run(
 ) -> None:
     """Train a ranker on judged rows and write it to a model file."""
     from rankwise.cli.data_files import ReadOptions
-    from rankwise.cli.inputs import check_model_output, choose_measures, excluded, split_list
+    from rankwise.cli.inputs import check_model_output, choose_measures, excluded, read_matching, split_list
     from rankwise.export.svmrank import save_svmrank
 
     check_model_output(model)
@@ -102,21 +115,32 @@ def run(
     given: dict[str, Any] = {"alpha": alpha, "ties": ties, "weighting": weighting, "solver": solver}
     given |= {"kernel": kernel, "gamma": gamma, "basis": basis, "max_iter": max_iter, "tol": tol}
     given |= {"early_stopping": early_stopping, "checkpoint": checkpoint and str(checkpoint)}
-    if like_svmrank:
-        refuse_others(learner, given, settings)
-    ranker = make_learner(LEARNERS, "ranksvm" if like_svmrank else learner, given, settings or [])
+    if forget is not None and update is None:
+        raise ParameterError("--forget requires --update.")
     c = check_c(c, like_svmrank)
-    left_out = excluded(exclude, features)
+    left_out, weight = excluded(exclude, features), None
     labelled = judgments is None
     how = ReadOptions(label, qid, doc, zero_based, scale, merge_queries, left_out, labelled)
-    parts, weight = read_parts(data, validation, how, split_list(features), judgments)
+    if update is not None:
+        others = {"set": settings, "like_svmrank": like_svmrank, "pairs": pairs, "features": features}
+        others |= {"exclude": exclude, "judgments": judgments}
+        check_keeps_parameters({**given, **others, "learner": None if learner == "rankrls" else learner})
+        ranker, parts = read_update(update, data, validation, how)
+        rows_to_forget = None if forget is None else read_matching(forget, how, parts["training"])
+    else:
+        if like_svmrank:
+            refuse_others(learner, given, settings)
+        ranker = make_learner(LEARNERS, "ranksvm" if like_svmrank else learner, given, settings or [])
+        parts, weight = read_parts(data, validation, how, split_list(features), judgments)
     wanted = choose_measures(measures, parts["training"], preset)
     if like_svmrank:
         adopt_c(ranker, c, parts["training"])
     start = time.perf_counter()
     # Without early stopping, validation data is only evaluated; nothing is decided on it.
     stops_early = ranker.get_params().get("early_stopping", False)
-    if pairs is None:
+    if update is not None:
+        learn_and_forget(ranker, parts["training"], rows_to_forget)
+    elif pairs is None:
         fit(ranker, parts["training"], parts.get("validation") if stops_early else None, weight)
     else:
         fit_pairs(ranker, parts["training"], pairs, labels)

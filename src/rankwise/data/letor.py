@@ -93,7 +93,7 @@ def load_letor(
     n_columns, first_index = reader.n_features(), reader.first_index()
     labels = reader.query_labels()
     return RankingData(
-        X=_matrix(rows, n_columns, first_index, dense),
+        X=matrix_of(rows, n_columns, first_index, dense),
         y=rows.labels,
         queries=one_query(len(rows.labels)) if rows.queries is None else group_codes(rows.queries, labels),
         qid=None if rows.queries is None else _row_labels(labels)[rows.queries],
@@ -195,6 +195,11 @@ class LetorFile:
                 raise shared_query(self.query_labels()[query].item(), str(first), str(path))
             start, known = end, n_labels
 
+    @property
+    def n_rows(self) -> int:
+        """The number of rows read so far."""
+        return int(self._reader.n_rows)
+
     def take(self) -> LetorRows:
         """The rows read since the last call."""
         return LetorRows(*self._reader.take())
@@ -257,7 +262,7 @@ def _row_labels(labels: AnyArray) -> AnyArray:
     return labels.astype(object) if labels.dtype.kind == "U" else labels
 
 
-def _matrix(rows: LetorRows, n_columns: int, first_index: int, dense: bool | Auto) -> Matrix:
+def matrix_of(rows: LetorRows, n_columns: int, first_index: int, dense: bool | Auto) -> Matrix:
     shape = (len(rows.labels), n_columns)
     n_entries = len(rows.values)
     dense = is_dense(dense, n_entries, *shape)

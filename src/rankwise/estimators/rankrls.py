@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.metaestimators import available_if
+
+from rankwise.errors import ParameterError
 from rankwise.estimators.base import LinearRanker
 from rankwise.estimators.ridge_ranker import FixedAlphaRidge
+from rankwise.estimators.updatable import Updatable, has_primal_solver
+from rankwise.moments.forming import moments_of
+from rankwise.moments.moments import Moments
+from rankwise.moments.updating import learned_too
 from rankwise.persist.schemas import SCHEMAS
+from rankwise.solvers.closed_form import PrimalFamily
 from rankwise.solvers.spaces import LinearSpace
 from rankwise.types import Ints, Matrix, RandomSource
+from rankwise.validation import Problem, check_number
 
 
-class RankRLS(FixedAlphaRidge, LinearRanker):
+class RankRLS(Updatable, FixedAlphaRidge, LinearRanker):
     """Linear RankRLS: minimize ``Σ_q c_q Σ_{i<j in q} (yᵢ − yⱼ − (xᵢ − xⱼ)·w)² + alpha ‖w‖²``.
 
     Parameters
@@ -60,6 +75,10 @@ class RankRLS(FixedAlphaRidge, LinearRanker):
         The measure after each iteration of "cg".
     best_iter_ : int
         The best iteration, counting from 1: the one that early stopping keeps.
+    moments_ : Moments
+        All that the model needs of its data, for updates; only with the solver "primal".
+    coef_error_ : float
+        After an update, a bound on the norm of the error of `coef_` due to rounding since the first row.
 
     References
     ----------
@@ -106,6 +125,60 @@ class RankRLS(FixedAlphaRidge, LinearRanker):
         self.checkpoint = checkpoint
         self.checkpoint_seconds = checkpoint_seconds
         self.random_state = random_state
+
+    @classmethod
+    def from_moments(cls, moments: Moments, alpha: float = 1.0) -> Self:
+        """The model that a fit to the rows behind the moments gives; O(n³).
+
+        Where ``XᵀLX`` is too ill-conditioned for this alpha, it has lost digits that a fit still finds in the
+        rows, and a warning says so.
+
+        Parameters
+        ----------
+        moments : Moments
+            All of whose queries are complete.
+        alpha : float, default=1.0
+        """
+        if not isinstance(moments, Moments):
+            raise ParameterError(f"from_moments needs Moments; got {type(moments).__name__}.")
+        model = cls(alpha, ties=str(moments.ties), weighting=str(moments.weighting))
+        model.n_features_in_ = moments.n_features
+        if moments.feature_names is not None:
+            model.feature_names_in_ = np.array(moments.feature_names, dtype=object)
+        model._adopt(moments)
+        return model
+
+    @available_if(has_primal_solver)  # type: ignore[untyped-decorator]
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        qid: ArrayLike | Iterable[Hashable] | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        query_weight: Any = None,
+    ) -> Self:
+        """Learn more queries: the model is then that of a fit to all of them.
+
+        O(m n²) for m new rows, and O(n³), however many rows were learned before. The parameters are those of
+        `fit`. A query must be complete, and cannot be learned twice; for rows that arrive in parts, add
+        `Moments` and use `from_moments`.
+        """
+        moments = self._moments_to_update()
+        problem = self._check_batch(X, y, qid, sample_weight, query_weight=query_weight, multi_output=True)
+        self._adopt(learned_too(moments, problem, *self._checked_loss(), self._feature_names()))
+        return self
+
+    def _alpha_to_use(self) -> float:
+        return check_number("alpha", self.alpha, minimum=0.0)
+
+    def _remember(self, problem: Problem) -> None:
+        families, _ = self._families
+        if isinstance(families[0], PrimalFamily) and len(families) == 1:
+            names, choices = self._feature_names(), self._checked_loss()
+            self._learned_from = partial(
+                moments_of, problem, *choices, names, quadratic=families[0].quadratic
+            )
 
     def _make_space(self, X: Matrix, reference: Ints) -> LinearSpace:
         return LinearSpace(X, reference)

@@ -8,9 +8,9 @@ from functools import lru_cache, partial
 from itertools import product
 from typing import Any
 
-from rankwise.estimators.base import LinearRanker
 from rankwise.estimators.ridge_ranker import RidgeRanker
 from rankwise.estimators.search_ranker import SearchRanker
+from rankwise.estimators.updatable import ProgressiveRanker
 from rankwise.losses.squared import SquaredLoss, loss_on_pairs, losses_on_scores
 from rankwise.metrics.measure import Measure
 from rankwise.persist.schemas import SCHEMAS
@@ -76,7 +76,7 @@ class RidgeSearchRanker(SearchRanker, RidgeRanker):
                 self.surface_, self.readings_ = run.surface.values, run.readings(self.early_stopping)
 
 
-class RankRLSCV(RidgeSearchRanker, LinearRanker):
+class RankRLSCV(ProgressiveRanker, RidgeSearchRanker):
     """Linear RankRLS with built-in selection of alpha, from one decomposition or one run of "cg".
 
     The objective is that of `RankRLS`. The primal solver takes O(m n² + n³) and then O(n²) per alpha; leaving
@@ -107,6 +107,8 @@ class RankRLSCV(RidgeSearchRanker, LinearRanker):
         convergence.
     tol, max_iter, patience, checkpoint, checkpoint_seconds
         For "cg", as in `RankRLS`. Every fold and setting has its own checkpoint in the folder.
+    half_life : float, optional
+        For `partial_fit`: the number of batches after which a query counts half as much; None for never.
 
     Attributes
     ----------
@@ -135,6 +137,12 @@ class RankRLSCV(RidgeSearchRanker, LinearRanker):
         convergence), "iteration" (the best iteration at the smallest alpha), "hybrid" (the best of all).
     n_iter_, validation_score_, validation_curve_, best_iter_
         As in `RankRLS`, for the chosen alpha.
+    moments_, coef_error_
+        As in `RankRLS`.
+    progress_ : array, shape (n_batches, n_alphas)
+        The measure on each batch of `partial_fit`, except one that came first, before it was learned.
+    progress_queries_ : array, shape (n_batches,)
+        The number of queries of the batch for which the measure is defined.
 
     Examples
     --------
@@ -164,6 +172,7 @@ class RankRLSCV(RidgeSearchRanker, LinearRanker):
         patience: int = 10,
         checkpoint: str | None = None,
         checkpoint_seconds: float = 60.0,
+        half_life: float | None = None,
     ) -> None:
         self.alphas = alphas
         self.cv = cv
@@ -177,6 +186,7 @@ class RankRLSCV(RidgeSearchRanker, LinearRanker):
         self.patience = patience
         self.checkpoint = checkpoint
         self.checkpoint_seconds = checkpoint_seconds
+        self.half_life = half_life
 
     def _spaces(self, X: Matrix, reference: Ints) -> list[tuple[dict[str, Any], Callable[[], LinearSpace]]]:
         return [({}, lambda: LinearSpace(X, reference))]

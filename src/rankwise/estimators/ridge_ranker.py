@@ -23,6 +23,7 @@ from rankwise.solvers.ridge_family import RidgeFamily, choose_solver, ridge_fami
 from rankwise.solvers.spaces import Space
 from rankwise.types import Ints, Matrix, RandomSource, Solver, Ties, Weighting
 from rankwise.validation import (
+    Problem,
     check_choice,
     check_count,
     check_flag,
@@ -99,6 +100,9 @@ class FixedAlphaRidge(RidgeRanker):
     measure: str
     random_state: RandomSource
 
+    def _remember(self, problem: Problem) -> None:
+        """Keep what later updates of a fitted model need, if there are any."""
+
     @abstractmethod
     def _make_space(self, X: Matrix, reference: Ints) -> Space:
         """The function space that the parameters define over the training rows."""
@@ -110,6 +114,8 @@ class FixedAlphaRidge(RidgeRanker):
         qid: ArrayLike | Iterable[Hashable] | None = None,
         sample_weight: ArrayLike | None = None,
         eval_set: Any = None,
+        *,
+        query_weight: Any = None,
     ) -> Self:
         """Fit the ranker to graded or real-valued labels.
 
@@ -126,11 +132,16 @@ class FixedAlphaRidge(RidgeRanker):
         eval_set : (X, y), (X, y, qid) or RankingData, optional
             Rows on which to evaluate the model (`validation_score_`) and, with "cg", every iterate
             (`validation_curve_`). They affect the model only with `early_stopping`.
+        query_weight : array, shape (n_queries,), or mapping, optional
+            How much each query counts, in order of first appearance or by label; 1 by default.
         """
-        given = check_problem(self, X, y, qid, sample_weight, multi_output=True)
+        given = check_problem(self, X, y, qid, sample_weight, query_weight=query_weight, multi_output=True)
         problem, held_out = hold_out_rows(self, given, eval_set)
         losses = losses_on_scores(problem, *self._checked_loss())
-        return self._learn(problem.X, losses, held_out, problem.has_queries)
+        found = self._learn(problem.X, losses, held_out, problem.has_queries)
+        self._remember(problem)
+        let_through(found.interrupted)
+        return self
 
     def fit_preferences(
         self,
@@ -167,7 +178,8 @@ class FixedAlphaRidge(RidgeRanker):
         if y is not None:
             problem = check_problem(self, rows_of(self, X), y, qid, sample_weight, multi_output=True)
             losses = [with_pairs(scored, losses[0]) for scored in losses_on_scores(problem, *choices)]
-        return self._learn(rows, losses, held_out, qid is not None)
+        let_through(self._learn(rows, losses, held_out, qid is not None).interrupted)
+        return self
 
     def with_alpha(self, alpha: float) -> Self:
         """Return the model for another alpha, from the same decomposition.
@@ -195,7 +207,7 @@ class FixedAlphaRidge(RidgeRanker):
 
     def _learn(
         self, X: Matrix, losses: Sequence[SquaredLoss], held_out: HeldOut | None, fitted_with_qid: bool
-    ) -> Self:
+    ) -> RidgeSolutions:
         alpha = check_number("alpha", self.alpha, minimum=0.0)
         one_target = len(losses) == 1 and losses[0].target.ndim == 1
         if not one_target and (held_out is not None or self.checkpoint is not None):
@@ -207,8 +219,7 @@ class FixedAlphaRidge(RidgeRanker):
         self._record(families[0], found, 0)
         self._families = families, held_out
         self.fitted_with_qid_ = fitted_with_qid
-        let_through(found.interrupted)
-        return self
+        return found
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()

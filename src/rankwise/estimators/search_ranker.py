@@ -117,7 +117,10 @@ class SearchRanker(Ranker):
             self._check_stops_on_eval_set()
             criterion = criterion_on_rows(self.cv, problem, measure, exact=exact)
         self.fitted_with_qid_ = problem.has_queries
-        self._become(choose(candidates, alphas, criterion, measure, on_progress), criterion)
+        choice = choose(candidates, alphas, criterion, measure, on_progress)
+        self._become(choice, criterion)
+        self._remember(problem, choice)
+        let_through(choice.cut_short)
         return self
 
     def fit_preferences(
@@ -158,8 +161,13 @@ class SearchRanker(Ranker):
             self._check_stops_on_eval_set()
             criterion = criterion_on_pairs(self.cv, rows, checked)
         self.fitted_with_qid_ = False
-        self._become(choose(candidates, alphas, criterion, measure, on_progress), criterion)
+        choice = choose(candidates, alphas, criterion, measure, on_progress)
+        self._become(choice, criterion)
+        let_through(choice.cut_short)
         return self
+
+    def _remember(self, problem: Problem, choice: Choice) -> None:
+        """Keep what later updates of a fitted model need, if there are any."""
 
     def _checked_alphas(self) -> Floats:
         check_count("patience", self.patience)
@@ -194,4 +202,3 @@ class SearchRanker(Ranker):
         self._set_chosen(choice)
         if choice.beyond_the_grid is not None:
             warn_caller(choice.beyond_the_grid, GridWarning)
-        let_through(choice.interrupted or choice.solutions.interrupted)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -48,14 +48,22 @@ def losses_on_scores(problem: Problem, ties: Ties, weighting: Weighting) -> list
     y = problem.y
     if not _labels_differ(problem):
         raise nothing_to_learn(problem.queries)
-    targets = [y[:, k] for k in range(y.shape[1])] if ties is Ties.DROP and y.ndim == 2 else [y]
-    losses = []
-    for target in targets:
-        F = QueryDifferences(
-            problem.queries, target, ties=ties, weighting=weighting, row_weight=problem.row_weight
-        )
-        losses.append(SquaredLoss(F, F.apply(target)))
-    return losses
+    if ties is Ties.KEEP or y.ndim == 1:
+        return [loss_on_scores(problem, ties, weighting)]
+    return [loss_on_scores(replace(problem, y=y[:, k]), ties, weighting) for k in range(y.shape[1])]
+
+
+def loss_on_scores(problem: Problem, ties: Ties, weighting: Weighting) -> SquaredLoss:
+    """The loss for targets that share their ties; labels may be all tied."""
+    F = QueryDifferences(
+        problem.queries,
+        problem.y,
+        ties=ties,
+        weighting=weighting,
+        row_weight=problem.row_weight,
+        query_factor=problem.query_weight,
+    )
+    return SquaredLoss(F, F.apply(problem.y))
 
 
 def _labels_differ(problem: Problem) -> bool:

@@ -12,59 +12,16 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
 from rankwise.errors import DataError
+from rankwise.tensor_file import Content, RefusedError
 from rankwise.types import AnyArray, Ints
 
 Plain: TypeAlias = "bool | int | float | str | list[Plain] | dict[str, Plain] | None"
-
-
-class RefusedError(Exception):
-    """The reason a file's content cannot be the state of its class; the reader adds the file name."""
-
-
-@dataclass
-class Content:
-    """The tensors and plain values of one model, as stored in a file."""
-
-    tensors: dict[str, AnyArray] = field(default_factory=dict)
-    values: dict[str, Any] = field(default_factory=dict)
-    sizes: dict[str, int] = field(default_factory=dict)
-
-    def take_tensor(self, name: str, kinds: str, shape: str, *, nan: bool = False) -> AnyArray:
-        """Check a tensor and remove it; anything left at the end was unexpected."""
-        if name not in self.tensors:
-            raise RefusedError(f"the tensor '{name}' is missing")
-        tensor = self.tensors.pop(name)
-        if tensor.dtype.kind not in kinds:
-            expected = " or ".join(_KINDS[kind] for kind in kinds)
-            raise RefusedError(f"the tensor '{name}' must hold {expected}, not {tensor.dtype}")
-        self.match(name, tensor.shape, shape)
-        if tensor.dtype.kind == "f" and not (np.isfinite(tensor) | (nan & np.isnan(tensor))).all():
-            raise RefusedError(f"the tensor '{name}' holds a non-finite value")
-        return tensor
-
-    def match(self, name: str, shape: tuple[int, ...], pattern: str) -> None:
-        """Check a shape against named dimensions, and record the sizes of new names."""
-        names = pattern.split()
-        required = [dimension for dimension in names if not dimension.endswith("?")]
-        dimensions = required if len(shape) == len(required) else [d.rstrip("?") for d in names]
-        sizes = dict(zip(dimensions, shape, strict=False))
-        if len(dimensions) != len(shape) or any(self.sizes.get(d, n) != n for d, n in sizes.items()):
-            wanted = ", ".join(f"{d}={self.sizes[d]}" if d in self.sizes else d for d in names)
-            raise RefusedError(f"the tensor '{name}' must have shape ({wanted}), not {shape}")
-        self.sizes |= sizes
-        if any(sizes.get(dimension) == 0 for dimension in _NEVER_EMPTY):
-            raise RefusedError(f"the tensor '{name}' is empty")
-
-
-# A model without any of these could not score a row.
-_NEVER_EMPTY = ("targets", "features", "basis", "breakpoints")
-_KINDS = {"f": "floating-point numbers", "i": "integers", "b": "booleans"}
 
 
 class Field(Protocol):
@@ -140,7 +97,7 @@ class RowsField:
         try:
             matrix = sparse.csr_matrix((data, indices, indptr), shape=tuple(shape))
             matrix.check_format(full_check=True)
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             raise RefusedError(f"the sparse matrix '{self.name}' is damaged ({error})") from None
         return matrix
 

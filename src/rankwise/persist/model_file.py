@@ -7,7 +7,6 @@ plain attributes; the tensors hold the rest. Reading accepts only what the schem
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,18 +15,11 @@ from typing import Any
 import numpy as np
 
 from rankwise.errors import FileFormatError
-from rankwise.files import parse_json, replacing_file
-from rankwise.persist.fields import Content, Plain, RefusedError
 from rankwise.persist.schemas import SCHEMAS, Attributes
 from rankwise.scoring.model import ScoringModel
+from rankwise.tensor_file import Content, RefusedError, read_tensors
 from rankwise.types import AnyArray
 from rankwise.validation.csr import MAX_FEATURES
-
-# Version 2 renamed what RankSVM paths and searches measure, and put the alphas of paths in ascending order.
-SCHEMA = 2
-_KEY = "rankwise"
-# The safetensors names of the number types that models hold.
-_TENSOR_TYPES = ("F64", "F32", "I64", "I32", "BOOL")
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,58 +47,14 @@ class StoredModel:
         return ScoringModel.of(self.class_name, {**self.parameters, **self.fitted})
 
 
-def write_model(path: str | os.PathLike[str], header: dict[str, Plain], tensors: dict[str, AnyArray]) -> None:
-    """Write a file under a temporary name and move it into place."""
-    from safetensors.numpy import save
-
-    encoded = save(tensors, metadata={_KEY: json.dumps({"schema": SCHEMA, **header})})
-    with replacing_file(path) as beside:
-        beside.write_bytes(encoded)
-
-
 def read_model(path: str | os.PathLike[str]) -> StoredModel:
     """Read and check a file; anything but the state of a known class is an error."""
-    header, tensors = _read(Path(path))
+    header, tensors = read_tensors(path)
     shapes = {name: f"{tensor.dtype} {tensor.shape}" for name, tensor in sorted(tensors.items())}
     try:
         return _checked(header, tensors, shapes)
     except RefusedError as reason:
         raise FileFormatError(Path(path), f"cannot be loaded: {reason}.") from None
-
-
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-    from safetensors import SafetensorError, safe_open
-
-    path.open("rb").close()  # so that a missing or unreadable file is reported as such
-    try:
-        with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            tensors = {name: _tensor(path, file, name) for name in file.keys()}  # noqa: SIM118
-    except SafetensorError as error:
-        raise FileFormatError(path, f"is not a model file or is damaged ({error}).") from None
-    try:
-        header = parse_json(metadata[_KEY])
-    except (KeyError, ValueError):
-        raise FileFormatError(path, "is a safetensors file, but was not written by rankwise.") from None
-    if not isinstance(header, dict) or type(header.get("schema")) is not int:
-        raise FileFormatError(path, "is not a model file: its header has no schema version.")
-    if header["schema"] > SCHEMA:
-        raise FileFormatError(
-            path,
-            f"has schema {header['schema']}, written by {header.get('written_by')}, "
-            f"but this version reads schemas up to {SCHEMA}; upgrade rankwise.",
-        )
-    return header, tensors
-
-
-def _tensor(path: Path, file: Any, name: str) -> AnyArray:
-    kind = file.get_slice(name).get_dtype()
-    if kind not in _TENSOR_TYPES:
-        raise FileFormatError(
-            path, f"the tensor '{name}' holds numbers of type {kind}; expected {', '.join(_TENSOR_TYPES)}."
-        )
-    tensor: AnyArray = file.get_tensor(name)
-    return tensor
 
 
 def _checked(header: dict[str, Any], tensors: dict[str, AnyArray], shapes: dict[str, str]) -> StoredModel:

@@ -6,9 +6,10 @@ import os
 from typing import Any, ClassVar
 
 import rankwise
-from rankwise.persist.fields import Content, Plain, plain
-from rankwise.persist.model_file import read_model, write_model
+from rankwise.persist.fields import Plain, plain
+from rankwise.persist.model_file import read_model
 from rankwise.persist.schemas import ModelSchema
+from rankwise.tensor_file import Content, write_tensors
 from rankwise.validation import check_fitted
 
 
@@ -23,8 +24,12 @@ class Saveable:
         The file is written under a temporary name and moved into place, so a failed save leaves an existing
         model intact.
         """
-        header, content = _pack(self)
-        write_model(path, header, content.tensors)
+        self._save(path)
+
+    def _save(self, path: str | os.PathLike[str], *, without: str | None = None) -> None:
+        """Save the model, if need be without an optional attribute."""
+        header, content = _pack(self, without)
+        write_tensors(path, header, content.tensors)
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
@@ -62,11 +67,11 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     return estimator
 
 
-def _pack(estimator: Any) -> tuple[dict[str, Plain], Content]:
+def _pack(estimator: Any, without: str | None) -> tuple[dict[str, Plain], Content]:
     check_fitted(estimator)
     content = Content()
     for field in estimator._schema.state:
-        if not field.optional or hasattr(estimator, field.name):
+        if field.name != without and (not field.optional or hasattr(estimator, field.name)):
             field.pack(getattr(estimator, field.name), content)
     parameters = estimator.get_params(deep=False).items()
     names = getattr(estimator, "feature_names_in_", None)

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankwise.persist.fields import Content, RefusedError, check_within
+from rankwise.persist.fields import check_within
 from rankwise.preferences.graphs import PreferenceGraph
 from rankwise.solvers.path_solutions import PathSolutions
+from rankwise.tensor_file import Content, RefusedError
 from rankwise.types import Floats
 
 

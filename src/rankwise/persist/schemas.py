@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from rankwise.operators.kernel import KernelName
-from rankwise.persist.fields import Fields, RefusedError, array, check_within, rows, value
+from rankwise.persist.fields import Fields, array, check_within, rows, value
+from rankwise.persist.moments_field import MomentsField
 from rankwise.persist.path_file import PathField
+from rankwise.tensor_file import RefusedError
 
 Attributes: TypeAlias = dict[str, Any]
 
@@ -86,6 +88,11 @@ _HELD_OUT: Fields = (
     array("validation_curve_", "iterations", optional=True),
 )
 _RIDGE: Fields = (value("solver_", str), value("n_iter_", int, type(None)), *_HELD_OUT)
+_UPDATED: Fields = (MomentsField("moments_"), value("coef_error_", float, optional=True))
+_PROGRESS: Fields = (
+    array("progress_", "batches alphas", optional=True, nan=True),
+    array("progress_queries_", "batches", "i", optional=True),
+)
 _CHOICE: Fields = (
     array("alphas_", "alphas"),
     array("scores_", "settings alphas", nan=True),
@@ -124,11 +131,11 @@ def _names(*groups: set[str]) -> frozenset[str]:
 SCHEMAS: dict[str, ModelSchema] = {
     "RankRLS": ModelSchema(
         _names({"alpha"}, _OF_RIDGE, _OF_ITERATIONS, _OF_HOLDING_OUT),
-        (*_LINEAR, *_RIDGE),
+        (*_LINEAR, *_RIDGE, *_UPDATED),
     ),
     "RankRLSCV": ModelSchema(
-        _names(_OF_SEARCH, _OF_RIDGE, _OF_ITERATIONS),
-        (*_LINEAR, *_RIDGE_CHOICE),
+        _names({"half_life"}, _OF_SEARCH, _OF_RIDGE, _OF_ITERATIONS),
+        (*_LINEAR, *_RIDGE_CHOICE, *_UPDATED, *_PROGRESS),
     ),
     "KernelRankRLS": ModelSchema(
         _names({"alpha", "basis"}, _OF_KERNEL, _OF_RIDGE, _OF_ITERATIONS, _OF_HOLDING_OUT),

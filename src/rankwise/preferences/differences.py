@@ -16,7 +16,7 @@ from rankwise._native import centred_rows
 from rankwise.errors import DataError
 from rankwise.preferences.queries import Queries, restored
 from rankwise.threads import resolve_threads
-from rankwise.types import Bools, Floats, Ints, Ties, Weighting
+from rankwise.types import AnyArray, Bools, Floats, Ints, Ties, Weighting
 
 
 class Differences(Protocol):
@@ -71,6 +71,8 @@ class QueryDifferences:
         ``c`` is 1/S ("example"), 1 ("pair") or 1 over the number of pairs counted ("query").
     row_weight : Floats or None
         A weight of 2 is equivalent to repeating the row.
+    query_factor : Floats or None, shape (n_queries,)
+        Multiplies c: a factor of 2 is equivalent to repeating the query under another label.
 
     Notes
     -----
@@ -86,6 +88,7 @@ class QueryDifferences:
         ties: Ties = Ties.KEEP,
         weighting: Weighting = Weighting.EXAMPLE,
         row_weight: Floats | None = None,
+        query_factor: Floats | None = None,
     ) -> None:
         self.queries = queries
         self.weighting = weighting
@@ -93,22 +96,24 @@ class QueryDifferences:
         drop = ties is Ties.DROP
         self.order: Ints | None
         self.level_offsets: Ints | None
-        self.order, self.level_offsets = _order_by_level(queries, y) if drop else (queries.order, None)
+        self.order, self.level_offsets = order_by_level(queries, y) if drop else (queries.order, None)
         weight = np.ones(queries.n_rows) if row_weight is None else self.grouped(row_weight)
         self.row_weight = weight
-        self._query_sum = np.add.reduceat(weight, queries.offsets[:-1])
+        self.query_sum = np.add.reduceat(weight, queries.offsets[:-1])
         others: Floats | None = None
         if self.level_offsets is not None:
             self._level_sum = np.add.reduceat(weight, self.level_offsets[:-1])
             level_query = np.searchsorted(queries.offsets, self.level_offsets[:-1], side="right") - 1
-            others = self._query_sum[level_query] - self._level_sum
+            others = self.query_sum[level_query] - self._level_sum
             pair_sum = np.bincount(level_query, self._level_sum * others, queries.n_queries) / 2
         else:
-            pair_sum = self._query_sum * (self._query_sum - 1) / 2
+            pair_sum = self.query_sum * (self.query_sum - 1) / 2
         self.pair_sum = pair_sum
-        self.query_weight = _query_weights(weighting, queries, self._query_sum, pair_sum)
+        self.query_weight = query_weights(weighting, self.query_sum, pair_sum, queries.labels)
+        if query_factor is not None:
+            self.query_weight = self.query_weight * query_factor
         scale = np.sqrt(weight * self._per_row_of_query(self.query_weight))
-        self._between = scale * np.sqrt(self._per_row_of_query(self._query_sum))
+        self._between = scale * np.sqrt(self._per_row_of_query(self.query_sum))
         self._within = None if others is None else scale * np.sqrt(self._per_row_of_level(others))
 
     @property
@@ -196,7 +201,7 @@ class QueryDifferences:
 
     def adjoint(self, differences: Floats) -> Floats:
         between = _scaled(self._between, differences)
-        query_part = self._per_row_of_query(self._share(between, self.queries.offsets, self._query_sum))
+        query_part = self._per_row_of_query(self._share(between, self.queries.offsets, self.query_sum))
         if self.level_offsets is None or self._within is None:
             return restored(between - _scaled(self.row_weight, query_part), self.order)
         within = _scaled(self._within, differences)
@@ -245,7 +250,7 @@ def _scaled(scale: Floats, v: Floats) -> Floats:
     return scale * v if v.ndim == 1 else scale[:, None] * v
 
 
-def _order_by_level(queries: Queries, y: Floats) -> tuple[Ints, Ints]:
+def order_by_level(queries: Queries, y: Floats) -> tuple[Ints, Ints]:
     """Return rows sorted by query, then label, and the start of each run of equal labels within a query."""
     query = queries.query_of_row()
     order = np.lexsort((y, query)).astype(np.int64)
@@ -253,13 +258,16 @@ def _order_by_level(queries: Queries, y: Floats) -> tuple[Ints, Ints]:
     return order, np.append(np.flatnonzero(starts), queries.n_rows).astype(np.int64)
 
 
-def _query_weights(weighting: Weighting, queries: Queries, weight_sum: Floats, pair_sum: Floats) -> Floats:
+def query_weights(
+    weighting: Weighting, weight_sum: Floats, pair_sum: Floats, labels: AnyArray | None
+) -> Floats:
+    """The weight c of each query's pairs, from its sum of row weights and its number of pairs."""
     if weighting is Weighting.PAIR:
-        return np.ones(queries.n_queries)
+        return np.ones(len(weight_sum))
     total = weight_sum if weighting is Weighting.EXAMPLE else pair_sum
     if (total < 0).any():
         q = int((total < 0).argmax())
-        name = "" if queries.labels is None else f" {queries.labels[q]}"
+        name = "" if labels is None else f" {labels[q]}"
         raise DataError(
             f"weighting='query' counts S(S - 1)/2 pairs in a query whose row weights sum to S, but those of "
             f"query{name} sum to {weight_sum[q]:g}; scale sample_weight so that every sum is at least 1."

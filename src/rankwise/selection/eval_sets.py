@@ -97,9 +97,9 @@ def split_rows(
     else:
         held = _draw(queries.n_rows, fraction, random)
     # A matrix on disk is not copied; instead, the held-out rows get weight 0.
-    rest = problem.without(held) if is_on_disk(problem.X) else _rows_of(problem, ~held)
+    rest = problem.without(held) if is_on_disk(problem.X) else problem.select(np.flatnonzero(~held))
     name = f"validation_fraction={fraction:g} of the training data"
-    return rest, _measured_rows(_rows_of(problem, held), measure, name)
+    return rest, _measured_rows(problem.select(np.flatnonzero(held)), measure, name)
 
 
 def split_pairs(
@@ -137,13 +137,3 @@ def _draw(n: int, fraction: float, random: np.random.Generator) -> Bools:
     held = np.zeros(n, dtype=np.bool_)
     held[random.choice(n, min(n - 1, max(1, round(fraction * n))), replace=False)] = True
     return held
-
-
-def _rows_of(problem: Problem, rows: Bools) -> Problem:
-    weight, kept = problem.row_weight, np.flatnonzero(rows)
-    return Problem(
-        X=problem.X[kept],
-        y=problem.y[kept],
-        queries=problem.queries.select(kept),
-        row_weight=None if weight is None else weight[kept],
-    )

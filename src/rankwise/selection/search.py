@@ -106,6 +106,11 @@ class Choice:
         return {"alpha": alpha, "score": score, **self.settings[self.row]}
 
     @property
+    def cut_short(self) -> bool:
+        """Whether an interrupt ended the search, or the fit of its choice."""
+        return self.interrupted or bool(self.solutions.interrupted)
+
+    @property
     def beyond_the_grid(self) -> str | None:
         """What to tell the user if the best alpha ends the grid and is better than its neighbour.
 

@@ -15,6 +15,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from rankwise.losses.squared import SquaredLoss
+from rankwise.moments.quadratic import Quadratic
 from rankwise.preferences.differences import Differences
 from rankwise.preferences.pair_differences import compacted
 from rankwise.solvers.cg_result import RidgeSolutions
@@ -119,8 +120,12 @@ class PrimalFamily(ClosedForm):
     solver: ClassVar[Solver] = Solver.PRIMAL
 
     @cached_property
+    def quadratic(self) -> Quadratic:
+        return Quadratic.of(self.space.features, self.loss)
+
+    @cached_property
     def system(self) -> RidgeSystem:
-        return RidgeSystem(*self.space.features.difference_system(self.loss.differences, self.loss.target))
+        return RidgeSystem(self.quadratic.matrix, self.quadratic.right)
 
     @cached_property
     def precise_spectrum(self) -> Spectrum:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError
+from rankwise.preferences.queries import Queries
 from rankwise.types import AnyArray, Floats, Matrix, is_sparse
 from rankwise.validation.csr import check_sparse
 
@@ -121,6 +122,31 @@ def check_row_weight(weight: ArrayLike | None, n_rows: int) -> Floats | None:
         raise DataError(f"sample_weight must be finite and non-negative; row {row} has {array[row]}.")
     if not array.any():
         raise DataError("sample_weight is zero for every row; at least two rows must have a positive weight.")
+    return array
+
+
+def check_query_weight(weight: Any, queries: Queries) -> Floats | None:
+    """Return positive weights, one per query; given in order of first appearance, or by label."""
+    if weight is None:
+        return None
+    if isinstance(weight, Mapping):
+        labels = [] if queries.labels is None else queries.labels.tolist()
+        missing = [label for label in labels if label not in weight]
+        if missing or not labels:
+            what = f"query {missing[0]!r}" if missing else "the one ranking of rows without a qid"
+            raise DataError(f"query_weight has no weight for {what}.")
+        weight = [weight[label] for label in labels]
+    array = as_floats("query_weight", weight)
+    if array.shape != (queries.n_queries,):
+        raise DataError(
+            f"query_weight must have shape ({queries.n_queries},), one weight per query in order of first "
+            f"appearance; got {array.shape}."
+        )
+    bad = ~(np.isfinite(array) & (array > 0))
+    if bad.any():
+        at = int(bad.argmax())
+        raise DataError(f"query_weight must be finite and above 0; query {at} has {array[at]}.")
+    check_weight_range("query_weight", "query", array)
     return array
 
 

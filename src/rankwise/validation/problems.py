@@ -19,6 +19,7 @@ from rankwise.types import Bools, Floats, Ints, Matrix, is_sparse
 from rankwise.validation.arrays import (
     check_labels,
     check_matrix,
+    check_query_weight,
     check_row_weight,
     check_targets,
     check_weight_range,
@@ -42,6 +43,7 @@ class Problem:
     y: Floats
     queries: Queries
     row_weight: Floats | None
+    query_weight: Floats | None = None
 
     @property
     def has_queries(self) -> bool:
@@ -54,6 +56,20 @@ class Problem:
         weight[rows] = 0.0
         return replace(self, row_weight=weight)
 
+    def select(self, rows: Ints) -> Problem:
+        """Return the problem of some rows."""
+        queries, query_weight = self.queries.select(rows), self.query_weight
+        if query_weight is not None:
+            first = queries.grouped(rows)[queries.offsets[:-1]]
+            query_weight = query_weight[self.queries.query_of_row()[first]]
+        return Problem(
+            X=self.X[rows],
+            y=self.y[rows],
+            queries=queries,
+            row_weight=None if self.row_weight is None else self.row_weight[rows],
+            query_weight=query_weight,
+        )
+
 
 def check_problem(
     estimator: Any,
@@ -62,16 +78,25 @@ def check_problem(
     qid: ArrayLike | Iterable[Hashable] | None,
     sample_weight: ArrayLike | None,
     *,
+    query_weight: Any = None,
     multi_output: bool = False,
+    reset: bool = True,
 ) -> Problem:
     """Check the arguments of `fit`, and record the features on the estimator as scikit-learn expects.
 
     X may be a data set, which stands for y and qid as well. The estimator first discards any earlier fit,
-    which may have had other features.
+    which may have had other features. Without `reset`, as for `partial_fit`, the rows must have the features
+    of the earlier fit instead.
     """
-    estimator._forget()
+    if reset:
+        estimator._forget()
+    else:
+        rows_of(estimator, X)
     data, (X, y, qid) = X, taken_apart(X, y, qid)
-    X, y = _validated(estimator, X, y, ensure_min_samples=2, multi_output=multi_output, y_numeric=True)
+    least = 2 if reset else 1
+    X, y = _validated(
+        estimator, X, y, reset=reset, ensure_min_samples=least, multi_output=multi_output, y_numeric=True
+    )
     row_weight = check_row_weight(sample_weight, X.shape[0])
     check_weight_range("sample_weight", "row", row_weight)
     queries = group_rows(qid, X.shape[0])
@@ -79,7 +104,7 @@ def check_problem(
         estimator.scaled_per_query_ = data.scaled_per_query
     else:
         question_queries(qid, queries)
-    return Problem(X=X, y=check_targets(y), queries=queries, row_weight=row_weight)
+    return Problem(X, check_targets(y), queries, row_weight, check_query_weight(query_weight, queries))
 
 
 def _validated(

@@ -1,0 +1,223 @@
+"""Linear RankRLS rankers that learn and forget queries exactly."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable
+from functools import cached_property, partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.metaestimators import available_if
+
+from rankwise.errors import DataError, warn_caller
+from rankwise.estimators.base import LinearRanker
+from rankwise.estimators.ridge_ranker import RidgeRanker
+from rankwise.metrics.measure import Measure, get_measure
+from rankwise.moments.forming import moments_of
+from rankwise.moments.moments import Moments
+from rankwise.moments.open_queries import names_of
+from rankwise.moments.updating import forgotten, learned_too
+from rankwise.selection.progress import Progress
+from rankwise.selection.search import Choice, best_alpha
+from rankwise.solvers.closed_form import PrimalFamily
+from rankwise.solvers.conjugate_gradient import Iterations
+from rankwise.solvers.moments import MomentFamily
+from rankwise.solvers.spaces import Space
+from rankwise.types import Floats, Ints, Solver, Ties, Weighting
+from rankwise.validation import Problem, check_fitted, check_flag, check_number, check_problem
+
+# What fits with held-out rows or iterations set, and updates do not.
+_OF_FITS = ("validation_score_", "validation_curve_", "best_iter_", "surface_", "readings_")
+
+
+def has_primal_solver(ranker: RidgeRanker) -> bool:
+    """Whether the parameters allow updates; as in scikit-learn, there are no methods for them otherwise."""
+    if ranker.solver in (Solver.DUAL, Solver.CG):
+        raise AttributeError(f"Updates need solver='primal', 'closed' or 'auto'; got {ranker.solver!r}.")
+    return True
+
+
+class Updatable(RidgeRanker, LinearRanker):
+    """A linear ranker with moments, to which queries can be added and from which they can be removed."""
+
+    coef_error_: float
+    _learned_from: partial[Moments]
+
+    __metadata_request__partial_fit = {"qid": True, "sample_weight": True}  # noqa: RUF012
+
+    @cached_property
+    def moments_(self) -> Moments:
+        """Formed when first needed: the digests of all rows take a tenth of the time of a fit."""
+        if not hasattr(self, "_learned_from"):
+            raise AttributeError(f"This {type(self).__name__} has no moments.")
+        return self.__dict__.pop("_learned_from")()  # type: ignore[no-any-return]
+
+    @available_if(has_primal_solver)  # type: ignore[untyped-decorator]
+    def forget(
+        self,
+        X: Any,
+        y: Any = None,
+        qid: ArrayLike | Iterable[Hashable] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Forget whole queries: the model is then that of a fit to the others, up to `coef_error_`.
+
+        Give rows, labels and weights as they were learned, in any order. What was never learned is refused,
+        as is forgetting so much that rounding errors would be as large as what is left.
+        """
+        check_fitted(self)
+        moments = self._moments_to_update()
+        assert moments is not None
+        problem = self._check_batch(X, y, qid, sample_weight, multi_output=moments.b.ndim == 2)
+        self._adopt(forgotten(moments, problem), refuse_noise=True)
+        return self
+
+    def save(self, path: str | os.PathLike[str], *, moments: bool = True) -> None:
+        """Save the fitted model to a file, which `rankwise.load_model` reads.
+
+        Parameters
+        ----------
+        path : path
+            Written under a temporary name and moved into place.
+        moments : bool, default=True
+            Whether the file holds the moments, half a matrix of n × n features. Without them, the loaded
+            model cannot be updated.
+        """
+        self._save(path, without=None if check_flag("moments", moments) else "moments_")
+
+    @abstractmethod
+    def _alpha_to_use(self) -> float:
+        """The alpha of the model after an update."""
+
+    def _moments_to_update(self) -> Moments | None:
+        """The moments of a fitted model; None before the first fit."""
+        if not self.__sklearn_is_fitted__():
+            return None
+        if not hasattr(self, "moments_"):
+            raise DataError(
+                f"This model has no moments to update: fits with the solver '{self.solver_}', to pairs or to "
+                f"several targets with ties dropped keep none; fit it to labels with solver='primal'."
+            )
+        return self.moments_
+
+    def _check_batch(self, X: Any, y: Any, qid: Any, sample_weight: Any, **options: Any) -> Problem:
+        """Check rows to learn or forget, which must have the features of those learned before."""
+        reset = not self.__sklearn_is_fitted__()
+        return check_problem(self, X, y, qid, sample_weight, reset=reset, **options)
+
+    def _adopt(self, moments: Moments, *, refuse_noise: bool = False) -> None:
+        """Set the attributes of the model that the moments give."""
+        alpha = self._alpha_to_use()
+        if moments.open_queries:
+            raise DataError(
+                f"Query {names_of(moments.open_queries.values())} is still open; add the rest of its rows, "
+                f"and call close() on the moments."
+            )
+        family = MomentFamily(moments.quadratic)
+        found = family.solve(alpha)
+        error = family.error_bound(alpha, found.coef)
+        if refuse_noise and not np.isfinite(error):
+            raise DataError(
+                "Rounding errors of all that was learned and forgotten would be as large as what is left; "
+                "fit the model again to the queries that stay, or choose a larger alpha."
+            )
+        if not found.is_resolved:
+            warn_caller(
+                f"XᵀLX is so ill-conditioned that moments lose digits of the model at alpha = {alpha:g} that "
+                f"a fit to all rows keeps; choose a larger alpha, or fit."
+            )
+        for name in ("_families", "_learned_from", *_OF_FITS):
+            self.__dict__.pop(name, None)
+        self.moments_, self.coef_error_ = moments, error
+        self.solver_, self.n_iter_ = str(Solver.PRIMAL), None
+        self._set_function(None, found.coef)
+        self.fitted_with_qid_ = moments.has_qid
+
+    def _feature_names(self) -> tuple[str, ...] | None:
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else tuple(map(str, names))
+
+    def __getstate__(self) -> dict[str, Any]:
+        if "_learned_from" in vars(self):
+            _ = self.moments_  # formed now, because the rows stay in this process
+        state: dict[str, Any] = super().__getstate__()
+        return state
+
+
+class ProgressiveRanker(Updatable):
+    """A ranker with moments that chooses alpha by scoring every batch before it is learned."""
+
+    measure: str | Measure
+    half_life: float | None
+
+    alpha_: float
+    alphas_: Floats
+    scores_: Floats
+    settings_: list[dict[str, Any]]
+    best_: dict[str, Any]
+    cv_: str
+    progress_: Floats
+    progress_queries_: Ints
+
+    @available_if(has_primal_solver)  # type: ignore[untyped-decorator]
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        qid: ArrayLike | Iterable[Hashable] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn more queries, and choose alpha by progressive validation.
+
+        The models of all alphas first score the new queries; the best alpha is that with the best mean over
+        all batches so far, old ones discounted by `half_life`. A first batch has no models to score it, and
+        is fitted as by `fit`. The queries must be complete, and cannot be learned twice.
+        """
+        half_life, moments = self._checked_half_life(), self._moments_to_update()
+        if moments is None:
+            self.fit(X, y, qid, sample_weight)
+        problem, measure = self._check_batch(X, y, qid, sample_weight), get_measure(self.measure)
+        if moments is None:
+            if not hasattr(self, "moments_"):  # because another solver was cheaper for the first batch
+                self.moments_ = moments_of(problem, *self._chosen_loss(), self._feature_names())
+            return self
+        so_far = Progress.none(len(self.alphas_), half_life)
+        if hasattr(self, "progress_"):
+            so_far = Progress(self.progress_, self.progress_queries_, half_life)
+        learned = learned_too(moments * so_far.factor, problem, *self._chosen_loss(), self._feature_names())
+        progress = so_far.then(moments.quadratic, problem, measure, self.alphas_)
+        if progress.is_measured:
+            self._choose(progress.means(), measure)
+        self.progress_, self.progress_queries_ = progress.values, progress.n_queries
+        self._adopt(learned)
+        return self
+
+    def _checked_half_life(self) -> float | None:
+        if self.half_life is None:
+            return None
+        return check_number("half_life", self.half_life, minimum=0.0, exclusive=True)
+
+    def _checked_solver(self, space: Space) -> tuple[Solver, Iterations]:
+        self._checked_half_life()  # even if this fit has no use for it
+        return super()._checked_solver(space)
+
+    def _choose(self, means: Floats, measure: Measure) -> None:
+        """Set the attributes of the choice among the means over all batches."""
+        at = best_alpha(means[None], measure)[1]
+        setting = {name: self.best_[name] for name in ("ties", "weighting")}
+        self.best_ = {"alpha": float(self.alphas_[at]), "score": float(means[at]), **setting}
+        self.settings_, self.scores_, self.cv_ = [setting], means[None], "progressive validation"
+
+    def _chosen_loss(self) -> tuple[Ties, Weighting]:
+        return Ties(self.best_["ties"]), Weighting(self.best_["weighting"])
+
+    def _alpha_to_use(self) -> float:
+        return self.alpha_
+
+    def _remember(self, problem: Problem, choice: Choice) -> None:
+        if isinstance(choice.family, PrimalFamily):
+            names, loss = self._feature_names(), self._chosen_loss()
+            self.moments_ = moments_of(problem, *loss, names, quadratic=choice.family.quadratic)
