@@ -167,6 +167,17 @@ def test_subtraction_undoes_addition():
     same(whole - part, Moments.of(X[~some], y[~some], qid[~some]))
 
 
+def test_rounding_errors_of_all_that_was_added_or_subtracted_stay():
+    X, y, qid = stressed("plain")
+    some = qid < 2
+    part, rest = (Moments.of(X[rows], y[rows], qid[rows]) for rows in (some, ~some))
+    added = (part.quadratic.rounding + rest.quadratic.rounding).copy()
+    whole = part + rest
+    assert (whole.quadratic.rounding > added).all()
+    assert ((whole - part).quadratic.rounding > added + part.quadratic.rounding).all()
+    assert (0.5 * whole).quadratic.rounding == pytest.approx(0.5 * whole.quadratic.rounding, rel=0.1)
+
+
 def test_a_factor_weights_the_queries():
     X, y, qid = stressed("plain")
     made = 0.25 * Moments.of(X, y, qid, ties="drop")
