@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import shutil
+import sys
 from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -16,6 +17,9 @@ from mutation.python_mutants import lines_of_functions
 from mutation.sandbox import ROOT, Sandbox
 
 Line = tuple[str, int]
+
+# More tests that fail without a mutant mean that something is wrong with the tree.
+MAX_UNFIT = 20
 
 
 @dataclass
@@ -65,10 +69,15 @@ class CoverageMap:
         sandbox.record(list(keys), raw, jobs)
         records = [json.loads(line) for path in raw.glob("*.jsonl") for line in path.read_text().splitlines()]
         failed = sorted({record["failed"] for record in records if "failed" in record})
-        if failed:
+        if len(failed) > MAX_UNFIT:
             raise SystemExit("These tests fail without any mutant: " + ", ".join(failed))
+        if failed:
+            # Recording takes memory, which a few tests limit. Without them, mutants only survive more often.
+            print("Left out, because they fail while being recorded: " + ", ".join(failed), file=sys.stderr)
         tests: dict[str, Ran] = defaultdict(Ran)
         for record in records:
+            if "test" not in record or record["test"] in failed:
+                continue
             ran = tests[record["test"]]
             ran.seconds += record["seconds"]
             for path, numbers in record["lines"].items():
