@@ -7,6 +7,7 @@ import pytest
 
 import rankwise
 from rankwise import DataError, ParameterError, RankRLS, RankRLSCV
+from rankwise.errors import GridWarning
 from rankwise.metrics import pairwise_error
 
 ALPHAS = (0.01, 1.0, 100.0, 1e4)
@@ -141,4 +142,5 @@ def test_what_cannot_be_updated_says_so(batches):
     assert not hasattr(RankRLSCV(solver="cg"), "partial_fit")
     with warnings.catch_warnings(), pytest.raises(DataError, match="Query 0-0 was learned before"):
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", GridWarning)
         learned([*batches[:2], batches[0]])
