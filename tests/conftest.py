@@ -1,6 +1,7 @@
 """Fixtures shared by all tests."""
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,24 @@ def text(tmp_path):
 
 
 @pytest.fixture
-def little_memory():
+def arrow_is_running(tmp_path_factory):
+    """pyarrow has its memory pool and threads, for which it aborts the process if there is no memory."""
+    if find_spec("pyarrow") is None:
+        return
+    import pyarrow
+    from pyarrow import csv, parquet
+
+    pyarrow.set_io_thread_count(1)
+    pyarrow.set_cpu_count(1)
+    folder = tmp_path_factory.mktemp("arrow")
+    (folder / "rows.csv").write_text("a,b\n1,2\n")
+    table = csv.read_csv(folder / "rows.csv")
+    parquet.write_table(table, folder / "rows.parquet")
+    parquet.read_table(folder / "rows.parquet")
+
+
+@pytest.fixture
+def little_memory(arrow_is_running):
     """The test may take no more than half a gigabyte beyond what is taken already."""
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_AS)
