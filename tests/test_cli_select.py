@@ -136,6 +136,7 @@ def test_the_help_of_select_names_the_default_alphas(capsys):
         ("1", None),
     ],
 )
+@pytest.mark.filterwarnings("always:The best alpha")
 def test_a_best_alpha_that_ends_the_grid_is_said(folder, tmp_path, alphas, says, capsys):
     data = rankwise.load_letor(folder / "train.txt.gz")
     with warnings.catch_warnings(record=True) as caught:
