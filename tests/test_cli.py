@@ -164,7 +164,7 @@ def test_info_describes_the_build_models_text_and_stores(folder, done, tmp_path)
     weights = json.loads(done("info", "model", "--json"))["largest weights"]
     coef = rankwise.load_model(folder / "model").coef_
     assert list(weights.values()) == sorted(coef, key=abs, reverse=True)[:10]
-    assert weights[f"x{abs(coef).argmax()}"] == next(iter(weights.values()))
+    assert weights[str(abs(coef).argmax() + 1)] == next(iter(weights.values()))
     done("convert", "test.txt", tmp_path / "test.store")
     for data in ("test.txt", tmp_path / "test.store"):
         assert (

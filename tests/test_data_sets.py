@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 import rankwise
 from rankwise import DataError, RankingData
+from rankwise.cli import main
 from rankwise.features import Features, features_of
 
 RANKERS = [
@@ -92,7 +93,7 @@ def test_a_frame_after_an_array_without_names_still_gets_scikit_learns_warning(p
         model.predict(frame.to_numpy())
 
 
-def test_features_of_text_are_explained_by_the_numbers_of_the_file(tmp_path, parts):
+def test_features_of_text_are_explained_by_the_numbers_of_the_file(tmp_path, parts, capsys):
     train, _ = parts
     for first in (0, 1):
         path, store = tmp_path / f"from{first}.txt", tmp_path / f"from{first}.store"
@@ -109,6 +110,9 @@ def test_features_of_text_are_explained_by_the_numbers_of_the_file(tmp_path, par
         model.save(tmp_path / "model")
         loaded = rankwise.load_model(tmp_path / "model")
         assert loaded.explain(data.X, 0, 1).top(1)[0][0] == str(place + first)
+        assert main(["info", str(tmp_path / "model")]) == 0
+        largest = np.abs(model.coef_).argmax() + first
+        assert f"largest weights                {largest}: " in capsys.readouterr().out
 
 
 def test_labels_beside_a_data_set_are_refused(parts):

@@ -7,6 +7,7 @@ An array has no column names. A data set registers its matrix here, by identity,
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,13 +20,19 @@ class Features:
 
     Attributes
     ----------
-    names : tuple of str or None
+    names : sequence of str or None
     numbered_from : int or None
         0 or 1, for columns that a file only numbers.
     """
 
-    names: tuple[str, ...] | None = None
+    names: Sequence[str] | None = None
     numbered_from: int | None = None
+
+    def label(self, column: int) -> str:
+        """What to call a column: its name, its number in the file, or ``x0``, ``x1``, ..."""
+        if self.names is not None:
+            return str(self.names[column])
+        return f"x{column}" if self.numbered_from is None else str(self.numbered_from + column)
 
 
 class JudgedRows:

@@ -13,6 +13,7 @@ from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
     from rankwise.cli.data_files import ReadOptions
+    from rankwise.features import Features
     from rankwise.moments.moments import Moments
     from rankwise.types import Floats
 
@@ -78,19 +79,25 @@ def _build() -> dict[str, Any]:
 def _model(path: Path) -> dict[str, Any]:
     from rankwise.cli.inputs import is_svmrank
     from rankwise.export.svmrank import load_svmrank
+    from rankwise.features import Features
     from rankwise.persist.model_file import read_model
 
     if is_svmrank(path):
         coef = load_svmrank(path)
-        return {"class": "SVMrank, linear", "features": len(coef), **_weights(coef, None)}
+        return {
+            "class": "SVMrank, linear",
+            "features": len(coef),
+            **_weights(coef, Features(numbered_from=1)),
+        }
     model = read_model(path)
     header = model.header
+    features = Features(header.get("feature_names"), model.fitted.get("numbered_from_"))
     return {
         "class": header["class"],
         **{f"parameter {name}": value for name, value in header["parameters"].items()},
         "features": header["n_features"],
         "feature names": header.get("feature_names"),
-        **_weights(model.fitted.get("coef_"), header.get("feature_names")),
+        **_weights(model.fitted.get("coef_"), features),
         **_learned(model.fitted.get("moments_")),
         **{name: value for name, value in header["values"].items() if not name.startswith("moments.")},
         **{f"tensor {name}": shape for name, shape in model.tensors.items()},
@@ -107,17 +114,16 @@ def _learned(moments: Moments | None) -> dict[str, Any]:
     return {"learned": {name: count for name, count in seen.items() if moments.has_qid or name != "queries"}}
 
 
-def _weights(coef: Floats | None, names: list[str] | None) -> dict[str, Any]:
+def _weights(coef: Floats | None, features: Features) -> dict[str, Any]:
     """The number of nonzero weights of a linear model and its largest weights; empty for other models."""
     import numpy as np
 
     if coef is None or coef.ndim != 1:
         return {}
-    # The names that `explain` gives to unnamed features.
     largest = np.argsort(-np.abs(coef), kind="stable")[:SHOWN_ENTRIES].tolist()
     return {
         "weights": int(np.count_nonzero(coef)),
-        "largest weights": {f"x{k}" if names is None else str(names[k]): float(coef[k]) for k in largest},
+        "largest weights": {features.label(k): float(coef[k]) for k in largest},
     }
 
 

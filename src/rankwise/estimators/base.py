@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from rankwise.config import get_config
 from rankwise.errors import DataError, warn_caller
+from rankwise.features import Features
 from rankwise.persist.models import Saveable
 from rankwise.preferences.queries import group_rows
 from rankwise.scoring.functions import LinearFunction, ScoringFunction, checked_scores, linear_function
@@ -160,13 +161,8 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
         """The contributions of the parts of the model to the score difference of two rows; their names."""
 
     def _feature_labels(self) -> AnyArray:
-        """The names of the features or, if they have none, their numbers in the file or ``x0, x1, ...``."""
-        if hasattr(self, "feature_names_in_"):
-            names: AnyArray = self.feature_names_in_
-            return names
-        first = getattr(self, "numbered_from_", None)
-        labels = (f"x{k}" if first is None else str(first + k) for k in range(self.n_features_in_))
-        return np.array(list(labels), dtype=object)
+        features = Features(getattr(self, "feature_names_in_", None), getattr(self, "numbered_from_", None))
+        return np.array([features.label(k) for k in range(self.n_features_in_)], dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -134,7 +134,7 @@ def _validated(
     return checked
 
 
-def _without_learned_names(estimator: Any, names: tuple[str, ...] | None) -> Any:
+def _without_learned_names(estimator: Any, names: Sequence[str] | None) -> Any:
     """The estimator to check rows against, without names that scikit-learn could not find in X.
 
     Names from a data set or a file are compared with those of another data set. Plain arrays have none, and
