@@ -36,7 +36,7 @@ QUERIES = {
 }
 
 
-def counts(y, qid, scores, n_threads=1):
+def counts(y, qid, scores, n_threads=1, weight=None):
     """Active partners above and below each row, in the caller's order, straight from the kernel."""
     order = np.lexsort((y, qid))
     offsets = np.append(np.flatnonzero(np.diff(qid[order], prepend=qid.min() - 1)), len(y))
@@ -47,8 +47,9 @@ def counts(y, qid, scores, n_threads=1):
         upper[start:end] = np.searchsorted(labels, labels, "right")
     row, score = np.empty(len(y), dtype=np.int32), np.empty(len(y))
     above, below = np.empty(len(y)), np.empty(len(y))
+    grouped = None if weight is None else weight[order]
     _native.order_scores(offsets, scores[order], row, score, n_threads)
-    _native.sum_active(offsets, lower, upper, row, score, None, above, below, n_threads)
+    _native.sum_active(offsets, lower, upper, row, score, grouped, above, below, n_threads)
     back = np.argsort(order)
     return above[back], below[back]
 
@@ -205,3 +206,13 @@ def test_rows_of_weight_zero_take_no_part_and_leave_counts_whole():
     assert here.risk == there.risk
     np.testing.assert_array_equal(loss.restored(here.gradient)[kept], alone.restored(there.gradient))
     assert not loss.restored(here.gradient)[weight == 0.0].any()
+
+
+@pytest.mark.parametrize("m, weighted", [(32, True), (64, True), (1024, True), (2047, False), (2048, False)])
+def test_queries_that_fill_the_nodes_of_the_tree_are_counted_to_the_last_row(m, weighted):
+    rng = np.random.default_rng(m)
+    y, qid, scores = rng.permutation(m).astype(float), np.zeros(m, dtype=int), rng.normal(size=m)
+    weight = np.full(m, 2.0) if weighted else None
+    for labels in (y, np.sort(y)):
+        expected = np.array(counts_by_pairs(labels, qid, scores)) * (2 if weighted else 1)
+        np.testing.assert_array_equal(counts(labels, qid, scores, weight=weight), expected)
