@@ -256,3 +256,14 @@ def test_an_alpha_too_small_to_leave_anything_out_is_refitted(model):
             rest = qid != q
             scores[~rest] = single.fit(X[rest], y[rest], qid[rest]).predict(X[~rest])
     assert chosen.scores_[0, 0] == pytest.approx(pairwise_error(y, scores, qid), abs=1e-12)
+
+
+@pytest.mark.parametrize("query_size", [4, 30])
+def test_many_alphas_left_out_together_give_what_each_gives_alone(query_size):
+    rng = np.random.default_rng(query_size)
+    X, qid = rng.normal(size=(240, 20)), np.arange(240) // query_size
+    y = np.round(X[:, 0] + X[:, 1] + rng.normal(size=240))
+    alphas = 2.0 ** np.arange(-3, 15)
+    together = RankRLSCV(alphas).fit(X, y, qid).scores_[0]
+    alone = [RankRLSCV([alpha]).fit(X, y, qid).scores_[0, 0] for alpha in alphas]
+    np.testing.assert_allclose(together, alone, atol=1e-12)
