@@ -4,7 +4,12 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# However slow the machine is, a time decides no test.
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session")
