@@ -133,10 +133,22 @@ def test_scaled_and_unscaled_data_do_not_mix(parts):
         rankwise.RankRLSCV([1.0]).fit(train, eval_set=test.scale_per_query())
 
 
-def test_pairs_between_the_rows_of_a_data_set_keep_its_names(parts):
+def test_pairs_between_the_rows_of_a_data_set_keep_its_names_and_scaling(parts):
     train, _ = parts
-    model = rankwise.RankRLS().fit_preferences(train, [[0, 1], [2, 3]], y=train.y, qid=train.qid)
-    assert model.feature_names_in_.tolist() == list(train.feature_names)
+    scaled = train.scale_per_query()
+    for labels in ({}, {"y": train.y, "qid": train.qid}):
+        model = rankwise.RankRLS().fit_preferences(scaled, [[0, 1], [2, 3]], **labels)
+        assert model.feature_names_in_.tolist() == list(train.feature_names)
+        assert model.scaled_per_query_ is True
+
+
+def test_a_frame_with_pairs_and_labels_is_checked_without_a_warning(parts):
+    pandas = pytest.importorskip("pandas")
+    train, _ = parts
+    frame = pandas.DataFrame(train.X, columns=list(train.feature_names))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rankwise.RankRLS().fit_preferences(frame, [[0, 1]], y=train.y, qid=train.qid)
 
 
 def test_names_are_forgotten_with_their_matrix():

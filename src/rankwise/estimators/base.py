@@ -49,8 +49,9 @@ class Explanation:
         return [(str(self.names[c]), float(self.contributions[c])) for c in order]
 
     def __repr__(self) -> str:
-        largest = ", ".join(f"{name} {value:+.4g}" for name, value in self.top(3))
-        return f"Explanation({self.difference:+.4g}: {largest}, ...)"
+        largest = [f"{name} {value:+.4g}" for name, value in self.top(3)]
+        others = ["..."] if len(self.contributions) > len(largest) else []
+        return f"Explanation({self.difference:+.4g}: {', '.join(largest + others)})"
 
     def __str__(self) -> str:
         lines = [f"score difference {self.difference:+.6g}"]

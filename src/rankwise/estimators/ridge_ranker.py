@@ -176,7 +176,8 @@ class FixedAlphaRidge(RidgeRanker):
         checked, held_out = hold_out_pairs(self, rows, checked, eval_set)
         losses, choices = [loss_on_pairs(checked, rows.shape[0])], self._checked_loss()
         if y is not None:
-            problem = check_problem(self, rows_of(self, X), y, qid, sample_weight, multi_output=True)
+            X = rows_of(self, X)
+            problem = check_problem(self, X, y, qid, sample_weight, reset=False, multi_output=True)
             losses = [with_pairs(scored, losses[0]) for scored in losses_on_scores(problem, *choices)]
         let_through(self._learn(rows, losses, held_out, qid is not None).interrupted)
         return self

@@ -32,17 +32,21 @@ def taken_apart(X: Any, y: Any, qid: Any) -> tuple[Any, Any, Any]:
 
 
 def rows_of(estimator: Any, X: Any) -> Any:
-    """The rows of a data set, scaled as those the estimator was fitted to; anything else unchanged."""
-    if not isinstance(X, JudgedRows):
-        return X
+    """The rows of a data set, which must be scaled as those of the fit; anything else unchanged."""
+    check_scaling(estimator, X)
+    return X.X if isinstance(X, JudgedRows) else X
+
+
+def check_scaling(estimator: Any, data: Any) -> None:
+    """Raise an error unless a data set is scaled as the one that the estimator was fitted to, if any."""
     known = getattr(estimator, "scaled_per_query_", None)
-    if known is not None and known != X.scaled_per_query:
-        fitted, given = ("scaled", "are not") if known else ("not scaled", "are")
-        raise DataError(
-            f"The model was fitted to features that were {fitted} within each query, but those of the data "
-            f"{given}; use the data set before or after scale_per_query, as in fit."
-        )
-    return X.X
+    if known is None or not isinstance(data, JudgedRows) or known == data.scaled_per_query:
+        return
+    fitted, given = ("scaled", "are not") if known else ("not scaled", "are")
+    raise DataError(
+        f"The model was fitted to features that were {fitted} within each query, but those of the data "
+        f"{given}; use the data set before or after scale_per_query, as in fit."
+    )
 
 
 def question_queries(qid: Any, queries: Queries) -> None:

@@ -27,7 +27,7 @@ from rankwise.validation.arrays import (
     refuse_masked,
 )
 from rankwise.validation.csr import check_sparse, check_width
-from rankwise.validation.judgments import question_queries, rows_of, taken_apart
+from rankwise.validation.judgments import check_scaling, question_queries, rows_of, taken_apart
 from rankwise.validation.pairs import check_pairs
 from rankwise.validation.refusals import fault_of
 
@@ -91,7 +91,7 @@ def check_problem(
     if reset:
         estimator._forget()
     else:
-        rows_of(estimator, X)
+        check_scaling(estimator, X)
     data, (X, y, qid) = X, taken_apart(X, y, qid)
     least = 2 if reset else 1
     X, y = _validated(
@@ -226,7 +226,7 @@ def _accepted_sparse(estimator: Any) -> str | bool:
 
 def check_eval_set(estimator: Any, eval_set: Any, training: Problem) -> Problem:
     """Check validation data, ``(X, y)``, ``(X, y, qid)`` or a data set, against the training data."""
-    rows_of(estimator, eval_set)
+    check_scaling(estimator, eval_set)
     X, y, qid = check_eval_parts(eval_set, ("X", "y", "qid"))
     if qid is None and training.queries.labels is not None:
         raise DataError("eval_set must be (X, y, qid) because fit was given a qid.")
