@@ -19,9 +19,10 @@ from scipy import sparse
 
 import rankwise
 from fuzz.corpus import CORPUS
+from fuzz.model_targets import FINGERPRINT, fit_with_checkpoint
 from fuzz.mutators import archived
 from fuzz.packing import pack
-from fuzz.targets import FINGERPRINT, fit_with_checkpoint
+from fuzz.targets import TARGETS
 from rankwise.export.svmrank import save_svmrank
 from rankwise.moments import file as moments_file
 from rankwise.persist import checkpoint
@@ -221,22 +222,9 @@ def logs() -> Iterator[tuple[str, bytes]]:
 def main() -> None:
     """Replace the seeds of every target; other inputs of the corpus stay."""
     warnings.simplefilter("ignore")
-    for write in (
-        lines,
-        letor,
-        pairs,
-        judgments,
-        tables,
-        stores,
-        models,
-        moments,
-        checkpoints,
-        svmrank,
-        scores,
-        trec,
-        logs,
-    ):
-        folder = CORPUS / write.__name__
+    for target in TARGETS:
+        write = globals()[target]  # the function of the same name in this module
+        folder = CORPUS / target
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in write():
             (folder / f"seed-{name}").write_bytes(content)
