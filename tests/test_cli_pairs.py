@@ -30,6 +30,18 @@ def test_pairs_are_learned_from_beside_or_instead_of_labels(files, with_labels):
     np.testing.assert_allclose(rankwise.load_model(folder / "model").coef_, expected.coef_, rtol=1e-10)
 
 
+@pytest.mark.parametrize("flags", [[], ["--no-labels"]])
+def test_the_model_remembers_that_rows_of_pairs_were_scaled(files, flags):
+    folder, X, y, qid, pairs = files
+    command = ["train", str(folder / "data.txt"), str(folder / "model"), "--pairs", str(folder / "pairs.tsv")]
+    assert main([*command, "--scale", *flags]) == 0
+    model = rankwise.load_model(folder / "model")
+    assert model.scaled_per_query_
+    more = {} if flags else {"y": y, "qid": qid}
+    expected = rankwise.RankRLS().fit_preferences(rankwise.scale_per_query(X, qid), pairs, **more)
+    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-10)
+
+
 @pytest.mark.parametrize(
     "learner, choosing", [("rankrls", rankwise.RankRLSCV), ("ranksvm", rankwise.RankSVMCV)]
 )

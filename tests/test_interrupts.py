@@ -120,11 +120,12 @@ def rows(data, tmp_path):
     return tmp_path / "rows.txt"
 
 
-def process(arguments, module, call, cwd):
+def process(arguments, module, call, cwd, stdout=subprocess.PIPE):
     return subprocess.run(
         [sys.executable, "-c", SCRIPT.format(module=module, call=call), *arguments],
         cwd=cwd,
-        capture_output=True,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
         timeout=120,
@@ -146,6 +147,14 @@ def test_an_interrupted_command_writes_names_and_ends_by_the_signal(arguments, m
     assert "Traceback" not in ended.stderr
     data = rankwise.load_letor(rows)
     assert rankwise.load_model(rows.parent / "model").score(data) > 0.6
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device")
+def test_a_command_that_fails_after_an_interrupt_says_why_and_ends_by_the_signal(rows):
+    with open("/dev/full", "w") as full:
+        ended = process(["path", "rows.txt"], "path", 1, rows.parent, stdout=full)
+    assert ended.returncode == -signal.SIGINT, ended.stderr
+    assert "rankwise: error: standard output: No space left on device." in ended.stderr
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")

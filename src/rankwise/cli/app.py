@@ -78,11 +78,11 @@ def main(arguments: list[str] | None = None) -> int:
     if debug:
         arguments.remove("--debug")
     try:
-        return end_if_interrupted(_run(arguments or ["--help"]))
+        code = _run(arguments or ["--help"])
     except BrokenPipeError:
         # The reader of our output closed the pipe; make sure nothing is written to it at exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        code = 0
     except (KeyboardInterrupt, typer.Abort):
         return end_by_interrupt()
     except Exception as error:
@@ -90,7 +90,7 @@ def main(arguments: list[str] | None = None) -> int:
             raise
         sentence, code = explain(error)
         typer.echo(printable(f"rankwise: error: {sentence}"), err=True)
-        return code
+    return end_if_interrupted(code)
 
 
 def _run(arguments: list[str]) -> int:

@@ -43,14 +43,12 @@ def stop_if_interrupted() -> None:
 
 def end_if_interrupted(code: int) -> int:
     """The exit code of a command, unless an interrupt was held back during it."""
-    if not _Pending.interrupt:
-        return code
-    _Pending.interrupt = False
-    return end_by_interrupt()
+    return end_by_interrupt() if _Pending.interrupt else code
 
 
 def end_by_interrupt() -> int:
     """End the process as Ctrl-C does by default."""
+    _Pending.interrupt = False
     sys.stdout.flush()
     sys.stderr.flush()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
