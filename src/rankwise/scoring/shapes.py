@@ -1,0 +1,186 @@
+"""Functions of one column of a table, whose sum is the score of a linear ranker on encoded columns.
+
+A shape is numbers and names only, so that it can be saved, plotted, explained and exported. It is evaluated
+on the values of its column in one of four readings:
+
+========  ====================================  ==============
+reading   array                                 missing value
+========  ====================================  ==============
+number    float64, finite                       NaN
+flag      float64, 1 for true and 0 for false   NaN
+date      datetime64, in UTC                    NaT
+text      object, of str                        None
+========  ====================================  ==============
+
+None, NaN, NaT and pandas.NA in a frame are all missing values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+
+from rankwise.types import AnyArray, Floats
+
+_DAY = np.timedelta64(1, "D")
+
+
+class Reading(StrEnum):
+    """What the values of a column are taken for."""
+
+    NUMBER = "number"
+    FLAG = "flag"
+    DATE = "date"
+    TEXT = "text"
+
+
+def signed_log(x: Floats) -> Floats:
+    """``log(1 + x)``, and ``−log(1 − x)`` where x is negative: increasing, and 0 at 0."""
+    logs: Floats = np.copysign(np.log1p(np.abs(x)), x)
+    return logs
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """``value + slope (x − at)``.
+
+    A number is measured from `at`, because multiplying numbers that are large but close together would lose
+    the digits in which they differ.
+    """
+
+    reading: ClassVar[Reading] = Reading.NUMBER
+
+    at: float
+    value: float
+    slope: float
+    missing: float
+
+    def __call__(self, x: Floats) -> Floats:
+        return np.where(np.isnan(x), self.missing, self.value + self.slope * (x - self.at))
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """``value + slope (signed_log(x) − at)``, for counts and other skewed numbers."""
+
+    reading: ClassVar[Reading] = Reading.NUMBER
+
+    at: float
+    value: float
+    slope: float
+    missing: float
+
+    def __call__(self, x: Floats) -> Floats:
+        return np.where(np.isnan(x), self.missing, self.value + self.slope * (signed_log(x) - self.at))
+
+
+@dataclass(frozen=True, slots=True)
+class PiecewiseLinear:
+    """Linear between knots, and beyond the outer ones as between them and their neighbors.
+
+    Attributes
+    ----------
+    knots : tuple of float
+        Ascending; a single one means a constant.
+    values : tuple of float
+        The values at the knots.
+    missing : float
+    """
+
+    reading: ClassVar[Reading] = Reading.NUMBER
+
+    knots: tuple[float, ...]
+    values: tuple[float, ...]
+    missing: float
+
+    @property
+    def slopes(self) -> Floats:
+        """The slope between each knot and the next; of a constant, one slope of 0."""
+        if len(self.knots) == 1:
+            return np.zeros(1)
+        slopes: Floats = np.diff(self.values) / np.diff(self.knots)
+        return slopes
+
+    def __call__(self, x: Floats) -> Floats:
+        slopes = self.slopes
+        left = np.clip(np.searchsorted(self.knots, x, side="right") - 1, 0, len(slopes) - 1)
+        inside = np.take(self.values, left) + slopes[left] * (x - np.take(self.knots, left))
+        return np.where(np.isnan(x), self.missing, inside)
+
+
+NumberShape: TypeAlias = Line | LogLine | PiecewiseLinear
+
+
+@dataclass(frozen=True, slots=True)
+class OfAge:
+    """A shape of the age in days before a reference date; a later date has a negative age.
+
+    Attributes
+    ----------
+    reference : str
+        A date and time in UTC, as ``2024-05-31T12:00:00``.
+    shape : Line, LogLine or PiecewiseLinear
+    """
+
+    reading: ClassVar[Reading] = Reading.DATE
+
+    reference: str
+    shape: NumberShape
+
+    @property
+    def missing(self) -> float:
+        return self.shape.missing
+
+    def __call__(self, dates: AnyArray) -> Floats:
+        return self.shape(age_in_days(dates, self.reference))
+
+
+def age_in_days(dates: AnyArray, reference: str) -> Floats:
+    """The days from each date to the reference; NaN for NaT."""
+    past: AnyArray = np.datetime64(reference) - dates
+    return np.asarray(past / _DAY, dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """A value for each category, and one for all others, seen in training or not.
+
+    Attributes
+    ----------
+    categories : tuple of str
+        Distinct.
+    values : tuple of float
+    other, missing : float
+    """
+
+    reading: ClassVar[Reading] = Reading.TEXT
+
+    categories: tuple[str, ...]
+    values: tuple[float, ...]
+    other: float
+    missing: float
+
+    def __call__(self, texts: AnyArray) -> Floats:
+        known: dict[str | None, float] = dict(zip(self.categories, self.values, strict=True))
+        known[None] = self.missing
+        return np.array([known.get(text, self.other) for text in texts.tolist()], dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A value for true and one for false."""
+
+    reading: ClassVar[Reading] = Reading.FLAG
+
+    true: float
+    false: float
+    missing: float
+
+    def __call__(self, flags: Floats) -> Floats:
+        return np.where(np.isnan(flags), self.missing, np.where(flags != 0.0, self.true, self.false))
+
+
+Shape: TypeAlias = NumberShape | OfAge | Lookup | Flag
