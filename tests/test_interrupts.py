@@ -151,7 +151,7 @@ def test_an_interrupted_command_writes_names_and_ends_by_the_signal(arguments, m
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device")
 def test_a_command_that_fails_after_an_interrupt_says_why_and_ends_by_the_signal(rows):
-    with open("/dev/full", "w") as full:
+    with Path("/dev/full").open("w") as full:
         ended = process(["path", "rows.txt"], "path", 1, rows.parent, stdout=full)
     assert ended.returncode == -signal.SIGINT, ended.stderr
     assert "rankwise: error: standard output: No space left on device." in ended.stderr
