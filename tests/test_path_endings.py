@@ -1,5 +1,7 @@
 """Where a path ends, and what is rejected before it starts."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -70,3 +72,16 @@ def test_a_certificate_that_fails_ends_the_path_before_it_does():
     assert part.violation_.max() <= 1e-17
     assert 0 < part.n_events_ < whole.n_events_
     np.testing.assert_allclose(part.predict(X), whole.predict(X, alpha=part.alpha_), atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("seed", [2, 5, 10, 15, 25, 30, 36])
+def test_nearly_dependent_pairs_do_not_end_a_path(kernel, seed):
+    # Pairs that depend on the free ones but for rounding must be exchanged for one of them.
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-2, 3, (10, 3)).astype(float)
+    X = np.vstack([X, X[:4] + 1e-7 * rng.normal(size=(4, 3))])
+    y, qid = rng.integers(0, 4, len(X)), np.zeros(len(X))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RankSVMPath(kernel=kernel, alpha_min=1e-6).fit(X, y, qid)
