@@ -8,7 +8,7 @@ PACKAGES := $(sort $(dir $(wildcard src/*/*.py src/*/*/*.py)))
 SOURCES := src tests benchmarks examples fuzz mutation
 NATIVE_SOURCES := $(wildcard native/*/*.cpp native/*/*.hpp tests/native/*.cpp tests/native/*.hpp fuzz/*.cpp)
 
-.PHONY: demo test check bench kills mutate format sanitize fuzz corpus clean
+.PHONY: demo test check bench kills mutate format sanitize fuzz corpus engines java clean
 .DEFAULT_GOAL := help
 
 help:
@@ -20,6 +20,7 @@ help:
 	@echo "make mutate   change the sources at random, and count the changes that the tests notice (hours)"
 	@echo "make format   rewrite the sources in the house style"
 	@echo "make sanitize run kernels and tests under ASan, UBSan and TSan"
+	@echo "make engines  load exported models into Solr, Vespa and OpenSearch (needs Java and Maven, and downloads)"
 	@echo "make fuzz     feed damaged files to every reader, 60 s each; SECONDS=1200 TARGET=letor"
 
 demo: $(VENV)/.runtime
@@ -42,6 +43,14 @@ bench: $(VENV)/.dev
 KILLS ?= 300
 kills: $(VENV)/.dev
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/killed.py --kills $(KILLS)
+
+# Maven downloads the engines, 150 MB in all, so these tests are not among those of `make test`.
+engines: java $(VENV)/.dev
+	@$(BIN)/python -m pytest tests/engines
+
+java:
+	@command -v java >/dev/null && command -v mvn >/dev/null || \
+	  { echo "The engines need Java 17 and Maven; install them (on Debian: apt install default-jdk maven)." >&2; exit 1; }
 
 # The size of the samples of Python and C++, the seed, and anything else `python -m mutation --help` lists.
 COUNT ?= 200

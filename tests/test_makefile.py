@@ -55,3 +55,8 @@ def test_a_missing_compiler_is_one_sentence(bare_machine):
     sentence, *rest = bare_machine("demo", python=sys.base_prefix + "/bin/python3")
     assert sentence == "rankwise needs a C++17 compiler as 'c++'; install g++ or clang, or set CXX."
     assert rest == [""]
+
+
+def test_a_missing_java_is_one_sentence(bare_machine):
+    sentence = "The engines need Java 17 and Maven; install them (on Debian: apt install default-jdk maven)."
+    assert bare_machine("engines") == [sentence, ""]

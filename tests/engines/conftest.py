@@ -1,0 +1,74 @@
+"""Engines from their published artifacts: `make engines` downloads them, which takes Java and Maven.
+
+The harness in Java only starts an engine. Requests are those that a user would send.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+BUILT = HERE.parent.parent / "build" / "engines"
+
+
+def java(engine, *arguments):
+    """The command that runs a class of tests/engines/<engine>, compiled against what Maven downloads."""
+    maven = ["mvn", "-q", "-B", "-f", HERE / "pom.xml", f"-Dengine={engine}"]
+    subprocess.run([*maven, "compile", "dependency:build-classpath"], check=True)
+    classpath = f"{BUILT / engine / 'classes'}{os.pathsep}{(BUILT / engine / 'classpath').read_text()}"
+    return ["java", "-cp", classpath, *map(str, arguments)]
+
+
+def serving(engine, folder):
+    """Start a server; yield a function that sends it requests."""
+    command = java(engine, "Server", folder)
+    with (folder / "log").open("w") as log:
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": log}
+        with subprocess.Popen(command, text=True, cwd=folder, **pipes) as server:
+            address = next((line.split()[1] for line in server.stdout if line.startswith("serving ")), None)
+            assert address is not None, (folder / "log").read_text()
+            yield lambda method, path, body=None: request(method, f"{address}/{path}", body)
+            server.communicate()  # standard input ends
+
+
+def request(method, url, body):
+    """Send JSON, or lines of JSON, and return the answer."""
+    data = body if body is None or isinstance(body, str) else json.dumps(body)
+    headers = {"Content-Type": "application/json"}
+    asked = urllib.request.Request(url, data and data.encode(), headers, method=method)
+    try:
+        with urllib.request.urlopen(asked, timeout=60) as answer:
+            return json.load(answer)
+    except urllib.error.HTTPError as refusal:
+        raise AssertionError(refusal.read().decode()) from None
+
+
+@pytest.fixture(scope="session")
+def solr(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("solr")
+    shutil.copytree(HERE / "solr" / "home", folder, dirs_exist_ok=True)
+    yield from serving("solr", folder)
+
+
+@pytest.fixture(scope="session")
+def opensearch(tmp_path_factory):
+    yield from serving("opensearch", tmp_path_factory.mktemp("opensearch"))
+
+
+@pytest.fixture(scope="session")
+def vespa():
+    """A function from a ranking expression and documents, as features by name, to scores."""
+    command = java("vespa", "Evaluator")
+
+    def scores(expression, documents):
+        given = json.dumps({"expression": expression, "documents": documents})
+        ran = subprocess.run(command, input=given, text=True, capture_output=True)
+        assert ran.returncode == 0, ran.stderr
+        return [float(line) for line in ran.stdout.split()]
+
+    return scores
