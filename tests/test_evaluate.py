@@ -9,7 +9,7 @@ from scipy.stats import wilcoxon
 
 from rankwise.errors import DataError, ParameterError
 from rankwise.metrics import compare, evaluate, get_measure, holm, ndcg, pairwise_error, preference_error
-from rankwise.metrics.comparison import randomization_p
+from rankwise.metrics.significance import randomization_p
 from rankwise.preferences.queries import group_rows
 
 Y = [2, 0, 1, 0, 0, 1, 1]
@@ -89,7 +89,7 @@ def test_compare_tests_the_differences_of_queries(two_rankers):
 
 def test_compare_gives_the_same_p_values_again(two_rankers):
     y, scores, qid = two_rankers
-    assert compare(y, scores, qid) == compare(y, scores, qid)
+    assert compare(y, scores, qid).tests == compare(y, scores, qid).tests
 
 
 def test_compare_tests_each_pair_of_names_once(two_rankers):

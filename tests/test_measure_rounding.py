@@ -5,7 +5,7 @@ import pytest
 
 from rankwise.errors import DataError, ParameterError
 from rankwise.metrics import KINDS, PRESETS, compare, get_measure, pairwise_error
-from rankwise.metrics.comparison import clear_differences, randomization_p, wilcoxon_p
+from rankwise.metrics.significance import clear_differences, randomization_p, wilcoxon_p
 
 NAMES = sorted(f"{kind}@3" if entry.cutoff == "needed" else kind for kind, entry in KINDS.items())
 CUT = ["ndcg@2", "ndcg@5", "map@3", "rr@2", "err@3", "p@1", "p@7"]

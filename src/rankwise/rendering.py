@@ -1,10 +1,11 @@
-"""Small tables as text and as HTML, with text left-aligned and numbers right-aligned."""
+"""Results as small tables, in text and HTML, with text to the left and numbers to the right, and as JSON."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 Cell = str | int | float | None
 
@@ -60,3 +61,16 @@ def html_table(header: Sequence[str], rows: Sequence[Sequence[Cell]], *, best: i
         for number, row in enumerate(rows)
     )
     return f"<table>\n<thead>{line_of('th', header)}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+
+
+def jsonable(content: Any) -> Any:
+    """Plain lists, dictionaries, numbers and strings; None for numbers that JSON cannot represent."""
+    if isinstance(content, dict):
+        return {str(key): jsonable(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [jsonable(value) for value in content]
+    if hasattr(content, "tolist"):
+        return jsonable(content.tolist())
+    if isinstance(content, float) and not (abs(content) < float("inf")):
+        return None
+    return content if content is None or isinstance(content, str | int | float) else str(content)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from rankwise.cli.screen import jsonable, show_table
-from rankwise.rendering import printable
+from rankwise.cli.screen import show_table
+from rankwise.rendering import jsonable, printable
 
 if TYPE_CHECKING:
     from rankwise.cli.folds import Experiment

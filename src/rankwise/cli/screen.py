@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
+import textwrap
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +13,7 @@ from typing import Any, Literal
 
 import typer
 
-from rankwise.rendering import Cell, format_cell, printable, text_columns
+from rankwise.rendering import Cell, format_cell, jsonable, printable, text_columns
 
 PATIENCE_SECONDS = 2.0
 # Text up to this width is never folded; lists up to this length are shown in full.
@@ -22,6 +24,15 @@ def show_json(content: Any) -> None:
     """Print JSON; numbers that JSON cannot represent, such as NaN for a missing value, become null."""
     for line in json.dumps(jsonable(content), indent=2, ensure_ascii=False).split("\n"):
         typer.echo(printable(line))
+
+
+def show_text(sentences: Iterable[str]) -> None:
+    """Print sentences, each on lines of its own that fit the terminal."""
+    for sentence in sentences:
+        text = printable(sentence)
+        if sys.stdout.isatty():
+            text = textwrap.fill(text, shutil.get_terminal_size().columns)
+        typer.echo(text)
 
 
 def show_table(
@@ -83,19 +94,6 @@ def _fact(value: Any) -> str:
             return f"{', '.join(map(_fact, value[:2]))}, ..., {_fact(value[-1])} ({len(value)} in total)"
         return ("; " if any(isinstance(entry, dict) for entry in value) else ", ").join(map(_fact, value))
     return "–" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def jsonable(content: Any) -> Any:
-    """Plain lists, dictionaries, numbers and names; None for numbers that JSON cannot represent."""
-    if isinstance(content, dict):
-        return {str(key): jsonable(value) for key, value in content.items()}
-    if isinstance(content, list | tuple):
-        return [jsonable(value) for value in content]
-    if hasattr(content, "tolist"):
-        return jsonable(content.tolist())
-    if isinstance(content, float) and not (abs(content) < float("inf")):
-        return None
-    return content
 
 
 @contextmanager

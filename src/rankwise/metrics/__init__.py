@@ -18,7 +18,7 @@ immutable value that specifies *what* is measured (`conventions.py`); `list_form
 `pair_formulas.py` compute it, without a Python loop over queries.
 """
 
-from rankwise.metrics.comparison import Comparison, PairedTest, compare, holm
+from rankwise.metrics.comparison import Comparison, PairedTest, compare
 from rankwise.metrics.conventions import PRESETS, Conventions
 from rankwise.metrics.evaluation import DEFAULT_MEASURES, Evaluation, evaluate
 from rankwise.metrics.list_functions import (
@@ -34,6 +34,7 @@ from rankwise.metrics.measure import KINDS, Measure, PreparedMeasure, get_measur
 from rankwise.metrics.pair_functions import auc, disagreement_error, kendall_tau_b, pairwise_error
 from rankwise.metrics.preferences import preference_error
 from rankwise.metrics.runs import compare_runs, evaluate_run
+from rankwise.metrics.significance import holm
 from rankwise.metrics.threshold import best_threshold
 
 __all__ = [

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ from numpy.typing import ArrayLike
 
 from rankwise.errors import ParameterError
 from rankwise.metrics.measure import Measure, PreparedMeasure, QueryLike, get_measure
+from rankwise.metrics.significance import margin_of_mean
 from rankwise.preferences.queries import Queries, group_rows
-from rankwise.rendering import html_table, text_table
-from rankwise.types import AnyArray
+from rankwise.rendering import html_table, jsonable, text_table
+from rankwise.types import AnyArray, Floats
 from rankwise.validation import check_labels
 
 DEFAULT_MEASURES = ("ndcg@10", "map", "p@5", "rr", "pairwise_error")
@@ -22,13 +24,17 @@ SUMMARY_HEADER = ("measure", "mean", "queries", "left out", "why")
 
 @dataclass(frozen=True)
 class Summary:
-    """The mean of one measure, the number of queries it covers, and how many were excluded and why."""
+    """The mean of one measure, the number of queries it covers, and how many were excluded and why.
+
+    The weights of the queries in the mean are 0 for those that were excluded.
+    """
 
     measure: Measure
     mean: float
     n_queries: int
     n_left_out: int
     reason: str
+    query_weight: Floats = field(repr=False, compare=False)
 
     @property
     def row(self) -> tuple[str, float, int, int, str]:
@@ -57,6 +63,16 @@ class Evaluation:
         """The mean of each measure, by name."""
         return {summary.measure.name: summary.mean for summary in self.summaries}
 
+    @cached_property
+    def margins(self) -> dict[str, float]:
+        """Half the width of a 95 % confidence interval of each mean, by Student's t over queries."""
+        return {summary.measure.name: self._margin(summary) for summary in self.summaries}
+
+    def _margin(self, summary: Summary) -> float:
+        counted = summary.query_weight > 0.0
+        values = self.per_query[summary.measure.name][counted]
+        return margin_of_mean(values, summary.query_weight[counted])
+
     @property
     def left_out(self) -> dict[str, int]:
         """The number of queries that each measure excludes, by name."""
@@ -66,15 +82,15 @@ class Evaluation:
         """Plain numbers, strings and lists, with None for NaN: ready for JSON."""
         measures = {
             s.measure.name: {
-                "mean": plain(s.mean),
+                "mean": s.mean,
                 "queries": s.n_queries,
                 "left_out": s.n_left_out,
                 "reason": s.reason if s.n_left_out else None,
             }
             for s in self.summaries
         }
-        per_query = {name: [plain(v) for v in column.tolist()] for name, column in self.per_query.items()}
-        return {"measures": measures, "per_query": per_query}
+        found: dict[str, Any] = jsonable({"measures": measures, "per_query": self.per_query})
+        return found
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {mean:.4f}" for name, mean in self.means.items())
@@ -121,7 +137,13 @@ def evaluate(
     map      0.7500        2         0
     p@1      0.5000        2         0
     """
-    prepared = prepare_measures(y, qid, measures, preset=preset, docs=docs, n_threads=n_threads)
+    return evaluate_prepared(
+        prepare_measures(y, qid, measures, preset=preset, docs=docs, n_threads=n_threads), scores
+    )
+
+
+def evaluate_prepared(prepared: Sequence[PreparedMeasure], scores: ArrayLike) -> Evaluation:
+    """`evaluate` with measures that were prepared for the same labels."""
     queries = prepared[0].queries
     labels = np.array(["all"]) if queries.labels is None else queries.labels
     per_query: dict[str, AnyArray] = {"qid": labels, "n_rows": queries.sizes}
@@ -137,6 +159,7 @@ def evaluate(
                 n_queries=queries.n_queries - n_left_out,
                 n_left_out=n_left_out,
                 reason=measure.left_out_reason,
+                query_weight=np.where(measure.left_out, 0.0, measure.query_weight),
             )
         )
     return Evaluation(tuple(summaries), per_query)
@@ -163,10 +186,3 @@ def prepare_measures(
     labels = check_labels(y)
     queries = qid if isinstance(qid, Queries) else group_rows(qid, len(labels))
     return [measure.prepare(labels, queries, docs=docs, n_threads=n_threads) for measure in chosen]
-
-
-def plain(value: Any) -> Any:
-    """A JSON-serializable value; None for NaN."""
-    if isinstance(value, float) and value != value:
-        return None
-    return value if isinstance(value, str | int | float) else str(value)

@@ -16,7 +16,7 @@ from rankwise.metrics.comparison import Comparison, compare
 from rankwise.metrics.evaluation import Evaluation, evaluate
 from rankwise.metrics.measure import Measure
 from rankwise.preferences.queries import Queries
-from rankwise.types import Floats
+from rankwise.types import AnyArray, Floats
 
 RUN_MEASURES = ("ndcg@10", "map", "p@10", "recall@100", "rr")
 
@@ -114,6 +114,7 @@ class AlignedRuns:
 
     y: Floats
     queries: Queries
+    docs: AnyArray
     scores: dict[str, np.ma.MaskedArray[Any, np.dtype[np.float64]]]
 
 
@@ -131,6 +132,7 @@ def align(runs: Mapping[str, Run], qrels: Qrels, *, complete: bool) -> AlignedRu
     queries: list[str] = []
     sizes: list[int] = []
     y: list[float] = []
+    docs: list[str] = []
     scores: dict[str, list[float]] = {name: [] for name in runs}
     for qid in asked:
         lists = {name: run.get(qid, {}) for name, run in runs.items()}
@@ -140,6 +142,7 @@ def align(runs: Mapping[str, Run], qrels: Qrels, *, complete: bool) -> AlignedRu
             continue
         queries.append(qid)
         sizes.append(len(known))
+        docs += known
         y += [max(float(qrels[qid].get(doc, 0)), 0.0) for doc in known]
         for name, own in lists.items():
             scores[name] += [_finite(own[doc], qid, doc) if doc in own else math.nan for doc in known]
@@ -147,6 +150,7 @@ def align(runs: Mapping[str, Run], qrels: Qrels, *, complete: bool) -> AlignedRu
     return AlignedRuns(
         y=np.array(y),
         queries=Queries(offsets, None, np.array(queries, dtype=object)),
+        docs=np.array(docs, dtype=object),
         scores={name: np.ma.masked_invalid(np.array(column)) for name, column in scores.items()},
     )
 
