@@ -29,6 +29,7 @@ ROOMS = [
     {"selection"},
     {"persist", "export", "plots"},
     {"estimators"},
+    {"report"},
     {"cli"},
     {"__main__"},
 ]

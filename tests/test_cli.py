@@ -149,11 +149,11 @@ def test_compare_tests_models_and_scores_against_each_other(done, tmp_path):
     done("train", "train.txt.gz", tmp_path / "other", "--alpha", "1e6")
     (tmp_path / "scores").write_text(done("predict", "test.txt", "model"))
     found = json.loads(
-        done("compare", "test.txt", tmp_path / "other", "model", tmp_path / "scores", "--json")
+        done("compare", tmp_path / "other", "model", tmp_path / "scores", "--data", "test.txt", "--json")
     )
-    assert found["means"]["model"] == found["means"][str(tmp_path / "scores")]
-    assert len(found["tests"]) == 3 * len(found["means"]["model"])
-    assert "p Wilcoxon" in done("compare", "test.txt", tmp_path / "other", "model")
+    assert found["means"]["model"] == found["means"]["scores"]
+    assert len(found["tests"]) == 2 * len(found["means"]["model"])
+    assert "Against other" in done("compare", tmp_path / "other", "model", "--data", "test.txt")
 
 
 def test_info_describes_the_build_models_text_and_stores(folder, done, tmp_path):

@@ -1,36 +1,25 @@
-"""``rankwise compare``: which scores are better, and whether the difference is significant."""
+"""``rankwise compare``: which ranker is better, how sure that is, and which queries got worse."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from rankwise.cli import options
-from rankwise.cli.evaluate import count_coverage, describe_coverage
-from rankwise.cli.screen import show_json, show_table
-from rankwise.errors import ParameterError
-from rankwise.rendering import Cell
-
-if TYPE_CHECKING:
-    from rankwise.cli.data_files import ReadOptions
-    from rankwise.metrics import Comparison
+from rankwise.cli.screen import progress, show_json, show_table, show_text
+from rankwise.rendering import Cell, format_cell
 
 
 def run(
-    data: options.DataOrRun,
-    scores: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="SCORES...",
-            help="Two or more score files (one score per line) or models; with --qrels, more TREC runs.",
-            show_default=False,
-        ),
-    ],
+    rankers: options.Rankers,
+    data: options.TestData = None,
     qrels: options.Qrels = None,
     complete: options.Complete = False,
+    baseline: options.Baseline = None,
+    worst: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Also list the N queries that lose most.")
+    ] = 0,
     measures: options.Measures = None,
     preset: options.PresetOrTrec = None,
     label: options.Label = "label",
@@ -41,65 +30,82 @@ def run(
     threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
-    """Compare score files or models on judged rows, or TREC runs with --qrels, by tests over queries."""
+    """Compare models, score files or TREC runs with a baseline, query by query."""
     from rankwise.cli.data_files import ReadOptions
-    from rankwise.metrics.comparison import TEST_HEADER
+    from rankwise.cli.rankers import named_files, read_rankers
+    from rankwise.report.facts import compared_facts
 
-    more: dict[str, Any] = {}
-    if qrels is not None:
-        runs = _named([data, *scores], short=not json)
-        comparison, counts = _compare_runs(runs, qrels, measures, preset, complete)
-        note, more = describe_coverage(counts, complete, "a run"), {"coverage": counts}
-    elif complete:
-        raise ParameterError("--complete needs --qrels.")
-    else:
-        how = ReadOptions(label, qid, doc, zero_based, merge_queries=merge_queries)
-        comparison, note = _compare_scores(data, how, _named(scores, short=not json), measures, preset)
+    files = named_files(rankers, least=2)
+    how = ReadOptions(label, qid, doc, zero_based, merge_queries=merge_queries)
+    named, judged, chosen, note = read_rankers(files, data, qrels, how, measures, preset, complete)
+    with progress("Comparing"):
+        facts, _ = compared_facts(named, judged, chosen, baseline=baseline)
     if json:
-        show_json(comparison.to_dict() | more)
+        show_json(facts)
         return
-    columns = list(next(iter(comparison.means.values())))
-    means: list[tuple[Cell, ...]] = [(name, *values.values()) for name, values in comparison.means.items()]
-    show_table("Means", ["scores", *columns], means, note)
+    show_comparison(facts, note)
+    if worst:
+        show_worst(facts, worst)
+
+
+def show_comparison(facts: dict[str, Any], note: str) -> None:
+    """The answer, the means and the tests of any comparison, 80 columns wide."""
+    show_text([*facts["answer"], ""])
+    names = [measure["name"] for measure in facts["measures"]]
+    rows: list[tuple[Cell, ...]] = [
+        (ranker, *(_with_margin(means[name], facts["margins"][ranker][name]) for name in names))
+        for ranker, means in facts["means"].items()
+    ]
+    show_table("Means", ["ranker", *names], rows, f"± is half of a 95 % confidence interval. {note}")
     show_table(
-        "Differences",
-        TEST_HEADER,
-        [test.row for test in comparison.tests],
-        "Two-sided p-values over queries, and the same after Holm's correction for all tests above.",
+        f"Against {facts['baseline']}",
+        ["measure", "ranker", "difference", "better", "worse", "equal", "p"],
+        [
+            (
+                test["measure"],
+                test["a"],
+                _with_margin(test["difference"], test["margin"], sign=True),
+                test["n_better"],
+                test["n_worse"],
+                test["n_equal"],
+                test["holm_randomization"],
+            )
+            for test in facts["tests"]
+        ],
+        "Queries that are better, worse and equal; two-sided p-values of a paired randomization test over "
+        "queries, after Holm's correction for all tests above.",
     )
 
 
-def _named(paths: Sequence[Path], *, short: bool) -> dict[str, Path]:
-    """Names of what is compared: tables only have room for short ones, JSON keeps the paths as given."""
-    if len(set(paths)) < max(len(paths), 2):
-        raise ParameterError("SCORES must name at least two different score files, models or runs.")
-    stems = {path.stem: path for path in paths}
-    return stems if short and len(stems) == len(paths) else {str(path): path for path in paths}
+def show_worst(facts: dict[str, Any], count: int) -> None:
+    """The queries that lose most against the baseline, by the first measure."""
+    from rankwise.report.quality import worst
+
+    measure, baseline = facts["measures"][0]["name"], facts["baseline"]
+    values, changes = facts["queries"]["values"][measure], facts["queries"]["changes"][measure]
+    for ranker in changes:
+        lost = worst(facts, ranker, count)
+        if not lost:
+            show_text([f"On no query is {ranker} worse than {baseline} ({measure})."])
+            continue
+        show_table(
+            f"Queries on which {ranker} is worse than {baseline} ({measure})",
+            ["query", "rows", baseline, ranker, "change"],
+            [
+                (
+                    facts["queries"]["label"][q],
+                    facts["queries"]["rows"][q],
+                    values[baseline][q],
+                    values[ranker][q],
+                    changes[ranker][q],
+                )
+                for q in lost
+            ],
+        )
 
 
-def _compare_runs(
-    paths: dict[str, Path], qrels: Path, measures: str | None, preset: str | None, complete: bool
-) -> tuple[Comparison, dict[str, int]]:
-    from rankwise.cli.inputs import split_list
-    from rankwise.data.trec import load_qrels, load_run
-    from rankwise.metrics import compare_runs
-    from rankwise.metrics.runs import RUN_MEASURES
-
-    runs, judged = {name: load_run(path) for name, path in paths.items()}, load_qrels(qrels)
-    chosen = split_list(measures) or RUN_MEASURES
-    comparison = compare_runs(runs, judged, chosen, preset=preset or "trec", complete=complete)
-    return comparison, count_coverage({query for run in runs.values() for query in run}, judged)
-
-
-def _compare_scores(
-    data: Path, how: ReadOptions, paths: dict[str, Path], measures: str | None, preset: str | None
-) -> tuple[Comparison, str]:
-    from rankwise.cli.inputs import choose_measures, read_judged
-    from rankwise.metrics import compare
-
-    judged = {name: read_judged(data, how, path) for name, path in paths.items()}
-    rows = next(iter(judged.values()))[0]
-    vectors = {name: values for name, (_, values) in judged.items()}
-    chosen = choose_measures(measures, rows, preset)
-    comparison = compare(rows.y, vectors, rows.queries, chosen, docs=rows.docs)
-    return comparison, f"{rows.n_rows} rows, {rows.n_queries} queries"
+def _with_margin(value: float | None, margin: float | None, *, sign: bool = False) -> str:
+    if value is None:
+        return format_cell(value)
+    shown = f"{value:+.4f}" if sign else format_cell(value)
+    return shown if margin is None else f"{shown} ±{margin:.4f}"

@@ -29,6 +29,8 @@ def read_for_model(path: Path, how: ReadOptions, model: ScoringModel) -> Ranking
 
 def read_matching(path: Path, how: ReadOptions, training: RankingData) -> RankingData:
     """Read data with the features and the scaling of the training data."""
+    from rankwise.scoring.data_scores import must_scale
+
     names, width = training.feature_names, training.n_features
     data = read_data(path, replace(how, labelled=True), features=names, n_features=width)
     if data.qid is None and training.qid is not None:
@@ -69,52 +71,11 @@ def _first_bytes(path: Path, n_bytes: int) -> bytes:
 
 
 def predict_scores(model: ScoringModel, data: RankingData) -> Floats:
-    """The model's scores of all rows, after checking that the features match those of training.
+    """The model's scores of all rows, with progress on a terminal."""
+    from rankwise.scoring.data_scores import score_data
 
-    Rows are scaled within each query if the model was trained on rows scaled that way.
-    """
-    known = model.feature_names
-    if known is not None and data.feature_names is not None and known != list(data.feature_names):
-        missing = [name for name in known if name not in data.feature_names]
-        what = f"the feature '{missing[0]}' is missing" if missing else "the order of the features differs"
-        raise DataError(f"The data does not match the model: {what}.")
-    if data.n_features != model.n_features:
-        raise DataError(
-            f"The data has {data.n_features} features, but the model was trained on {model.n_features}."
-        )
-    # Models from SVMrank, and those trained in Python, do not record this.
-    known_scaling = model.scaled_per_query
-    to_scale = must_scale(data, data.scaled_per_query if known_scaling is None else known_scaling)
     with progress("Scoring"):
-        return _predict_scaled(model, data) if to_scale else model.predict(data.X)
-
-
-def must_scale(data: RankingData, wanted: bool) -> bool:
-    """Whether the data still has to be scaled within each query to match a model's training data."""
-    if data.scaled_per_query == wanted:
-        return False
-    if not wanted:
-        raise DataError(
-            "The data was scaled within each query (--scale), which cannot be undone, "
-            "but the model's training data was not."
-        )
-    if data.qid is None:
-        raise DataError(
-            "The model was trained on features scaled within each query (--scale), "
-            "but the data has no queries."
-        )
-    return True
-
-
-def _predict_scaled(model: ScoringModel, data: RankingData) -> Floats:
-    import numpy as np
-
-    from rankwise.data.scaling import scaled_parts
-
-    scores = np.empty(data.n_rows)
-    for rows, X in scaled_parts(data.X, data.queries):
-        scores[rows] = model.predict(X)
-    return scores
+        return score_data(model, data)
 
 
 def read_scores(path: Path, n_rows: int) -> Floats:

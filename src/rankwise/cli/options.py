@@ -44,6 +44,29 @@ DataOrRun: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+Rankers: TypeAlias = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="RANKER...",
+        help="Models of rankwise, SVMrank, LightGBM or XGBoost, files with one score per line, or TREC runs; "
+        "the first is the baseline.",
+        show_default=False,
+    ),
+]
+TestData: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--data", metavar="DATA", help="Judged rows, in any format that 'train' reads.", show_default=False
+    ),
+]
+Baseline: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The ranker that others are compared with, by its file name without the ending.",
+        show_default=False,
+    ),
+]
 Model: TypeAlias = Annotated[
     Path,
     typer.Argument(

@@ -27,7 +27,8 @@ def read_update(
 ) -> tuple[Any, dict[str, RankingData]]:
     """The model to update, the rows to learn and, if given, validation rows, all scaled alike."""
     import rankwise
-    from rankwise.cli.inputs import load_model, must_scale, read_for_model, read_matching
+    from rankwise.cli.inputs import load_model, read_for_model, read_matching
+    from rankwise.scoring.data_scores import must_scale
 
     known, ranker = load_model(model), rankwise.load_model(model)
     if not hasattr(ranker, "partial_fit") or not hasattr(ranker, "moments_"):

@@ -1,0 +1,111 @@
+"""What 'compare' and 'report' are given: named rankers, and the judged rows that they are compared on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankwise.cli.data_files import ReadOptions, data_files, read_data
+from rankwise.cli.evaluate import count_coverage, describe_coverage
+from rankwise.cli.inputs import choose_measures, is_model, is_svmrank, load_model, read_scores, split_list
+from rankwise.errors import ParameterError
+
+if TYPE_CHECKING:
+    from rankwise.metrics import Measure
+    from rankwise.report.judged import Judged
+
+
+def named_files(paths: Sequence[Path], least: int) -> dict[str, Path]:
+    """Short names of what is compared: their last parts, or whole paths where those are the same."""
+    if len(set(paths)) < max(len(paths), least):
+        what = "two different models" if least == 2 else "different models"
+        raise ParameterError(f"Expected at least {what}, score files or runs, each named once.")
+    stems = {path.stem: path for path in paths}
+    return stems if len(stems) == len(paths) else {str(path): path for path in paths}
+
+
+def read_rankers(
+    files: dict[str, Path],
+    data: Path | None,
+    qrels: Path | None,
+    how: ReadOptions,
+    measures: str | None,
+    preset: str | None,
+    complete: bool,
+) -> tuple[dict[str, Any], Judged, Sequence[Measure], str]:
+    """Rankers by name, judged rows, measures, and a note on which rows count."""
+    if (data is None) == (qrels is None):
+        raise ParameterError("Expected either --data, with judged rows, or --qrels, with judgments of runs.")
+    if qrels is not None:
+        return _read_runs(files, qrels, measures, preset, complete)
+    if complete:
+        raise ParameterError("--complete needs --qrels.")
+    assert data is not None
+    from rankwise.report.judged import Judged
+
+    models = {name: load_ranker(path) for name, path in files.items()}
+    features, width = _features_of(models.values())
+    rows = read_data(data, how, features=features, n_features=width)
+    rankers = {
+        name: read_scores(files[name], rows.n_rows) if model is None else model
+        for name, model in models.items()
+    }
+    chosen = choose_measures(measures, rows, preset)
+    return rankers, Judged.of_data(rows), chosen, f"{rows.n_rows} rows, {rows.n_queries} queries"
+
+
+def load_ranker(path: Path) -> Any:
+    """A model of rankwise, SVMrank, LightGBM or XGBoost, or a TREC run; None for a file of scores."""
+    from rankwise.persist.model_file import read_model
+    from rankwise.report.peers import load_peer
+
+    if is_svmrank(path):
+        return load_model(path)
+    if is_model(path):
+        return read_model(path)
+    if not path.is_file():  # a pipe, which can be read only once
+        return None
+    peer = load_peer(path)
+    return _load_run(path) if peer is None else peer
+
+
+def _load_run(path: Path) -> Any:
+    from rankwise.data.trec import load_run
+
+    with path.open(encoding="utf-8", errors="replace") as file:
+        is_run = file.readline(1000).split()[1:2] == ["Q0"]
+    return load_run(path) if is_run else None
+
+
+def _features_of(models: Any) -> tuple[list[str] | None, int | None]:
+    """The features of the first rankwise model, by which tables and text are read."""
+    from rankwise.persist.model_file import StoredModel
+    from rankwise.scoring.model import ScoringModel
+
+    for model in models:
+        known = model.scoring_model() if isinstance(model, StoredModel) else model
+        if isinstance(known, ScoringModel):
+            return known.feature_names, known.n_features
+    return None, None
+
+
+def _read_runs(
+    files: dict[str, Path], qrels: Path, measures: str | None, preset: str | None, complete: bool
+) -> tuple[dict[str, Any], Judged, Sequence[Measure], str]:
+    from rankwise.data.trec import load_qrels, load_run
+    from rankwise.metrics import get_measure
+    from rankwise.metrics.runs import RUN_MEASURES
+    from rankwise.report.judged import judged_by
+
+    runs, known = {name: load_run(path) for name, path in files.items()}, load_qrels(qrels)
+    judged, scores = judged_by(runs, known, complete=complete)
+    names = split_list(measures) or RUN_MEASURES
+    chosen = [get_measure(name, preset=preset or "trec") for name in names]
+    counts = count_coverage({query for run in runs.values() for query in run}, known)
+    return dict(scores), judged, chosen, describe_coverage(counts, complete, "a run")
+
+
+def files_read(files: dict[str, Path], *others: Path | None) -> list[Path]:
+    """The files whose checksums a report states."""
+    return [*files.values(), *(file for path in others if path is not None for file in data_files(path))]

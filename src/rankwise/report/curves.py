@@ -1,0 +1,105 @@
+"""How quality depends on alpha, on iterations and on the number of training queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rankwise.data.ranking import RankingData
+from rankwise.metrics import Measure, get_measure
+from rankwise.report.entrants import Entrant
+from rankwise.report.judged import Judged
+from rankwise.report.lists import rounded
+from rankwise.report.weights import MAX_FEATURES, alpha_of, is_explained_by_alpha
+from rankwise.scoring.data_scores import score_data
+from rankwise.selection.search import distinguished
+from rankwise.types import Floats, Ints
+
+# Points of a line and columns of a surface, more than which a page cannot show.
+MAX_POINTS, MAX_ITERATIONS = 300, 80
+# Points of a learning curve, each with about 1.6 times the queries of the one before.
+LEARNING_POINTS, GROWTH = 8, 1.6
+
+
+def curve_facts(learned: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The criterion by alpha, or along a path, and by iteration; None for models that chose nothing."""
+    if "alphas_" not in learned or learned.get("scores_") is None:
+        return None
+    alphas, scores = np.asarray(learned["alphas_"]), np.atleast_2d(np.asarray(learned["scores_"]))
+    chosen = float(learned["alpha_"] if "alpha_" in learned else learned["best_"]["alpha"])
+    kept = _thinned(alphas, chosen)
+    settings = learned.get("settings_") or [{}]
+    measure = learned.get("measure")
+    facts: dict[str, Any] = {
+        "measure": measure,
+        "higher_is_better": None if measure is None else get_measure(measure).higher_is_better,
+        "by": learned.get("cv_", "validation rows"),
+        "alphas": rounded(alphas[kept]),
+        "settings": [distinguished(setting, settings) or "score" for setting in settings],
+        "scores": [rounded(row[kept]) for row in scores],
+        "chosen": {"alpha": chosen, "setting": _chosen_setting(learned, settings)},
+    }
+    if "active_size_" in learned:
+        facts["on_margin"] = rounded(np.asarray(learned["active_size_"])[kept])
+    if learned.get("surface_") is not None:
+        facts["surface"] = _surface(np.asarray(learned["surface_"]))
+    return facts
+
+
+def _thinned(alphas: Floats, chosen: float) -> Ints:
+    """Positions of alphas evenly spaced in their logarithm, with the chosen one."""
+    if len(alphas) <= MAX_POINTS:
+        return np.arange(len(alphas))
+    wanted = np.geomspace(max(alphas[0], alphas[-1] * 1e-12), alphas[-1], MAX_POINTS)
+    nearest = np.searchsorted(alphas, wanted).clip(0, len(alphas) - 1)
+    return np.unique(np.append(nearest, np.argmin(np.abs(alphas - chosen))))
+
+
+def _chosen_setting(learned: Mapping[str, Any], settings: Sequence[dict[str, Any]]) -> int:
+    best = learned.get("best_", {})
+    matches = (all(best.get(k) == v for k, v in setting.items()) for setting in settings)
+    return next((number for number, match in enumerate(matches) if match), 0)
+
+
+def _surface(values: Floats) -> dict[str, Any]:
+    """The criterion by alpha and iteration, at most so many iterations evenly spaced."""
+    iterations = np.unique(np.linspace(0, values.shape[1] - 1, MAX_ITERATIONS).astype(int))
+    return {"iterations": (iterations + 1).tolist(), "values": [rounded(row[iterations]) for row in values]}
+
+
+def learning_curve(
+    one: Entrant, judged: Judged, training: RankingData, measure: str | Measure, random_state: int
+) -> dict[str, Any] | None:
+    """The measure on the judged rows after training on more and more queries, in random order.
+
+    For linear RankRLS, which learns further queries exactly; None for other models.
+    """
+    from rankwise.estimators.rankrls import RankRLS
+
+    learned, data = one.learned, judged.data
+    labels = training.queries.labels
+    if data is None or labels is None or not is_explained_by_alpha(learned):
+        return None
+    sizes = _sizes(training.n_queries)
+    if len(sizes) < 2 or training.n_features > MAX_FEATURES:
+        return None
+    if learned.get("scaled_per_query_"):
+        training = training.scale_per_query()
+    chosen = {name: learned.get("best_", {}).get(name, learned[name]) for name in ("ties", "weighting")}
+    model = RankRLS(alpha_of(learned), solver="primal", **chosen)
+    prepared = get_measure(measure).prepare(judged.y, judged.queries, docs=judged.docs)
+    order = np.random.default_rng(random_state).permutation(training.n_queries)
+    values, done = [], 0
+    for size in sizes:
+        batch = training.select(queries=labels[order[done:size]].tolist())
+        model.partial_fit(batch)
+        values.append(prepared(score_data(model._scoring_model(), data)))
+        done = size
+    return {"measure": prepared.measure.name, "queries": sizes, "values": rounded(np.array(values))}
+
+
+def _sizes(n_queries: int) -> list[int]:
+    smaller = (round(n_queries / GROWTH**power) for power in range(LEARNING_POINTS))
+    return sorted({size for size in smaller if size >= 2})

@@ -1,0 +1,132 @@
+"""What a report compares: anything that scores the judged rows, and what is known about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rankwise.data.scaling import scale_grouped
+from rankwise.errors import DataError, ParameterError
+from rankwise.features import Features
+from rankwise.operators.blocks import dense
+from rankwise.persist.model_file import StoredModel
+from rankwise.preferences.queries import one_query
+from rankwise.report.judged import Judged
+from rankwise.report.peers import peer_model
+from rankwise.scoring.data_scores import must_scale_for, score_data
+from rankwise.scoring.model import ScoringModel
+from rankwise.types import Floats, Ints, Matrix
+from rankwise.validation.arrays import check_scores
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Scores as sums over columns.
+
+    Attributes
+    ----------
+    columns : list of str
+        The names of the terms.
+    of_rows : callable
+        Maps all rows of a query to an array of shape (h, n_columns) whose rows differ by as much as the
+        scores do, term by term: what they have in common may be left out.
+    """
+
+    columns: list[str]
+    of_rows: Callable[[Ints], Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class Entrant:
+    """Scores of the judged rows, and what is known of the ranker that gave them.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        The class of a model, or "scores" or "run".
+    scores : Floats, shape (m,)
+        Masked where a row was not retrieved.
+    parts : Parts or None
+        None where the scores are not sums over columns.
+    learned : mapping
+        The parameters and fitted attributes of a rankwise model; empty for everything else.
+    """
+
+    name: str
+    kind: str
+    scores: Floats
+    parts: Parts | None = None
+    learned: Mapping[str, Any] = field(default_factory=dict)
+
+
+def entrant(name: str, ranker: Any, judged: Judged) -> Entrant:
+    """Score the judged rows by a ranker.
+
+    Parameters
+    ----------
+    name : str
+    ranker : object
+        A fitted rankwise ranker, a `StoredModel` or `ScoringModel`; a model of LightGBM or XGBoost; a run as
+        from `rankwise.load_run`; one score per row; or any object with a method `predict`.
+    judged : Judged
+    """
+    if isinstance(ranker, Mapping):
+        return Entrant(name, "run", judged.scores_of_run(ranker))
+    if isinstance(ranker, StoredModel):
+        attributes = {**ranker.parameters, **ranker.fitted}
+        return _of_model(name, ranker.scoring_model(), attributes, judged)
+    if isinstance(ranker, ScoringModel):
+        return _of_model(name, ranker, {}, judged)
+    if hasattr(ranker, "_scoring_model"):
+        return _of_model(name, ranker._scoring_model(), {**ranker.get_params(False), **vars(ranker)}, judged)
+    peer = peer_model(ranker)
+    if peer is not None:
+        X = peer.rows(_data(name, judged))
+        return Entrant(
+            name, peer.kind, peer.scores(X), Parts(peer.columns, lambda rows: peer.contributions(X[rows]))
+        )
+    if hasattr(ranker, "predict"):
+        scores = check_scores(ranker.predict(_data(name, judged).X), len(judged.y))
+        return Entrant(name, type(ranker).__name__, scores)
+    if np.ndim(ranker) != 1:
+        raise ParameterError(
+            f"'{name}' must be a fitted ranker, a run or one score per row; got {type(ranker).__name__}."
+        )
+    # Masked scores are rows that were not retrieved.
+    if isinstance(ranker, np.ma.MaskedArray):
+        return Entrant(name, "run", ranker)
+    return Entrant(name, "scores", check_scores(ranker, len(judged.y)))
+
+
+def _data(name: str, judged: Judged) -> Any:
+    if judged.data is None:
+        raise DataError(f"'{name}' is a model, but all that is known of the rows is their names.")
+    return judged.data
+
+
+def _of_model(name: str, model: ScoringModel, learned: Mapping[str, Any], judged: Judged) -> Entrant:
+    data = _data(name, judged)
+    scores = score_data(model, data)
+    if scores.ndim != 1:
+        raise DataError(f"'{name}' predicts {scores.shape[1]} targets; a report needs one score per row.")
+    weights = model.function.weights
+    parts = None
+    if weights is not None:
+        numbered = learned.get("numbered_from_", data.numbered_from)
+        features = Features(model.feature_names or data.feature_names, numbered)
+        columns = [features.label(k) for k in range(model.n_features)]
+        scaled = must_scale_for(model, data)
+        parts = Parts(columns, lambda rows: weights * _from_first(data.X[rows], scaled))
+    return Entrant(name, model.class_name, scores, parts, learned)
+
+
+def _from_first(X: Matrix, scaled: bool) -> Floats:
+    """The rows of a query, measured from the first: far from zero, products with weights would cancel."""
+    if scaled:
+        X = scale_grouped(X, one_query(X.shape[0]))
+    rows = dense(X)
+    return rows - rows[:1]

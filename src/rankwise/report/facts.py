@@ -1,0 +1,135 @@
+"""The facts of a report: one plain dictionary, from which the page, the terminal and JSON take every number.
+
+The schema is versioned: within a version, entries are added but never renamed or given another meaning.
+docs/reports.md describes it. A section is missing where nothing is known about it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankwise.data.ranking import RankingData
+from rankwise.errors import ParameterError
+from rankwise.metrics import DEFAULT_MEASURES, Measure
+from rankwise.rendering import jsonable
+from rankwise.report.curves import curve_facts, learning_curve
+from rankwise.report.data import data_facts
+from rankwise.report.entrants import Entrant, entrant
+from rankwise.report.judged import Judged
+from rankwise.report.lists import list_facts
+from rankwise.report.origin import origin_facts
+from rankwise.report.quality import answer, evaluated, most_contrasting, quality_facts, query_facts
+from rankwise.report.weights import weight_facts
+
+SCHEMA = "rankwise.report/1"
+
+
+def compared_facts(
+    rankers: Mapping[str, Any],
+    judged: Judged,
+    measures: Iterable[str | Measure] = DEFAULT_MEASURES,
+    *,
+    preset: str | None = None,
+    baseline: str | None = None,
+    random_state: int = 0,
+) -> tuple[dict[str, Any], list[Entrant]]:
+    """What a comparison says: the answer, means, tests and the values of every query.
+
+    Returns
+    -------
+    facts : dict
+    entrants : list of Entrant
+        The rankers with their scores.
+    """
+    if not rankers:
+        raise ParameterError("A report needs at least one ranker.")
+    baseline = next(iter(rankers)) if baseline is None else baseline
+    if baseline not in rankers:
+        raise ParameterError(f"baseline must be one of {', '.join(map(repr, rankers))}; got {baseline!r}.")
+    entrants = [entrant(name, ranker, judged) for name, ranker in rankers.items()]
+    evaluations, comparison = evaluated(
+        entrants, judged, measures, preset=preset, baseline=baseline, random_state=random_state
+    )
+    quality = quality_facts(evaluations, comparison)
+    facts: dict[str, Any] = {
+        "schema": SCHEMA,
+        "answer": answer(quality, baseline),
+        "models": [_described(one) for one in entrants],
+        "baseline": baseline,
+        **quality,
+        "queries": query_facts(evaluations, baseline),
+    }
+    return jsonable(facts), entrants
+
+
+def report_facts(
+    rankers: Mapping[str, Any],
+    judged: Judged,
+    measures: Iterable[str | Measure] = DEFAULT_MEASURES,
+    *,
+    title: str,
+    training: RankingData | None = None,
+    preset: str | None = None,
+    baseline: str | None = None,
+    random_state: int = 0,
+    command: str | None = None,
+    files: Iterable[Path] = (),
+) -> dict[str, Any]:
+    """All facts of a report; see `rankwise.make_report` for the parameters."""
+    start = time.perf_counter()
+    measures = list(measures)
+    facts, entrants = compared_facts(
+        rankers, judged, measures, preset=preset, baseline=baseline, random_state=random_state
+    )
+    sections: dict[str, Any] = {
+        "lists": list_facts(entrants, judged, _order(facts)),
+        "weights": weight_facts(entrants, judged, training),
+        "choices": {one.name: curve_facts(one.learned) for one in entrants},
+        "data": data_facts(judged),
+    }
+    if training is not None:
+        sections["learning"] = {
+            one.name: learning_curve(one, judged, training, measures[0], random_state) for one in entrants
+        }
+    seconds = time.perf_counter() - start
+    origin = origin_facts(command=command, files=files, random_state=random_state, seconds=seconds)
+    return {"title": title, **facts, **jsonable(_known(sections)), "origin": origin}
+
+
+def _described(one: Entrant) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "kind": one.kind,
+        "not_retrieved": int(np.ma.getmaskarray(one.scores).sum()),
+        "explained": one.parts is not None,
+    }
+
+
+def _order(facts: dict[str, Any]) -> list[int]:
+    """Queries by their largest change in the first measure; without a change, by how bad they are."""
+    measure = facts["measures"][0]
+    values = facts["queries"]["values"][measure["name"]][facts["baseline"]]
+    sign = 1.0 if measure["higher_is_better"] else -1.0
+    poor: list[int] = np.argsort([np.inf if v is None else sign * v for v in values], kind="stable").tolist()
+    by_model: Sequence[list[float | None]] = list(facts["queries"]["changes"][measure["name"]].values())
+    if not by_model:
+        return poor
+    changes = np.array(by_model, dtype=np.float64)
+    largest = np.take_along_axis(changes, np.nanargmax(np.abs(np.nan_to_num(changes)), axis=0)[None], axis=0)
+    return list(dict.fromkeys([*most_contrasting(np.nan_to_num(largest[0])), *poor]))
+
+
+def _known(sections: dict[str, Any]) -> dict[str, Any]:
+    """Without what is not known, at either level."""
+    kept = {}
+    for name, section in sections.items():
+        if isinstance(section, dict):
+            section = {key: value for key, value in section.items() if value is not None}
+        if section:
+            kept[name] = section
+    return kept

@@ -1,0 +1,82 @@
+"""The judged rows of a report, and TREC runs as scores of these rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rankwise.data.named_rows import RowsByName, rows_by_name
+from rankwise.data.ranking import RankingData
+from rankwise.data.trec import Qrels, Run
+from rankwise.errors import DataError
+from rankwise.features import Features
+from rankwise.metrics.runs import align
+from rankwise.preferences.queries import Queries
+from rankwise.types import AnyArray, Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Rows with labels, in queries.
+
+    Attributes
+    ----------
+    y : Floats, shape (m,)
+    queries : Queries
+    docs : array or None, shape (m,)
+    data : RankingData or None
+        The same rows with their features; None if all that is known of a row is its name.
+    """
+
+    y: Floats
+    queries: Queries
+    docs: AnyArray | None
+    data: RankingData | None = None
+
+    @classmethod
+    def of_data(cls, data: RankingData) -> Judged:
+        return cls(data.y, data.queries, data.docs, data)
+
+    @property
+    def query_labels(self) -> AnyArray:
+        return np.array(["all"], dtype=object) if self.queries.labels is None else self.queries.labels
+
+    @property
+    def features(self) -> Features:
+        data = self.data
+        return Features() if data is None else Features(data.feature_names, data.numbered_from)
+
+    def rows_of(self, query: int) -> Ints:
+        """The rows of a query, by its position."""
+        first, last = self.queries.offsets[query : query + 2]
+        order = self.queries.order
+        return np.arange(first, last) if order is None else order[first:last]
+
+    @cached_property
+    def _by_name(self) -> RowsByName:
+        if self.data is None:
+            raise DataError("A run is found by query and document, but the rows have no names.")
+        return rows_by_name(self.data)
+
+    def scores_of_run(self, run: Run) -> np.ma.MaskedArray[Any, np.dtype[np.float64]]:
+        """The scores of a run, masked where it did not retrieve a document."""
+        known = self._by_name
+        scores = np.full(len(self.y), np.nan)
+        for qid, docs in run.items():
+            for doc, score in docs.items():
+                scores[known.get((qid, doc), [])] = score
+        if np.isnan(scores).all():
+            raise DataError("The run and the data share no document.")
+        return np.ma.masked_invalid(scores)
+
+
+def judged_by(
+    runs: Mapping[str, Run], qrels: Qrels, *, complete: bool
+) -> tuple[Judged, dict[str, np.ma.MaskedArray[Any, np.dtype[np.float64]]]]:
+    """All documents that were judged or retrieved as rows, and the scores of each run."""
+    rows = align(runs, qrels, complete=complete)
+    return Judged(rows.y, rows.queries, rows.docs), rows.scores

@@ -1,0 +1,133 @@
+"""How much each column moves a score, and how sure its weight is.
+
+Intervals are by the jackknife over queries (Efron and Stein, 1981): how much the weights vary when any one
+query is left out of training. The models without a query are exact, from the decomposition of the whole
+(`solvers.left_out_weights`), so they cost about as much as one fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rankwise.data.ranking import RankingData
+from rankwise.errors import DataError
+from rankwise.losses.squared import loss_on_scores
+from rankwise.metrics.significance import CONFIDENCE
+from rankwise.report.entrants import Entrant
+from rankwise.report.judged import Judged
+from rankwise.report.lists import rounded
+from rankwise.solvers.closed_form import PrimalFamily
+from rankwise.solvers.left_out_weights import weights_without_each_query
+from rankwise.solvers.spaces import LinearSpace
+from rankwise.types import Floats, Ties, Weighting
+from rankwise.validation.problems import Problem
+
+# Columns that are listed; queries and numbers from which effects are measured.
+MAX_COLUMNS, MAX_QUERIES, MAX_NUMBERS = 40, 200, 20_000_000
+# With more features, forming their products takes longer than anyone waits for a page.
+MAX_FEATURES = 2000
+# How far weights may be from those of a fit to what is said to be the training data.
+SAME_WEIGHTS = 1e-4
+
+
+def weight_facts(
+    entrants: Sequence[Entrant], judged: Judged, training: RankingData | None
+) -> dict[str, Any] | None:
+    """Effects and weights of the columns of each model; intervals where the training data is known."""
+    found = {one.name: _of_model(one, judged, training) for one in entrants if one.parts is not None}
+    return found or None
+
+
+def _of_model(one: Entrant, judged: Judged, training: RankingData | None) -> dict[str, Any]:
+    assert one.parts is not None
+    effects, n_queries = _effects(one, judged)
+    order = np.argsort(-effects, kind="stable")[:MAX_COLUMNS]
+    order = order[effects[order] > 0.0]
+    facts: dict[str, Any] = {
+        "columns": [one.parts.columns[k] for k in order],
+        "effects": rounded(effects[order]),
+        "n_columns": len(effects),
+        "effects_from_queries": n_queries,
+    }
+    coef = one.learned.get("coef_")
+    if coef is None or np.ndim(coef) != 1 or len(coef) != len(effects):
+        return facts
+    facts["weights"] = rounded(coef[order])
+    if training is not None and is_explained_by_alpha(one.learned) and len(coef) <= MAX_FEATURES:
+        without = left_out_weights(one.learned, training)
+        facts |= {
+            "margins": rounded(jackknife_margins(without)[order]),
+            "same_sign": rounded((np.sign(without) == np.sign(coef)).mean(axis=0)[order]),
+            "training_queries": len(without),
+        }
+    return facts
+
+
+def _effects(one: Entrant, judged: Judged) -> tuple[Floats, int]:
+    """The standard deviation within queries of what each column contributes, and from how many queries."""
+    assert one.parts is not None
+    n_queries, per_query = judged.queries.n_queries, judged.queries.sizes.mean() * len(one.parts.columns)
+    wanted = int(np.clip(MAX_NUMBERS / per_query, 1, min(MAX_QUERIES, n_queries)))
+    chosen = np.unique(np.linspace(0, n_queries - 1, wanted).astype(int))
+    squares, n_rows = np.zeros(len(one.parts.columns)), 0
+    for query in chosen:
+        contributions = one.parts.of_rows(judged.rows_of(query))
+        squares += ((contributions - contributions.mean(axis=0)) ** 2).sum(axis=0)
+        n_rows += len(contributions)
+    return np.sqrt(squares / n_rows), len(chosen)
+
+
+def is_explained_by_alpha(learned: Mapping[str, Any]) -> bool:
+    """Whether a model is the minimum of the squared loss plus a multiple of the norm of its weights."""
+    has_choices = "ties" in learned and "weighting" in learned
+    constrained = learned.get("monotonic_cst") is not None
+    return "coef_" in learned and has_choices and not constrained and alpha_of(learned) > 0.0
+
+
+def alpha_of(learned: Mapping[str, Any]) -> float:
+    return float(learned["best_"]["alpha"] if "best_" in learned else learned["alpha"])
+
+
+def left_out_weights(learned: Mapping[str, Any], training: RankingData) -> Floats:
+    """The weights of a linear RankRLS model without each query of its training data, shape (queries, n).
+
+    Raises an error if the model is not that of the training data.
+    """
+    chosen = {name: learned.get("best_", {}).get(name, learned[name]) for name in ("ties", "weighting")}
+    choices = Ties(chosen["ties"]), Weighting(chosen["weighting"])
+    data = training.scale_per_query() if learned.get("scaled_per_query_") else training
+    alpha, coef = alpha_of(learned), learned["coef_"]
+    if data.n_features != len(coef):
+        raise DataError(f"The training data has {data.n_features} features, but the model has {len(coef)}.")
+    problem = Problem(data.X, data.y, data.queries, None)
+    loss = loss_on_scores(problem, *choices)
+    family = PrimalFamily(LinearSpace(data.X, loss.differences.reference()), loss)
+    whole = family.solve(np.array([alpha])).coef[0]
+    if np.abs(whole - coef).max() > SAME_WEIGHTS * np.abs(coef).max():
+        raise DataError(
+            "The model is not that of the training data: fitted again, it has other weights. (Models trained "
+            "with weights of rows or queries, or on pairs, have no intervals.)"
+        )
+    found = list(weights_without_each_query(family, alpha))
+    for query, weights in enumerate(found):
+        if weights is None:
+            first, last = data.queries.offsets[query : query + 2]
+            order = data.queries.order
+            rows = np.arange(first, last) if order is None else order[first:last]
+            rest = family.with_loss(loss_on_scores(problem.without(rows), *choices))
+            found[query] = rest.solve(np.array([alpha])).coef[0]
+    return np.array(found)
+
+
+def jackknife_margins(without: Floats) -> Floats:
+    """Half the width of a 95 % interval of each weight, by Student's t; NaN for a single query."""
+    from scipy.special import stdtrit
+
+    n = len(without)
+    if n < 2:
+        return np.full(without.shape[1], np.nan)
+    error = np.sqrt((n - 1) * without.var(axis=0))
+    return np.asarray(stdtrit(n - 1, (1.0 + CONFIDENCE) / 2.0) * error)

@@ -1,0 +1,55 @@
+"""The weights of a linear RankRLS model without each query in turn, from the decomposition of the whole.
+
+As in `leave_query_out`, whose scores these weights give, for one alpha and in terms of weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy import linalg
+
+from rankwise.preferences.differences import QueryDifferences
+from rankwise.solvers.closed_form import PrimalFamily
+from rankwise.solvers.leave_query_out import LEAST_SHARE
+from rankwise.solvers.left_out_batches import Batch
+from rankwise.types import Floats
+
+
+def weights_without_each_query(family: PrimalFamily, alpha: float) -> Iterator[Floats | None]:
+    """The weights of the model of all other queries, query by query.
+
+    With ``XᵀLX = QTQᵀ``, ``D = (T + αI)⁻¹``, ``g = QᵀXᵀFᵀt`` and, for a query with rows ``Z = F_q X`` and
+    targets ``t_q``, ``B = ZQ``, they are ``Q D (g − Bᵀe)`` with ``e = (I − B D Bᵀ)⁻¹ (t_q − B D g)``. A query
+    of h rows takes O(h n² + h² n), so all of them about as long as the fit.
+
+    Parameters
+    ----------
+    family : PrimalFamily
+        With a loss on the labels of queries, for one target.
+    alpha : float
+        Positive.
+
+    Yields
+    ------
+    Floats, shape (n,), or None
+        None where the query has nearly all there is to learn from, so that few digits would be left.
+    """
+    F, loss, design = family.loss.differences, family.loss, family.space.features
+    if not isinstance(F, QueryDifferences) or loss.target.ndim != 1:
+        raise TypeError("Leaving out queries needs a loss on the labels of one target.")
+    form = family.decomposition(alpha)
+    Q = form.basis
+    banded = np.vstack([np.append(0.0, form.off_diagonal), form.diagonal + alpha])
+    solved = linalg.solveh_banded(banded, form.target, check_finite=False)
+    for query in range(F.queries.n_queries):
+        batch = Batch(F, [np.array([query])])
+        B = batch.differences(batch.centred_rows(design) @ Q)
+        DB = linalg.solveh_banded(banded, B.T, check_finite=False)
+        values, vectors = linalg.eigh(np.eye(len(B)) - B @ DB, check_finite=False)
+        if values[0] < LEAST_SHARE:
+            yield None
+            continue
+        e = vectors @ ((vectors.T @ (loss.target[batch.places] - B @ solved)) / values)
+        yield Q @ (solved - DB @ e)

@@ -1,0 +1,108 @@
+"""``rankwise compare``: any rankers against a baseline, on the same rows, in 80 columns."""
+
+import json
+import re
+
+import pytest
+
+import rankwise
+from command_line import done, folder, refused
+from rankwise.metrics import compare
+
+__all__ = ["done", "folder", "refused"]  # fixtures
+
+
+@pytest.fixture(scope="module")
+def rankers(folder, tmp_path_factory):
+    """The scores of one feature as a file and as a run, and the model in SVMrank's format."""
+    place = tmp_path_factory.mktemp("rankers")
+    test = rankwise.load_letor(folder / "test.txt")
+    (place / "title.txt").write_text("".join(f"{score!r}\n" for score in test.X[:, 0].tolist()))
+    rankwise.save_run(rankwise.run_from_scores(test, test.X[:, 0]), place / "title.run")
+    rankwise.export_model(rankwise.load_model(folder / "model"), place / "svmrank", "svmrank")
+    return place
+
+
+def test_the_numbers_are_those_of_python(folder, done, rankers):
+    test = rankwise.load_letor(folder / "test.txt")
+    scores = {"title": test.X[:, 0], "model": rankwise.load_model(folder / "model").predict(test.X)}
+    expected = compare(test.y, scores, test.queries, ["ndcg@10", "map"], baseline="title").to_dict()
+    arguments = ["compare", rankers / "title.txt", "model", "--data", "test.txt", "--measures", "ndcg@10,map"]
+    found = json.loads(done(*arguments, "--json"))
+    assert {name: found[name] for name in expected} == expected
+    printed = done(*arguments)
+    for test_ in expected["tests"]:
+        assert f"{test_['difference']:+.4f} ±{test_['margin']:.4f}" in printed
+    assert found["answer"][0] in printed
+
+
+def test_runs_scores_and_models_of_every_kind_agree(done, rankers):
+    files = [rankers / name for name in ("title.txt", "svmrank")]
+    found = json.loads(
+        done("compare", rankers / "title.run", *files, "model", "--data", "test.txt", "--json")
+    )
+    names = [model["name"] for model in found["models"]]
+    assert names == [
+        str(rankers / "title.run"),
+        str(rankers / "title.txt"),
+        str(rankers / "svmrank"),
+        "model",
+    ]
+    run, title, svmrank, model = found["means"].values()
+    assert run == title
+    assert svmrank == model
+    assert found["baseline"] == names[0]
+
+
+def test_peers_are_read_from_their_files(done, folder, tmp_path):
+    lightgbm, xgboost = pytest.importorskip("lightgbm"), pytest.importorskip("xgboost")
+    train = rankwise.load_letor(folder / "train.txt.gz")
+    y, query = train.y.astype(int), train.queries.query_of_row()
+    trees = lightgbm.LGBMRanker(n_estimators=5, verbose=-1).fit(train.X, y, group=train.queries.sizes)
+    trees.booster_.save_model(tmp_path / "trees.txt")
+    boosted = xgboost.XGBRanker(n_estimators=5).fit(train.X, y, qid=query)
+    boosted.save_model(tmp_path / "text.json")
+    boosted.save_model(tmp_path / "binary.ubj")
+    files = [tmp_path / name for name in ("trees.txt", "text.json", "binary.ubj")]
+    found = json.loads(done("compare", *files, "--data", "test.txt", "--json"))
+    assert [model["kind"] for model in found["models"]] == ["LightGBM", "XGBoost", "XGBoost"]
+    assert found["means"]["text"] == found["means"]["binary"]
+
+
+def test_the_worst_queries_are_those_that_lose_most(done, rankers):
+    arguments = ["compare", "model", rankers / "title.txt", "--data", "test.txt", "--measures", "ndcg@10"]
+    facts = json.loads(done(*arguments, "--json"))
+    changes = facts["queries"]["changes"]["ndcg@10"]["title"]
+    lost = sorted(change for change in changes if change is not None and change < 0)
+    table = done(*arguments, "--worst", 3).split("Queries on which title is worse than model")[1]
+    assert [float(line.split()[-1]) for line in table.splitlines()[2:5]] == [round(c, 4) for c in lost[:3]]
+    same = done("compare", "model", rankers / "svmrank", "--data", "test.txt", "--worst", 3)
+    assert "On no query is svmrank worse than model" in same
+
+
+def test_everything_fits_80_columns(done, rankers, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    printed = done("compare", rankers / "title.txt", "model", "--data", "test.txt", "--worst", 5)
+    shown = re.sub("\x1b\\[[0-9;]*m", "", printed)
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "pairwise_error" in printed
+
+
+def test_mistakes_get_one_sentence(refused, rankers, tmp_path):
+    title = rankers / "title.txt"
+    assert "at least two different" in refused("compare", title, "--data", "test.txt", code=2)
+    assert "either --data" in refused("compare", title, "model", code=2)
+    assert "--complete needs --qrels" in refused(
+        "compare", title, "model", "--data", "test.txt", "--complete", code=2
+    )
+    assert "must be one of 'title', 'model'; got 'x'" in refused(
+        "compare", title, "model", "--data", "test.txt", "--baseline", "x", code=2
+    )
+    (tmp_path / "trees.txt").write_text("tree\nnonsense\n")
+    (tmp_path / "boosted.json").write_text('{"learner": 1}')
+    for name in ("trees.txt", "boosted.json"):
+        assert "cannot read this model" in refused(
+            "compare", title, tmp_path / name, "--data", "test.txt", code=1
+        )
+    assert "No such file" in refused("compare", title, tmp_path / "absent", "--data", "test.txt", code=1)
