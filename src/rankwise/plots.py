@@ -1,4 +1,4 @@
-"""Plot of a regularization path."""
+"""Plots of regularization paths and calibration."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rankwise.errors import MissingExtraError
+from rankwise.scoring.calibration import Calibration
 from rankwise.types import Floats, Ints
 
 
@@ -36,4 +37,28 @@ def draw_path(alphas: Floats, active_size: Ints, measured: Floats | None, chosen
         place.spines[["top", "right"]].set_visible(False)
         place.axvline(chosen, color="black", linestyle=":", linewidth=0.8)
     figure.suptitle(title)
+    return figure
+
+
+def draw_calibration(calibration: Calibration, title: str) -> Any:
+    """Plot observed against predicted probabilities, with error bars of two standard errors."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("Plotting a calibration", "plot") from None
+
+    figure = Figure(figsize=(5, 5), layout="constrained")
+    place = figure.subplots()
+    place.plot([0.5, 1.0], [0.5, 1.0], color="black", linestyle=":", linewidth=0.8)
+    place.errorbar(
+        calibration.predicted, calibration.observed, yerr=2.0 * calibration.observed_error, fmt="o", capsize=3
+    )
+    place.set(
+        xlabel="predicted probability that the preferred row is judged above",
+        ylabel="observed fraction",
+        title=f"{title}\nexpected calibration error {calibration.expected_calibration_error:.3f}",
+        aspect="equal",
+    )
+    place.grid(alpha=0.3)
+    place.spines[["top", "right"]].set_visible(False)
     return figure

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from rankwise.cli.data_files import ReadOptions
     from rankwise.features import Features
     from rankwise.moments.moments import Moments
+    from rankwise.scoring.calibration import Calibration
     from rankwise.types import Floats
+
+# Values of a model file that are described together.
+_SHOWN_APART = ("moments.", "calibration.")
 
 
 def run(
@@ -99,7 +103,8 @@ def _model(path: Path) -> dict[str, Any]:
         "feature names": header.get("feature_names"),
         **_weights(model.fitted.get("coef_"), features),
         **_learned(model.fitted.get("moments_")),
-        **{name: value for name, value in header["values"].items() if not name.startswith("moments.")},
+        **_calibrated(model.fitted.get("calibration_")),
+        **{name: value for name, value in header["values"].items() if not name.startswith(_SHOWN_APART)},
         **{f"tensor {name}": shape for name, shape in model.tensors.items()},
         "schema": header["schema"],
         "written by": header.get("written_by"),
@@ -112,6 +117,13 @@ def _learned(moments: Moments | None) -> dict[str, Any]:
         return {}
     seen = {"queries": moments.n_queries, "rows": moments.n_rows, "pairs": moments.n_pairs}
     return {"learned": {name: count for name, count in seen.items() if moments.has_qid or name != "queries"}}
+
+
+def _calibrated(calibration: Calibration | None) -> dict[str, Any]:
+    """How sure the differences of a model's scores are."""
+    if calibration is None:
+        return {}
+    return {"calibration": {name: fact for name, fact in calibration.to_dict().items() if name != "curve"}}
 
 
 def _weights(coef: Floats | None, features: Features) -> dict[str, Any]:

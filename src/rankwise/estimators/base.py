@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -16,53 +15,20 @@ from sklearn.exceptions import ConvergenceWarning
 
 from rankwise.config import get_config
 from rankwise.errors import DataError, warn_caller
+from rankwise.estimators.explanation import Explanation
 from rankwise.features import Features
 from rankwise.persist.models import Saveable
+from rankwise.plots import draw_calibration
 from rankwise.preferences.queries import group_rows
+from rankwise.preferences.samples import PairSample, sample_judged_pairs
+from rankwise.scoring.calibration import Calibration, known_calibration, preference_probabilities
 from rankwise.scoring.functions import LinearFunction, ScoringFunction, checked_scores, linear_function
 from rankwise.scoring.model import ScoringModel
+from rankwise.selection.calibrating import calibrate, recalibrated
+from rankwise.solvers.held_out import HeldOut
 from rankwise.solvers.hinge_result import HingeResult
 from rankwise.types import AnyArray, Floats, Ints, Matrix
-from rankwise.validation import check_fitted, check_rows, rows_of, taken_apart
-
-
-@dataclass(frozen=True, repr=False)
-class Explanation:
-    """The difference between the scores of two rows as an exact sum of contributions.
-
-    Attributes
-    ----------
-    difference : float
-        Score of row i minus score of row j.
-    contributions : Floats, shape (p,)
-        The contribution of each feature (or, for kernels, of each basis vector); they sum to the difference.
-    names : array of str, shape (p,)
-    """
-
-    difference: float
-    contributions: Floats
-    names: AnyArray
-
-    def top(self, k: int = 10) -> list[tuple[str, float]]:
-        """Return the k contributions with the largest magnitude, largest first."""
-        order = np.argsort(-np.abs(self.contributions), kind="stable")[:k]
-        return [(str(self.names[c]), float(self.contributions[c])) for c in order]
-
-    def __repr__(self) -> str:
-        largest = [f"{name} {value:+.4g}" for name, value in self.top(3)]
-        others = ["..."] if len(self.contributions) > len(largest) else []
-        return f"Explanation({self.difference:+.4g}: {', '.join(largest + others)})"
-
-    def __str__(self) -> str:
-        lines = [f"score difference {self.difference:+.6g}"]
-        top = self.top()
-        width = max(len(name) for name, _ in top)
-        lines += [f"  {name:<{width}}  {value:+.6g}" for name, value in top]
-        rest = len(self.contributions) - len(top)
-        if rest:
-            others = float(self.contributions.sum()) - sum(value for _, value in top)
-            lines.append(f"  {rest} others  {others:+.6g}")
-        return "\n".join(lines)
+from rankwise.validation import check_fitted, check_labels, check_rows, rows_of, taken_apart
 
 
 def let_through(interrupted: bool) -> None:
@@ -88,6 +54,8 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
     validation_score_: float
     validation_curve_: Floats
     best_iter_: int
+    # Set if there are pairs that the scoring models were not trained on.
+    calibration_: Calibration
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         with np.printoptions(threshold=6, edgeitems=2, precision=4):
@@ -155,7 +123,61 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
                 raise DataError(f"{name} must be a row of X, 0 to {rows.shape[0] - 1}; got {row!r}.")
         pair = rows[[i, j]]
         contributions, names = self._contributions(pair)
-        return Explanation(float(contributions.sum()), contributions, names)
+        difference = contributions.sum()
+        calibration = getattr(self, "calibration_", None)
+        probability = None if calibration is None else float(calibration.probability(difference))
+        return Explanation(float(difference), contributions, names, probability)
+
+    def predict_preference_proba(self, X: Any, pairs: Any) -> Floats:
+        """Return the probability that the first row of each pair is judged above the second.
+
+        It is conditional on different labels, and comes from `calibration_`: the model must have been fitted
+        with rows or pairs left out (the ...CV rankers) or with an `eval_set`.
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (m, n), or RankingData
+        pairs : array of int, shape (n_pairs, 2)
+            Row numbers, as in `fit_preferences`; both rows should be of the same query.
+
+        Returns
+        -------
+        array, shape (n_pairs,)
+        """
+        return preference_probabilities(self._known_calibration(), self.predict(X), pairs)
+
+    def measure_calibration(
+        self, X: Any, y: Any = None, qid: ArrayLike | Iterable[Hashable] | None = None
+    ) -> Calibration:
+        """Return the calibration with its curve and error on other judged rows, such as test data."""
+        calibration, scores, (_, y, qid) = self._known_calibration(), self.predict(X), taken_apart(X, y, qid)
+        if qid is None and getattr(self, "fitted_with_qid_", False):
+            raise DataError("measure_calibration needs the qid of the rows: the model was fitted with qid.")
+        query = group_rows(qid, len(scores)).query_of_row()
+        sample = sample_judged_pairs(check_labels(y, len(scores)), query)
+        if not len(sample.better):
+            raise DataError("Calibration cannot be measured: no query has two rows with different labels.")
+        return recalibrated(calibration, scores, sample, "given rows")
+
+    def plot_calibration(self, title: str = "Calibration") -> Any:
+        """Return a matplotlib figure of the probabilities observed against those predicted."""
+        return draw_calibration(self._known_calibration(), title)
+
+    def _known_calibration(self) -> Calibration:
+        check_fitted(self)
+        return known_calibration(getattr(self, "calibration_", None), type(self).__name__)
+
+    def _calibrate(self, scores: Floats, sample: PairSample, source: str) -> None:
+        """Set the calibration, or none, from scores of rows that the scoring models were not trained on."""
+        self.__dict__.pop("calibration_", None)
+        found = calibrate(scores, sample, source)
+        if found is not None:
+            self.calibration_ = found
+
+    def _calibrate_on(self, held_out: HeldOut | None) -> None:
+        """Set the calibration from rows that were held out, if any."""
+        if held_out is not None:
+            self._calibrate(self._function().scores(held_out.X), held_out.sample(), held_out.name)
 
     @abstractmethod
     def _contributions(self, pair: Matrix) -> tuple[Floats, AnyArray]:

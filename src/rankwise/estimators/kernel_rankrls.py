@@ -61,7 +61,7 @@ class KernelRankRLS(FixedAlphaRidge, KernelRanker):
         The number r of independent basis vectors.
     gamma_, degree_, coef0_ : float
         The kernel parameters used.
-    solver_, n_iter_, validation_score_, validation_curve_, best_iter_
+    solver_, n_iter_, validation_score_, validation_curve_, best_iter_, calibration_
         As in `RankRLS`.
 
     References

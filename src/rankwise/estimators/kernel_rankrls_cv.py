@@ -43,7 +43,7 @@ class KernelRankRLSCV(RidgeSearchRanker, KernelRanker):
         As in `KernelRankRLS`, for the chosen alpha and setting.
     alpha_, best_score_, best_, best_index_, alphas_, settings_, scores_, cv_, cv_results_
         As in `RankRLSCV`; a setting holds the parameters of the kernel, ties and weighting.
-    surface_, readings_
+    surface_, readings_, left_out_scores_, calibration_
         As in `RankRLSCV`.
 
     Examples

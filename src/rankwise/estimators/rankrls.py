@@ -75,6 +75,8 @@ class RankRLS(Updatable, FixedAlphaRidge, LinearRanker):
         The measure after each iteration of "cg".
     best_iter_ : int
         The best iteration, counting from 1: the one that early stopping keeps.
+    calibration_ : Calibration
+        How sure differences of scores are, measured on held-out rows; set only if there are any.
     moments_ : Moments
         All that the model needs of its data, for updates; only with the solver "primal".
     coef_error_ : float

@@ -129,6 +129,12 @@ class RankRLSCV(ProgressiveRanker, RidgeSearchRanker):
         The measure for each setting and alpha.
     cv_ : str
         The basis of the choice, such as "leave-query-out", "5 folds of queries" or "eval_set".
+    left_out_scores_ : array, shape (m,)
+        The score of each row by the model that was not trained on its query (or fold), for the chosen alpha;
+        NaN for rows that were not left out. Not set with an `eval_set` or leave-pair-out, nor kept in files.
+    calibration_ : Calibration
+        How sure differences of scores are, measured on the left-out rows or the `eval_set`; see
+        `predict_preference_proba`. Not set by leave-pair-out, and discarded by updates.
     solver_ : {"primal", "dual", "cg"}
     surface_ : array, shape (n_alphas, n_iterations)
         The measure on the `eval_set` for every alpha and iteration of "cg".

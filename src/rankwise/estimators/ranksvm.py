@@ -81,6 +81,8 @@ class RankSVM(CertifiedRanker):
         the starting point.
     best_iter_ : int
         The best iterate, counting from 1: the one that early stopping keeps.
+    calibration_ : Calibration
+        As in `RankRLS`.
     n_products_ : int
         The number of times X or its transpose was multiplied by a vector.
 
@@ -213,6 +215,7 @@ class RankSVM(CertifiedRanker):
             self.validation_curve_, self.best_iter_ = np.array(stopping.curve), stopping.best_iter
             self.validation_score_ = stopping.curve[stopping.best_iter - 1 if self.early_stopping else -1]
         self._set_result(kept)
+        self._calibrate_on(held_out)
         let_through(found.interrupted)
 
     def _start(self) -> Floats | None:

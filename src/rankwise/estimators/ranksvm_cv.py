@@ -59,6 +59,8 @@ class RankSVMCV(SearchRanker, CertifiedRanker):
     coef_ : array, shape (n,)
     alpha_, best_score_, best_, best_index_, settings_, scores_, cv_, cv_results_
         As in `RankRLSCV`; a setting holds loss and weighting.
+    left_out_scores_, calibration_
+        As in `RankRLSCV`.
     alphas_ : array, shape (n_alphas,)
         The alphas tried, in ascending order.
     objective_, gap_, n_iter_, n_products_

@@ -19,14 +19,22 @@ from rankwise.operators.kernel import KernelFunction
 from rankwise.persist.schemas import SCHEMAS
 from rankwise.plots import draw_path
 from rankwise.preferences.graphs import Representative, explicit_graph
-from rankwise.preferences.queries import Queries
+from rankwise.preferences.queries import Queries, group_rows
+from rankwise.preferences.samples import sample_judged_pairs
 from rankwise.selection.path import choose_breakpoint
 from rankwise.solvers.kernel_spaces import KernelSpace, kernel_space
 from rankwise.solvers.path_settings import checked_settings
 from rankwise.solvers.path_solutions import PathSolutions
 from rankwise.solvers.svm_path import OnEvent, SVMPath
 from rankwise.types import Floats, Matrix
-from rankwise.validation import check_number, check_preferences, check_problem, check_rows, taken_apart
+from rankwise.validation import (
+    check_labels,
+    check_number,
+    check_preferences,
+    check_problem,
+    check_rows,
+    taken_apart,
+)
 
 
 class RankSVMPath(KernelRanker):
@@ -67,6 +75,8 @@ class RankSVMPath(KernelRanker):
         The alpha that `predict` uses: the smallest breakpoint, or the one that `select` chose.
     scores_, best_score_ : array, shape (n_breakpoints,), and float
         The measure that `select` found at each breakpoint, and at `alpha_`.
+    calibration_ : Calibration
+        How sure differences of scores are at `alpha_`, measured on the rows given to `select`.
     dual_coef_ : array, shape (m,)
         The coefficients of the training rows at `alpha_`. A saved model keeps those of the whole path.
 
@@ -176,6 +186,9 @@ class RankSVMPath(KernelRanker):
         self.scores_, place = choose_breakpoint(path, values, y, qid, get_measure(measure))
         self.best_score_ = float(self.scores_[place])
         self._set_alpha(place)
+        query = group_rows(qid, len(values)).query_of_row()
+        sample = sample_judged_pairs(check_labels(y, len(values)), query)
+        self._calibrate(np.vecdot(values, self.dual_coef_), sample, "select")
         return self
 
     def plot(self, title: str = "Path") -> Any:

@@ -201,6 +201,7 @@ class FixedAlphaRidge(RidgeRanker):
         found = solve_targets(parts, other.alpha, held_out)
         let_through(found.interrupted)
         other._record(families[0], found, 0)
+        other._calibrate_on(held_out)
         return other
 
     def _checked_loss(self) -> tuple[Ties, Weighting]:
@@ -218,6 +219,7 @@ class FixedAlphaRidge(RidgeRanker):
         families = [ridge_family(space, loss, solver, iterations) for loss in losses]
         found = solve_targets(families, alpha, held_out)
         self._record(families[0], found, 0)
+        self._calibrate_on(held_out)
         self._families = families, held_out
         self.fitted_with_qid_ = fitted_with_qid
         return found

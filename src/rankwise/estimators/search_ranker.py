@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwise.errors import GridWarning, ParameterError, warn_caller
@@ -49,6 +50,7 @@ class SearchRanker(Ranker):
     best_: dict[str, Any]
     cv_: str
 
+    _left_out_scores: Floats
     _takes_alpha_zero: ClassVar[bool] = True
 
     @property
@@ -75,6 +77,16 @@ class SearchRanker(Ranker):
         There are no scores by split: the mean is over queries, however folds divide them.
         """
         return table_of_scores(self.settings_, self.alphas_, self.scores_, get_measure(self.measure))
+
+    @property
+    def left_out_scores_(self) -> Floats:
+        """The score of each training row by the model that was not trained on it, for the chosen alpha.
+
+        NaN for rows that were not left out. Model files do not hold them.
+        """
+        if not hasattr(self, "_left_out_scores"):
+            raise AttributeError(f"This {type(self).__name__} has no scores of left-out rows.")
+        return self._left_out_scores
 
     def fit(
         self,
@@ -119,6 +131,9 @@ class SearchRanker(Ranker):
         self.fitted_with_qid_ = problem.has_queries
         choice = choose(candidates, alphas, criterion, measure, on_progress)
         self._become(choice, criterion)
+        if choice.left_out is not None and choice.left_out.rows is not None:
+            self._left_out_scores = np.full(len(problem.y), np.nan)
+            self._left_out_scores[choice.left_out.rows] = choice.left_out.scores
         self._remember(problem, choice)
         let_through(choice.cut_short)
         return self
@@ -169,6 +184,10 @@ class SearchRanker(Ranker):
     def _remember(self, problem: Problem, choice: Choice) -> None:
         """Keep what later updates of a fitted model need, if there are any."""
 
+    def _forget(self) -> None:
+        super()._forget()
+        self.__dict__.pop("_left_out_scores", None)
+
     def _checked_alphas(self) -> Floats:
         check_count("patience", self.patience)
         return check_alphas(self.alphas, positive=not self._takes_alpha_zero)
@@ -200,5 +219,7 @@ class SearchRanker(Ranker):
         self.alphas_, self.scores_, self.settings_ = choice.alphas, choice.values, choice.settings
         self.best_, self.cv_ = choice.best, criterion.name
         self._set_chosen(choice)
+        if choice.left_out is not None:
+            self._calibrate(choice.left_out.scores, choice.left_out.sample(), criterion.name)
         if choice.beyond_the_grid is not None:
             warn_caller(choice.beyond_the_grid, GridWarning)

@@ -30,7 +30,10 @@ from rankwise.types import Floats, Ints, Solver, Ties, Weighting
 from rankwise.validation import Problem, check_fitted, check_flag, check_number, check_problem
 
 # What fits with held-out rows or iterations set, and updates do not.
-_OF_FITS = ("validation_score_", "validation_curve_", "best_iter_", "surface_", "readings_")
+_OF_FITS = (
+    *("validation_score_", "validation_curve_", "best_iter_", "surface_", "readings_"),
+    *("calibration_", "_left_out_scores"),
+)
 
 
 def has_primal_solver(ranker: RidgeRanker) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from rankwise.operators.kernel import KernelName
+from rankwise.persist.calibration_field import CalibrationField
 from rankwise.persist.fields import Fields, array, check_within, rows, value
 from rankwise.persist.moments_field import MomentsField
 from rankwise.persist.path_file import PathField
@@ -61,6 +62,7 @@ _RANKER: Fields = (
     value("fitted_with_qid_", bool, optional=True),
     value("scaled_per_query_", bool, optional=True),
     value("numbered_from_", int, optional=True),
+    CalibrationField("calibration_"),
 )
 _LINEAR: Fields = (*_RANKER, array("coef_", "targets? features"))
 _CERTIFIED: Fields = (

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Self
 
 from rankwise.errors import DataError
+from rankwise.scoring.calibration import Calibration, known_calibration, preference_probabilities
 from rankwise.scoring.functions import ScoringFunction, checked_scores, scoring_function
 from rankwise.types import Floats, Matrix, is_sparse
 from rankwise.validation import check_read_rows
@@ -26,6 +27,7 @@ class ScoringModel:
     feature_names : list of str or None
     scaled_per_query : bool or None
         Whether it was trained on features scaled within each query; None if that is not known.
+    calibration : Calibration or None
     """
 
     class_name: str
@@ -33,6 +35,7 @@ class ScoringModel:
     n_features: int
     feature_names: list[str] | None = None
     scaled_per_query: bool | None = None
+    calibration: Calibration | None = None
 
     @classmethod
     def of(cls, class_name: str, attributes: Mapping[str, Any]) -> Self:
@@ -44,6 +47,7 @@ class ScoringModel:
             n_features=int(attributes["n_features_in_"]),
             feature_names=None if names is None else [str(name) for name in names],
             scaled_per_query=attributes.get("scaled_per_query_"),
+            calibration=attributes.get("calibration_"),
         )
 
     def predict(self, X: Matrix) -> Floats:
@@ -55,3 +59,8 @@ class ScoringModel:
                 "dense numpy array."
             )
         return checked_scores(self.function, partial(check_read_rows, X))
+
+    def predict_preference_proba(self, X: Matrix, pairs: Any) -> Floats:
+        """Return the probability that the first row of each pair is judged above the second."""
+        calibration = known_calibration(self.calibration, self.class_name)
+        return preference_probabilities(calibration, self.predict(X), pairs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Protocol, TypeAlias
 
@@ -15,6 +15,7 @@ from rankwise.metrics.preferences import contradicted
 from rankwise.operators.equal_rows import first_equal_rows
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import nothing_to_learn
+from rankwise.preferences.samples import PairSample, sample_judged_pairs, sample_of_pairs
 from rankwise.selection.folds import LEAVE_QUERY_OUT, Folds, draw_folds, draw_pair_folds, each_query
 from rankwise.solvers.family import AlphaStep, Family, Fold, Solutions
 from rankwise.solvers.held_out import HeldOut
@@ -34,15 +35,36 @@ class Report(Protocol):
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """Scores of rows by models of one alpha that were not trained on them.
+
+    Attributes
+    ----------
+    scores : Floats, shape (n,)
+    sample : callable
+        Draws pairs of these rows, by their places, that were scored by the same model.
+    rows : Ints or None, shape (n,)
+        Which training rows they are; None for other rows, and for those of left-out pairs, which may be
+        scored repeatedly.
+    """
+
+    scores: Floats
+    sample: Callable[[], PairSample]
+    rows: Ints | None = None
+
+
+@dataclass(frozen=True)
 class Values:
     """The measure for every alpha; NaN where there is none.
 
-    `solutions` are the models, if the values are theirs; `interrupted` says whether values are missing.
+    `solutions` are the models, if the values are theirs; `interrupted` says whether values are missing;
+    `left_out` returns the scores that were measured for the alpha at a place, if there are any.
     """
 
     values: Floats
     solutions: Solutions | None = None
     interrupted: bool = False
+    left_out: Callable[[int], LeftOut] | None = None
 
 
 class Criterion(Protocol):
@@ -72,7 +94,11 @@ class OnEvalSet:
                 warn_caller(f"Interrupted from the keyboard; alphas below {reached[0]:g} were not tried.")
         else:
             report(1.0)
-        return Values(found.values, found, found.interrupted)
+        return Values(found.values, found, found.interrupted, partial(self._left_out, family, found))
+
+    def _left_out(self, family: Family, found: Solutions, place: int) -> LeftOut:
+        """Scored again, which takes one product: solvers measure scores without keeping them."""
+        return LeftOut(family.scores(found.coef[[place]], self.held_out.X)[:, 0], self.held_out.sample)
 
 
 @dataclass(frozen=True)
@@ -106,8 +132,10 @@ class OnFolds:
             position = np.empty(len(problem.y), dtype=np.int64)
             position[seen] = np.arange(len(seen))
             scores = scores[position[first_equal]]
-        prepared = self.measure.prepare(problem.y[seen], self.folds.compared[seen])
-        return Values(_each_column(prepared, scores), None, interrupted)
+        y, compared = problem.y[seen], self.folds.compared[seen]
+        values = _each_column(self.measure.prepare(y, compared), scores)
+        sample = partial(sample_judged_pairs, y, compared)
+        return Values(values, None, interrupted, lambda place: LeftOut(scores[:, place], sample, seen))
 
 
 @dataclass(frozen=True)
@@ -130,16 +158,18 @@ class OnPairFolds:
             for number, (places, (rows, _)) in enumerate(zip(held, own, strict=True))
         ]
         found, interrupted = _left_out(family, folds, alphas, report)
-        differences = np.concatenate(
-            [
-                scores[among.better] - scores[among.worse]
-                for scores, (_, among) in zip(found, own, strict=False)
-            ]
-        )
-        weight = self.pairs.weight
-        weight = None if weight is None else weight[np.concatenate(held[: len(found)])]
-        values = _each_column(lambda column: contradicted(column, weight), differences)
-        return Values(values, None, interrupted)
+        ends = [(scores[p.better], scores[p.worse]) for scores, (_, p) in zip(found, own, strict=False)]
+        better, worse = map(np.concatenate, zip(*ends, strict=True))
+        seen = self.pairs.chosen(np.concatenate(held[: len(found)]))
+        values = _each_column(lambda column: contradicted(column, seen.weight), better - worse)
+        scores, sample = np.concatenate([better, worse]), partial(self._sample, seen)
+        return Values(values, None, interrupted, lambda place: LeftOut(scores[:, place], sample))
+
+    def _sample(self, seen: Pairs) -> PairSample:
+        """Left-out pairs, whose preferred rows come before the others."""
+        sample = sample_of_pairs(seen, self.X.shape[0])
+        place = np.arange(len(seen))
+        return replace(sample, better=place, worse=len(seen) + place)
 
 
 @dataclass(frozen=True)
@@ -238,6 +268,7 @@ def _left_out(
         if not found:
             raise
         unfinished = True
+    unfinished |= len(found) < len(folds)  # an interrupt at the end of a fold leaves that fold finished
     if unfinished:
         warn_caller(f"Interrupted from the keyboard; alpha is chosen on {len(found)} of {len(folds)} folds.")
     return found, unfinished

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,6 +13,7 @@ from rankwise.mapped import is_on_disk
 from rankwise.metrics.measure import Measure, get_measure
 from rankwise.metrics.preferences import contradicted
 from rankwise.preferences.pairs import Pairs
+from rankwise.preferences.samples import sample_judged_pairs, sample_of_pairs
 from rankwise.solvers.held_out import HeldOut
 from rankwise.types import Bools, Floats, Matrix, RandomSource
 from rankwise.validation import (
@@ -84,7 +86,7 @@ def eval_pairs(estimator: Any, eval_set: Any) -> HeldOut:
         raise DataError(f"eval_set: {error}") from error
     if checked.weight is not None and not checked.weight.any():
         raise DataError("eval_set cannot be measured: all its pairs have weight 0.")
-    return _measured_pairs(rows, checked)
+    return _measured_pairs(rows, checked, "eval_set")
 
 
 def split_rows(
@@ -109,7 +111,8 @@ def split_pairs(
     if len(pairs) < 2:
         raise DataError("early_stopping holds out pairs, but there is only one; pass an eval_set.")
     held = _draw(len(pairs), fraction, random)
-    return pairs.chosen(~held), _measured_pairs(X, pairs.chosen(held))
+    name = f"validation_fraction={fraction:g} of the training pairs"
+    return pairs.chosen(~held), _measured_pairs(X, pairs.chosen(held), name)
 
 
 def _measured_rows(rows: Problem, measure: Measure, name: str) -> HeldOut:
@@ -119,16 +122,17 @@ def _measured_rows(rows: Problem, measure: Measure, name: str) -> HeldOut:
         raise DataError(
             f"{name} cannot be measured by {measure.name!r}: {prepared.left_out_reason} in every query."
         )
-    return HeldOut(rows.X, prepared, measure.higher_is_better)
+    sample = partial(sample_judged_pairs, rows.y, rows.queries.query_of_row())
+    return HeldOut(rows.X, prepared, measure.higher_is_better, sample, name)
 
 
-def _measured_pairs(X: Matrix, pairs: Pairs) -> HeldOut:
+def _measured_pairs(X: Matrix, pairs: Pairs, name: str) -> HeldOut:
     """Rows measured by the fraction of pairs that their scores contradict (paper C, equation 2)."""
 
     def error(scores: Floats) -> float:
         return contradicted(scores[pairs.better] - scores[pairs.worse], pairs.weight)
 
-    return HeldOut(X, error)
+    return HeldOut(X, error, sample=partial(sample_of_pairs, pairs, X.shape[0]), name=name)
 
 
 def _draw(n: int, fraction: float, random: np.random.Generator) -> Bools:

@@ -11,8 +11,8 @@ import numpy as np
 
 from rankwise.errors import DataError, ParameterError, warn_caller
 from rankwise.metrics.measure import Measure
-from rankwise.selection.criteria import Criterion, LossOf
-from rankwise.solvers.family import AlphaStep, Family, Solutions
+from rankwise.selection.criteria import Criterion, LeftOut, LossOf, Values
+from rankwise.solvers.family import AlphaStep, Family
 from rankwise.types import Floats
 
 
@@ -87,6 +87,8 @@ class Choice:
     place : int
     interrupted : bool
         Whether an interrupt cut the search short.
+    left_out : LeftOut or None
+        The scores on which the choice is based, for the chosen alpha and setting, if they are known.
     """
 
     settings: list[dict[str, Any]]
@@ -98,6 +100,7 @@ class Choice:
     solutions: Any
     place: int
     interrupted: bool
+    left_out: LeftOut | None
 
     @property
     def best(self) -> dict[str, Any]:
@@ -143,7 +146,7 @@ def choose(
     """
     settings: list[dict[str, Any]] = []
     rows: list[Floats] = []
-    best: tuple[Family, Solutions | None] | None = None
+    best: tuple[Family, Values] | None = None
     interrupted = False
     all_settings = [candidate.setting for candidate in candidates]
     for number, candidate in enumerate(candidates):
@@ -162,7 +165,7 @@ def choose(
             settings.append(candidate.setting)
             rows.append(found.values)
             if best_alpha(np.stack(rows), measure)[0] == len(rows) - 1:
-                best = family, found.solutions
+                best = family, found
         if interrupted:
             if len(settings) < len(candidates):
                 warn_caller(f"Interrupted from the keyboard; settings after {settings[-1]} were not tried.")
@@ -176,18 +179,29 @@ def _chosen(
     alphas: Floats,
     values: Floats,
     family: Family,
-    solutions: Solutions | None,
+    found: Values,
     measure: Measure,
     interrupted: bool,
 ) -> Choice:
     row, column = best_alpha(values, measure)
-    place = column
+    solutions, place = found.solutions, column
     if solutions is None:
         solutions, place = family.solve(alphas[[column]]), 0
     tried = np.asarray(~np.isnan(values).all(axis=0))
     at = int(np.count_nonzero(tried[:column]))
-    tried_values = values[:, tried]
-    return Choice(settings, alphas[tried], tried_values, row, at, family, solutions, place, interrupted)
+    left_out = None if found.left_out is None else found.left_out(column)
+    return Choice(
+        settings,
+        alphas[tried],
+        values[:, tried],
+        row,
+        at,
+        family,
+        solutions,
+        place,
+        interrupted,
+        left_out,
+    )
 
 
 def best_alpha(values: Floats, measure: Measure) -> tuple[int, int]:

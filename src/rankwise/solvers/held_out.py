@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rankwise.preferences.samples import PairSample
 from rankwise.types import Floats, Matrix
 
 
@@ -23,11 +24,17 @@ class HeldOut:
     measure : callable
         Maps scores, one per row, to a number.
     higher_is_better : bool
+    sample : callable
+        Draws pairs of these rows whose order is known.
+    name : str
+        Where they come from, such as "eval_set".
     """
 
     X: Matrix
     measure: Callable[[Floats], float]
     higher_is_better: bool = False
+    sample: Callable[[], PairSample] = PairSample.none
+    name: str = "eval_set"
 
     def improves(self, value: float, best: float) -> bool:
         """Whether a value beats the best so far; any number beats NaN."""
