@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from functools import partial
 from typing import Any, Self
 
@@ -11,20 +11,22 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
 from rankwise.errors import ParameterError
-from rankwise.estimators.base import LinearRanker
 from rankwise.estimators.ridge_ranker import FixedAlphaRidge
 from rankwise.estimators.updatable import Updatable, has_primal_solver
+from rankwise.losses.squared import SquaredLoss
 from rankwise.moments.forming import moments_of
 from rankwise.moments.moments import Moments
 from rankwise.moments.updating import learned_too
 from rankwise.persist.schemas import SCHEMAS
+from rankwise.solvers.cg_result import RidgeSolutions
 from rankwise.solvers.closed_form import PrimalFamily
+from rankwise.solvers.held_out import HeldOut
 from rankwise.solvers.spaces import LinearSpace
 from rankwise.types import Ints, Matrix, RandomSource
 from rankwise.validation import Problem, check_number
 
 
-class RankRLS(Updatable, FixedAlphaRidge, LinearRanker):
+class RankRLS(Updatable, FixedAlphaRidge):
     """Linear RankRLS: minimize ``Σ_q c_q Σ_{i<j in q} (yᵢ − yⱼ − (xᵢ − xⱼ)·w)² + alpha ‖w‖²``.
 
     Parameters
@@ -54,6 +56,9 @@ class RankRLS(Updatable, FixedAlphaRidge, LinearRanker):
         The fraction of queries (of rows, for one global ranking) to hold out for early stopping.
     measure : str, default="pairwise_error"
         The name of the measure on held-out rows, as in `rankwise.metrics`.
+    monotonic_cst : dict of str to int, or array, shape (n,), optional
+        The sign of weights, by feature name or for every feature: 1 if the score may only rise with the
+        feature, −1 if it may only fall, 0 for either. Needs the primal solver and alpha above 0.
     checkpoint : str, optional
         A folder in which "cg" saves its state; an interrupted run resumes from it with bit-identical results.
     checkpoint_seconds : float, default=60
@@ -81,6 +86,11 @@ class RankRLS(Updatable, FixedAlphaRidge, LinearRanker):
         All that the model needs of its data, for updates; only with the solver "primal".
     coef_error_ : float
         After an update, a bound on the norm of the error of `coef_` due to rounding since the first row.
+    kkt_residual_ : float
+        With `monotonic_cst`, by how much `coef_` misses the conditions of optimality (Karush, Kuhn, Tucker),
+        relative to their terms: about 1e-16 at the minimum.
+    contradicted_signs_ : list of str
+        The features whose weight is 0 because the labels contradict its sign.
 
     References
     ----------
@@ -110,6 +120,7 @@ class RankRLS(Updatable, FixedAlphaRidge, LinearRanker):
         patience: int = 10,
         validation_fraction: float = 0.1,
         measure: str = "pairwise_error",
+        monotonic_cst: Any = None,
         checkpoint: str | None = None,
         checkpoint_seconds: float = 60.0,
         random_state: RandomSource = None,
@@ -124,12 +135,13 @@ class RankRLS(Updatable, FixedAlphaRidge, LinearRanker):
         self.patience = patience
         self.validation_fraction = validation_fraction
         self.measure = measure
+        self.monotonic_cst = monotonic_cst
         self.checkpoint = checkpoint
         self.checkpoint_seconds = checkpoint_seconds
         self.random_state = random_state
 
     @classmethod
-    def from_moments(cls, moments: Moments, alpha: float = 1.0) -> Self:
+    def from_moments(cls, moments: Moments, alpha: float = 1.0, *, monotonic_cst: Any = None) -> Self:
         """The model that a fit to the rows behind the moments gives; O(n³).
 
         Where ``XᵀLX`` is too ill-conditioned for this alpha, it has lost digits that a fit still finds in the
@@ -140,10 +152,13 @@ class RankRLS(Updatable, FixedAlphaRidge, LinearRanker):
         moments : Moments
             All of whose queries are complete.
         alpha : float, default=1.0
+        monotonic_cst : optional
+            As in the class.
         """
         if not isinstance(moments, Moments):
             raise ParameterError(f"from_moments needs Moments; got {type(moments).__name__}.")
-        model = cls(alpha, ties=str(moments.ties), weighting=str(moments.weighting))
+        ties, weighting = str(moments.ties), str(moments.weighting)
+        model = cls(alpha, ties=ties, weighting=weighting, monotonic_cst=monotonic_cst)
         model.n_features_in_ = moments.n_features
         if moments.feature_names is not None:
             model.feature_names_in_ = np.array(moments.feature_names, dtype=object)
@@ -171,6 +186,12 @@ class RankRLS(Updatable, FixedAlphaRidge, LinearRanker):
         self._adopt(learned_too(moments, problem, *self._checked_loss(), self._feature_names()))
         return self
 
+    def _learn(
+        self, X: Matrix, losses: Sequence[SquaredLoss], held_out: HeldOut | None, fitted_with_qid: bool
+    ) -> RidgeSolutions:
+        self._check_signs_fit(n_targets=sum(loss.target[:1].size for loss in losses))
+        return super()._learn(X, losses, held_out, fitted_with_qid)
+
     def _alpha_to_use(self) -> float:
         return check_number("alpha", self.alpha, minimum=0.0)
 
@@ -183,4 +204,4 @@ class RankRLS(Updatable, FixedAlphaRidge, LinearRanker):
             )
 
     def _make_space(self, X: Matrix, reference: Ints) -> LinearSpace:
-        return LinearSpace(X, reference)
+        return self._linear_space(X, reference)

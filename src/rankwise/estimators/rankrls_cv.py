@@ -109,6 +109,9 @@ class RankRLSCV(ProgressiveRanker, RidgeSearchRanker):
         For "cg", as in `RankRLS`. Every fold and setting has its own checkpoint in the folder.
     half_life : float, optional
         For `partial_fit`: the number of batches after which a query counts half as much; None for never.
+    monotonic_cst : dict of str to int, or array, shape (n,), optional
+        The sign of weights, as in `RankRLS`. Every alpha, and every alpha without each query, then takes
+        O(n³), and one global ranking is left out in folds.
 
     Attributes
     ----------
@@ -143,7 +146,7 @@ class RankRLSCV(ProgressiveRanker, RidgeSearchRanker):
         convergence), "iteration" (the best iteration at the smallest alpha), "hybrid" (the best of all).
     n_iter_, validation_score_, validation_curve_, best_iter_
         As in `RankRLS`, for the chosen alpha.
-    moments_, coef_error_
+    moments_, coef_error_, kkt_residual_, contradicted_signs_
         As in `RankRLS`.
     progress_ : array, shape (n_batches, n_alphas)
         The measure on each batch of `partial_fit`, except one that came first, before it was learned.
@@ -179,6 +182,7 @@ class RankRLSCV(ProgressiveRanker, RidgeSearchRanker):
         checkpoint: str | None = None,
         checkpoint_seconds: float = 60.0,
         half_life: float | None = None,
+        monotonic_cst: Any = None,
     ) -> None:
         self.alphas = alphas
         self.cv = cv
@@ -193,6 +197,15 @@ class RankRLSCV(ProgressiveRanker, RidgeSearchRanker):
         self.checkpoint = checkpoint
         self.checkpoint_seconds = checkpoint_seconds
         self.half_life = half_life
+        self.monotonic_cst = monotonic_cst
 
     def _spaces(self, X: Matrix, reference: Ints) -> list[tuple[dict[str, Any], Callable[[], LinearSpace]]]:
-        return [({}, lambda: LinearSpace(X, reference))]
+        return [({}, lambda: self._linear_space(X, reference))]
+
+    def _candidates(
+        self, X: Matrix, statements: Problem | Pairs, loss_on: Callable[[dict[str, Any]], LossOf]
+    ) -> tuple[list[Candidate], bool]:
+        candidates, exact = super()._candidates(X, statements, loss_on)
+        one_ranking = isinstance(statements, Problem) and statements.queries.n_queries == 1
+        # With signs, whole queries can be left out, pairs of one ranking cannot.
+        return candidates, exact and not (one_ranking and self.monotonic_cst is not None)

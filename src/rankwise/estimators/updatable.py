@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
 from rankwise.errors import DataError, warn_caller
-from rankwise.estimators.base import LinearRanker
 from rankwise.estimators.ridge_ranker import RidgeRanker
+from rankwise.estimators.signed import SignedRanker
 from rankwise.metrics.measure import Measure, get_measure
 from rankwise.moments.forming import moments_of
 from rankwise.moments.moments import Moments
@@ -24,7 +24,6 @@ from rankwise.selection.progress import Progress
 from rankwise.selection.search import Choice, best_alpha
 from rankwise.solvers.closed_form import PrimalFamily
 from rankwise.solvers.conjugate_gradient import Iterations
-from rankwise.solvers.moments import MomentFamily
 from rankwise.solvers.spaces import Space
 from rankwise.types import Floats, Ints, Solver, Ties, Weighting
 from rankwise.validation import Problem, check_fitted, check_flag, check_number, check_problem
@@ -43,7 +42,7 @@ def has_primal_solver(ranker: RidgeRanker) -> bool:
     return True
 
 
-class Updatable(RidgeRanker, LinearRanker):
+class Updatable(SignedRanker):
     """A linear ranker with moments, to which queries can be added and from which they can be removed."""
 
     coef_error_: float
@@ -119,7 +118,7 @@ class Updatable(RidgeRanker, LinearRanker):
                 f"Query {names_of(moments.open_queries.values())} is still open; add the rest of its rows, "
                 f"and call close() on the moments."
             )
-        family = MomentFamily(moments.quadratic)
+        family = self._moment_family(moments.quadratic)
         found = family.solve(alpha)
         error = family.error_bound(alpha, found.coef)
         if refuse_noise and not np.isfinite(error):
@@ -132,6 +131,7 @@ class Updatable(RidgeRanker, LinearRanker):
                 f"XᵀLX is so ill-conditioned that moments lose digits of the model at alpha = {alpha:g} that "
                 f"a fit to all rows keeps; choose a larger alpha, or fit."
             )
+        self._certify(moments.quadratic, alpha, found.coef)
         for name in ("_families", "_learned_from", *_OF_FITS):
             self.__dict__.pop(name, None)
         self.moments_, self.coef_error_ = moments, error
@@ -191,7 +191,7 @@ class ProgressiveRanker(Updatable):
         if hasattr(self, "progress_"):
             so_far = Progress(self.progress_, self.progress_queries_, half_life)
         learned = learned_too(moments * so_far.factor, problem, *self._chosen_loss(), self._feature_names())
-        progress = so_far.then(moments.quadratic, problem, measure, self.alphas_)
+        progress = so_far.then(self._moment_family(moments.quadratic), problem, measure, self.alphas_)
         if progress.is_measured:
             self._choose(progress.means(), measure)
         self.progress_, self.progress_queries_ = progress.values, progress.n_queries

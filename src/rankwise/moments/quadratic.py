@@ -79,6 +79,10 @@ class Quadratic:
         rounding = (depth + _FEW) * UNIT_ROUNDOFF * np.append(squares, target)
         return replace(self, rounding=rounding)
 
+    def without(self, Z: Floats, t: Floats) -> Self:
+        """The quadratic without some of the differences that it sums; nobody asks how exact it is."""
+        return type(self)(self.matrix - Z.T @ Z, self.right - Z.T @ t, self.constant - (t**2).sum(axis=0))
+
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of b."""

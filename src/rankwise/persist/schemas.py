@@ -91,6 +91,11 @@ _HELD_OUT: Fields = (
 )
 _RIDGE: Fields = (value("solver_", str), value("n_iter_", int, type(None)), *_HELD_OUT)
 _UPDATED: Fields = (MomentsField("moments_"), value("coef_error_", float, optional=True))
+# Set by fits with signs.
+_SIGNED: Fields = (
+    value("kkt_residual_", float, optional=True, minimum=0.0),
+    value("contradicted_signs_", list, optional=True),
+)
 _PROGRESS: Fields = (
     array("progress_", "batches alphas", optional=True, nan=True),
     array("progress_queries_", "batches", "i", optional=True),
@@ -132,12 +137,12 @@ def _names(*groups: set[str]) -> frozenset[str]:
 
 SCHEMAS: dict[str, ModelSchema] = {
     "RankRLS": ModelSchema(
-        _names({"alpha"}, _OF_RIDGE, _OF_ITERATIONS, _OF_HOLDING_OUT),
-        (*_LINEAR, *_RIDGE, *_UPDATED),
+        _names({"alpha", "monotonic_cst"}, _OF_RIDGE, _OF_ITERATIONS, _OF_HOLDING_OUT),
+        (*_LINEAR, *_RIDGE, *_UPDATED, *_SIGNED),
     ),
     "RankRLSCV": ModelSchema(
-        _names({"half_life"}, _OF_SEARCH, _OF_RIDGE, _OF_ITERATIONS),
-        (*_LINEAR, *_RIDGE_CHOICE, *_UPDATED, *_PROGRESS),
+        _names({"half_life", "monotonic_cst"}, _OF_SEARCH, _OF_RIDGE, _OF_ITERATIONS),
+        (*_LINEAR, *_RIDGE_CHOICE, *_UPDATED, *_SIGNED, *_PROGRESS),
     ),
     "KernelRankRLS": ModelSchema(
         _names({"alpha", "basis"}, _OF_KERNEL, _OF_RIDGE, _OF_ITERATIONS, _OF_HOLDING_OUT),

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankwise.metrics.measure import Measure
-from rankwise.moments.quadratic import Quadratic
 from rankwise.operators.design import MatrixDesign
 from rankwise.solvers.moments import MomentFamily
 from rankwise.types import Floats, Ints
@@ -45,12 +44,11 @@ class Progress:
         """How much a batch counts compared with the next."""
         return 1.0 if self.half_life is None else 0.5 ** (1.0 / self.half_life)
 
-    def then(self, quadratic: Quadratic, batch: Problem, measure: Measure, alphas: Floats) -> Progress:
-        """The progress with another batch, scored by the models of the quadratic."""
+    def then(self, family: MomentFamily, batch: Problem, measure: Measure, alphas: Floats) -> Progress:
+        """The progress with another batch, scored by the models of a family."""
         prepared = measure.prepare(batch.y, batch.queries)
         n_measured, values = int((~prepared.left_out).sum()), np.full(len(alphas), np.nan)
         if n_measured:
-            family = MomentFamily(quadratic)
             coef = np.stack([family.solve(alpha).coef for alpha in alphas.tolist()], axis=1)
             scores = MatrixDesign(batch.X).scores(coef)
             values = np.array([prepared(column) for column in np.ascontiguousarray(scores.T)])

@@ -106,6 +106,7 @@ class BasisSpace:
     """
 
     reference = None
+    signs = None
 
     def __init__(self, X: Matrix, kernel: Kernel, chosen: Ints, compared_with: Ints | None = None) -> None:
         self.X, self.kernel = X, kernel

@@ -42,14 +42,21 @@ class MomentFamily:
     def _system(self) -> RidgeSystem:
         return RidgeSystem(self.quadratic.matrix, self.quadratic.right)
 
+    def scaled_system(self, alpha: float) -> tuple[RidgeSystem, Floats]:
+        """``D⁻¹ (A + αI) D⁻¹``, with a diagonal of ones, and ``D⁻¹b``; and the diagonal of D."""
+        A, b = self.quadratic.matrix, self.quadratic.right
+        squares = np.maximum(np.diag(A) + alpha, 0.0)
+        scale = np.sqrt(np.where(squares > 0.0, squares, 1.0))
+        scaled = (A + alpha * np.eye(len(A))) / np.outer(scale, scale)
+        return RidgeSystem(scaled, (b.T / scale).T), scale
+
     def solve(self, alpha: float) -> MomentSolution:
         """Solve with features brought to one scale, which matters only to rounding.
 
         Where that is not enough, eigenvalues of A below its rounding errors are cut off.
         """
-        scale = _scale(self.quadratic, alpha)
-        scaled = RidgeSystem(_scaled(self.quadratic.matrix, alpha, scale), (self.quadratic.right.T / scale).T)
-        solution, rcond = scaled.cholesky(0.0)
+        system, scale = self.scaled_system(alpha)
+        solution, rcond = system.cholesky(0.0)
         if rcond > WELL_CONDITIONED:
             return MomentSolution(solution.T / scale, True)
         return MomentSolution(self._system.spectrum.solve(alpha).T, False)
@@ -62,23 +69,12 @@ class MomentFamily:
         feature with large values has large rounding errors, but no effect on those of others. Infinite if
         ``λmin ≤ ε``.
         """
-        rounding, scale = self.quadratic.rounding, _scale(self.quadratic, alpha)
+        rounding, (system, scale) = self.quadratic.rounding, self.scaled_system(alpha)
         assert rounding is not None
         share, n = float((rounding[:-1] / scale**2).sum()), len(scale)
         error = share + ROUNDINGS_PER_UNKNOWN * n * UNIT_ROUNDOFF * n
-        scaled = _scaled(self.quadratic.matrix, alpha, scale)
-        smallest = float(linalg.eigvalsh(scaled, subset_by_index=(0, 0))[0])
+        smallest = float(linalg.eigvalsh(system.matrix, subset_by_index=(0, 0))[0])
         if smallest <= error:
             return float("inf")
         numerator = error * float(np.linalg.norm(coef * scale)) + float(np.sqrt(share * rounding[-1]))
         return numerator / (smallest - error) / float(scale.min())
-
-
-def _scale(quadratic: Quadratic, alpha: float) -> Floats:
-    squares = np.maximum(np.diag(quadratic.matrix) + alpha, 0.0)
-    return np.sqrt(np.where(squares > 0.0, squares, 1.0))
-
-
-def _scaled(matrix: Floats, alpha: float, scale: Floats) -> Floats:
-    """``D⁻¹ (A + αI) D⁻¹``, with a diagonal of ones."""
-    return (matrix + alpha * np.eye(len(matrix))) / np.outer(scale, scale)

@@ -15,7 +15,8 @@ from rankwise.solvers.closed_form import DualFamily, PrimalFamily
 from rankwise.solvers.conjugate_gradient import ConjugateGradientFamily, Iterations
 from rankwise.solvers.family import Family, OnAlpha
 from rankwise.solvers.held_out import HeldOut
-from rankwise.solvers.spaces import Costs, Space
+from rankwise.solvers.signed import SignedFamily
+from rankwise.solvers.spaces import Costs, PrimalSpace, Space
 from rankwise.types import Floats, Solver
 
 # The largest matrix that "auto" may form: 2 GB.
@@ -43,7 +44,7 @@ class RidgeFamily(Family, Protocol):
 
 
 _FAMILIES: dict[Solver, Callable[[Any, SquaredLoss, Iterations], RidgeFamily]] = {
-    Solver.PRIMAL: lambda space, loss, _: PrimalFamily(space, loss),
+    Solver.PRIMAL: lambda space, loss, _: _primal_family(space, loss),
     Solver.DUAL: lambda space, loss, _: DualFamily(space, loss),
     Solver.CG: ConjugateGradientFamily,
 }
@@ -64,6 +65,10 @@ def ridge_family(space: Space, loss: SquaredLoss, solver: Solver, iterations: It
     return _FAMILIES[solver](space, loss, iterations)
 
 
+def _primal_family(space: PrimalSpace, loss: SquaredLoss) -> PrimalFamily:
+    return PrimalFamily(space, loss) if space.signs is None else SignedFamily(space, loss)
+
+
 def choose_solver(wanted: Solver, costs: Costs, *, iterate: bool = False) -> Solver:
     """Resolve "auto" and "closed" to the cheapest solver that fits in memory.
 
@@ -79,13 +84,20 @@ def choose_solver(wanted: Solver, costs: Costs, *, iterate: bool = False) -> Sol
     cheapest = min(costs.closed, key=lambda form: costs.closed[form])
     if wanted is Solver.CLOSED:
         return cheapest
+    if iterate and costs.iterative is None:
+        raise ParameterError(
+            f"early_stopping and checkpoint need solver='cg', which is not available for {costs.functions}."
+        )
     if wanted is not Solver.AUTO:
-        if wanted is not Solver.CG and wanted not in costs.closed:
-            offered = ", ".join(f"'{form}'" for form in (*costs.closed, Solver.CG))
+        offered = [*costs.closed, *([] if costs.iterative is None else [Solver.CG])]
+        if wanted not in offered:
+            names = ", ".join(f"'{form}'" for form in offered)
             raise ParameterError(
-                f"solver='{wanted}' is not available for this kernel and basis; choose from {offered}."
+                f"solver='{wanted}' is not available for {costs.functions}; choose from {names}."
             )
         return wanted
+    if costs.iterative is None:
+        return cheapest
     too_large = costs.n_unknowns**2 > MAX_ENTRIES
     if iterate or too_large or CHEAPER * costs.iterative < costs.closed[cheapest]:
         return Solver.CG

@@ -35,13 +35,17 @@ class Costs:
         The cost of each available closed form.
     n_unknowns : int
         The size of the smallest system that they form.
-    iterative : float
-        The cost of conjugate gradient; infinite if it never saves time, only memory.
+    iterative : float or None
+        The cost of conjugate gradient; infinite if it never saves time, only memory, None if it is not
+        available.
+    functions : str
+        The functions of the space in words, for messages about solvers that it does not have.
     """
 
     closed: dict[Solver, float]
     n_unknowns: int
-    iterative: float = float("inf")
+    iterative: float | None = float("inf")
+    functions: str = "this kernel and basis"
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,11 @@ class PrimalSpace(Space, Protocol):
     @property
     def features(self) -> Design: ...
 
+    @property
+    def signs(self) -> Ints | None:
+        """The sign of each weight, −1, 0 (any) or 1; None for weights of any sign."""
+        ...
+
     def from_weights(self, weights: Floats) -> Floats:
         """Coefficients from feature weights."""
         ...
@@ -117,16 +126,20 @@ class DualSpace(Space, Protocol):
 
 
 class LinearSpace:
-    """``f(x) = x · w``; the coefficients are the weights."""
+    """``f(x) = x · w``; the coefficients are the weights, whose signs may be given."""
 
-    def __init__(self, X: Matrix, reference: Ints | None = None) -> None:
-        self.X = X
+    def __init__(self, X: Matrix, reference: Ints | None = None, signs: Ints | None = None) -> None:
+        self.X, self.signs = X, signs
         self.features = MatrixDesign(X, reference=reference)
 
     @property
     def costs(self) -> Costs:
         n_entries = self.X.nnz if sparse.issparse(self.X) else self.X.size
-        return linear_costs(*self.features.shape, n_entries)
+        costs = linear_costs(*self.features.shape, n_entries)
+        if self.signs is None:
+            return costs
+        primal = {Solver.PRIMAL: costs.closed[Solver.PRIMAL]}
+        return Costs(primal, self.features.shape[1], None, "weights with given signs (monotonic_cst)")
 
     @cached_property
     def kernel_matrix(self) -> Floats:

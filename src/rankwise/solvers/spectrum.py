@@ -101,16 +101,24 @@ class RidgeSystem:
 
     def cholesky(self, alpha: float) -> tuple[Floats, float]:
         """The solution for one alpha, and the reciprocal condition of ``M + alpha I`` (0 if singular)."""
+        factor, reciprocal = self.factor(alpha)
+        if reciprocal == 0.0:
+            return np.zeros_like(self.right), 0.0
+        with one_blas_thread(self.is_small):
+            solution, _ = linalg.lapack.dpotrs(factor, self.right, lower=1)
+        return np.asarray(solution).reshape(self.right.shape), reciprocal
+
+    def factor(self, alpha: float) -> tuple[Floats, float]:
+        """The Cholesky factor of ``M + alpha I``, in the lower triangle, and its reciprocal condition."""
         shifted = self.matrix.copy()
         shifted[np.diag_indices_from(shifted)] += alpha
         norm = float(np.abs(shifted).sum(axis=0).max())
         with one_blas_thread(self.is_small):
             factor, failed = linalg.lapack.dpotrf(shifted, lower=1, overwrite_a=1)
             if failed:
-                return np.zeros_like(self.right), 0.0
-            solution, _ = linalg.lapack.dpotrs(factor, self.right, lower=1)
+                return factor, 0.0
             reciprocal, _ = linalg.lapack.dpocon(factor, norm, uplo="L")
-        return np.asarray(solution).reshape(self.right.shape), float(reciprocal)
+        return factor, float(reciprocal)
 
     @property
     def is_small(self) -> bool:

@@ -34,6 +34,7 @@ from rankwise.validation.problems import (
     check_read_rows,
     check_rows,
 )
+from rankwise.validation.signs import check_signs
 
 __all__ = [
     "Problem",
@@ -62,6 +63,7 @@ __all__ = [
     "check_row_weight",
     "check_rows",
     "check_scores",
+    "check_signs",
     "check_vectors",
     "rows_of",
     "taken_apart",
