@@ -44,6 +44,10 @@ docs = [{"id": f"d{n}", "[features]": f"title={n % 3},price={n}"} for n in range
 response = {"responseHeader": {"params": {"qid": "17"}}, "response": {"docs": docs}}
 pathlib.Path("log.jsonl").write_text(json.dumps(response))
 rankwise.save_qrels({"17": {f"d{n}": n % 3 for n in range(9)}}, "qrels.txt")
+data, names = rankwise.make_search_data(20, random_state=2), ["title_bm25", "popularity", "in_stock"]
+judged = pandas.DataFrame(data.X, columns=data.feature_names)[names].assign(label=data.y, qid=data.qid)
+judged.to_csv("judged.csv", index=False)
+pathlib.Path("clauses.json").write_text(json.dumps({name: {"rank": {"boost": "$boost"}} for name in names}))
 """
 FILED = """
 import rankwise

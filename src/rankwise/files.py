@@ -20,6 +20,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from rankwise.errors import FileFormatError
+
 if sys.platform != "win32":
     import fcntl
 
@@ -44,6 +46,18 @@ def parse_json(text: str) -> Any:
         depth += 1
         if depth > MAX_JSON_DEPTH:
             raise too_deep
+    return content
+
+
+def read_json_object(path: str | os.PathLike[str], what: str) -> dict[str, Any]:
+    """Read a file that holds one JSON object; `what` says what it should hold, for the message."""
+    path = Path(path)
+    try:
+        content = parse_json(path.read_text(encoding="utf-8"))
+    except ValueError as error:  # UnicodeDecodeError is one
+        raise FileFormatError(path, f"expected a JSON object with {what}: {error}.") from None
+    if not isinstance(content, dict):
+        raise FileFormatError(path, f"expected a JSON object with {what}; got {type(content).__name__}.")
     return content
 
 

@@ -14,7 +14,10 @@ def run(
     model: options.Model,
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write.", show_default=False)],
     to: Annotated[
-        str, typer.Option(help="Format: onnx, elasticsearch, opensearch, solr, vespa or svmrank.")
+        str,
+        typer.Option(
+            help="Format: onnx, elasticsearch, elasticsearch-query, opensearch, solr, vespa or svmrank."
+        ),
     ] = "onnx",
     name: Annotated[str, typer.Option(help="Name of the model in the engine.")] = "rankwise",
     features: Annotated[
@@ -25,12 +28,22 @@ def run(
         ),
     ] = None,
     dtype: Annotated[str, typer.Option(help="Number type of an ONNX graph: float64 or float32.")] = "float64",
+    clauses: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="For elasticsearch-query: a JSON file with a clause for each feature, '$boost' in place of "
+            "its boost.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Export a model to ONNX, or to the format of Elasticsearch, OpenSearch, Solr, Vespa or SVMrank."""
     import rankwise
     from rankwise.cli.inputs import check_output, load_model, split_list
 
     check_output(out, model)
+    names = split_list(features)
     rankwise.export_model(
-        load_model(model), out, to, name=name, feature_names=split_list(features), dtype=dtype
+        load_model(model), out, to, name=name, feature_names=names, dtype=dtype, clauses=clauses
     )

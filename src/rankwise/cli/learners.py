@@ -11,6 +11,7 @@ from typing import Any
 
 import rankwise
 from rankwise.errors import ParameterError
+from rankwise.files import read_json_object
 
 # Name on the command line -> public class: with fixed parameters, and with parameter selection.
 LEARNERS = {
@@ -59,6 +60,23 @@ def _setting(text: str) -> tuple[str, Any]:
         return key, json.loads(value)
     except ValueError:
         return key, value
+
+
+def parse_signs(text: str | None) -> dict[str, Any] | None:
+    """Parse signs of features such as ``price=-1,bm25=+1``, or a JSON file with an object of them."""
+    if text is None:
+        return None
+    if "=" not in text:
+        return read_json_object(text, "signs by feature name")
+    signs: dict[str, Any] = {}
+    for part in text.split(","):
+        name, _, sign = part.strip().rpartition("=")
+        if not name or re.fullmatch(r"[+-]?\d+", sign) is None:
+            raise ParameterError(
+                f"--monotonic-cst expects price=-1,bm25=+1 or the like, or a JSON file; got {part.strip()!r}."
+            )
+        signs[name] = int(sign)
+    return signs
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,15 @@ Model: TypeAlias = Annotated[
 ModelOut: TypeAlias = Annotated[
     Path, typer.Argument(metavar="MODEL", help="The model file to write.", show_default=False)
 ]
+MonotonicCst: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A=1,B=-1,...|FILE",
+        help="The sign that weights of features must have, or a JSON file of them (rankrls).",
+        rich_help_panel="Learner",
+        show_default=False,
+    ),
+]
 Settings: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(

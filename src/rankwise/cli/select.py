@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Annotated, Any
 
 from rankwise.cli import options
-from rankwise.cli.learners import SELECTORS, make_learner, parse_choices, parse_numbers
+from rankwise.cli.learners import SELECTORS, make_learner, parse_choices, parse_numbers, parse_signs
 from rankwise.cli.screen import show_json, show_table
 from rankwise.cli.train import fit, fit_pairs, measure_parts, read_parts, show_quality, summary
 from rankwise.errors import ParameterError
@@ -48,6 +48,7 @@ def run(
         str | None, options.of_learner("Scales of the rbf or polynomial kernel to choose from.")
     ] = None,
     basis: Annotated[int | None, options.of_learner("Number of basis vectors of a kernel model.")] = None,
+    monotonic_cst: options.MonotonicCst = None,
     settings: options.Settings = None,
     judgments: options.Judgments = None,
     pairs: options.Pairs = None,
@@ -87,6 +88,7 @@ def run(
         "kernel": kernel,
         "gamma": None if gamma is None else parse_numbers(gamma),
         "basis": basis,
+        "monotonic_cst": parse_signs(monotonic_cst),
     }
     ranker = make_learner(SELECTORS, learner, given, settings or [])
     left_out = excluded(exclude, features)

@@ -12,7 +12,7 @@ import typer
 
 from rankwise.cli import options
 from rankwise.cli.interrupts import keeping_what_was_fitted
-from rankwise.cli.learners import LEARNERS, make_learner
+from rankwise.cli.learners import LEARNERS, make_learner, parse_signs
 from rankwise.cli.like_svmrank import adopt_c, check_c, refuse_others
 from rankwise.cli.screen import progress, show_json, show_table
 from rankwise.cli.update import check_keeps_parameters, learn_and_forget, read_update
@@ -57,6 +57,7 @@ def run(
     checkpoint: Annotated[
         Path | None, options.of_learner("A folder from which an interrupted run resumes.")
     ] = None,
+    monotonic_cst: options.MonotonicCst = None,
     settings: options.Settings = None,
     update: Annotated[
         Path | None,
@@ -115,6 +116,7 @@ def run(
     given: dict[str, Any] = {"alpha": alpha, "ties": ties, "weighting": weighting, "solver": solver}
     given |= {"kernel": kernel, "gamma": gamma, "basis": basis, "max_iter": max_iter, "tol": tol}
     given |= {"early_stopping": early_stopping, "checkpoint": checkpoint and str(checkpoint)}
+    given |= {"monotonic_cst": parse_signs(monotonic_cst)}
     if forget is not None and update is None:
         raise ParameterError("--forget requires --update.")
     c = check_c(c, like_svmrank)
@@ -242,7 +244,9 @@ def show_quality(title: str, means: dict[str, dict[str, float]], note: str) -> N
 def summary(ranker: Any, data: RankingData, seconds: float, model: Path) -> str:
     alpha = f" with alpha {ranker.alpha:.6g}" if hasattr(ranker, "alpha") else ""
     queries = "one global ranking" if data.qid is None else f"{data.n_queries} queries"
+    contradicted = getattr(ranker, "contradicted_signs_", [])
+    signs = f"Weight 0, because the labels contradict the sign: {', '.join(contradicted)}\n"
     return (
-        f"{type(ranker).__name__}{alpha} on {data.n_rows} rows, {queries}, "
+        f"{signs if contradicted else ''}{type(ranker).__name__}{alpha} on {data.n_rows} rows, {queries}, "
         f"{data.n_features} features in {seconds:.2f} s; written to {model}"
     )

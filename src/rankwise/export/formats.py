@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -15,9 +15,10 @@ from rankwise.export.engines import (
     solr_model,
     vespa_profile,
 )
+from rankwise.export.query_clauses import boosted_query
 from rankwise.export.served import Served, as_served
 from rankwise.export.svmrank import save_svmrank
-from rankwise.files import replacing_file
+from rankwise.files import read_json_object, replacing_file
 from rankwise.scoring.functions import KernelExpansion
 from rankwise.types import Floats
 from rankwise.validation import check_choice
@@ -28,6 +29,7 @@ class Format(StrEnum):
 
     ONNX = "onnx"
     ELASTICSEARCH = "elasticsearch"
+    ELASTICSEARCH_QUERY = "elasticsearch-query"
     OPENSEARCH = "opensearch"
     SOLR = "solr"
     VESPA = "vespa"
@@ -51,6 +53,7 @@ def export_model(
     name: str = "rankwise",
     feature_names: Sequence[str] | None = None,
     dtype: str = "float64",
+    clauses: Mapping[str, Any] | str | os.PathLike[str] | None = None,
 ) -> None:
     """Export a fitted ranker to a file that another program reads.
 
@@ -61,10 +64,15 @@ def export_model(
         scikit-learn's scalers and `QueryMinMaxScaler` may precede the ranker; they are exported with it.
     path : path
         The file to write; it is moved into place once complete.
-    to : {"onnx", "elasticsearch", "opensearch", "solr", "vespa", "svmrank"}, default="onnx"
-        An ONNX graph with the input ``X``, shape (rows, features), and the output ``scores``; the request
-        body that creates the model in the learning-to-rank plugin of Elasticsearch (o19s) or OpenSearch; a
-        model for Solr's model store; a Vespa rank profile; an SVMrank model file.
+    to : str, default="onnx"
+        - "onnx": an ONNX graph with the input ``X``, shape (rows, features), and the output ``scores``;
+        - "elasticsearch" (o19s), "opensearch": the request body that creates the model in the
+          learning-to-rank plugin;
+        - "elasticsearch-query": a query of boosted clauses that needs no plugin, for weights that are not
+          negative (see `monotonic_cst` of `RankRLS`);
+        - "solr": a model for Solr's model store;
+        - "vespa": a Vespa rank profile;
+        - "svmrank": an SVMrank model file.
     name : str, default="rankwise"
         The name of the model in the engine.
     feature_names : sequence of str, optional
@@ -73,6 +81,9 @@ def export_model(
     dtype : {"float64", "float32"}, default="float64"
         The floating-point type of an ONNX graph. With float64, its scores equal those of `predict` up to
         rounding.
+    clauses : mapping or path of a JSON file, optional
+        For "elasticsearch-query", a clause for each feature by name, whose score is the feature, with the
+        string ``"$boost"`` in place of its boost.
 
     Notes
     -----
@@ -109,8 +120,22 @@ def export_model(
         raise ParameterError("The model has no feature names; pass feature_names (--features).")
     _check_names(form, name, served.feature_names)
     weights = dict(zip(served.feature_names, coef.tolist(), strict=True))
+    if form is Format.ELASTICSEARCH_QUERY:
+        text = boosted_query(weights, _checked_clauses(clauses))
+    else:
+        text = _ENGINES[form](name, weights)
     with replacing_file(path) as beside:
-        beside.write_text(_ENGINES[form](name, weights), encoding="utf-8")
+        beside.write_text(text, encoding="utf-8")
+
+
+def _checked_clauses(clauses: Any) -> Mapping[str, Any]:
+    if isinstance(clauses, (str, os.PathLike)):
+        return read_json_object(clauses, "a clause for each feature")
+    if not isinstance(clauses, Mapping):
+        raise ParameterError(
+            "The format 'elasticsearch-query' needs clauses (--clauses): a clause for each feature by name."
+        )
+    return clauses
 
 
 def _check_names(form: Format, model: str, features: list[str]) -> None:
