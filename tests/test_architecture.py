@@ -27,6 +27,8 @@ ROOMS = [
     {"solvers"},
     {"metrics"},
     {"selection"},
+    {"parts"},
+    {"dask"},
     {"persist", "export", "plots"},
     {"estimators"},
     {"report"},

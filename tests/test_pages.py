@@ -69,11 +69,21 @@ table.loc[users.row, ["query", "url"]].assign(
     session=users.session, position=users.position, clicked=users.clicked
 ).to_csv("log.csv", index=False)
 """
+DIVIDED = """
+import dask, rankwise
+dask.config.set({"logging.distributed": "error"})  # it warns that a cluster ends with work in memory
+made = rankwise.make_search_data(40, random_state=2)
+rows = list(zip(made.qid.tolist(), made.y.tolist(), made.X.tolist()))
+for part in range(4):
+    rankwise.save_letor(made.select(slice(part, None, 4)), f"part-{part}.txt")
+    rankwise.save_letor(made.select(queries=made.queries.labels[part::4].tolist()), f"whole-{part}.txt")
+"""
 GIVEN = {
     "data-files.md": FILED,
     "clicks.md": CLICKED,
     "measures.md": MEASURED,
     "large-scale.md": STORED,
+    "scaling.md": DIVIDED,
     "serving.md": SERVED,
     "architecture.md": "from rankwise.persist.schemas import ModelSchema, array, value",
 }

@@ -8,6 +8,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 if _TYPE_CHECKING:
+    from rankwise import dask as dask
     from rankwise import metrics as metrics
     from rankwise.config import config_context as config_context
     from rankwise.config import get_config as get_config
@@ -80,6 +81,7 @@ __all__ = [
     "click_likelihood",
     "config_context",
     "convert_letor",
+    "dask",
     "export_model",
     "get_config",
     "grades_from_clicks",
@@ -162,7 +164,7 @@ _HOME = {
     "set_config": "rankwise.config",
 }
 
-_SUBMODULES = ("metrics",)
+_SUBMODULES = ("dask", "metrics")
 
 
 if not _TYPE_CHECKING:  # which would take any name for an object

@@ -7,6 +7,7 @@ An array has no column names. A data set registers its matrix here, by identity,
 from __future__ import annotations
 
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -42,6 +43,35 @@ class JudgedRows:
     y: Floats
     qid: AnyArray | None
     scaled_per_query: bool
+
+
+class JudgedParts(ABC):
+    """What `fit` takes if other processes hold the rows; `rankwise.dask.DistributedData` is one.
+
+    Attributes
+    ----------
+    n_rows, n_features : int
+    features : Features
+    has_queries, scaled_per_query : bool
+    """
+
+    n_rows: int
+    n_features: int
+    features: Features
+    has_queries: bool
+    scaled_per_query: bool
+
+    @abstractmethod
+    def problem(self) -> Any:
+        """The rows to learn from, for which losses and spaces have functions of their own."""
+
+    @abstractmethod
+    def scored_by(self, model: Any) -> Any:
+        """The scores of a `ScoringModel`, which stay where the rows are."""
+
+    @abstractmethod
+    def evaluated(self, scores: Any, measures: Sequence[Any]) -> Any:
+        """The `Evaluation` of scores; rows are not gathered."""
 
 
 _remembered: dict[int, tuple[weakref.ref[Any], Features]] = {}

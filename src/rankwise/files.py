@@ -1,4 +1,5 @@
-"""Write files and folders under a temporary name and move them into place once complete; read foreign JSON.
+"""Write files and folders under a temporary name and move them into place once complete; find files; read
+foreign JSON.
 
 Whatever goes wrong while writing (a full disk, an interrupt, an error in the caller), the previous content of
 the path is left intact, and no half-written files remain next to it. Temporary files of killed processes are
@@ -20,7 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rankwise.errors import FileFormatError
+from rankwise.errors import FileFormatError, ParameterError
 
 if sys.platform != "win32":
     import fcntl
@@ -32,6 +33,16 @@ _TEMPORARY = re.compile(r"\.rankwise-[0-9a-f]{8}-.+")
 
 #: Twice as deep as anything that rankwise writes.
 MAX_JSON_DEPTH = 20
+
+
+def matching_files(path: Path) -> list[Path]:
+    """The files that a pattern such as ``part-*.txt`` matches, sorted; a path without wildcards is itself."""
+    if path.exists() or not re.search(r"[*?[]", str(path)):
+        return [path]
+    found = sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
+    if not found:
+        raise ParameterError(f"{path}: no file matches this pattern.")
+    return found
 
 
 def parse_json(text: str) -> Any:

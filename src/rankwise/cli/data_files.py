@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankwise.cli.screen import progress
-from rankwise.errors import DataError, FileFormatError, ParameterError
+from rankwise.errors import DataError, FileFormatError
+from rankwise.files import matching_files
 
 if TYPE_CHECKING:
     from rankwise.data.ranking import RankingData
@@ -43,16 +43,7 @@ def data_files(path: Path) -> list[Path]:
     """
     if path.exists():
         return [path]
-    return [file for part in str(path).split(",") for file in _matching(Path(part))]
-
-
-def _matching(path: Path) -> list[Path]:
-    if path.exists() or not re.search(r"[*?[]", str(path)):
-        return [path]
-    found = sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
-    if not found:
-        raise ParameterError(f"{path}: no file matches this pattern.")
-    return found
+    return [file for part in str(path).split(",") for file in matching_files(Path(part))]
 
 
 def read_data(

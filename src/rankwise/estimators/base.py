@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from rankwise.config import get_config
 from rankwise.errors import DataError, warn_caller
 from rankwise.estimators.explanation import Explanation
-from rankwise.features import Features
+from rankwise.features import Features, JudgedParts
 from rankwise.persist.models import Saveable
 from rankwise.plots import draw_calibration
 from rankwise.preferences.queries import group_rows
@@ -50,6 +50,9 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
     __metadata_request__fit = {"qid": True, "sample_weight": True}  # noqa: RUF012
     __metadata_request__score = {"qid": True, "sample_weight": True}  # noqa: RUF012
 
+    # Whether `fit` takes rows that other processes hold.
+    _takes_parts = False
+
     # Set by rankers fitted with held-out rows.
     validation_score_: float
     validation_curve_: Floats
@@ -61,8 +64,13 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
         with np.printoptions(threshold=6, edgeitems=2, precision=4):
             return str(super().__repr__(N_CHAR_MAX))
 
-    def predict(self, X: Any) -> Floats:
-        """Return the scores of rows; higher is better. No qid is needed."""
+    def predict(self, X: Any) -> Any:
+        """Return the scores of rows; higher is better. No qid is needed.
+
+        The scores of a `rankwise.dask.DistributedData` are computed where its rows are, when they are needed.
+        """
+        if isinstance(X, JudgedParts):
+            return X.scored_by(self._scoring_model())
         return self._predict(X, self._function())
 
     @abstractmethod

@@ -21,7 +21,7 @@ from rankwise.persist.schemas import SCHEMAS
 from rankwise.solvers.cg_result import RidgeSolutions
 from rankwise.solvers.closed_form import PrimalFamily
 from rankwise.solvers.held_out import HeldOut
-from rankwise.solvers.spaces import LinearSpace
+from rankwise.solvers.spaces import Space
 from rankwise.types import Ints, Matrix, RandomSource
 from rankwise.validation import Problem, check_number
 
@@ -106,6 +106,7 @@ class RankRLS(Updatable, FixedAlphaRidge):
     """
 
     _schema = SCHEMAS["RankRLS"]
+    _takes_parts = True
 
     def __init__(
         self,
@@ -189,7 +190,7 @@ class RankRLS(Updatable, FixedAlphaRidge):
     def _learn(
         self, X: Matrix, losses: Sequence[SquaredLoss], held_out: HeldOut | None, fitted_with_qid: bool
     ) -> RidgeSolutions:
-        self._check_signs_fit(n_targets=sum(loss.target[:1].size for loss in losses))
+        self._check_signs_fit(n_targets=sum(loss.n_targets or 1 for loss in losses))
         return super()._learn(X, losses, held_out, fitted_with_qid)
 
     def _alpha_to_use(self) -> float:
@@ -203,5 +204,5 @@ class RankRLS(Updatable, FixedAlphaRidge):
                 moments_of, problem, *choices, names, quadratic=families[0].quadratic
             )
 
-    def _make_space(self, X: Matrix, reference: Ints) -> LinearSpace:
+    def _make_space(self, X: Matrix, reference: Ints) -> Space:
         return self._linear_space(X, reference)

@@ -18,7 +18,7 @@ from rankwise.preferences.pairs import Pairs
 from rankwise.selection.criteria import LossOf
 from rankwise.selection.search import Candidate, Choice, grid_of
 from rankwise.solvers.ridge_family import RidgeFamily, ridge_family
-from rankwise.solvers.spaces import LinearSpace
+from rankwise.solvers.spaces import Space
 from rankwise.types import Floats, Ints, Matrix, Solver, Ties, Weighting
 from rankwise.validation import Problem, check_choice
 
@@ -46,7 +46,7 @@ class RidgeSearchRanker(SearchRanker, RidgeRanker):
         for setting in losses:
             check_choice("ties", setting["ties"], Ties)
             check_choice("weighting", setting["weighting"], Weighting)
-        spaces = self._spaces(X, loss_on(losses[0])(statements).differences.reference())
+        spaces = self._spaces(X, loss_on(losses[0])(statements).reference())
         # Settings of the same space share it; only one space at a time keeps its matrices in memory.
         space_of = lru_cache(maxsize=1)(lambda number: spaces[number][1]())
         solver, iterations = self._checked_solver(space_of(0))
@@ -62,7 +62,7 @@ class RidgeSearchRanker(SearchRanker, RidgeRanker):
             candidates.append(Candidate(spaces[number][0] | loss, make, loss_of))
         return candidates, solver is not Solver.CG
 
-    def _row_loss(self, setting: dict[str, Any], problem: Problem) -> SquaredLoss:
+    def _row_loss(self, setting: dict[str, Any], problem: Problem) -> Any:
         (loss,) = losses_on_scores(problem, Ties(setting["ties"]), Weighting(setting["weighting"]))
         return loss
 
@@ -165,6 +165,7 @@ class RankRLSCV(ProgressiveRanker, RidgeSearchRanker):
     """
 
     _schema = SCHEMAS["RankRLSCV"]
+    _takes_parts = True
 
     def __init__(
         self,
@@ -199,7 +200,7 @@ class RankRLSCV(ProgressiveRanker, RidgeSearchRanker):
         self.half_life = half_life
         self.monotonic_cst = monotonic_cst
 
-    def _spaces(self, X: Matrix, reference: Ints) -> list[tuple[dict[str, Any], Callable[[], LinearSpace]]]:
+    def _spaces(self, X: Matrix, reference: Ints) -> list[tuple[dict[str, Any], Callable[[], Space]]]:
         return [({}, lambda: self._linear_space(X, reference))]
 
     def _candidates(

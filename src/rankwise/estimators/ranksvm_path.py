@@ -162,7 +162,7 @@ class RankSVMPath(KernelRanker):
         """The number of pairs with a positive multiplier, which make up the model, at such an alpha."""
         return self._known_path().n_support_at(self._level_for(alpha))
 
-    def predict(self, X: Any, alpha: float | None = None) -> Floats:
+    def predict(self, X: Any, alpha: float | None = None) -> Any:
         """Return the scores of rows at `alpha`, or at `alpha_` if it is None; higher is better."""
         if alpha is None:
             return super().predict(X)

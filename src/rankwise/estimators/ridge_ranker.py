@@ -211,10 +211,10 @@ class FixedAlphaRidge(RidgeRanker):
         self, X: Matrix, losses: Sequence[SquaredLoss], held_out: HeldOut | None, fitted_with_qid: bool
     ) -> RidgeSolutions:
         alpha = check_number("alpha", self.alpha, minimum=0.0)
-        one_target = len(losses) == 1 and losses[0].target.ndim == 1
+        one_target = len(losses) == 1 and losses[0].n_targets is None
         if not one_target and (held_out is not None or self.checkpoint is not None):
             raise ParameterError("eval_set, early_stopping and checkpoint support one target; y has several.")
-        space = self._make_space(X, losses[0].differences.reference())
+        space = self._make_space(X, losses[0].reference())
         solver, iterations = self._checked_solver(space)
         families = [ridge_family(space, loss, solver, iterations) for loss in losses]
         found = solve_targets(families, alpha, held_out)

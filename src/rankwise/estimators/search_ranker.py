@@ -127,7 +127,7 @@ class SearchRanker(Ranker):
             criterion = OnEvalSet(eval_rows(self, eval_set, problem, measure))
         else:
             self._check_stops_on_eval_set()
-            criterion = criterion_on_rows(self.cv, problem, measure, exact=exact)
+            criterion = criterion_on_rows(problem, measure, self.cv, exact=exact)
         self.fitted_with_qid_ = problem.has_queries
         choice = choose(candidates, alphas, criterion, measure, on_progress)
         self._become(choice, criterion)

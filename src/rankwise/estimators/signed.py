@@ -15,7 +15,7 @@ from rankwise.solvers.closed_form import PrimalFamily
 from rankwise.solvers.moments import MomentFamily
 from rankwise.solvers.ridge_family import RidgeFamily
 from rankwise.solvers.signed import SignedMoments, optimality
-from rankwise.solvers.spaces import LinearSpace
+from rankwise.solvers.spaces import Space, linear_space
 from rankwise.types import Floats, Ints, Matrix
 from rankwise.validation import check_signs
 
@@ -33,8 +33,8 @@ class SignedRanker(RidgeRanker, LinearRanker):
             return None
         return check_signs(self.monotonic_cst, self._feature_labels().tolist())
 
-    def _linear_space(self, X: Matrix, reference: Ints) -> LinearSpace:
-        return LinearSpace(X, reference, self._checked_signs())
+    def _linear_space(self, X: Matrix, reference: Ints) -> Space:
+        return linear_space(X, reference, self._checked_signs())
 
     def _check_signs_fit(self, n_targets: int) -> None:
         if self.monotonic_cst is not None and n_targets > 1:

@@ -108,7 +108,8 @@ class Updatable(SignedRanker):
     def _check_batch(self, X: Any, y: Any, qid: Any, sample_weight: Any, **options: Any) -> Problem:
         """Check rows to learn or forget, which must have the features of those learned before."""
         reset = not self.__sklearn_is_fitted__()
-        return check_problem(self, X, y, qid, sample_weight, reset=reset, **options)
+        problem: Problem = check_problem(self, X, y, qid, sample_weight, reset=reset, **options)
+        return problem
 
     def _adopt(self, moments: Moments, *, refuse_noise: bool = False) -> None:
         """Set the attributes of the model that the moments give."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import singledispatch
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +12,7 @@ from rankwise.preferences.differences import Differences, QueryDifferences
 from rankwise.preferences.pair_differences import PairDifferences, StackedDifferences
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import nothing_to_learn
-from rankwise.types import Floats, Ties, Weighting
+from rankwise.types import Floats, Ints, Ties, Weighting
 from rankwise.validation import Problem
 
 
@@ -28,6 +30,15 @@ class SquaredLoss:
     differences: Differences
     target: Floats
 
+    @property
+    def n_targets(self) -> int | None:
+        """k, if y has columns."""
+        return None if self.target.ndim == 1 else int(self.target.shape[1])
+
+    def reference(self) -> Ints:
+        """For each row, one that it is compared with and may be measured from."""
+        return self.differences.reference()
+
     def __call__(self, scores: Floats) -> float:
         residual = self.differences.apply(scores) - self.target
         return float(np.vdot(residual, residual))
@@ -38,12 +49,13 @@ def loss_on_pairs(pairs: Pairs, n_rows: int) -> SquaredLoss:
     return SquaredLoss(PairDifferences(n_rows, pairs.better, pairs.worse, pairs.weights()), pairs.target)
 
 
-def losses_on_scores(problem: Problem, ties: Ties, weighting: Weighting) -> list[SquaredLoss]:
+@singledispatch
+def losses_on_scores(problem: Any, ties: Ties, weighting: Weighting) -> list[Any]:
     """``Σ_q c_q Σ_{i<j in q} (yᵢ − yⱼ − (fᵢ − fⱼ))²``: one loss for all targets, or one per target when
     tied pairs are dropped, since each target has its own ties.
 
     Labels that are all tied raise an error: with ties kept, they would mean that all rows are equal, which is
-    almost never intended.
+    almost never intended. Rows in parts register a function of their own.
     """
     y = problem.y
     if not _labels_differ(problem):

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwise.errors import ParameterError
-from rankwise.metrics.measure import Measure, PreparedMeasure, QueryLike, get_measure
+from rankwise.features import JudgedParts
+from rankwise.metrics.measure import Measure, PreparedMeasure, QueryLike, get_measure, means_over_queries
 from rankwise.metrics.significance import margin_of_mean
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.rendering import html_table, jsonable, text_table
-from rankwise.types import AnyArray, Floats
+from rankwise.types import AnyArray, Bools, Floats, Ints
 from rankwise.validation import check_labels
 
 DEFAULT_MEASURES = ("ndcg@10", "map", "p@5", "rr", "pairwise_error")
@@ -104,8 +105,8 @@ class Evaluation:
 
 
 def evaluate(
-    y: ArrayLike,
-    scores: ArrayLike,
+    y: ArrayLike | JudgedParts,
+    scores: Any,
     qid: QueryLike = None,
     measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
     *,
@@ -118,7 +119,9 @@ def evaluate(
     Parameters
     ----------
     y, scores : array-like, shape (m,)
-        A label and a score for each row; masked scores are rows that were not retrieved.
+        A label and a score for each row; masked scores are rows that were not retrieved. Instead of labels, a
+        `rankwise.dask.DistributedData` with the scores that `predict` returns for it: queries are measured
+        where their rows are, and of split queries only labels and scores are gathered.
     qid : array-like of query labels, Queries or None
         None is one global ranking.
     measures : names or Measures
@@ -137,6 +140,11 @@ def evaluate(
     map      0.7500        2         0
     p@1      0.5000        2         0
     """
+    if isinstance(y, JudgedParts):
+        if qid is not None or docs is not None:
+            raise ParameterError(f"A {type(y).__name__} has its own queries; pass it without qid and docs.")
+        found: Evaluation = y.evaluated(scores, chosen_measures(measures, preset))
+        return found
     return evaluate_prepared(
         prepare_measures(y, qid, measures, preset=preset, docs=docs, n_threads=n_threads), scores
     )
@@ -146,20 +154,42 @@ def evaluate_prepared(prepared: Sequence[PreparedMeasure], scores: ArrayLike) ->
     """`evaluate` with measures that were prepared for the same labels."""
     queries = prepared[0].queries
     labels = np.array(["all"]) if queries.labels is None else queries.labels
-    per_query: dict[str, AnyArray] = {"qid": labels, "n_rows": queries.sizes}
+    return evaluation_of(labels, queries.sizes, [QueryValues.of(measure, scores) for measure in prepared])
+
+
+@dataclass(frozen=True, eq=False)
+class QueryValues:
+    """The values of a measure for some queries, which of these it excludes, why, and their weights."""
+
+    measure: Measure
+    values: Floats
+    left_out: Bools
+    weight: Floats
+    reason: str
+
+    @classmethod
+    def of(cls, prepared: PreparedMeasure, scores: ArrayLike) -> QueryValues:
+        values = prepared.per_query(scores)
+        return cls(
+            prepared.measure, values, prepared.left_out, prepared.query_weight, prepared.left_out_reason
+        )
+
+
+def evaluation_of(labels: AnyArray, sizes: Ints, measured: Sequence[QueryValues]) -> Evaluation:
+    """The evaluation of queries with these labels and numbers of rows."""
+    per_query: dict[str, AnyArray] = {"qid": labels, "n_rows": sizes}
     summaries = []
-    for measure in prepared:
-        values = measure.per_query(scores)
-        per_query[measure.measure.name] = values
-        n_left_out = int(measure.left_out.sum())
+    for one in measured:
+        per_query[one.measure.name] = one.values
+        n_left_out = int(one.left_out.sum())
         summaries.append(
             Summary(
-                measure=measure.measure,
-                mean=measure.mean(values),
-                n_queries=queries.n_queries - n_left_out,
+                measure=one.measure,
+                mean=float(means_over_queries(one.values[None], one.left_out, one.weight)[0]),
+                n_queries=len(sizes) - n_left_out,
                 n_left_out=n_left_out,
-                reason=measure.left_out_reason,
-                query_weight=np.where(measure.left_out, 0.0, measure.query_weight),
+                reason=one.reason,
+                query_weight=np.where(one.left_out, 0.0, one.weight),
             )
         )
     return Evaluation(tuple(summaries), per_query)
@@ -175,6 +205,14 @@ def prepare_measures(
     n_threads: int | None = None,
 ) -> Sequence[PreparedMeasure]:
     """Measures with distinct names, prepared for the same labels."""
+    chosen = chosen_measures(measures, preset)
+    labels = check_labels(y)
+    queries = qid if isinstance(qid, Queries) else group_rows(qid, len(labels))
+    return [measure.prepare(labels, queries, docs=docs, n_threads=n_threads) for measure in chosen]
+
+
+def chosen_measures(measures: str | Measure | Iterable[str | Measure], preset: str | None) -> list[Measure]:
+    """Measures with distinct names."""
     asked = [measures] if isinstance(measures, str | Measure) else list(measures)
     chosen = [get_measure(measure, preset=preset) for measure in asked]
     names = [measure.name for measure in chosen]
@@ -183,6 +221,4 @@ def prepare_measures(
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ParameterError(f"The 'measures' parameter contains {twice[0]!r} more than once.")
-    labels = check_labels(y)
-    queries = qid if isinstance(qid, Queries) else group_rows(qid, len(labels))
-    return [measure.prepare(labels, queries, docs=docs, n_threads=n_threads) for measure in chosen]
+    return chosen

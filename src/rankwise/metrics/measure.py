@@ -19,7 +19,7 @@ from rankwise.metrics.judged_rows import Formula, JudgedRows
 from rankwise.metrics.vectors import ScoreTable, ScoreVectors
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.threads import resolve_threads
-from rankwise.types import AnyArray, Floats, Ints
+from rankwise.types import AnyArray, Bools, Floats, Ints
 from rankwise.validation import check_labels, check_row_weight, check_scores, check_vectors
 
 # An existing partition, or the query label of each row; None is one global ranking.
@@ -239,13 +239,18 @@ class PreparedMeasure:
 
     def _means(self, values: Floats) -> Floats:
         """The result of `mean` for each row of values."""
-        counted = ~self.left_out
-        if not counted.any():
-            return np.full(len(values), np.nan)
-        weight = self.query_weight[counted]
-        # In C order every row is summed as it would be by itself.
-        weighted = np.multiply(values[:, counted], weight, order="C")
-        return np.asarray(np.add.reduce(weighted, axis=1) / weight.sum())
+        return means_over_queries(values, self.left_out, self.query_weight)
+
+
+def means_over_queries(values: Floats, left_out: Bools, weight: Floats) -> Floats:
+    """The weighted mean of each row of values over the queries that are not left out; NaN if all are."""
+    counted = ~left_out
+    if not counted.any():
+        return np.full(len(values), np.nan)
+    weight = weight[counted]
+    # In C order every row is summed as it would be by itself.
+    weighted = np.multiply(values[:, counted], weight, order="C")
+    return np.asarray(np.add.reduce(weighted, axis=1) / weight.sum())
 
 
 def get_measure(name: str | Measure, *, preset: str | None = None, **conventions: Any) -> Measure:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -14,16 +15,17 @@ from rankwise.data.ranking import RankingData
 from rankwise.errors import DataError, ParameterError
 from rankwise.losses.squared import SquaredLoss, loss_on_scores
 from rankwise.mapped import is_on_disk
-from rankwise.moments.learned import LearnedQueries, label_digests, query_digests
+from rankwise.moments.learned import LearnedQueries, query_digests
 from rankwise.moments.moments import Moments
 from rankwise.moments.open_queries import ONE_LEVEL, Group, Level, OpenQuery, Pool
-from rankwise.moments.quadratic import UNIT_ROUNDOFF, Quadratic
+from rankwise.moments.quadratic import UNIT_ROUNDOFF, Quadratic, quadratic_of
 from rankwise.moments.sizes import QuerySizes
 from rankwise.operators.blocks import block_rows, dense, runs
 from rankwise.operators.design import MatrixDesign
 from rankwise.operators.reference import near_zero
 from rankwise.operators.rows import NativeRows
 from rankwise.preferences.differences import QueryDifferences, order_by_level
+from rankwise.preferences.digests import label_digests
 from rankwise.preferences.queries import Queries, one_query, restored
 from rankwise.types import Bools, Floats, Ints, Matrix, Ties, Weighting, is_sparse
 from rankwise.validation import (
@@ -99,8 +101,9 @@ def _batches(problem: Problem) -> Iterator[Problem]:
         )
 
 
+@singledispatch
 def moments_of(
-    problem: Problem,
+    problem: Any,
     ties: Ties,
     weighting: Weighting,
     feature_names: tuple[str, ...] | None,
@@ -113,6 +116,7 @@ def moments_of(
     Parameters
     ----------
     problem : Problem
+        Rows in parts register a function of their own.
     ties, weighting
     feature_names : tuple of str or None
     still_open : array of bool, shape (n_queries,), or None
@@ -255,7 +259,7 @@ def _bounded(problem: Problem, loss: SquaredLoss, quadratic: Quadratic | None = 
     assert isinstance(F, QueryDifferences)
     if is_sparse(X):
         X, _ = near_zero(X, F.reference())
-    made = Quadratic.of(MatrixDesign(X), loss) if quadratic is None else quadratic
+    made = quadratic_of(MatrixDesign(X), loss) if quadratic is None else quadratic
     check_products(made.matrix)
     degree = restored(F.laplacian_terms()[0], F.order)
     # What rows are multiplied by for b, apart from the root of the degree.

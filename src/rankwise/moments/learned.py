@@ -6,8 +6,6 @@ from someone who constructs rows with the same digest.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,27 +87,6 @@ class NeverLearnedError(DataError):
     def reason(self) -> str:
         _, label_is_known = self.args
         return "was learned with other rows, labels or weights" if label_is_known else "was never learned"
-
-
-def label_digests(labels: Sequence[Any]) -> Ints:
-    """Digests that do not depend on the process.
-
-    1, 1.0 and "1" are the same label, because text files cannot tell them apart, unless several of them
-    occur together.
-    """
-    texts = [_text(label) for label in labels]
-    if len(set(texts)) < len(texts):
-        texts = [repr(label) for label in labels]
-    return np.array([_digest(text) for text in texts], dtype=np.int64)
-
-
-def _text(label: Any) -> str:
-    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
-
-
-def _digest(text: str) -> int:
-    hashed = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(hashed, "little", signed=True)
 
 
 def query_digests(X: Matrix, y: Floats, weight: Floats | None, queries: Queries) -> Ints:

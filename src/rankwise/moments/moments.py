@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError, ParameterError
 from rankwise.moments.combining import check_new, common_names
-from rankwise.moments.learned import LearnedQueries, label_digests
+from rankwise.moments.learned import LearnedQueries
 from rankwise.moments.open_queries import OpenQuery, Pool, merge_open, names_of
 from rankwise.moments.quadratic import Quadratic
+from rankwise.preferences.digests import label_digests
 from rankwise.types import Auto, Floats, Ties, Weighting
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -12,7 +13,6 @@ from rankwise.types import Floats
 
 if TYPE_CHECKING:
     from rankwise.losses.squared import SquaredLoss
-    from rankwise.operators.design import Design
 
 # A rounded result is off by at most this fraction of itself.
 UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2.0
@@ -46,12 +46,6 @@ class Quadratic:
     right: Floats
     constant: Floats
     rounding: Floats | None = None
-
-    @classmethod
-    def of(cls, design: Design, loss: SquaredLoss) -> Self:
-        """The quadratic of a loss, in one pass over the rows."""
-        A, b = design.difference_system(loss.differences, loss.target)
-        return cls(A, b, np.asarray((loss.target**2).sum(axis=0)))
 
     @classmethod
     def of_rows(cls, rows: Sequence[Floats], shape: tuple[int, ...], depth: int) -> Self:
@@ -130,3 +124,10 @@ class Quadratic:
         """The loss of weights, shape (n,) or (k, n)."""
         w = coef.T
         return np.asarray((w * (self.matrix @ w - 2.0 * self.right)).sum(axis=0) + self.constant)
+
+
+@singledispatch
+def quadratic_of(design: Any, loss: SquaredLoss) -> Quadratic:
+    """The quadratic of a loss, in one pass over the rows; rows in parts register a function of their own."""
+    A, b = design.difference_system(loss.differences, loss.target)
+    return Quadratic(A, b, np.asarray((loss.target**2).sum(axis=0)))

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError
-from rankwise.moments.learned import label_digests
 from rankwise.moments.open_queries import ONE_LEVEL, Level
 from rankwise.preferences.differences import order_by_level
+from rankwise.preferences.digests import label_digests
 from rankwise.preferences.queries import group_rows
 from rankwise.types import Ties
 from rankwise.validation import check_labels, check_row_weight

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, partial, singledispatch
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -186,11 +186,12 @@ class LeavePairOut:
         return Values(1.0 - errors if self.measure.higher_is_better else errors)
 
 
-def criterion_on_rows(cv: Any, problem: Problem, measure: Measure, *, exact: bool) -> Criterion:
+@singledispatch
+def criterion_on_rows(problem: Any, measure: Measure, cv: Any, *, exact: bool) -> Criterion:
     """The criterion that the `cv` parameter specifies, if there is no eval_set.
 
     "auto" leaves out queries, or pairs of one global ranking, where that is exact and costs a few fits;
-    otherwise it draws folds.
+    otherwise it draws folds. Rows in parts register a function of their own.
     """
     one_ranking = problem.queries.n_queries == 1
     if cv == "auto" and exact:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, singledispatch
 from typing import Any, Protocol
 
 import numpy as np
@@ -40,8 +40,8 @@ class StopsEarly(Protocol):
 def hold_out_rows(ranker: StopsEarly, problem: Problem, eval_set: Any) -> tuple[Problem, HeldOut | None]:
     """The rows to train on, and those held out: the eval_set or, for early stopping, a part of the rows."""
     stop_early, fraction, measure, random = _checked(ranker)
-    if (eval_set is not None or stop_early) and problem.y.ndim != 1:
-        raise ParameterError(f"eval_set and early_stopping support one target; y has {problem.y.shape[1]}.")
+    if (eval_set is not None or stop_early) and problem.n_targets is not None:
+        raise ParameterError(f"eval_set and early_stopping support one target; y has {problem.n_targets}.")
     if eval_set is not None:
         return problem, eval_rows(ranker, eval_set, problem, measure)
     if not stop_early:
@@ -89,10 +89,14 @@ def eval_pairs(estimator: Any, eval_set: Any) -> HeldOut:
     return _measured_pairs(rows, checked, "eval_set")
 
 
+@singledispatch
 def split_rows(
-    problem: Problem, fraction: float, measure: Measure, random: np.random.Generator
+    problem: Any, fraction: float, measure: Measure, random: np.random.Generator
 ) -> tuple[Problem, HeldOut]:
-    """Hold out a random fraction of the queries, or of the rows of one global ranking."""
+    """Hold out a random fraction of the queries, or of the rows of one global ranking.
+
+    Rows in parts register a function of their own.
+    """
     queries = problem.queries
     if queries.n_queries > 1:
         held = _draw(queries.n_queries, fraction, random)[queries.query_of_row()]

@@ -15,7 +15,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from rankwise.losses.squared import SquaredLoss
-from rankwise.moments.quadratic import Quadratic
+from rankwise.moments.quadratic import Quadratic, quadratic_of
 from rankwise.preferences.differences import Differences
 from rankwise.preferences.pair_differences import compacted
 from rankwise.solvers.cg_result import RidgeSolutions
@@ -93,7 +93,7 @@ class ClosedForm(ABC):
 
     def _n_digits(self, coef: Floats, alphas: Floats) -> Floats | None:
         """About how many digits of the scores survive; None for all that matter."""
-        return self.space.n_digits(coef, self.loss.differences.reference())
+        return self.space.n_digits(coef, self.loss.reference())
 
     @abstractmethod
     def _leave_queries_out(self, folds: Sequence[Ints], alphas: Floats) -> Iterator[Floats | None]:
@@ -121,7 +121,7 @@ class PrimalFamily(ClosedForm):
 
     @cached_property
     def quadratic(self) -> Quadratic:
-        return Quadratic.of(self.space.features, self.loss)
+        return quadratic_of(self.space.features, self.loss)
 
     @cached_property
     def system(self) -> RidgeSystem:

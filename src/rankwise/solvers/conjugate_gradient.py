@@ -98,7 +98,7 @@ class ConjugateGradientFamily:
         values = None if held_out is None else np.array([points[0].value for points in kept])
         finished = np.logical_and.reduce([run.converged | (not interrupted) for run in runs])
         coef = coef[:, 0] if right.ndim == 1 else coef
-        n_digits = self.space.n_digits(coef, self.loss.differences.reference())
+        n_digits = self.space.n_digits(coef, self.loss.reference())
         return RidgeSolutions(alphas, coef, finished, values, interrupted, tuple(runs), n_digits)
 
     def _run(

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Protocol
+from functools import cached_property, singledispatch
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -163,6 +163,12 @@ class LinearSpace:
 
     def scorer(self, X: Matrix) -> LinearMap:
         return MatrixDesign(X).scores
+
+
+@singledispatch
+def linear_space(X: Any, reference: Ints | None, signs: Ints | None = None) -> Space:
+    """Linear functions of rows, with weights of given signs; rows in parts register a space of their own."""
+    return LinearSpace(X, reference, signs)
 
 
 def normal_equations(design: MatrixDesign, loss: SquaredLoss, to_coef: LinearMap) -> Equations:

@@ -14,13 +14,13 @@ do not rise above the rounding errors of M need a rank, which only a spectrum ha
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, singledispatch
+from typing import Any
 
 import numpy as np
 from scipy import linalg
 
 from rankwise.losses.squared import SquaredLoss
-from rankwise.operators.design import Design
 from rankwise.solvers.tridiagonal import SMALL, Decomposition, Tridiagonal, tridiagonal_form
 from rankwise.threads import one_blas_thread
 from rankwise.types import Floats
@@ -126,16 +126,22 @@ class RidgeSystem:
         return len(self.matrix) <= SMALL
 
 
-def precise_spectrum(design: Design, loss: SquaredLoss) -> Spectrum:
+@singledispatch
+def precise_spectrum(design: Any, loss: SquaredLoss) -> Spectrum:
     """The spectrum of ``XᵀLX`` from the singular values of ``FX``, whose condition number is not squared.
 
     ``FX = QR`` block by block and ``R = U diag(s) Vᵀ``, so ``Λ = s²`` and ``Vᵀr = s Uᵀ Qᵀt``. Singular values
     below ``max(m, n) eps`` times the largest are 0.
     """
     R, projected = design.difference_factor(loss.differences, loss.target)
+    return spectrum_of_factor(R, projected, design.shape)
+
+
+def spectrum_of_factor(R: Floats, projected: Floats, shape: tuple[int, int]) -> Spectrum:
+    """`precise_spectrum`, given R and ``Qᵀt``."""
     U, s, Vt = linalg.svd(R, full_matrices=False, check_finite=False)
     target = (s * (U.T @ projected).T).T
-    return truncated(s[::-1] ** 2, Vt[::-1].T, target[::-1], (max(design.shape) * EPS) ** 2)
+    return truncated(s[::-1] ** 2, Vt[::-1].T, target[::-1], (max(shape) * EPS) ** 2)
 
 
 def truncated(values: Floats, vectors: Floats, target: Floats, rcond: float) -> Spectrum:

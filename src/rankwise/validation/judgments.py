@@ -8,8 +8,8 @@ import numpy as np
 
 from rankwise.config import get_config
 from rankwise.errors import DataError, QueryWarning, warn_caller
-from rankwise.features import JudgedRows
-from rankwise.preferences.queries import Queries
+from rankwise.features import JudgedParts, JudgedRows
+from rankwise.preferences.queries import Queries, one_query
 
 # With fewer rows per query than this, most rows have no other to be compared with.
 FEWEST_ROWS_PER_QUERY = 1.1
@@ -21,6 +21,7 @@ _MEANT = "the arguments are fit(X, y, qid, sample_weight)"
 
 def taken_apart(X: Any, y: Any, qid: Any) -> tuple[Any, Any, Any]:
     """X, y and qid, all of which a data set may stand for."""
+    refuse_parts(X)
     if not isinstance(X, JudgedRows):
         return X, y, qid
     if y is not None or qid is not None:
@@ -31,8 +32,35 @@ def taken_apart(X: Any, y: Any, qid: Any) -> tuple[Any, Any, Any]:
     return X.X, X.y, X.qid
 
 
+def parts_problem(estimator: Any, data: JudgedParts, **others: Any) -> Any:
+    """Check the arguments of `fit` for rows in parts, and record their features on the estimator."""
+    name = type(data).__name__
+    if not getattr(estimator, "_takes_parts", False):
+        raise DataError(f"{type(estimator).__name__} needs all rows in this process; got {name}.")
+    given = [argument for argument, value in others.items() if value is not None]
+    if given:
+        raise DataError(f"A {name} has its own labels, queries and weights; pass it without {given[0]}.")
+    estimator.n_features_in_ = data.n_features
+    if data.features.names is not None:
+        estimator.feature_names_in_ = np.array(data.features.names, dtype=object)
+    if data.features.numbered_from is not None:
+        estimator.numbered_from_ = data.features.numbered_from
+    estimator._fitted_to_frame = False
+    estimator.scaled_per_query_ = data.scaled_per_query
+    if not data.has_queries:
+        question_queries(None, one_query(data.n_rows))
+    return data.problem()
+
+
+def refuse_parts(X: Any) -> None:
+    """Reject rows that other processes hold."""
+    if isinstance(X, JudgedParts):
+        raise DataError(f"This method needs rows in this process; got {type(X).__name__}.")
+
+
 def rows_of(estimator: Any, X: Any) -> Any:
     """The rows of a data set, which must be scaled as those of the fit; anything else unchanged."""
+    refuse_parts(X)
     check_scaling(estimator, X)
     return X.X if isinstance(X, JudgedRows) else X
 

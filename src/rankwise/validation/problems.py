@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError
-from rankwise.features import JudgedRows, features_of
+from rankwise.features import JudgedParts, JudgedRows, features_of
 from rankwise.mapped import blocks_of, is_on_disk
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import Queries, group_rows
@@ -27,7 +27,13 @@ from rankwise.validation.arrays import (
     refuse_masked,
 )
 from rankwise.validation.csr import check_sparse, check_width
-from rankwise.validation.judgments import check_scaling, question_queries, rows_of, taken_apart
+from rankwise.validation.judgments import (
+    check_scaling,
+    parts_problem,
+    question_queries,
+    rows_of,
+    taken_apart,
+)
 from rankwise.validation.pairs import check_pairs
 from rankwise.validation.refusals import fault_of
 
@@ -49,6 +55,11 @@ class Problem:
     def has_queries(self) -> bool:
         """Whether there is a qid; otherwise, all rows form one ranking."""
         return self.queries.labels is not None
+
+    @property
+    def n_targets(self) -> int | None:
+        """k, if y has columns."""
+        return None if self.y.ndim == 1 else int(self.y.shape[1])
 
     def without(self, rows: Ints | Bools) -> Problem:
         """Return the problem with some rows excluded from learning: they stay, with weight 0."""
@@ -81,15 +92,19 @@ def check_problem(
     query_weight: Any = None,
     multi_output: bool = False,
     reset: bool = True,
-) -> Problem:
+) -> Any:
     """Check the arguments of `fit`, and record the features on the estimator as scikit-learn expects.
 
-    X may be a data set, which stands for y and qid as well. The estimator first discards any earlier fit,
+    X may be a data set, which stands for y and qid as well; the result is a `Problem`, or what stands for it
+    if other processes hold the rows. The estimator first discards any earlier fit,
     which may have had other features. Without `reset`, as for `partial_fit`, the rows must have the features
     of the earlier fit instead.
     """
     if reset:
         estimator._forget()
+        if isinstance(X, JudgedParts):
+            others = {"y": y, "qid": qid, "sample_weight": sample_weight, "query_weight": query_weight}
+            return parts_problem(estimator, X, **others)
     else:
         check_scaling(estimator, X)
     data, (X, y, qid) = X, taken_apart(X, y, qid)
@@ -228,7 +243,7 @@ def check_eval_set(estimator: Any, eval_set: Any, training: Problem) -> Problem:
     """Check validation data, ``(X, y)``, ``(X, y, qid)`` or a data set, against the training data."""
     check_scaling(estimator, eval_set)
     X, y, qid = check_eval_parts(eval_set, ("X", "y", "qid"))
-    if qid is None and training.queries.labels is not None:
+    if qid is None and training.has_queries:
         raise DataError("eval_set must be (X, y, qid) because fit was given a qid.")
     rows = check_eval_rows(estimator, X)
     return Problem(

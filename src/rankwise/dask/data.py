@@ -1,0 +1,217 @@
+"""Judged rows on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from dask.sizeof import sizeof
+from distributed import Client, Future, default_client
+
+from rankwise.dask.sources import array_part, frame_part, read_part
+from rankwise.dask.workers import WorkerParts, attempt, living_workers
+from rankwise.data.ranking import RankingData
+from rankwise.errors import DataError, ParameterError
+from rankwise.files import matching_files
+from rankwise.mapped import is_mapped
+from rankwise.parts.data import PartedData, RawPart, common_shape, description_of, problem_of
+from rankwise.types import AnyArray, Auto
+from rankwise.validation import Problem, check_count, check_flag_or_auto, check_row_weight
+
+PathLike = str | os.PathLike[str]
+
+
+class DistributedData(PartedData):
+    """Judged rows in parts, each held by a worker of a Dask cluster in the form in which rankwise uses it.
+
+    `RankRLS` and `RankRLSCV` take it in place of X, y and qid, and so do `predict` and
+    `rankwise.metrics.evaluate`. Rows of a query may lie in any number of parts: a label stands for the same
+    query everywhere, and no rows are moved. How rows are divided into parts changes the last digits of
+    results; the number of workers and threads does not.
+
+    Create one with `from_files`, `from_frame`, `from_arrays` or `from_data`. The workers hold the rows for as
+    long as this object exists.
+
+    Attributes
+    ----------
+    n_rows, n_features : int
+    features : Features
+        Names or numbers of the features.
+    has_queries, scaled_per_query : bool
+
+    Examples
+    --------
+    >>> from distributed import Client
+    >>> from rankwise import RankRLS, make_search_data
+    >>> from rankwise.dask import DistributedData
+    >>> client = Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0")
+    >>> data = DistributedData.from_data(make_search_data(20, random_state=0), n_parts=3)
+    >>> data
+    DistributedData(291 rows in 3 parts, with queries, 22 features)
+    >>> RankRLS().fit(data).coef_.shape
+    (22,)
+    >>> client.close()
+    """
+
+    @classmethod
+    def from_files(
+        cls,
+        paths: PathLike | Sequence[PathLike],
+        *,
+        zero_based: bool | Auto = "auto",
+        n_features: int | None = None,
+        client: Client | None = None,
+    ) -> Self:
+        """Have each worker read its own files, which it must be able to open under these names.
+
+        Parameters
+        ----------
+        paths : path, pattern or list of them
+            LETOR text or stores, one part each. A pattern such as ``"part-*.txt"`` is expanded here, in
+            alphabetical order.
+        zero_based, n_features
+            As in `load_letor`; by default, all files together decide.
+        client : Client, optional
+            The current one by default.
+        """
+        files, client = _expanded(paths), client or default_client()
+        zero_based = check_flag_or_auto("zero_based", zero_based)
+        n_features = None if n_features is None else check_count("n_features", n_features)
+
+        def read(part: int) -> Future:
+            how, where = (files[part], zero_based, n_features), _near(client, part, len(files))
+            return client.submit(attempt, read_part, *how, pure=False, **where)
+
+        return cls._put_together(WorkerParts(client, read, len(files)), files)
+
+    @classmethod
+    def from_frame(
+        cls,
+        df: Any,
+        *,
+        label: str,
+        qid: str | None = None,
+        features: Sequence[str] | None = None,
+        weight: str | None = None,
+        exclude: Sequence[str] | None = None,
+        client: Client | None = None,
+    ) -> Self:
+        """Take the partitions of a dask DataFrame, as they are.
+
+        Parameters
+        ----------
+        df : dask DataFrame
+        label, qid, features, exclude
+            As in `RankingData.from_frame`.
+        weight : str, optional
+            The column of row weights.
+        client : Client, optional
+            The current one by default.
+        """
+        client = client or default_client()
+        frames = client.compute(df.to_delayed())
+        columns = {"label": label, "qid": qid, "features": features, "exclude": exclude}
+
+        def convert(part: int) -> Future:
+            return client.submit(attempt, frame_part, frames[part], columns, weight, pure=False)
+
+        return cls._put_together(WorkerParts(client, convert, len(frames)))
+
+    @classmethod
+    def from_arrays(
+        cls, X: Any, y: Any, qid: Any = None, sample_weight: Any = None, *, client: Client | None = None
+    ) -> Self:
+        """Take the row chunks of dask Arrays.
+
+        Parameters
+        ----------
+        X : dask Array, shape (m, n)
+            The chunks of its rows are the parts; the other arrays are chunked likewise.
+        y, qid, sample_weight : dask Array, shape (m,)
+            As in `RankRLS.fit`; the last two are optional.
+        client : Client, optional
+            The current one by default.
+        """
+        client = client or default_client()
+        if np.isnan(X.shape[0]):
+            raise DataError("The chunks of X have unknown sizes; call X.compute_chunk_sizes() first.")
+        blocks = client.compute(X.rechunk({1: -1}).to_delayed().ravel().tolist())
+        columns = [
+            None if one is None else client.compute(one.rechunk((X.chunks[0],)).to_delayed().tolist())
+            for one in (y, qid, sample_weight)
+        ]
+
+        def convert(part: int) -> Future:
+            own = [None if column is None else column[part] for column in columns]
+            return client.submit(attempt, array_part, blocks[part], *own, pure=False)
+
+        return cls._put_together(WorkerParts(client, convert, len(blocks)))
+
+    @classmethod
+    def from_data(
+        cls,
+        data: RankingData,
+        n_parts: int | None = None,
+        *,
+        sample_weight: Any = None,
+        client: Client | None = None,
+    ) -> Self:
+        """Send consecutive rows of a data set to the workers.
+
+        Parameters
+        ----------
+        data : RankingData
+            It stays here, too, for workers that are lost.
+        n_parts : int, optional
+            As many as workers by default.
+        sample_weight : array, shape (m,), optional
+        client : Client, optional
+            The current one by default.
+        """
+        client = client or default_client()
+        n_parts = len(living_workers(client)) if n_parts is None else check_count("n_parts", n_parts)
+        weight = check_row_weight(sample_weight, data.n_rows)
+        ends = np.linspace(0, data.n_rows, min(n_parts, data.n_rows) + 1).astype(np.int64)
+
+        def send(part: int) -> Future:
+            place = slice(ends[part], ends[part + 1])
+            piece = RawPart(data.select(place), None if weight is None else weight[place])
+            return client.scatter(piece, hash=False, workers=_near(client, part, len(ends) - 1)["workers"])
+
+        return cls._put_together(WorkerParts(client, send, len(ends) - 1))
+
+    @classmethod
+    def _put_together(cls, raw: WorkerParts, names: Sequence[str] | None = None) -> Self:
+        names = [f"part {part}" for part in range(raw.n_parts)] if names is None else names
+        filled = {part: one for part, one in enumerate(raw.each(description_of)) if one is not None}
+        if not filled:
+            raise DataError("The data has no rows.")
+        descriptions = list(filled.values())
+        shape = common_shape(descriptions, [names[part] for part in filled])
+        return cls(raw.chosen(list(filled)).derived(problem_of, shape), descriptions, shape)
+
+
+def _expanded(paths: PathLike | Sequence[PathLike]) -> list[str]:
+    """Absolute file names."""
+    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    files = [str(file.absolute()) for path in given for file in matching_files(Path(path))]
+    if not files:
+        raise ParameterError("The 'paths' parameter must name at least one file.")
+    return files
+
+
+def _near(client: Client, part: int, n_parts: int) -> dict[str, Any]:
+    """Where to put a part: neighbours in the tree of sums belong on the same worker."""
+    workers = living_workers(client)
+    return {"workers": [workers[part * len(workers) // n_parts]], "allow_other_workers": True}
+
+
+@sizeof.register(Problem)  # type: ignore[untyped-decorator]
+def _(problem: Problem) -> int:
+    """The bytes of a part in memory, by which the scheduler decides where work goes."""
+    X: Any = problem.X
+    arrays: list[AnyArray] = [X.data, X.indices, X.indptr] if hasattr(X, "indptr") else [X]
+    return sum(array.nbytes for array in [*arrays, problem.y] if not is_mapped(array))

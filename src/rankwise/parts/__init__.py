@@ -1,0 +1,9 @@
+"""Judged rows in parts that other processes hold: the same losses and families, with other operators.
+
+Functions of the upper layers that depend on where rows are (`losses_on_scores`, `linear_space`,
+`quadratic_of`, `precise_spectrum`, `moments_of`, `criterion_on_rows`) are open: those for parts are
+registered here.
+"""
+
+from rankwise.parts import leave_out as leave_out
+from rankwise.parts import squared as squared

@@ -1,0 +1,188 @@
+"""The squared loss on rows in parts: the function space, the sums of a closed form, and the products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rankwise.errors import ParameterError
+from rankwise.losses.squared import losses_on_scores
+from rankwise.moments.forming import moments_of
+from rankwise.moments.moments import Moments
+from rankwise.moments.quadratic import Quadratic, quadratic_of
+from rankwise.operators.design import MatrixDesign
+from rankwise.parts.coupling import Coupling, group_sizes
+from rankwise.parts.factor import Triangle, factor_of, rows_between
+from rankwise.parts.normal import first_rows, multiplied, prepared, right_side, shifted
+from rankwise.parts.problem import ONE_RANKING, PartedProblem, PartedRows
+from rankwise.preferences.queries import Queries
+from rankwise.solvers.family import LinearMap
+from rankwise.solvers.spaces import Costs, Equations, linear_costs, linear_space
+from rankwise.solvers.spectrum import Spectrum, precise_spectrum, spectrum_of_factor
+from rankwise.types import Floats, Ints, Matrix, Solver, Ties, Weighting, is_sparse
+from rankwise.validation import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class PartedLoss:
+    """``f ↦ ‖F f − F y‖²`` for rows in parts; the counterpart of `SquaredLoss`."""
+
+    problem: PartedProblem
+    ties: Ties
+    weighting: Weighting
+
+    n_targets: ClassVar[None] = None
+
+    def reference(self) -> None:
+        """Parts measure their rows from rows of their own."""
+
+    @cached_property
+    def coupling(self) -> Coupling | None:
+        """How split queries belong together; None if all queries are whole."""
+        queries = self.problem.queries
+        if len(queries.split) == 0:
+            return None
+        sizes = self.problem.parts.each(group_sizes, self.ties, own=queries.positions)
+        return Coupling(sizes, queries.split, self.ties, self.weighting)
+
+    @cached_property
+    def moments(self) -> Moments:
+        """The moments of all queries, in one pass over X."""
+        problem, positions = self.problem, self.problem.queries.positions
+        sizes: list[Any] = [None] * len(positions)
+        if self.coupling is not None and (self.ties, self.weighting) != (Ties.KEEP, Weighting.EXAMPLE):
+            sizes = self.coupling.sizes()
+        own = list(zip(positions, sizes, strict=True))
+        total = problem.parts.total(
+            moments_of_part, self.ties, self.weighting, problem.feature_names, own=own
+        ).close()
+        if problem.has_queries:
+            return total
+        learned = replace(total.learned, labels=total.learned.contents)
+        return replace(total, learned=learned, has_qid=False)
+
+    def equations(self) -> Equations:
+        """``(XᵀLX + αI) w = XᵀLy``; a product takes one message to each process, two if queries are split."""
+        n_features, coupling = self.problem.X.shape[1], self.coupling
+        parts = self.problem.parts.derived(prepared, self.ties, self.weighting, own=self._own())
+
+        def completed(work: Callable[..., Any], *arguments: Any) -> Floats:
+            found = parts.total(work, *arguments)
+            if coupling is None:
+                return np.asarray(found.total)
+            shifts = coupling.shifts(found.notes)
+            return np.asarray(found.total + parts.total(shifted, n_features, own=shifts))
+
+        return Equations(lambda v: completed(multiplied, v), completed(right_side), lambda w: w)
+
+    def factor(self) -> Triangle:
+        """The triangle of ``FX`` and ``Fy``, from those of the parts."""
+        parts = self.problem.parts.derived(prepared, self.ties, self.weighting, own=self._own())
+        found = parts.total(factor_of)
+        total: Triangle = found.total
+        if self.coupling is None:
+            return total
+        return total + Triangle.of(rows_between(self.coupling, found.notes))
+
+    def _own(self) -> list[tuple[Ints, Floats, Any]]:
+        """What each part needs to know of the others: factors of groups, and the first rows of queries."""
+        queries, parts = self.problem.queries, self.problem.parts
+        if self.coupling is None:
+            return [(position, np.zeros(0), None) for position in queries.positions]
+        known, firsts = np.zeros(len(queries.split), dtype=np.bool_), []
+        for position in queries.positions:
+            first = np.flatnonzero((position >= 0) & ~known[position])
+            known[position[first]] = True
+            firsts.append(first)
+        found = _stacked(parts.each(first_rows, own=firsts))
+        place = np.empty(len(queries.split), dtype=np.int64)
+        place[np.concatenate([p[first] for p, first in zip(queries.positions, firsts, strict=True)])] = (
+            np.arange(len(place))
+        )
+        return [
+            (position, factors, found[place[np.unique(position[position >= 0])]])
+            for position, factors in zip(queries.positions, self.coupling.factors, strict=True)
+        ]
+
+
+class PartedSpace:
+    """``f(x) = x · w`` over rows in parts; the counterpart of `LinearSpace`."""
+
+    signs: ClassVar[None] = None
+
+    def __init__(self, X: PartedRows) -> None:
+        self.features = X
+
+    @property
+    def costs(self) -> Costs:
+        """Without the dual form, whose matrix would hold all pairs of rows."""
+        costs = linear_costs(*self.features.shape, self.features.n_entries)
+        primal = {Solver.PRIMAL: costs.closed[Solver.PRIMAL]}
+        return Costs(primal, self.features.shape[1], costs.iterative, "rows in parts")
+
+    def from_weights(self, weights: Floats) -> Floats:
+        return weights
+
+    def equations(self, loss: PartedLoss) -> Equations:
+        return loss.equations()
+
+    def scorer(self, X: Matrix) -> LinearMap:
+        return MatrixDesign(X).scores
+
+    def n_digits(self, coef: Floats, reference: Ints) -> None:
+        return None
+
+
+def moments_of_part(
+    problem: Problem,
+    own: tuple[Ints, Any],
+    ties: Ties,
+    weighting: Weighting,
+    feature_names: tuple[str, ...] | None,
+) -> Moments:
+    """The moments of a part, in which split queries are open."""
+    position, sizes = own
+    if problem.queries.labels is None:
+        labelled = Queries(problem.queries.offsets, problem.queries.order, ONE_RANKING)
+        problem = replace(problem, queries=labelled)
+    return moments_of(problem, ties, weighting, feature_names, position >= 0, sizes)
+
+
+def _stacked(rows: list[Any]) -> Any:
+    if any(map(is_sparse, rows)):
+        from scipy import sparse
+
+        return sparse.vstack([sparse.csr_array(part) for part in rows], format="csr")
+    return np.concatenate(rows)
+
+
+@losses_on_scores.register(PartedProblem)
+def _(problem: PartedProblem, ties: Ties, weighting: Weighting) -> list[PartedLoss]:
+    problem.check_labels_differ()
+    return [PartedLoss(problem, ties, weighting)]
+
+
+@linear_space.register(PartedRows)
+def _(X: PartedRows, reference: None, signs: Ints | None = None) -> PartedSpace:
+    if signs is not None:
+        raise ParameterError("monotonic_cst needs all rows in this process.")
+    return PartedSpace(X)
+
+
+@quadratic_of.register(PartedRows)
+def _(X: PartedRows, loss: PartedLoss) -> Quadratic:
+    return loss.moments.quadratic
+
+
+@precise_spectrum.register(PartedRows)
+def _(X: PartedRows, loss: PartedLoss) -> Spectrum:
+    return spectrum_of_factor(*loss.factor().split(X.shape[1]), X.shape)
+
+
+@moments_of.register(PartedProblem)
+def _(problem: PartedProblem, ties: Ties, weighting: Weighting, *_: Any, **__: Any) -> Moments:
+    return PartedLoss(problem, ties, weighting).moments

@@ -1,0 +1,266 @@
+"""Training on a real cluster: two worker processes that talk over TCP."""
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from rankwise import DataError, RankingData, RankRLS, RankRLSCV, make_search_data, save_letor, save_store
+from rankwise.errors import FileFormatError, ParameterError
+from rankwise.metrics import evaluate
+
+distributed = pytest.importorskip("distributed")
+
+from rankwise.dask import ClusterError, DistributedData, workers  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
+    ) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def client(cluster):
+    with distributed.Client(cluster) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def data():
+    rows = make_search_data(24, random_state=0)
+    mixed = rows.select(np.random.default_rng(0).permutation(rows.n_rows))
+    return RankingData.from_arrays(mixed.X, mixed.y, mixed.qid)
+
+
+@pytest.fixture(scope="module")
+def files(data, tmp_path_factory):
+    """The rows in six files of text; the first has no rows with the last features."""
+    folder = tmp_path_factory.mktemp("parts")
+    ends = np.linspace(0, data.n_rows, 7).astype(int)
+    for number in range(6):
+        save_letor(data.select(slice(ends[number], ends[number + 1])), folder / f"part-{number}.txt")
+    return folder / "part-*.txt"
+
+
+@pytest.fixture
+def expected(data):
+    return RankRLS(ties="drop", solver="primal").fit(data.X, data.y, data.qid)
+
+
+def fitted(data, **options):
+    return RankRLS(ties="drop", solver="primal", **options).fit(data)
+
+
+def processes(client):
+    """The process id of each worker, by address."""
+    return client.run(os.getpid)
+
+
+def test_each_worker_reads_its_own_files(client, files, expected):
+    data = DistributedData.from_files(files)
+    model = fitted(data)
+    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-10, atol=1e-12)
+    assert model.numbered_from_ == 1
+    holders = client.who_has(data.parts.futures)
+    assert len({holder for held in holders.values() for holder in held}) == 2
+    assert all(len(held) == 1 for held in holders.values())
+
+
+def test_stores_stay_on_disk(client, data, tmp_path, expected):
+    for number, place in enumerate((slice(0, 100), slice(100, None))):
+        save_store(data.select(place), tmp_path / f"{number}.store")
+    parts = DistributedData.from_files([tmp_path / "0.store", tmp_path / "1.store"])
+    np.testing.assert_allclose(fitted(parts).coef_, expected.coef_, rtol=1e-10, atol=1e-12)
+    assert client.submit(lambda part: type(part.X.base).__name__, parts.parts.futures[0]).result() == "mmap"
+
+
+def test_frames_of_dask_are_taken_as_they_are(client, data, expected):
+    frames = pytest.importorskip("dask.dataframe")
+    pandas = pytest.importorskip("pandas")
+    columns = [f"f{k}" for k in range(data.n_features)]
+    frame = pandas.DataFrame(data.X, columns=columns).assign(label=data.y, query=data.qid, s=1.0)
+    parts = DistributedData.from_frame(
+        frames.from_pandas(frame, npartitions=3, sort=False), label="label", qid="query", weight="s"
+    )
+    model = fitted(parts)
+    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-10, atol=1e-12)
+    assert model.feature_names_in_.tolist() == columns
+
+
+def test_arrays_of_dask_are_taken_by_their_row_chunks(client, data):
+    arrays = pytest.importorskip("dask.array")
+    weight = np.random.default_rng(1).integers(1, 4, data.n_rows).astype(float)
+    X = arrays.from_array(data.X, chunks=(120, 5))
+    y, qid, s = (arrays.from_array(column, chunks=77) for column in (data.y, data.qid, weight))
+    expected = RankRLS(solver="primal").fit(data.X, data.y, data.qid, weight)
+    model = RankRLS(solver="primal").fit(DistributedData.from_arrays(X, y, qid, s))
+    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-10, atol=1e-12)
+    with pytest.raises(DataError, match=r"unknown sizes; call X\.compute_chunk_sizes"):
+        DistributedData.from_arrays(X[X[:, 0] > 0], y, qid)
+
+
+@pytest.mark.parametrize("solver", ["primal", "cg"])
+def test_the_bits_of_a_model_do_not_depend_on_workers_and_threads(client, data, solver):
+    fit = RankRLS(solver=solver, ties="drop").fit
+    on_two = fit(DistributedData.from_data(data, 7)).coef_
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=3, processes=False, dashboard_address=":0"
+        ) as other,
+        distributed.Client(other, set_as_default=False) as alone,
+    ):
+        on_one = fit(DistributedData.from_data(data, 7, client=alone)).coef_
+    np.testing.assert_array_equal(on_one, on_two)
+
+
+def test_choices_and_measures_are_those_of_one_process(client, data):
+    parts = DistributedData.from_data(data, 5)
+    options = {"solver": "primal", "measure": "ndcg@10", "ties": ("keep", "drop")}
+    model, expected = RankRLSCV(**options).fit(parts), RankRLSCV(**options).fit(data)
+    np.testing.assert_allclose(model.scores_, expected.scores_, rtol=0, atol=1e-12)
+    assert model.best_ == pytest.approx(expected.best_)
+    scores = model.predict(parts)
+    assert evaluate(parts, scores).to_dict() == evaluate(data.y, model.predict(data), data.qid).to_dict()
+
+
+def test_one_ranking_may_be_in_parts(client, data):
+    one = RankingData.from_arrays(data.X, data.y)
+    model = RankRLS(solver="cg", tol=1e-13).fit(DistributedData.from_data(one, 3))
+    expected = RankRLS(solver="primal").fit(data.X, data.y)
+    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-8, atol=1e-10)
+    assert not model.fitted_with_qid_
+
+
+def test_a_pass_is_one_task_for_each_worker(client, data, monkeypatch):
+    parts, tasks = DistributedData.from_data(data, 8), []
+    submit = workers.WorkerParts._submit
+    monkeypatch.setattr(
+        workers.WorkerParts, "_submit", lambda *arguments: tasks.append(submit(*arguments)) or tasks[-1]
+    )
+    RankRLS(solver="cg", tol=1e-3).fit(parts)
+    assert all(len(submitted) <= 2 for submitted in tasks)
+    # A maximal subtree for each: the sums of four parts each, which are neighbours.
+    assert [sorted(sums) for _, sums in client.gather(tasks[-1])] == [[(2, 0)], [(2, 1)]]
+
+
+def test_the_parts_of_a_killed_worker_are_read_again_with_the_same_bits(client, files):
+    data = DistributedData.from_files(files)
+    before = fitted(data).coef_
+    os.kill(next(iter(processes(client).values())), signal.SIGKILL)
+    np.testing.assert_array_equal(fitted(data).coef_, before)
+
+
+@pytest.mark.parametrize("source", ["files", "memory"])
+def test_a_worker_killed_between_iterations_changes_nothing(client, data, files, source):
+    parts = DistributedData.from_files(files) if source == "files" else DistributedData.from_data(data, 4)
+    fit = RankRLS(solver="cg", tol=1e-12).fit
+    before = fit(parts).coef_
+    total, passes = workers.WorkerParts.total, []
+
+    def killing(self, *arguments, **own):
+        passes.append(arguments[0])
+        if len(passes) == 12:
+            os.kill(next(iter(processes(client).values())), signal.SIGKILL)
+        return total(self, *arguments, **own)
+
+    workers.WorkerParts.total = killing
+    try:
+        np.testing.assert_array_equal(fit(parts).coef_, before)
+    finally:
+        workers.WorkerParts.total = total
+    assert len(passes) > 12
+
+
+def test_a_bad_line_is_named_by_file_and_line(client, files, tmp_path):
+    bad = tmp_path / "bad.txt"
+    bad.write_text("1 qid:1 1:1\n0 qid:1 1:x\n")
+    with pytest.raises(FileFormatError, match=r"bad\.txt, line 2: ") as raised:
+        DistributedData.from_files([*sorted(files.parent.glob(files.name)), bad])
+    assert raised.value.__cause__ is None
+    assert "attempt" not in [entry.name for entry in raised.traceback]
+
+
+def test_files_that_do_not_fit_together_are_named(client, tmp_path):
+    (tmp_path / "a.txt").write_text("1 qid:1 1:1\n0 qid:1 1:2\n")
+    (tmp_path / "b.txt").write_text("1 1:1\n0 1:2\n")
+    with pytest.raises(DataError, match=r"b\.txt has no queries, but .*a\.txt has"):
+        DistributedData.from_files(tmp_path / "*.txt")
+    with pytest.raises(FileFormatError, match=r"c\.txt: a worker could not read it: No such file"):
+        DistributedData.from_files([tmp_path / "a.txt", tmp_path / "c.txt"])
+    with pytest.raises(ParameterError, match="no file matches this pattern"):
+        DistributedData.from_files(tmp_path / "*.letor")
+
+
+def test_a_cluster_without_workers_is_an_error_after_the_stated_time(data, monkeypatch):
+    monkeypatch.setattr(workers, "WITHOUT_WORKERS", 1.0)
+    with (
+        distributed.LocalCluster(
+            n_workers=1, processes=False, dashboard_address=":0", silence_logs=logging.CRITICAL
+        ) as small,
+        distributed.Client(small, set_as_default=False) as client,
+    ):
+        parts = DistributedData.from_data(data, 2, client=client)
+        client.retire_workers(list(client.nthreads()), close_workers=True, remove=True)
+        small.scale(0)
+        with pytest.raises(ClusterError, match="no workers for 1 s; start some"):
+            RankRLS().fit(parts)
+
+
+SLOW_CLIENT = """
+import sys, time
+from distributed import Client
+from rankwise.dask.workers import WorkerParts
+
+def slow(part):
+    time.sleep(0.2)
+    return part
+
+if __name__ == "__main__":
+    client = Client(sys.argv[1])
+    parts = WorkerParts(client, lambda part: client.submit(int, part, pure=False), 4)
+    print("started", flush=True)
+    while True:
+        parts.total(slow)
+"""
+
+
+def test_no_task_of_a_killed_client_keeps_running(cluster, client, tmp_path):
+    script = tmp_path / "client.py"
+    script.write_text(SLOW_CLIENT)
+    known = set(cluster.scheduler.tasks)
+    child = subprocess.Popen([sys.executable, script, cluster.scheduler_address], stdout=subprocess.PIPE)
+    assert child.stdout.readline().strip() == b"started"
+    deadline = time.monotonic() + 60
+    while not set(cluster.scheduler.tasks) - known and time.monotonic() < deadline:
+        time.sleep(0.05)
+    child.kill()
+    child.wait()
+    while set(cluster.scheduler.tasks) - known and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not set(cluster.scheduler.tasks) - known
+
+
+def test_the_library_does_not_need_dask_and_says_what_to_install():
+    script = """
+import sys
+sys.modules["distributed"] = None
+import rankwise
+rankwise.RankRLS().fit([[1.0], [2.0]], [0, 1], [1, 1])
+assert "dask" not in sys.modules
+try:
+    rankwise.dask
+except ImportError as error:
+    print(error)
+"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout == "rankwise.dask needs the 'dask' extra: pip install 'rankwise[dask]'.\n"
