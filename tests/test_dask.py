@@ -163,13 +163,13 @@ def test_the_parts_of_a_killed_worker_are_read_again_with_the_same_bits(client, 
 @pytest.mark.parametrize("source", ["files", "memory"])
 def test_a_worker_killed_between_iterations_changes_nothing(client, data, files, source):
     parts = DistributedData.from_files(files) if source == "files" else DistributedData.from_data(data, 4)
-    fit = RankRLS(solver="cg", tol=1e-12).fit
+    fit = RankRLS(solver="cg", tol=1e-2).fit
     before = fit(parts).coef_
     total, passes = workers.WorkerParts.total, []
 
     def killing(self, *arguments, **own):
         passes.append(arguments[0])
-        if len(passes) == 12:
+        if len(passes) == 9:
             os.kill(next(iter(processes(client).values())), signal.SIGKILL)
         return total(self, *arguments, **own)
 
@@ -178,7 +178,7 @@ def test_a_worker_killed_between_iterations_changes_nothing(client, data, files,
         np.testing.assert_array_equal(fit(parts).coef_, before)
     finally:
         workers.WorkerParts.total = total
-    assert len(passes) > 12
+    assert len(passes) > 9
 
 
 def test_a_bad_line_is_named_by_file_and_line(client, files, tmp_path):
