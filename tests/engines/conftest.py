@@ -7,12 +7,16 @@ import json
 import os
 import shutil
 import subprocess
+import sys
+import urllib.error
 import urllib.request
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))  # the helpers of the other tests
 BUILT = HERE.parent.parent / "build" / "engines"
 
 
@@ -42,7 +46,7 @@ def request(method, url, body):
     headers = {"Content-Type": "application/json"}
     asked = urllib.request.Request(url, data and data.encode(), headers, method=method)
     try:
-        with urllib.request.urlopen(asked, timeout=60) as answer:
+        with urllib.request.urlopen(asked, timeout=300) as answer:
             return json.load(answer)
     except urllib.error.HTTPError as refusal:
         raise AssertionError(refusal.read().decode()) from None
@@ -62,13 +66,13 @@ def opensearch(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def vespa():
-    """A function from a ranking expression and documents, as features by name, to scores."""
+    """A function from ranking expressions and documents (features by name) to the scores of each."""
     command = java("vespa", "Evaluator")
 
-    def scores(expression, documents):
-        given = json.dumps({"expression": expression, "documents": documents})
+    def scores(expressions, documents):
+        given = json.dumps({"expressions": expressions, "documents": documents})
         ran = subprocess.run(command, input=given, text=True, capture_output=True)
         assert ran.returncode == 0, ran.stderr
-        return [float(line) for line in ran.stdout.split()]
+        return np.array(ran.stdout.split(), dtype=float).reshape(len(expressions), len(documents))
 
     return scores

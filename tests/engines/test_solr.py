@@ -1,4 +1,4 @@
-"""Solr's learning-to-rank module ranks as `predict` does."""
+"""Solr ranks as `predict` does: with its learning-to-rank module, and with function queries."""
 
 import json
 from urllib.parse import urlencode
@@ -8,7 +8,10 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
+from column_functions import FUNCTION, HOSTILE, expected_scores, plain, values_of_rows
 from rankwise import RankRLS, export_model
+from rankwise.export.solr import solr_function
+from rankwise.scoring.additive import AdditiveFunction
 
 NAMES = ["title match", 'say "cheap"', "ціна"]
 
@@ -21,30 +24,28 @@ def rows():
 
 
 @pytest.fixture(scope="module")
-def filled(solr, rows):
-    """The documents and their features, one numeric field for each."""
+def with_features(solr, rows):
+    """The documents, and a field for each of their features."""
     documents = [
-        {"id": str(row)} | {f"number_{column}": value for column, value in enumerate(values)}
+        {"id": f"features-{row}"} | {f"number {column}": value for column, value in enumerate(values)}
         for row, values in enumerate(rows[0].tolist())
     ]
     solr("POST", "documents/update?commit=true", documents)
+    field = "org.apache.solr.ltr.feature.FieldValueFeature"
     features = [
-        {
-            "name": name,
-            "class": "org.apache.solr.ltr.feature.FieldValueFeature",
-            "params": {"field": f"number_{column}"},
-        }
+        {"name": name, "class": field, "params": {"field": f"number {column}"}}
         for column, name in enumerate(NAMES)
     ]
     solr("PUT", "documents/schema/feature-store", features)
     return solr
 
 
-def scores_in_solr(solr, name, n_rows):
-    asked = {"q": "*:*", "rq": f"{{!ltr model={name} reRankDocs={n_rows}}}", "fl": "id,score", "rows": n_rows}
-    found = solr("GET", f"documents/select?{urlencode(asked)}")["response"]["docs"]
-    assert len(found) == n_rows
-    return [int(document["id"]) for document in found], [document["score"] for document in found]
+def found(solr, kind, n_rows, **asked):
+    """The rows in the order of an answer, and their scores."""
+    asked = {"fl": "id,score", "rows": n_rows, "fq": f"id:{kind}-*", **asked}
+    documents = solr("GET", f"documents/select?{urlencode(asked)}")["response"]["docs"]
+    assert len(documents) == n_rows
+    return [int(each["id"].split("-")[1]) for each in documents], [each["score"] for each in documents]
 
 
 PIPELINES = {
@@ -54,14 +55,50 @@ PIPELINES = {
 }
 
 
+@pytest.mark.parametrize("nonnegative", [False, True], ids=["signed", "nonnegative"])
 @pytest.mark.parametrize("name", PIPELINES)
-def test_a_reranked_query_has_the_order_of_predict(name, filled, rows, tmp_path):
+@pytest.mark.filterwarnings("ignore:.*negative")
+def test_a_reranked_query_has_the_order_of_predict(name, nonnegative, with_features, rows, tmp_path):
     X, y = rows
-    model = PIPELINES[name].fit(X, y)
-    export_model(model, tmp_path / "model.json", "solr", name=name, feature_names=NAMES)
-    filled("PUT", "documents/schema/model-store", json.loads((tmp_path / "model.json").read_text()))
-    order, scores = scores_in_solr(filled, name, len(X))
+    model, path, name = PIPELINES[name].fit(X, y), tmp_path / "model.json", f"{name}-{nonnegative}"
+    export_model(model, path, "solr", name=name, feature_names=NAMES, X=X, nonnegative=nonnegative)
+    with_features("PUT", "documents/schema/model-store", json.loads(path.read_text()))
+    rerank = f"{{!ltr model={name} reRankDocs={len(X)}}}"
+    order, scores = found(with_features, "features", len(X), q="*:*", rq=rerank)
     expected = model.predict(X)
     assert order == np.argsort(-expected, kind="stable").tolist()
-    differences = scores - expected[order]
-    assert differences == pytest.approx(np.full(len(X), differences[0]), abs=1e-5)
+    if nonnegative:
+        assert min(scores) > 0.0
+        scores += expected.min() - min(scores)
+    assert scores == pytest.approx(expected[order], rel=1e-5, abs=1e-5)
+
+
+@pytest.fixture(scope="module")
+def with_columns(solr):
+    """Documents whose fields are columns of every kind, some of them missing."""
+    values = values_of_rows()
+    documents = [
+        {"id": f"columns-{row}"}
+        | {name: as_field(value) for name, value in document.items() if value is not None}
+        for row, document in enumerate(plain(values))
+    ]
+    solr("POST", "documents/update?commit=true", documents)
+    return solr, values
+
+
+def as_field(value):
+    return value.strftime("%Y-%m-%dT%H:%M:%S.%fZ") if hasattr(value, "strftime") else value
+
+
+@pytest.mark.parametrize("term", [None, *FUNCTION.terms], ids=lambda term: term.column if term else "all")
+def test_a_function_query_has_the_scores_of_the_model(term, with_columns):
+    solr, values = with_columns
+    assert HOSTILE in values["brand"]
+    function = FUNCTION if term is None else AdditiveFunction((term,))
+    expected = expected_scores(values, function)
+    # Solr cuts off negative scores of a function query.
+    query = f"{{!func}}sum(9,{solr_function('', function)})"
+    order, scores = found(solr, "columns", len(expected), q=query)
+    # Numbers have seven digits there, and prices of a million differ in the eighth.
+    tolerance = 0.1 if "price" in {term.column for term in function.terms} else 1e-4
+    assert np.array(scores) - 9 == pytest.approx(expected[order], abs=tolerance)

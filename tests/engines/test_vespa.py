@@ -5,30 +5,56 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
+from column_functions import FUNCTION, HOSTILE, plain, values_of_rows
 from rankwise import RankRLS, export_model
+from rankwise.export.vespa import vespa_profile
+from rankwise.scoring.additive import AdditiveFunction, Term
 
 NAMES = ["bm25(title)", "attribute(age)", "nativeRank(title,body)"]
 
 
 def expression_of(profile):
-    """What is between the braces of ``expression { ... }``."""
+    """What is between the braces of ``expression { ... }``; braces in texts are escaped."""
     return profile.split("expression {", maxsplit=1)[1].split("}", maxsplit=1)[0]
 
 
-PIPELINES = {
-    "raw": RankRLS(),
-    "standard": make_pipeline(StandardScaler(), RankRLS()),
-    "minmax": make_pipeline(MinMaxScaler(), RankRLS()),
-}
+PIPELINES = [
+    RankRLS(),
+    make_pipeline(StandardScaler(), RankRLS()),
+    make_pipeline(MinMaxScaler(), RankRLS()),
+]
 
 
-@pytest.mark.parametrize("name", PIPELINES)
-def test_a_profile_gives_the_scores_of_predict(name, vespa, tmp_path):
+def test_a_profile_gives_the_scores_of_predict(vespa, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3)) * [1.0, 30.0, 400.0] + [0.0, 100.0, 5e3]
-    model = PIPELINES[name].fit(X, np.round(X @ [1.0, -0.05, 0.002] + rng.normal(size=60)))
-    export_model(model, tmp_path / "profile", "vespa", feature_names=NAMES)
+    y = np.round(X @ [1.0, -0.05, 0.002] + rng.normal(size=60))
+    models = [pipeline.fit(X, y) for pipeline in PIPELINES]
+    for place, model in enumerate(models):
+        export_model(model, tmp_path / str(place), "vespa", feature_names=NAMES)
+    expressions = [expression_of((tmp_path / str(place)).read_text()) for place in range(len(models))]
     documents = [dict(zip(NAMES, row, strict=True)) for row in X.tolist()]
-    scores = vespa(expression_of((tmp_path / "profile").read_text()), documents)
-    differences = scores - model.predict(X)
-    assert differences == pytest.approx(np.full(60, differences[0]), rel=1e-9, abs=1e-12)
+    for model, scores in zip(models, vespa(expressions, documents), strict=True):
+        assert scores == pytest.approx(model.predict(X), rel=1e-9, abs=1e-9)
+
+
+def test_a_profile_of_columns_gives_the_scores_of_the_model(vespa):
+    values = values_of_rows()
+    assert HOSTILE in values["brand"]
+    seconds = {
+        name: values[name].astype("datetime64[ms]").astype(float) / 1e3 for name in ("created", "updated")
+    }
+    for name, column in seconds.items():
+        column[np.isnat(values[name])] = np.nan
+    documents = [
+        {f"attribute({name.replace(' ', '_')})": value for name, value in document.items()}
+        for document in plain(values | seconds)
+    ]
+    for document in documents:
+        document["attribute(brand)"] = document["attribute(brand)"] or ""
+    named = [Term(f"attribute({term.column.replace(' ', '_')})", term.shape) for term in FUNCTION.terms]
+    functions = [AdditiveFunction((term,)) for term in named] + [AdditiveFunction(tuple(named))]
+    profiles = [vespa_profile("learned", function) for function in functions]
+    found = vespa([expression_of(profile) for profile in profiles], documents)
+    terms = [term.shape(values[term.column]) for term in FUNCTION.terms]
+    assert found == pytest.approx(np.array([*terms, sum(terms)]), rel=1e-9, abs=1e-9)

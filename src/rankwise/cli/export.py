@@ -16,7 +16,8 @@ def run(
     to: Annotated[
         str,
         typer.Option(
-            help="Format: onnx, elasticsearch, elasticsearch-query, opensearch, solr, vespa or svmrank."
+            help="Format: onnx, sql, sqlite, elasticsearch, elasticsearch-query, elasticsearch-script, "
+            "opensearch, solr, solr-function, vespa or svmrank."
         ),
     ] = "onnx",
     name: Annotated[str, typer.Option(help="Name of the model in the engine.")] = "rankwise",
@@ -37,13 +38,35 @@ def run(
             show_default=False,
         ),
     ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DATA",
+            help="Rows such as those of training, on which the scores of the exported model are checked.",
+            show_default=False,
+        ),
+    ] = None,
+    qid: options.Qid = None,
+    nonnegative: Annotated[
+        bool, typer.Option("--nonnegative", help="Add a constant that makes the scores of DATA positive.")
+    ] = False,
 ) -> None:
-    """Export a model to ONNX, or to the format of Elasticsearch, OpenSearch, Solr, Vespa or SVMrank."""
+    """Export a model to ONNX, SQL, or the format of Elasticsearch, OpenSearch, Solr, Vespa or SVMrank."""
     import rankwise
-    from rankwise.cli.inputs import check_output, load_model, split_list
+    from rankwise.cli.data_files import ReadOptions
+    from rankwise.cli.inputs import check_output, load_model, read_for_model, split_list
 
-    check_output(out, model)
-    names = split_list(features)
+    check_output(out, model, *([data] if data else []))
+    ranker = load_model(model)
+    how = ReadOptions(label=None, qid=qid, labelled=False, merge_queries=True)
     rankwise.export_model(
-        load_model(model), out, to, name=name, feature_names=names, dtype=dtype, clauses=clauses
+        ranker,
+        out,
+        to,
+        name=name,
+        feature_names=split_list(features),
+        dtype=dtype,
+        clauses=clauses,
+        X=None if data is None else read_for_model(data, how, ranker),
+        nonnegative=nonnegative,
     )

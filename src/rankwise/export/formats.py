@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from rankwise.errors import DataError, ParameterError
-from rankwise.export.engines import (
-    elasticsearch_model,
-    is_vespa_expression,
-    is_vespa_name,
-    solr_model,
-    vespa_profile,
-)
+from numpy.typing import ArrayLike
+
+from rankwise.errors import ParameterError
+from rankwise.export.elasticsearch import elasticsearch_model, elasticsearch_script, script_scores
 from rankwise.export.query_clauses import boosted_query
-from rankwise.export.served import Served, as_served
+from rankwise.export.scores import Values, double_scores, raised, warn_if_negative, warn_if_reordered
+from rankwise.export.served import as_served
+from rankwise.export.solr import function_scores, solr_function, solr_model
+from rankwise.export.sql import is_sql_text, sqlite, standard_sql
 from rankwise.export.svmrank import save_svmrank
+from rankwise.export.vespa import is_feature, is_profile_name, vespa_profile
+from rankwise.export.weights import weighted_features, weighted_scores
 from rankwise.files import read_json_object, replacing_file
-from rankwise.scoring.functions import KernelExpansion
+from rankwise.preferences.queries import group_rows
+from rankwise.scoring.additive import AdditiveFunction
 from rankwise.types import Floats
 from rankwise.validation import check_choice
 
@@ -28,20 +31,51 @@ class Format(StrEnum):
     """Export formats."""
 
     ONNX = "onnx"
+    SQL = "sql"
+    SQLITE = "sqlite"
     ELASTICSEARCH = "elasticsearch"
     ELASTICSEARCH_QUERY = "elasticsearch-query"
+    ELASTICSEARCH_SCRIPT = "elasticsearch-script"
     OPENSEARCH = "opensearch"
     SOLR = "solr"
+    SOLR_FUNCTION = "solr-function"
     VESPA = "vespa"
     SVMRANK = "svmrank"
 
 
-# Functions from the name of a linear model and its weights by feature name to its text.
-_ENGINES: dict[Format, Callable[[str, dict[str, float]], str]] = {
-    Format.ELASTICSEARCH: elasticsearch_model,
-    Format.OPENSEARCH: elasticsearch_model,
-    Format.SOLR: solr_model,
-    Format.VESPA: vespa_profile,
+@dataclass(frozen=True, slots=True)
+class TextFormat:
+    """A format that names columns.
+
+    Attributes
+    ----------
+    write : function of (str, AdditiveFunction)
+        The text of a model with this name.
+    fits_column, fits_name : function of str
+        Whether the format takes this as the name of a column or model.
+    engine_scores : function of (AdditiveFunction, Values), optional
+        The scores that the engine computes, if not in double precision.
+    may_sink : bool
+        Whether documents with negative scores can sink below those that the engine does not rescore.
+    """
+
+    write: Callable[[str, AdditiveFunction], str]
+    fits_column: Callable[[str], bool] = str.isprintable
+    fits_name: Callable[[str], bool] = str.isprintable
+    engine_scores: Callable[[AdditiveFunction, Values], Floats] | None = None
+    may_sink: bool = False
+
+
+_PLUGIN = TextFormat(elasticsearch_model, engine_scores=weighted_scores, may_sink=True)
+_TEXT_FORMATS = {
+    Format.SQL: TextFormat(standard_sql, fits_column=is_sql_text),
+    Format.SQLITE: TextFormat(sqlite, fits_column=is_sql_text),
+    Format.ELASTICSEARCH: _PLUGIN,
+    Format.ELASTICSEARCH_SCRIPT: TextFormat(elasticsearch_script, engine_scores=script_scores),
+    Format.OPENSEARCH: _PLUGIN,
+    Format.SOLR: TextFormat(solr_model, engine_scores=weighted_scores, may_sink=True),
+    Format.SOLR_FUNCTION: TextFormat(solr_function, engine_scores=function_scores, may_sink=True),
+    Format.VESPA: TextFormat(vespa_profile, fits_column=is_feature, fits_name=is_profile_name),
 }
 
 
@@ -54,6 +88,9 @@ def export_model(
     feature_names: Sequence[str] | None = None,
     dtype: str = "float64",
     clauses: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    X: Any = None,
+    qid: ArrayLike | None = None,
+    nonnegative: bool = False,
 ) -> None:
     """Export a fitted ranker to a file that another program reads.
 
@@ -65,14 +102,17 @@ def export_model(
     path : path
         The file to write; it is moved into place once complete.
     to : str, default="onnx"
-        - "onnx": an ONNX graph with the input ``X``, shape (rows, features), and the output ``scores``;
-        - "elasticsearch" (o19s), "opensearch": the request body that creates the model in the
-          learning-to-rank plugin;
+        - "onnx": a graph with the input ``X``, shape (rows, features), and the output ``scores``.
+        - "sql", "sqlite": an expression for ``SELECT``, in standard SQL (PostgreSQL, DuckDB) or for SQLite.
+        - "elasticsearch", "opensearch": the request body that creates the model in the learning-to-rank
+          plugin.
         - "elasticsearch-query": a query of boosted clauses that needs no plugin, for weights that are not
-          negative (see `monotonic_cst` of `RankRLS`);
-        - "solr": a model for Solr's model store;
-        - "vespa": a Vespa rank profile;
-        - "svmrank": an SVMrank model file.
+          negative (see `monotonic_cst` of `RankRLS`).
+        - "elasticsearch-script": a ``script_score`` query on document fields, for both engines.
+        - "solr": a model for the model store of Solr's learning-to-rank module.
+        - "solr-function": a function query on document fields.
+        - "vespa": a rank profile.
+        - "svmrank": a model file.
     name : str, default="rankwise"
         The name of the model in the engine.
     feature_names : sequence of str, optional
@@ -84,6 +124,14 @@ def export_model(
     clauses : mapping or path of a JSON file, optional
         For "elasticsearch-query", a clause for each feature by name, whose score is the feature, with the
         string ``"$boost"`` in place of its boost.
+    X : array-like or RankingData, optional
+        Rows such as those of training: how many of their scores are negative, and whether the single
+        precision of an engine changes their order, is found out and warned of.
+    qid : array-like, optional
+        The queries of these rows; the order of rows of different queries does not matter.
+    nonnegative : bool, default=False
+        Add a constant to all scores that makes those of `X` positive, with a tenth of their range to spare.
+        "elasticsearch-script" always maps scores to positive ones in the same order.
 
     Notes
     -----
@@ -107,25 +155,38 @@ def export_model(
     }
     """
     form, served = check_choice("to", to, Format), as_served(model, feature_names)
+    if nonnegative and form not in _TEXT_FORMATS:
+        raise ParameterError(
+            f"The '{form}' format has no use for nonnegative=True, which is for search engines."
+        )
     if form is Format.ONNX:
-        from rankwise.export.onnx_graph import save_onnx
+        from rankwise.export.onnx_models import save_onnx
 
         save_onnx(served, path, dtype=dtype)
-        return
-    coef = _weights_for_engines(served, form)
-    if form is Format.SVMRANK:
-        save_svmrank(coef, path, n_rows=0)
-        return
-    if served.feature_names is None:
-        raise ParameterError("The model has no feature names; pass feature_names (--features).")
-    _check_names(form, name, served.feature_names)
-    weights = dict(zip(served.feature_names, coef.tolist(), strict=True))
-    if form is Format.ELASTICSEARCH_QUERY:
-        text = boosted_query(weights, _checked_clauses(clauses))
+    elif form is Format.SVMRANK:
+        save_svmrank(served.weights(form), path, n_rows=0)
     else:
-        text = _ENGINES[form](name, weights)
-    with replacing_file(path) as beside:
-        beside.write_text(text, encoding="utf-8")
+        function, text_format = served.as_columns(form), _text_format(form, clauses)
+        _check_names(form, text_format, name, function)
+        values = None if X is None else served.values(X)
+        if nonnegative:
+            function = raised(function, _required(values))
+        text = text_format.write(name, function)
+        _check_scores(text_format, function, values, getattr(X, "qid", None) if qid is None else qid)
+        with replacing_file(path) as beside:
+            beside.write_text(text, encoding="utf-8")
+
+
+def _text_format(form: Format, clauses: Any) -> TextFormat:
+    if form is not Format.ELASTICSEARCH_QUERY:
+        return _TEXT_FORMATS[form]
+    checked = _checked_clauses(clauses)
+
+    def write(_: str, function: AdditiveFunction) -> str:
+        features = weighted_features(function, instead="elasticsearch-script")
+        return boosted_query({feature.name: feature.weight for feature in features}, checked)
+
+    return TextFormat(write)
 
 
 def _checked_clauses(clauses: Any) -> Mapping[str, Any]:
@@ -138,33 +199,30 @@ def _checked_clauses(clauses: Any) -> Mapping[str, Any]:
     return clauses
 
 
-def _check_names(form: Format, model: str, features: list[str]) -> None:
+def _required(values: Values | None) -> Values:
+    if values is None:
+        raise ParameterError(
+            "nonnegative=True (--nonnegative) needs rows X (--data), whose scores it is for."
+        )
+    return values
+
+
+def _check_scores(
+    form: TextFormat, function: AdditiveFunction, values: Values | None, qid: ArrayLike | None
+) -> None:
+    """Warn of what happens to scores in an engine."""
+    if form.may_sink:
+        warn_if_negative(function, values)
+    if form.engine_scores is not None and values is not None:
+        scores = double_scores(function, values)
+        query = group_rows(qid, len(scores)).query_of_row()
+        warn_if_reordered(scores, form.engine_scores(function, values), query)
+
+
+def _check_names(form: Format, text_format: TextFormat, model: str, function: AdditiveFunction) -> None:
     """Reject names that the format cannot hold or would not read as a name."""
-    vespa = form is Format.VESPA
-    fits_model = is_vespa_name if vespa else str.isprintable
-    fits_feature = is_vespa_expression if vespa else str.isprintable
-    names = [("model", model, fits_model), *(("feature", feature, fits_feature) for feature in features)]
+    columns = [("feature", term.column, text_format.fits_column) for term in function.terms]
+    names = [("model", model, text_format.fits_name), *columns]
     for what, name, fits in names:
         if not isinstance(name, str) or not name.strip() or not fits(name):
             raise ParameterError(f"{name!r} cannot be the name of a {what} in the form '{form}'.")
-
-
-def _weights_for_engines(served: Served, form: Format) -> Floats:
-    """Return one weight per raw feature, without shifts, which change all scores equally."""
-    coef, function = served.coef, served.model.function
-    if isinstance(function, KernelExpansion) and coef is None:
-        raise ParameterError(
-            f"The '{form}' format supports only linear models, but this {served.model.class_name} has "
-            f"kernel={function.kernel_parameter!r}; export it to 'onnx' or train a linear model."
-        )
-    assert coef is not None
-    if coef.ndim != 1:
-        raise DataError(
-            f"The '{form}' format supports one score per row, but this model predicts {len(coef)} targets."
-        )
-    if served.scaled_per_query:
-        raise DataError(
-            f"The model was trained on features scaled within each query, which the '{form}' format does not "
-            "support; export it to 'onnx' or train on raw features."
-        )
-    return coef * served.factor

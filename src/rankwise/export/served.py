@@ -8,9 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.errors import ParameterError
+from rankwise.errors import DataError, ParameterError
+from rankwise.export.scores import Values
+from rankwise.scoring.additive import AdditiveFunction, Term
+from rankwise.scoring.functions import KernelExpansion
 from rankwise.scoring.model import ScoringModel
-from rankwise.types import Floats
+from rankwise.scoring.shapes import Line
+from rankwise.types import Floats, is_sparse
+from rankwise.validation import check_read_rows
 
 # Scalers of sklearn.preprocessing, as the factor and shift of ``factor * x + shift`` for a feature x.
 _AFFINE: dict[str, Callable[[Any], tuple[Any, Any]]] = {
@@ -45,6 +50,50 @@ class Served:
     scaled_per_query: bool
     n_features: int
     feature_names: list[str] | None
+
+    def weights(self, form: str) -> Floats:
+        """The weight of each raw feature in the one score of a row; refused for models that have none."""
+        coef, function = self.coef, self.model.function
+        if isinstance(function, KernelExpansion) and coef is None:
+            raise ParameterError(
+                f"The '{form}' format supports only linear models, but this {self.model.class_name} has "
+                f"kernel={function.kernel_parameter!r}; export it to 'onnx' or train a linear model."
+            )
+        assert coef is not None
+        if coef.ndim != 1:
+            raise DataError(
+                f"The '{form}' format supports one score per row, but this model predicts {len(coef)} "
+                "targets."
+            )
+        if self.scaled_per_query:
+            raise DataError(
+                f"The model was trained on features scaled within each query, which the '{form}' format does "
+                "not support; export it to 'onnx' or train on raw features."
+            )
+        return coef * self.factor
+
+    def as_columns(self, form: str) -> AdditiveFunction:
+        """The score as a sum over named columns, each a straight line."""
+        slopes = self.weights(form)
+        if self.feature_names is None:
+            raise ParameterError(
+                "The model has no feature names; export the whole pipeline if it is the last step of one, or "
+                "pass feature_names (--features)."
+            )
+        at = np.divide(-self.shift, self.factor, out=np.zeros(self.n_features), where=self.factor != 0.0)
+        lines = zip(self.feature_names, at.tolist(), slopes.tolist(), strict=True)
+        return AdditiveFunction(tuple(Term(name, Line(at, 0.0, slope, np.nan)) for name, at, slope in lines))
+
+    def values(self, X: Any) -> Values:
+        """The values of the columns in rows."""
+        X = getattr(X, "X", X)  # of a data set
+        rows = check_read_rows(X if is_sparse(X) else np.asarray(X, dtype=np.float64))
+        if rows.shape[1] != self.n_features:
+            raise DataError(f"X has {rows.shape[1]} features, but the model has {self.n_features}.")
+        assert self.feature_names is not None
+        columns = (rows[:, [c]] for c in range(self.n_features))
+        dense = (column if isinstance(column, np.ndarray) else column.toarray() for column in columns)
+        return dict(zip(self.feature_names, map(np.ravel, dense), strict=True))
 
 
 def as_served(model: Any, feature_names: Sequence[str] | None = None) -> Served:

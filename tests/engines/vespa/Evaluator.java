@@ -8,17 +8,19 @@ import com.yahoo.slime.ObjectTraverser;
 import com.yahoo.slime.SlimeUtils;
 import com.yahoo.slime.Type;
 
-/** Evaluates a ranking expression for documents, both given as JSON on standard input; null is NaN. */
+/** Evaluates ranking expressions for documents, both given as JSON on standard input; null is NaN. */
 public final class Evaluator {
     public static void main(String[] arguments) throws Exception {
         Inspector input = SlimeUtils.jsonToSlime(System.in.readAllBytes()).get();
-        RankingExpression expression = new RankingExpression(input.field("expression").asString());
-        Inspector documents = input.field("documents");
-        for (int place = 0; place < documents.entries(); place++) {
-            MapContext context = new MapContext();
-            ObjectTraverser put = (name, value) -> context.put(name, asValue(value));
-            documents.entry(place).traverse(put);
-            System.out.println(expression.evaluate(context).asDouble());
+        Inspector expressions = input.field("expressions"), documents = input.field("documents");
+        for (int which = 0; which < expressions.entries(); which++) {
+            RankingExpression expression = new RankingExpression(expressions.entry(which).asString());
+            for (int place = 0; place < documents.entries(); place++) {
+                MapContext context = new MapContext();
+                ObjectTraverser put = (name, value) -> context.put(name, asValue(value));
+                documents.entry(place).traverse(put);
+                System.out.println(expression.evaluate(context).asDouble());
+            }
         }
     }
 

@@ -1,0 +1,129 @@
+"""Sums of functions of columns as expressions: written once, in the words of each language."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rankwise.scoring.additive import AdditiveFunction, Term
+from rankwise.scoring.shapes import Flag, Line, LogLine, Lookup, NumberShape, OfAge, PiecewiseLinear
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The value of an expression where a condition holds."""
+
+    condition: str
+    value: str
+
+
+class Language(ABC):
+    """How a language writes arithmetic, choices and the values of columns; infix unless overridden."""
+
+    @abstractmethod
+    def column(self, name: str) -> str:
+        """The value of a column, as part of a product or a comparison."""
+
+    @abstractmethod
+    def choose(self, cases: Sequence[Case], otherwise: str) -> str:
+        """The value of the first case whose condition holds."""
+
+    @abstractmethod
+    def signed_log(self, number: str) -> str:
+        """`rankwise.scoring.shapes.signed_log` of a number."""
+
+    @abstractmethod
+    def age(self, name: str, reference: str) -> str:
+        """The days from the date in a column to a date in UTC."""
+
+    @abstractmethod
+    def is_missing(self, term: Term) -> str:
+        """The condition that the column of a term has no value."""
+
+    @abstractmethod
+    def is_text(self, name: str, text: str) -> str:
+        """The condition that a column has this text."""
+
+    @abstractmethod
+    def is_true(self, name: str) -> str:
+        """The condition that a flag is set."""
+
+    def feature(self, name: str) -> str:
+        """The value of a column that is never missing in training."""
+        return self.column(name)
+
+    def number(self, value: float) -> str:
+        return repr(float(value))
+
+    def is_less(self, number: str, limit: float) -> str:
+        return f"{number} < {self.number(limit)}"
+
+    def product(self, factor: float, number: str) -> str:
+        return f"{self.number(factor)} * {number}"
+
+    def difference(self, number: str, from_: float) -> str:
+        sign = "+" if from_ < 0.0 else "-"
+        return f"({number} {sign} {self.number(abs(from_))})"
+
+    def sum(self, summands: Sequence[str]) -> str:
+        return " ".join(signed(summands)) or self.number(0.0)
+
+
+def signed(summands: Sequence[str]) -> list[str]:
+    """Summands with their operators in front; the first one without a plus."""
+    rest = [f"- {each[1:]}" if each.startswith("-") else f"+ {each}" for each in summands[1:]]
+    return [*summands[:1], *rest]
+
+
+def summands(function: AdditiveFunction, language: Language) -> list[str]:
+    """Expressions whose sum is the function; what is 0 everywhere is omitted."""
+    return [each for term in function.terms for each in _summands(term, language)]
+
+
+def _summands(term: Term, language: Language) -> list[str]:
+    shape = term.shape
+    if math.isnan(shape.missing) and isinstance(shape, Line):  # a model of features, which are never missing
+        return _line(shape, language.feature(term.column), language)
+    cases = [Case(language.is_missing(term), language.number(shape.missing)), *_cases(term, language)]
+    return [language.choose(cases[:-1], cases[-1].value)]
+
+
+def _cases(term: Term, language: Language) -> list[Case]:
+    """The values of a column that is not missing; the condition of the last one is not needed."""
+    match term.shape:
+        case OfAge(reference, shape):
+            return _number_cases(shape, language.age(term.column, reference), language)
+        case Lookup(categories, values, other):
+            texts = [language.is_text(term.column, category) for category in categories]
+            return _listed([*texts, ""], [*values, other], language)
+        case Flag(true, false):
+            return _listed([language.is_true(term.column), ""], [true, false], language)
+        case shape:
+            return _number_cases(shape, language.column(term.column), language)
+
+
+def _listed(conditions: Sequence[str], values: Sequence[float], language: Language) -> list[Case]:
+    return [Case(*each) for each in zip(conditions, map(language.number, values), strict=True)]
+
+
+def _number_cases(shape: NumberShape, number: str, language: Language) -> list[Case]:
+    match shape:
+        case PiecewiseLinear(knots, values, missing):
+            starts = zip(knots, values, shape.slopes.tolist(), strict=False)
+            lines = [Line(at, value, slope, missing) for at, value, slope in starts]
+            ends = [language.is_less(number, knot) for knot in knots[1:-1]]
+            pieces = [language.sum(_line(line, number, language)) for line in lines]
+            return [Case(*each) for each in zip([*ends, ""], pieces, strict=True)]
+        case LogLine(at, value, slope, missing):
+            line, number = Line(at, value, slope, missing), language.signed_log(number)
+            return [Case("", language.sum(_line(line, number, language)))]
+        case line:
+            return [Case("", language.sum(_line(line, number, language)))]
+
+
+def _line(line: Line, number: str, language: Language) -> list[str]:
+    measured = language.difference(number, line.at) if line.at != 0.0 else number
+    sloping = [language.product(line.slope, measured)] if line.slope != 0.0 else []
+    return [language.number(line.value), *sloping] if line.value != 0.0 else sloping

@@ -1,0 +1,89 @@
+"""Sums of functions of columns as ONNX graphs, with one input per column."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankwise.errors import ParameterError
+from rankwise.export.onnx_graph import ML_DOMAIN, OUTPUT, Graph
+from rankwise.scoring.additive import AdditiveFunction, Term
+from rankwise.scoring.shapes import Flag, Line, LogLine, Lookup, NumberShape, OfAge, PiecewiseLinear
+
+
+def add_columns(graph: Graph, function: AdditiveFunction) -> None:
+    """Add an input of shape (rows, 1) for each column, and their sum as the output.
+
+    A date is the number of seconds since 1970 in UTC. NaN, and the empty text unless it is a category, are
+    missing values.
+    """
+    if any(term.column == OUTPUT for term in function.terms):
+        raise ParameterError(
+            f"'{OUTPUT}' is the name of the graph's output; rename that column (--features)."
+        )
+    total = graph.add("Sum", [_term(graph, term) for term in function.terms])
+    graph.add("Squeeze", [total, graph.axis(1)], OUTPUT)
+
+
+def _term(graph: Graph, term: Term) -> str:
+    match term.shape:
+        case Lookup():
+            return _lookup(graph, term.shape, graph.input(term.column, 1, np.object_))
+        case Flag(true, false, missing):
+            flag = graph.input(term.column, 1)
+            is_false = graph.add("Equal", [flag, graph.constant(0.0)])
+            value = graph.add("Where", [is_false, graph.constant(false), graph.constant(true)])
+            return _unless_missing(graph, flag, value, missing)
+        case OfAge(reference, shape):
+            # In double precision, whatever that of the graph, because seconds since 1970 have many digits.
+            date = graph.input(term.column, 1, np.float64)
+            at = np.datetime64(reference, "us").astype(np.int64) / 1e6
+            past = graph.add("Sub", [graph.constant(at, np.float64), date])
+            days = graph.add("Div", [past, graph.constant(86400.0, np.float64)])
+            return _of_number(graph, shape, graph.add("CastLike", [days, graph.constant(0.0)]))
+        case shape:
+            return _of_number(graph, shape, graph.input(term.column, 1))
+
+
+def _of_number(graph: Graph, shape: NumberShape, number: str) -> str:
+    match shape:
+        case PiecewiseLinear():
+            value = _pieces(graph, shape, number)
+        case LogLine(at, value_at, slope):
+            size = graph.add("Add", [graph.add("Abs", [number]), graph.constant(1.0)])
+            logs = graph.add("Mul", [graph.add("Sign", [number]), graph.add("Log", [size])])
+            value = _line(graph, logs, *map(graph.constant, (at, value_at, slope)))
+        case Line(at, value_at, slope):
+            value = _line(graph, number, *map(graph.constant, (at, value_at, slope)))
+    return _unless_missing(graph, number, value, shape.missing)
+
+
+def _line(graph: Graph, number: str, at: str, value: str, slope: str) -> str:
+    rise = graph.add("Mul", [graph.add("Sub", [number, at]), slope])
+    return graph.add("Add", [rise, value])
+
+
+def _pieces(graph: Graph, shape: PiecewiseLinear, number: str) -> str:
+    """The line of the piece that a number is in: the number of inner knots that it has reached."""
+    reached = graph.add("GreaterOrEqual", [number, graph.constant(shape.knots[1:-1])])
+    ones = graph.add("Where", [reached, graph.constant(1, np.int64), graph.constant(0, np.int64)])
+    piece = graph.add("ReduceSum", [ones, graph.axis(1)], keepdims=1)
+    n_pieces = len(shape.slopes)
+    of_pieces = (shape.knots[:n_pieces], shape.values[:n_pieces], shape.slopes)
+    return _line(graph, number, *(graph.add("Gather", [graph.constant(each), piece]) for each in of_pieces))
+
+
+def _lookup(graph: Graph, shape: Lookup, text: str) -> str:
+    known = {"": shape.missing} | dict(zip(shape.categories, shape.values, strict=True))
+    place = graph.add(
+        "LabelEncoder",
+        [text],
+        domain=ML_DOMAIN,
+        keys_strings=list(known),
+        values_int64s=list(range(len(known))),
+        default_int64=len(known),
+    )
+    return graph.add("Gather", [graph.constant([*known.values(), shape.other]), place])
+
+
+def _unless_missing(graph: Graph, number: str, value: str, missing: float) -> str:
+    return graph.add("Where", [graph.add("IsNaN", [number]), graph.constant(missing), value])

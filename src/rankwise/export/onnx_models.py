@@ -1,0 +1,134 @@
+"""Rankers as ONNX graphs."""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from rankwise.errors import MissingExtraError, ParameterError, warn_caller
+from rankwise.export.onnx_graph import OUTPUT, Graph
+from rankwise.export.served import Served
+from rankwise.files import replacing_file
+from rankwise.operators.kernel import KernelName
+from rankwise.scoring.functions import KernelExpansion
+from rankwise.types import Floats, Matrix
+from rankwise.validation import check_choice
+
+# Scores in single precision are tried on this many rows, and may be off by this share of their range.
+ROWS_TRIED, LARGEST_ERROR = 256, 1e-2
+
+
+class Precision(StrEnum):
+    """The floating-point type of a graph."""
+
+    DOUBLE = "float64"
+    SINGLE = "float32"
+
+
+def save_onnx(served: Served, path: str | os.PathLike[str], *, dtype: str) -> None:
+    """Write a graph that maps ``X`` (rows, features) to ``scores`` (rows[, targets])."""
+    precision = check_choice("dtype", dtype, Precision)
+    try:
+        import onnx
+    except ImportError:
+        raise MissingExtraError("Exporting to ONNX", "onnx") from None
+
+    function = served.model.function
+    graph = Graph(np.dtype(precision.value))
+    targets = _scores_of_rows(graph, served)
+    encoded = _encoded(graph, served, targets)
+    onnx.checker.check_model(encoded)
+    if precision is Precision.SINGLE and isinstance(function, KernelExpansion):
+        _warn_if_imprecise(encoded, served, function)
+    with replacing_file(path) as beside:
+        beside.write_bytes(encoded)
+
+
+def _encoded(graph: Graph, served: Served, targets: tuple[int, ...]) -> bytes:
+    one_query = " Pass all rows of one query at a time." if served.scaled_per_query else ""
+    facts = {"class": served.model.class_name, "scaled_per_query": served.scaled_per_query}
+    if served.feature_names is not None:
+        facts["feature_names"] = served.feature_names
+    says = f"Scores of rows, higher is better.{one_query}"
+    return graph.encoded(served.model.class_name, targets, says, facts)
+
+
+def _warn_if_imprecise(encoded: bytes, served: Served, function: KernelExpansion) -> None:
+    """Run the graph on basis rows: distances between rows that barely differ are lost in single precision."""
+    if served.scaled_per_query or function.basis is None:
+        return  # rows in [0, 1] that vary as much; or no rows to try
+    import onnx
+    from onnx.reference import ReferenceEvaluator
+
+    rows = _dense(function.basis[: min(function.basis.shape[0], ROWS_TRIED)])
+    raw = np.divide(rows - served.shift, served.factor, out=np.zeros_like(rows), where=served.factor != 0.0)
+    expected = function.scores(rows)
+    outputs: Any = ReferenceEvaluator(onnx.load_from_string(encoded)).run(None, {"X": raw.astype(np.float32)})
+    error, spread = float(np.abs(outputs[0] - expected).max()), float(np.ptp(expected, axis=0).max())
+    if error > LARGEST_ERROR * spread:
+        warn_caller(
+            f"In single precision, scores of the model's own rows are off by up to {error / spread:.0%} of "
+            "their range, because features vary so little compared with their size; use dtype='float64'.",
+            UserWarning,
+        )
+
+
+def _scores_of_rows(graph: Graph, served: Served) -> tuple[int, ...]:
+    """Add the scores of a matrix of features; return the shape of a row's scores."""
+    rows = graph.input("X", served.n_features)
+    if served.scaled_per_query:
+        rows = graph.scaled_per_query(rows)
+    function = served.model.function
+    if isinstance(function, KernelExpansion) and served.coef is None:
+        return _kernel_scores(graph, served, function, rows)
+    return _linear_scores(graph, served, rows)
+
+
+def _linear_scores(graph: Graph, served: Served, rows: str) -> tuple[int, ...]:
+    """Add linear scores, folding factors and shifts into constants; return the shape of a row's scores."""
+    assert served.coef is not None
+    weights = [rows, graph.constant((served.coef * served.factor).T)]
+    if served.shift.any():
+        products = graph.add("MatMul", weights)
+        graph.add("Add", [products, graph.constant(served.coef @ served.shift)], OUTPUT)
+    else:
+        graph.add("MatMul", weights, OUTPUT)
+    return served.coef.shape[:-1]
+
+
+def _kernel_scores(graph: Graph, served: Served, function: KernelExpansion, rows: str) -> tuple[int, ...]:
+    values = _kernel_values(graph, served, function, rows)
+    graph.add("MatMul", [values, graph.constant(function.coefficients.T)], OUTPUT)
+    return function.coefficients.shape[:-1]
+
+
+def _kernel_values(graph: Graph, served: Served, function: KernelExpansion, rows: str) -> str:
+    """Add kernel values between rows and the basis rows, by the formulas of `rankwise.operators.kernel`."""
+    kernel = function.kernel
+    if kernel.function not in (KernelName.RBF, KernelName.POLYNOMIAL) or function.basis is None:
+        raise ParameterError(
+            f"Only linear models and the rbf and polynomial kernels can be exported to ONNX; got "
+            f"kernel={function.kernel_parameter!r}."
+        )
+    basis = _dense(function.basis)
+    if kernel.function is KernelName.POLYNOMIAL:
+        rows = graph.moved(rows, served.factor, served.shift)
+        products = graph.add("MatMul", [rows, graph.constant(kernel.gamma * basis.T)])
+        raised = graph.add("Add", [products, graph.constant(kernel.coef0)])
+        return graph.add("Pow", [raised, graph.constant(kernel.degree)])
+    # Centring at the basis leaves distances unchanged and precise, however far from zero the features are.
+    centre = basis.mean(axis=0, dtype=np.float64)
+    rows, basis = graph.moved(rows, served.factor, served.shift - centre), basis - centre
+    # gamma is part of the constants: runtimes would fuse a separate factor in, in single precision.
+    products = graph.add("MatMul", [rows, graph.constant(2.0 * kernel.gamma * basis.T)])
+    squares = graph.add("ReduceSumSquare", [rows, graph.axis(1)], keepdims=1)
+    less = graph.add("Sub", [products, graph.add("Mul", [squares, graph.constant(kernel.gamma)])])
+    exponents = graph.add("Sub", [less, graph.constant(kernel.gamma * np.vecdot(basis, basis))])
+    return graph.add("Exp", [graph.add("Min", [exponents, graph.constant(0.0)])])
+
+
+def _dense(rows: Matrix) -> Floats:
+    return np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray(), dtype=np.float64)

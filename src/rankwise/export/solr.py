@@ -1,0 +1,94 @@
+"""Models for Solr: of its learning-to-rank module, or as a function query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rankwise.export.expressions import Case, Language, summands
+from rankwise.export.json_text import as_json
+from rankwise.export.scores import Values
+from rankwise.export.weights import WeightedFeature, weighted_features
+from rankwise.scoring.additive import AdditiveFunction, Term
+from rankwise.types import Floats
+
+
+def solr_model(name: str, function: AdditiveFunction) -> str:
+    """Return the body of ``PUT <collection>/schema/model-store``, with features of the default store."""
+    features = weighted_features(function, instead="solr-function")
+    return as_json(
+        {
+            "class": "org.apache.solr.ltr.model.LinearModel",
+            "name": name,
+            "features": [_normalized(feature) for feature in features],
+            "params": {"weights": {feature.name: feature.weight for feature in features}},
+        }
+    )
+
+
+def _normalized(feature: WeightedFeature) -> dict[str, object]:
+    if feature.mean == 0.0:
+        return {"name": feature.name}
+    params = {"avg": repr(feature.mean), "std": "1.0"}
+    return {
+        "name": feature.name,
+        "norm": {"class": "org.apache.solr.ltr.norm.StandardNormalizer", "params": params},
+    }
+
+
+class FunctionQuery(Language):
+    """Solr's function queries, on single-valued fields."""
+
+    def column(self, name: str) -> str:
+        return f"field({_quoted(name)})"
+
+    def choose(self, cases: Sequence[Case], otherwise: str) -> str:
+        starts = "".join(f"if({case.condition},{case.value}," for case in cases)
+        return f"{starts}{otherwise}{')' * len(cases)}"
+
+    def signed_log(self, number: str) -> str:
+        return f"if(lt({number},0),product(-1,ln(sub(1,{number}))),ln(sum(1,{number})))"
+
+    def age(self, name: str, reference: str) -> str:
+        return f"div(ms({reference}Z,{_quoted(name)}),86400000)"
+
+    def is_missing(self, term: Term) -> str:
+        return f"not(exists({self.column(term.column)}))"
+
+    def is_text(self, name: str, text: str) -> str:
+        return f"termfreq({_quoted(name)},{_quoted(text)})"
+
+    def is_true(self, name: str) -> str:
+        return self.column(name)
+
+    def is_less(self, number: str, limit: float) -> str:
+        return f"lt({number},{self.number(limit)})"
+
+    def product(self, factor: float, number: str) -> str:
+        return f"product({self.number(factor)},{number})"
+
+    def difference(self, number: str, from_: float) -> str:
+        return f"sub({number},{self.number(from_)})"
+
+    def sum(self, summands: Sequence[str]) -> str:
+        return summands[0] if len(summands) == 1 else f"sum({','.join(summands) or '0'})"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def solr_function(_: str, function: AdditiveFunction) -> str:
+    """Return a function for ``{!func}``; it has no place for the model's name."""
+    language = FunctionQuery()
+    return language.sum(summands(function, language)) + "\n"
+
+
+def function_scores(function: AdditiveFunction, values: Values) -> Floats:
+    """Return the scores that Solr computes: terms and sums in single precision."""
+    scores = np.zeros(len(next(iter(values.values()))), dtype=np.float32)
+    for term in function.terms:
+        scores += term.shape(values[term.column]).astype(np.float32)
+    return scores.astype(np.float64)

@@ -1,0 +1,77 @@
+"""Models as SQL expressions, which compute the score of a row from its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rankwise.export.expressions import Case, Language, summands
+from rankwise.scoring.additive import AdditiveFunction, Term
+
+
+class StandardSQL(Language):
+    """The SQL that PostgreSQL, DuckDB and others share."""
+
+    quote = '"'
+
+    def column(self, name: str) -> str:
+        return f"{self.quote}{name.replace(self.quote, self.quote * 2)}{self.quote}"
+
+    def feature(self, name: str) -> str:
+        """Where it is missing it counts as 0, as in search engines."""
+        return f"COALESCE({self.column(name)}, 0)"
+
+    def number(self, value: float) -> str:
+        """Always with an exponent: other literals are decimals with few digits in some databases."""
+        text = repr(float(value))
+        return text if "e" in text else f"{text}e0"
+
+    def choose(self, cases: Sequence[Case], otherwise: str) -> str:
+        chosen = " ".join(f"WHEN {case.condition} THEN {case.value}" for case in cases)
+        return f"CASE {chosen} ELSE {otherwise} END"
+
+    def signed_log(self, number: str) -> str:
+        return f"(SIGN({number}) * LN(1 + ABS({number})))"
+
+    def age(self, name: str, reference: str) -> str:
+        past = f"TIMESTAMP {_literal(reference.replace('T', ' '))} - {self.column(name)}"
+        return f"(EXTRACT(EPOCH FROM ({past})) / 86400e0)"
+
+    def is_missing(self, term: Term) -> str:
+        return f"{self.column(term.column)} IS NULL"
+
+    def is_text(self, name: str, text: str) -> str:
+        return f"{self.column(name)} = {_literal(text)}"
+
+    def is_true(self, name: str) -> str:
+        return f"CAST({self.column(name)} AS INTEGER) <> 0"
+
+
+class SQLite(StandardSQL):
+    """SQLite has no dates, and reads a name in double quotes as a text if there is no such column."""
+
+    quote = "`"
+
+    def age(self, name: str, reference: str) -> str:
+        return f"(julianday({_literal(reference)}) - julianday({self.column(name)}))"
+
+
+def _literal(text: str) -> str:
+    doubled = text.replace("'", "''")
+    return f"'{doubled}'"
+
+
+def is_sql_text(text: str) -> bool:
+    """Whether a database takes this for a name or a value; the rest can be quoted."""
+    return "\0" not in text
+
+
+def standard_sql(_: str, function: AdditiveFunction) -> str:
+    """Return an expression for ``SELECT``; it has no place for the model's name."""
+    language = StandardSQL()
+    return language.sum(summands(function, language)) + "\n"
+
+
+def sqlite(_: str, function: AdditiveFunction) -> str:
+    """Return the same for SQLite."""
+    language = SQLite()
+    return language.sum(summands(function, language)) + "\n"

@@ -1,0 +1,76 @@
+"""Models for engines that compute features and know only weights and normalizers.
+
+A feature that is missing there counts as 0. Both engines sum in single precision.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankwise.errors import ParameterError, warn_caller
+from rankwise.export.scores import Values
+from rankwise.scoring.additive import AdditiveFunction
+from rankwise.scoring.shapes import Line
+from rankwise.types import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedFeature:
+    """``weight (x − mean)``: all that a weight and a normalizer can say of a feature x."""
+
+    name: str
+    weight: float
+    mean: float
+
+
+def weighted_features(function: AdditiveFunction, instead: str) -> list[WeightedFeature]:
+    """Return the weights and means of a function that is linear in every column; refuse others by name."""
+    for term in function.terms:
+        if not isinstance(term.shape, Line):
+            raise ParameterError(
+                f"A weight and a normalizer cannot express what the model does with the column "
+                f"'{term.column}' ({type(term.shape).__name__}); export to '{instead}', 'vespa', 'sql', "
+                "'sqlite' or 'onnx'."
+            )
+    defaults = _defaults(function)
+    if defaults:
+        listed = ", ".join(f"{column}: {value:.6g}" for column, value in list(defaults.items())[:5])
+        more = ", ..." if len(defaults) > 5 else ""
+        warn_caller(
+            "A missing feature counts as 0 in the engine, but the model has other values for missing ones; "
+            f"let the engine return these as defaults ({listed}{more}), or export to '{instead}'."
+        )
+    return _weighted(function)
+
+
+def _weighted(function: AdditiveFunction) -> list[WeightedFeature]:
+    return [
+        WeightedFeature(
+            term.column, line.slope, line.at - line.value / line.slope if line.slope != 0.0 else 0.0
+        )
+        for term in function.terms
+        if isinstance(line := term.shape, Line)
+    ]
+
+
+def _defaults(function: AdditiveFunction) -> dict[str, float]:
+    """The numbers that stand for missing ones, where they are not 0."""
+    lines = {term.column: term.shape for term in function.terms if isinstance(term.shape, Line)}
+    defaults = {
+        column: line.at + (line.missing - line.value) / line.slope
+        for column, line in lines.items()
+        if line.slope != 0.0 and not math.isnan(line.missing)
+    }
+    return {column: number for column, number in defaults.items() if number != 0.0}
+
+
+def weighted_scores(function: AdditiveFunction, values: Values) -> Floats:
+    """Return the scores that the engines compute: features, weights and sums in single precision."""
+    scores = np.zeros(len(next(iter(values.values()))), dtype=np.float32)
+    for feature in _weighted(function):
+        moved = values[feature.name].astype(np.float32) - np.float32(feature.mean)
+        scores += moved * np.float32(feature.weight)
+    return scores.astype(np.float64)
