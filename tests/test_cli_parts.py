@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from rankwise.cli import page, screen
+from rankwise.cli import screen
 from rankwise.cli.learners import parse_choices, parse_numbers
 from rankwise.errors import ParameterError
 from rankwise.rendering import html_table, text_table
@@ -35,19 +35,6 @@ def test_one_choice_stays_one_and_several_become_a_list():
     assert parse_choices("keep, drop") == ["keep", "drop"]
 
 
-def test_a_page_escapes_every_text():
-    bad = "<script>alert('&')</script>"
-    html = page.page(
-        bad,
-        page.heading(bad),
-        page.paragraph(bad),
-        page.table([bad, "x"], [[bad, bad]], best=0),
-        page.bars([(bad, 1.0), ("b", -2.0)], f'"{bad}"'),
-    )
-    assert "<script" not in html
-    assert html.count("&lt;script&gt;") == 9
-
-
 def test_text_html_and_screen_write_a_cell_alike(capsys):
     cells = {"text": "text", 3: "3", 0.25: "0.2500", -1e-5: "-1.00e-05", math.nan: "–", None: "–"}
     header = [f"c{k}" for k in range(len(cells))]
@@ -66,14 +53,6 @@ def test_columns_of_text_stand_to_the_left_and_all_others_to_the_right():
         '<tr><td class="text">a</td><td>1.0000</td></tr>\n'
         '<tr class="best"><td class="text">bcd</td><td>12.5000</td></tr>\n</tbody>\n</table>'
     )
-
-
-def test_bars_point_both_ways_and_survive_zeros():
-    drawn = page.bars([("up", 2.0), ("down", -1.0), ("none", 0.0)], "weights")
-    assert drawn.count('class="up"') == 2
-    assert drawn.count('class="down"') == 1
-    assert "nan" not in page.bars([("none", 0.0)], "weights")
-    assert "<svg" in page.bars([], "weights")
 
 
 def test_a_table_too_wide_for_the_terminal_folds_text_but_never_cuts_a_number(monkeypatch, capsys):

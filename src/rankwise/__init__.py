@@ -56,6 +56,7 @@ if _TYPE_CHECKING:
     from rankwise.moments.sizes import QuerySizes as QuerySizes
     from rankwise.persist.models import load_model as load_model
     from rankwise.preferences.queries import qid_from_group_sizes as qid_from_group_sizes
+    from rankwise.report.report import make_report as make_report
     from rankwise.selection.scorer import rank_scorer as rank_scorer
 
 __version__ = "0.1.0"
@@ -94,6 +95,7 @@ __all__ = [
     "load_run",
     "load_table",
     "make_click_log",
+    "make_report",
     "make_search_data",
     "metrics",
     "open_store",
@@ -134,6 +136,7 @@ _HOME = {
     "load_run": "rankwise.data.trec",
     "load_table": "rankwise.data.tables",
     "make_click_log": "rankwise.data.simulated_clicks",
+    "make_report": "rankwise.report.report",
     "make_search_data": "rankwise.data.simulated_search",
     "Moments": "rankwise.moments.moments",
     "open_store": "rankwise.data.store",

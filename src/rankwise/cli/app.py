@@ -33,6 +33,7 @@ COMMANDS = (
     "predict",
     "evaluate",
     "compare",
+    "report",
     "export",
     "convert",
     "info",

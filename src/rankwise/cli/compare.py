@@ -27,19 +27,26 @@ def run(
     doc: options.Doc = None,
     zero_based: options.ZeroBased = None,
     merge_queries: options.MergeQueries = False,
+    report: options.Report = None,
     threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
     """Compare models, score files or TREC runs with a baseline, query by query."""
     from rankwise.cli.data_files import ReadOptions
-    from rankwise.cli.rankers import named_files, read_rankers
+    from rankwise.cli.rankers import files_read, named_files, read_rankers
+    from rankwise.cli.report import check_page, title_of, write_page
     from rankwise.report.facts import compared_facts
 
+    check_page(report, *rankers, *(path for path in (data, qrels) if path is not None))
     files = named_files(rankers, least=2)
     how = ReadOptions(label, qid, doc, zero_based, merge_queries=merge_queries)
     named, judged, chosen, note = read_rankers(files, data, qrels, how, measures, preset, complete)
-    with progress("Comparing"):
-        facts, _ = compared_facts(named, judged, chosen, baseline=baseline)
+    if report is None:
+        with progress("Comparing"):
+            facts, _ = compared_facts(named, judged, chosen, baseline=baseline)
+    else:
+        title, read = title_of(files, data or qrels), files_read(files, data, qrels)
+        facts = write_page(report, named, judged, chosen, title=title, baseline=baseline, files=read)
     if json:
         show_json(facts)
         return

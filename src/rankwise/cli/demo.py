@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankwise.cli import options
-from rankwise.cli.screen import progress, show_json, show_table
+from rankwise.cli.compare import show_comparison
+from rankwise.cli.report import write_page
+from rankwise.cli.screen import progress, show_json, show_text
+from rankwise.files import replacing_file
 
 if TYPE_CHECKING:
     from rankwise.data.ranking import RankingData
-    from rankwise.metrics import Comparison, Evaluation
     from rankwise.types import Floats
 
 MEASURES = ("ndcg@10", "map", "p@1", "err", "pairwise_error")
@@ -24,13 +27,12 @@ ALPHAS = tuple(4.0**power for power in range(-4, 6))
 
 @dataclass(frozen=True)
 class Experiment:
-    """The result of the demo: the trained model, and all rankers evaluated on unseen queries."""
+    """The rankers of the demo, and the parts of the data that they were trained, chosen and tested on."""
 
     parts: dict[str, RankingData]
     model: Any
     settings: dict[str, str]
-    evaluations: dict[str, Evaluation]
-    comparison: Comparison
+    rankers: dict[str, Any]
 
 
 def run(
@@ -46,43 +48,49 @@ def run(
     The data comes from a simulated shop search; RankRLS is compared with the best single feature and plain
     regression on unseen queries.
     """
-    from rankwise.cli.demo_report import (
-        left_out_note,
-        rows_against_others,
-        write_per_query,
-        write_report,
-    )
+    from rankwise.report.judged import Judged
 
     out.mkdir(parents=True, exist_ok=True)
     with progress("Training three rankers"):
         experiment = run_experiment(random_state)
     experiment.model.save(out / "model.safetensors")
-    write_per_query(out / "per_query.csv", experiment)
-    write_report(out / "report.html", experiment)
-    comparison = experiment.comparison
+    parts = experiment.parts
+    facts = write_page(
+        out / "report.html",
+        experiment.rankers,
+        Judged.of_data(parts["test"]),
+        MEASURES,
+        title="rankwise demo: a simulated shop search",
+        training=parts["training"],
+        files=[out / "model.safetensors"],
+    )
+    write_per_query(out / "per_query.csv", facts)
     if json:
-        show_json({"out": str(out), "settings": experiment.settings, **comparison.to_dict()})
+        shown = {name: facts[name] for name in ("answer", "means", "margins", "tests")}
+        show_json({"out": str(out), "settings": experiment.settings, **shown})
         return
-    test = experiment.parts["test"]
-    show_table(
-        f"Quality on {test.n_queries} test queries",
-        ["ranker", *MEASURES],
-        [(name, *means.values()) for name, means in comparison.means.items()],
-    )
-    show_table(
-        "RankRLS against the others, query by query",
-        ["measure", "against", "better", "worse", "equal", "p Wilcoxon", "p randomization"],
-        rows_against_others(comparison),
-        f"{left_out_note(experiment)}\nWritten to {out}: model.safetensors, per_query.csv, report.html",
-    )
+    counts = ", ".join(f"{part.n_queries} {name} queries" for name, part in parts.items())
+    show_comparison(facts, counts)
+    show_text([f"Written to {out}: model.safetensors, per_query.csv, report.html"])
+
+
+def write_per_query(path: Path, facts: dict[str, Any]) -> None:
+    """Write one line per test query and ranker; a cell is empty where a measure excludes the query."""
+    queries, measures = facts["queries"], [measure["name"] for measure in facts["measures"]]
+    with replacing_file(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["ranker", "qid", "n_rows", *measures])
+        for ranker in facts["means"]:
+            values = (queries["values"][measure][ranker] for measure in measures)
+            for line in zip(queries["label"], queries["rows"], *values, strict=True):
+                writer.writerow([ranker, *line])
 
 
 def run_experiment(random_state: int) -> Experiment:
-    """Train on some queries, choose alpha on others, and compare on the rest."""
+    """Train on some queries, and choose alpha on others."""
     from sklearn.linear_model import Ridge
 
     import rankwise
-    from rankwise.metrics import compare, evaluate
 
     learning, test = rankwise.make_search_data(600, random_state=random_state).split(
         0.7, random_state=random_state
@@ -91,19 +99,15 @@ def run_experiment(random_state: int) -> Experiment:
     feature, score_by_feature = best_feature(training)
     ranker, alpha = best_model(lambda alpha: rankwise.RankRLS(alpha).fit(training), validation)
     ridge, ridge_alpha = best_model(lambda alpha: Ridge(alpha).fit(training.X, training.y), validation)
-    scores = {
-        "RankRLS": ranker.predict(test.X),
-        "regression (Ridge)": ridge.predict(test.X),
-        f"best feature ({feature})": score_by_feature(test),
-    }
     return Experiment(
         parts={"training": training, "validation": validation, "test": test},
         model=ranker,
         settings={"RankRLS": f"alpha={alpha:g}", "regression (Ridge)": f"alpha={ridge_alpha:g}"},
-        evaluations={
-            name: evaluate(test.y, values, test.queries, MEASURES) for name, values in scores.items()
+        rankers={
+            "regression (Ridge)": ridge,
+            f"best feature ({feature})": score_by_feature(test),
+            "RankRLS": ranker,
         },
-        comparison=compare(test.y, scores, test.queries, MEASURES),
     )
 
 

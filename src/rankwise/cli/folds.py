@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankwise.cli import options
-from rankwise.cli.folds_report import show_folds, write_folds
+from rankwise.cli.folds_report import show_folds, write_folds, write_folds_page
 from rankwise.cli.interrupts import stop_if_interrupted
 from rankwise.cli.learners import SELECTORS, LearnerSpec, parse_learner
 from rankwise.cli.screen import show_json
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rankwise.data.ranking import RankingData
     from rankwise.metrics import Comparison, Measure
     from rankwise.preferences.queries import Queries
+    from rankwise.report.judged import Judged
     from rankwise.types import AnyArray, Floats
 
 # For grades; other labels have the measures of 'evaluate'.
@@ -73,6 +74,7 @@ def run(
     features: options.Features = None,
     zero_based: options.ZeroBased = None,
     scale: options.Scale = False,
+    report: options.Report = None,
     threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
@@ -82,9 +84,11 @@ def run(
     """
     from rankwise.cli.data_files import ReadOptions
     from rankwise.cli.inputs import split_list
+    from rankwise.cli.report import check_page
     from rankwise.data.letor_folds import find_folds
     from rankwise.metrics import get_measure
 
+    check_page(report)
     folds = find_folds(folder)
     specified = [parse_learner(text) for text in split_list(learners) or []]
     if not specified or len({spec.name for spec in specified}) < len(specified):
@@ -102,6 +106,8 @@ def run(
     warn_of_queries_tested_twice(experiment.tests)
     if out is not None:
         write_folds(experiment, out)
+    if report is not None:
+        write_folds_page(experiment, report, folder)
     if json:
         show_json(experiment.to_dict())
         return
@@ -115,6 +121,12 @@ class TestPart:
     y: Floats
     queries: Queries
     docs: AnyArray | None
+
+    @property
+    def qid(self) -> AnyArray:
+        """The query label of each row; numbers where there are no labels."""
+        query = self.queries.query_of_row()
+        return query if self.queries.labels is None else self.queries.labels[query]
 
 
 @dataclass
@@ -183,28 +195,30 @@ class Experiment:
     @cached_property
     def comparison(self) -> Comparison | None:
         """Paired tests over the test queries of all folds; None for a single learner."""
-        import numpy as np
-
         from rankwise.metrics import compare
 
         if len(self.learners) < 2:
             return None
-        qid = [
-            (fold, query)
-            for fold, test in self.tests.items()
-            for query in test.queries.query_of_row().tolist()
-        ]
+        rows, scores = self.tested
+        return compare(rows.y, scores, rows.queries, self.measures, docs=rows.docs)
+
+    @cached_property
+    def tested(self) -> tuple[Judged, dict[str, Floats]]:
+        """The test rows of all folds, whose queries are named after their fold, and all scores."""
+        import numpy as np
+
+        from rankwise.preferences.queries import group_rows
+        from rankwise.report.judged import Judged
+
+        y = np.concatenate([test.y for test in self.tests.values()])
+        qid = [f"{fold} {query}" for fold, test in self.tests.items() for query in test.qid.tolist()]
         docs = [test.docs for test in self.tests.values() if test.docs is not None]
-        return compare(
-            np.concatenate([test.y for test in self.tests.values()]),
-            {
-                learner.name: np.concatenate([scores[learner.name] for scores in self.scores.values()])
-                for learner in self.learners
-            },
-            qid,
-            self.measures,
-            docs=np.concatenate(docs) if len(docs) == len(self.tests) else None,
-        )
+        known = np.concatenate(docs) if len(docs) == len(self.tests) else None
+        scores = {
+            learner.name: np.concatenate([scores[learner.name] for scores in self.scores.values()])
+            for learner in self.learners
+        }
+        return Judged(y, group_rows(qid, len(y)), known), scores
 
     def n_test_queries(self) -> int:
         return sum(test.queries.n_queries for test in self.tests.values())

@@ -86,6 +86,22 @@ def write_folds(experiment: Experiment, out: Path) -> None:
             beside.write_text(text, encoding="utf-8")
 
 
+def write_folds_page(experiment: Experiment, report: Path, folder: Path) -> None:
+    """Write the page of a report on the test queries of all folds."""
+    from rankwise.cli.report import write_page
+
+    rows, scores = experiment.tested
+    by_fold = {
+        fold: {
+            learner: {"means": means, "chosen": _chosen(experiment.chosen[fold][learner])}
+            for learner, means in by_learner.items()
+        }
+        for fold, by_learner in experiment.values.items()
+    }
+    title = f"{', '.join(scores)} on the folds of {folder.name}"
+    write_page(report, scores, rows, experiment.measures, title=title, more={"folds": by_fold})
+
+
 def _write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
     from rankwise.files import replacing_file
 

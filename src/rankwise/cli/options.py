@@ -176,6 +176,12 @@ ZeroBased: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+Report: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--report", metavar="FILE", help="Also write a page, as 'rankwise report' does.", show_default=False
+    ),
+]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")]
 Threads: TypeAlias = Annotated[
     int | None,

@@ -62,6 +62,7 @@ def run(
     zero_based: options.ZeroBased = None,
     scale: options.Scale = False,
     merge_queries: options.MergeQueries = False,
+    report: options.Report = None,
     threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
@@ -69,6 +70,7 @@ def run(
     from rankwise.cli.data_files import ReadOptions, read_data
     from rankwise.cli.inputs import check_model_output, check_output, excluded, read_matching, split_list
     from rankwise.cli.learners import make_learner
+    from rankwise.cli.report import check_page, write_page
     from rankwise.metrics import get_measure
 
     if model is not None:
@@ -76,6 +78,7 @@ def run(
     if plot is not None:
         check_output(plot)
         _check_plot(plot)
+    check_page(report, *(path for path in (data, validation) if path is not None))
     get_measure(measure)
     how = ReadOptions(label, qid, doc, zero_based, scale, merge_queries, excluded(exclude, features))
     training = read_data(data, how, features=split_list(features))
@@ -90,6 +93,12 @@ def run(
     part = "training" if validation is None else "validation"
     if plot is not None:
         _draw(ranker, f"{measure} on {part} rows", plot)
+    if report is not None:
+        from rankwise.report.judged import Judged
+
+        files = [path for path in (model, data, validation) if path is not None]
+        title = f"RankSVMPath on {part} data"
+        write_page(report, {"path": ranker}, Judged.of_data(judged), [measure], title=title, files=files)
     _report(ranker, f"{measure} ({part})", seconds, json)
 
 

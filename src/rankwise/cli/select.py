@@ -12,7 +12,10 @@ from rankwise.cli.train import fit, fit_pairs, measure_parts, read_parts, show_q
 from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rankwise.data.ranking import RankingData
+    from rankwise.metrics import Measure
 
 
 def run(
@@ -61,6 +64,7 @@ def run(
     zero_based: options.ZeroBased = None,
     scale: options.Scale = False,
     merge_queries: options.MergeQueries = False,
+    report: options.Report = None,
     threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
@@ -70,9 +74,13 @@ def run(
     """
     from rankwise.cli.data_files import ReadOptions
     from rankwise.cli.inputs import check_model_output, excluded, split_list
+    from rankwise.cli.report import check_page
     from rankwise.selection.search import distinguished
 
     check_model_output(model)
+    check_page(report, data, *(path for path in (validation, judgments, pairs) if path is not None))
+    if pairs is not None and report is not None:
+        raise ParameterError("--report cannot be used with --pairs, because it measures labels.")
     if pairs is not None and validation is not None:
         raise ParameterError("--validation cannot be used with --pairs, which uses folds of the preferences.")
     if preset is not None:
@@ -102,6 +110,9 @@ def run(
         fit_pairs(ranker, parts["training"], pairs, with_labels=False)
     seconds = time.perf_counter() - start
     ranker.save(model)
+    if report is not None:
+        files = [model, data] if validation is None else [model, data, validation]
+        _write_page(report, ranker, parts, preset, files, weighted=weight is not None)
     choice = _choice(ranker)
     if json:
         show_json({"model": str(model), "seconds": seconds, **choice})
@@ -119,13 +130,42 @@ def run(
 
 
 def _show_quality(ranker: Any, parts: dict[str, RankingData], preset: str | None, done: str) -> None:
+    means = measure_parts(ranker, parts, _measures(ranker, parts, preset))
+    show_quality("Quality of the chosen model", means, done)
+
+
+def _measures(ranker: Any, parts: dict[str, RankingData], preset: str | None) -> list[Measure]:
+    """The criterion, and the usual measures for the labels."""
     from rankwise.cli.inputs import choose_measures
     from rankwise.metrics import get_measure
 
     criterion, usual = get_measure(ranker.measure), choose_measures(None, parts["training"], preset)
-    shown = [criterion, *(measure for measure in usual if measure.name != criterion.name)]
-    means = measure_parts(ranker, parts, shown)
-    show_quality("Quality of the chosen model", means, done)
+    return [criterion, *(measure for measure in usual if measure.name != criterion.name)]
+
+
+def _write_page(
+    report: Path,
+    ranker: Any,
+    parts: dict[str, RankingData],
+    preset: str | None,
+    files: list[Path],
+    *,
+    weighted: bool,
+) -> None:
+    """Report on the validation data or, without any, on the training data."""
+    from rankwise.cli.report import write_page
+    from rankwise.report.judged import Judged
+
+    part, rows = list(parts.items())[-1]
+    write_page(
+        report,
+        {type(ranker).__name__: ranker},
+        Judged.of_data(rows),
+        _measures(ranker, parts, preset),
+        title=f"{type(ranker).__name__} on {part} data",
+        training=None if weighted else parts["training"],
+        files=files,
+    )
 
 
 def _chosen(ranker: Any) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from rankwise.data.ranking import RankingData
 from rankwise.operators.blocks import dense
 from rankwise.report.judged import Judged
+from rankwise.report.lists import short_name
 from rankwise.types import Bools, Floats, Ints, Matrix
 
 # Labels that are listed one by one, and bins of sizes and of labels that are more than that.
@@ -61,7 +62,11 @@ def _bins(values: Floats | Ints) -> dict[str, list[Any]]:
 def _features(data: RankingData, judged: Judged) -> dict[str, Any]:
     """Features that no ranker can use, because they are the same in all rows of a query, or that repeat."""
     constant = _constant_within_queries(data)
-    label = judged.features.label
+    features = judged.features
+
+    def label(column: int) -> str:
+        return short_name(features.label(column))
+
     return {
         "number": data.n_features,
         "scaled_per_query": data.scaled_per_query,

@@ -79,8 +79,9 @@ def report_facts(
     random_state: int = 0,
     command: str | None = None,
     files: Iterable[Path] = (),
+    more: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """All facts of a report; see `rankwise.make_report` for the parameters."""
+    """All facts of a report, and `more` sections; see `rankwise.make_report` for the parameters."""
     start = time.perf_counter()
     measures = list(measures)
     facts, entrants = compared_facts(
@@ -91,6 +92,7 @@ def report_facts(
         "weights": weight_facts(entrants, judged, training),
         "choices": {one.name: curve_facts(one.learned) for one in entrants},
         "data": data_facts(judged),
+        **(more or {}),
     }
     if training is not None:
         sections["learning"] = {

@@ -18,6 +18,7 @@ from rankwise.types import Floats, Ints
 
 # Numbers to keep in all, which are about 2 MB of text, and per query.
 MAX_NUMBERS, MAX_ROWS, MAX_COLUMNS = 200_000, 40, 12
+MAX_NAME = 200
 # Digits of scores and contributions; sums of a few contributions agree with differences of scores to more
 # digits than are shown.
 DIGITS = 7
@@ -42,7 +43,7 @@ def list_facts(entrants: Sequence[Entrant], judged: Judged, order: Sequence[int]
             break
         kept.append(one)
     return {
-        "columns": {e.name: e.parts.columns for e in entrants if e.parts is not None},
+        "columns": {e.name: list(map(short_name, e.parts.columns)) for e in entrants if e.parts is not None},
         "queries": kept,
         "n_queries": judged.queries.n_queries,
         "max_rows": MAX_ROWS,
@@ -70,7 +71,7 @@ def _query(entrants: Sequence[Entrant], judged: Judged, query: int) -> dict[str,
     return {
         "query": query,
         "rows": len(rows),
-        "docs": [str(name) for name in names[shown].tolist()],
+        "docs": [short_name(name) for name in names[shown].tolist()],
         "labels": rounded(y[shown]),
         "ideal": ideal[shown].tolist(),
         "ranks": {name: _unless_masked(rank[shown]) for name, rank in ranks.items()},
@@ -124,6 +125,12 @@ def _values(judged: Judged, rows: Ints, parts: dict[str, Any]) -> dict[str, list
 def _unless_masked(values: Any) -> list[Any]:
     hidden = np.ma.getmaskarray(values)
     return [None if out else one for one, out in zip(rounded(np.ma.getdata(values)), hidden, strict=True)]
+
+
+def short_name(name: Any) -> str:
+    """A name as text, cut where no page has room for it."""
+    text = str(name)
+    return text if len(text) <= MAX_NAME else f"{text[: MAX_NAME - 1]}…"
 
 
 def rounded(values: Any) -> list[Any]:

@@ -13,6 +13,7 @@ from rankwise.metrics.significance import CONFIDENCE, clear_differences
 from rankwise.rendering import format_cell
 from rankwise.report.entrants import Entrant
 from rankwise.report.judged import Judged
+from rankwise.report.lists import short_name
 from rankwise.types import Floats
 
 SIGNIFICANT = 0.05
@@ -79,7 +80,7 @@ def query_facts(evaluations: dict[str, Evaluation], baseline: str) -> dict[str, 
             if ranker != baseline
         }
     return {
-        "label": [str(label) for label in table["qid"].tolist()],
+        "label": [short_name(label) for label in table["qid"].tolist()],
         "rows": table["n_rows"],
         "values": values,
         "changes": changes,

@@ -18,11 +18,11 @@ from rankwise.losses.squared import loss_on_scores
 from rankwise.metrics.significance import CONFIDENCE
 from rankwise.report.entrants import Entrant
 from rankwise.report.judged import Judged
-from rankwise.report.lists import rounded
+from rankwise.report.lists import rounded, short_name
 from rankwise.solvers.closed_form import PrimalFamily
 from rankwise.solvers.left_out_weights import weights_without_each_query
 from rankwise.solvers.spaces import LinearSpace
-from rankwise.types import Floats, Ties, Weighting
+from rankwise.types import Floats, Solver, Ties, Weighting
 from rankwise.validation.problems import Problem
 
 # Columns that are listed; queries and numbers from which effects are measured.
@@ -47,7 +47,7 @@ def _of_model(one: Entrant, judged: Judged, training: RankingData | None) -> dic
     order = np.argsort(-effects, kind="stable")[:MAX_COLUMNS]
     order = order[effects[order] > 0.0]
     facts: dict[str, Any] = {
-        "columns": [one.parts.columns[k] for k in order],
+        "columns": [short_name(one.parts.columns[k]) for k in order],
         "effects": rounded(effects[order]),
         "n_columns": len(effects),
         "effects_from_queries": n_queries,
@@ -55,11 +55,14 @@ def _of_model(one: Entrant, judged: Judged, training: RankingData | None) -> dic
     coef = one.learned.get("coef_")
     if coef is None or np.ndim(coef) != 1 or len(coef) != len(effects):
         return facts
+    facts["effects"] = rounded(np.copysign(effects, coef)[order])
     facts["weights"] = rounded(coef[order])
     if training is not None and is_explained_by_alpha(one.learned) and len(coef) <= MAX_FEATURES:
         without = left_out_weights(one.learned, training)
+        margins = jackknife_margins(without)
         facts |= {
-            "margins": rounded(jackknife_margins(without)[order]),
+            "margins": rounded(margins[order]),
+            "effect_margins": rounded(margins[order] * effects[order] / np.abs(coef[order])),
             "same_sign": rounded((np.sign(without) == np.sign(coef)).mean(axis=0)[order]),
             "training_queries": len(without),
         }
@@ -81,10 +84,9 @@ def _effects(one: Entrant, judged: Judged) -> tuple[Floats, int]:
 
 
 def is_explained_by_alpha(learned: Mapping[str, Any]) -> bool:
-    """Whether a model is the minimum of the squared loss plus a multiple of the norm of its weights."""
-    has_choices = "ties" in learned and "weighting" in learned
-    constrained = learned.get("monotonic_cst") is not None
-    return "coef_" in learned and has_choices and not constrained and alpha_of(learned) > 0.0
+    """Whether a model is the exact minimum of the squared loss plus a multiple of the norm of its weights."""
+    closed = "coef_" in learned and learned.get("solver_") in (Solver.PRIMAL, Solver.DUAL)
+    return closed and learned.get("monotonic_cst") is None and alpha_of(learned) > 0.0
 
 
 def alpha_of(learned: Mapping[str, Any]) -> float:

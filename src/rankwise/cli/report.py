@@ -1,0 +1,119 @@
+"""``rankwise report``: a page on which ranker is better, how sure that is, and on which queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rankwise.cli import options
+from rankwise.cli.screen import progress, show_json, show_text
+
+if TYPE_CHECKING:
+    from rankwise.cli.data_files import ReadOptions
+    from rankwise.data.ranking import RankingData
+
+
+def run(
+    rankers: options.Rankers,
+    data: options.TestData = None,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The page to write.", show_default=True)] = Path(
+        "report.html"
+    ),
+    qrels: options.Qrels = None,
+    complete: options.Complete = False,
+    train: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DATA",
+            help="The rows that linear RankRLS models were trained on, for intervals of their weights and "
+            "learning curves.",
+            show_default=False,
+        ),
+    ] = None,
+    baseline: options.Baseline = None,
+    title: Annotated[str | None, typer.Option(help="The title of the page.", show_default=False)] = None,
+    measures: options.Measures = None,
+    preset: options.PresetOrTrec = None,
+    label: options.Label = "label",
+    qid: options.Qid = "qid",
+    doc: options.Doc = None,
+    zero_based: options.ZeroBased = None,
+    merge_queries: options.MergeQueries = False,
+    threads: options.Threads = None,
+    json: options.Json = False,
+) -> None:
+    """Write a page about models, score files or TREC runs: quality, changed queries, explanations."""
+    from rankwise.cli.data_files import ReadOptions
+    from rankwise.cli.rankers import files_read, named_files, read_rankers
+
+    inputs = [*rankers, *(path for path in (data, qrels, train) if path is not None)]
+    check_page(out, *inputs)
+    files = named_files(rankers, least=1)
+    how = ReadOptions(label, qid, doc, zero_based, merge_queries=merge_queries)
+    named, judged, chosen, _ = read_rankers(files, data, qrels, how, measures, preset, complete)
+    training = None if train is None else _read_training(train, how, judged.data)
+    facts = write_page(
+        out,
+        named,
+        judged,
+        chosen,
+        title=title or title_of(files, data or qrels),
+        training=training,
+        baseline=baseline,
+        files=files_read(files, data, qrels, train),
+    )
+    if json:
+        show_json(facts)
+        return
+    show_text([*facts["answer"], f"Written to {out}"])
+
+
+def title_of(rankers: Iterable[str], data: Path | None) -> str:
+    """What is reported on."""
+    return f"{', '.join(rankers)} on {'' if data is None else data.name}"
+
+
+def _read_training(path: Path, how: ReadOptions, data: RankingData | None) -> RankingData:
+    from rankwise.cli.inputs import read_matching
+    from rankwise.errors import ParameterError
+
+    if data is None:
+        raise ParameterError("--train needs --data, because the rows of runs have no features.")
+    return read_matching(path, how, data)
+
+
+def check_page(out: Path | None, *inputs: Path) -> None:
+    """Refuse to overwrite anything but a page, such as a data file named by mistake."""
+    from rankwise.cli.inputs import check_output
+    from rankwise.errors import ParameterError
+
+    if out is None:
+        return
+    check_output(out, *inputs)
+    if out.is_file() and out.stat().st_size > 0:
+        with out.open("rb") as file:
+            if not file.read(15).lower().startswith(b"<!doctype html>"):
+                raise ParameterError(f"{out} is not a page; refusing to overwrite it.")
+
+
+def write_page(
+    out: Path, rankers: Mapping[str, Any], judged: Any, measures: Iterable[Any], **more: Any
+) -> dict[str, Any]:
+    """Write the page of a report, and return its facts; `more` is passed to `report_facts`."""
+    from rankwise.report.facts import report_facts
+    from rankwise.report.report import Report
+
+    with progress("Writing the report"):
+        facts = report_facts(rankers, judged, measures, command=_command(), **more)
+        Report(facts).save(out)
+    return facts
+
+
+def _command() -> str:
+    import shlex
+    import sys
+
+    return shlex.join(["rankwise", *sys.argv[1:]])

@@ -1,0 +1,125 @@
+"""Reports on rankers in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from rankwise.data.ranking import RankingData
+from rankwise.errors import ParameterError
+from rankwise.files import replacing_file
+from rankwise.metrics import Measure
+from rankwise.report.facts import report_facts
+from rankwise.report.judged import Judged
+from rankwise.report.page import page
+
+DEFAULT_MEASURES = ("ndcg@10", "map", "pairwise_error")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Report:
+    """The result of `make_report`; shown as a page in notebooks.
+
+    Attributes
+    ----------
+    facts : dict
+        All that the page shows, ready for JSON; docs/reports.md describes it.
+    """
+
+    facts: dict[str, Any]
+
+    @property
+    def html(self) -> str:
+        """One page, which loads nothing."""
+        return page(self.facts)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the page to a file."""
+        with replacing_file(Path(path)) as beside:
+            beside.write_text(self.html, encoding="utf-8")
+
+    def __repr__(self) -> str:
+        models = ", ".join(model["name"] for model in self.facts["models"])
+        return f"Report({models} on {len(self.facts['queries']['label'])} queries)"
+
+    def __str__(self) -> str:
+        return "\n".join(self.facts["answer"])
+
+    def _repr_html_(self) -> str:
+        style = "width:100%;height:46rem;border:1px solid #8886"
+        return f'<iframe srcdoc="{escape(self.html)}" style="{style}" title="report"></iframe>'
+
+
+def make_report(
+    rankers: Any,
+    data: RankingData,
+    *,
+    training: RankingData | None = None,
+    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    preset: str | None = None,
+    baseline: str | None = None,
+    title: str = "Ranking report",
+    random_state: int = 0,
+) -> Report:
+    """Report on rankers: which is best, how sure that is, which queries changed, and why.
+
+    Parameters
+    ----------
+    rankers : dict of name to ranker, a list of rankers, or one
+        Fitted rankers of rankwise, LightGBM or XGBoost, or anything with `predict`; one score per row; or
+        runs as from `rankwise.load_run`.
+    data : RankingData
+        Judged rows that the rankers were not trained on.
+    training : RankingData, optional
+        The rows that linear RankRLS models were trained on, for the intervals of their weights and for
+        learning curves.
+    measures, preset
+        As in `rankwise.metrics.evaluate`; the first measure decides the order of queries.
+    baseline : str, optional
+        The name of the ranker that others are compared with; the first by default.
+    title : str
+    random_state : int
+        The seed of randomization tests and of learning curves.
+
+    Returns
+    -------
+    Report
+
+    Examples
+    --------
+    >>> import rankwise
+    >>> train, test = rankwise.make_search_data(60, random_state=0).split()
+    >>> model = rankwise.RankRLS().fit(train)
+    >>> rankwise.make_report({"title": test.X[:, 0], "model": model}, test, training=train)
+    Report(title, model on 15 queries)
+    """
+    if not isinstance(data, RankingData):
+        raise ParameterError(f"The 'data' parameter must be a RankingData; got {type(data).__name__}.")
+    asked = [measures] if isinstance(measures, str | Measure) else list(measures)
+    return Report(
+        report_facts(
+            _named(rankers),
+            Judged.of_data(data),
+            asked,
+            title=title,
+            training=training,
+            preset=preset,
+            baseline=baseline,
+            random_state=random_state,
+        )
+    )
+
+
+def _named(rankers: Any) -> Mapping[str, Any]:
+    """Rankers by name: as given, or by their class, with numbers where that is ambiguous."""
+    if isinstance(rankers, Mapping):
+        return {str(name): ranker for name, ranker in rankers.items()}
+    listed: Sequence[Any] = rankers if isinstance(rankers, list | tuple) else [rankers]
+    classes = [type(ranker).__name__ for ranker in listed]
+    if len(set(classes)) == len(classes):
+        return dict(zip(classes, listed, strict=True))
+    return {f"{name} {k}": one for k, (name, one) in enumerate(zip(classes, listed, strict=True), start=1)}

@@ -1,0 +1,263 @@
+"""The page of a report, opened in Chromium: it draws, answers clicks and keys, and loads nothing."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import rankwise
+from browser import Browser, find_chromium
+from rankwise.report.page import embedded, page
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</script><img src=x onerror=alert(1)>",
+    "\"quoted\" 'twice' `thrice` &amp; \\u0041",
+    "two\nlines\r\n\tand a tab",
+    "\u202eright to left\u202c \u05e9\u05dc\u05d5\u05dd",
+    "long " * 2000,
+    "\u2028\0\x1b[31m",
+    "{{7*7}} ${7*7}",
+]
+
+
+@pytest.fixture(scope="module")
+def parts():
+    return rankwise.make_search_data(70, random_state=6).split(0.6)
+
+
+@pytest.fixture(scope="module")
+def report(parts):
+    training, test = parts
+    models = {
+        "title": test.X[:, 0],
+        "ridge": rankwise.RankRLS().fit(training),
+        "chosen": rankwise.RankRLSCV(alphas=[0.01, 1.0, 100.0, 1e4]).fit(training),
+    }
+    return rankwise.make_report(models, test, training=training, title="three rankers")
+
+
+@pytest.fixture(scope="module")
+def hostile(parts):
+    """A report in which every name tries to be something else."""
+    training, test = parts
+    names = [f"{HOSTILE[k % len(HOSTILE)]}{k}" for k in range(test.n_features)]
+    queries = {
+        label: f"{HOSTILE[k % len(HOSTILE)]}{k}" for k, label in enumerate(test.queries.labels.tolist())
+    }
+    docs = [f"{HOSTILE[k % len(HOSTILE)]}{k}" for k in range(test.n_rows)]
+    fit, judged = (
+        rankwise.RankingData.from_arrays(part.X, part.y, qid, named, names)
+        for part, qid, named in (
+            (training, training.qid, training.docs),
+            (test, [queries[label] for label in test.qid.tolist()], docs),
+        )
+    )
+    models = {HOSTILE[0]: judged.X[:, 0], HOSTILE[1]: rankwise.RankRLS().fit(fit)}
+    return rankwise.make_report(models, judged, training=fit, title=HOSTILE[1])
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    executable = find_chromium()
+    if executable is None:
+        pytest.skip("there is no Chromium on this machine")
+    started = Browser(executable, tmp_path_factory.mktemp("profile"))
+    yield started
+    started.close()
+
+
+@pytest.fixture
+def opened(browser, report, tmp_path):
+    """The browser with the report of three rankers, which must not have complained afterwards."""
+    report.save(tmp_path / "report.html")
+    browser.resize(1000, 900)
+    browser.open(tmp_path / "report.html")
+    yield browser
+    assert browser.complaints() == []
+    assert browser.requests() == [(tmp_path / "report.html").as_uri()]
+
+
+def count(browser, selector):
+    return browser.js(f"document.querySelectorAll({json.dumps(selector)}).length")
+
+
+def shown(browser, selector):
+    return browser.js(f"[...document.querySelectorAll({json.dumps(selector)})].map((e) => e.textContent)")
+
+
+def choose(browser, control, value):
+    where = json.dumps(f"[data-control={control}]")
+    browser.js(
+        f"(() => {{ const c = document.querySelector({where}); c.value = {json.dumps(value)};"
+        "c.dispatchEvent(new Event(c.tagName === 'INPUT' ? 'input' : 'change')); })()"
+    )
+
+
+def test_the_page_says_what_the_facts_say(opened, report):
+    facts = report.facts
+    assert shown(opened, "h1") == ["three rankers"]
+    assert shown(opened, ".answer p") == facts["answer"]
+    cells = shown(opened, "#quality td")
+    for name, means in facts["means"].items():
+        for measure, mean in means.items():
+            assert f"{mean:.4f} ± {facts['margins'][name][measure]:.4f}" in cells
+    titles = shown(opened, "h2")
+    assert titles == [
+        "Quality",
+        "Significance",
+        "Wins and losses",
+        "Columns",
+        "Choice of alpha",
+        "Number of training queries",
+        "Data",
+        "How it was made",
+    ]
+
+
+def test_every_chart_has_marks_and_a_description(opened, report):
+    marks = opened.js(
+        "[...document.querySelectorAll('svg')].map((s) => s.querySelectorAll('rect, circle, path').length)"
+    )
+    assert len(marks) >= 7
+    assert min(marks) > 0
+    assert opened.js("[...document.querySelectorAll('svg')].every((s) => s.getAttribute('aria-label'))")
+    counted = [c for c in report.facts["queries"]["changes"]["ndcg@10"]["ridge"] if c is not None]
+    assert count(opened, "#wins-and-losses rect.bar") == len(counted)
+
+
+def test_filters_filter_and_orders_order(opened, report):
+    queries = report.facts["queries"]
+    changes = queries["changes"]["ndcg@10"]["ridge"]
+    choose(opened, "show", "worse")
+    worse = sorted(change for change in changes if change is not None and change < 0)
+    assert count(opened, "#wins-and-losses rect.bar") == len(worse)
+    choose(opened, "order", "losses")
+    first = shown(opened, "tr.query td:last-child")[0]
+    assert first == f"{worse[0]:.4f}".replace("-", "−")
+    choose(opened, "show", "all")
+    choose(opened, "find", queries["label"][3])
+    expected = [label for label in queries["label"] if queries["label"][3] in label]
+    assert sorted(shown(opened, "tr.query td:first-child")) == sorted(expected)[:20]
+    choose(opened, "find", "")
+    choose(opened, "ranker", "chosen")
+    assert shown(opened, "table.queries th")[3] == "chosen"
+    choose(opened, "measure", "pairwise_error")
+    choose(opened, "show", "better")
+    gains = [c for c in queries["changes"]["pairwise_error"]["chosen"] if c is not None and c > 0]
+    assert count(opened, "#wins-and-losses rect.bar") == len(gains)
+
+
+def test_a_click_opens_a_query_and_two_rows_are_explained(opened, report):
+    opened.js("document.querySelector('tr.query button').click()")
+    assert shown(opened, ".lists h4") == ["ideal order", "title", "ridge", "chosen"]
+    for place in (0, 2):
+        opened.js(f"document.querySelectorAll('.lists section:nth-child(3) button')[{place}].click()")
+    assert count(opened, ".why section") == 2
+    for model in ("ridge", "chosen"):
+        table = f'[data-model="{model}"] tr'
+        parts = [number(text) for text in shown(opened, f"{table} td:nth-child(2)")]
+        assert sum(parts[:-1]) == pytest.approx(parts[-1], abs=1e-4 * len(parts))
+        first, second = (number(shown(opened, f"{table}:last-child td:nth-child({k})")[0]) for k in (4, 5))
+        assert parts[-1] == pytest.approx(first - second, abs=2e-4)
+    # The list that was clicked is that of ridge, so its first row is above the other.
+    assert number(shown(opened, '[data-model="ridge"] .difference')[0]) >= 0
+    opened.js("document.querySelector('tr.query button').click()")
+    assert count(opened, "tr.detail") == 0
+
+
+def test_a_bar_opens_its_query(opened, report):
+    opened.js("document.querySelectorAll('rect.bar')[5].dispatchEvent(new MouseEvent('click'))")
+    assert count(opened, "tr.detail") == 1
+
+
+def test_everything_can_be_reached_with_the_keyboard(opened, report):
+    opened.js("document.querySelector('[data-control=find]').focus()")
+    opened.press("Tab")
+    assert opened.js("document.activeElement.dataset.query") is not None
+    opened.press("Enter", text="\r")
+    assert count(opened, "tr.detail") == 1
+    assert opened.js("document.activeElement.getAttribute('aria-expanded')") == "true"
+    opened.press("Tab")
+    opened.press(" ", "Space", text=" ")
+    assert opened.js("document.activeElement.getAttribute('aria-pressed')") == "true"
+    opened.press("Tab")
+    opened.press(" ", "Space", text=" ")
+    assert count(opened, ".why section") == 2
+    opened.js("document.querySelector('#choice-of-alpha svg').focus()")
+    opened.press("ArrowRight")
+    opened.press("ArrowRight")
+    curve = report.facts["choices"]["chosen"]
+    assert f"{curve['scores'][0][1]:.4f}" in shown(opened, "#choice-of-alpha .readout")[0]
+
+
+@pytest.mark.parametrize("width", [400, 1000])
+def test_no_page_is_wider_than_its_window(opened, tmp_path, width):
+    opened.resize(width, 900, mobile=width == 400)
+    opened.open(tmp_path / "report.html")
+    opened.js("document.querySelector('tr.query button').click()")
+    assert opened.js("document.documentElement.scrollWidth") <= width
+    opened.resize(1000, 900)
+
+
+def test_names_are_text_whatever_they_contain(browser, hostile, tmp_path):
+    hostile.save(tmp_path / "hostile.html")
+    browser.open(tmp_path / "hostile.html")
+    browser.js("document.querySelectorAll('tr.query button').forEach((b) => b.click())")
+    for place in (0, 1):
+        browser.js(f"document.querySelectorAll('.lists section:nth-child(1) button')[{place}].click()")
+    assert shown(browser, "h1") == [HOSTILE[1]]
+    assert count(browser, "main script, main img") == 0
+    assert count(browser, ".why section") == 1
+    assert "two\\u000alines" in "".join(shown(browser, "tr.query bdi"))
+    visible = browser.js("[...document.querySelectorAll('main bdi')].map((e) => e.textContent).join('')")
+    assert "\u202e" not in visible
+    assert "\\u202eright to left" in visible
+    assert browser.js("document.documentElement.scrollWidth") <= 1000
+    assert browser.complaints() == []
+    assert len(browser.requests()) == 1
+
+
+def test_facts_in_the_page_cannot_end_their_element(hostile):
+    text = embedded(hostile.facts)
+    assert not set("<>&\u2028\u2029") & set(text)
+    assert json.loads(text) == hostile.facts
+    found = re.findall("<(/?script|img)", page(hostile.facts))
+    assert found == ["script", "/script", "script", "/script"]
+    embedded({"half": "\ud800"}).encode("utf-8")
+
+
+def test_long_names_are_cut_in_the_facts(hostile):
+    for query in hostile.facts["lists"]["queries"]:
+        assert max(map(len, query["docs"])) <= 200
+    assert max(map(len, hostile.facts["queries"]["label"])) <= 200
+
+
+def test_a_notebook_shows_the_page(browser, report, tmp_path):
+    (tmp_path / "notebook.html").write_text(f"<meta charset=utf-8>{report._repr_html_()}")
+    browser.open(tmp_path / "notebook.html")
+    inside = "document.querySelector('iframe').contentDocument.querySelector('h1').textContent"
+    assert browser.js(inside) == "three rankers"
+    assert browser.complaints() == []
+
+
+def test_five_rankers_on_many_long_queries_stay_small(browser, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000 * 100, 10))
+    y = np.digitize(X[:, 0] + rng.normal(size=len(X)), [0.5, 1.5])
+    data = rankwise.RankingData.from_arrays(X, y, np.repeat(np.arange(1000), 100))
+    models = {f"model {k}": rankwise.RankRLS(10.0**k).fit(data) for k in range(5)}
+    report = rankwise.make_report(models, data)
+    report.save(tmp_path / "large.html")
+    assert (tmp_path / "large.html").stat().st_size < 6_000_000
+    seconds = browser.open(tmp_path / "large.html")
+    print(f"made in {report.facts['origin']['seconds']} s, opened in {seconds:.2f} s")
+    lists = report.facts["lists"]
+    assert 20 < len(lists["queries"]) < lists["n_queries"] == 1000
+    assert browser.js("document.querySelectorAll('rect.bar').length") == 1000
+    assert browser.complaints() == []
+
+
+def number(text):
+    return float(text.replace("−", "-"))
