@@ -79,7 +79,18 @@ for part in range(4):
     rankwise.save_letor(made.select(slice(part, None, 4)), f"part-{part}.txt")
     rankwise.save_letor(made.select(queries=made.queries.labels[part::4].tolist()), f"whole-{part}.txt")
 """
+REPORTED = """
+import pathlib, rankwise
+train, test = rankwise.make_search_data(40, random_state=2).split(0.6)
+for name, part in (("train", train), ("test", test), ("validation", test)):
+    rankwise.save_letor(part, f"{name}.txt")
+old, new = rankwise.RankRLS(1e6).fit(train), rankwise.RankRLSCV().fit(train)
+old.save("old.safetensors")
+new.save("new.safetensors")
+pathlib.Path("bm25.txt").write_text("".join(f"{score}\\n" for score in test.X[:, 0]))
+"""
 GIVEN = {
+    "reports.md": REPORTED,
     "data-files.md": FILED,
     "clicks.md": CLICKED,
     "measures.md": MEASURED,

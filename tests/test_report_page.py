@@ -110,6 +110,7 @@ def test_the_page_says_what_the_facts_say(opened, report):
         "Wins and losses",
         "Columns",
         "Choice of alpha",
+        "Calibration",
         "Number of training queries",
         "Data",
         "How it was made",
@@ -161,6 +162,7 @@ def test_a_click_opens_a_query_and_two_rows_are_explained(opened, report):
         assert sum(parts[:-1]) == pytest.approx(parts[-1], abs=1e-4 * len(parts))
         first, second = (number(shown(opened, f"{table}:last-child td:nth-child({k})")[0]) for k in (4, 5))
         assert parts[-1] == pytest.approx(first - second, abs=2e-4)
+    assert "better with probability" in shown(opened, ".probability")[0]  # only one model is calibrated
     # The list that was clicked is that of ridge, so its first row is above the other.
     assert number(shown(opened, '[data-model="ridge"] .difference')[0]) >= 0
     opened.js("document.querySelector('tr.query button').click()")

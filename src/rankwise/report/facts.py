@@ -91,6 +91,7 @@ def report_facts(
         "lists": list_facts(entrants, judged, _order(facts)),
         "weights": weight_facts(entrants, judged, training),
         "choices": {one.name: curve_facts(one.learned) for one in entrants},
+        "calibration": {one.name: _calibration(one) for one in entrants},
         "data": data_facts(judged),
         **(more or {}),
     }
@@ -110,6 +111,12 @@ def _described(one: Entrant) -> dict[str, Any]:
         "not_retrieved": int(np.ma.getmaskarray(one.scores).sum()),
         "explained": one.parts is not None,
     }
+
+
+def _calibration(one: Entrant) -> dict[str, Any] | None:
+    """How a difference of scores becomes a probability, and how well that holds; None if it is not known."""
+    calibration = one.learned.get("calibration_")
+    return None if calibration is None else calibration.to_dict()
 
 
 def _order(facts: dict[str, Any]) -> list[int]:

@@ -43,9 +43,10 @@ function why(facts, list, model, first, second) {
 }
 
 function preference(facts, model, difference) {
-  const slope = (facts.models.find((one) => one.name === model) || {}).slope;
-  if (slope === null || slope === undefined) return null;
-  return el("span", { class: "note" }, ` the first is better with probability ${(1 / (1 + Math.exp(-slope * difference))).toFixed(2)}`);
+  const known = (facts.calibration || {})[model];
+  if (!known) return null;
+  const probability = 1 / (1 + Math.exp(-known.slope * difference));
+  return el("span", { class: "note probability" }, ` if their labels differ, the first is better with probability ${probability.toFixed(2)}`);
 }
 
 function queryDetail(facts, query) {

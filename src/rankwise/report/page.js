@@ -154,6 +154,15 @@ function choices() {
   }));
 }
 
+function calibration() {
+  return section("Calibration", Object.entries(facts.calibration || {}).map(([model, found]) => {
+    const [predicted, observed] = ["predicted", "observed"].map((key) => found.curve.map((bin) => bin[key]));
+    return [el("h3", null, name(model)),
+      figure(`How often the row that the model prefers is judged above the other, by the probability it gives: ${found.n_pairs.toLocaleString("en")} pairs by ${found.source}. The expected calibration error is ${number(found.expected_calibration_error, 3)}.`,
+        ...lines({ x: predicted, series: [{ name: "observed", values: observed }, { name: "as predicted", values: predicted }], xLabel: "predicted probability", label: `Calibration of ${model}` }))];
+  }));
+}
+
 function learning() {
   const found = Object.entries(facts.learning || {});
   if (!found.length) return null;
@@ -200,4 +209,4 @@ function origin() {
     el("tr", null, el("td", { class: "text" }, name(key)), el("td", { class: "text", style: "white-space:normal;overflow-wrap:anywhere" }, visible(value)))))));
 }
 
-document.body.append(el("main", null, [answer(), quality(), significance(), folds(), queries(), weights(), choices(), learning(), data(), origin()].filter((part) => part)));
+document.body.append(el("main", null, [answer(), quality(), significance(), folds(), queries(), weights(), choices(), calibration(), learning(), data(), origin()].filter((part) => part)));
