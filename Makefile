@@ -5,16 +5,17 @@ BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard native/*/*.cpp native/*/*.hpp)
 # The editable install knows modules by name: a folder whose entries changed means installing again.
 PACKAGES := $(sort $(dir $(wildcard src/*/*.py src/*/*/*.py)))
-SOURCES := src tests benchmarks examples fuzz mutation
+SOURCES := src tests benchmarks docs/site examples fuzz mutation
 NATIVE_SOURCES := $(wildcard native/*/*.cpp native/*/*.hpp tests/native/*.cpp tests/native/*.hpp fuzz/*.cpp)
 
-.PHONY: demo test check bench kills mutate format sanitize fuzz corpus engines java clean
+.PHONY: demo test check docs bench kills mutate format sanitize fuzz corpus engines java clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo     build, train on the embedded data, write out/demo"
 	@echo "make test     everything that must hold: checks and tests"
 	@echo "make check    ruff, mypy, clang-format, import direction"
+	@echo "make docs     build the documentation site, with its gallery, in build/site (minutes)"
 	@echo "make bench    measure speed against peers (minutes)"
 	@echo "make kills    kill training, converting and saving KILLS times (default 300) and check what is left"
 	@echo "make mutate   change the sources at random, and count the changes that the tests notice (hours)"
@@ -35,6 +36,13 @@ check: $(VENV)/.dev
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/clang-format --dry-run --Werror $(NATIVE_SOURCES)
 	@$(BIN)/python -m pytest tests/test_architecture.py
+
+# Pages of names that are gone would stay, so the reference is written anew; the gallery runs only what changed.
+docs: $(VENV)/.docs
+	@rm -rf docs/reference
+	@$(BIN)/sphinx-build -q -W -c docs/site -d build/site-doctrees docs build/site
+	@$(BIN)/python docs/site/check.py build/site
+	@echo "The site is in build/site; start at build/site/index.html"
 
 bench: $(VENV)/.dev
 	@$(BIN)/python -m benchmarks
@@ -92,6 +100,10 @@ $(VENV)/.dev: $(VENV)/.tools $(NATIVE) $(PACKAGES)
 	@echo "Building rankwise and installing what the tests need"
 	@$(INSTALL) -e ".[dev]"
 	@touch $@ $(VENV)/.runtime
+
+$(VENV)/.docs: $(VENV)/.runtime
+	@$(INSTALL) -e ".[docs]"
+	@touch $@
 
 $(VENV)/.fuzz: $(VENV)/.dev
 	@$(INSTALL) -e ".[fuzz]"
@@ -152,4 +164,4 @@ corpus: $(CHECKED)/.built
 	@$(CHECKED_RUN) -m fuzz.minimize $(TARGET)
 
 clean:
-	rm -rf $(VENV) build $(CHECKED) out
+	rm -rf $(VENV) build $(CHECKED) out docs/reference docs/gallery

@@ -40,8 +40,14 @@ def documented(section):
     return {part.strip(" *") for line in names for part in line.split(",")}
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS | ESTIMATORS | {"RankingData", "ClickLog"}))
-def test_every_public_function_and_estimator_has_an_example(name):
+def test_examples_of_the_reference_page_hold():
+    result = doctest.testfile(str(SOURCE.parent.parent / "docs" / "python.rst"), module_relative=False)
+    assert result.attempted > 0
+    assert result.failed == 0
+
+
+@pytest.mark.parametrize("name", sorted(name for name, thing in PUBLIC.items() if callable(thing)))
+def test_every_public_function_and_class_has_an_example(name):
     assert ">>> " in sections(name)["Examples"]
 
 

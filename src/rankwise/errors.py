@@ -17,15 +17,40 @@ class RankwiseError(Exception):
 
     A subclass whose constructor takes more than the message passes all of its arguments on and builds the
     message in `__str__`: pickle and copy recreate an error from its `args`.
+
+    Examples
+    --------
+    >>> import rankwise
+    >>> try:
+    ...     rankwise.RankRLS().fit([[0.0], [1.0]], [0, 1], qid=["shoes"])
+    ... except rankwise.RankwiseError as error:
+    ...     print(error)
+    qid must have one entry per row of X: expected 2, got 1.
     """
 
 
 class ParameterError(RankwiseError, ValueError):
-    """A parameter has an invalid value."""
+    """A parameter has an invalid value.
+
+    Examples
+    --------
+    >>> import rankwise
+    >>> rankwise.RankRLS(alpha=-1.0).fit([[0.0], [1.0]], [0, 1], qid=["shoes", "shoes"])
+    Traceback (most recent call last):
+    rankwise.errors.ParameterError: The 'alpha' parameter must be a finite number of at least 0; got -1.0.
+    """
 
 
 class DataError(RankwiseError, ValueError):
-    """The data cannot be used: mismatched lengths, missing values, nothing to compare."""
+    """The data cannot be used: mismatched lengths, missing values, nothing to compare.
+
+    Examples
+    --------
+    >>> import rankwise
+    >>> rankwise.RankRLS().fit([[0.0], [1.0]], [0, 1], qid=["shoes"])
+    Traceback (most recent call last):
+    rankwise.errors.DataError: qid must have one entry per row of X: expected 2, got 1.
+    """
 
 
 class DataTypeError(DataError, TypeError):
@@ -54,7 +79,18 @@ def _one_line(message: str) -> str:
 
 
 class QueryWarning(UserWarning):
-    """The queries are probably not what the caller meant: forgotten, or mistaken for another argument."""
+    """The queries are probably not what the caller meant: forgotten, or mistaken for another argument.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import rankwise
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     model = rankwise.RankRLS().fit([[0.0], [1.0]], [0, 1])
+    >>> print(str(caught[0].message).partition(".")[0])
+    fit was given no qid, so all 2 rows form one ranking
+    """
 
 
 class GridWarning(UserWarning):

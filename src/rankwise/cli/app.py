@@ -57,7 +57,7 @@ def _options(
     """Fast, exact, explainable learning to rank."""
 
 
-def _application(commands: Sequence[str]) -> typer.Typer:
+def application(commands: Sequence[str]) -> typer.Typer:
     """The application with these commands, each the function `run` of the module of its name."""
     app = typer.Typer(
         name="rankwise",
@@ -97,7 +97,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     # Importing and describing them all would take longer than reading the arguments of one.
     wanted = arguments[:1] if arguments[0] in COMMANDS else COMMANDS
-    command = typer.main.get_command(_application(wanted))
+    command = typer.main.get_command(application(wanted))
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning

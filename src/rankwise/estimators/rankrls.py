@@ -76,7 +76,7 @@ class RankRLS(Updatable, FixedAlphaRidge):
         The number of "cg" iterations; None for the other solvers.
     validation_score_ : float
         The measure of the model on held-out rows; set only if there are any.
-    validation_curve_ : array, shape (n_iter_,)
+    validation_curve_ : array, shape (iterations,)
         The measure after each iteration of "cg".
     best_iter_ : int
         The best iteration, counting from 1: the one that early stopping keeps.

@@ -49,6 +49,14 @@ class PairedTest:
         and b are swapped at random in each query.
     holm_wilcoxon, holm_randomization : float
         The same p-values after Holm's correction for all tests of the comparison.
+
+    Examples
+    --------
+    >>> from rankwise.metrics import compare
+    >>> candidates = {"bm25": [0.2, 0.3, 0.1, 0.9, 0.8], "model": [0.9, 0.8, 0.1, 0.7, 0.2]}
+    >>> (test,) = compare([2, 1, 0, 1, 0], candidates, [1, 1, 1, 2, 2], ["pairwise_error"]).tests
+    >>> test.a, test.b, round(test.difference, 3), test.n_worse, test.n_equal
+    ('bm25', 'model', 0.167, 1, 1)
     """
 
     measure: str
@@ -71,7 +79,18 @@ class PairedTest:
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """The result of `compare`: an evaluation for each name, and a test for each pair that was compared."""
+    """The result of `compare`: an evaluation for each name, and a test for each pair that was compared.
+
+    Examples
+    --------
+    >>> from rankwise.metrics import compare
+    >>> candidates = {"bm25": [0.2, 0.3, 0.1, 0.9, 0.8], "model": [0.9, 0.8, 0.1, 0.7, 0.2]}
+    >>> result = compare([2, 1, 0, 1, 0], candidates, [1, 1, 1, 2, 2], ["pairwise_error"])
+    >>> {name: round(means["pairwise_error"], 3) for name, means in result.means.items()}
+    {'bm25': 0.167, 'model': 0.0}
+    >>> len(result.tests)
+    1
+    """
 
     evaluations: dict[str, Evaluation]
     tests: tuple[PairedTest, ...]

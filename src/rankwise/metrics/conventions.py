@@ -96,6 +96,12 @@ class Conventions:
     denominator : the denominator of AP@k and P@k.
     max_grade : the highest grade in ERR, whose stop probability is (2^label − 1) / 2^max_grade; None uses the
         largest label in the data.
+
+    Examples
+    --------
+    >>> from rankwise.metrics import Conventions, get_measure
+    >>> Conventions().gain.value, get_measure("ndcg@10", preset="trec").conventions.gain.value
+    ('exponential', 'linear')
     """
 
     gain: Gain = Gain.EXPONENTIAL

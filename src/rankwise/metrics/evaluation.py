@@ -54,6 +54,15 @@ class Evaluation:
     per_query : dict of str to array
         A table by columns: "qid", "n_rows" and one column per measure, with one row per query in order of
         first appearance; NaN where the measure excludes the query. ``pandas.DataFrame(e.per_query)`` works.
+
+    Examples
+    --------
+    >>> from rankwise.metrics import evaluate
+    >>> result = evaluate([2, 1, 0, 1, 0], [0.9, 0.8, 0.1, 0.2, 0.7], [1, 1, 1, 2, 2], ["map"])
+    >>> result.means
+    {'map': 0.75}
+    >>> result.per_query["map"].tolist()
+    [1.0, 0.5]
     """
 
     summaries: tuple[Summary, ...]

@@ -72,6 +72,8 @@ _KIND_OF = {alias: kind for kind, entry in KINDS.items() for alias in (kind, *en
 class Measure:
     """What to measure: a kind, a cutoff and conventions. Created by `get_measure`.
 
+    Examples
+    --------
     >>> y, scores, qid = [2, 0, 1], [0.9, 0.1, 0.5], ["a", "a", "a"]
     >>> measure = get_measure("ndcg@2", preset="letor")
     >>> measure(y, scores, qid)  # the mean over queries
@@ -161,6 +163,13 @@ class PreparedMeasure:
     ----------
     measure : Measure
     queries : Queries
+
+    Examples
+    --------
+    >>> from rankwise.metrics import get_measure
+    >>> prepared = get_measure("map").prepare([2, 1, 0, 1, 0], [1, 1, 1, 2, 2])
+    >>> prepared([0.9, 0.8, 0.1, 0.2, 0.7]), prepared([0.9, 0.8, 0.1, 0.7, 0.2])
+    (0.75, 1.0)
     """
 
     measure: Measure

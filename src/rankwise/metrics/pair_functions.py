@@ -52,7 +52,7 @@ def pairwise_error(
 
 
 def disagreement_error(y: ArrayLike, scores: ArrayLike, qid: QueryLike = None) -> float:
-    """Paper B, equation (1): the mean of ½ |sign(y_i − y_j) − sign(f_i − f_j)| over the pairs of each query.
+    """Paper B, equation (1): the mean of ``½ |sign(y_i − y_j) − sign(f_i − f_j)|`` over pairs in queries.
 
     Unlike `pairwise_error`, it also counts pairs with equal labels: ½ if the scores order them, otherwise 0.
     Queries with a single row are excluded.

@@ -1,0 +1,30 @@
+"""
+Choosing alpha
+==============
+
+How strongly should weights be penalized? ``RankRLSCV`` and ``RankSVMCV`` try a grid of alphas on queries that
+were left out. For RankRLS that is exact leave-query-out, from one decomposition for all alphas.
+"""
+
+import matplotlib.pyplot as plt
+
+import rankwise
+
+train, test = rankwise.make_search_data(120, random_state=3).scale_per_query().split(0.5)
+searches = {rankwise.RankRLS: rankwise.RankRLSCV(), rankwise.RankSVM: rankwise.RankSVMCV()}
+
+figure, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
+for axis, (ranker, search) in zip(axes, searches.items(), strict=True):
+    search.fit(train)
+    on_test = [1 - ranker(alpha).fit(train).score(test.X, test.y, test.qid) for alpha in search.alphas_]
+    axis.semilogx(search.alphas_, search.scores_[0], label=f"left out ({search.cv_})")
+    axis.semilogx(search.alphas_, on_test, "--", label="test queries")
+    axis.axvline(search.alpha_, color="0.6", linewidth=1)
+    axis.set(title=type(search).__name__, xlabel="alpha")
+    axis.legend()
+axes[0].set(ylabel="pairs in the wrong order")
+plt.show()
+
+# %%
+# The grey lines are the chosen alphas. Both rankers are good over many powers of ten: what matters is not to
+# penalize far too much, on the right. RankRLS sums over pairs and RankSVM averages, so their alphas differ.
