@@ -31,6 +31,7 @@ ROOMS = [
     {"dask"},
     {"persist", "export", "plots"},
     {"estimators"},
+    {"auditing"},
     {"report"},
     {"cli"},
     {"__main__"},

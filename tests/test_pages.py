@@ -93,6 +93,7 @@ GIVEN = {
     "reports.md": REPORTED,
     "data-files.md": FILED,
     "clicks.md": CLICKED,
+    "how-sure.md": FILED,
     "measures.md": MEASURED,
     "large-scale.md": STORED,
     "scaling.md": DIVIDED,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 if _TYPE_CHECKING:
     from rankwise import dask as dask
     from rankwise import metrics as metrics
+    from rankwise.auditing.audit import audit as audit
     from rankwise.config import config_context as config_context
     from rankwise.config import get_config as get_config
     from rankwise.config import set_config as set_config
@@ -79,6 +80,7 @@ __all__ = [
     "RankingData",
     "RankwiseError",
     "__version__",
+    "audit",
     "click_likelihood",
     "config_context",
     "convert_letor",
@@ -117,6 +119,7 @@ __all__ = [
 
 # Public name -> module that defines it.
 _HOME = {
+    "audit": "rankwise.auditing.audit",
     "click_likelihood": "rankwise.data.click_likelihood",
     "ClickLog": "rankwise.data.clicks",
     "config_context": "rankwise.config",

@@ -26,6 +26,7 @@ from rankwise.rendering import printable
 COMMANDS = (
     "demo",
     "clicks",
+    "audit",
     "train",
     "select",
     "path",

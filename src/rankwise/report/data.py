@@ -8,6 +8,7 @@ import numpy as np
 
 from rankwise.data.ranking import RankingData
 from rankwise.operators.blocks import dense
+from rankwise.operators.constant_columns import constant_within_queries
 from rankwise.report.judged import Judged
 from rankwise.report.lists import short_name
 from rankwise.types import Bools, Floats, Ints, Matrix
@@ -61,7 +62,7 @@ def _bins(values: Floats | Ints) -> dict[str, list[Any]]:
 
 def _features(data: RankingData, judged: Judged) -> dict[str, Any]:
     """Features that no ranker can use, because they are the same in all rows of a query, or that repeat."""
-    constant = _constant_within_queries(data)
+    constant = constant_within_queries(data.X, data.queries)
     features = judged.features
 
     def label(column: int) -> str:
@@ -73,17 +74,6 @@ def _features(data: RankingData, judged: Judged) -> dict[str, Any]:
         "constant": [label(int(k)) for k in np.flatnonzero(constant)],
         "repeated": [[label(k), label(first)] for k, first in _repeated(data.X, constant)],
     }
-
-
-def _constant_within_queries(data: RankingData) -> Bools:
-    X, queries = data.X, data.queries
-    constant = np.ones(data.n_features, dtype=bool)
-    for q in range(queries.n_queries):
-        first, last = queries.offsets[q : q + 2]
-        rows = slice(first, last) if queries.order is None else queries.order[first:last]
-        low, high = dense(X[rows].min(axis=0)), dense(X[rows].max(axis=0))
-        constant &= (low == high).ravel()
-    return constant
 
 
 def _repeated(X: Matrix, constant: Bools) -> list[tuple[int, int]]:

@@ -1,0 +1,1 @@
+"""Judged data checked for what may be wrong with it."""

@@ -1,0 +1,85 @@
+"""``rankwise audit``: judgments to check again, and other things that may be wrong with judged data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rankwise.cli import options
+from rankwise.cli.learners import SELECTORS, make_learner
+from rankwise.cli.screen import progress, show_json, show_table
+from rankwise.rendering import printable
+
+if TYPE_CHECKING:
+    from rankwise.auditing.audit import Audit
+
+
+def run(
+    data: options.Data,
+    learner: Annotated[
+        str,
+        options.of_learner(f"What scores left-out queries: {', '.join(SELECTORS)}; the first by default."),
+    ] = "rankrls",
+    count: Annotated[int, typer.Option(min=1, help="How many rows, and how many pairs, to list.")] = 20,
+    reveals: Annotated[
+        float,
+        typer.Option(help="The fraction of pairs that a feature orders if it gives the label away."),
+    ] = 0.99,
+    csv: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the rows to judge again to a table.", show_default=False),
+    ] = None,
+    settings: options.Settings = None,
+    judgments: options.Judgments = None,
+    label: options.Label = "label",
+    qid: options.Qid = "qid",
+    doc: options.Doc = None,
+    features: options.Features = None,
+    exclude: options.Exclude = None,
+    zero_based: options.ZeroBased = None,
+    scale: options.Scale = False,
+    merge_queries: options.MergeQueries = False,
+    threads: options.Threads = None,
+    json: options.Json = False,
+) -> None:
+    """List judgments that models trained on the other queries contradict, and data that cannot be right."""
+    from rankwise.auditing.audit import audit
+    from rankwise.cli.data_files import ReadOptions
+    from rankwise.cli.inputs import excluded, split_list
+    from rankwise.cli.train import read_parts
+
+    ranker = make_learner(SELECTORS, learner, {}, settings or [])
+    left_out = excluded(exclude, features)
+    how = ReadOptions(label, qid, doc, zero_based, scale, merge_queries, left_out, judgments is None)
+    parts, _ = read_parts(data, None, how, split_list(features), judgments)
+    with progress("Leaving out queries"):
+        found = audit(parts["training"], ranker=ranker, n_suspects=count, reveals=reveals)
+    if csv is not None:
+        _write(found, csv)
+    if json:
+        show_json(found.to_dict())
+        return
+    _show(found, count)
+    if csv is not None:
+        typer.echo(printable(f"Written to {csv}"))
+
+
+def _show(found: Audit, count: int) -> None:
+    for title, (header, rows) in found.tables().items():
+        more = f"... and {len(rows) - count:,} more; --json lists them all" if len(rows) > count else None
+        show_table(title, header, rows[:count], more)
+    if found.calibration is None:
+        typer.echo("All scores of left-out queries are equal, so no judgment contradicts them.")
+
+
+def _write(found: Audit, path: Path) -> None:
+    import numpy as np
+
+    from rankwise.data.named_rows import write_fields
+
+    columns = {"qid": "query", "doc": "doc", "label": "label"}  # named as in a file of judgments
+    columns |= {name: name for name in ("row", "score", "judged", "probability")}
+    rows = {column: [getattr(row, name) for row in found.rows] for column, name in columns.items()}
+    write_fields(path, {column: np.array(cells, dtype=object) for column, cells in rows.items()})
