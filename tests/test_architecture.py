@@ -22,6 +22,7 @@ ROOMS = [
     {"data"},
     {"operators"},
     {"scoring"},
+    {"columns"},
     {"losses"},
     {"moments"},
     {"solvers"},

@@ -1,13 +1,14 @@
 """The functions of one column: values, what is missing, and what lies outside of the training data."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankwise.data.table import table_of
 from rankwise.scoring.additive import AdditiveFunction, Term
 from rankwise.scoring.shapes import (
     Flag,
@@ -16,7 +17,6 @@ from rankwise.scoring.shapes import (
     Lookup,
     OfAge,
     PiecewiseLinear,
-    Reading,
     signed_log,
 )
 
@@ -104,22 +104,9 @@ def test_a_flag_is_true_false_or_missing():
     assert shape(np.array([1.0, 0.0, np.nan])).tolist() == [2.0, -1.0, 0.5]
 
 
-@dataclass
-class Frame:
-    columns: dict
-
-    @property
-    def n_rows(self):
-        return len(next(iter(self.columns.values())))
-
-    def read(self, column, reading):
-        assert reading == {"O": Reading.TEXT, "f": Reading.NUMBER}[self.columns[column].dtype.kind]
-        return self.columns[column]
-
-
 def test_a_score_is_the_sum_of_the_values_of_the_columns():
     shapes = Line(0.0, 0.0, 2.0, missing=0.0), Lookup(("a",), (1.0,), other=0.0, missing=0.0)
     function = AdditiveFunction((Term("price", shapes[0]), Term("brand", shapes[1])))
-    rows = Frame({"brand": np.array(["a", "b"], dtype=object), "price": np.array([1.0, 3.0])})
+    rows = table_of(pandas.DataFrame({"brand": ["a", "b"], "price": [1.0, 3.0]}))
     assert function.contributions(rows).tolist() == [[2.0, 1.0], [6.0, 0.0]]
     assert function.scores(rows).tolist() == [3.0, 6.0]

@@ -44,6 +44,7 @@ if _TYPE_CHECKING:
     from rankwise.errors import ParameterError as ParameterError
     from rankwise.errors import QueryWarning as QueryWarning
     from rankwise.errors import RankwiseError as RankwiseError
+    from rankwise.estimators.column_encoder import ColumnEncoder as ColumnEncoder
     from rankwise.estimators.kernel_rankrls import KernelRankRLS as KernelRankRLS
     from rankwise.estimators.kernel_rankrls_cv import KernelRankRLSCV as KernelRankRLSCV
     from rankwise.estimators.rankrls import RankRLS as RankRLS
@@ -64,6 +65,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ClickLog",
+    "ColumnEncoder",
     "DataError",
     "KernelRankRLS",
     "KernelRankRLSCV",
@@ -122,6 +124,7 @@ _HOME = {
     "audit": "rankwise.auditing.audit",
     "click_likelihood": "rankwise.data.click_likelihood",
     "ClickLog": "rankwise.data.clicks",
+    "ColumnEncoder": "rankwise.estimators.column_encoder",
     "config_context": "rankwise.config",
     "convert_letor": "rankwise.data.convert",
     "DataError": "rankwise.errors",

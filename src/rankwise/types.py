@@ -58,3 +58,12 @@ class Solver(StrEnum):
     PRIMAL = "primal"
     DUAL = "dual"
     CG = "cg"
+
+
+class Reading(StrEnum):
+    """What the values of a column of a table are taken for."""
+
+    NUMBER = "number"
+    FLAG = "flag"
+    DATE = "date"
+    TEXT = "text"

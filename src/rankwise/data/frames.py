@@ -35,7 +35,7 @@ def split_columns(
     exclude: Sequence[str] | None = None,
 ) -> Columns:
     """Turn the columns of a pandas, polars or pyarrow table into arrays (see `RankingData.from_frame`)."""
-    table, names = _as_narwhals(frame)
+    table, names = as_narwhals(frame)
     reserved = [name for name in (label, qid, doc) if name is not None]
     chosen = _chosen(names, reserved, features, exclude)
     check_present(names, [*reserved, *chosen, *(exclude or ())])
@@ -71,7 +71,7 @@ def click_columns(
     propensity: str | float | None,
 ) -> ClickColumns:
     """Turn the columns of a click log into arrays; other columns may hold anything."""
-    table, names = _as_narwhals(frame)
+    table, names = as_narwhals(frame)
     known = [propensity] if isinstance(propensity, str) else []
     check_present(names, [query, doc, session, position, clicked, *known])
     return ClickColumns(
@@ -88,7 +88,7 @@ def judgment_columns(
     frame: Any, *, label: str | None, qid: str | None, doc: str | None
 ) -> tuple[AnyArray, AnyArray | None, AnyArray | None]:
     """The labels of the rows, their queries and their documents; other columns may hold anything."""
-    table, names = _as_narwhals(frame)
+    table, names = as_narwhals(frame)
     check_present(names, [name for name in (label, qid, doc) if name is not None])
     return (
         np.zeros(len(table)) if label is None else _numbers(table, label),
@@ -97,7 +97,7 @@ def judgment_columns(
     )
 
 
-def _as_narwhals(frame: Any) -> tuple[Any, list[str]]:
+def as_narwhals(frame: Any) -> tuple[Any, list[str]]:
     import narwhals as nw
 
     try:

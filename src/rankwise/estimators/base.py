@@ -9,25 +9,22 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 
 from rankwise.config import get_config
-from rankwise.errors import DataError, warn_caller
-from rankwise.estimators.explanation import Explanation
+from rankwise.errors import DataError
+from rankwise.estimators.explanation import Explanation, Values
 from rankwise.features import Features, JudgedParts
 from rankwise.persist.models import Saveable
 from rankwise.plots import draw_calibration
 from rankwise.preferences.queries import group_rows
 from rankwise.preferences.samples import PairSample, sample_judged_pairs
 from rankwise.scoring.calibration import Calibration, known_calibration, preference_probabilities
-from rankwise.scoring.functions import LinearFunction, ScoringFunction, checked_scores, linear_function
+from rankwise.scoring.functions import FeatureFunction, ScoringFunction, checked_scores
 from rankwise.scoring.model import ScoringModel
 from rankwise.selection.calibrating import calibrate, recalibrated
 from rankwise.solvers.held_out import HeldOut
-from rankwise.solvers.hinge_result import HingeResult
-from rankwise.types import AnyArray, Floats, Ints, Matrix
+from rankwise.types import AnyArray, Floats, Ints
 from rankwise.validation import check_fitted, check_labels, check_rows, rows_of, taken_apart
 
 
@@ -77,8 +74,16 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
     def _function(self) -> ScoringFunction:
         """The function that was fitted."""
 
+    @abstractmethod
+    def _function_of_features(self) -> FeatureFunction:
+        """The same function, of the matrix that solvers see."""
+
     def _predict(self, X: Any, function: ScoringFunction) -> Floats:
-        return checked_scores(function, partial(check_rows, self, X))
+        return checked_scores(function, partial(self._rows_to_score, X))
+
+    def _rows_to_score(self, X: Any, finite: bool = True) -> Any:
+        """Rows that the function takes, checked against those of the fit."""
+        return check_rows(self, X, finite)
 
     def _scoring_model(self) -> ScoringModel:
         """The model without scikit-learn, for `rankwise.export` and the command line."""
@@ -125,16 +130,16 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
 
     def explain(self, X: Any, i: int, j: int) -> Explanation:
         """Explain why row i of X is above row j: an exact sum of contributions to the score difference."""
-        rows = check_rows(self, X)
+        rows = self._rows_to_score(X)
         for name, row in (("i", i), ("j", j)):
             if not isinstance(row, (int, np.integer)) or not 0 <= row < rows.shape[0]:
                 raise DataError(f"{name} must be a row of X, 0 to {rows.shape[0] - 1}; got {row!r}.")
         pair = rows[[i, j]]
-        contributions, names = self._contributions(pair)
+        contributions, names, *values = self._contributions(pair)
         difference = contributions.sum()
         calibration = getattr(self, "calibration_", None)
         probability = None if calibration is None else float(calibration.probability(difference))
-        return Explanation(float(difference), contributions, names, probability)
+        return Explanation(float(difference), contributions, names, probability, *values)
 
     def predict_preference_proba(self, X: Any, pairs: Any) -> Floats:
         """Return the probability that the first row of each pair is judged above the second.
@@ -185,11 +190,13 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
     def _calibrate_on(self, held_out: HeldOut | None) -> None:
         """Set the calibration from rows that were held out, if any."""
         if held_out is not None:
-            self._calibrate(self._function().scores(held_out.X), held_out.sample(), held_out.name)
+            scores = self._function_of_features().scores(held_out.X)
+            self._calibrate(scores, held_out.sample(), held_out.name)
 
     @abstractmethod
-    def _contributions(self, pair: Matrix) -> tuple[Floats, AnyArray]:
-        """The contributions of the parts of the model to the score difference of two rows; their names."""
+    def _contributions(self, pair: Any) -> tuple[Floats, AnyArray] | tuple[Floats, AnyArray, Values]:
+        """What the parts of the model contribute to the score difference of two rows; their names; and, if
+        they are columns of a table, their values."""
 
     def _feature_labels(self) -> AnyArray:
         features = Features(getattr(self, "feature_names_in_", None), getattr(self, "numbered_from_", None))
@@ -201,45 +208,3 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
         tags.target_tags.required = True
         tags.input_tags.sparse = True
         return tags
-
-
-class LinearRanker(Ranker):
-    """A ranker whose scores are ``X @ coef_`` (``X @ coef_.T`` for k targets, coef_ of shape (k, n))."""
-
-    coef_: Floats
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "coef_")
-
-    def _function(self) -> LinearFunction:
-        check_fitted(self)
-        return linear_function(vars(self))
-
-    def _set_function(self, space: Any, coef: Floats) -> None:
-        self.coef_ = np.ascontiguousarray(coef)
-
-    def _contributions(self, pair: Matrix) -> tuple[Floats, AnyArray]:
-        if self.coef_.ndim != 1:
-            raise DataError(
-                f"explain needs one score per row; this model predicts {len(self.coef_)} targets."
-            )
-        dense = np.asarray(pair.toarray() if sparse.issparse(pair) else pair, dtype=np.float64)
-        return self.coef_ * (dense[0] - dense[1]), self._feature_labels()
-
-
-class CertifiedRanker(LinearRanker):
-    """A linear ranker with a certified bound on its distance from the minimum of the objective."""
-
-    objective_: float
-    gap_: float
-    n_iter_: int
-    n_products_: int
-
-    def _set_result(self, result: HingeResult) -> None:
-        self.coef_ = result.coef
-        self.objective_, self.gap_ = result.objective, result.gap
-        self.n_iter_, self.n_products_ = max(1, result.n_iter), result.n_products
-
-    def _warn_unless_converged(self, result: HingeResult) -> None:
-        if result.complaint is not None:
-            warn_caller(result.complaint, ConvergenceWarning)

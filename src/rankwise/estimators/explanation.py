@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from rankwise.types import AnyArray, Floats
+
+# The values of columns in two rows, as text.
+Values: TypeAlias = list[tuple[str, str]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -18,25 +22,36 @@ class Explanation:
     difference : float
         Score of row i minus score of row j.
     contributions : Floats, shape (p,)
-        The contribution of each feature (or, for kernels, of each basis vector); they sum to the difference.
+        The contribution of each feature, each column of a table or, for kernels, each basis vector; they sum
+        to the difference.
     names : array of str, shape (p,)
     probability : float or None
         The probability that row i is judged above row j, given that their labels differ; None if the model
         has no calibration.
+    values : list of (str, str) or None
+        The values of the columns of a table in the two rows; None for features.
     """
 
     difference: float
     contributions: Floats
     names: AnyArray
     probability: float | None = None
+    values: Values | None = None
 
     def top(self, k: int = 10) -> list[tuple[str, float]]:
         """Return the k contributions with the largest magnitude, largest first."""
-        order = np.argsort(-np.abs(self.contributions), kind="stable")[:k]
-        return [(str(self.names[c]), float(self.contributions[c])) for c in order]
+        return [(str(self.names[c]), float(self.contributions[c])) for c in self._largest(k)]
+
+    def _largest(self, k: int = 10) -> list[int]:
+        order: list[int] = np.argsort(-np.abs(self.contributions), kind="stable")[:k].tolist()
+        return order
+
+    def _label(self, c: int) -> str:
+        """What contributes, with its values: ``price 19.9 vs 24.5``."""
+        return str(self.names[c]) if self.values is None else f"{self.names[c]} {' vs '.join(self.values[c])}"
 
     def __repr__(self) -> str:
-        largest = [f"{name} {value:+.4g}" for name, value in self.top(3)]
+        largest = [f"{self._label(c)} ({self.contributions[c]:+.4g})" for c in self._largest(3)]
         others = ["..."] if len(self.contributions) > len(largest) else []
         return f"Explanation({self.difference:+.4g}: {', '.join(largest + others)})"
 
@@ -44,9 +59,9 @@ class Explanation:
         lines = [f"score difference {self.difference:+.6g}"]
         if self.probability is not None:
             lines[0] += f", probability {self.probability:.3f} of being judged above"
-        top = self.top()
-        width = max(len(name) for name, _ in top)
-        lines += [f"  {name:<{width}}  {value:+.6g}" for name, value in top]
+        top = [(self._label(c), float(self.contributions[c])) for c in self._largest()]
+        width = max(len(label) for label, _ in top)
+        lines += [f"  {label:<{width}}  {value:+.6g}" for label, value in top]
         rest = len(self.contributions) - len(top)
         if rest:
             others = float(self.contributions.sum()) - sum(value for _, value in top)

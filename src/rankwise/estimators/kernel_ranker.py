@@ -39,6 +39,9 @@ class KernelRanker(Ranker):
         check_fitted(self)
         return kernel_expansion(vars(self))
 
+    def _function_of_features(self) -> KernelExpansion:
+        return self._function()
+
     def _set_function(self, space: Any, coef: Floats) -> None:
         self.basis_indices_ = space.basis_indices
         self.rank_ = len(self.basis_indices_)

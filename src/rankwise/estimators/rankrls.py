@@ -58,13 +58,17 @@ class RankRLS(Updatable, FixedAlphaRidge):
         The name of the measure on held-out rows, as in `rankwise.metrics`.
     monotonic_cst : dict of str to int, or array, shape (n,), optional
         The sign of weights, by feature name or for every feature: 1 if the score may only rise with the
-        feature, −1 if it may only fall, 0 for either. Needs the primal solver and alpha above 0.
+        feature, −1 if it may only fall, 0 for either. With `columns`, it speaks of the columns. Needs the
+        primal solver and alpha above 0.
     checkpoint : str, optional
         A folder in which "cg" saves its state; an interrupted run resumes from it with bit-identical results.
     checkpoint_seconds : float, default=60
         The minimum time between two saves.
     random_state : int, RandomState, Generator or None, default=None
         Determines the rows to hold out.
+    columns : str or dict, optional
+        What the columns of a table become: "auto", "spline", or a dict such as ``{"price": "log", "brand":
+        "category"}``; see `ColumnEncoder`. By default, X is a matrix of features.
 
     Attributes
     ----------
@@ -91,6 +95,8 @@ class RankRLS(Updatable, FixedAlphaRidge):
         relative to their terms: about 1e-16 at the minimum.
     contradicted_signs_ : list of str
         The features whose weight is 0 because the labels contradict its sign.
+    encoding_ : Encoding
+        What each column became; only with `columns`.
 
     References
     ----------
@@ -125,6 +131,7 @@ class RankRLS(Updatable, FixedAlphaRidge):
         checkpoint: str | None = None,
         checkpoint_seconds: float = 60.0,
         random_state: RandomSource = None,
+        columns: Any = None,
     ) -> None:
         self.alpha = alpha
         self.solver = solver
@@ -140,6 +147,7 @@ class RankRLS(Updatable, FixedAlphaRidge):
         self.checkpoint = checkpoint
         self.checkpoint_seconds = checkpoint_seconds
         self.random_state = random_state
+        self.columns = columns
 
     @classmethod
     def from_moments(cls, moments: Moments, alpha: float = 1.0, *, monotonic_cst: Any = None) -> Self:

@@ -112,6 +112,9 @@ class RankRLSCV(ProgressiveRanker, RidgeSearchRanker):
     monotonic_cst : dict of str to int, or array, shape (n,), optional
         The sign of weights, as in `RankRLS`. Every alpha, and every alpha without each query, then takes
         O(n³), and one global ranking is left out in folds.
+    columns : str or dict, optional
+        What the columns of a table become: "auto", "spline", or a dict such as ``{"price": "log", "brand":
+        "category"}``; see `ColumnEncoder`. By default, X is a matrix of features.
 
     Attributes
     ----------
@@ -152,6 +155,8 @@ class RankRLSCV(ProgressiveRanker, RidgeSearchRanker):
         The measure on each batch of `partial_fit`, except one that came first, before it was learned.
     progress_queries_ : array, shape (n_batches,)
         The number of queries of the batch for which the measure is defined.
+    encoding_ : Encoding
+        What each column became; only with `columns`.
 
     Examples
     --------
@@ -184,6 +189,7 @@ class RankRLSCV(ProgressiveRanker, RidgeSearchRanker):
         checkpoint_seconds: float = 60.0,
         half_life: float | None = None,
         monotonic_cst: Any = None,
+        columns: Any = None,
     ) -> None:
         self.alphas = alphas
         self.cv = cv
@@ -199,6 +205,7 @@ class RankRLSCV(ProgressiveRanker, RidgeSearchRanker):
         self.checkpoint_seconds = checkpoint_seconds
         self.half_life = half_life
         self.monotonic_cst = monotonic_cst
+        self.columns = columns
 
     def _spaces(self, X: Matrix, reference: Ints) -> list[tuple[dict[str, Any], Callable[[], Space]]]:
         return [({}, lambda: self._linear_space(X, reference))]

@@ -9,7 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankwise.estimators.base import CertifiedRanker, let_through
+from rankwise.estimators.base import let_through
+from rankwise.estimators.linear_ranker import CertifiedRanker
 from rankwise.losses.hinge import HingeLoss, PairHinge, query_hinge
 from rankwise.operators.design import MatrixDesign
 from rankwise.persist.schemas import SCHEMAS
@@ -67,6 +68,9 @@ class RankSVM(CertifiedRanker):
     early_stopping, patience, validation_fraction, measure, random_state
         As in `RankRLS`: whether to keep the iterate that is best on held-out rows, and how. Each iterate
         then takes a product with these rows as well.
+    columns : str or dict, optional
+        What the columns of a table become: "auto", "spline", or a dict such as ``{"price": "log", "brand":
+        "category"}``; see `ColumnEncoder`. By default, X is a matrix of features.
 
     Attributes
     ----------
@@ -85,6 +89,8 @@ class RankSVM(CertifiedRanker):
         As in `RankRLS`.
     n_products_ : int
         The number of times X or its transpose was multiplied by a vector.
+    encoding_ : Encoding
+        What each column became; only with `columns`.
 
     References
     ----------
@@ -116,6 +122,7 @@ class RankSVM(CertifiedRanker):
         validation_fraction: float = 0.1,
         measure: str = "pairwise_error",
         random_state: RandomSource = None,
+        columns: Any = None,
     ) -> None:
         self.alpha = alpha
         self.loss = loss
@@ -128,6 +135,7 @@ class RankSVM(CertifiedRanker):
         self.validation_fraction = validation_fraction
         self.measure = measure
         self.random_state = random_state
+        self.columns = columns
 
     def fit(
         self,

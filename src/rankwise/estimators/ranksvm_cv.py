@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rankwise.estimators.base import CertifiedRanker
+from rankwise.estimators.linear_ranker import CertifiedRanker
 from rankwise.estimators.ranksvm import Hinge
 from rankwise.estimators.search_ranker import SearchRanker
 from rankwise.losses.hinge import PairHinge, QueryHinge, query_hinge
@@ -53,6 +53,9 @@ class RankSVMCV(SearchRanker, CertifiedRanker):
         As in `RankSVM`.
     tol, max_iter
         As in `RankSVM`.
+    columns : str or dict, optional
+        What the columns of a table become: "auto", "spline", or a dict such as ``{"price": "log", "brand":
+        "category"}``; see `ColumnEncoder`. By default, X is a matrix of features.
 
     Attributes
     ----------
@@ -65,6 +68,8 @@ class RankSVMCV(SearchRanker, CertifiedRanker):
         The alphas tried, in ascending order.
     objective_, gap_, n_iter_, n_products_
         As in `RankSVM`, for the chosen alpha.
+    encoding_ : Encoding
+        What each column became; only with `columns`.
 
     Examples
     --------
@@ -92,6 +97,7 @@ class RankSVMCV(SearchRanker, CertifiedRanker):
         tol: float = 1e-3,
         max_iter: int = 1000,
         weighting: str | Sequence[str] = "query",
+        columns: Any = None,
     ) -> None:
         self.alphas = alphas
         self.cv = cv
@@ -102,6 +108,7 @@ class RankSVMCV(SearchRanker, CertifiedRanker):
         self.tol = tol
         self.max_iter = max_iter
         self.weighting = weighting
+        self.columns = columns
 
     def _candidates(
         self, X: Matrix, statements: Problem | Pairs, loss_on: Callable[[dict[str, Any]], LossOf]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rankwise.errors import DataError, ParameterError
-from rankwise.estimators.base import LinearRanker
+from rankwise.estimators.linear_ranker import LinearRanker
 from rankwise.estimators.ridge_ranker import RidgeRanker
 from rankwise.moments.quadratic import Quadratic
 from rankwise.solvers.cg_result import RidgeSolutions
@@ -31,7 +31,9 @@ class SignedRanker(RidgeRanker, LinearRanker):
     def _checked_signs(self) -> Ints | None:
         if self.monotonic_cst is None:
             return None
-        return check_signs(self.monotonic_cst, self._feature_labels().tolist())
+        if not hasattr(self, "encoding_"):
+            return check_signs(self.monotonic_cst, self._feature_labels().tolist())
+        return self.encoding_.signs(check_signs(self.monotonic_cst, self.encoding_.columns))
 
     def _linear_space(self, X: Matrix, reference: Ints) -> Space:
         return linear_space(X, reference, self._checked_signs())
@@ -64,4 +66,4 @@ class SignedRanker(RidgeRanker, LinearRanker):
                 "signs, and that higher labels are better."
             )
         self.kkt_residual_ = found.residual
-        self.contradicted_signs_ = self._feature_labels()[np.flatnonzero(found.contradicted)].tolist()
+        self.contradicted_signs_ = self._weight_labels()[np.flatnonzero(found.contradicted)].tolist()

@@ -141,6 +141,9 @@ class Updatable(SignedRanker):
         self.fitted_with_qid_ = moments.has_qid
 
     def _feature_names(self) -> tuple[str, ...] | None:
+        """The names of the features that have weights."""
+        if hasattr(self, "encoding_"):
+            return tuple(self.encoding_.feature_names)
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else tuple(map(str, names))
 

@@ -110,6 +110,8 @@ def as_served(model: Any, feature_names: Sequence[str] | None = None) -> Served:
 
 
 def _decomposed(scalers: Sequence[Any], model: ScoringModel, names: Sequence[str] | None) -> Served:
+    if isinstance(model.function, AdditiveFunction):
+        raise ParameterError("Models of encoded columns (columns=...) cannot be exported yet.")
     n_features = model.n_features
     factor, shift = np.ones(n_features), np.zeros(n_features)
     scaled = bool(model.scaled_per_query)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rankwise.export.expressions import Case, Language, signed, summands
 from rankwise.scoring.additive import AdditiveFunction, Term
-from rankwise.scoring.shapes import Reading
+from rankwise.types import Reading
 
 # A name, its arguments and its output; other expressions are parenthesized.
 _FEATURE = re.compile(r"[\w.]+(\([^()]*\)[\w.]*)?")

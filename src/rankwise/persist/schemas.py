@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from rankwise.operators.kernel import KernelName
 from rankwise.persist.calibration_field import CalibrationField
+from rankwise.persist.encoding_field import EncodingField
 from rankwise.persist.fields import Fields, array, check_within, rows, value
 from rankwise.persist.moments_field import MomentsField
 from rankwise.persist.path_file import PathField
@@ -58,13 +59,27 @@ def _check_basis(parameters: Attributes, fitted: Attributes) -> None:
         check_within("basis_reference_", fitted["basis_reference_"], len(fitted["basis_indices_"]))
 
 
+def _check_columns(parameters: Attributes, fitted: Attributes) -> None:
+    encoding = fitted.get("encoding_")
+    if (parameters.get("columns") is None) != (encoding is None):
+        raise RefusedError("the parameter 'columns' and the encoding of columns need each other")
+    if encoding is None:
+        return
+    if fitted["coef_"].ndim != 1:
+        raise RefusedError("a model of encoded columns must have one target")
+    names = fitted.get("feature_names_in_")
+    if (None if names is None else names.tolist()) != (None if encoding.labels else encoding.columns):
+        raise RefusedError("the names of the features are not those of the encoded columns")
+
+
 _RANKER: Fields = (
     value("fitted_with_qid_", bool, optional=True),
     value("scaled_per_query_", bool, optional=True),
     value("numbered_from_", int, optional=True),
     CalibrationField("calibration_"),
 )
-_LINEAR: Fields = (*_RANKER, array("coef_", "targets? features"))
+# The encoding comes first, because it determines how many features there are.
+_LINEAR: Fields = (EncodingField("encoding_"), *_RANKER, array("coef_", "targets? features"))
 _CERTIFIED: Fields = (
     *_LINEAR,
     value("objective_", float),
@@ -137,12 +152,14 @@ def _names(*groups: set[str]) -> frozenset[str]:
 
 SCHEMAS: dict[str, ModelSchema] = {
     "RankRLS": ModelSchema(
-        _names({"alpha", "monotonic_cst"}, _OF_RIDGE, _OF_ITERATIONS, _OF_HOLDING_OUT),
+        _names({"alpha", "monotonic_cst", "columns"}, _OF_RIDGE, _OF_ITERATIONS, _OF_HOLDING_OUT),
         (*_LINEAR, *_RIDGE, *_UPDATED, *_SIGNED),
+        _check_columns,
     ),
     "RankRLSCV": ModelSchema(
-        _names({"half_life", "monotonic_cst"}, _OF_SEARCH, _OF_RIDGE, _OF_ITERATIONS),
+        _names({"half_life", "monotonic_cst", "columns"}, _OF_SEARCH, _OF_RIDGE, _OF_ITERATIONS),
         (*_LINEAR, *_RIDGE_CHOICE, *_UPDATED, *_SIGNED, *_PROGRESS),
+        _check_columns,
     ),
     "KernelRankRLS": ModelSchema(
         _names({"alpha", "basis"}, _OF_KERNEL, _OF_RIDGE, _OF_ITERATIONS, _OF_HOLDING_OUT),
@@ -155,12 +172,14 @@ SCHEMAS: dict[str, ModelSchema] = {
         _check_basis,
     ),
     "RankSVM": ModelSchema(
-        _names({"alpha", "loss", "weighting", "warm_start"}, _OF_ITERATIONS, _OF_HOLDING_OUT),
+        _names({"alpha", "loss", "weighting", "warm_start", "columns"}, _OF_ITERATIONS, _OF_HOLDING_OUT),
         (*_CERTIFIED, *_HELD_OUT),
+        _check_columns,
     ),
     "RankSVMCV": ModelSchema(
-        _names({"loss", "weighting"}, _OF_SEARCH, _OF_ITERATIONS),
+        _names({"loss", "weighting", "columns"}, _OF_SEARCH, _OF_ITERATIONS),
         (*_CERTIFIED, *_CHOICE, value("validation_score_", float, optional=True)),
+        _check_columns,
     ),
     "RankSVMPath": ModelSchema(
         _names({"graph", "representative", "weighting", "alpha_min", "max_events", "tol"}, _OF_KERNEL),

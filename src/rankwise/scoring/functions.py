@@ -11,6 +11,7 @@ import numpy as np
 from rankwise.operators.kernel import Kernel, KernelFunction, KernelName, checked_function, row_blocks
 from rankwise.operators.reference import near_zero
 from rankwise.operators.rows import NativeRows, by_column
+from rankwise.scoring.additive import AdditiveFunction
 from rankwise.types import Floats, Ints, Matrix
 
 
@@ -123,7 +124,8 @@ class KernelExpansion:
         return np.ascontiguousarray(by_column(adjoint, np.ascontiguousarray(self.coefficients.T)).T)
 
 
-ScoringFunction: TypeAlias = LinearFunction | KernelExpansion
+FeatureFunction: TypeAlias = LinearFunction | KernelExpansion
+ScoringFunction: TypeAlias = FeatureFunction | AdditiveFunction
 
 
 def scoring_function(attributes: Mapping[str, Any]) -> ScoringFunction:
@@ -131,8 +133,13 @@ def scoring_function(attributes: Mapping[str, Any]) -> ScoringFunction:
     return linear_function(attributes) if "coef_" in attributes else kernel_expansion(attributes)
 
 
-def linear_function(attributes: Mapping[str, Any]) -> LinearFunction:
-    return LinearFunction(attributes["coef_"])
+def linear_function(attributes: Mapping[str, Any]) -> LinearFunction | AdditiveFunction:
+    """A function of features or, if they are encoded from columns, of these columns."""
+    weights = attributes["coef_"]
+    if "encoding_" not in attributes:
+        return LinearFunction(weights)
+    function: AdditiveFunction = attributes["encoding_"].function(weights)
+    return function
 
 
 def kernel_expansion(attributes: Mapping[str, Any]) -> KernelExpansion:
@@ -152,7 +159,7 @@ def kernel_expansion(attributes: Mapping[str, Any]) -> KernelExpansion:
     )
 
 
-def checked_scores(function: ScoringFunction, check: Callable[[bool], Matrix]) -> Floats:
+def checked_scores(function: ScoringFunction, check: Callable[[bool], Any]) -> Floats:
     """The scores of rows that `check` returns or refuses: ``check(True)`` also if they are not finite.
 
     That takes a pass over the rows, about as long as scoring them. Where the function propagates what is not

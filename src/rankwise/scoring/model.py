@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
+from rankwise.data.table import table_of
 from rankwise.errors import DataError
+from rankwise.scoring.additive import AdditiveFunction
 from rankwise.scoring.calibration import Calibration, known_calibration, preference_probabilities
 from rankwise.scoring.functions import ScoringFunction, checked_scores, scoring_function
-from rankwise.types import Floats, Matrix, is_sparse
+from rankwise.types import Floats, is_sparse
 from rankwise.validation import check_read_rows
 
 
@@ -22,7 +24,7 @@ class ScoringModel:
     ----------
     class_name : str
         The class of the ranker.
-    function : LinearFunction or KernelExpansion
+    function : LinearFunction, KernelExpansion or AdditiveFunction
     n_features : int
     feature_names : list of str or None
     scaled_per_query : bool or None
@@ -50,8 +52,10 @@ class ScoringModel:
             calibration=attributes.get("calibration_"),
         )
 
-    def predict(self, X: Matrix) -> Floats:
+    def predict(self, X: Any) -> Floats:
         """Return the scores of rows as `rankwise.data` reads them, bit for bit those of the estimator."""
+        if isinstance(self.function, AdditiveFunction):
+            return self.function.scores(table_of(X))
         if is_sparse(X) and not self.function.takes_sparse:
             # In scikit-learn's words, which the estimators pass on.
             raise DataError(
@@ -60,7 +64,7 @@ class ScoringModel:
             )
         return checked_scores(self.function, partial(check_read_rows, X))
 
-    def predict_preference_proba(self, X: Matrix, pairs: Any) -> Floats:
+    def predict_preference_proba(self, X: Any, pairs: Any) -> Floats:
         """Return the probability that the first row of each pair is judged above the second."""
         calibration = known_calibration(self.calibration, self.class_name)
         return preference_probabilities(calibration, self.predict(X), pairs)

@@ -18,23 +18,13 @@ None, NaN, NaT and pandas.NA in a frame are all missing values.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from rankwise.types import AnyArray, Floats
+from rankwise.types import AnyArray, Floats, Reading
 
 _DAY = np.timedelta64(1, "D")
-
-
-class Reading(StrEnum):
-    """What the values of a column are taken for."""
-
-    NUMBER = "number"
-    FLAG = "flag"
-    DATE = "date"
-    TEXT = "text"
 
 
 def signed_log(x: Floats) -> Floats:

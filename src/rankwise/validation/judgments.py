@@ -37,6 +37,8 @@ def parts_problem(estimator: Any, data: JudgedParts, **others: Any) -> Any:
     name = type(data).__name__
     if not getattr(estimator, "_takes_parts", False):
         raise DataError(f"{type(estimator).__name__} needs all rows in this process; got {name}.")
+    if getattr(estimator, "columns", None) is not None:
+        raise DataError(f"Columns can be encoded only in this process; a {name} must hold features.")
     given = [argument for argument, value in others.items() if value is not None]
     if given:
         raise DataError(f"A {name} has its own labels, queries and weights; pass it without {given[0]}.")

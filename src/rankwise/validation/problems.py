@@ -133,9 +133,13 @@ def _validated(
     """Return real rows, CSR or C-ordered, and y if given, checked by scikit-learn's conventions.
 
     Unless `finite`, rows may hold NaN and infinity. If `reset`, the features of X become those of the
-    estimator; otherwise, they must match.
+    estimator; otherwise, they must match. Rankers with the parameter `columns` encode X.
     """
     features = features_of(X)
+    encoded = estimator._encode(X, reset=reset) if hasattr(estimator, "_encode") else None
+    if encoded is not None:
+        options |= {"multi_output": False} if y else {}
+        return _checked_rows(_taking_features(estimator), encoded, *y, reset=True, finite=finite, **options)
     if not (reset or hasattr(X, "columns") or hasattr(X, "__dataframe__")):
         estimator = _without_learned_names(estimator, features.names)
     checked = _checked_rows(estimator, X, *y, reset=reset, finite=finite, **options)
@@ -147,6 +151,14 @@ def _validated(
         if features.numbered_from is not None:
             estimator.numbered_from_ = features.numbered_from
     return checked
+
+
+def _taking_features(estimator: Any) -> Any:
+    """The estimator to check encoded columns against, as one that was never given columns."""
+    bare = copy.copy(estimator)
+    bare.columns = None
+    vars(bare).pop("feature_names_in_", None)
+    return bare
 
 
 def _without_learned_names(estimator: Any, names: Sequence[str] | None) -> Any:

@@ -1,0 +1,100 @@
+"""What the user says a column becomes: ``"auto"``, ``"log"``, ``"spline:8"``, ..."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from rankwise.errors import ParameterError
+
+DEFAULT_KNOTS = 10
+DEFAULT_CATEGORIES = 100
+# The key that stands for all columns without an entry of their own.
+OTHERS = "*"
+
+
+class Kind(StrEnum):
+    """What a column can become."""
+
+    AUTO = "auto"
+    NUMBER = "number"
+    LOG = "log"
+    SPLINE = "spline"
+    CATEGORY = "category"
+    FLAG = "flag"
+    DATE = "date"
+    DROP = "drop"
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What one column is to become.
+
+    Attributes
+    ----------
+    kind : Kind
+    size : int
+        The number of knots of a spline, or the largest number of categories.
+    age : Kind
+        What the age of a date becomes: a number, its logarithm or a spline.
+    """
+
+    kind: Kind
+    size: int = 0
+    age: Kind = Kind.NUMBER
+
+
+_LEAST = {Kind.SPLINE: 2, Kind.CATEGORY: 1}
+_DEFAULT = {Kind.SPLINE: DEFAULT_KNOTS, Kind.CATEGORY: DEFAULT_CATEGORIES}
+# What can be said of all numbers.
+_OF_OTHERS = (Kind.AUTO, Kind.NUMBER, Kind.LOG, Kind.SPLINE)
+_EXPECTED = (
+    "expected auto, number, log, spline, spline:KNOTS, category, category:COUNT, flag, date, date:log, "
+    "date:spline or drop"
+)
+
+
+def spec_of(text: Any, column: str | None = None) -> Spec:
+    """Read what a column becomes; an error names the column."""
+    of = "" if column is None else f" of column {column!r}"
+    fault = ParameterError(f"The 'columns' parameter{of} is {text!r}; {_EXPECTED}.")
+    word, colon, option = text.partition(":") if isinstance(text, str) else ("", "", "")
+    if word not in list(Kind):
+        raise fault
+    kind = Kind(word)
+    if not colon:
+        return Spec(kind, _DEFAULT.get(kind, 0))
+    if kind is Kind.DATE and option in (Kind.LOG, Kind.SPLINE, Kind.NUMBER):
+        return Spec(kind, DEFAULT_KNOTS, Kind(option))
+    if kind in _LEAST and option.isascii() and option.isdigit() and _LEAST[kind] <= int(option) < 10**9:
+        return Spec(kind, int(option))
+    raise fault
+
+
+def specs_of(columns: Any) -> tuple[Spec | None, dict[str, Spec]]:
+    """Read the parameter: what columns without an entry become (None: they are not used), and the entries."""
+    if isinstance(columns, str):
+        return _spec_of_others(columns), {}
+    if not isinstance(columns, Mapping) or not columns:
+        raise ParameterError(
+            "The 'columns' parameter must be 'auto', 'spline' or a dict of what each column becomes, "
+            f"such as {{'price': 'log'}}; got {columns!r}."
+        )
+    for name in columns:
+        if not isinstance(name, str):
+            raise ParameterError(f"The keys of the 'columns' parameter must be column names; got {name!r}.")
+    others = _spec_of_others(columns[OTHERS]) if OTHERS in columns else None
+    return others, {name: spec_of(text, name) for name, text in columns.items() if name != OTHERS}
+
+
+def _spec_of_others(text: Any) -> Spec:
+    """What numbers without an entry become; flags, dates and text are recognized."""
+    spec = spec_of(text)
+    if spec.kind not in _OF_OTHERS:
+        raise ParameterError(
+            f"The 'columns' parameter cannot make every column a {spec.kind}; name the columns: "
+            f"{{'column': {text!r}, '*': 'auto'}}."
+        )
+    return spec
