@@ -1,5 +1,6 @@
 """Training on a real cluster: two worker processes that talk over TCP."""
 
+import json
 import logging
 import os
 import signal
@@ -10,13 +11,25 @@ import time
 import numpy as np
 import pytest
 
-from rankwise import DataError, RankingData, RankRLS, RankRLSCV, make_search_data, save_letor, save_store
+from command_line import done, folder, refused
+from rankwise import (
+    DataError,
+    RankingData,
+    RankRLS,
+    RankRLSCV,
+    load_model,
+    make_search_data,
+    save_letor,
+    save_store,
+)
 from rankwise.errors import FileFormatError, ParameterError
 from rankwise.metrics import evaluate
 
 distributed = pytest.importorskip("distributed")
 
 from rankwise.dask import ClusterError, DistributedData, workers  # noqa: E402
+
+__all__ = ["done", "folder", "refused"]  # fixtures
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -67,7 +80,7 @@ def processes(client):
 
 
 def test_each_worker_reads_its_own_files(client, files, expected):
-    data = DistributedData.from_files(files)
+    data = DistributedData.from_files(files, merge_queries=True)
     model = fitted(data)
     np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-10, atol=1e-12)
     assert model.numbered_from_ == 1
@@ -79,7 +92,8 @@ def test_each_worker_reads_its_own_files(client, files, expected):
 def test_stores_stay_on_disk(client, data, tmp_path, expected):
     for number, place in enumerate((slice(0, 100), slice(100, None))):
         save_store(data.select(place), tmp_path / f"{number}.store")
-    parts = DistributedData.from_files([tmp_path / "0.store", tmp_path / "1.store"])
+    stores = [tmp_path / "0.store", tmp_path / "1.store"]
+    parts = DistributedData.from_files(stores, merge_queries=True)
     np.testing.assert_allclose(fitted(parts).coef_, expected.coef_, rtol=1e-10, atol=1e-12)
     assert client.submit(lambda part: type(part.X.base).__name__, parts.parts.futures[0]).result() == "mmap"
 
@@ -154,7 +168,7 @@ def test_a_pass_is_one_task_for_each_worker(client, data, monkeypatch):
 
 
 def test_the_parts_of_a_killed_worker_are_read_again_with_the_same_bits(client, files):
-    data = DistributedData.from_files(files)
+    data = DistributedData.from_files(files, merge_queries=True)
     before = fitted(data).coef_
     os.kill(next(iter(processes(client).values())), signal.SIGKILL)
     np.testing.assert_array_equal(fitted(data).coef_, before)
@@ -162,7 +176,9 @@ def test_the_parts_of_a_killed_worker_are_read_again_with_the_same_bits(client, 
 
 @pytest.mark.parametrize("source", ["files", "memory"])
 def test_a_worker_killed_between_iterations_changes_nothing(client, data, files, source):
-    parts = DistributedData.from_files(files) if source == "files" else DistributedData.from_data(data, 4)
+    parts = DistributedData.from_data(data, 4)
+    if source == "files":
+        parts = DistributedData.from_files(files, merge_queries=True)
     fit = RankRLS(solver="cg", tol=1e-2).fit
     before = fit(parts).coef_
     total, passes = workers.WorkerParts.total, []
@@ -195,6 +211,9 @@ def test_files_that_do_not_fit_together_are_named(client, tmp_path):
     (tmp_path / "b.txt").write_text("1 1:1\n0 1:2\n")
     with pytest.raises(DataError, match=r"b\.txt has no queries, but .*a\.txt has"):
         DistributedData.from_files(tmp_path / "*.txt")
+    (tmp_path / "d.txt").write_text("1 qid:2 1:1\n0 qid:1 1:2\n")
+    with pytest.raises(DataError, match=r"The query 1 is both in .*a\.txt and in .*d\.txt; if"):
+        DistributedData.from_files([tmp_path / "a.txt", tmp_path / "d.txt"])
     with pytest.raises(FileFormatError, match=r"c\.txt: a worker could not read it: No such file"):
         DistributedData.from_files([tmp_path / "a.txt", tmp_path / "c.txt"])
     with pytest.raises(ParameterError, match="no file matches this pattern"):
@@ -264,3 +283,24 @@ except ImportError as error:
 """
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert run.stdout == "rankwise.dask needs the 'dask' extra: pip install 'rankwise[dask]'.\n"
+
+
+def test_the_command_line_trains_on_a_cluster(cluster, client, files, tmp_path, done, data):
+    model = tmp_path / "model.safetensors"
+    address = cluster.scheduler_address
+    shown = done("train", files, model, "--dask", address, "--merge-queries", "--ties", "drop", "--json")
+    expected = RankRLS(ties="drop").fit(data.X, data.y, data.qid)
+    np.testing.assert_allclose(load_model(model).coef_, expected.coef_, rtol=1e-9, atol=1e-10)
+    means = json.loads(shown)["training"]
+    measured = evaluate(data.y, expected.predict(data), data.qid, list(means)).means
+    assert means == pytest.approx(measured)
+
+
+def test_the_command_line_says_what_it_cannot_do_on_a_cluster(files, tmp_path, refused):
+    model = tmp_path / "model.safetensors"
+    shown = refused("train", files, model, "--dask", "local:none", code=2)
+    assert "Expected an address or local:N" in shown
+    shown = refused("train", files, model, "--dask", "local:2", "--scale", code=2)
+    assert "--scale cannot be used with --dask" in shown
+    shown = refused("train", files, model, "--dask", "tcp://127.0.0.1:1", code=2)
+    assert "No Dask scheduler answers" in shown

@@ -4,4 +4,5 @@ import sys
 
 from rankwise.cli import main
 
-sys.exit(main())
+if __name__ == "__main__":  # not in worker processes, which import it
+    sys.exit(main())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -26,7 +28,8 @@ def run(
         Path,
         typer.Argument(
             metavar="OUT",
-            help="A .store folder, or LETOR text (.txt or similar, optionally with .gz, .xz or .bz2).",
+            help="A .store folder, or LETOR text (.txt or similar, optionally with .gz, .xz or .bz2); with "
+            "--parts, a folder of stores.",
             show_default=False,
         ),
     ],
@@ -47,15 +50,24 @@ def run(
     exclude: options.Exclude = None,
     zero_based: options.ZeroBased = None,
     merge_queries: options.MergeQueries = False,
+    parts: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Divide the queries into this many stores OUT/part-*.store, for train --dask.",
+            show_default=False,
+        ),
+    ] = None,
     threads: options.Threads = None,
 ) -> None:
     """Convert data between formats; text is streamed to a memory-mapped store in bounded memory."""
     import rankwise
     from rankwise.cli.data_files import ReadOptions, data_files, find_group_sizes, is_log, is_table, read_data
     from rankwise.cli.inputs import check_destination, check_output, excluded, split_list
+    from rankwise.data.store_parts import save_parts
     from rankwise.data.text import COMPRESSED
 
-    to_store = out.suffix == ".store"
+    to_store = out.suffix == ".store" or parts is not None
     kind = Path(out.stem).suffix if out.suffix.lower() in COMPRESSED else out.suffix
     if not to_store and kind.lower() not in TEXT:
         raise ParameterError(
@@ -69,19 +81,37 @@ def run(
         raise ParameterError("--features selects the columns of tables, not those of a feature log.")
     files = data_files(data)
     streams = not (logged or scale or any(f.is_dir() or is_table(f) or find_group_sizes(f) for f in files))
-    if to_store and streams:
-        with progress(f"Converting {data.name}") as advance:
-            rankwise.convert_letor(
-                files,
-                out,
-                zero_based="auto" if zero_based is None else zero_based,
-                merge_queries=merge_queries,
-                progress=lambda done, total: advance(done / max(total, 1)),
-            )
+    if to_store and streams and parts is None:
+        stream(files, out, how)
         return
-    rows = read_log(data, judgments, how) if logged else read_data(data, how, features=split_list(features))
-    with progress(f"Writing {out.name}"):
-        (rankwise.save_store if to_store else rankwise.save_letor)(rows, out)
+    with ExitStack() as stack:
+        if streams and parts is not None:  # which may not fit in memory
+            beside = Path(stack.enter_context(TemporaryDirectory(dir=out.absolute().parent))) / "all.store"
+            stream(files, beside, how)
+            rows = rankwise.open_store(beside)
+        elif logged:
+            rows = read_log(data, judgments, how)
+        else:
+            rows = read_data(data, how, features=split_list(features))
+        stack.enter_context(progress(f"Writing {out.name}"))
+        if parts is not None:
+            save_parts(rows, out, parts)
+        else:
+            (rankwise.save_store if to_store else rankwise.save_letor)(rows, out)
+
+
+def stream(files: Sequence[Path], out: Path, how: ReadOptions) -> None:
+    """Convert text to a store in bounded memory."""
+    from rankwise.data.convert import convert_letor
+
+    with progress(f"Converting {files[0].name}{' and others' if len(files) > 1 else ''}") as advance:
+        convert_letor(
+            files,
+            out,
+            zero_based="auto" if how.zero_based is None else how.zero_based,
+            merge_queries=how.merge_queries,
+            progress=lambda done, total: advance(done / max(total, 1)),
+        )
 
 
 def read_log(data: Path, judgments: Path | None, how: ReadOptions) -> RankingData:

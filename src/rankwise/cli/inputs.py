@@ -13,6 +13,7 @@ from rankwise.cli.screen import progress
 from rankwise.errors import DataError, FileFormatError, ParameterError
 
 if TYPE_CHECKING:
+    from rankwise.dask import DistributedData
     from rankwise.data.ranking import RankingData
     from rankwise.metrics import Measure
     from rankwise.scoring.model import ScoringModel
@@ -139,7 +140,9 @@ def excluded(exclude: str | None, features: str | None) -> list[str] | None:
     return split_list(exclude)
 
 
-def choose_measures(text: str | None, rows: RankingData, preset: str | None = None) -> list[Measure]:
+def choose_measures(
+    text: str | None, rows: RankingData | DistributedData, preset: str | None = None
+) -> list[Measure]:
     """The named measures, or defaults that suit the labels, which are grades or arbitrary numbers."""
     from rankwise.metrics import get_measure
 
@@ -151,9 +154,10 @@ def choose_measures(text: str | None, rows: RankingData, preset: str | None = No
     return [get_measure(name, preset=preset) for name in names]
 
 
-def are_grades(rows: RankingData) -> bool:
+def are_grades(rows: RankingData | DistributedData) -> bool:
     """Whether the labels can be grades, for which NDCG and MAP are designed."""
-    return bool(rows.y.min() >= 0 and rows.y.max() <= MAX_GRADE)
+    lowest, highest = rows.label_range
+    return lowest >= 0 and highest <= MAX_GRADE
 
 
 def check_output(path: Path, *inputs: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankwise.cli import options
+from rankwise.cli.cluster import refuse_with_dask
 from rankwise.cli.interrupts import keeping_what_was_fitted
 from rankwise.cli.learners import LEARNERS, make_learner, parse_signs
 from rankwise.cli.like_svmrank import adopt_c, check_c, refuse_others
@@ -20,6 +21,7 @@ from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
     from rankwise.cli.data_files import ReadOptions
+    from rankwise.dask import DistributedData
     from rankwise.data.ranking import RankingData
     from rankwise.metrics import Measure
     from rankwise.rendering import Cell
@@ -97,6 +99,15 @@ def run(
     doc: options.Doc = None,
     features: options.Features = None,
     exclude: options.Exclude = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Train on the workers of this Dask scheduler, each of which reads its own files of text or "
+            "stores; local:N starts N workers here.",
+            show_default=False,
+        ),
+    ] = None,
     zero_based: options.ZeroBased = None,
     scale: options.Scale = False,
     merge_queries: options.MergeQueries = False,
@@ -123,6 +134,12 @@ def run(
     left_out, weight = excluded(exclude, features), None
     labelled = judgments is None
     how = ReadOptions(label, qid, doc, zero_based, scale, merge_queries, left_out, labelled)
+    if dask is not None:
+        here = {"update": update, "like_svmrank": like_svmrank, "judgments": judgments, "pairs": pairs}
+        refuse_with_dask({**here, "scale": scale, "features": features, "exclude": exclude, "doc": doc})
+        ranker = make_learner(LEARNERS, learner, given, settings or [])
+        train_on_cluster(ranker, data, model, dask, how, validation, measures, preset, json)
+        return
     if update is not None:
         others = {"set": settings, "like_svmrank": like_svmrank, "pairs": pairs, "features": features}
         others |= {"exclude": exclude, "judgments": judgments}
@@ -152,14 +169,56 @@ def run(
     else:
         ranker.save(model)
     means = measure_parts(ranker, parts, wanted)
+    show_result(ranker, parts["training"], model, seconds, means, json)
+
+
+def show_result(
+    ranker: Any,
+    data: RankingData | DistributedData,
+    model: Path,
+    seconds: float,
+    means: dict[str, dict[str, float]],
+    json: bool,
+) -> None:
+    """Show what was trained, and how good it is."""
     if json:
         show_json({"model": str(model), "class": type(ranker).__name__, "seconds": seconds, **means})
         return
-    done = summary(ranker, parts["training"], seconds, model)
-    if not wanted:
+    done = summary(ranker, data, seconds, model)
+    if not means["training"]:
         typer.echo(done)
         return
     show_quality("Quality", means, done)
+
+
+def train_on_cluster(
+    ranker: Any,
+    data: Path,
+    model: Path,
+    address: str,
+    how: ReadOptions,
+    validation: Path | None,
+    measures: str | None,
+    preset: str | None,
+    json: bool,
+) -> None:
+    """`run` for rows that workers hold; validation data is read here."""
+    from rankwise.cli.cluster import read_on_cluster
+    from rankwise.cli.data_files import read_data
+    from rankwise.cli.inputs import choose_measures
+    from rankwise.dask.clusters import connected
+    from rankwise.metrics import evaluate
+
+    with connected(address) as client:
+        training = read_on_cluster(data, how, client)
+        held = None if validation is None else read_data(validation, how, n_features=training.n_features)
+        wanted, start = choose_measures(measures, training, preset), time.perf_counter()
+        fit(ranker, training, held if ranker.get_params().get("early_stopping", False) else None)
+        seconds = time.perf_counter() - start
+        ranker.save(model)
+        found = evaluate(training, ranker.predict(training), measures=wanted).means if wanted else {}
+    means = {"training": found} | measure_parts(ranker, {} if held is None else {"validation": held}, wanted)
+    show_result(ranker, training, model, seconds, means, json)
 
 
 def read_parts(
@@ -183,7 +242,10 @@ def read_parts(
 
 
 def fit(
-    ranker: Any, data: RankingData, validation: RankingData | None = None, weight: Floats | None = None
+    ranker: Any,
+    data: RankingData | DistributedData,
+    validation: RankingData | None = None,
+    weight: Floats | None = None,
 ) -> None:
     """Fit a learner, passing it the validation data if it accepts any."""
     takes = inspect.signature(ranker.fit).parameters
@@ -241,9 +303,9 @@ def show_quality(title: str, means: dict[str, dict[str, float]], note: str) -> N
     show_table(title, ["measure", *means], rows, note)
 
 
-def summary(ranker: Any, data: RankingData, seconds: float, model: Path) -> str:
+def summary(ranker: Any, data: RankingData | DistributedData, seconds: float, model: Path) -> str:
     alpha = f" with alpha {ranker.alpha:.6g}" if hasattr(ranker, "alpha") else ""
-    queries = "one global ranking" if data.qid is None else f"{data.n_queries} queries"
+    queries = f"{data.n_queries} queries" if data.has_queries else "one global ranking"
     contradicted = getattr(ranker, "contradicted_signs_", [])
     signs = f"Weight 0, because the labels contradict the sign: {', '.join(contradicted)}\n"
     return (

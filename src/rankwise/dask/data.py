@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from dask.sizeof import sizeof
-from distributed import Client, Future, default_client
+from distributed import Client, Future, as_completed, default_client
 
 from rankwise.dask.sources import array_part, frame_part, read_part
 from rankwise.dask.workers import WorkerParts, attempt, living_workers
@@ -19,7 +19,7 @@ from rankwise.files import matching_files
 from rankwise.mapped import is_mapped
 from rankwise.parts.data import PartedData, RawPart, common_shape, description_of, problem_of
 from rankwise.types import AnyArray, Auto
-from rankwise.validation import Problem, check_count, check_flag_or_auto, check_row_weight
+from rankwise.validation import Problem, check_count, check_flag, check_flag_or_auto, check_row_weight
 
 PathLike = str | os.PathLike[str]
 
@@ -29,8 +29,8 @@ class DistributedData(PartedData):
 
     `RankRLS` and `RankRLSCV` take it in place of X, y and qid, and so do `predict` and
     `rankwise.metrics.evaluate`. Rows of a query may lie in any number of parts: a label stands for the same
-    query everywhere, and no rows are moved. How rows are divided into parts changes the last digits of
-    results; the number of workers and threads does not.
+    query everywhere (in files, only if `merge_queries` says so), and no rows are moved. How rows are divided
+    into parts changes the last digits of results; the number of workers and threads does not.
 
     Create one with `from_files`, `from_frame`, `from_arrays` or `from_data`. The workers hold the rows for as
     long as this object exists.
@@ -63,7 +63,9 @@ class DistributedData(PartedData):
         *,
         zero_based: bool | Auto = "auto",
         n_features: int | None = None,
+        merge_queries: bool = False,
         client: Client | None = None,
+        progress: Callable[[int, int], object] | None = None,
     ) -> Self:
         """Have each worker read its own files, which it must be able to open under these names.
 
@@ -74,8 +76,12 @@ class DistributedData(PartedData):
             alphabetical order.
         zero_based, n_features
             As in `load_letor`; by default, all files together decide.
+        merge_queries : bool
+            Whether files may share queries; see `RankingData.concat`.
         client : Client, optional
             The current one by default.
+        progress : callable, optional
+            Called with the number of files read so far, and of all.
         """
         files, client = _expanded(paths), client or default_client()
         zero_based = check_flag_or_auto("zero_based", zero_based)
@@ -85,7 +91,15 @@ class DistributedData(PartedData):
             how, where = (files[part], zero_based, n_features), _near(client, part, len(files))
             return client.submit(attempt, read_part, *how, pure=False, **where)
 
-        return cls._put_together(WorkerParts(client, read, len(files)), files)
+        merge_queries = check_flag("merge_queries", merge_queries)
+        raw = WorkerParts(client, read, len(files))
+        if progress is not None:
+            for done, _ in enumerate(as_completed(raw.futures), start=1):
+                progress(done, len(files))
+        data = cls._put_together(raw, files)
+        if not merge_queries and data.has_queries:
+            data.problem().check_queries_are_whole(files)
+        return data
 
     @classmethod
     def from_frame(

@@ -177,6 +177,16 @@ class RankingData(JudgedRows):
     def n_queries(self) -> int:
         return self.queries.n_queries
 
+    @property
+    def has_queries(self) -> bool:
+        """Whether the data has a qid; otherwise, all rows form one ranking."""
+        return self.queries.labels is not None
+
+    @property
+    def label_range(self) -> tuple[float, float]:
+        """The lowest and the highest label."""
+        return float(self.y.min()), float(self.y.max())
+
     def select(self, rows: Any = None, *, queries: Iterable[Hashable] | None = None) -> Self:
         """Select some rows, or all rows of some queries.
 

@@ -44,8 +44,14 @@ class PartedData(JudgedParts):
         self.n_features = shape.n_features
         self.features = Features(first.feature_names, shape.numbered_from)
         self.has_queries, self.scaled_per_query = first.has_queries, first.scaled_per_query
+        lowest, highest = zip(*(one.label_range for one in descriptions), strict=True)
+        self.label_range = min(lowest), max(highest)
         X = PartedRows((self.n_rows, self.n_features), self.n_entries)
         self._problem = PartedProblem(parts, X, self.has_queries, first.feature_names)
+
+    @property
+    def n_queries(self) -> int:
+        return self._problem.queries.n_queries
 
     def problem(self) -> PartedProblem:
         return self._problem
@@ -80,6 +86,7 @@ class Description:
     numbered_from: int | None
     has_queries: bool
     scaled_per_query: bool
+    label_range: tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -112,6 +119,7 @@ def description_of(part: RawPart | None) -> Description | None:
         data.numbered_from,
         data.qid is not None,
         data.scaled_per_query,
+        data.label_range,
     )
 
 

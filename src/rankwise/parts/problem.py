@@ -12,6 +12,7 @@ import numpy as np
 from rankwise.errors import DataError
 from rankwise.parts.base import Parts
 from rankwise.preferences.digests import label_digests
+from rankwise.preferences.queries import shared_query
 from rankwise.types import Floats, Ints
 from rankwise.validation import Problem
 
@@ -83,6 +84,14 @@ class PartedProblem:
         """The problem without some queries, given by digest: their rows stay, with weight 0."""
         return replace(self, parts=self.parts.derived(without_queries, queries))
 
+    def check_queries_are_whole(self, names: Sequence[str]) -> None:
+        """Raise an error if a query has rows in two parts, which these names call."""
+        split = self.queries.split
+        if len(split):
+            holds = [part for part, one in enumerate(self.queries.positions) if (one == 0).any()]
+            labels = self.parts.each(label_with, split[0])
+            raise shared_query(labels[holds[0]], names[holds[0]], names[holds[1]])
+
     def check_labels_differ(self) -> None:
         """Raise an error unless some query has two rows of positive weight with different labels."""
         found = self.parts.each(label_ranges_of, own=self.queries.positions)
@@ -110,6 +119,12 @@ def query_labels_of(problem: Problem) -> Ints:
     """The digests of a part's query labels."""
     labels = problem.queries.labels
     return label_digests((ONE_RANKING if labels is None else labels).tolist())
+
+
+def label_with(problem: Problem, digest: int) -> Any:
+    """The label with this digest; None if there is none."""
+    found = np.flatnonzero(query_labels_of(problem) == digest)
+    return problem.queries.labels[found[0]].item() if len(found) and problem.has_queries else None  # type: ignore[index]
 
 
 def without_queries(problem: Problem, digests: Ints) -> Problem:
