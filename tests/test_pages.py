@@ -89,7 +89,14 @@ old.save("old.safetensors")
 new.save("new.safetensors")
 pathlib.Path("bm25.txt").write_text("".join(f"{score}\\n" for score in test.X[:, 0]))
 """
+SELECTED = """
+import pandas, rankwise
+made = rankwise.make_search_data(20, random_state=2)
+table = pandas.DataFrame(made.X, columns=made.feature_names).assign(label=made.y, qid=made.qid)
+table.to_csv("data.csv", index=False)
+"""
 GIVEN = {
+    "features.md": SELECTED,
     "reports.md": REPORTED,
     "data-files.md": FILED,
     "clicks.md": CLICKED,

@@ -221,10 +221,10 @@ def test_a_saved_model_keeps_its_certificate(kind, tmp_path):
         ({"x1": True}, "must be -1, 0 or 1; got True for 'x1'"),
         ({"x1": float("nan")}, "must be -1, 0 or 1; got nan for 'x1'"),
         ([1, 0, 0, 0.5], "must be -1, 0 or 1; got 0.5 for 'x3'"),
-        ([1, 0, 0], "one sign per feature, 4 in all; got 3"),
-        ([[1, 0, 0, 0]], "must be None, a dict of -1, 0 or 1 by feature name, or an array of them"),
-        ("x1=1", "must be None, a dict of -1, 0 or 1 by feature name, or an array of them"),
-        ([1, [0], 0, 0], "must be None, a dict of -1, 0 or 1 by feature name, or an array of them"),
+        ([1, 0, 0], "one value per feature, 4 in all; got 3"),
+        ([[1, 0, 0, 0]], "must be None, a dict of numbers .-1, 0 or 1. by feature name"),
+        ("x1=1", "must be None, a dict of numbers .-1, 0 or 1. by feature name"),
+        ([1, [0], 0, 0], "must be None, a dict of numbers .-1, 0 or 1. by feature name"),
     ],
 )
 @pytest.mark.parametrize("kind", [RankRLS, RankRLSCV])

@@ -49,6 +49,7 @@ if _TYPE_CHECKING:
     from rankwise.estimators.kernel_rankrls_cv import KernelRankRLSCV as KernelRankRLSCV
     from rankwise.estimators.rankrls import RankRLS as RankRLS
     from rankwise.estimators.rankrls_cv import RankRLSCV as RankRLSCV
+    from rankwise.estimators.rankrls_path import RankRLSPath as RankRLSPath
     from rankwise.estimators.ranksvm import RankSVM as RankSVM
     from rankwise.estimators.ranksvm_cv import RankSVMCV as RankSVMCV
     from rankwise.estimators.ranksvm_path import RankSVMPath as RankSVMPath
@@ -76,6 +77,7 @@ __all__ = [
     "QueryWarning",
     "RankRLS",
     "RankRLSCV",
+    "RankRLSPath",
     "RankSVM",
     "RankSVMCV",
     "RankSVMPath",
@@ -157,6 +159,7 @@ _HOME = {
     "RankingData": "rankwise.data.ranking",
     "RankRLS": "rankwise.estimators.rankrls",
     "RankRLSCV": "rankwise.estimators.rankrls_cv",
+    "RankRLSPath": "rankwise.estimators.rankrls_path",
     "RankSVM": "rankwise.estimators.ranksvm",
     "RankSVMCV": "rankwise.estimators.ranksvm_cv",
     "RankSVMPath": "rankwise.estimators.ranksvm_path",

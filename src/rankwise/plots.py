@@ -1,4 +1,4 @@
-"""Plots of regularization paths and calibration."""
+"""Plots of paths and calibration."""
 
 from __future__ import annotations
 
@@ -37,6 +37,29 @@ def draw_path(alphas: Floats, active_size: Ints, measured: Floats | None, chosen
         place.spines[["top", "right"]].set_visible(False)
         place.axvline(chosen, color="black", linestyle=":", linewidth=0.8)
     figure.suptitle(title)
+    return figure
+
+
+def draw_sizes(curves: dict[str, Floats], errors: Floats, chosen: int, measure: str, title: str) -> Any:
+    """Plot a measure by the number of features; the errors are those of the first curve."""
+    try:
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import MaxNLocator
+    except ImportError:
+        raise MissingExtraError("Plotting a path", "plot") from None
+
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    place, sizes = figure.subplots(), np.arange(1, len(errors) + 1)
+    (honest, values), *others = curves.items()
+    place.errorbar(sizes, values, yerr=errors, fmt="o-", capsize=3, label=honest)
+    for name, flattering in others:
+        place.plot(sizes, flattering, linestyle="--", color="gray", label=name)
+    place.axvline(chosen, color="black", linestyle=":", linewidth=0.8, label=f"chosen: {chosen}")
+    place.xaxis.set_major_locator(MaxNLocator(integer=True))
+    place.set(xlabel="number of features", ylabel=measure, title=title)
+    place.legend(frameon=False)
+    place.grid(alpha=0.3)
+    place.spines[["top", "right"]].set_visible(False)
     return figure
 
 

@@ -60,6 +60,13 @@ class Solver(StrEnum):
     CG = "cg"
 
 
+class PathMethod(StrEnum):
+    """How features are chosen: one after the other, or by the lasso."""
+
+    GREEDY = "greedy"
+    LASSO = "lasso"
+
+
 class Reading(StrEnum):
     """What the values of a column of a table are taken for."""
 

@@ -24,6 +24,8 @@ SELECTORS = {
     "kernel-rankrls": "KernelRankRLSCV",
     "ranksvm": "RankSVMCV",
 }
+# The classes with few features, for `select --features-at-most`.
+PATHS = {"rankrls": "RankRLSPath"}
 
 
 def make_learner(classes: dict[str, str], name: str, options: dict[str, Any], settings: list[str]) -> Any:
@@ -62,21 +64,24 @@ def _setting(text: str) -> tuple[str, Any]:
         return key, value
 
 
-def parse_signs(text: str | None) -> dict[str, Any] | None:
-    """Parse signs of features such as ``price=-1,bm25=+1``, or a JSON file with an object of them."""
+def parse_by_feature(option: str, text: str | None) -> dict[str, Any] | None:
+    """Parse numbers by feature, such as ``price=-1,bm25=+1``, or a JSON file with an object of them."""
     if text is None:
         return None
     if "=" not in text:
-        return read_json_object(text, "signs by feature name")
-    signs: dict[str, Any] = {}
+        return read_json_object(text, "numbers by feature name")
+    numbers: dict[str, Any] = {}
     for part in text.split(","):
-        name, _, sign = part.strip().rpartition("=")
-        if not name or re.fullmatch(r"[+-]?\d+", sign) is None:
+        name, _, number = part.strip().rpartition("=")
+        try:
+            numbers[name] = float(number)
+        except ValueError:
+            name = ""
+        if not name:
             raise ParameterError(
-                f"--monotonic-cst expects price=-1,bm25=+1 or the like, or a JSON file; got {part.strip()!r}."
+                f"{option} expects price=-1,bm25=+1 or the like, or a JSON file; got {part.strip()!r}."
             )
-        signs[name] = int(sign)
-    return signs
+    return numbers
 
 
 @dataclass(frozen=True)

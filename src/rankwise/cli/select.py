@@ -6,7 +6,14 @@ import time
 from typing import TYPE_CHECKING, Annotated, Any
 
 from rankwise.cli import options
-from rankwise.cli.learners import SELECTORS, make_learner, parse_choices, parse_numbers, parse_signs
+from rankwise.cli.learners import (
+    PATHS,
+    SELECTORS,
+    make_learner,
+    parse_by_feature,
+    parse_choices,
+    parse_numbers,
+)
 from rankwise.cli.screen import show_json, show_table
 from rankwise.cli.train import fit, fit_pairs, measure_parts, read_parts, show_quality, summary
 from rankwise.errors import ParameterError
@@ -52,6 +59,18 @@ def run(
     ] = None,
     basis: Annotated[int | None, options.of_learner("Number of basis vectors of a kernel model.")] = None,
     monotonic_cst: options.MonotonicCst = None,
+    features_at_most: Annotated[
+        int | None,
+        options.of_learner(
+            "Choose features, too: greedily, up to this number, with a table of what each adds."
+        ),
+    ] = None,
+    feature_costs: Annotated[
+        str | None,
+        options.of_learner(
+            "What features cost (A=2,B=0.5,... or a JSON file; 1 by default), for --features-at-most."
+        ),
+    ] = None,
     settings: options.Settings = None,
     judgments: options.Judgments = None,
     pairs: options.Pairs = None,
@@ -96,9 +115,17 @@ def run(
         "kernel": kernel,
         "gamma": None if gamma is None else parse_numbers(gamma),
         "basis": basis,
-        "monotonic_cst": parse_signs(monotonic_cst),
+        "monotonic_cst": parse_by_feature("--monotonic-cst", monotonic_cst),
     }
-    ranker = make_learner(SELECTORS, learner, given, settings or [])
+    if features_at_most is None and feature_costs is not None:
+        raise ParameterError("--feature-costs requires --features-at-most.")
+    classes = SELECTORS
+    if features_at_most is not None:
+        if not (pairs is None and validation is None and report is None):
+            raise ParameterError("--features-at-most cannot be used with --pairs, --validation or --report.")
+        costs = parse_by_feature("--feature-costs", feature_costs)
+        classes, given = PATHS, given | {"max_features": features_at_most, "feature_costs": costs}
+    ranker = make_learner(classes, learner, given, settings or [])
     left_out = excluded(exclude, features)
     labelled = pairs is None and judgments is None
     how = ReadOptions(label, qid, doc, zero_based, scale, merge_queries, left_out, labelled)
@@ -113,6 +140,10 @@ def run(
     if report is not None:
         files = [model, data] if validation is None else [model, data, validation]
         _write_page(report, ranker, parts, preset, files, weighted=weight is not None)
+    if features_at_most is not None:
+        done = summary(ranker, parts["training"], seconds, model)
+        show_features(ranker, {"model": str(model), "seconds": seconds}, done, json=json)
+        return
     choice = _choice(ranker)
     if json:
         show_json({"model": str(model), "seconds": seconds, **choice})
@@ -127,6 +158,23 @@ def run(
     show_table(f"{ranker.measure} by {ranker.cv_}", ["alpha", *names, ""], lines, done if pairs else None)
     if pairs is None:
         _show_quality(ranker, parts, preset, done)
+
+
+def show_features(ranker: Any, run: dict[str, Any], done: str, *, json: bool) -> None:
+    """Show what each feature adds, and which size was chosen."""
+    table = ranker.path_table()
+    if json:
+        show_json(
+            {**run, "cv": ranker.cv_, "measure": ranker.measure, "path": table, "chosen": ranker.n_features_}
+        )
+        return
+    columns = [name for name in table[0] if name != "criterion"]
+    lines = [
+        (*(row[name] for name in columns), "chosen" if row["n_features"] == ranker.n_features_ else "")
+        for row in table
+    ]
+    heading = [name.replace("_", " ") for name in columns]
+    show_table(f"{ranker.measure} on {ranker.cv_}", [*heading, ""], lines, done)
 
 
 def _show_quality(ranker: Any, parts: dict[str, RankingData], preset: str | None, done: str) -> None:

@@ -13,7 +13,7 @@ import typer
 from rankwise.cli import options
 from rankwise.cli.cluster import refuse_with_dask
 from rankwise.cli.interrupts import keeping_what_was_fitted
-from rankwise.cli.learners import LEARNERS, make_learner, parse_signs
+from rankwise.cli.learners import LEARNERS, make_learner, parse_by_feature
 from rankwise.cli.like_svmrank import adopt_c, check_c, refuse_others
 from rankwise.cli.screen import progress, show_json, show_table
 from rankwise.cli.update import check_keeps_parameters, learn_and_forget, read_update
@@ -127,7 +127,7 @@ def run(
     given: dict[str, Any] = {"alpha": alpha, "ties": ties, "weighting": weighting, "solver": solver}
     given |= {"kernel": kernel, "gamma": gamma, "basis": basis, "max_iter": max_iter, "tol": tol}
     given |= {"early_stopping": early_stopping, "checkpoint": checkpoint and str(checkpoint)}
-    given |= {"monotonic_cst": parse_signs(monotonic_cst)}
+    given |= {"monotonic_cst": parse_by_feature("--monotonic-cst", monotonic_cst)}
     if forget is not None and update is None:
         raise ParameterError("--forget requires --update.")
     c = check_c(c, like_svmrank)

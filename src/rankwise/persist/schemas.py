@@ -138,6 +138,17 @@ _PATH: Fields = (
     value("alpha_", float),
     PathField("_path"),
 )
+_FEATURE_PATH: Fields = (
+    value("n_features_", int),
+    array("coefs_", "sizes features"),
+    array("alphas_", "sizes"),
+    array("scores_", "sizes"),
+    array("standard_errors_", "sizes"),
+    array("errors_of_difference_", "sizes"),
+    array("criterion_", "sizes"),
+    array("costs_", "sizes"),
+    value("cv_", str),
+)
 
 _OF_KERNEL = {"kernel", "gamma", "degree", "coef0"}
 _OF_RIDGE = {"solver", "ties", "weighting", "checkpoint", "checkpoint_seconds"}
@@ -180,6 +191,10 @@ SCHEMAS: dict[str, ModelSchema] = {
         _names({"loss", "weighting", "columns"}, _OF_SEARCH, _OF_ITERATIONS),
         (*_CERTIFIED, *_CHOICE, value("validation_score_", float, optional=True)),
         _check_columns,
+    ),
+    "RankRLSPath": ModelSchema(
+        _names({"method", "max_features", "feature_costs", "ties", "weighting"}, _OF_SEARCH),
+        (*_LINEAR, *_FEATURE_PATH),
     ),
     "RankSVMPath": ModelSchema(
         _names({"graph", "representative", "weighting", "alpha_min", "max_events", "tol"}, _OF_KERNEL),

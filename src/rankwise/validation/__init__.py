@@ -10,6 +10,7 @@ from rankwise.validation.arrays import (
     check_scores,
     check_vectors,
 )
+from rankwise.validation.by_feature import check_costs, check_signs
 from rankwise.validation.judgments import rows_of, taken_apart
 from rankwise.validation.pairs import check_pairs
 from rankwise.validation.parameters import (
@@ -34,7 +35,6 @@ from rankwise.validation.problems import (
     check_read_rows,
     check_rows,
 )
-from rankwise.validation.signs import check_signs
 
 __all__ = [
     "Problem",
@@ -42,6 +42,7 @@ __all__ = [
     "check_callable",
     "check_choice",
     "check_column",
+    "check_costs",
     "check_count",
     "check_eval_parts",
     "check_eval_rows",

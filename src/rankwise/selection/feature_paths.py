@@ -1,0 +1,223 @@
+"""Models with few features: which features, how many, and what each of them adds."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import lars_path_gram
+
+from rankwise.errors import DataError
+from rankwise.losses.squared import SquaredLoss, losses_on_scores
+from rankwise.metrics.measure import Measure
+from rankwise.moments.quadratic import quadratic_of
+from rankwise.operators.design import MatrixDesign
+from rankwise.selection.criteria import OnFolds
+from rankwise.selection.folds import Folds, each_query
+from rankwise.selection.search import best_alpha
+from rankwise.solvers.closed_form import PrimalFamily
+from rankwise.solvers.greedy import greedy_path
+from rankwise.solvers.spaces import LinearSpace
+from rankwise.types import Floats, Ints, Matrix, PathMethod, Ties, Weighting, is_sparse
+from rankwise.validation import Problem
+
+# A lasso path adds a feature in most steps, and now and then drops one.
+STEPS_PER_FEATURE = 8
+
+
+@dataclass(frozen=True)
+class PathSettings:
+    """How features are chosen.
+
+    Attributes
+    ----------
+    method : PathMethod
+    n_most : int
+        The largest number of features.
+    costs : Floats, shape (n,)
+    alphas : Floats, shape (n_alphas,)
+    measure : Measure
+        Of left-out queries.
+    ties, weighting
+        The loss, as in `RankRLS`.
+    """
+
+    method: PathMethod
+    n_most: int
+    costs: Floats
+    alphas: Floats
+    measure: Measure
+    ties: Ties
+    weighting: Weighting
+
+    def loss(self, problem: Problem) -> SquaredLoss:
+        losses: list[SquaredLoss] = losses_on_scores(problem, self.ties, self.weighting)
+        return losses[0]
+
+
+@dataclass(frozen=True)
+class SizedModel:
+    """A model with few features.
+
+    Attributes
+    ----------
+    features : Ints
+    coef : Floats, shape (n,)
+        0 for all other features.
+    alpha : float
+        The best for these features.
+    value : float
+        Its measure on left-out queries, on which features and alpha were chosen.
+    """
+
+    features: Ints
+    coef: Floats
+    alpha: float
+    value: float
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The measure of each size on outer folds, by models that were chosen without them.
+
+    Attributes
+    ----------
+    values : Floats, shape (n_most, n_queries)
+        Of the queries for which the measure is defined.
+    higher_is_better : bool
+    """
+
+    values: Floats
+    higher_is_better: bool
+
+    @property
+    def means(self) -> Floats:
+        return np.asarray(self.values.mean(axis=1))
+
+    @property
+    def errors(self) -> Floats:
+        """The standard error of each mean."""
+        return _standard_errors(self.values)
+
+    @property
+    def best(self) -> int:
+        return int(np.argmax(self.means) if self.higher_is_better else np.argmin(self.means))
+
+    @property
+    def errors_of_difference(self) -> Floats:
+        """The standard error of the difference of each mean from the best, query by query."""
+        return _standard_errors(self.values - self.values[self.best])
+
+    def smallest(self) -> int:
+        """The smallest size that is not worse than the best by more than one standard error, from 1 on.
+
+        The error is that of the difference: how difficult queries are affects all sizes alike.
+        """
+        behind = np.abs(self.means - self.means[self.best])
+        return int(np.flatnonzero(behind <= self.errors_of_difference)[0]) + 1
+
+
+def _standard_errors(values: Floats) -> Floats:
+    return np.asarray(values.std(axis=1, ddof=1) / np.sqrt(values.shape[1]))
+
+
+def follow(problem: Problem, settings: PathSettings) -> list[SizedModel]:
+    """The model with at most one feature, at most two, and so on, each refitted with the best alpha."""
+    if problem.queries.n_queries < 2:
+        raise DataError("Features are chosen by leaving out queries, which needs at least 2; got 1.")
+    everything = np.arange(problem.X.shape[1])
+    supports = _SUPPORTS[settings.method](problem, settings, _refitted(problem, everything, settings).alpha)
+    models: list[SizedModel] = []
+    for features in supports:
+        same = models and np.array_equal(np.sort(models[-1].features), np.sort(features))
+        models.append(models[-1] if same else _refitted(problem, features, settings))
+    return models
+
+
+def outer_curve(problem: Problem, settings: PathSettings, folds: Folds) -> Curve:
+    """Follow the path without each fold, and measure every size on it."""
+    assert folds.queries is not None
+    values = []
+    for number, held in enumerate(folds.held):
+        test = problem.select(held)
+        try:
+            models = follow(problem.select(np.setdiff1d(np.arange(len(problem.y)), held)), settings)
+        except DataError as error:
+            raise DataError(f"Without fold {number} of cv: {error}") from error
+        prepared = settings.measure.prepare(test.y, test.queries)
+        scores = MatrixDesign(test.X).scores(np.stack([model.coef for model in models], axis=1))
+        values.append(np.array([prepared.per_query(column) for column in np.ascontiguousarray(scores.T)]))
+    table = np.concatenate(values, axis=1)
+    table = table[:, ~np.isnan(table[0])]
+    if table.shape[1] < 2:
+        raise DataError(f"The measure '{settings.measure.name}' is defined for fewer than 2 queries.")
+    return Curve(table, settings.measure.higher_is_better)
+
+
+def _refitted(problem: Problem, features: Ints, settings: PathSettings) -> SizedModel:
+    coef = np.zeros(problem.X.shape[1])
+    if len(features) == 0:
+        prepared = settings.measure.prepare(problem.y, problem.queries)
+        return SizedModel(features, coef, float(settings.alphas[-1]), prepared(np.zeros(len(problem.y))))
+    part, measure, alphas = (
+        replace(problem, X=_columns(problem.X, features)),
+        settings.measure,
+        settings.alphas,
+    )
+    loss = settings.loss(part)
+    family = PrimalFamily(LinearSpace(part.X, loss.differences.reference()), loss)
+    criterion = OnFolds(each_query(part.queries), part, measure)
+    found = criterion.values(family, settings.loss, alphas, lambda done, step=None: None).values
+    place = best_alpha(found[None], measure)[1]
+    coef[features] = family.solve(alphas[[place]]).coef[0]
+    return SizedModel(features, coef, float(alphas[place]), float(found[place]))
+
+
+def _columns(X: Matrix, features: Ints) -> Matrix:
+    chosen: Any = X[:, features]
+    return chosen if is_sparse(X) else np.ascontiguousarray(chosen)
+
+
+def _greedy(problem: Problem, settings: PathSettings, alpha: float) -> list[Ints]:
+    loss = settings.loss(problem)
+    prepared = settings.measure.prepare(problem.y, problem.queries)
+    sign = 1.0 if settings.measure.higher_is_better else -1.0
+    design = MatrixDesign(problem.X, reference=loss.differences.reference())
+    found = greedy_path(
+        design, loss, alpha, settings.n_most, lambda table: sign * prepared.many(table), settings.costs
+    )
+    return [found.order[: k + 1] for k in range(settings.n_most)]  # a path that ends early stays as it is
+
+
+def _lasso(problem: Problem, settings: PathSettings, alpha: float) -> list[Ints]:
+    """The first support of each size on the lasso path of differences, or the largest that is smaller.
+
+    Features are brought to one scale, divided by their costs: the penalty is ``Σ_j cost_j s_j |w_j|`` with
+    ``s_j²`` on the diagonal of ``XᵀLX``.
+    """
+    loss = settings.loss(problem)
+    quadratic = quadratic_of(MatrixDesign(problem.X, reference=loss.differences.reference()), loss)
+    scale = np.sqrt(np.diag(quadratic.matrix))
+    penalty = settings.costs * np.where(scale > 0.0, scale, 1.0)
+    with warnings.catch_warnings():
+        # Features that are combinations of others are left out with a warning.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        _, _, path = lars_path_gram(
+            quadratic.right / penalty,
+            quadratic.matrix / np.outer(penalty, penalty),
+            n_samples=len(problem.y),
+            max_iter=STEPS_PER_FEATURE * settings.n_most,
+            method="lasso",
+        )
+    supports = [np.flatnonzero(coef) for coef in path.T]
+    return [max((s for s in supports if len(s) <= k + 1), key=len) for k in range(settings.n_most)]
+
+
+_SUPPORTS: dict[PathMethod, Callable[[Problem, PathSettings, float], Sequence[Ints]]] = {
+    PathMethod.GREEDY: _greedy,
+    PathMethod.LASSO: _lasso,
+}

@@ -1,0 +1,317 @@
+"""Models with few features: which are chosen, and how good they are said to be."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.linear_model import lars_path
+from sklearn.model_selection import GroupKFold
+
+import rankwise
+from command_line import done, folder, refused
+from rankwise import DataError, ParameterError, RankRLSCV, RankRLSPath
+from rankwise.losses.squared import loss_on_scores
+from rankwise.metrics import get_measure
+from rankwise.operators.design import MatrixDesign
+from rankwise.preferences.queries import group_rows
+from rankwise.selection.feature_paths import Curve
+from rankwise.solvers.greedy import _LeftOutScores, greedy_path
+from rankwise.types import Ties, Weighting
+from rankwise.validation import Problem
+from stressed import KINDS, dense, pair_weights, pairs_of, stressed
+
+__all__ = ["done", "folder", "refused"]  # fixtures
+OHSUMED = Path(__file__).parent.parent.parent / "shared/data/ohsumed_letor2/Fold1/trainingset.txt.xz"
+
+
+def plain(n_queries=12, n=6, seed=0, noise=1.0):
+    rng = np.random.default_rng(seed)
+    X, qid = rng.normal(size=(8 * n_queries, n)), np.repeat(np.arange(n_queries), 8)
+    y = np.digitize(X[:, 1] - 0.7 * X[:, 3] + noise * rng.normal(size=len(X)), [-1.0, 0.0, 1.0])
+    return X, y.astype(float), qid
+
+
+def greedy(X, y, qid, n_steps, *, alpha=1.0, ties="keep", measure="pairwise_error", costs=None):
+    problem = Problem(X, y, group_rows(qid, len(y)), None, None)
+    loss = loss_on_scores(problem, Ties(ties), Weighting.EXAMPLE)
+    prepared = get_measure(measure).prepare(y, qid)
+    sign = 1.0 if prepared.measure.higher_is_better else -1.0
+    design = MatrixDesign(X, reference=loss.differences.reference())
+    costs = np.ones(X.shape[1]) if costs is None else costs
+    return greedy_path(design, loss, alpha, n_steps, lambda table: sign * prepared.many(table), costs)
+
+
+def left_out_value(X, y, qid, features, *, alpha=1.0, ties="keep", measure="pairwise_error"):
+    """The measure of scores by models fitted without each query; higher is better."""
+    columns, scores = np.ascontiguousarray(dense(X)[:, features]).astype(float), np.zeros(len(y))
+    for query in np.unique(qid):
+        held = qid == query
+        if features:
+            scores[held] = columns[held] @ weights_without(columns, y, qid, held, alpha, ties)
+    prepared = get_measure(measure).prepare(y, qid)
+    return prepared(scores) * (1.0 if prepared.measure.higher_is_better else -1.0)
+
+
+def weights_without(columns, y, qid, held, alpha, ties):
+    """Ridge regression on the differences of the other queries, scaled by their weights."""
+    rest, label, query = columns[~held], y[~held], qid[~held]
+    i, j = pairs_of(label, query, ties)
+    root = np.sqrt([float(weight) for weight in pair_weights(label, query, ties, "example")])
+    D = root[:, None] * (rest[i] - rest[j])
+    t = root * (label[i] - label[j])
+    rows = np.vstack([D, np.sqrt(alpha) * np.eye(D.shape[1])])
+    return np.linalg.lstsq(rows, np.append(t, np.zeros(D.shape[1])))[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("ties", "measure"), [("keep", "pairwise_error"), ("drop", "ndcg@5")])
+def test_greedy_steps_are_those_of_brute_force(kind, ties, measure):
+    X, y, qid = stressed(kind)
+    options = {"alpha": 0.1, "ties": ties, "measure": measure}
+    found = greedy(X, y, qid, 3, **options)
+    for k, (feature, value) in enumerate(zip(found.order, found.values, strict=True)):
+        chosen = found.order[:k].tolist()
+        assert value == pytest.approx(left_out_value(X, y, qid, [*chosen, feature], **options), abs=1e-9)
+        others = sorted(set(range(X.shape[1])) - set(chosen))
+        useful = [j for j in others if (dense(X)[:, j] != dense(X)[0, j]).any()]
+        best = max(left_out_value(X, y, qid, [*chosen, j], **options) for j in useful)
+        assert value == pytest.approx(best, abs=1e-9)
+
+
+@pytest.mark.skipif(not OHSUMED.exists(), reason="real data are not here")
+def test_the_first_three_features_of_ohsumed_are_those_of_brute_force():
+    data = rankwise.load_letor(OHSUMED).scale_per_query()
+    queries, n = data.queries, data.n_features
+    moments = [
+        rankwise.Moments.of(data.X[rows], data.y[rows], data.qid[rows])
+        for rows in (np.arange(*ends) for ends in zip(queries.offsets[:-1], queries.offsets[1:], strict=True))
+    ]
+    A, b = sum(one.A for one in moments), sum(one.b for one in moments)
+    prepared, chosen = get_measure("map").prepare(data.y, data.qid), []
+
+    def value(features):
+        scores = np.empty(data.n_rows)
+        for q, own in enumerate(moments):
+            rows = slice(queries.offsets[q], queries.offsets[q + 1])
+            system = (A - own.A)[np.ix_(features, features)] + 4.0 * np.eye(len(features))
+            scores[rows] = data.X[rows][:, features] @ np.linalg.solve(system, (b - own.b)[features])
+        return prepared(scores)
+
+    for _ in range(3):
+        values = {j: value([*chosen, j]) for j in range(n) if j not in chosen and A[j, j] > 0.0}
+        chosen.append(max(values, key=values.get))
+    found = greedy(data.X, data.y, data.qid, 3, alpha=4.0, measure="map")
+    assert found.order.tolist() == chosen
+
+
+def test_greedy_work_is_one_pass_over_the_rows_per_feature(monkeypatch):
+    X, y, qid = plain(n=9)
+    passes, measured, others = [], [], _LeftOutScores._others
+    monkeypatch.setattr(
+        _LeftOutScores, "_others", lambda self, rows: passes.append(rows.size) or others(self, rows)
+    )
+    measure = get_measure("pairwise_error").prepare(y, qid)
+    loss = loss_on_scores(Problem(X, y, group_rows(qid, len(y)), None, None), Ties.KEEP, Weighting.EXAMPLE)
+    greedy_path(
+        MatrixDesign(X),
+        loss,
+        1.0,
+        4,
+        lambda table: measured.append(len(table)) or -measure.many(table),
+        np.ones(9),
+    )
+    assert passes == [X.size] * (2 + 4)
+    assert measured == [1, 9, 8, 7, 6]
+
+
+def test_greedy_measures_many_features_in_parts(monkeypatch):
+    X, y, qid = plain(n=9)
+    whole = greedy(X, y, qid, 4)
+    monkeypatch.setattr("rankwise.solvers.greedy.ENTRIES_AT_ONCE", 2 * len(y))
+    parts = greedy(X, y, qid, 4)
+    assert parts.order.tolist() == whole.order.tolist()
+    assert parts.values.tolist() == whole.values.tolist()
+
+
+def test_greedy_gains_are_per_cost():
+    X, y, qid = plain(noise=0.3)
+    assert greedy(X, y, qid, 2).order.tolist() == [1, 3]
+    costs = np.array([1.0, 50.0, 1.0, 1.0, 1.0, 1.0])
+    found = greedy(X, y, qid, 3, costs=costs)
+    chosen = []
+    for feature in found.order:
+        now = left_out_value(X, y, qid, chosen)
+        gains = {j: left_out_value(X, y, qid, [*chosen, j]) - now for j in range(6) if j not in chosen}
+        by_cost = {j: gain / costs[j] if gain > 0.0 else gain for j, gain in gains.items()}
+        assert by_cost[feature] == pytest.approx(max(by_cost.values()), abs=1e-9)
+        chosen.append(int(feature))
+    assert chosen[0] == 3
+
+
+def test_constant_and_repeated_features_are_never_chosen():
+    X, y, qid = plain()
+    X = np.column_stack([X, np.full(len(y), 7.0), qid.astype(float), X[:, 1], 2.0 * X[:, 3] - X[:, 1]])
+    found = greedy(X, y, qid, 10, alpha=1e-12)
+    assert len(found.order) == 6
+    assert not {6, 7} & set(found.order.tolist())
+
+
+@pytest.mark.parametrize("method", ["greedy", "lasso"])
+def test_every_size_is_rankrls_with_the_best_alpha_for_its_features(method):
+    X, y, qid = plain()
+    model = RankRLSPath(method, max_features=4, alphas=[0.1, 1.0, 10.0, 100.0], measure="ndcg@5").fit(
+        X, y, qid
+    )
+    for k, coef in enumerate(model.coefs_):
+        features = np.flatnonzero(coef)
+        assert len(features) == k + 1
+        chosen = RankRLSCV([0.1, 1.0, 10.0, 100.0], measure="ndcg@5").fit(
+            np.ascontiguousarray(X[:, features]), y, qid
+        )
+        assert model.alphas_[k] == chosen.alpha_
+        assert model.criterion_[k] == pytest.approx(chosen.best_score_)
+        np.testing.assert_allclose(coef[features], chosen.coef_, rtol=1e-9)
+    np.testing.assert_array_equal(model.coef_, model.coefs_[model.n_features_ - 1])
+
+
+@pytest.mark.parametrize("method", ["greedy", "lasso"])
+def test_scores_are_those_of_paths_followed_without_each_fold(method):
+    X, y, qid = plain()
+    settings = {"max_features": 3, "alphas": [0.1, 1.0, 10.0]}
+    model = RankRLSPath(method, cv=GroupKFold(4), **settings).fit(X, y, qid)
+    values = []
+    for train, test in GroupKFold(4).split(X, y, qid):
+        inner = RankRLSPath(method, cv=2, **settings).fit(X[train], y[train], qid[train])
+        prepared = get_measure("pairwise_error").prepare(y[test], qid[test])
+        values.append([prepared.per_query(X[test] @ coef) for coef in inner.coefs_])
+    table = np.concatenate(values, axis=1)
+    np.testing.assert_allclose(model.scores_, table.mean(axis=1))
+    np.testing.assert_allclose(model.standard_errors_, table.std(axis=1, ddof=1) / np.sqrt(12))
+
+
+def test_the_chosen_size_is_the_smallest_within_one_standard_error_of_the_best():
+    rng = np.random.default_rng(0)
+    hard, noise = rng.normal(size=(1, 100)), 0.1 * rng.normal(size=(4, 100))
+    noise -= noise.mean(axis=1, keepdims=True)
+    values = hard + np.array([[0.0], [0.995], [0.999], [1.0]]) + noise
+    assert Curve(values, True).smallest() == 2
+    assert Curve(-values, False).smallest() == 2
+    assert Curve(values[::-1], True).smallest() == 1
+    difference = values[1] - values[3]
+    assert Curve(values, True).errors_of_difference[1] == pytest.approx(difference.std(ddof=1) / 10.0)
+
+
+def test_few_useful_features_are_found_among_many():
+    X, y, qid = plain(n_queries=40, n=20, noise=0.5)
+    for method in ("greedy", "lasso"):
+        model = RankRLSPath(method, max_features=6).fit(X, y, qid)
+        assert set(np.flatnonzero(model.coefs_[1])) == {1, 3}
+        assert 2 <= model.n_features_ <= 4
+
+
+@pytest.mark.parametrize("costs", [None, [1.0, 20.0, 1.0, 1.0, 1.0, 1.0]])
+def test_the_lasso_is_that_of_all_differences_brought_to_one_scale(costs):
+    X, y, qid = plain()
+    X[:, 2] *= 1e6
+    model = RankRLSPath("lasso", max_features=6, feature_costs=costs).fit(X, y, qid)
+    i, j = pairs_of(y, qid)
+    D, t = (X[i] - X[j]) / np.sqrt(8.0), (y[i] - y[j]) / np.sqrt(8.0)
+    penalty = np.linalg.norm(D, axis=0) * (1.0 if costs is None else np.array(costs))
+    _, _, path = lars_path(D / penalty, t, method="lasso")
+    for k, coef in enumerate(model.coefs_):
+        supports = [set(np.flatnonzero(knot)) for knot in path.T]
+        first = next(support for support in supports if len(support) == k + 1)
+        assert set(np.flatnonzero(coef)) == first
+
+
+def test_the_table_says_what_each_feature_adds_and_costs():
+    X, y, qid = plain(noise=0.3)
+    names = ["a", "price", "c", "rating", "e", "f"]
+    data = rankwise.RankingData.from_arrays(X, y, qid, feature_names=names)
+    model = RankRLSPath(max_features=2, feature_costs={"rating": 2.5}).fit(data)
+    first, second = model.path_table()
+    assert (first["feature"], first["cost"], first["total_cost"]) == ("price", 1.0, 1.0)
+    assert (second["feature"], second["cost"], second["total_cost"]) == ("rating", 2.5, 3.5)
+    assert second["adds"] == pytest.approx(first["score"] - second["score"])
+    assert second["adds"] > 0.0
+
+
+def test_another_size_can_be_selected_and_saved(tmp_path):
+    X, y, qid = plain()
+    model = RankRLSPath(max_features=3).fit(X, y, qid).select(1)
+    assert (model.n_features_, model.alpha_) == (1, model.alphas_[0])
+    model.save(tmp_path / "model")
+    loaded = rankwise.load_model(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert loaded.path_table()[1:] == model.path_table()[1:]
+    assert np.count_nonzero(loaded.select(3).coef_) == 3
+    with pytest.raises(ParameterError, match="at most 3 features; got n_features=4"):
+        loaded.select(4)
+    rankwise.export_model(loaded, tmp_path / "profile", "vespa", feature_names=list("abcdef"))
+    assert (tmp_path / "profile").read_text().count("*") == 3
+
+
+def test_a_path_can_be_plotted(tmp_path):
+    model = RankRLSPath(max_features=3).fit(*plain())
+    figure = model.plot("Few features")
+    figure.savefig(tmp_path / "sizes.svg")
+    assert [line.get_label() for line in figure.axes[0].lines][-1] == f"chosen: {model.n_features_}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("method", ["greedy", "lasso"])
+def test_stressed_data_has_a_path(kind, method):
+    X, y, qid = stressed(kind)
+    qid = np.where(qid >= 10, 0, qid)  # without queries of one row, which no fold can be measured on
+    model = RankRLSPath(method, max_features=3, cv=3).fit(X, y, qid)
+    assert np.isfinite(model.coefs_).all()
+    assert (np.count_nonzero(model.coefs_, axis=1) <= [1, 2, 3]).all()
+    assert np.isfinite(model.scores_).all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"max_features": 7}, "'max_features' parameter must be at most the number of features, 6; got 7"),
+        ({"max_features": 0}, "'max_features' parameter must be a whole number of at least 1"),
+        ({"feature_costs": {"x1": -1.0}}, "feature_costs must be finite and above 0; got -1.0 for 'x1'"),
+        ({"feature_costs": {"x1": 0}}, "feature_costs must be finite and above 0; got 0 for 'x1'"),
+        ({"feature_costs": [1, 1, 1, 1, 1, np.nan]}, "must be finite and above 0; got nan for 'x5'"),
+        ({"feature_costs": {"price": 2.0}}, "feature_costs names 'price', which is not a feature"),
+        ({"feature_costs": [1.0]}, "one value per feature, 6 in all; got 1"),
+        ({"method": "forward"}, "'method' parameter must be one of 'greedy', 'lasso'"),
+        ({"alphas": [0.0, 1.0]}, "'alphas' parameter must hold finite numbers above 0"),
+        ({"cv": 40}, "'cv' parameter must be between 2 and the number of queries, 12"),
+        ({"cv": "leave-query-out"}, "'cv' parameter must be a number of folds or a splitter"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings, message):
+    with pytest.raises(ParameterError, match=message):
+        RankRLSPath(**settings).fit(*plain())
+
+
+def test_one_ranking_and_labels_without_pairs_are_refused():
+    X, y, qid = plain()
+    with rankwise.config_context(one_ranking=True), pytest.raises(DataError, match="by leaving out queries"):
+        RankRLSPath().fit(X, y)
+    with pytest.raises(DataError, match="There is nothing to learn"):
+        RankRLSPath().fit(X, np.ones(len(y)), qid)
+
+
+def test_select_shows_what_each_feature_adds(done, refused, tmp_path):
+    command = ["select", "train.txt.gz", tmp_path / "model", "--features-at-most", "3"]
+    table = done(*command, "--feature-costs", "1=4,2=0.5")
+    assert table.startswith("pairwise_error on 5 folds of queries")
+    assert "chosen" in table
+    assert "standard error" in table
+    found = json.loads(done(*command, "--json", "--measure", "map", "--set", "method=lasso"))
+    assert len(found["path"]) == 3
+    assert rankwise.load_model(tmp_path / "model").n_features_ == found["chosen"]
+    assert "at most the number of features, 22; got 30" in refused(*command[:-1], "30", code=2)
+    assert "--feature-costs requires --features-at-most" in refused(
+        *command[:3], "--feature-costs", "1=4", code=2
+    )
+    assert "has no option 'kernel'" in refused(*command, "--kernel", "rbf", code=2)
+    for other in (("--validation", "test.txt"), ("--report", "page.html")):
+        assert "cannot be used with --pairs, --validation or --report" in refused(*command, *other, code=2)
