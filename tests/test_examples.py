@@ -51,6 +51,19 @@ def test_clicks_teach_and_the_correction_helps():
     assert p_value < 0.001
 
 
+def test_a_messy_table_is_ranked_alike_by_databases_and_servers():
+    output = run("serve_a_table.py")
+    assert re.search(r"^  brand crux vs \w+ +\+", output, re.MULTILINE)
+    differences = re.findall(r"^(.+): scores differ by at most (\S+)$", output, re.MULTILINE)
+    assert [where for where, _ in differences] == [
+        "SQLite",
+        "DuckDB",
+        "onnxruntime",
+        "Elasticsearch's script",
+    ]
+    assert all(float(most) < 1e-9 for _, most in differences)
+
+
 def test_queries_reach_every_step_of_a_pipeline():
     assert len(re.findall(r"^alpha .*NDCG@10 0\.[78]", run("scale_inside_a_pipeline.py"), re.MULTILINE)) == 6
 

@@ -47,6 +47,7 @@ if _TYPE_CHECKING:
     from rankwise.estimators.column_encoder import ColumnEncoder as ColumnEncoder
     from rankwise.estimators.kernel_rankrls import KernelRankRLS as KernelRankRLS
     from rankwise.estimators.kernel_rankrls_cv import KernelRankRLSCV as KernelRankRLSCV
+    from rankwise.estimators.onnx_converters import register_onnx_converters as register_onnx_converters
     from rankwise.estimators.rankrls import RankRLS as RankRLS
     from rankwise.estimators.rankrls_cv import RankRLSCV as RankRLSCV
     from rankwise.estimators.rankrls_path import RankRLSPath as RankRLSPath
@@ -109,6 +110,7 @@ __all__ = [
     "qid_from_group_sizes",
     "qrels_from_data",
     "rank_scorer",
+    "register_onnx_converters",
     "rows_from_clicks",
     "run_from_scores",
     "save_judgments",
@@ -164,6 +166,7 @@ _HOME = {
     "RankSVMCV": "rankwise.estimators.ranksvm_cv",
     "RankSVMPath": "rankwise.estimators.ranksvm_path",
     "RankwiseError": "rankwise.errors",
+    "register_onnx_converters": "rankwise.estimators.onnx_converters",
     "rows_from_clicks": "rankwise.data.from_clicks",
     "run_from_scores": "rankwise.data.trec",
     "save_judgments": "rankwise.data.judgment_files",

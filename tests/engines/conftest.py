@@ -5,9 +5,11 @@ The harness in Java only starts an engine. Requests are those that a user would 
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -30,14 +32,23 @@ def java(engine, *arguments):
 
 def serving(engine, folder):
     """Start a server; yield a function that sends it requests."""
-    command = java(engine, "Server", folder)
-    with (folder / "log").open("w") as log:
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": log}
-        with subprocess.Popen(command, text=True, cwd=folder, **pipes) as server:
-            address = next((line.split()[1] for line in server.stdout if line.startswith("serving ")), None)
-            assert address is not None, (folder / "log").read_text()
-            yield lambda method, path, body=None: request(method, f"{address}/{path}", body)
-            server.communicate()  # standard input ends
+    command, log = java(engine, "Server", folder), folder / "log"
+    with log.open("w") as out:
+        server = subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=out, stderr=out)
+    with server:
+        address = address_in(log, server)
+        yield lambda method, path, body=None: request(method, f"{address}/{path}", body)
+        server.communicate()  # standard input ends
+
+
+def address_in(log, server):
+    """Wait until a server says where it is; it may take minutes on a busy machine."""
+    while server.poll() is None:
+        said = re.search(r"serving (http\S+)", log.read_text())
+        if said:
+            return said[1]
+        time.sleep(0.2)
+    raise AssertionError(log.read_text())
 
 
 def request(method, url, body):

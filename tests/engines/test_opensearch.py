@@ -18,17 +18,19 @@ def with_columns(opensearch):
     opensearch("PUT", "documents", {"mappings": {"properties": properties}})
     lines = []
     for row, document in enumerate(plain(values)):
-        fields = {name: as_field(value) for name, value in document.items()}
+        fields = {name: as_field(value, TYPES.get(name)) for name, value in document.items()}
         lines += [json.dumps({"index": {"_id": row}}), json.dumps(fields)]
     answer = opensearch("POST", "documents/_bulk?refresh=true", "\n".join([*lines, ""]))
     assert not answer["errors"], answer
     return opensearch, values
 
 
-def as_field(value):
-    if hasattr(value, "isoformat"):
+def as_field(value, kind):
+    if value is None or kind == "keyword":
+        return value
+    if kind == "date":
         return value.isoformat(timespec="milliseconds")
-    return value
+    return bool(value) if kind == "boolean" else value
 
 
 def test_a_script_has_the_scores_and_the_order_of_the_model(with_columns):

@@ -1,6 +1,8 @@
 """Solr ranks as `predict` does: with its learning-to-rank module, and with function queries."""
 
 import json
+import sys
+from pathlib import Path
 from urllib.parse import urlencode
 
 import numpy as np
@@ -13,6 +15,7 @@ from rankwise import RankRLS, export_model
 from rankwise.export.solr import solr_function
 from rankwise.scoring.additive import AdditiveFunction
 
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 NAMES = ["title match", 'say "cheap"', "ціна"]
 
 
@@ -77,13 +80,21 @@ def test_a_reranked_query_has_the_order_of_predict(name, nonnegative, with_featu
 def with_columns(solr):
     """Documents whose fields are columns of every kind, some of them missing."""
     values = values_of_rows()
-    documents = [
-        {"id": f"columns-{row}"}
-        | {name: as_field(value) for name, value in document.items() if value is not None}
-        for row, document in enumerate(plain(values))
-    ]
-    solr("POST", "documents/update?commit=true", documents)
+    solr("POST", "documents/update?commit=true", as_documents("columns", plain(values), list(values)))
     return solr, values
+
+
+def as_documents(kind, rows, fields):
+    """Rows as documents, without the fields that are missing."""
+    return [
+        {"id": f"{kind}-{number}"}
+        | {
+            name: as_field(value)
+            for name, value in zip(fields, row.values(), strict=True)
+            if value is not None
+        }
+        for number, row in enumerate(rows)
+    ]
 
 
 def as_field(value):
@@ -102,3 +113,20 @@ def test_a_function_query_has_the_scores_of_the_model(term, with_columns):
     # Numbers have seven digits there, and prices of a million differ in the eighth.
     tolerance = 0.1 if "price" in {term.column for term in function.terms} else 1e-4
     assert np.array(scores) - 9 == pytest.approx(expected[order], abs=tolerance)
+
+
+def test_solr_ranks_the_table_of_the_example_as_the_ranker_does(solr, tmp_path):
+    sys.path.insert(0, str(EXAMPLES))
+    from serve_a_table import COLUMNS, make_table, plain_rows, train
+
+    frame = make_table(n_queries=20)
+    model, table = train(frame), frame[COLUMNS]
+    fields = ["cost", "brand", "sold count", "created"]
+    export_model(model, tmp_path / "f", "solr-function", feature_names=fields, X=table, nonnegative=True)
+    solr("POST", "documents/update?commit=true", as_documents("example", plain_rows(frame), fields))
+    query = f"{{!func}}{(tmp_path / 'f').read_text()}"
+    order, scores = found(solr, "example", len(frame), q=query)
+    expected = model.predict(table)[order]
+    assert min(scores) > 0.0
+    assert np.diff(expected).max() < 1e-5
+    assert np.array(scores) - scores[0] == pytest.approx(expected - expected[0], abs=1e-5)

@@ -20,6 +20,7 @@ from rankwise.export.sql import is_sql_text, sqlite, standard_sql
 from rankwise.export.svmrank import save_svmrank
 from rankwise.export.vespa import is_feature, is_profile_name, vespa_profile
 from rankwise.export.weights import weighted_features, weighted_scores
+from rankwise.features import JudgedRows
 from rankwise.files import read_json_object, replacing_file
 from rankwise.preferences.queries import group_rows
 from rankwise.scoring.additive import AdditiveFunction
@@ -97,12 +98,15 @@ def export_model(
     Parameters
     ----------
     model : ranker or pipeline
-        Linear, or with the linear kernel; "onnx" also supports the rbf and polynomial kernels. In a pipeline,
+        Linear, also with `columns`, or with the linear kernel; "onnx" also supports the rbf and polynomial
+        kernels. In a pipeline,
         scikit-learn's scalers and `QueryMinMaxScaler` may precede the ranker; they are exported with it.
     path : path
         The file to write; it is moved into place once complete.
     to : str, default="onnx"
-        - "onnx": a graph with the input ``X``, shape (rows, features), and the output ``scores``.
+        - "onnx": a graph with the output ``scores`` and the input ``X``, shape (rows, features), or, of a
+          ranker with `columns`, an input of shape (rows, 1) for each column: numbers, texts (empty where
+          missing), and dates as seconds since 1970 in UTC.
         - "sql", "sqlite": an expression for ``SELECT``, in standard SQL (PostgreSQL, DuckDB) or for SQLite.
         - "elasticsearch", "opensearch": the request body that creates the model in the learning-to-rank
           plugin.
@@ -124,7 +128,7 @@ def export_model(
     clauses : mapping or path of a JSON file, optional
         For "elasticsearch-query", a clause for each feature by name, whose score is the feature, with the
         string ``"$boost"`` in place of its boost.
-    X : array-like or RankingData, optional
+    X : array-like, frame or RankingData, optional
         Rows such as those of training: how many of their scores are negative, and whether the single
         precision of an engine changes their order, is found out and warned of.
     qid : array-like, optional
@@ -172,7 +176,7 @@ def export_model(
         if nonnegative:
             function = raised(function, _required(values))
         text = text_format.write(name, function)
-        _check_scores(text_format, function, values, getattr(X, "qid", None) if qid is None else qid)
+        _check_scores(text_format, function, values, X.qid if isinstance(X, JudgedRows) else qid)
         with replacing_file(path) as beside:
             beside.write_text(text, encoding="utf-8")
 

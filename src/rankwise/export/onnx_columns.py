@@ -10,8 +10,8 @@ from rankwise.scoring.additive import AdditiveFunction, Term
 from rankwise.scoring.shapes import Flag, Line, LogLine, Lookup, NumberShape, OfAge, PiecewiseLinear
 
 
-def add_columns(graph: Graph, function: AdditiveFunction) -> None:
-    """Add an input of shape (rows, 1) for each column, and their sum as the output.
+def add_columns(graph: Graph, function: AdditiveFunction) -> tuple[int, ...]:
+    """Add an input of shape (rows, 1) for each column; return the shape of a row's scores.
 
     A date is the number of seconds since 1970 in UTC. NaN, and the empty text unless it is a category, are
     missing values.
@@ -22,6 +22,7 @@ def add_columns(graph: Graph, function: AdditiveFunction) -> None:
         )
     total = graph.add("Sum", [_term(graph, term) for term in function.terms])
     graph.add("Squeeze", [total, graph.axis(1)], OUTPUT)
+    return ()
 
 
 def _term(graph: Graph, term: Term) -> str:

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from rankwise.errors import MissingExtraError, ParameterError, warn_caller
+from rankwise.export.onnx_columns import add_columns
 from rankwise.export.onnx_graph import OUTPUT, Graph
 from rankwise.export.served import Served
 from rankwise.files import replacing_file
 from rankwise.operators.kernel import KernelName
+from rankwise.scoring.additive import AdditiveFunction
 from rankwise.scoring.functions import KernelExpansion
 from rankwise.types import Floats, Matrix
 from rankwise.validation import check_choice
@@ -29,7 +31,7 @@ class Precision(StrEnum):
 
 
 def save_onnx(served: Served, path: str | os.PathLike[str], *, dtype: str) -> None:
-    """Write a graph that maps ``X`` (rows, features) to ``scores`` (rows[, targets])."""
+    """Write a graph that maps ``X`` (rows, features), or columns, to ``scores`` (rows[, targets])."""
     precision = check_choice("dtype", dtype, Precision)
     try:
         import onnx
@@ -37,8 +39,14 @@ def save_onnx(served: Served, path: str | os.PathLike[str], *, dtype: str) -> No
         raise MissingExtraError("Exporting to ONNX", "onnx") from None
 
     function = served.model.function
-    graph = Graph(np.dtype(precision.value))
-    targets = _scores_of_rows(graph, served)
+    dtype_of_graph: np.dtype[Any] = np.dtype(precision.value)
+    if isinstance(function, AdditiveFunction):
+        columns = served.as_columns("onnx")
+        graph = Graph(dtype_of_graph, [term.column for term in columns.terms])
+        targets = add_columns(graph, columns)
+    else:
+        graph = Graph(dtype_of_graph)
+        targets = add_scores_of_rows(graph, served)
     encoded = _encoded(graph, served, targets)
     onnx.checker.check_model(encoded)
     if precision is Precision.SINGLE and isinstance(function, KernelExpansion):
@@ -76,7 +84,7 @@ def _warn_if_imprecise(encoded: bytes, served: Served, function: KernelExpansion
         )
 
 
-def _scores_of_rows(graph: Graph, served: Served) -> tuple[int, ...]:
+def add_scores_of_rows(graph: Graph, served: Served) -> tuple[int, ...]:
     """Add the scores of a matrix of features; return the shape of a row's scores."""
     rows = graph.input("X", served.n_features)
     if served.scaled_per_query:

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from rankwise.data.table import table_of
 from rankwise.errors import DataError, ParameterError
 from rankwise.export.scores import Values
+from rankwise.features import JudgedRows
 from rankwise.scoring.additive import AdditiveFunction, Term
 from rankwise.scoring.functions import KernelExpansion
 from rankwise.scoring.model import ScoringModel
@@ -54,6 +56,11 @@ class Served:
     def weights(self, form: str) -> Floats:
         """The weight of each raw feature in the one score of a row; refused for models that have none."""
         coef, function = self.coef, self.model.function
+        if isinstance(function, AdditiveFunction):
+            raise ParameterError(
+                f"The '{form}' format holds weights of numbered features, but this model has functions of "
+                "columns; export it to 'onnx', 'sql', 'vespa' or the format of a search engine."
+            )
         if isinstance(function, KernelExpansion) and coef is None:
             raise ParameterError(
                 f"The '{form}' format supports only linear models, but this {self.model.class_name} has "
@@ -73,27 +80,43 @@ class Served:
         return coef * self.factor
 
     def as_columns(self, form: str) -> AdditiveFunction:
-        """The score as a sum over named columns, each a straight line."""
-        slopes = self.weights(form)
+        """The score as a sum over named columns; in a model of features, each is a straight line."""
+        function = self.model.function
+        if isinstance(function, AdditiveFunction):
+            renamed = dict(zip(_columns_of(self.model), self._names(), strict=True))
+            return AdditiveFunction(tuple(Term(renamed[t.column], t.shape) for t in function.terms))
+        slopes = self.weights(form).tolist()
+        at = np.divide(-self.shift, self.factor, out=np.zeros(self.n_features), where=self.factor != 0.0)
+        lines = zip(self._names(), at.tolist(), slopes, strict=True)
+        return AdditiveFunction(tuple(Term(name, Line(at, 0.0, slope, np.nan)) for name, at, slope in lines))
+
+    def _names(self) -> list[str]:
         if self.feature_names is None:
             raise ParameterError(
                 "The model has no feature names; export the whole pipeline if it is the last step of one, or "
                 "pass feature_names (--features)."
             )
-        at = np.divide(-self.shift, self.factor, out=np.zeros(self.n_features), where=self.factor != 0.0)
-        lines = zip(self.feature_names, at.tolist(), slopes.tolist(), strict=True)
-        return AdditiveFunction(tuple(Term(name, Line(at, 0.0, slope, np.nan)) for name, at, slope in lines))
+        return self.feature_names
 
     def values(self, X: Any) -> Values:
         """The values of the columns in rows."""
-        X = getattr(X, "X", X)  # of a data set
+        X, function = X.X if isinstance(X, JudgedRows) else X, self.model.function
+        if isinstance(function, AdditiveFunction):
+            table = table_of(X).matched([term.column for term in function.terms], function.labels)
+            pairs = zip(function.terms, self.as_columns("").terms, strict=True)
+            return {named.column: table.read(term.column, term.shape.reading) for term, named in pairs}
         rows = check_read_rows(X if is_sparse(X) else np.asarray(X, dtype=np.float64))
         if rows.shape[1] != self.n_features:
             raise DataError(f"X has {rows.shape[1]} features, but the model has {self.n_features}.")
-        assert self.feature_names is not None
         columns = (rows[:, [c]] for c in range(self.n_features))
         dense = (column if isinstance(column, np.ndarray) else column.toarray() for column in columns)
-        return dict(zip(self.feature_names, map(np.ravel, dense), strict=True))
+        return dict(zip(self._names(), map(np.ravel, dense), strict=True))
+
+
+def _columns_of(model: ScoringModel) -> Sequence[str]:
+    """What a model calls the columns of a table, in their order."""
+    assert isinstance(model.function, AdditiveFunction)
+    return model.function.labels or model.feature_names or []
 
 
 def as_served(model: Any, feature_names: Sequence[str] | None = None) -> Served:
@@ -110,11 +133,14 @@ def as_served(model: Any, feature_names: Sequence[str] | None = None) -> Served:
 
 
 def _decomposed(scalers: Sequence[Any], model: ScoringModel, names: Sequence[str] | None) -> Served:
-    if isinstance(model.function, AdditiveFunction):
-        raise ParameterError("Models of encoded columns (columns=...) cannot be exported yet.")
     n_features = model.n_features
     factor, shift = np.ones(n_features), np.zeros(n_features)
     scaled = bool(model.scaled_per_query)
+    if scalers and isinstance(model.function, AdditiveFunction):
+        raise ParameterError(
+            f"The step {type(scalers[0]).__name__} before a ranker with columns cannot be exported; such a "
+            "ranker standardizes its columns itself."
+        )
     for step in scalers:
         if _scales_inside_queries(step):
             # This undoes any previous factors and shifts.

@@ -1,0 +1,125 @@
+"""Rankers with `columns` are exported with what they do to the columns of a table."""
+
+import json
+import sqlite3
+import warnings
+
+import numpy as np
+import onnxruntime
+import pandas
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import rankwise
+from rankwise import RankRLS, RankSVM, export_model
+from rankwise.errors import DataError, ParameterError
+
+COLUMNS = {"price": "spline", "brand": "category", "sold": "log", "new": "flag"}
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame(
+        {
+            "price": rng.lognormal(size=60),
+            "brand": rng.choice(["a", "b", "it's"], 60),
+            "sold": rng.integers(0, 1000, 60),
+            "new": rng.choice([True, False], 60),
+        }
+    )
+    frame.loc[::7, "price"] = np.nan
+    frame.loc[::9, "brand"] = None
+    return frame
+
+
+@pytest.fixture
+def model(frame):
+    y = np.log1p(frame["sold"]) + (frame["brand"] == "b") - frame["price"].fillna(1.0)
+    return RankRLS(columns=COLUMNS).fit(frame, y, np.repeat(np.arange(6), 10))
+
+
+def scores_in_sqlite(path, frame):
+    with sqlite3.connect(":memory:") as database:
+        frame.to_sql("documents", database, index=False)
+        return [score for (score,) in database.execute(f"SELECT {path.read_text()} FROM documents")]
+
+
+def test_a_database_ranks_a_table_as_the_ranker_does(model, frame, tmp_path):
+    export_model(model, tmp_path / "score.sql", "sqlite")
+    assert scores_in_sqlite(tmp_path / "score.sql", frame) == pytest.approx(model.predict(frame), abs=1e-9)
+
+
+def test_a_saved_model_is_exported_from_the_command_line(model, frame, tmp_path):
+    from command_line import rankwise_process
+
+    model.save(tmp_path / "model")
+    how = ["--to", "sqlite", "--features", "p,b,s,n"]
+    run = rankwise_process("export", "model", "score.sql", *how, cwd=tmp_path)
+    assert (run.returncode, run.stderr) == (0, "")
+    renamed = frame.set_axis(["p", "b", "s", "n"], axis=1)
+    assert scores_in_sqlite(tmp_path / "score.sql", renamed) == pytest.approx(model.predict(frame), abs=1e-9)
+
+
+def test_onnx_has_an_input_for_each_column(model, frame, tmp_path):
+    export_model(model, tmp_path / "model.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx", providers=["CPUExecutionProvider"])
+    inputs = {name: frame[[name]].to_numpy(float) for name in ("price", "sold", "new")}
+    inputs["brand"] = frame[["brand"]].fillna("").to_numpy(object)
+    (scores,) = session.run(["scores"], inputs)
+    assert scores == pytest.approx(model.predict(frame), abs=1e-9)
+
+
+@pytest.mark.parametrize("ranker", [RankRLS, RankSVM])
+def test_splines_of_an_array_are_exported_under_given_names(ranker, tmp_path):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model = ranker(columns="spline").fit(X, -(X[:, 0] ** 2))
+    with pytest.raises(ParameterError, match="no feature names"):
+        export_model(model, tmp_path / "score.sql", "sqlite")
+    export_model(model, tmp_path / "score.sql", "sqlite", feature_names=["a", "b"])
+    rows = pandas.DataFrame(X, columns=["a", "b"])
+    assert scores_in_sqlite(tmp_path / "score.sql", rows) == pytest.approx(model.predict(X), abs=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:.*negative")
+def test_a_format_that_cannot_names_the_column_and_those_that_can(model, frame, tmp_path):
+    for engine in ("elasticsearch", "solr"):
+        with pytest.raises(ParameterError, match=r"the column 'price' .* 'vespa', 'sql', 'sqlite' or 'onnx'"):
+            export_model(model, tmp_path / "model", engine)
+    with pytest.raises(ParameterError, match="functions of columns; export it to 'onnx', 'sql'"):
+        export_model(model, tmp_path / "model", "svmrank")
+    scaled = make_pipeline(StandardScaler(), RankRLS(columns="spline")).fit(frame[["sold"]], frame["sold"])
+    with pytest.raises(ParameterError, match="The step StandardScaler before a ranker with columns"):
+        export_model(scaled, tmp_path / "model", "sql")
+    assert not list(tmp_path.iterdir())
+
+
+def test_rows_to_check_are_a_table_too(model, frame, tmp_path):
+    share = f"{(model.predict(frame) < 0).mean():.0%} of the scores are negative"
+    with pytest.warns(UserWarning, match=share):
+        export_model(model, tmp_path / "model", "solr-function", X=frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        export_model(model, tmp_path / "model", "elasticsearch-script", X=frame)
+        export_model(model, tmp_path / "model", "solr-function", X=frame, nonnegative=True)
+    with pytest.raises(DataError, match="brand"):
+        export_model(model, tmp_path / "model", "sql", X=frame.drop(columns="brand"))
+
+
+def test_numbers_alone_go_to_a_plugin_with_the_values_of_missing_ones(frame, tmp_path):
+    model = RankRLS(columns={"sold": "number"}).fit(frame, frame["sold"])
+    with pytest.warns(UserWarning, match=r"return these as defaults \(sold: \d+"):
+        export_model(model, tmp_path / "model", "solr", X=frame, nonnegative=True)
+    (feature,) = json.loads((tmp_path / "model").read_text())["features"]
+    assert feature["name"] == "sold"
+
+
+def test_an_export_of_a_table_needs_no_scikit_learn(model, tmp_path):
+    from test_light_commands import imported
+
+    model.save(tmp_path / "model")
+    for to in ("sql", "elasticsearch-script", "vespa"):
+        modules, _ = imported(tmp_path, "export", "model", "out", "--to", to)
+        assert not {"scipy", "sklearn", "pandas"} & modules
+    assert rankwise.load_model(tmp_path / "model").columns == COLUMNS
