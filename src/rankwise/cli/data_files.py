@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rankwise.cli.screen import progress
 from rankwise.errors import DataError, FileFormatError
@@ -23,7 +23,8 @@ class ReadOptions:
     """How to read data: the columns of tables, the feature numbering of text, whether to scale, and whether
     several files may share queries.
 
-    Without `labelled`, labels come from another file, and a table need not have a label column.
+    Without `labelled`, labels come from another file, and a table need not have a label column. With
+    `as_table`, the columns of a table stay as they are, for models that encode them.
     """
 
     label: str | None = "label"
@@ -34,6 +35,7 @@ class ReadOptions:
     merge_queries: bool = False
     exclude: Sequence[str] | None = None
     labelled: bool = True
+    as_table: bool = False
 
 
 def data_files(path: Path) -> list[Path]:
@@ -88,10 +90,12 @@ def _read_one(
 def _read_table(path: Path, how: ReadOptions, features: Sequence[str] | None) -> RankingData:
     from rankwise.data.tables import load_features, load_table
 
-    label, qid, exclude = how.label or None, how.qid or None, how.exclude if features is None else None
+    label, exclude = how.label or None, how.exclude if features is None else None
+    columns: dict[str, Any] = {"qid": how.qid or None, "doc": how.doc, "features": features}
+    columns |= {"exclude": exclude, "as_table": how.as_table}
     if how.labelled:
-        return load_table(path, label=label, qid=qid, doc=how.doc, features=features, exclude=exclude)
-    return load_features(path, ignored=label, qid=qid, doc=how.doc, features=features, exclude=exclude)
+        return load_table(path, label=label, **columns)
+    return load_features(path, ignored=label, **columns)
 
 
 def _read_text(files: list[Path], how: ReadOptions, n_features: int | None) -> RankingData:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rankwise.types import Floats
 
 # Values of a model file that are described together.
-_SHOWN_APART = ("moments.", "calibration.")
+_SHOWN_APART = ("moments.", "calibration.", "encoding_")
 
 
 def run(
@@ -96,11 +96,15 @@ def _model(path: Path) -> dict[str, Any]:
     model = read_model(path)
     header = model.header
     features = Features(header.get("feature_names"), model.fitted.get("numbered_from_"))
+    encoding = model.fitted.get("encoding_")
+    if encoding is not None:
+        features = Features(encoding.feature_names)
     return {
         "class": header["class"],
         **{f"parameter {name}": value for name, value in header["parameters"].items()},
         "features": header["n_features"],
         "feature names": header.get("feature_names"),
+        **({} if encoding is None else {"columns": encoding.describe()}),
         **_weights(model.fitted.get("coef_"), features),
         **_learned(model.fitted.get("moments_")),
         **_calibrated(model.fitted.get("calibration_")),

@@ -24,16 +24,21 @@ MAX_GRADE = 30
 
 
 def read_for_model(path: Path, how: ReadOptions, model: ScoringModel) -> RankingData:
-    """Read data with the features of a fitted model."""
+    """Read data with the features, or the columns, of a fitted model."""
+    from rankwise.scoring.additive import AdditiveFunction
+
+    how = replace(how, as_table=isinstance(model.function, AdditiveFunction))
     return read_data(path, how, features=model.feature_names, n_features=model.n_features)
 
 
 def read_matching(path: Path, how: ReadOptions, training: RankingData) -> RankingData:
     """Read data with the features and the scaling of the training data."""
+    from rankwise.data.table import Table
     from rankwise.scoring.data_scores import must_scale
 
     names, width = training.feature_names, training.n_features
-    data = read_data(path, replace(how, labelled=True), features=names, n_features=width)
+    how = replace(how, labelled=True, as_table=isinstance(training.X, Table))
+    data = read_data(path, how, features=names, n_features=width)
     if data.qid is None and training.qid is not None:
         raise DataError(f"{path}: the data has no queries, but the training data does.")
     return data.scale_per_query() if must_scale(data, training.scaled_per_query) else data

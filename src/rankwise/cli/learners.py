@@ -84,6 +84,15 @@ def parse_by_feature(option: str, text: str | None) -> dict[str, Any] | None:
     return numbers
 
 
+def parse_columns(text: str | None) -> str | dict[str, Any] | None:
+    """What columns become: a word such as ``auto`` or ``spline:20``, or a JSON file by column name."""
+    from rankwise.columns.specs import Kind
+
+    if text is None or text.partition(":")[0] in list(Kind):
+        return text
+    return read_json_object(text, "what each column becomes")
+
+
 @dataclass(frozen=True)
 class LearnerSpec:
     """A learner as given on the command line: ``kind(name=value,...)``."""

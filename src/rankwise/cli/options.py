@@ -87,6 +87,16 @@ MonotonicCst: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+Columns: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="auto|spline|FILE",
+        help="What the columns of a table become, with missing values, text and dates: detected (auto), with "
+        'a spline for every number (spline), or a JSON file such as {"price": "log", "*": "auto"}.',
+        rich_help_panel="Learner",
+        show_default=False,
+    ),
+]
 Settings: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(

@@ -12,10 +12,11 @@ from rankwise.cli.learners import (
     make_learner,
     parse_by_feature,
     parse_choices,
+    parse_columns,
     parse_numbers,
 )
 from rankwise.cli.screen import show_json, show_table
-from rankwise.cli.train import fit, fit_pairs, measure_parts, read_parts, show_quality, summary
+from rankwise.cli.train import fit, fit_pairs, measure_parts, read_parts, show_columns, show_quality, summary
 from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ def run(
             "What features cost (A=2,B=0.5,... or a JSON file; 1 by default), for --features-at-most."
         ),
     ] = None,
+    columns: options.Columns = None,
     settings: options.Settings = None,
     judgments: options.Judgments = None,
     pairs: options.Pairs = None,
@@ -116,6 +118,7 @@ def run(
         "gamma": None if gamma is None else parse_numbers(gamma),
         "basis": basis,
         "monotonic_cst": parse_by_feature("--monotonic-cst", monotonic_cst),
+        "columns": parse_columns(columns),
     }
     if features_at_most is None and feature_costs is not None:
         raise ParameterError("--feature-costs requires --features-at-most.")
@@ -128,7 +131,9 @@ def run(
     ranker = make_learner(classes, learner, given, settings or [])
     left_out = excluded(exclude, features)
     labelled = pairs is None and judgments is None
-    how = ReadOptions(label, qid, doc, zero_based, scale, merge_queries, left_out, labelled)
+    how = ReadOptions(
+        label, qid, doc, zero_based, scale, merge_queries, left_out, labelled, columns is not None
+    )
     parts, weight = read_parts(data, validation, how, split_list(features), judgments)
     start = time.perf_counter()
     if pairs is None:
@@ -148,6 +153,7 @@ def run(
     if json:
         show_json({"model": str(model), "seconds": seconds, **choice})
         return
+    show_columns(ranker)
     done = f"Chosen: {_chosen(ranker)}\n{summary(ranker, parts['training'], seconds, model)}"
     settings_tried = choice["settings"]
     names = [distinguished(setting, settings_tried) or "score" for setting in settings_tried]

@@ -13,7 +13,7 @@ import typer
 from rankwise.cli import options
 from rankwise.cli.cluster import refuse_with_dask
 from rankwise.cli.interrupts import keeping_what_was_fitted
-from rankwise.cli.learners import LEARNERS, make_learner, parse_by_feature
+from rankwise.cli.learners import LEARNERS, make_learner, parse_by_feature, parse_columns
 from rankwise.cli.like_svmrank import adopt_c, check_c, refuse_others
 from rankwise.cli.screen import progress, show_json, show_table
 from rankwise.cli.update import check_keeps_parameters, learn_and_forget, read_update
@@ -60,6 +60,7 @@ def run(
         Path | None, options.of_learner("A folder from which an interrupted run resumes.")
     ] = None,
     monotonic_cst: options.MonotonicCst = None,
+    columns: options.Columns = None,
     settings: options.Settings = None,
     update: Annotated[
         Path | None,
@@ -128,15 +129,20 @@ def run(
     given |= {"kernel": kernel, "gamma": gamma, "basis": basis, "max_iter": max_iter, "tol": tol}
     given |= {"early_stopping": early_stopping, "checkpoint": checkpoint and str(checkpoint)}
     given |= {"monotonic_cst": parse_by_feature("--monotonic-cst", monotonic_cst)}
+    given |= {"columns": parse_columns(columns)}
     if forget is not None and update is None:
         raise ParameterError("--forget requires --update.")
     c = check_c(c, like_svmrank)
     left_out, weight = excluded(exclude, features), None
     labelled = judgments is None
-    how = ReadOptions(label, qid, doc, zero_based, scale, merge_queries, left_out, labelled)
+    how = ReadOptions(
+        label, qid, doc, zero_based, scale, merge_queries, left_out, labelled, columns is not None
+    )
     if dask is not None:
         here = {"update": update, "like_svmrank": like_svmrank, "judgments": judgments, "pairs": pairs}
-        refuse_with_dask({**here, "scale": scale, "features": features, "exclude": exclude, "doc": doc})
+        refuse_with_dask(
+            {**here, "columns": columns, "scale": scale, "features": features, "exclude": exclude, "doc": doc}
+        )
         ranker = make_learner(LEARNERS, learner, given, settings or [])
         train_on_cluster(ranker, data, model, dask, how, validation, measures, preset, json)
         return
@@ -182,8 +188,11 @@ def show_result(
 ) -> None:
     """Show what was trained, and how good it is."""
     if json:
-        show_json({"model": str(model), "class": type(ranker).__name__, "seconds": seconds, **means})
+        became = columns_of(ranker)
+        more: dict[str, Any] = {"columns": became, **means} if became else {**means}
+        show_json({"model": str(model), "class": type(ranker).__name__, "seconds": seconds, **more})
         return
+    show_columns(ranker)
     done = summary(ranker, data, seconds, model)
     if not means["training"]:
         typer.echo(done)
@@ -239,6 +248,18 @@ def read_parts(
     if validation is None:
         return {"training": training}, weight
     return {"training": training, "validation": read_matching(validation, how, training)}, weight
+
+
+def columns_of(ranker: Any) -> dict[str, str]:
+    """What each column became in a fit; empty if none were encoded."""
+    return ranker.encoding_.describe() if hasattr(ranker, "encoding_") else {}
+
+
+def show_columns(ranker: Any) -> None:
+    """Show what each column became, if columns were encoded."""
+    became = columns_of(ranker)
+    if became:
+        show_table("Columns", ["column", "became"], list(became.items()))
 
 
 def fit(

@@ -46,7 +46,7 @@ class Column:
             values = self.values
         else:
             convert, missing = _CONVERSIONS[reading]
-            values = _each(convert, self._objects(), missing, reading, name)
+            values = _each(convert, self.objects(), missing, reading, name)
         if reading is Reading.NUMBER and np.isinf(values).any():
             row = int(np.isinf(values).argmax())
             raise DataError(f"Column {name!r} must hold finite numbers; row {row} is {values[row]}.")
@@ -54,7 +54,7 @@ class Column:
 
     def shown(self) -> list[str]:
         """The values as a person would write them."""
-        return ["missing" if is_missing(value) else _shown(value) for value in self._objects()]
+        return ["missing" if is_missing(value) else _shown(value) for value in self.objects()]
 
     def kinds(self) -> str:
         """The kinds of values that have no common reading, with an example of each but the first."""
@@ -65,7 +65,8 @@ class Column:
         rest = [f"{kind} (in row {row})" for kind, row in list(first.items())[1:3]]
         return " and ".join(["values of type " + next(iter(first)), *rest])
 
-    def _objects(self) -> Sequence[Any]:
+    def objects(self) -> Sequence[Any]:
+        """The values as Python objects."""
         values: list[Any] = self.values.tolist()
         if self.reading is Reading.FLAG:
             return [value if is_missing(value) else bool(value) for value in values]

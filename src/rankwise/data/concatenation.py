@@ -9,9 +9,10 @@ import numpy as np
 
 from rankwise.data.letor import is_dense
 from rankwise.data.ranking import RankingData
+from rankwise.data.table import Table, stacked
 from rankwise.errors import DataError, ParameterError
 from rankwise.preferences.queries import group_rows, label_array, shared_query
-from rankwise.types import AnyArray, Matrix, is_sparse
+from rankwise.types import AnyArray, is_sparse
 
 
 def concatenated(
@@ -112,13 +113,14 @@ def _joined_texts(
     return joined
 
 
-def _stacked(matrices: Sequence[Any]) -> Matrix:
+def _stacked(matrices: Sequence[Any]) -> Any:
+    if all(isinstance(X, Table) for X in matrices):
+        return stacked(matrices)
     if not any(is_sparse(X) for X in matrices):
         return np.concatenate(matrices)
     from scipy import sparse
 
-    stacked = sparse.csr_matrix(sparse.vstack([sparse.csr_matrix(X) for X in matrices], format="csr"))
+    rows = sparse.csr_matrix(sparse.vstack([sparse.csr_matrix(X) for X in matrices], format="csr"))
     # A file that is nearly full may be read as dense where the others are sparse.
     mixed = not all(is_sparse(X) for X in matrices)
-    dense: Matrix = stacked.toarray() if mixed and is_dense("auto", stacked.nnz, *stacked.shape) else stacked
-    return dense
+    return rows.toarray() if mixed and is_dense("auto", rows.nnz, *rows.shape) else rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -33,14 +33,20 @@ def split_columns(
     features: Sequence[str] | None,
     doc: str | None,
     exclude: Sequence[str] | None = None,
+    read_features: Callable[[Any, list[str]], Any] | None = None,
 ) -> Columns:
-    """Turn the columns of a pandas, polars or pyarrow table into arrays (see `RankingData.from_frame`)."""
+    """Turn the columns of a pandas, polars or pyarrow table into arrays (see `RankingData.from_frame`).
+
+    `read_features` takes the table and the names of the features, and returns X; by default, a matrix.
+    """
     table, names = as_narwhals(frame)
     reserved = [name for name in (label, qid, doc) if name is not None]
     chosen = _chosen(names, reserved, features, exclude)
     check_present(names, [*reserved, *chosen, *(exclude or ())])
     return Columns(
-        X=_matrix(table, chosen, named=features is not None),
+        X=_matrix(table, chosen, named=features is not None)
+        if read_features is None
+        else read_features(table, chosen),
         y=np.zeros(len(table)) if label is None else _numbers(table, label),
         qid=None if qid is None else _labels(table, qid),
         docs=None if doc is None else _labels(table, doc),

@@ -9,11 +9,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rankwise.data.table import Table, read_columns
 from rankwise.errors import DataError, ParameterError
 from rankwise.features import Features, JudgedRows, remember_features
 from rankwise.mapped import is_mapped
 from rankwise.preferences.queries import Queries, group_rows, one_query
-from rankwise.types import AnyArray, Floats, Ints, Matrix, RandomSource
+from rankwise.types import AnyArray, Floats, Ints, RandomSource
 from rankwise.validation import (
     check_column,
     check_flag,
@@ -35,7 +36,7 @@ class RankingData(JudgedRows):
     Attributes
     ----------
     X : Matrix, shape (m, n)
-        CSR or dense, float64 or float32.
+        CSR or dense, float64 or float32; or a table of columns of any kind, for rankers with `columns`.
     y : Floats, shape (m,)
         Real-valued labels.
     queries : Queries
@@ -62,7 +63,7 @@ class RankingData(JudgedRows):
     array([1., 0.])
     """
 
-    X: Matrix
+    X: Any
     y: Floats
     queries: Queries
     qid: AnyArray | None = None
@@ -75,7 +76,7 @@ class RankingData(JudgedRows):
     def __post_init__(self) -> None:
         remember_features(self.X, Features(self.feature_names, self.numbered_from))
         # Selecting and writing rows rely on the offsets of sparse X without checking them again.
-        if not isinstance(self.X, np.ndarray):
+        if not isinstance(self.X, np.ndarray | Table):
             check_offsets(self.X)
 
     @classmethod
@@ -104,7 +105,7 @@ class RankingData(JudgedRows):
         """
         if feature_names is None:
             feature_names = _column_names(X)
-        X = check_matrix(X, feature_names)
+        X = X if isinstance(X, Table) else check_matrix(X, feature_names)
         n_rows, n_features = X.shape
         queries = group_rows(qid, n_rows)
         return cls(
@@ -126,6 +127,7 @@ class RankingData(JudgedRows):
         features: Sequence[str] | None = None,
         doc: str | None = None,
         exclude: Sequence[str] | None = None,
+        as_table: bool = False,
     ) -> Self:
         """Build a data set from the columns of a pandas, polars or pyarrow table.
 
@@ -143,10 +145,21 @@ class RankingData(JudgedRows):
             The column of document labels.
         exclude : list of str, optional
             Columns that are not features, if `features` is not given.
+        as_table : bool, default=False
+            Whether X stays a table, whose columns may hold text, dates and missing values, for rankers with
+            `columns`.
         """
         from rankwise.data.frames import split_columns
 
-        columns = split_columns(df, label=label, qid=qid, features=features, doc=doc, exclude=exclude)
+        columns = split_columns(
+            df,
+            label=label,
+            qid=qid,
+            features=features,
+            doc=doc,
+            exclude=exclude,
+            read_features=read_columns if check_flag("as_table", as_table) else None,
+        )
         return cls.from_arrays(columns.X, columns.y, columns.qid, columns.docs, columns.feature_names)
 
     @classmethod
@@ -212,6 +225,8 @@ class RankingData(JudgedRows):
 
         if self.scaled_per_query:
             return self
+        if isinstance(self.X, Table):
+            raise DataError("The columns of a table cannot be scaled within queries.")
         return replace(self, X=scale_grouped(self.X, self.queries), scaled_per_query=True)
 
     def split(self, fraction: float = 0.75, random_state: RandomSource = 0) -> tuple[Self, Self]:
@@ -265,8 +280,8 @@ class RankingData(JudgedRows):
 
     def __repr__(self) -> str:
         queries = "one global ranking" if self.queries.labels is None else _counted(self.n_queries, "query")
-        storage = str(self.X.dtype)
-        if not isinstance(self.X, np.ndarray):
+        storage = "table" if isinstance(self.X, Table) else str(self.X.dtype)
+        if not isinstance(self.X, np.ndarray | Table):
             filled = self.X.nnz / max(1, self.n_rows * self.n_features)
             storage = f"sparse {storage}, {filled:.2%} filled"
         scaled = ", scaled per query" if self.scaled_per_query else ""

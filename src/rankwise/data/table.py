@@ -101,6 +101,25 @@ def _of_frame(frame: Any) -> Table:
     return _checked(columns, named=named)
 
 
+def read_columns(table: Any, names: Sequence[str]) -> Table:
+    """The columns with these names of a narwhals frame."""
+    return _checked({name: _of_series(table[name]) for name in names}, named=True)
+
+
+def stacked(tables: Sequence[Table]) -> Table:
+    """The rows of tables with the same columns, one below the other."""
+    columns = {}
+    for name in tables[0].columns:
+        parts = [table.columns[name] for table in tables]
+        readings = {part.reading for part in parts}
+        columns[name] = (
+            Column(parts[0].reading, np.concatenate([part.values for part in parts]))
+            if len(readings) == 1
+            else column_of_objects([value for part in parts for value in part.objects()])
+        )
+    return Table(columns, tables[0].named)
+
+
 def _of_series(series: Any) -> Column:
     import narwhals as nw
 

@@ -29,6 +29,7 @@ def load_table(
     features: Sequence[str] | None = None,
     doc: str | None = None,
     exclude: Sequence[str] | None = None,
+    as_table: bool = False,
 ) -> RankingData:
     """Read judged rows from a CSV, TSV or Parquet file.
 
@@ -50,6 +51,9 @@ def load_table(
         of them are in canonical form: 007 stays text.
     exclude : list of str, optional
         Columns that are not features, if `features` is not given.
+    as_table : bool, default=False
+        Whether X stays a table with text, dates and missing values, as in `RankingData.from_frame`. In text
+        files, nothing between two delimiters means a missing value.
 
     Returns
     -------
@@ -65,9 +69,11 @@ def load_table(
     """
     path = Path(path)
     table = _read_rows(path, [label, qid, doc], [qid, doc], features)
+    if as_table:
+        table = _without_empty_text(table)
     try:
         return RankingData.from_frame(
-            table, label=label, qid=qid, features=features, doc=doc, exclude=exclude
+            table, label=label, qid=qid, features=features, doc=doc, exclude=exclude, as_table=as_table
         )
     except DataError as error:
         raise FileFormatError(path, str(error)) from error
@@ -81,13 +87,18 @@ def load_features(
     features: Sequence[str] | None,
     doc: str | None,
     exclude: Sequence[str] | None = None,
+    as_table: bool = False,
 ) -> RankingData:
     """Read rows whose labels come from elsewhere: the column `ignored`, if there is one, is not a feature."""
     table = _read_rows(path, [qid, doc], [qid, doc], features)
     if ignored in table.column_names:
         table = table.drop_columns([ignored])
+    if as_table:
+        table = _without_empty_text(table)
     try:
-        return RankingData.from_frame(table, label=None, qid=qid, features=features, doc=doc, exclude=exclude)
+        return RankingData.from_frame(
+            table, label=None, qid=qid, features=features, doc=doc, exclude=exclude, as_table=as_table
+        )
     except DataError as error:
         raise FileFormatError(path, str(error)) from error
 
@@ -212,6 +223,18 @@ def _read_text(path: Path, delimiter: str, labels: list[str]) -> Any:
     for i, name in enumerate(names):
         if name in labels:
             table = table.set_column(i, name, _label_column(table.column(i)))
+    return table
+
+
+def _without_empty_text(table: Any) -> Any:
+    """The same table with null for empty text, which is how CSV writes a missing value."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    for i, name in enumerate(table.column_names):
+        text = table.column(i)
+        if pa.types.is_string(text.type):
+            table = table.set_column(i, name, compute.if_else(compute.equal(text, ""), None, text))
     return table
 
 

@@ -110,7 +110,7 @@ def description_of(part: RawPart | None) -> Description | None:
     if part is None:
         return None
     data = part.data
-    n_entries = data.X.nnz if is_sparse(data.X) else data.X.size  # type: ignore[union-attr]
+    n_entries = data.X.nnz if is_sparse(data.X) else data.X.size
     return Description(
         data.n_rows,
         int(n_entries),

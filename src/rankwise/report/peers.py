@@ -41,7 +41,8 @@ class PeerModel(ABC):
 
     def rows(self, data: RankingData) -> Matrix:
         """The rows of a data set with the columns that the model numbers."""
-        X, n_columns = data.X, len(self.columns)
+        X: Matrix = data.X
+        n_columns = len(self.columns)
         if n_columns == X.shape[1]:
             return X
         # Both packages keep an empty column 0 for text that numbers its features from 1.

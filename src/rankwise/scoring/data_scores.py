@@ -8,6 +8,7 @@ import numpy as np
 
 from rankwise.data.scaling import scaled_parts
 from rankwise.errors import DataError
+from rankwise.scoring.additive import AdditiveFunction
 
 if TYPE_CHECKING:
     from rankwise.data.ranking import RankingData
@@ -30,6 +31,14 @@ def score_data(model: ScoringModel, data: RankingData) -> Floats:
 
 def must_scale_for(model: ScoringModel, data: RankingData) -> bool:
     """Whether rows still have to be scaled for a model; raises an error if their features do not match."""
+    if not isinstance(model.function, AdditiveFunction):  # which finds its columns itself
+        _check_features(model, data)
+    # Models from SVMrank, and those trained in Python, do not record this.
+    known_scaling = model.scaled_per_query
+    return must_scale(data, data.scaled_per_query if known_scaling is None else known_scaling)
+
+
+def _check_features(model: ScoringModel, data: RankingData) -> None:
     known = model.feature_names
     if known is not None and data.feature_names is not None and known != list(data.feature_names):
         missing = [name for name in known if name not in data.feature_names]
@@ -39,9 +48,6 @@ def must_scale_for(model: ScoringModel, data: RankingData) -> bool:
         raise DataError(
             f"The data has {data.n_features} features, but the model was trained on {model.n_features}."
         )
-    # Models from SVMrank, and those trained in Python, do not record this.
-    known_scaling = model.scaled_per_query
-    return must_scale(data, data.scaled_per_query if known_scaling is None else known_scaling)
 
 
 def must_scale(data: RankingData, wanted: bool) -> bool:

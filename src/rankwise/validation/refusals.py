@@ -41,6 +41,8 @@ def _check_rows(X: Any) -> None:
 def _numbers(name: str, given: Any, feature_names: Any = None) -> Floats:
     try:
         array = np.asarray(given)
+    except DataError:  # of a table, which says itself what it is
+        raise
     except OverflowError:  # integers too large for float64, among floats
         array = np.asarray(given, dtype=object)
     except ValueError:
