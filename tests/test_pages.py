@@ -100,6 +100,7 @@ GIVEN = {
     "reports.md": REPORTED,
     "data-files.md": FILED,
     "clicks.md": CLICKED,
+    "experiments.md": MEASURED + FILED,
     "how-sure.md": FILED,
     "measures.md": MEASURED,
     "large-scale.md": STORED,
@@ -156,7 +157,7 @@ def test_every_target_link_module_and_command_that_is_named_exists(page):
 
 def test_every_paper_that_is_called_by_a_letter_is_listed():
     listed = re.findall(
-        r"^\| ([A-Z]) \| .*20\d\d \|", (ROOT / "docs/rankers.md").read_text("utf-8"), re.MULTILINE
+        r"^\| ([A-Z]) \| .*20\d\d \|", (ROOT / "docs/papers.md").read_text("utf-8"), re.MULTILINE
     )
     texts = [
         *PAGES,
