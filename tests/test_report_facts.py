@@ -232,6 +232,16 @@ def test_models_of_other_packages_scores_runs_and_predictors_are_rankers(parts):
     test_contributions_of_any_two_rows_add_up_to_the_difference_of_their_scores(facts)
 
 
+def test_documents_that_were_not_judged_or_not_retrieved_are_counted(parts):
+    test = parts[1]
+    run = rankwise.run_from_scores(test, test.X[:, 0])
+    first = str(test.qid[0])
+    run[first] = {str(test.docs[0]): 1.0, "unknown": 2.0}
+    facts, _ = compared_facts({"run": run}, Judged.of_data(test), MEASURES, note="A note.")
+    assert facts["note"] == "A note. Documents of run that are not in the data, and do not count: 1."
+    assert facts["models"][0]["not_retrieved"] == (test.qid.astype(str) == first).sum() - 1
+
+
 def test_scaling_per_query_is_part_of_the_explanation(parts):
     training, test = parts
     model = rankwise.RankRLS().fit(training.scale_per_query())

@@ -43,19 +43,27 @@ def run(
     named, judged, chosen, note = read_rankers(files, data, qrels, how, measures, preset, complete)
     if report is None:
         with progress("Comparing"):
-            facts, _ = compared_facts(named, judged, chosen, baseline=baseline)
+            facts, _ = compared_facts(named, judged, chosen, baseline=baseline, note=note)
     else:
-        title, read = title_of(files, data or qrels), files_read(files, data, qrels)
-        facts = write_page(report, named, judged, chosen, title=title, baseline=baseline, files=read)
+        facts = write_page(
+            report,
+            named,
+            judged,
+            chosen,
+            title=title_of(files, data or qrels),
+            baseline=baseline,
+            note=note,
+            files=files_read(files, data, qrels),
+        )
     if json:
         show_json(facts)
         return
-    show_comparison(facts, note)
+    show_comparison(facts)
     if worst:
         show_worst(facts, worst)
 
 
-def show_comparison(facts: dict[str, Any], note: str) -> None:
+def show_comparison(facts: dict[str, Any]) -> None:
     """The answer, the means and the tests of any comparison, 80 columns wide."""
     show_text([*facts["answer"], ""])
     names = [measure["name"] for measure in facts["measures"]]
@@ -63,7 +71,7 @@ def show_comparison(facts: dict[str, Any], note: str) -> None:
         (ranker, *(_with_margin(means[name], facts["margins"][ranker][name]) for name in names))
         for ranker, means in facts["means"].items()
     ]
-    show_table("Means", ["ranker", *names], rows, f"± is half of a 95 % confidence interval. {note}")
+    show_table("Means", ["ranker", *names], rows, f"± is half of a 95 % confidence interval. {facts['note']}")
     show_table(
         f"Against {facts['baseline']}",
         ["measure", "ranker", "difference", "better", "worse", "equal", "p"],

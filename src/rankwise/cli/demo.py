@@ -62,6 +62,7 @@ def run(
         MEASURES,
         title="rankwise demo: a simulated shop search",
         training=parts["training"],
+        note=", ".join(f"{part.n_queries} {name} queries" for name, part in parts.items()),
         files=[out / "model.safetensors"],
     )
     write_per_query(out / "per_query.csv", facts)
@@ -69,8 +70,7 @@ def run(
         shown = {name: facts[name] for name in ("answer", "means", "margins", "tests")}
         show_json({"out": str(out), "settings": experiment.settings, **shown})
         return
-    counts = ", ".join(f"{part.n_queries} {name} queries" for name, part in parts.items())
-    show_comparison(facts, counts)
+    show_comparison(facts)
     show_text([f"Written to {out}: model.safetensors, per_query.csv, report.html"])
 
 

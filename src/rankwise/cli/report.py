@@ -53,7 +53,7 @@ def run(
     check_page(out, *inputs)
     files = named_files(rankers, least=1)
     how = ReadOptions(label, qid, doc, zero_based, merge_queries=merge_queries)
-    named, judged, chosen, _ = read_rankers(files, data, qrels, how, measures, preset, complete)
+    named, judged, chosen, note = read_rankers(files, data, qrels, how, measures, preset, complete)
     training = None if train is None else _read_training(train, how, judged.data)
     facts = write_page(
         out,
@@ -63,6 +63,7 @@ def run(
         title=title or title_of(files, data or qrels),
         training=training,
         baseline=baseline,
+        note=note,
         files=files_read(files, data, qrels, train),
     )
     if json:

@@ -11,7 +11,7 @@ from rankwise.data.ranking import RankingData
 from rankwise.metrics import Measure, get_measure
 from rankwise.report.entrants import Entrant
 from rankwise.report.judged import Judged
-from rankwise.report.lists import rounded
+from rankwise.report.lists import rounded, short_name
 from rankwise.report.weights import MAX_FEATURES, alpha_of, is_explained_by_alpha
 from rankwise.scoring.data_scores import score_data
 from rankwise.selection.search import distinguished
@@ -24,8 +24,8 @@ LEARNING_POINTS, GROWTH = 8, 1.6
 
 
 def curve_facts(learned: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The criterion by alpha, or along a path, and by iteration; None for models that chose nothing."""
-    if "alphas_" not in learned or learned.get("scores_") is None:
+    """The criterion by alpha, or along a path, and by iteration; None for models that chose no alpha."""
+    if "alphas_" not in learned or learned.get("scores_") is None or "coefs_" in learned:
         return None
     alphas, scores = np.asarray(learned["alphas_"]), np.atleast_2d(np.asarray(learned["scores_"]))
     chosen = float(learned["alpha_"] if "alpha_" in learned else learned["best_"]["alpha"])
@@ -46,6 +46,26 @@ def curve_facts(learned: Mapping[str, Any]) -> dict[str, Any] | None:
     if learned.get("surface_") is not None:
         facts["surface"] = _surface(np.asarray(learned["surface_"]))
     return facts
+
+
+def size_facts(one: Entrant) -> dict[str, Any] | None:
+    """Quality by the number of features, and the features that each size adds; None for other models."""
+    learned = one.learned
+    if "coefs_" not in learned or one.parts is None:
+        return None
+    used = np.asarray(learned["coefs_"]) != 0.0
+    before = np.vstack([np.zeros_like(used[:1]), used[:-1]])
+    measure = get_measure(learned["measure"])
+    return {
+        "measure": measure.name,
+        "higher_is_better": measure.higher_is_better,
+        "by": learned["cv_"],
+        "added": [[short_name(one.parts.columns[k]) for k in np.flatnonzero(new)] for new in used & ~before],
+        "scores": rounded(np.asarray(learned["scores_"])),
+        "standard_errors": rounded(np.asarray(learned["standard_errors_"])),
+        "costs": rounded(np.asarray(learned["costs_"])),
+        "chosen": int(learned["n_features_"]),
+    }
 
 
 def _thinned(alphas: Floats, chosen: float) -> Ints:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwise.data.ranking import RankingData
 from rankwise.data.scaling import scale_grouped
 from rankwise.errors import DataError, ParameterError
 from rankwise.features import Features
@@ -15,7 +16,7 @@ from rankwise.operators.blocks import dense
 from rankwise.persist.model_file import StoredModel
 from rankwise.preferences.queries import one_query
 from rankwise.report.judged import Judged
-from rankwise.report.peers import peer_model
+from rankwise.report.peers import PeerModel, peer_model
 from rankwise.scoring.data_scores import must_scale_for, score_data
 from rankwise.scoring.model import ScoringModel
 from rankwise.types import Floats, Ints, Matrix
@@ -54,6 +55,8 @@ class Entrant:
         None where the scores are not sums over columns.
     learned : mapping
         The parameters and fitted attributes of a rankwise model; empty for everything else.
+    n_unknown : int
+        The number of documents of a run that are not among the rows.
     """
 
     name: str
@@ -61,6 +64,7 @@ class Entrant:
     scores: Floats
     parts: Parts | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
+    n_unknown: int = 0
 
 
 def entrant(name: str, ranker: Any, judged: Judged) -> Entrant:
@@ -75,7 +79,8 @@ def entrant(name: str, ranker: Any, judged: Judged) -> Entrant:
     judged : Judged
     """
     if isinstance(ranker, Mapping):
-        return Entrant(name, "run", judged.scores_of_run(ranker))
+        run, n_unknown = judged.scores_of_run(ranker)
+        return Entrant(name, "run", run, n_unknown=n_unknown)
     if isinstance(ranker, StoredModel):
         attributes = {**ranker.parameters, **ranker.fitted}
         return _of_model(name, ranker.scoring_model(), attributes, judged)
@@ -85,10 +90,7 @@ def entrant(name: str, ranker: Any, judged: Judged) -> Entrant:
         return _of_model(name, ranker._scoring_model(), {**ranker.get_params(False), **vars(ranker)}, judged)
     peer = peer_model(ranker)
     if peer is not None:
-        X = peer.rows(_data(name, judged))
-        return Entrant(
-            name, peer.kind, peer.scores(X), Parts(peer.columns, lambda rows: peer.contributions(X[rows]))
-        )
+        return _of_peer(name, peer, _data(name, judged))
     if hasattr(ranker, "predict"):
         scores = check_scores(ranker.predict(_data(name, judged).X), len(judged.y))
         return Entrant(name, type(ranker).__name__, scores)
@@ -102,10 +104,16 @@ def entrant(name: str, ranker: Any, judged: Judged) -> Entrant:
     return Entrant(name, "scores", check_scores(ranker, len(judged.y)))
 
 
-def _data(name: str, judged: Judged) -> Any:
+def _data(name: str, judged: Judged) -> RankingData:
     if judged.data is None:
         raise DataError(f"'{name}' is a model, but all that is known of the rows is their names.")
     return judged.data
+
+
+def _of_peer(name: str, peer: PeerModel, data: RankingData) -> Entrant:
+    X = peer.rows(data)
+    parts = Parts(peer.columns, lambda rows: peer.contributions(X[rows]))
+    return Entrant(name, peer.kind, peer.scores(X), parts)
 
 
 def _of_model(name: str, model: ScoringModel, learned: Mapping[str, Any], judged: Judged) -> Entrant:

@@ -17,7 +17,7 @@ from rankwise.data.ranking import RankingData
 from rankwise.errors import ParameterError
 from rankwise.metrics import DEFAULT_MEASURES, Measure
 from rankwise.rendering import jsonable
-from rankwise.report.curves import curve_facts, learning_curve
+from rankwise.report.curves import curve_facts, learning_curve, size_facts
 from rankwise.report.data import data_facts
 from rankwise.report.entrants import Entrant, entrant
 from rankwise.report.judged import Judged
@@ -37,8 +37,19 @@ def compared_facts(
     preset: str | None = None,
     baseline: str | None = None,
     random_state: int = 0,
+    note: str | None = None,
 ) -> tuple[dict[str, Any], list[Entrant]]:
     """What a comparison says: the answer, means, tests and the values of every query.
+
+    Parameters
+    ----------
+    rankers : dict of name to ranker
+        See `entrant`.
+    judged : Judged
+    measures, preset, baseline, random_state
+        As in `rankwise.metrics.compare`; the baseline is the first ranker by default.
+    note : str, optional
+        What else readers must know about the rows, such as which queries were not judged.
 
     Returns
     -------
@@ -62,6 +73,7 @@ def compared_facts(
         "models": [_described(one) for one in entrants],
         "baseline": baseline,
         **quality,
+        "note": " ".join(filter(None, [note, *map(_unknown, entrants)])) or None,
         "queries": query_facts(evaluations, baseline),
     }
     return jsonable(facts), entrants
@@ -77,6 +89,7 @@ def report_facts(
     preset: str | None = None,
     baseline: str | None = None,
     random_state: int = 0,
+    note: str | None = None,
     command: str | None = None,
     files: Iterable[Path] = (),
     more: Mapping[str, Any] | None = None,
@@ -85,12 +98,13 @@ def report_facts(
     start = time.perf_counter()
     measures = list(measures)
     facts, entrants = compared_facts(
-        rankers, judged, measures, preset=preset, baseline=baseline, random_state=random_state
+        rankers, judged, measures, preset=preset, baseline=baseline, random_state=random_state, note=note
     )
     sections: dict[str, Any] = {
         "lists": list_facts(entrants, judged, _order(facts)),
         "weights": weight_facts(entrants, judged, training),
         "choices": {one.name: curve_facts(one.learned) for one in entrants},
+        "sizes": {one.name: size_facts(one) for one in entrants},
         "calibration": {one.name: _calibration(one) for one in entrants},
         "data": data_facts(judged),
         **(more or {}),
@@ -111,6 +125,12 @@ def _described(one: Entrant) -> dict[str, Any]:
         "not_retrieved": int(np.ma.getmaskarray(one.scores).sum()),
         "explained": one.parts is not None,
     }
+
+
+def _unknown(one: Entrant) -> str | None:
+    if not one.n_unknown:
+        return None
+    return f"Documents of {one.name} that are not in the data, and do not count: {one.n_unknown:,}."
 
 
 def _calibration(one: Entrant) -> dict[str, Any] | None:

@@ -62,16 +62,18 @@ class Judged:
             raise DataError("A run is found by query and document, but the rows have no names.")
         return rows_by_name(self.data)
 
-    def scores_of_run(self, run: Run) -> np.ma.MaskedArray[Any, np.dtype[np.float64]]:
-        """The scores of a run, masked where it did not retrieve a document."""
-        known = self._by_name
+    def scores_of_run(self, run: Run) -> tuple[np.ma.MaskedArray[Any, np.dtype[np.float64]], int]:
+        """The scores of a run, masked where it did not retrieve a document, and how many others it did."""
+        known, n_unknown = self._by_name, 0
         scores = np.full(len(self.y), np.nan)
         for qid, docs in run.items():
             for doc, score in docs.items():
-                scores[known.get((qid, doc), [])] = score
+                rows = known.get((qid, doc), [])
+                scores[rows] = score
+                n_unknown += not rows
         if np.isnan(scores).all():
             raise DataError("The run and the data share no document.")
-        return np.ma.masked_invalid(scores)
+        return np.ma.masked_invalid(scores), n_unknown
 
 
 def judged_by(

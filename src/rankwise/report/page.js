@@ -27,6 +27,7 @@ function quality() {
   return section("Quality",
     table(["ranker", "kind", ...facts.measures.map((measure) => measure.name)], rows, { texts: [0, 1], best: names.length > 1 ? names.indexOf(best) : -1 }),
     names.length > 1 ? figure(`${first.name}, with 95 % confidence intervals.`, intervals(names.map((model) => ({ name: model, value: facts.means[model][first.name], margin: facts.margins[model][first.name] })), `${first.name} of each ranker`)) : null,
+    facts.note ? el("p", { class: "note" }, visible(facts.note)) : null,
     el("p", { class: "note" }, "± is half of a 95 % confidence interval, by Student's t over queries. ",
       lower.length ? `Lower is better for ${lower.join(", ")}. ` : "", leftOut.length ? `Queries without a value do not count: ${leftOut.join(", ")}.` : ""));
 }
@@ -154,6 +155,16 @@ function choices() {
   }));
 }
 
+function sizes() {
+  return section("Number of features", Object.entries(facts.sizes || {}).map(([model, found]) => {
+    const x = found.scores.map((_, k) => k + 1), chosen = { x: found.chosen, y: found.scores[found.chosen - 1] };
+    const rows = x.map((size, k) => [String(size), found.added[k].map((column, place) => [place ? ", " : "", name(column)]), `${number(found.scores[k])} ± ${number(found.standard_errors[k])}`, brief(found.costs[k])]);
+    return [el("h3", null, name(model)),
+      figure(`${found.measure} by ${found.by}; ${found.higher_is_better ? "higher" : "lower"} is better. The circle is the choice.`, ...lines({ x, series: [{ name: found.measure, values: found.scores }], xLabel: "features", label: `Quality by number of features of ${model}`, chosen })),
+      table(["features", "adds", `${found.measure} ± standard error`, "cost"], rows, { texts: [1], best: found.chosen - 1 })];
+  }));
+}
+
 function calibration() {
   return section("Calibration", Object.entries(facts.calibration || {}).map(([model, found]) => {
     const [predicted, observed] = ["predicted", "observed"].map((key) => found.curve.map((bin) => bin[key]));
@@ -209,4 +220,4 @@ function origin() {
     el("tr", null, el("td", { class: "text" }, name(key)), el("td", { class: "text", style: "white-space:normal;overflow-wrap:anywhere" }, visible(value)))))));
 }
 
-document.body.append(el("main", null, [answer(), quality(), significance(), folds(), queries(), weights(), choices(), calibration(), learning(), data(), origin()].filter((part) => part)));
+document.body.append(el("main", null, [answer(), quality(), significance(), folds(), queries(), weights(), choices(), sizes(), calibration(), learning(), data(), origin()].filter((part) => part)));
