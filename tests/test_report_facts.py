@@ -172,6 +172,30 @@ def test_constant_repeated_and_tied_data_is_reported():
         assert found["labels"] == {"values": [0.0, 1.0], "counts": [1, 3]}
 
 
+def test_a_wrong_label_and_a_feature_that_reveals_it_are_named(parts):
+    test = parts[1]
+    y = test.y.copy()
+    wrong = int(np.flatnonzero(y == 0)[11])
+    y[wrong] = 4.0
+    X = np.column_stack([test.X, y])
+    names = [*test.feature_names, "label again"]
+    data = rankwise.RankingData.from_arrays(X[:, :-1], y, test.qid, test.docs, names[:-1])
+    found = report_facts({"title": X[:, 0]}, Judged.of_data(data), MEASURES, title="audit")["audit"]
+    assert test.docs[wrong] in [row["doc"] for row in found["rows"]["findings"]]
+    assert found["revealing_features"]["number"] == 0
+    data = rankwise.RankingData.from_arrays(X, y, test.qid, test.docs, names)
+    found = report_facts({"title": X[:, 0]}, Judged.of_data(data), MEASURES, title="audit")["audit"]
+    assert found["revealing_features"]["findings"][0]["feature"] == "label again"
+
+
+def test_data_too_large_or_too_small_is_not_audited(parts, monkeypatch):
+    test = parts[1]
+    few = test.select(queries=test.queries.labels[:4].tolist())
+    assert "audit" not in report_facts({"title": few.X[:, 0]}, Judged.of_data(few), MEASURES, title="few")
+    monkeypatch.setattr("rankwise.report.audits.MAX_WORK", 1.0)
+    assert "audit" not in report_facts({"title": test.X[:, 0]}, Judged.of_data(test), MEASURES, title="many")
+
+
 @pytest.mark.parametrize("choices", [{}, {"ties": "drop"}, {"weighting": "query"}, {"alpha": 1e-3}])
 def test_weights_without_a_query_and_their_intervals_equal_refitting(parts, choices):
     training = parts[0]

@@ -113,6 +113,7 @@ def test_the_page_says_what_the_facts_say(opened, report):
         "Calibration",
         "Number of training queries",
         "Data",
+        "Judgments and features to check",
         "How it was made",
     ]
 

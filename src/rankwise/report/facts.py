@@ -17,6 +17,7 @@ from rankwise.data.ranking import RankingData
 from rankwise.errors import ParameterError
 from rankwise.metrics import DEFAULT_MEASURES, Measure
 from rankwise.rendering import jsonable
+from rankwise.report.audits import audit_facts
 from rankwise.report.curves import curve_facts, learning_curve, size_facts
 from rankwise.report.data import data_facts
 from rankwise.report.entrants import Entrant, entrant
@@ -107,6 +108,7 @@ def report_facts(
         "sizes": {one.name: size_facts(one) for one in entrants},
         "calibration": {one.name: _calibration(one) for one in entrants},
         "data": data_facts(judged),
+        "audit": audit_facts(judged),
         **(more or {}),
     }
     if training is not None:

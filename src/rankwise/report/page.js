@@ -211,6 +211,18 @@ function data() {
     features ? [listed("The same in all rows of every query, so useless to a ranker", features.constant), listed("Repeat another feature", features.repeated.map(([one, other]) => `${one} = ${other}`))] : null);
 }
 
+function audit() {
+  const found = facts.audit;
+  if (!found) return null;
+  const part = (kind, title, header, cells) => (found[kind].number ? [el("h3", null, title), table(header, found[kind].findings.map(cells), { texts: [0, 1] }),
+    found[kind].number > found[kind].findings.length ? el("p", { class: "note" }, `${found[kind].findings.length} of ${found[kind].number}.`) : null] : null);
+  return section("Judgments and features to check",
+    part("rows", "Rows to judge again", ["query", "document", "label", "judged", "probability of the label"], (row) => [name(row.query), name(row.doc ?? `row ${row.row}`), brief(row.label), visible(row.judged), number(row.probability, 3)]),
+    found.rows.number ? el("p", { class: "note" }, "Each query was scored by a RankRLS model of the other queries. These labels are the least probable by its scores; they need not be wrong.") : null,
+    part("duplicates", "Equal rows with different labels", ["query", "document", "label", "same as", "label"], (row) => [name(row.query), name(row.doc ?? `row ${row.row}`), brief(row.label), name(row.same_doc ?? `row ${row.same_row}`), brief(row.same_label)]),
+    part("revealing_features", "Features that give the label away", ["feature", "order", "pairs ordered"], (row) => [name(row.feature), visible(row.order), number(row.pairs_ordered, 3)]));
+}
+
 function origin() {
   const found = facts.origin;
   if (!found) return null;
@@ -220,4 +232,4 @@ function origin() {
     el("tr", null, el("td", { class: "text" }, name(key)), el("td", { class: "text", style: "white-space:normal;overflow-wrap:anywhere" }, visible(value)))))));
 }
 
-document.body.append(el("main", null, [answer(), quality(), significance(), folds(), queries(), weights(), choices(), sizes(), calibration(), learning(), data(), origin()].filter((part) => part)));
+document.body.append(el("main", null, [answer(), quality(), significance(), folds(), queries(), weights(), choices(), sizes(), calibration(), learning(), data(), audit(), origin()].filter((part) => part)));
