@@ -3,11 +3,13 @@
 import json
 import re
 
+import numpy as np
 import pytest
 
 import rankwise
 from command_line import done, folder, refused
-from rankwise.metrics import compare
+from rankwise.errors import DataError
+from rankwise.metrics import compare, evaluate
 
 __all__ = ["done", "folder", "refused"]  # fixtures
 
@@ -67,6 +69,20 @@ def test_peers_are_read_from_their_files(done, folder, tmp_path):
     found = json.loads(done("compare", *files, "--data", "test.txt", "--json"))
     assert [model["kind"] for model in found["models"]] == ["LightGBM", "XGBoost", "XGBoost"]
     assert found["means"]["text"] == found["means"]["binary"]
+
+
+def test_a_peer_trained_on_text_keeps_its_empty_first_column(folder):
+    lightgbm = pytest.importorskip("lightgbm")
+    train, test = (rankwise.load_letor(folder / name) for name in ("train.txt.gz", "test.txt"))
+    X = np.pad(train.X, ((0, 0), (1, 0)))
+    trees = lightgbm.LGBMRanker(n_estimators=5, verbose=-1)
+    trees.fit(X, train.y.astype(int), group=train.queries.sizes)
+    facts = rankwise.make_report({"trees": trees}, test).facts
+    expected = evaluate(test.y, trees.predict(np.pad(test.X, ((0, 0), (1, 0)))), test.queries, ["map"])
+    assert facts["means"]["trees"]["map"] == expected.means["map"]
+    assert facts["lists"]["sources"]["trees"] == [-1, *range(test.n_features)]
+    with pytest.raises(DataError, match="has 2 features, but the LightGBM model was trained on 23"):
+        rankwise.make_report({"trees": trees}, rankwise.RankingData.from_arrays(X[:, :2], train.y))
 
 
 def test_the_worst_queries_are_those_that_lose_most(done, rankers):

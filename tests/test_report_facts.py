@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 import rankwise
+from rankwise.data.table import table_of
 from rankwise.errors import DataError, ParameterError
 from rankwise.metrics import compare, evaluate
 from rankwise.report.facts import SCHEMA, compared_facts, report_facts
@@ -100,7 +101,9 @@ def test_contributions_are_those_of_explain(facts, parts, models):
         difference = shown["contributions"][0][place] - shown["contributions"][-1][place]
         assert difference == pytest.approx(explained.contributions[column], abs=1e-5)
         assert facts["lists"]["columns"]["new"][column] == explained.names[column]
-        assert query["values"][str(column)][0] == pytest.approx(test.X[i, column], rel=1e-6)
+        assert query["values"][str(facts["lists"]["sources"]["new"][column])][0] == pytest.approx(
+            test.X[i, column], rel=1e-6
+        )
 
 
 def test_ranks_follow_scores_and_tied_rows_keep_their_order():
@@ -153,6 +156,39 @@ def test_a_path_and_a_surface_are_facts(parts):
     assert any(alpha == pytest.approx(models["path"].alpha_) for alpha in path["alphas"])
     assert len(surface["values"]) == 2
     assert len(surface["iterations"]) == len(surface["values"][0]) <= 80
+
+
+def test_functions_of_columns_and_their_intervals_equal_refitting(parts):
+    training, test = parts
+    model = rankwise.RankRLS(columns="spline").fit(training)
+    facts = report_facts({"spline": model}, Judged.of_data(test), MEASURES, title="s", training=training)
+    test_contributions_of_any_two_rows_add_up_to_the_difference_of_their_scores(facts)
+    drawn = {one["column"]: one for one in facts["shapes"]["spline"]}
+    assert "rating" in drawn
+    points, values = (np.array(drawn["rating"][key]) for key in ("points", "values"))
+    encoding, curves = model.encoding_, []
+    labels = training.queries.labels.tolist()
+    for one in labels:
+        rest = training.select(queries=[q for q in labels if q != one])
+        without = rankwise.RankRLS().fit(encoding.encode(table_of(rest.X)), rest.y, rest.qid)
+        curves.append(without.coef_)
+    column = list(encoding.codes).index("rating")
+    curves = [encoding.function(coef).terms[column].shape(points) for coef in (model.coef_, *curves)]
+    curves = [curve - curve.mean() for curve in curves]
+    np.testing.assert_allclose(values, curves[0], atol=1e-6)
+    expected = jackknife_margins(np.array(curves[1:]))
+    np.testing.assert_allclose(drawn["rating"]["margins"], expected, rtol=1e-4, atol=1e-7)
+
+
+def test_a_feature_path_says_what_each_size_adds(parts):
+    path = pytest.importorskip("rankwise.estimators.rankrls_path", reason="there are no feature paths")
+    training, test = parts
+    model = path.RankRLSPath(max_features=3, measure="ndcg@10").fit(training)
+    facts = report_facts({"few": model}, Judged.of_data(test), MEASURES, title="sizes")
+    assert "choices" not in facts
+    added = [", ".join(names) for names in facts["sizes"]["few"]["added"]]
+    assert added == [row["feature"] for row in model.path_table()]
+    assert facts["sizes"]["few"]["chosen"] == model.n_features_
 
 
 def test_a_learning_curve_ends_with_the_model_itself(facts):

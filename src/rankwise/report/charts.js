@@ -151,7 +151,7 @@ function lines({ x, series, xLabel, label, log = false, chosen = null }) {
   const width = WIDTH, height = 270, left = 62, right = 24, top = 10, bottom = 40;
   const usable = x.map((value) => !log || value > 0);
   const xs = x.filter((_, k) => usable[k]);
-  const known = series.flatMap((one) => one.values).filter((value) => value !== null);
+  const known = series.flatMap((one) => one.values.flatMap((value, k) => (one.margins ? [value - one.margins[k], value + one.margins[k]] : [value]))).filter((value) => value !== null);
   let low = Math.min(...known), high = Math.max(...known);
   const room = (high - low || Math.abs(high) || 1) * 0.06;
   low -= room; high += room;
@@ -168,6 +168,10 @@ function lines({ x, series, xLabel, label, log = false, chosen = null }) {
   }
   shapes.push(svg("text", { class: "soft", x: (left + width - right) / 2, y: height - 4, "text-anchor": "middle" }, xLabel));
   series.forEach((one, s) => {
+    if (one.margins) {
+      const edge = (side) => x.map((value, k) => `${px(value).toFixed(1)},${py(one.values[k] + side * one.margins[k]).toFixed(1)}`);
+      shapes.push(svg("polygon", { fill: COLORS[s % COLORS.length], "fill-opacity": 0.15, points: [...edge(1), ...edge(-1).reverse()].join(" ") }));
+    }
     const points = x.map((value, k) => [value, one.values[k], usable[k]]).filter(([, value, use]) => use && value !== null);
     shapes.push(svg("path", { class: "series", stroke: COLORS[s % COLORS.length], d: points.map(([a, b], k) => `${k ? "L" : "M"}${px(a).toFixed(1)},${py(b).toFixed(1)}`).join("") }));
     if (points.length <= 60) for (const [a, b] of points) shapes.push(svg("circle", { fill: COLORS[s % COLORS.length], cx: px(a), cy: py(b), r: 2.5 }));

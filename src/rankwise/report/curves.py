@@ -100,7 +100,7 @@ def learning_curve(
 
     learned, data = one.learned, judged.data
     labels = training.queries.labels
-    if data is None or labels is None or not is_explained_by_alpha(learned):
+    if data is None or labels is None or "encoding_" in learned or not is_explained_by_alpha(learned):
         return None
     sizes = _sizes(training.n_queries)
     if len(sizes) < 2 or training.n_features > MAX_FEATURES:

@@ -10,6 +10,7 @@ import numpy as np
 
 from rankwise.data.ranking import RankingData
 from rankwise.data.scaling import scale_grouped
+from rankwise.data.table import table_of
 from rankwise.errors import DataError, ParameterError
 from rankwise.features import Features
 from rankwise.operators.blocks import dense
@@ -17,6 +18,7 @@ from rankwise.persist.model_file import StoredModel
 from rankwise.preferences.queries import one_query
 from rankwise.report.judged import Judged
 from rankwise.report.peers import PeerModel, peer_model
+from rankwise.scoring.additive import AdditiveFunction
 from rankwise.scoring.data_scores import must_scale_for, score_data
 from rankwise.scoring.model import ScoringModel
 from rankwise.types import Floats, Ints, Matrix
@@ -31,13 +33,16 @@ class Parts:
     ----------
     columns : list of str
         The names of the terms.
+    sources : list of int
+        The column of the data that each term is a function of; −1 if it is none.
     of_rows : callable
-        Maps all rows of a query to an array of shape (h, n_columns) whose rows differ by as much as the
-        scores do, term by term: what they have in common may be left out.
+        Maps all rows of a query, and the positions of h of them, to an array of shape (h, n_columns) whose
+        rows differ by as much as the scores do, term by term: what they have in common may be left out.
     """
 
     columns: list[str]
-    of_rows: Callable[[Ints], Floats]
+    sources: list[int]
+    of_rows: Callable[[Ints, Ints], Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +117,9 @@ def _data(name: str, judged: Judged) -> RankingData:
 
 def _of_peer(name: str, peer: PeerModel, data: RankingData) -> Entrant:
     X = peer.rows(data)
-    parts = Parts(peer.columns, lambda rows: peer.contributions(X[rows]))
+    columns = peer.columns
+    sources = [k - len(columns) + data.n_features for k in range(len(columns))]
+    parts = Parts(columns, sources, lambda rows, shown: peer.contributions(X[rows[shown]]))
     return Entrant(name, peer.kind, peer.scores(X), parts)
 
 
@@ -121,15 +128,30 @@ def _of_model(name: str, model: ScoringModel, learned: Mapping[str, Any], judged
     scores = score_data(model, data)
     if scores.ndim != 1:
         raise DataError(f"'{name}' predicts {scores.shape[1]} targets; a report needs one score per row.")
-    weights = model.function.weights
-    parts = None
-    if weights is not None:
-        numbered = learned.get("numbered_from_", data.numbered_from)
-        features = Features(model.feature_names or data.feature_names, numbered)
-        columns = [features.label(k) for k in range(model.n_features)]
-        scaled = must_scale_for(model, data)
-        parts = Parts(columns, lambda rows: weights * _from_first(data.X[rows], scaled))
+    numbered = learned.get("numbered_from_", data.numbered_from)
+    features = Features(model.feature_names or data.feature_names, numbered)
+    labels = [features.label(k) for k in range(model.n_features)]
+    parts = _parts_of(model, data, labels)
     return Entrant(name, model.class_name, scores, parts, learned)
+
+
+def _parts_of(model: ScoringModel, data: RankingData, labels: list[str]) -> Parts | None:
+    """The contributions of columns: weights times values, or functions of values; None for kernels."""
+    function = model.function
+    if isinstance(function, AdditiveFunction):
+        table = table_of(data.X)
+        columns = [term.column for term in function.terms]
+        sources = [labels.index(column) for column in columns]
+        return Parts(columns, sources, lambda rows, shown: function.contributions(table[rows[shown]]))
+    weights = function.weights
+    if weights is None:
+        return None
+    scaled = must_scale_for(model, data)
+    return Parts(
+        labels,
+        list(range(len(labels))),
+        lambda rows, shown: weights * _from_first(data.X[rows], scaled)[shown],
+    )
 
 
 def _from_first(X: Matrix, scaled: bool) -> Floats:

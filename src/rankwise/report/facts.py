@@ -25,6 +25,7 @@ from rankwise.report.judged import Judged
 from rankwise.report.lists import list_facts
 from rankwise.report.origin import origin_facts
 from rankwise.report.quality import answer, evaluated, most_contrasting, quality_facts, query_facts
+from rankwise.report.shapes import shape_facts
 from rankwise.report.weights import weight_facts
 
 SCHEMA = "rankwise.report/1"
@@ -102,8 +103,8 @@ def report_facts(
         rankers, judged, measures, preset=preset, baseline=baseline, random_state=random_state, note=note
     )
     sections: dict[str, Any] = {
-        "lists": list_facts(entrants, judged, _order(facts)),
         "weights": weight_facts(entrants, judged, training),
+        "shapes": shape_facts(entrants, judged, training),
         "choices": {one.name: curve_facts(one.learned) for one in entrants},
         "sizes": {one.name: size_facts(one) for one in entrants},
         "calibration": {one.name: _calibration(one) for one in entrants},
@@ -117,7 +118,8 @@ def report_facts(
         }
     seconds = time.perf_counter() - start
     origin = origin_facts(command=command, files=files, random_state=random_state, seconds=seconds)
-    return {"title": title, **facts, **jsonable(_known(sections)), "origin": origin}
+    lists = list_facts(entrants, judged, _order(facts))  # many numbers, and plain ones
+    return {"title": title, **facts, "lists": lists, **jsonable(_known(sections)), "origin": origin}
 
 
 def _described(one: Entrant) -> dict[str, Any]:

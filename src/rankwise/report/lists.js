@@ -27,7 +27,7 @@ function why(facts, list, model, first, second) {
   const parts = list.parts[model], difference = list.scores[model][first] - list.scores[model][second];
   const columns = parts.columns.map((column, k) => ({
     name: facts.lists.columns[model][column],
-    values: [first, second].map((row) => list.values[column] && list.values[column][row]),
+    values: [first, second].map((row) => (list.values[facts.lists.sources[model][column]] || [])[row]),
     part: parts.contributions[first][k] - parts.contributions[second][k],
   }));
   columns.sort((a, b) => Math.abs(b.part) - Math.abs(a.part));

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankwise.operators.blocks import dense
-from rankwise.report.entrants import Entrant, Parts
+from rankwise.report.entrants import Entrant
 from rankwise.report.judged import Judged
 from rankwise.types import Floats, Ints
 
@@ -42,8 +42,10 @@ def list_facts(entrants: Sequence[Entrant], judged: Judged, order: Sequence[int]
         if kept and n_numbers > MAX_NUMBERS:
             break
         kept.append(one)
+    parts = {one.name: one.parts for one in entrants if one.parts is not None}
     return {
-        "columns": {e.name: list(map(short_name, e.parts.columns)) for e in entrants if e.parts is not None},
+        "columns": {name: list(map(short_name, one.columns)) for name, one in parts.items()},
+        "sources": {name: one.sources for name, one in parts.items()},
         "queries": kept,
         "n_queries": judged.queries.n_queries,
         "max_rows": MAX_ROWS,
@@ -62,11 +64,7 @@ def _query(entrants: Sequence[Entrant], judged: Judged, query: int) -> dict[str,
     ranks = {one.name: ranks_of(one.scores[rows]) for one in entrants}
     ideal = ranks_of(y)
     shown = _rows_to_show([*ranks.values(), ideal])
-    parts = {
-        one.name: _parts(one.parts, one.parts.of_rows(rows), shown)
-        for one in entrants
-        if one.parts is not None
-    }
+    parts = {one.name: _parts(one.parts.of_rows(rows, shown)) for one in entrants if one.parts is not None}
     names = rows if judged.docs is None else judged.docs[rows]
     return {
         "query": query,
@@ -77,7 +75,7 @@ def _query(entrants: Sequence[Entrant], judged: Judged, query: int) -> dict[str,
         "ranks": {name: _unless_masked(rank[shown]) for name, rank in ranks.items()},
         "scores": {one.name: _unless_masked(one.scores[rows][shown]) for one in entrants},
         "parts": parts,
-        "values": _values(judged, rows[shown], parts),
+        "values": _values(judged, rows[shown], _sources(entrants, parts)),
     }
 
 
@@ -97,9 +95,8 @@ def _rows_to_show(ranks: Sequence[Any]) -> Ints:
     return shown[np.argsort(ranks[-1][shown], kind="stable")]
 
 
-def _parts(parts: Parts, contributions: Floats, shown: Ints) -> dict[str, Any]:
-    """The columns that differ most between the rows of the query, and the sum of all others."""
-    contributions = contributions[shown]
+def _parts(contributions: Floats) -> dict[str, Any]:
+    """The columns that differ most between the rows, and the sum of all others."""
     spread = np.ptp(contributions, axis=0)
     columns = np.sort(np.argsort(-spread, kind="stable")[:MAX_COLUMNS])
     columns = columns[spread[columns] > 0.0]
@@ -112,12 +109,21 @@ def _parts(parts: Parts, contributions: Floats, shown: Ints) -> dict[str, Any]:
     }
 
 
-def _values(judged: Judged, rows: Ints, parts: dict[str, Any]) -> dict[str, list[Any]]:
-    """The values of the columns that contribute, by column number."""
-    if judged.data is None or not parts:
+def _sources(entrants: Sequence[Entrant], parts: dict[str, Any]) -> list[int]:
+    """The columns of the data that the kept contributions are functions of."""
+    found = {
+        one.parts.sources[column]
+        for one in entrants
+        if one.parts is not None
+        for column in parts[one.name]["columns"]
+    }
+    return sorted(found - {-1})
+
+
+def _values(judged: Judged, rows: Ints, columns: list[int]) -> dict[str, list[Any]]:
+    """The values of some columns, by their number."""
+    if judged.data is None or not columns:
         return {}
-    n_features = judged.data.n_features
-    columns = sorted({c for one in parts.values() for c in one["columns"] if c < n_features})
     values = dense(judged.data.X[rows][:, columns])
     return {str(column): rounded(one) for column, one in zip(columns, values.T, strict=True)}
 

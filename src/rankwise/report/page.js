@@ -142,6 +142,17 @@ function weights() {
   }));
 }
 
+function shapes() {
+  return section("Functions of columns", Object.entries(facts.shapes || {}).map(([model, found]) => [
+    el("h3", null, name(model)),
+    el("p", { class: "note" }, "The score is the sum of these functions; only differences matter, so each has mean 0. ", found.some((one) => one.margins) ? "Intervals by the jackknife: the exact models without each training query, and Student's t." : ""),
+    el("div", { class: "why" }, found.filter((one) => one.points.length).map((one) => el("div", { class: "shape" }, el("h4", null, name(one.column)),
+      typeof one.points[0] === "number"
+        ? lines({ x: one.points, series: [{ name: "adds", values: one.values, margins: one.margins }], xLabel: cut(one.column, 30), label: `What ${one.column} adds to the score` })
+        : bars(one.points.map((point, k) => ({ name: point, value: one.values[k], margin: one.margins && one.margins[k] })), `What ${one.column} adds to the score`)))),
+  ]));
+}
+
 function choices() {
   return section("Choice of alpha", Object.entries(facts.choices || {}).map(([model, found]) => {
     const at = found.alphas.findIndex((alpha) => Math.abs(alpha - found.chosen.alpha) <= 1e-6 * Math.abs(alpha));
@@ -232,4 +243,4 @@ function origin() {
     el("tr", null, el("td", { class: "text" }, name(key)), el("td", { class: "text", style: "white-space:normal;overflow-wrap:anywhere" }, visible(value)))))));
 }
 
-document.body.append(el("main", null, [answer(), quality(), significance(), folds(), queries(), weights(), choices(), sizes(), calibration(), learning(), data(), audit(), origin()].filter((part) => part)));
+document.body.append(el("main", null, [answer(), quality(), significance(), folds(), queries(), weights(), shapes(), choices(), sizes(), calibration(), learning(), data(), audit(), origin()].filter((part) => part)));

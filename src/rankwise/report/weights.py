@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from rankwise.data.ranking import RankingData
+from rankwise.data.table import table_of
 from rankwise.errors import DataError
 from rankwise.losses.squared import loss_on_scores
 from rankwise.metrics.significance import CONFIDENCE
@@ -26,7 +27,7 @@ from rankwise.types import Floats, Solver, Ties, Weighting
 from rankwise.validation.problems import Problem
 
 # Columns that are listed; queries and numbers from which effects are measured.
-MAX_COLUMNS, MAX_QUERIES, MAX_NUMBERS = 40, 200, 20_000_000
+MAX_COLUMNS, MAX_QUERIES, MAX_NUMBERS = 40, 60, 20_000_000
 # With more features, forming their products takes longer than anyone waits for a page.
 MAX_FEATURES = 2000
 # How far weights may be from those of a fit to what is said to be the training data.
@@ -53,7 +54,7 @@ def _of_model(one: Entrant, judged: Judged, training: RankingData | None) -> dic
         "effects_from_queries": n_queries,
     }
     coef = one.learned.get("coef_")
-    if coef is None or np.ndim(coef) != 1 or len(coef) != len(effects):
+    if coef is None or "encoding_" in one.learned:  # functions of columns have `shape_facts`
         return facts
     facts["effects"] = rounded(np.copysign(effects, coef)[order])
     facts["weights"] = rounded(coef[order])
@@ -77,7 +78,8 @@ def _effects(one: Entrant, judged: Judged) -> tuple[Floats, int]:
     chosen = np.unique(np.linspace(0, n_queries - 1, wanted).astype(int))
     squares, n_rows = np.zeros(len(one.parts.columns)), 0
     for query in chosen:
-        contributions = one.parts.of_rows(judged.rows_of(query))
+        rows = judged.rows_of(query)
+        contributions = one.parts.of_rows(rows, np.arange(len(rows)))
         squares += ((contributions - contributions.mean(axis=0)) ** 2).sum(axis=0)
         n_rows += len(contributions)
     return np.sqrt(squares / n_rows), len(chosen)
@@ -101,12 +103,13 @@ def left_out_weights(learned: Mapping[str, Any], training: RankingData) -> Float
     chosen = {name: learned.get("best_", {}).get(name, learned[name]) for name in ("ties", "weighting")}
     choices = Ties(chosen["ties"]), Weighting(chosen["weighting"])
     data = training.scale_per_query() if learned.get("scaled_per_query_") else training
+    X = data.X if "encoding_" not in learned else learned["encoding_"].encode(table_of(data.X))
     alpha, coef = alpha_of(learned), learned["coef_"]
-    if data.n_features != len(coef):
-        raise DataError(f"The training data has {data.n_features} features, but the model has {len(coef)}.")
-    problem = Problem(data.X, data.y, data.queries, None)
+    if X.shape[1] != len(coef):
+        raise DataError(f"The training data has {X.shape[1]} features, but the model has {len(coef)}.")
+    problem = Problem(X, data.y, data.queries, None)
     loss = loss_on_scores(problem, *choices)
-    family = PrimalFamily(LinearSpace(data.X, loss.differences.reference()), loss)
+    family = PrimalFamily(LinearSpace(X, loss.differences.reference()), loss)
     whole = family.solve(np.array([alpha])).coef[0]
     if np.abs(whole - coef).max() > SAME_WEIGHTS * np.abs(coef).max():
         raise DataError(

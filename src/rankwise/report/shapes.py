@@ -1,0 +1,88 @@
+"""The functions of columns that a model with encoded columns adds up, with intervals by the jackknife."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rankwise.data.ranking import RankingData
+from rankwise.data.table import Table, table_of
+from rankwise.report.entrants import Entrant
+from rankwise.report.judged import Judged
+from rankwise.report.lists import rounded, short_name
+from rankwise.report.weights import (
+    MAX_FEATURES,
+    is_explained_by_alpha,
+    jackknife_margins,
+    left_out_weights,
+)
+from rankwise.scoring.additive import Term
+from rankwise.types import AnyArray, Floats, Reading
+
+# Columns that are drawn, points of a curve, and categories.
+MAX_SHAPES, N_POINTS, MAX_CATEGORIES = 30, 25, 12
+
+
+def shape_facts(
+    entrants: Sequence[Entrant], judged: Judged, training: RankingData | None
+) -> dict[str, Any] | None:
+    """The function of each column, at values that the judged rows have; None if no model has any."""
+    if judged.data is None:
+        return None
+    found = {
+        one.name: _of_model(one, judged.data, training) for one in entrants if "encoding_" in one.learned
+    }
+    return found or None
+
+
+def _of_model(one: Entrant, data: RankingData, training: RankingData | None) -> list[dict[str, Any]]:
+    encoding, coef = one.learned["encoding_"], one.learned["coef_"]
+    table = table_of(data.X).matched(list(encoding.codes), encoding.labels)
+    without: list[Floats] = []
+    if training is not None and is_explained_by_alpha(one.learned) and len(coef) <= MAX_FEATURES:
+        without = list(left_out_weights(one.learned, training))
+    functions = [encoding.function(weights).terms for weights in (coef, *without)]
+    return [_shape(terms, table) for terms in list(zip(*functions, strict=True))[:MAX_SHAPES]]
+
+
+def _shape(terms: Sequence[Term], table: Table) -> dict[str, Any]:
+    """One column: its function by the model and, for the margins, by the models without each query.
+
+    Only differences matter, so every function has mean 0 over the points.
+    """
+    column, shape = terms[0].column, terms[0].shape
+    points = _points(table.read(column, shape.reading), shape.reading)
+    curves = np.array([term.shape(points) for term in terms])
+    curves -= curves.mean(axis=1, keepdims=True)
+    numbers = shape.reading is Reading.NUMBER
+    facts = {
+        "column": short_name(column),
+        "points": rounded(points)
+        if numbers
+        else [short_name(point) for point in _as_text(points, shape.reading)],
+        "values": rounded(curves[0]),
+    }
+    if len(curves) > 2:
+        facts["margins"] = rounded(jackknife_margins(curves[1:]))
+    return facts
+
+
+def _points(values: AnyArray, reading: Reading) -> AnyArray:
+    """Quantiles of numbers and dates, both flags, or the most frequent categories."""
+    if reading is Reading.FLAG:
+        return np.array([0.0, 1.0])
+    if reading is Reading.TEXT:
+        known, counts = np.unique([str(value) for value in values if value is not None], return_counts=True)
+        return known[np.argsort(-counts, kind="stable")[:MAX_CATEGORIES]].astype(object)
+    known = np.sort(values[values == values])
+    if not len(known):
+        return known[:0]
+    return np.unique(known[np.linspace(0, len(known) - 1, N_POINTS).astype(int)])
+
+
+def _as_text(points: AnyArray, reading: Reading) -> list[str]:
+    if reading is Reading.FLAG:
+        return ["no", "yes"]
+    return [str(point)[:10] if reading is Reading.DATE else str(point) for point in points]
