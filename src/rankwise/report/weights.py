@@ -116,7 +116,7 @@ def left_out_weights(learned: Mapping[str, Any], training: RankingData) -> Float
             "The model is not that of the training data: fitted again, it has other weights. (Models trained "
             "with weights of rows or queries, or on pairs, have no intervals.)"
         )
-    found = list(weights_without_each_query(family, alpha))
+    found = weights_without_each_query(family, alpha)
     for query, weights in enumerate(found):
         if weights is None:
             first, last = data.queries.offsets[query : query + 2]
