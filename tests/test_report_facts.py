@@ -180,6 +180,26 @@ def test_functions_of_columns_and_their_intervals_equal_refitting(parts):
     np.testing.assert_allclose(drawn["rating"]["margins"], expected, rtol=1e-4, atol=1e-7)
 
 
+def test_tables_of_any_columns_are_explained_in_their_own_values():
+    frame = pytest.importorskip("pandas").DataFrame(
+        {
+            "query": np.repeat(np.arange(12), 5),
+            "price": np.where(np.arange(60) % 7 == 0, np.nan, np.arange(60) % 11),
+            "brand": [["acme", "<b>bold</b>", None][k % 3] for k in range(60)],
+            "grade": np.arange(60) % 3,
+        }
+    )
+    data = rankwise.RankingData.from_frame(frame, label="grade", qid="query", as_table=True)
+    model = rankwise.RankRLS(columns="auto").fit(data)
+    facts = report_facts({"table": model}, Judged.of_data(data), MEASURES, title="table", training=data)
+    test_contributions_of_any_two_rows_add_up_to_the_difference_of_their_scores(facts)
+    query = facts["lists"]["queries"][0]
+    assert {"acme", "<b>bold</b>", "missing"} <= set(query["values"]["1"])
+    drawn = {one["column"]: one for one in facts["shapes"]["table"]}
+    assert sorted(drawn["brand"]["points"]) == ["<b>bold</b>", "acme"]
+    assert len(drawn["price"]["points"]) == len(drawn["price"]["margins"])
+
+
 def test_a_feature_path_says_what_each_size_adds(parts):
     path = pytest.importorskip("rankwise.estimators.rankrls_path", reason="there are no feature paths")
     training, test = parts

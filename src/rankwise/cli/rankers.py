@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankwise.cli.data_files import ReadOptions, data_files, read_data
 from rankwise.cli.evaluate import count_coverage, describe_coverage
-from rankwise.cli.inputs import choose_measures, is_model, is_svmrank, load_model, read_scores, split_list
+from rankwise.cli.inputs import (
+    choose_measures,
+    is_model,
+    is_svmrank,
+    load_model,
+    read_for_model,
+    read_scores,
+    split_list,
+)
 from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
+    from rankwise.data.ranking import RankingData
     from rankwise.metrics import Measure
     from rankwise.report.judged import Judged
 
@@ -45,8 +54,7 @@ def read_rankers(
     from rankwise.report.judged import Judged
 
     models = {name: load_ranker(path) for name, path in files.items()}
-    features, width = _features_of(models.values())
-    rows = read_data(data, how, features=features, n_features=width)
+    rows = _read_rows(data, how, models.values())
     rankers = {
         name: read_scores(files[name], rows.n_rows) if model is None else model
         for name, model in models.items()
@@ -78,16 +86,16 @@ def _load_run(path: Path) -> Any:
     return load_run(path) if is_run else None
 
 
-def _features_of(models: Any) -> tuple[list[str] | None, int | None]:
-    """The features of the first rankwise model, by which tables and text are read."""
+def _read_rows(data: Path, how: ReadOptions, models: Iterable[Any]) -> RankingData:
+    """Read data with the features of the first rankwise model, if there is one."""
     from rankwise.persist.model_file import StoredModel
     from rankwise.scoring.model import ScoringModel
 
     for model in models:
         known = model.scoring_model() if isinstance(model, StoredModel) else model
         if isinstance(known, ScoringModel):
-            return known.feature_names, known.n_features
-    return None, None
+            return read_for_model(data, how, known)
+    return read_data(data, how)
 
 
 def _read_runs(

@@ -25,7 +25,7 @@ def audit_facts(judged: Judged) -> dict[str, Any] | None:
     rest of the report.
     """
     data = judged.data
-    if data is None or data.n_rows * float(data.n_features) ** 2 > MAX_WORK:
+    if data is None or judged.matrix is None or data.n_rows * float(data.n_features) ** 2 > MAX_WORK:
         return None
     y, starts = data.queries.grouped(data.y), data.queries.offsets[:-1]
     if (np.minimum.reduceat(y, starts) < np.maximum.reduceat(y, starts)).sum() < MIN_QUERIES:

@@ -41,6 +41,7 @@ function number(value, digits = 4) {
 
 function brief(value) {
   if (value === null || value === undefined) return "–";
+  if (typeof value === "string") return cut(value, 24);
   return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(4)));
 }
 

@@ -62,17 +62,18 @@ def _bins(values: Floats | Ints) -> dict[str, list[Any]]:
 
 def _features(data: RankingData, judged: Judged) -> dict[str, Any]:
     """Features that no ranker can use, because they are the same in all rows of a query, or that repeat."""
-    constant = constant_within_queries(data.X, data.queries)
-    features = judged.features
+    facts = {"number": data.n_features, "scaled_per_query": data.scaled_per_query}
+    X, features = judged.matrix, judged.features
+    if X is None:
+        return facts
+    constant = constant_within_queries(X, data.queries)
 
     def label(column: int) -> str:
         return short_name(features.label(column))
 
-    return {
-        "number": data.n_features,
-        "scaled_per_query": data.scaled_per_query,
+    return facts | {
         "constant": [label(int(k)) for k in np.flatnonzero(constant)],
-        "repeated": [[label(k), label(first)] for k, first in _repeated(data.X, constant)],
+        "repeated": [[label(k), label(first)] for k, first in _repeated(X, constant)],
     }
 
 

@@ -11,12 +11,13 @@ import numpy as np
 
 from rankwise.data.named_rows import RowsByName, rows_by_name
 from rankwise.data.ranking import RankingData
+from rankwise.data.table import Table
 from rankwise.data.trec import Qrels, Run
 from rankwise.errors import DataError
 from rankwise.features import Features
 from rankwise.metrics.runs import align
 from rankwise.preferences.queries import Queries
-from rankwise.types import AnyArray, Floats, Ints
+from rankwise.types import AnyArray, Floats, Ints, Matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,11 @@ class Judged:
     def features(self) -> Features:
         data = self.data
         return Features() if data is None else Features(data.feature_names, data.numbered_from)
+
+    @property
+    def matrix(self) -> Matrix | None:
+        """The features as numbers; None if there are none, or columns of any kind."""
+        return None if self.data is None or isinstance(self.data.X, Table) else self.data.X
 
     def rows_of(self, query: int) -> Ints:
         """The rows of a query, by its position."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwise.data.table import Table
 from rankwise.operators.blocks import dense
 from rankwise.report.entrants import Entrant
 from rankwise.report.judged import Judged
@@ -122,9 +123,13 @@ def _sources(entrants: Sequence[Entrant], parts: dict[str, Any]) -> list[int]:
 
 def _values(judged: Judged, rows: Ints, columns: list[int]) -> dict[str, list[Any]]:
     """The values of some columns, by their number."""
-    if judged.data is None or not columns:
+    data = judged.data
+    if data is None or not columns:
         return {}
-    values = dense(judged.data.X[rows][:, columns])
+    if isinstance(data.X, Table):
+        shown = [column.shown() for column in data.X[rows].columns.values()]
+        return {str(column): [short_name(value) for value in shown[column]] for column in columns}
+    values = dense(data.X[rows][:, columns])
     return {str(column): rounded(one) for column, one in zip(columns, values.T, strict=True)}
 
 

@@ -219,7 +219,7 @@ function data() {
     el("p", null, `${counted(found.queries, "query", "queries")} with ${counted(found.rows, "row", "rows")}, ${found.sizes.smallest} to ${found.sizes.largest} per query, ${brief(found.sizes.median)} in the median`, features ? `; ${counted(features.number, "feature", "features")}${features.scaled_per_query ? ", scaled within each query" : ""}.` : "."),
     found.all_tied ? el("p", null, `In ${counted(found.all_tied, "query", "queries")} all labels are equal${found.one_row ? ` (${found.one_row} with a single row)` : ""}: no order can be wrong there.`) : null,
     el("div", { class: "why" }, figure("Rows per query.", columns(histogram(found.sizes.bins), "Queries by number of rows")), figure("Labels.", columns(labels, "Rows by label"))),
-    features ? [listed("The same in all rows of every query, so useless to a ranker", features.constant), listed("Repeat another feature", features.repeated.map(([one, other]) => `${one} = ${other}`))] : null);
+    features && features.constant ? [listed("The same in all rows of every query, so useless to a ranker", features.constant), listed("Repeat another feature", features.repeated.map(([one, other]) => `${one} = ${other}`))] : null);
 }
 
 function audit() {
