@@ -83,7 +83,7 @@ def test_select_shows_how_far_it_is(done, tmp_path, monkeypatch):
     def progress(task):
         yield lambda share, detail: (shares.append(share), details.append(detail))
 
-    monkeypatch.setattr("rankwise.cli.train.progress", progress)
+    monkeypatch.setattr("rankwise.cli.fitting.progress", progress)
     done("select", "train.txt.gz", tmp_path / "model", "--learner", "ranksvm", "--alphas", "1e-3,1e-2")
     np.testing.assert_allclose(shares, np.arange(1, 11) / 10)
     assert set(details) == {""}
@@ -96,7 +96,7 @@ def test_select_names_the_setting_before_it_is_tried(done, tmp_path, monkeypatch
     def progress(task):
         yield lambda share, detail: seen.append((share, detail))
 
-    monkeypatch.setattr("rankwise.cli.train.progress", progress)
+    monkeypatch.setattr("rankwise.cli.fitting.progress", progress)
     kernel = ("--learner", "kernel-rankrls", "--scale", "--alphas", "1")
     done("select", "train.txt.gz", tmp_path / "model", *kernel, "--gamma", "0.01,0.1")
     first = {detail: share for share, detail in reversed(seen)}

@@ -47,8 +47,8 @@ def run(
     """List judgments that models trained on the other queries contradict, and data that cannot be right."""
     from rankwise.auditing.audit import audit
     from rankwise.cli.data_files import ReadOptions
+    from rankwise.cli.fitting import read_parts
     from rankwise.cli.inputs import excluded, split_list
-    from rankwise.cli.train import read_parts
 
     ranker = make_learner(SELECTORS, learner, {}, settings or [])
     left_out = excluded(exclude, features)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankwise.cli.data_files import ReadOptions, data_files, find_group_sizes, is_log, is_table
+from rankwise.cli.data_files import ReadOptions, data_files, find_group_sizes, is_log, is_table, read_data
+from rankwise.cli.fitting import fit, measure_parts, show_result
 from rankwise.cli.screen import progress
 from rankwise.errors import ParameterError
 
@@ -39,3 +41,31 @@ def read_on_cluster(path: Path, how: ReadOptions, client: Client) -> Distributed
             client=client,
             progress=lambda done, total: advance(done / total),
         )
+
+
+def train_on_cluster(
+    ranker: Any,
+    data: Path,
+    model: Path,
+    address: str,
+    how: ReadOptions,
+    validation: Path | None,
+    measures: str | None,
+    preset: str | None,
+    json: bool,
+) -> None:
+    """Train as `rankwise train` does, on rows that workers hold; validation data is read here."""
+    from rankwise.cli.inputs import choose_measures
+    from rankwise.dask.clusters import connected
+    from rankwise.metrics import evaluate
+
+    with connected(address) as client:
+        training = read_on_cluster(data, how, client)
+        held = None if validation is None else read_data(validation, how, n_features=training.n_features)
+        wanted, start = choose_measures(measures, training, preset), time.perf_counter()
+        fit(ranker, training, held if ranker.get_params().get("early_stopping", False) else None)
+        seconds = time.perf_counter() - start
+        ranker.save(model)
+        found = evaluate(training, ranker.predict(training), measures=wanted).means if wanted else {}
+    means = {"training": found} | measure_parts(ranker, {} if held is None else {"validation": held}, wanted)
+    show_result(ranker, training, model, seconds, means, json)

@@ -154,8 +154,8 @@ class Experiment:
     def run(self, fold: FoldFiles, how: ReadOptions, features: list[str] | None) -> None:
         """Train and test all learners on a fold."""
         from rankwise.cli.data_files import read_data
+        from rankwise.cli.fitting import fit
         from rankwise.cli.inputs import predict_scores, read_matching
-        from rankwise.cli.train import fit
         from rankwise.metrics import evaluate
 
         training = read_data(fold.training, how, features=features)

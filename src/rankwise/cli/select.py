@@ -6,6 +6,15 @@ import time
 from typing import TYPE_CHECKING, Annotated, Any
 
 from rankwise.cli import options
+from rankwise.cli.fitting import (
+    fit,
+    fit_pairs,
+    measure_parts,
+    read_parts,
+    show_columns,
+    show_quality,
+    summary,
+)
 from rankwise.cli.learners import (
     PATHS,
     SELECTORS,
@@ -16,7 +25,6 @@ from rankwise.cli.learners import (
     parse_numbers,
 )
 from rankwise.cli.screen import show_json, show_table
-from rankwise.cli.train import fit, fit_pairs, measure_parts, read_parts, show_columns, show_quality, summary
 from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:

@@ -1,0 +1,149 @@
+"""What the commands that train have in common: read, fit, measure, and show the result."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from rankwise.cli.interrupts import keeping_what_was_fitted
+from rankwise.cli.screen import progress, show_json, show_table
+from rankwise.errors import ParameterError
+
+if TYPE_CHECKING:
+    from rankwise.cli.data_files import ReadOptions
+    from rankwise.dask import DistributedData
+    from rankwise.data.ranking import RankingData
+    from rankwise.metrics import Measure
+    from rankwise.rendering import Cell
+    from rankwise.types import Floats
+
+
+def read_parts(
+    data: Path,
+    validation: Path | None,
+    how: ReadOptions,
+    features: list[str] | None,
+    judgments: Path | None,
+) -> tuple[dict[str, RankingData], Floats | None]:
+    """Read training data and, if given, validation data with the same features; and the training weights."""
+    from rankwise.cli.data_files import read_data
+    from rankwise.cli.inputs import read_matching
+    from rankwise.data.judgment_files import load_judgments
+
+    training, weight = read_data(data, how, features=features), None
+    if judgments is not None:
+        training, weight = load_judgments(judgments, training)
+    if validation is None:
+        return {"training": training}, weight
+    return {"training": training, "validation": read_matching(validation, how, training)}, weight
+
+
+def fit(
+    ranker: Any,
+    data: RankingData | DistributedData,
+    validation: RankingData | None = None,
+    weight: Floats | None = None,
+) -> None:
+    """Fit a learner, passing it the validation data if it accepts any."""
+    takes = inspect.signature(ranker.fit).parameters
+    more: dict[str, Any] = {} if weight is None else {"sample_weight": weight}
+    if validation is not None and "eval_set" in takes:
+        more["eval_set"] = validation
+    with keeping_what_was_fitted(ranker), progress(f"Training {type(ranker).__name__}") as advance:
+        if "on_progress" in takes:
+            more["on_progress"] = lambda step: advance(step.done, step.label)
+        ranker.fit(data, **more)
+
+
+def fit_pairs(ranker: Any, data: RankingData, pairs: Path, with_labels: bool) -> None:
+    """Fit a learner on a file of preferences between the rows and, if requested, on their labels."""
+    from rankwise.config import config_context
+    from rankwise.data.pair_files import load_pairs
+
+    takes = inspect.signature(ranker.fit_preferences).parameters if hasattr(ranker, "fit_preferences") else {}
+    name = type(ranker).__name__
+    if not takes:
+        raise ParameterError(f"{name} does not support --pairs.")
+    if with_labels and "y" not in takes:
+        raise ParameterError(f"{name} learns from --pairs or from labels, not both; add --no-labels.")
+    preferences = load_pairs(pairs, data=data)
+    more = {"y": data.y, "qid": data.qid} if with_labels else {}
+    with (
+        config_context(one_ranking=True),  # a file without queries says so
+        keeping_what_was_fitted(ranker),
+        progress(f"Training {name}"),
+    ):
+        ranker.fit_preferences(data, preferences, **more)
+
+
+def measure_parts(
+    ranker: Any, parts: dict[str, RankingData], measures: Sequence[Measure]
+) -> dict[str, dict[str, float]]:
+    """The means of the measures on each part of the data; empty if there are no measures."""
+    from rankwise.cli.inputs import predict_scores
+    from rankwise.metrics import evaluate
+
+    means: dict[str, dict[str, float]] = {name: {} for name in parts}
+    if not measures:
+        return means
+    for name, part in parts.items():
+        scores = predict_scores(ranker._scoring_model(), part)
+        means[name] = evaluate(part.y, scores, part.queries, measures).means
+    return means
+
+
+def show_result(
+    ranker: Any,
+    data: RankingData | DistributedData,
+    model: Path,
+    seconds: float,
+    means: dict[str, dict[str, float]],
+    json: bool,
+) -> None:
+    """Show what was trained, and how good it is."""
+    if json:
+        became = columns_of(ranker)
+        more: dict[str, Any] = {"columns": became, **means} if became else {**means}
+        show_json({"model": str(model), "class": type(ranker).__name__, "seconds": seconds, **more})
+        return
+    show_columns(ranker)
+    done = summary(ranker, data, seconds, model)
+    if not means["training"]:
+        typer.echo(done)
+        return
+    show_quality("Quality", means, done)
+
+
+def show_quality(title: str, means: dict[str, dict[str, float]], note: str) -> None:
+    """Show the result of `measure_parts`: one line per measure, one column per part."""
+    rows: list[tuple[Cell, ...]] = [
+        (measure, *(part[measure] for part in means.values())) for measure in means["training"]
+    ]
+    show_table(title, ["measure", *means], rows, note)
+
+
+def columns_of(ranker: Any) -> dict[str, str]:
+    """What each column became in a fit; empty if none were encoded."""
+    return ranker.encoding_.describe() if hasattr(ranker, "encoding_") else {}
+
+
+def show_columns(ranker: Any) -> None:
+    """Show what each column became, if columns were encoded."""
+    became = columns_of(ranker)
+    if became:
+        show_table("Columns", ["column", "became"], list(became.items()))
+
+
+def summary(ranker: Any, data: RankingData | DistributedData, seconds: float, model: Path) -> str:
+    alpha = f" with alpha {ranker.alpha:.6g}" if hasattr(ranker, "alpha") else ""
+    queries = f"{data.n_queries} queries" if data.has_queries else "one global ranking"
+    contradicted = getattr(ranker, "contradicted_signs_", [])
+    signs = f"Weight 0, because the labels contradict the sign: {', '.join(contradicted)}\n"
+    return (
+        f"{signs if contradicted else ''}{type(ranker).__name__}{alpha} on {data.n_rows} rows, {queries}, "
+        f"{data.n_features} features in {seconds:.2f} s; written to {model}"
+    )
