@@ -94,7 +94,9 @@ def test_runs_are_compared_on_the_judged_queries_of_any_of_them():
     n_compared = len(qrels.keys() & run.keys())
     assert [t.n_better + t.n_worse + t.n_equal for t in found.tests] == [n_compared] * 2
     without = reversed_run | {"q1": {}}
-    assert compare_runs({"run": run, "reversed": without}, qrels, ["map", "p@5"]) == found
+    same = compare_runs({"run": run, "reversed": without}, qrels, ["map", "p@5"])
+    assert same.means == found.means
+    assert same.tests == found.tests
 
 
 names = st.text(st.characters(categories=("L", "N", "P")), min_size=1, max_size=5)

@@ -77,7 +77,7 @@ class PairedTest:
         return tuple(asdict(self).values())
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Comparison:
     """The result of `compare`: an evaluation for each name, and a test for each pair that was compared.
 

@@ -23,7 +23,7 @@ DEFAULT_MEASURES = ("ndcg@10", "map", "p@5", "rr", "pairwise_error")
 SUMMARY_HEADER = ("measure", "mean", "queries", "left out", "why")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Summary:
     """The mean of one measure, the number of queries it covers, and how many were excluded and why.
 
@@ -43,7 +43,7 @@ class Summary:
         return self.measure.name, self.mean, self.n_queries, self.n_left_out, why
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Evaluation:
     """The result of `evaluate`.
 
