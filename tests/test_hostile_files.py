@@ -67,10 +67,8 @@ def test_an_svmrank_file_of_huge_numbers_is_refused(tmp_path, line, text, says):
 
 def test_a_line_of_pairs_without_end_is_refused_before_it_fills_memory(tmp_path):
     for name, start in (("p.gz", b""), ("q.gz", b"0 1\n"), ("named.gz", b"qid,preferred,other\n")):
-        with gzip.open(tmp_path / name, "wb") as file:
-            file.write(start)
-            for _ in range(1 << 6):
-                file.write(b" " * (1 << 24))
+        # A gigabyte: parts that are compressed one by one may follow each other.
+        (tmp_path / name).write_bytes(gzip.compress(start) + gzip.compress(b" " * (1 << 24)) * (1 << 6))
         data = rankwise.RankingData.from_arrays(X, Y, QID, docs=list("abcdefghijkl"))
         with pytest.raises(FileFormatError, match="the line is longer than 1,048,576 bytes") as caught:
             load_pairs(tmp_path / name, data=data)
