@@ -95,7 +95,9 @@ def test_stores_stay_on_disk(client, data, tmp_path, expected):
     stores = [tmp_path / "0.store", tmp_path / "1.store"]
     parts = DistributedData.from_files(stores, merge_queries=True)
     np.testing.assert_allclose(fitted(parts).coef_, expected.coef_, rtol=1e-10, atol=1e-12)
-    assert client.submit(lambda part: type(part.X.base).__name__, parts.parts.futures[0]).result() == "mmap"
+    stored = parts.parts.futures[0]
+    (holder,) = client.who_has([stored])[stored.key]
+    assert client.submit(lambda part: type(part.X.base).__name__, stored, workers=holder).result() == "mmap"
 
 
 def test_frames_of_dask_are_taken_as_they_are(client, data, expected):

@@ -119,7 +119,9 @@ class WorkerParts(Parts):
             holders = self.client.who_has(self.futures)
             held: dict[str, list[int]] = {}
             for part, future in enumerate(self.futures):
-                held.setdefault(sorted(holders[future.key])[0], []).append(part)
+                if not holders[future.key]:
+                    raise CancelledError  # its worker was lost since the wait ended
+                held.setdefault(min(holders[future.key]), []).append(part)
             self._held = list(held.values())
         return self._held
 
