@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,6 +26,7 @@ from rankwise import (
 from rankwise.auditing.checks import fractions_ordered
 from rankwise.auditing.suspects import MAX_LEVELS, contradicted_pairs, label_probabilities
 from rankwise.preferences.queries import group_rows
+from stressed import KINDS, stressed
 
 __all__ = ["done", "folder", "refused"]  # fixtures
 
@@ -238,23 +240,45 @@ def test_scores_without_differences_contradict_nothing():
     assert len(found.constant_features) == 2
 
 
-@pytest.mark.parametrize("change", ["offset", "float32", "integers", "sparse", "small queries"])
-def test_stressed_data_can_be_audited(data, change):
-    X, y, qid = data.X.copy(), data.y.copy(), data.qid.copy()
-    if change == "offset":
-        X = X + 1e6
-    elif change == "float32":
-        X = X.astype(np.float32)
-    elif change == "integers":
-        X = np.round(3 * X)
-    elif change == "sparse":
-        X[:5] = 0.0
-        X = sparse.csr_matrix(np.where(X > 0.5, X, 0.0))
-    else:
-        qid = np.where(np.arange(len(qid)) < 50, np.arange(len(qid)), qid + 1000)
-    found = audit(X, y, qid)
-    assert found.rows
-    assert all(0.0 < suspect.probability < 0.5 for suspect in (*found.rows, *found.pairs))
+@pytest.mark.parametrize("kind", KINDS)
+def test_stressed_data_can_be_audited_in_any_order(kind):
+    X, y, qid = stressed(kind)
+    order = np.random.default_rng(0).permutation(len(y))
+    one, other = audit(X, y, qid), audit(X[order], y[order], qid[order])
+    assert one.rows
+    assert all(0.0 < suspect.probability < 0.5 for suspect in (*one.rows, *one.pairs))
+    same = [(suspect.row, suspect.judged, round(suspect.probability, 6)) for suspect in one.rows]
+    assert sorted((order[s.row], s.judged, round(s.probability, 6)) for s in other.rows) == sorted(same)
+    assert {s.query for s in one.empty_queries} == {s.query for s in other.empty_queries}
+    assert one.constant_features == other.constant_features
+    if kind == "one-row and tied queries":
+        assert {s.query for s in one.empty_queries} == {1, 10, 11, 12}
+    if kind == "constant columns":
+        assert one.constant_features == ("x1", "x2")
+    if kind == "repeated rows":
+        assert one.duplicates
+
+
+def test_columns_of_any_kind_are_audited_as_the_features_they_become(data, done, tmp_path):
+    y, false = falsified(data, 30)
+    frame = pd.DataFrame(data.X[:, :3], columns=["bm25", "clicks", "rating"]).assign(shop="a", grade=y)
+    frame.loc[::7, "bm25"] = np.nan
+    frame.loc[1::2, "shop"] = "b"
+    ranker = RankRLSCV(columns="auto")
+    found = audit(frame, y, data.qid, ranker=ranker)
+    assert [feature.feature for feature in found.revealing_features] == ["log(grade)"]
+    scores = RankRLSCV(columns="auto").fit(frame, y, data.qid).left_out_scores_
+    assert [suspect.score for suspect in found.rows] == scores[
+        [suspect.row for suspect in found.rows]
+    ].tolist()
+    judged = RankingData.from_frame(
+        frame.assign(label=y, qid=data.qid), label="label", qid="qid", as_table=True
+    )
+    assert audit(judged).to_dict() == audit(judged, ranker=ranker).to_dict()
+    assert ranker.columns == "auto"
+    frame.assign(label=y, qid=data.qid).to_csv(tmp_path / "rows.csv", index=False)
+    shown = done("audit", tmp_path / "rows.csv", "--columns", "auto", "--exclude", "grade", "--json")
+    assert {suspect["row"] for suspect in json.loads(shown)["rows"]} & false
 
 
 def test_an_audit_reads_as_tables(data):
@@ -274,6 +298,7 @@ def test_an_audit_reads_as_tables(data):
         ({"n_suspects": 0}, "'n_suspects'"),
         ({"reveals": 1.5}, "'reveals'"),
         ({"ranker": RankRLS()}, "'ranker' parameter must be a ranker that leaves out queries"),
+        ({"ranker": RankRLSCV}, "'ranker' parameter must be a ranker that leaves out queries"),
         ({"y": [1.0] * 8}, "nothing to learn"),
     ],
 )

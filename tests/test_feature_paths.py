@@ -11,12 +11,16 @@ from sklearn.model_selection import GroupKFold
 import rankwise
 from command_line import done, folder, refused
 from rankwise import DataError, ParameterError, RankRLSCV, RankRLSPath
+from rankwise.errors import FileFormatError
 from rankwise.losses.squared import loss_on_scores
 from rankwise.metrics import get_measure
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.queries import group_rows
+from rankwise.preferences.samples import sample_judged_pairs
+from rankwise.selection.calibrating import calibrate
 from rankwise.selection.feature_paths import Curve
 from rankwise.solvers.greedy import _LeftOutScores, greedy_path
+from rankwise.tensor_file import read_tensors, write_tensors
 from rankwise.types import Ties, Weighting
 from rankwise.validation import Problem
 from stressed import KINDS, dense, pair_weights, pairs_of, stressed
@@ -245,11 +249,38 @@ def test_another_size_can_be_selected_and_saved(tmp_path):
     loaded = rankwise.load_model(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
     assert loaded.path_table()[1:] == model.path_table()[1:]
+    assert loaded.calibration_.to_dict() == model.calibration_.to_dict()
     assert np.count_nonzero(loaded.select(3).coef_) == 3
+    assert loaded.calibration_.to_dict() == model.select(3).calibration_.to_dict()
     with pytest.raises(ParameterError, match="at most 3 features; got n_features=4"):
         loaded.select(4)
     rankwise.export_model(loaded, tmp_path / "profile", "vespa", feature_names=list("abcdef"))
     assert (tmp_path / "profile").read_text().count("*") == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda values: values.update(n_features_=4),
+            "'n_features_' must be from 1 to 3, the number of sizes",
+        ),
+        (
+            lambda values: values.update(n_features_=0),
+            "'n_features_' must be from 1 to 3, the number of sizes",
+        ),
+        (lambda values: values.pop("calibration.2.source"), r"'calibration\.2\.source' is missing"),
+        (lambda values: values.update({"calibration.2.slope": float("inf")}), "must be a finite number"),
+        (lambda values: values.pop("calibration.2.slope"), "calibration.2"),
+    ],
+)
+def test_a_damaged_path_is_refused(change, message, tmp_path):
+    RankRLSPath(max_features=3).fit(*plain()).save(tmp_path / "model")
+    header, tensors = read_tensors(tmp_path / "model")
+    change(header["values"])
+    write_tensors(tmp_path / "model", header, tensors)
+    with pytest.raises(FileFormatError, match=message):
+        rankwise.load_model(tmp_path / "model")
 
 
 def test_a_path_can_be_plotted(tmp_path):
@@ -263,11 +294,101 @@ def test_a_path_can_be_plotted(tmp_path):
 @pytest.mark.parametrize("method", ["greedy", "lasso"])
 def test_stressed_data_has_a_path(kind, method):
     X, y, qid = stressed(kind)
-    qid = np.where(qid >= 10, 0, qid)  # without queries of one row, which no fold can be measured on
     model = RankRLSPath(method, max_features=3, cv=3).fit(X, y, qid)
     assert np.isfinite(model.coefs_).all()
     assert (np.count_nonzero(model.coefs_, axis=1) <= [1, 2, 3]).all()
     assert np.isfinite(model.scores_).all()
+    assert all(np.isfinite([one.slope, one.slope_error]).all() for one in model.calibrations_.values())
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e9])
+@pytest.mark.parametrize("method", ["greedy", "lasso"])
+def test_features_far_from_zero_change_nothing(method, offset):
+    X, y, qid = plain()
+    X = np.round(X * 64.0) / 64.0  # which the offset leaves exact
+    settings = {"max_features": 3, "alphas": [0.1, 1.0, 10.0], "measure": "ndcg@5"}
+    near, far = (RankRLSPath(method, **settings).fit(rows, y, qid) for rows in (X, X + offset))
+    np.testing.assert_allclose(far.coefs_, near.coefs_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(far.scores_, near.scores_, rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("method", ["greedy", "lasso"])
+def test_the_order_of_rows_offsets_of_labels_and_singletons_change_nothing(method, seed):
+    X, y, qid = plain(seed=seed)
+    rng = np.random.default_rng(seed)
+    order, offset = rng.permutation(len(y)), rng.integers(-3, 4, 12)[qid]
+    settings = {"max_features": 4, "alphas": [0.1, 1.0, 10.0]}
+
+    def path(X, y, qid):
+        return RankRLSPath(method, **settings).fit(X, y, qid)
+
+    expected = path(X, y, qid)
+    for other in (path(X[order], y[order], qid[order]), path(X, y + offset, qid)):
+        np.testing.assert_allclose(other.coefs_, expected.coefs_, rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(other.scores_, expected.scores_, rtol=1e-12)
+        assert other.calibration_.slope == pytest.approx(expected.calibration_.slope, rel=1e-6)
+    alone = path(np.vstack([X, X[:2] + 1.0]), np.append(y, [9.0, 7.0]), np.append(qid, [77, 78]))
+    np.testing.assert_allclose(alone.coefs_, expected.coefs_, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(alone.criterion_, expected.criterion_, rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_weight_two_is_the_row_twice(seed):
+    X, y, qid = plain(seed=seed)
+    weight = np.random.default_rng(seed).integers(1, 3, len(y))
+    twice = np.repeat(np.arange(len(y)), weight)
+    settings = {"method": "lasso", "max_features": 6, "alphas": [1.0]}  # the measure ignores weights
+    weighted = RankRLSPath(**settings).fit(X, y, qid, sample_weight=weight)
+    repeated = RankRLSPath(**settings).fit(X[twice], y[twice], qid[twice])
+    np.testing.assert_allclose(weighted.coefs_, repeated.coefs_, rtol=1e-8, atol=1e-10)
+
+    def steps(X, y, qid, weight):
+        problem = Problem(X, y, group_rows(qid, len(y)), weight.astype(float), None)
+        loss = loss_on_scores(problem, Ties.KEEP, Weighting.EXAMPLE)
+        return greedy_path(
+            MatrixDesign(X), loss, 1.0, 6, lambda table: -(np.square(table - y) @ weight), np.ones(6)
+        )
+
+    one, other = steps(X, y, qid, weight), steps(X[twice], y[twice], qid[twice], np.ones(len(twice)))
+    assert one.order.tolist() == other.order.tolist()
+    np.testing.assert_allclose(one.values, other.values)
+
+
+def within(scores, qid):
+    """The standard deviation of scores within queries."""
+    means = np.array([scores[qid == query].mean() for query in qid])
+    return (scores - means).std()
+
+
+def test_every_size_is_calibrated_on_outer_folds_at_its_own_scale():
+    X, y, qid = plain(n_queries=20)
+    settings = {"max_features": 3, "alphas": [0.01, 1.0, 100.0]}
+    model, left_out = RankRLSPath(cv=GroupKFold(4), **settings).fit(X, y, qid), np.empty((3, len(y)))
+    for train, test in GroupKFold(4).split(X, y, qid):
+        inner = RankRLSPath(cv=2, **settings).fit(X[train], y[train], qid[train])
+        for size in range(3):
+            own, all_rows = (
+                within(X[train] @ inner.coefs_[size], qid[train]),
+                within(X @ model.coefs_[size], qid),
+            )
+            left_out[size, test] = X[test] @ inner.coefs_[size] * (all_rows / own)
+    for size in (1, 2, 3):
+        expected = calibrate(left_out[size - 1], sample_judged_pairs(y, qid), "")
+        found = model.select(size).calibration_
+        assert found.slope == pytest.approx(expected.slope, rel=1e-6)
+        assert found.source == "4 folds of queries"
+        difference = np.diff(model.predict(X[[1, 0]]))
+        assert model.predict_preference_proba(X, [[0, 1]]) == pytest.approx(found.probability(difference))
+
+
+def test_the_probabilities_of_one_feature_do_not_depend_on_how_much_its_weight_is_shrunk():
+    X, y, qid = plain()
+    p = [
+        RankRLSPath(max_features=1, alphas=[alpha]).fit(X, y, qid).predict_preference_proba(X, [[0, 1]])
+        for alpha in (1e-3, 1e3)
+    ]
+    assert p[0] == pytest.approx(p[1])
 
 
 @pytest.mark.parametrize(
@@ -293,10 +414,17 @@ def test_settings_that_make_no_sense_are_refused(settings, message):
 
 def test_one_ranking_and_labels_without_pairs_are_refused():
     X, y, qid = plain()
-    with rankwise.config_context(one_ranking=True), pytest.raises(DataError, match="by leaving out queries"):
+    with (
+        rankwise.config_context(one_ranking=True),
+        pytest.raises(DataError, match="which needs at least 3 queries; got 1"),
+    ):
         RankRLSPath().fit(X, y)
     with pytest.raises(DataError, match="There is nothing to learn"):
         RankRLSPath().fit(X, np.ones(len(y)), qid)
+    with pytest.raises(DataError, match="which needs at least 3 queries; got 2"):
+        RankRLSPath().fit(X, y, qid % 2)
+    with pytest.raises(DataError, match="y should be a 1d array"):
+        RankRLSPath().fit(X, np.column_stack([y, y]), qid)
 
 
 def test_select_shows_what_each_feature_adds(done, refused, tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import rankwise
-from command_line import rankwise_process
+from command_line import done, folder, rankwise_process, refused
 from rankwise import (
     DataError,
     KernelRankRLS,
@@ -24,10 +24,13 @@ from rankwise import (
 )
 from rankwise.persist.model_file import read_model
 from rankwise.preferences.pairs import PreferencePairs
+from rankwise.preferences.queries import group_rows
 from rankwise.preferences.samples import sample_judged_pairs
 from rankwise.selection.calibrating import calibrate
 from rankwise.tensor_file import read_tensors, write_tensors
+from stressed import KINDS, dense, stressed
 
+__all__ = ["done", "folder", "refused"]  # fixtures
 PAIRS = [[0, 1], [1, 0], [5, 2]]
 
 
@@ -290,25 +293,56 @@ def test_a_calibration_reads_as_a_table(model):
     assert found._repr_html_().count("<tr>") == 1 + len(found.predicted)
 
 
-@pytest.mark.parametrize("change", ["offset", "float32", "integers", "one query dominates", "small queries"])
-def test_stressed_data_has_finite_probabilities(data, change):
-    X, y, qid = data.X.copy(), data.y.copy(), data.qid.copy()
-    if change == "offset":
-        X = X + 1e6
-    elif change == "float32":
-        X = X.astype(np.float32)
-    elif change == "integers":
-        X = np.round(3 * X)
-    elif change == "one query dominates":
-        X[qid == qid[0]] *= 1e6
-    else:
-        qid = np.where(np.arange(len(qid)) < 50, np.arange(len(qid)), qid + 1000)
-        y[qid == qid[60]] = 1.0
-    model = RankRLSCV([0.1, 10.0]).fit(X, y, qid)
-    assert np.isfinite([model.calibration_.slope, model.calibration_.slope_error]).all()
-    assert 0.0 <= model.calibration_.expected_calibration_error <= 0.5
-    p = model.predict_preference_proba(X, PAIRS)
-    assert ((p >= 0.0) & (p <= 1.0)).all()
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("signs", [False, True])
+def test_stressed_data_has_the_probabilities_of_refits(kind, signs):
+    X, y, qid = stressed(kind)
+    settings = {"monotonic_cst": np.resize([1, 0, -1], X.shape[1])} if signs else {}
+    model = RankRLSCV([0.1, 1.0, 10.0, 100.0], **settings).fit(X, y, qid)
+    scores = np.empty(len(y))
+    for query in np.unique(qid):
+        held, rest = np.flatnonzero(qid == query), np.flatnonzero(qid != query)
+        refitted = RankRLS(model.alpha_, **settings).fit(X[rest], y[rest], qid[rest])
+        rows = dense(X)[held].astype(float)
+        scores[held] = (rows - rows[0]) @ refitted.coef_
+    refits = calibrate(scores, sample_judged_pairs(y, group_rows(qid, len(y)).query_of_row()), "")
+    assert model.calibration_.slope == pytest.approx(refits.slope, rel=1e-4)
+    assert np.isfinite(model.calibration_.slope_error)
+    p = model.predict_preference_proba(X, [[0, 1], [1, 0]])
+    assert p.sum() == pytest.approx(1.0)
+
+
+def test_the_order_of_rows_offsets_of_labels_and_singletons_change_no_slope(data):
+    rng = np.random.default_rng(0)
+    rows = data.select(
+        np.flatnonzero(rng.random(data.n_rows) < 0.4)
+    )  # so few that all pairs are in the sample
+    X, y, qid = rows.X, rows.y, rows.qid
+    order, offset = rng.permutation(len(y)), rng.normal(size=rows.n_queries)[rows.queries.query_of_row()]
+    added = np.vstack([X, X[:1]]), np.append(y, 9.0), np.append(qid, -1)
+    expected = RankRLSCV([1.0]).fit(X, y, qid).calibration_.slope
+    for other in ((X[order], y[order], qid[order]), (X, y + offset, qid), added):
+        assert RankRLSCV([1.0]).fit(*other).calibration_.slope == pytest.approx(expected, rel=1e-6)
+
+
+def test_weights_of_rows_count_in_the_models_and_not_in_the_calibration(data):
+    weight = np.random.default_rng(0).integers(1, 4, data.n_rows)
+    model = RankRLSCV([1.0]).fit(data, sample_weight=weight)
+    same(model.calibration_, expected(data, model.left_out_scores_))
+    assert not np.allclose(model.left_out_scores_, RankRLSCV([1.0]).fit(data).left_out_scores_)
+
+
+def test_the_command_writes_the_probabilities_of_pairs(data, model, done, refused, tmp_path):
+    rankwise.save_letor(data, tmp_path / "data.txt")
+    model.save(tmp_path / "model")
+    rankwise.save_pairs(PAIRS, tmp_path / "rows.pairs")
+    command = ["predict", tmp_path / "data.txt", tmp_path / "model", "--pairs", tmp_path / "rows.pairs"]
+    printed = [float(line) for line in done(*command).split()]
+    assert printed == model.predict_preference_proba(data, PAIRS).tolist()
+    assert "--trec cannot be used with --pairs" in refused(*command, "--trec", code=2)
+    assert "refusing to overwrite" in refused(*command, "--out", tmp_path / "rows.pairs", code=2)
+    RankRLS().fit(data).save(tmp_path / "model")
+    assert "This RankRLS has no calibration" in refused(*command, code=1)
 
 
 def test_info_describes_the_calibration(model, tmp_path):

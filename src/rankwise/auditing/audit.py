@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,9 @@ from rankwise.auditing.findings import (
     SuspectRow,
 )
 from rankwise.auditing.suspects import contradicted_pairs, label_probabilities
+from rankwise.columns.fitting import fit_encoding
 from rankwise.data.ranking import RankingData
+from rankwise.data.table import Table, table_of
 from rankwise.errors import DataError, ParameterError
 from rankwise.estimators.rankrls_cv import RankRLSCV
 from rankwise.estimators.search_ranker import SearchRanker
@@ -138,8 +140,9 @@ def audit(
 
     Parameters
     ----------
-    X : array or CSR matrix, shape (m, n), or RankingData
-        A `RankingData` has its own labels, queries and names of documents and features.
+    X : array or CSR matrix, shape (m, n), table or RankingData
+        A `RankingData` has its own labels, queries and names of documents and features. Tables of columns of
+        any kind need a ranker with `columns`; what is listed are then the features that columns become.
     y : array, shape (m,)
         Labels of any real value; higher is better.
     qid : sequence of hashables, optional
@@ -168,11 +171,29 @@ def audit(
     >>> bool(worst in [suspect.row for suspect in found.rows])
     True
     """
+    columns = getattr(ranker, "columns", None)
     if not isinstance(X, RankingData):
         if y is None:
             raise DataError("audit needs the labels y, unless X is a RankingData.")
-        X = RankingData.from_arrays(X, y, qid)
-    return _audit(X, RankRLSCV() if ranker is None else clone(ranker), n_suspects, reveals)
+        X = RankingData.from_arrays(X if columns is None else table_of(X), y, qid)
+    if ranker is None:
+        ranker = RankRLSCV()
+    elif not isinstance(ranker, SearchRanker):
+        raise ParameterError(
+            f"The 'ranker' parameter must be a ranker that leaves out queries, such as RankRLSCV; "
+            f"got {ranker!r}."
+        )
+    ranker = clone(ranker)
+    if isinstance(X.X, Table):
+        X = _encoded(X, "auto" if columns is None else columns)
+        ranker.set_params(columns=None)
+    return _audit(X, ranker, n_suspects, reveals)
+
+
+def _encoded(data: RankingData, columns: Any) -> RankingData:
+    """The same rows with the features that their columns become, which does not depend on labels."""
+    encoding = fit_encoding(data.X, columns)
+    return replace(data, X=encoding.encode(data.X), feature_names=tuple(encoding.feature_names))
 
 
 def _audit(data: RankingData, ranker: SearchRanker, n_suspects: int, reveals: float) -> Audit:
@@ -210,11 +231,6 @@ def _audit(data: RankingData, ranker: SearchRanker, n_suspects: int, reveals: fl
 
 def _left_out(ranker: SearchRanker, data: RankingData) -> tuple[SearchRanker, Queries]:
     """A ranker fitted to the data, and which of its left-out scores can be compared: those of one model."""
-    if not isinstance(ranker, SearchRanker):
-        raise ParameterError(
-            f"The 'ranker' parameter must be a ranker that leaves out queries, such as RankRLSCV; "
-            f"got {type(ranker).__name__}."
-        )
     if data.n_queries > 1:
         return ranker.fit(data), data.queries
     folds = draw_folds(ranker.cv, data.y, data.queries)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankwise.cli import options
-from rankwise.cli.learners import SELECTORS, make_learner
+from rankwise.cli.learners import SELECTORS, make_learner, parse_columns
 from rankwise.cli.screen import progress, show_json, show_table
 from rankwise.rendering import printable
 
@@ -31,6 +31,7 @@ def run(
         Path | None,
         typer.Option(metavar="FILE", help="Write the rows to judge again to a table.", show_default=False),
     ] = None,
+    columns: options.Columns = None,
     settings: options.Settings = None,
     judgments: options.Judgments = None,
     label: options.Label = "label",
@@ -50,9 +51,12 @@ def run(
     from rankwise.cli.fitting import read_parts
     from rankwise.cli.inputs import excluded, split_list
 
-    ranker = make_learner(SELECTORS, learner, {}, settings or [])
+    ranker = make_learner(SELECTORS, learner, {"columns": parse_columns(columns)}, settings or [])
     left_out = excluded(exclude, features)
-    how = ReadOptions(label, qid, doc, zero_based, scale, merge_queries, left_out, judgments is None)
+    labelled = judgments is None
+    how = ReadOptions(
+        label, qid, doc, zero_based, scale, merge_queries, left_out, labelled, columns is not None
+    )
     parts, _ = read_parts(data, None, how, split_list(features), judgments)
     with progress("Leaving out queries"):
         found = audit(parts["training"], ranker=ranker, n_suspects=count, reveals=reveals)

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from rankwise.cli import options
+from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
     from rankwise.data.ranking import RankingData
+    from rankwise.scoring.model import ScoringModel
     from rankwise.types import Floats
 
 
@@ -27,6 +29,15 @@ def run(
         bool, typer.Option("--trec", help="Write a TREC run: qid Q0 doc rank score tag.")
     ] = False,
     tag: Annotated[str, typer.Option(help="The tag in the last column of a TREC run.")] = "rankwise",
+    pairs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write probabilities instead: that the first row of each pair of this file is judged above "
+            "the second, given that their labels differ.",
+            show_default=False,
+        ),
+    ] = None,
     label: Annotated[
         str | None, typer.Option(help="A label column to ignore.", rich_help_panel="Tables")
     ] = None,
@@ -38,20 +49,36 @@ def run(
     zero_based: options.ZeroBased = None,
     threads: options.Threads = None,
 ) -> None:
-    """Score rows with a model: one score per line, in the order of the data."""
+    """Score rows with a model: one score per line, in the order of the data.
+
+    With --pairs, one probability per line, in the order of the pairs; the model must be calibrated.
+    """
     from rankwise.cli.data_files import ReadOptions
     from rankwise.cli.inputs import check_scores_output, load_model, predict_scores, read_for_model
 
+    if trec and pairs is not None:
+        raise ParameterError("--trec cannot be used with --pairs, whose probabilities are not scores.")
     if out is not None:
-        check_scores_output(out, data, model)
+        check_scores_output(out, data, model, *([] if pairs is None else [pairs]))
     ranker = load_model(model)
     by_query = trec or ranker.scaled_per_query
     # Rows of several files that share a query are ranked together.
     how = ReadOptions(label, qid or ("qid" if by_query else None), doc, zero_based, merge_queries=True)
     rows = read_for_model(data, how, ranker)
     scores = predict_scores(ranker, rows)
+    if pairs is not None:
+        scores = pair_probabilities(ranker, rows, scores, pairs)
     with _writing(out) as file:
         file.writelines(trec_lines(rows, scores, tag) if trec else (f"{s!r}\n" for s in scores.tolist()))
+
+
+def pair_probabilities(model: ScoringModel, rows: RankingData, scores: Floats, pairs: Path) -> Floats:
+    """How probable the preferences of a file are, given the scores of the rows."""
+    from rankwise.data.pair_files import load_pairs
+    from rankwise.scoring.calibration import known_calibration, preference_probabilities
+
+    calibration = known_calibration(model.calibration, model.class_name)
+    return preference_probabilities(calibration, scores, load_pairs(pairs, data=rows))
 
 
 def trec_lines(rows: RankingData, scores: Floats, tag: str) -> Iterator[str]:

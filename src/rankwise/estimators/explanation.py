@@ -59,8 +59,9 @@ class Explanation:
         lines = [f"score difference {self.difference:+.6g}"]
         if self.probability is not None:
             lines[0] += f", probability {self.probability:.3f} of being judged above"
-        top = [(self._label(c), float(self.contributions[c])) for c in self._largest()]
-        width = max(len(label) for label, _ in top)
+        used = [c for c in self._largest() if self.contributions[c] != 0.0]  # few, if features were chosen
+        top = [(self._label(c), float(self.contributions[c])) for c in used]
+        width = max((len(label) for label, _ in top), default=0)
         lines += [f"  {label:<{width}}  {value:+.6g}" for label, value in top]
         rest = len(self.contributions) - len(top)
         if rest:

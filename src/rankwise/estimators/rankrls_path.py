@@ -8,12 +8,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankwise.errors import ParameterError
+from rankwise.errors import DataError, ParameterError
 from rankwise.estimators.linear_ranker import LinearRanker
 from rankwise.estimators.rankrls_cv import DEFAULT_ALPHAS
 from rankwise.metrics.measure import Measure, get_measure
 from rankwise.persist.schemas import SCHEMAS
 from rankwise.plots import draw_sizes
+from rankwise.scoring.calibration import Calibration
 from rankwise.selection.feature_paths import PathSettings, follow, outer_curve
 from rankwise.selection.folds import draw_folds
 from rankwise.types import Floats, PathMethod, Ties, Weighting
@@ -28,6 +29,8 @@ from rankwise.validation import (
 
 # The largest number of features by default.
 MAX_FEATURES = 10
+# One to measure on, and two of which each is left out while features are chosen.
+MIN_QUERIES = 3
 
 
 class RankRLSPath(LinearRanker):
@@ -80,6 +83,9 @@ class RankRLSPath(LinearRanker):
         The standard error of the difference of each score from the best, query by query.
     criterion_ : array, shape (n_sizes,)
         The leave-query-out measure on which features and alphas were chosen, which flatters.
+    calibration_, calibrations_ : Calibration, and dict of int to Calibration
+        How sure the model of the chosen size is, and that of every size, by left-out scores of outer folds;
+        see `predict_preference_proba`.
     cv_ : str
         The outer folds, such as "5 folds of queries".
 
@@ -111,6 +117,7 @@ class RankRLSPath(LinearRanker):
     standard_errors_: Floats
     errors_of_difference_: Floats
     criterion_: Floats
+    calibrations_: dict[int, Calibration]
     cv_: str
 
     def __init__(
@@ -144,15 +151,20 @@ class RankRLSPath(LinearRanker):
         """Choose the features of every size, and the size; the data is as in `RankRLSCV.fit`."""
         problem = check_problem(self, X, y, qid, sample_weight)
         settings = self._checked_settings()
-        models = follow(problem, settings)
+        if problem.queries.n_queries < MIN_QUERIES:
+            raise DataError(
+                f"RankRLSPath leaves out queries to choose features, and others to measure them, which needs "
+                f"at least {MIN_QUERIES} queries; got {problem.queries.n_queries}."
+            )
         folds = draw_folds(self.cv, problem.y, problem.queries)
-        curve = outer_curve(problem, settings, folds)
+        models = follow(problem, settings)
+        curve = outer_curve(problem, settings, folds, models)
         self.coefs_ = np.stack([model.coef for model in models])
         self.alphas_ = np.array([model.alpha for model in models])
         self.costs_ = np.array([settings.costs[model.features].sum() for model in models])
         self.criterion_ = np.array([model.value for model in models])
         self.scores_, self.standard_errors_, self.cv_ = curve.means, curve.errors, folds.name
-        self.errors_of_difference_ = curve.errors_of_difference
+        self.errors_of_difference_, self.calibrations_ = curve.errors_of_difference, curve.calibrations
         self.fitted_with_qid_ = problem.has_queries
         return self._use(curve.smallest())
 
@@ -167,6 +179,9 @@ class RankRLSPath(LinearRanker):
     def _use(self, size: int) -> Self:
         self.n_features_ = size
         self._set_function(None, self.coefs_[size - 1])
+        self.__dict__.pop("calibration_", None)
+        if size in self.calibrations_:
+            self.calibration_ = self.calibrations_[size]
         return self
 
     @property

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from rankwise.operators.kernel import KernelName
-from rankwise.persist.calibration_field import CalibrationField
+from rankwise.persist.calibration_field import CalibrationField, CalibrationsField
 from rankwise.persist.encoding_field import EncodingField
 from rankwise.persist.fields import Fields, array, check_within, rows, value
 from rankwise.persist.moments_field import MomentsField
@@ -57,6 +57,12 @@ def _check_basis(parameters: Attributes, fitted: Attributes) -> None:
         raise RefusedError(f"the rows 'basis_' are missing, which the kernel {kernel!r} needs")
     if "basis_reference_" in fitted:
         check_within("basis_reference_", fitted["basis_reference_"], len(fitted["basis_indices_"]))
+
+
+def _check_sizes(parameters: Attributes, fitted: Attributes) -> None:
+    n_sizes = len(fitted["coefs_"])
+    if not 1 <= fitted["n_features_"] <= n_sizes:
+        raise RefusedError(f"the value 'n_features_' must be from 1 to {n_sizes}, the number of sizes")
 
 
 def _check_columns(parameters: Attributes, fitted: Attributes) -> None:
@@ -139,6 +145,7 @@ _PATH: Fields = (
     PathField("_path"),
 )
 _FEATURE_PATH: Fields = (
+    array("coef_", "features"),
     value("n_features_", int),
     array("coefs_", "sizes features"),
     array("alphas_", "sizes"),
@@ -147,6 +154,7 @@ _FEATURE_PATH: Fields = (
     array("errors_of_difference_", "sizes"),
     array("criterion_", "sizes"),
     array("costs_", "sizes"),
+    CalibrationsField("calibrations_"),
     value("cv_", str),
 )
 
@@ -194,7 +202,8 @@ SCHEMAS: dict[str, ModelSchema] = {
     ),
     "RankRLSPath": ModelSchema(
         _names({"method", "max_features", "feature_costs", "ties", "weighting"}, _OF_SEARCH),
-        (*_LINEAR, *_FEATURE_PATH),
+        (*_RANKER, *_FEATURE_PATH),
+        _check_sizes,
     ),
     "RankSVMPath": ModelSchema(
         _names({"graph", "representative", "weighting", "alpha_min", "max_events", "tol"}, _OF_KERNEL),

@@ -105,7 +105,7 @@ def known_calibration(calibration: Calibration | None, class_name: str) -> Calib
         raise RankwiseError(
             f"This {class_name} has no calibration, and so no probabilities: it comes from pairs that the "
             f"model was not trained on. Fit a ...CV ranker by leave-query-out or on folds, or pass an "
-            f"eval_set to fit (for a path, call select); updates discard it."
+            f"eval_set to fit (RankSVMPath: call select); updates discard it."
         )
     return calibration
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,9 @@ from rankwise.losses.squared import SquaredLoss, losses_on_scores
 from rankwise.metrics.measure import Measure
 from rankwise.moments.quadratic import quadratic_of
 from rankwise.operators.design import MatrixDesign
+from rankwise.preferences.samples import sample_judged_pairs
+from rankwise.scoring.calibration import Calibration
+from rankwise.selection.calibrating import calibrate
 from rankwise.selection.criteria import OnFolds
 from rankwise.selection.folds import Folds, each_query
 from rankwise.selection.search import best_alpha
@@ -89,10 +92,13 @@ class Curve:
     values : Floats, shape (n_most, n_queries)
         Of the queries for which the measure is defined.
     higher_is_better : bool
+    calibrations : dict
+        How sure the models of each size are; sizes whose scores are all equal are missing.
     """
 
     values: Floats
     higher_is_better: bool
+    calibrations: dict[int, Calibration] = field(default_factory=dict)
 
     @property
     def means(self) -> Floats:
@@ -138,24 +144,50 @@ def follow(problem: Problem, settings: PathSettings) -> list[SizedModel]:
     return models
 
 
-def outer_curve(problem: Problem, settings: PathSettings, folds: Folds) -> Curve:
-    """Follow the path without each fold, and measure every size on it."""
+def outer_curve(
+    problem: Problem, settings: PathSettings, folds: Folds, models: Sequence[SizedModel]
+) -> Curve:
+    """Follow the path without each fold, and measure every size on it.
+
+    `models` are those of all rows. Each fold has its own alphas, and so its own scale of scores: for the
+    calibration of `models`, scores are brought to the scale of theirs.
+    """
     assert folds.queries is not None
-    values = []
+    values, left_out, spread = [], [], _spreads(problem, models)
     for number, held in enumerate(folds.held):
         test = problem.select(held)
         try:
-            models = follow(problem.select(np.setdiff1d(np.arange(len(problem.y)), held)), settings)
+            rest = problem.select(np.setdiff1d(np.arange(len(problem.y)), held))
+            others = follow(rest, settings)
         except DataError as error:
             raise DataError(f"Without fold {number} of cv: {error}") from error
-        prepared = settings.measure.prepare(test.y, test.queries)
-        scores = MatrixDesign(test.X).scores(np.stack([model.coef for model in models], axis=1))
-        values.append(np.array([prepared.per_query(column) for column in np.ascontiguousarray(scores.T)]))
+        scores, prepared = _scores(test, others), settings.measure.prepare(test.y, test.queries)
+        values.append(np.array([prepared.per_query(row) for row in scores]))
+        own = _spreads(rest, others)
+        left_out.append(scores * np.divide(spread, own, out=np.zeros_like(own), where=own > 0.0)[:, None])
     table = np.concatenate(values, axis=1)
     table = table[:, ~np.isnan(table[0])]
     if table.shape[1] < 2:
         raise DataError(f"The measure '{settings.measure.name}' is defined for fewer than 2 queries.")
-    return Curve(table, settings.measure.higher_is_better)
+    seen = np.concatenate(folds.held)
+    sample = sample_judged_pairs(problem.y[seen], folds.compared[seen])
+    found = (calibrate(scores, sample, folds.name) for scores in np.concatenate(left_out, axis=1))
+    calibrations = {size: one for size, one in enumerate(found, start=1) if one is not None}
+    return Curve(table, settings.measure.higher_is_better, calibrations)
+
+
+def _scores(problem: Problem, models: Sequence[SizedModel]) -> Floats:
+    """A row of scores for each model, up to a constant for each query."""
+    design = MatrixDesign(problem.X, reference=problem.queries.first_rows())
+    return np.ascontiguousarray(design.scores(np.stack([model.coef for model in models], axis=1)).T)
+
+
+def _spreads(problem: Problem, models: Sequence[SizedModel]) -> Floats:
+    """The standard deviation of the scores of each model within queries."""
+    queries, scores = problem.queries, _scores(problem, models)
+    grouped = np.stack([queries.grouped(row) for row in scores])
+    means = np.add.reduceat(grouped, queries.offsets[:-1], axis=1) / queries.sizes
+    return np.asarray((grouped - np.repeat(means, queries.sizes, axis=1)).std(axis=1))
 
 
 def _refitted(problem: Problem, features: Ints, settings: PathSettings) -> SizedModel:
