@@ -436,10 +436,25 @@ def test_select_shows_what_each_feature_adds(done, refused, tmp_path):
     found = json.loads(done(*command, "--json", "--measure", "map", "--set", "method=lasso"))
     assert len(found["path"]) == 3
     assert rankwise.load_model(tmp_path / "model").n_features_ == found["chosen"]
-    assert "at most the number of features, 22; got 30" in refused(*command[:-1], "30", code=2)
+    assert "option --features-at-most must be at most the number of features, 22; got 30" in refused(
+        *command[:-1], "30", code=2
+    )
+    assert "must be finite and above 0; got -4.0 for '1'" in refused(
+        *command, "--feature-costs", "1=-4", code=2
+    )
     assert "--feature-costs requires --features-at-most" in refused(
         *command[:3], "--feature-costs", "1=4", code=2
     )
-    assert "has no option 'kernel'" in refused(*command, "--kernel", "rbf", code=2)
-    for other in (("--validation", "test.txt"), ("--report", "page.html")):
-        assert "cannot be used with --pairs, --validation or --report" in refused(*command, *other, code=2)
+    assert "rankrls with few features has no option 'kernel'" in refused(*command, "--kernel", "rbf", code=2)
+    for other in (("--validation", "test.txt"), ("--pairs", "test.txt")):
+        assert "cannot be used with --pairs or --validation" in refused(*command, *other, code=2)
+
+
+def test_select_reports_on_few_features_and_info_lists_them_alone(done, tmp_path):
+    page, model = tmp_path / "page.html", tmp_path / "model"
+    done("select", "train.txt.gz", model, "--features-at-most", "2", "--report", page)
+    assert '"added"' in page.read_text()
+    shown = json.loads(done("info", model, "--json"))
+    assert shown["weights"] == len(shown["largest weights"]) <= 2
+    assert shown["calibration"]["source"] == "5 folds of queries"
+    assert not any("calibration." in name for name in shown)

@@ -39,6 +39,8 @@ COMMANDS = (
     "convert",
     "info",
 )
+# Options that are not called what the parameter is called.
+RENAMED = {"max_features": "features-at-most", "n_suspects": "count"}
 
 
 def _print_version(wanted: bool) -> None:
@@ -137,7 +139,7 @@ def _in_options(message: str) -> str:
     """A message of the library, which speaks of parameters, as the command line does, which has options."""
     return re.sub(
         r"\b([Tt]he) '(\w+)' parameter",
-        lambda found: f"{found[1]} option --{found[2].replace('_', '-')}",
+        lambda found: f"{found[1]} option --{RENAMED.get(found[2], found[2].replace('_', '-'))}",
         message,
     )
 

@@ -109,7 +109,11 @@ def _model(path: Path) -> dict[str, Any]:
         **_learned(model.fitted.get("moments_")),
         **_calibrated(model.fitted.get("calibration_")),
         **{name: value for name, value in header["values"].items() if not name.startswith(_SHOWN_APART)},
-        **{f"tensor {name}": shape for name, shape in model.tensors.items()},
+        **{
+            f"tensor {name}": shape
+            for name, shape in model.tensors.items()
+            if not name.startswith("calibration.")
+        },
         "schema": header["schema"],
         "written by": header.get("written_by"),
     }
@@ -136,9 +140,10 @@ def _weights(coef: Floats | None, features: Features) -> dict[str, Any]:
 
     if coef is None or coef.ndim != 1:
         return {}
-    largest = np.argsort(-np.abs(coef), kind="stable")[:SHOWN_ENTRIES].tolist()
+    n_weights = int(np.count_nonzero(coef))
+    largest = np.argsort(-np.abs(coef), kind="stable")[: min(n_weights, SHOWN_ENTRIES)].tolist()
     return {
-        "weights": int(np.count_nonzero(coef)),
+        "weights": n_weights,
         "largest weights": {features.label(k): float(coef[k]) for k in largest},
     }
 

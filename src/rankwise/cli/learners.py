@@ -34,7 +34,7 @@ def make_learner(classes: dict[str, str], name: str, options: dict[str, Any], se
     Parameters
     ----------
     classes : dict
-        `LEARNERS` or `SELECTORS`.
+        `LEARNERS`, `SELECTORS` or `PATHS`.
     name : str
         A key of `classes`.
     options : dict
@@ -50,7 +50,10 @@ def make_learner(classes: dict[str, str], name: str, options: dict[str, Any], se
     known = list(inspect.signature(kind).parameters)
     for key in given:
         if key not in known:
-            raise ParameterError(f"The learner {name} has no option '{key}'; expected {', '.join(known)}.")
+            few = " with few features" if classes is PATHS else ""
+            raise ParameterError(
+                f"The learner {name}{few} has no option '{key}'; expected {', '.join(known)}."
+            )
     return kind(**given)
 
 

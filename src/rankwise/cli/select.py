@@ -132,8 +132,8 @@ def run(
         raise ParameterError("--feature-costs requires --features-at-most.")
     classes = SELECTORS
     if features_at_most is not None:
-        if not (pairs is None and validation is None and report is None):
-            raise ParameterError("--features-at-most cannot be used with --pairs, --validation or --report.")
+        if not (pairs is None and validation is None):
+            raise ParameterError("--features-at-most cannot be used with --pairs or --validation.")
         costs = parse_by_feature("--feature-costs", feature_costs)
         classes, given = PATHS, given | {"max_features": features_at_most, "feature_costs": costs}
     ranker = make_learner(classes, learner, given, settings or [])
