@@ -1,13 +1,15 @@
-"""OHSUMED (if the data set is available): paper A's numbers, and moments of real queries."""
+"""OHSUMED (if the data set is available): paper A's numbers, moments, probabilities and an audit."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
-from benchmarks import bench_moments
+from benchmarks import bench_audit, bench_calibration, bench_moments
 from benchmarks.reproduce import ohsumed
 
-from rankwise import Moments, QuerySizes, RankRLS
+from rankwise import Moments, QuerySizes, RankingData, RankRLS, RankRLSCV, audit, load_letor
+from rankwise.selection.calibrating import recalibrated
 
 
 def test_rankrls_reproduces_the_paper_on_ohsumed(shared_data, monkeypatch):
@@ -53,3 +55,27 @@ def test_50_updates_on_ohsumed_leave_the_model_of_a_fit(judged, ties, weighting)
     fitted = RankRLS(ties=ties, weighting=weighting, solver="primal").fit(left.X, left.y, left.qid)
     np.testing.assert_allclose(model.coef_, fitted.coef_, rtol=0, atol=1e-8)
     assert np.linalg.norm(model.coef_ - fitted.coef_) <= model.coef_error_ < 1e-3
+
+
+@pytest.fixture(scope="module")
+def folds(shared_data):
+    """Training and test queries of each fold, scaled."""
+    return [
+        [load_letor(fold / f"{part}set.txt.xz").scale_per_query() for part in ("training", "test")]
+        for fold in sorted((shared_data / "ohsumed_letor2").glob("Fold*"))
+    ]
+
+
+def test_probabilities_of_test_pairs_of_ohsumed_are_off_by_less_than_three_percent(folds):
+    for train, test in folds:
+        model = RankRLSCV().fit(train)
+        pairs = bench_calibration.all_pairs(test.y, test.queries.query_of_row())
+        found = recalibrated(model.calibration_, model.predict(test), pairs, "test")
+        assert found.expected_calibration_error <= 0.03
+
+
+def test_an_audit_of_ohsumed_names_falsified_labels_first(folds):
+    data = RankingData.concat(test for _, test in folds)
+    y, false = bench_audit.falsified(data.y, np.random.default_rng(0))
+    found = audit(replace(data, y=y), n_suspects=100)
+    assert false[[suspect.row for suspect in found.rows]].mean() > 0.4  # 0.05 at random

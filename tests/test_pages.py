@@ -95,13 +95,19 @@ made = rankwise.make_search_data(20, random_state=2)
 table = pandas.DataFrame(made.X, columns=made.feature_names).assign(label=made.y, qid=made.qid)
 table.to_csv("data.csv", index=False)
 """
+PAIRED = """
+import pandas
+rankwise.save_pairs([[0, 1], [2, 3]], "test.pairs")
+table = pandas.DataFrame(train.X, columns=train.feature_names).assign(label=train.y, qid=train.qid)
+table.to_csv("train.csv", index=False)
+"""
 GIVEN = {
     "features.md": SELECTED,
     "reports.md": REPORTED,
     "data-files.md": FILED,
     "clicks.md": CLICKED,
     "experiments.md": MEASURED + FILED,
-    "how-sure.md": FILED,
+    "how-sure.md": FILED + PAIRED,
     "measures.md": MEASURED,
     "large-scale.md": STORED,
     "scaling.md": DIVIDED,

@@ -124,6 +124,25 @@ def test_a_grid_of_alphas_is_solved_exactly():
     np.testing.assert_allclose(model.with_alpha(held.alpha_).coef_, held.coef_, rtol=1e-10, atol=1e-14)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_laws_of_ranking_hold_with_signs(seed):
+    X, y, qid = plain(seed=seed)
+    rng = np.random.default_rng(seed)
+
+    def coef(X, y, qid, weight=None):
+        return RankRLS(0.7, monotonic_cst=[1, 1, -1, 0]).fit(X, y, qid, sample_weight=weight).coef_
+
+    expected, same = coef(X, y, qid), {"rtol": 1e-8, "atol": 1e-10}
+    order, weight = rng.permutation(len(y)), rng.integers(1, 3, len(y))
+    np.testing.assert_allclose(coef(X[order], y[order], qid[order]), expected, **same)
+    np.testing.assert_allclose(coef(X, y + rng.normal(size=6)[qid], qid), expected, **same)
+    singleton = coef(np.vstack([X, X[:1]]), np.append(y, 9.0), np.append(qid, 77))
+    np.testing.assert_allclose(singleton, expected, **same)
+    twice = np.repeat(np.arange(len(y)), weight)
+    repeated = coef(X[twice], y[twice], qid[twice])
+    np.testing.assert_allclose(coef(X, y, qid, weight), repeated, **same)
+
+
 def test_signs_that_agree_with_the_labels_change_nothing():
     X, y, qid = plain()
     free = RankRLS(0.5).fit(X, y, qid)
