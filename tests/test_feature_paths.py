@@ -36,8 +36,8 @@ def plain(n_queries=12, n=6, seed=0, noise=1.0):
     return X, y.astype(float), qid
 
 
-def greedy(X, y, qid, n_steps, *, alpha=1.0, ties="keep", measure="pairwise_error", costs=None):
-    problem = Problem(X, y, group_rows(qid, len(y)), None, None)
+def greedy(X, y, qid, n_steps, *, alpha=1.0, ties="keep", measure="pairwise_error", costs=None, weight=None):
+    problem = Problem(X, y, group_rows(qid, len(y)), weight, None)
     loss = loss_on_scores(problem, Ties(ties), Weighting.EXAMPLE)
     prepared = get_measure(measure).prepare(y, qid)
     sign = 1.0 if prepared.measure.higher_is_better else -1.0
@@ -153,10 +153,13 @@ def test_greedy_gains_are_per_cost():
     assert chosen[0] == 3
 
 
-def test_constant_and_repeated_features_are_never_chosen():
-    X, y, qid = plain()
-    X = np.column_stack([X, np.full(len(y), 7.0), qid.astype(float), X[:, 1], 2.0 * X[:, 3] - X[:, 1]])
-    found = greedy(X, y, qid, 10, alpha=1e-12)
+@pytest.mark.parametrize("value", [7.0, 0.1, 1e9 + 0.1])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_constant_and_repeated_features_are_never_chosen(value, weighted):
+    X, y, qid = (rows[np.arange(96) % 8 != 7] for rows in plain())  # the mean of seven values is rounded
+    X = np.column_stack([X, np.full(len(y), value), value * (1 + qid), X[:, 1], 2.0 * X[:, 3] - X[:, 1]])
+    weight = np.random.default_rng(0).random(len(y)) if weighted else None
+    found = greedy(X, y, qid, 10, alpha=1e-12, weight=weight)
     assert len(found.order) == 6
     assert not {6, 7} & set(found.order.tolist())
 

@@ -113,7 +113,9 @@ class _LeftOutScores:
         self._diagonal = self._others(self._Z**2) + alpha
         self._right = self._others(self._Z * loss.target[batch.places][:, None])
         self._least = LEAST_REST * self._diagonal
-        self._varies = self._Z.any(axis=0)
+        # Where a feature is constant, centring leaves a rounding error, the same for all rows of the query.
+        least, most = (extreme.reduceat(X, self._starts, axis=0) for extreme in (np.minimum, np.maximum))
+        self._varies = (least < most).any(axis=0)
         self._factors: list[tuple[Floats, Floats]] = []
 
     def _others(self, products: Floats) -> Floats:
