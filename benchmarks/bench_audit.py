@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -36,7 +37,8 @@ def run() -> None:
     lines = [(name, float(np.mean(hits)), min(hits), max(hits)) for name, hits in found.items()]
     print(text_table((f"falsified among the first {NAMED}", "mean", "least", "most"), lines))
     print(f"{REPEATS} draws of {round(FALSIFIED * data.n_rows)} of {data.n_rows:,} rows")
-    print(f"an audit takes {best_times({'audit': lambda: audit(data)}, 3)['audit']:.2f} s")
+    took = best_times({"audit": lambda: audit(data)}, 3, time.process_time)["audit"]
+    print(f"an audit takes {took:.2f} s of processor time")
 
 
 def falsified(y: NDArray, rng: np.random.Generator) -> tuple[NDArray, NDArray]:

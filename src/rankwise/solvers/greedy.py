@@ -29,8 +29,8 @@ from rankwise.types import Bools, Floats, Ints
 Values: TypeAlias = Callable[[Floats], Floats]
 # A feature of which less than this share is not a combination of the chosen ones counts as one of them.
 LEAST_REST = 1e3 * EPS
-# Scores that are measured at a time.
-ENTRIES_AT_ONCE = 1 << 22
+# Scores that are measured at a time, few enough for the cache.
+ENTRIES_AT_ONCE = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,9 @@ class _LeftOutScores:
         share = row / pivot
         self._factors.append((row, pivot))
         self._scores = self._scores + (slope[self._query] * self._rest[:, [feature]])[:, 0]
-        self._rest = self._rest - share[self._query] * self._rest[:, [feature]]
+        step = share[self._query]
+        step *= self._rest[:, [feature]]
+        self._rest = np.subtract(self._rest, step, out=step)
         self._right = self._right - share * self._right[:, [feature]]
         self._diagonal = self._diagonal - share * row
 
