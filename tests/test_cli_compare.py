@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import rankwise
 from command_line import done, folder, refused
@@ -83,6 +84,39 @@ def test_a_peer_trained_on_text_keeps_its_empty_first_column(folder):
     assert facts["lists"]["sources"]["trees"] == [-1, *range(test.n_features)]
     with pytest.raises(DataError, match="has 2 features, but the LightGBM model was trained on 23"):
         rankwise.make_report({"trees": trees}, rankwise.RankingData.from_arrays(X[:, :2], train.y))
+
+
+def test_features_of_a_peer_are_found_by_name_in_any_order(folder):
+    lightgbm, xgboost = pytest.importorskip("lightgbm"), pytest.importorskip("xgboost")
+    pandas = pytest.importorskip("pandas")
+    train, test = (rankwise.load_letor(folder / name) for name in ("train.txt.gz", "test.txt"))
+    names = [f"my {k}" for k in range(train.n_features)]
+    frame = pandas.DataFrame(train.X, columns=names)
+    y, queries = train.y.astype(int), train.queries
+    trees = lightgbm.LGBMRanker(n_estimators=5, verbose=-1).fit(frame, y, group=queries.sizes)
+    boosted = xgboost.XGBRanker(n_estimators=5).fit(frame, y, qid=queries.query_of_row())
+    order = np.random.default_rng(0).permutation(train.n_features)
+    for X in (test.X, sparse.csr_matrix(test.X)):
+        mixed = rankwise.RankingData.from_arrays(
+            X[:, order], test.y, test.qid, test.docs, [names[k] for k in order]
+        )
+        facts = rankwise.make_report({"trees": trees, "boosted": boosted}, mixed).facts
+        for name, model in (("trees", trees), ("boosted", boosted)):
+            expected = evaluate(test.y, model.predict(X), test.queries, ["map"])
+            assert facts["means"][name]["map"] == pytest.approx(expected.means["map"], abs=1e-12)
+            assert facts["lists"]["sources"][name] == np.argsort(order).tolist()
+    other = rankwise.RankingData.from_arrays(test.X[:, :2], test.y, test.qid, None, ["my 0", "price"])
+    with pytest.raises(DataError, match="trained on 22 features; 21 of them, such as 'my_1', are not in the"):
+        rankwise.make_report({"trees": trees}, other)
+
+
+def test_numbered_features_of_a_peer_are_called_as_in_the_data(folder):
+    lightgbm = pytest.importorskip("lightgbm")
+    train = rankwise.load_letor(folder / "train.txt.gz")
+    trees = lightgbm.LGBMRanker(n_estimators=5, verbose=-1)
+    trees.fit(train.X, train.y.astype(int), group=train.queries.sizes)
+    columns = rankwise.make_report({"trees": trees}, train).facts["lists"]["columns"]["trees"]
+    assert columns == [str(k) for k in range(1, train.n_features + 1)]
 
 
 def test_the_worst_queries_are_those_that_lose_most(done, rankers):

@@ -17,7 +17,7 @@ from rankwise.operators.blocks import dense
 from rankwise.persist.model_file import StoredModel
 from rankwise.preferences.queries import one_query
 from rankwise.report.judged import Judged
-from rankwise.report.peers import PeerModel, peer_model
+from rankwise.report.peers import PeerModel, arranged, peer_model
 from rankwise.scoring.additive import AdditiveFunction
 from rankwise.scoring.data_scores import must_scale_for, score_data
 from rankwise.scoring.model import ScoringModel
@@ -84,7 +84,7 @@ def entrant(name: str, ranker: Any, judged: Judged) -> Entrant:
     judged : Judged
     """
     if isinstance(ranker, Mapping):
-        run, n_unknown = judged.scores_of_run(ranker)
+        run, n_unknown = judged.scores_of_run(name, ranker)
         return Entrant(name, "run", run, n_unknown=n_unknown)
     if isinstance(ranker, StoredModel):
         attributes = {**ranker.parameters, **ranker.fitted}
@@ -116,9 +116,10 @@ def _data(name: str, judged: Judged) -> RankingData:
 
 
 def _of_peer(name: str, peer: PeerModel, data: RankingData) -> Entrant:
-    X = peer.rows(data)
-    columns = peer.columns
-    sources = [k - len(columns) + data.n_features for k in range(len(columns))]
+    sources = peer.sources(data)
+    X = arranged(data.X, sources)
+    features = Features(data.feature_names, data.numbered_from)
+    columns = peer.names or [features.label(k) if k >= 0 else "none" for k in sources]
     parts = Parts(columns, sources, lambda rows, shown: peer.contributions(X[rows[shown]]))
     return Entrant(name, peer.kind, peer.scores(X), parts)
 

@@ -68,7 +68,7 @@ class Judged:
             raise DataError("A run is found by query and document, but the rows have no names.")
         return rows_by_name(self.data)
 
-    def scores_of_run(self, run: Run) -> tuple[np.ma.MaskedArray[Any, np.dtype[np.float64]], int]:
+    def scores_of_run(self, name: str, run: Run) -> tuple[np.ma.MaskedArray[Any, np.dtype[np.float64]], int]:
         """The scores of a run, masked where it did not retrieve a document, and how many others it did."""
         known, n_unknown = self._by_name, 0
         scores = np.full(len(self.y), np.nan)
@@ -78,7 +78,7 @@ class Judged:
                 scores[rows] = score
                 n_unknown += not rows
         if np.isnan(scores).all():
-            raise DataError("The run and the data share no document.")
+            raise DataError(f"'{name}' and the data share no document of a query.")
         return np.ma.masked_invalid(scores), n_unknown
 
 

@@ -7,6 +7,7 @@ contributions and a constant add up to the score.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -29,8 +30,12 @@ class PeerModel(ABC):
 
     @property
     @abstractmethod
-    def columns(self) -> list[str]:
-        """The names of the columns."""
+    def n_columns(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def names(self) -> list[str] | None:
+        """The names of the columns; None if they are only numbered."""
 
     @abstractmethod
     def scores(self, X: Matrix) -> Floats: ...
@@ -39,18 +44,34 @@ class PeerModel(ABC):
     def contributions(self, X: Matrix) -> Floats:
         """Shape (m, n_columns); rows differ by as much as their scores."""
 
-    def rows(self, data: RankingData) -> Matrix:
-        """The rows of a data set with the columns that the model numbers."""
-        X: Matrix = data.X
-        n_columns = len(self.columns)
-        if n_columns == X.shape[1]:
-            return X
-        # Both packages keep an empty column 0 for text that numbers its features from 1.
-        if data.numbered_from == 1 and n_columns == X.shape[1] + 1:
-            return _with_empty_first_column(X)
+    def sources(self, data: RankingData) -> list[int]:
+        """The feature of the data that each column of the model is, by name or else by position.
+
+        −1 for the empty column 0 that both packages keep for text that numbers its features from 1.
+        """
+        known = data.feature_names
+        if self.names is not None and known is not None:
+            return _found_by_name(self.names, known, self.kind)
+        if self.n_columns == data.n_features:
+            return list(range(data.n_features))
+        if data.numbered_from == 1 and self.n_columns == data.n_features + 1:
+            return [-1, *range(data.n_features)]
         raise DataError(
-            f"The data has {X.shape[1]} features, but the {self.kind} model was trained on {n_columns}."
+            f"The data has {data.n_features} features, but the {self.kind} model was trained on "
+            f"{self.n_columns}."
         )
+
+
+def _found_by_name(names: Sequence[str], known: Sequence[str], kind: str) -> list[int]:
+    # LightGBM replaces white space in names.
+    places = {"_".join(name.split()): k for k, name in enumerate(known)}
+    missing = [name for name in names if "_".join(name.split()) not in places]
+    if missing:
+        raise DataError(
+            f"The {kind} model was trained on {len(names)} features; {len(missing)} of them, such as "
+            f"{missing[0]!r}, are not in the data."
+        )
+    return [places["_".join(name.split())] for name in names]
 
 
 class LightGBMModel(PeerModel):
@@ -59,8 +80,13 @@ class LightGBMModel(PeerModel):
     kind = "LightGBM"
 
     @property
-    def columns(self) -> list[str]:
-        return [str(name) for name in self.booster.feature_name()]
+    def n_columns(self) -> int:
+        return int(self.booster.num_feature())
+
+    @property
+    def names(self) -> list[str] | None:
+        names = self.booster.feature_name()
+        return None if names == [f"Column_{k}" for k in range(len(names))] else names
 
     def scores(self, X: Matrix) -> Floats:
         return np.asarray(self.booster.predict(X, raw_score=True), dtype=np.float64)
@@ -75,9 +101,13 @@ class XGBoostModel(PeerModel):
     kind = "XGBoost"
 
     @property
-    def columns(self) -> list[str]:
-        names = self.booster.feature_names
-        return [f"f{k}" for k in range(self.booster.num_features())] if names is None else list(names)
+    def n_columns(self) -> int:
+        return int(self.booster.num_features())
+
+    @property
+    def names(self) -> list[str] | None:
+        names: list[str] | None = self.booster.feature_names
+        return names
 
     def scores(self, X: Matrix) -> Floats:
         return self._predicted(X, output_margin=True)
@@ -124,8 +154,17 @@ def load_peer(path: Path) -> Any:
         raise FileFormatError(path, f"{package} cannot read this model.") from error
 
 
-def _with_empty_first_column(X: Matrix) -> Matrix:
-    n_rows, n_columns = X.shape
+def arranged(X: Matrix, sources: Sequence[int]) -> Matrix:
+    """The columns of X in this order, and an empty one for each −1."""
+    if list(sources) == list(range(X.shape[1])):
+        return X
     if isinstance(X, np.ndarray):
-        return np.concatenate([np.zeros((n_rows, 1), dtype=X.dtype), X], axis=1)
-    return type(X)((X.data, X.indices + 1, X.indptr), shape=(n_rows, n_columns + 1))
+        found = X[:, sources]
+        found[:, np.array(sources) < 0] = 0.0
+        return found
+    # A product with columns of an identity matrix is as fast as any other way.
+    places = np.flatnonzero(np.array(sources) >= 0)
+    columns = np.array(sources)[places]
+    chosen = type(X)((np.ones(len(places)), (columns, places)), shape=(X.shape[1], len(sources)))
+    ordered: Matrix = (X @ chosen).tocsr()
+    return ordered
