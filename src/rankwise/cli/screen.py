@@ -40,30 +40,33 @@ def show_table(
 ) -> None:
     """Print a table with text left-aligned and numbers right-aligned.
 
-    A table too wide for the terminal stacks the words of its headers and folds long text (the reason to use
-    rich), but never truncates a number, which would make it wrong. Without a terminal, the width is
-    unlimited.
+    A table too wide for the terminal stacks the words of its headers and folds long text and headers (the
+    reason to use rich), but never truncates a number, which would make it wrong. Without a terminal, the
+    width is unlimited.
     """
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     lines = list(rows)
+    columns = [printable(name) for name in columns]
     cells = [[printable(format_cell(cell)) for cell in line] for line in lines]
     texts = text_columns(len(columns), lines)
     longest = [max((len(line[k]) for line in cells), default=0) for k in range(len(columns))]
     console = Console(width=None if sys.stdout.isatty() else 10_000, highlight=False)
-    if _width(columns, longest) > console.width:
+    if _width(map(max, _header_widths(columns), longest)) > console.width:
         columns = [name.replace(" ", "\n") for name in columns]
+    least = [
+        max(min(width, FOLD_WIDTH) if is_text else width, min(header, FOLD_WIDTH))
+        for width, is_text, header in zip(longest, texts, _header_widths(columns), strict=True)
+    ]
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for name, is_text, width in zip(columns, texts, longest, strict=True):
-        fold = is_text and width > FOLD_WIDTH
+    for name, is_text, width in zip(columns, texts, least, strict=True):
         justify: Literal["left", "right"] = "left" if is_text else "right"
-        table.add_column(Text(name), justify=justify, no_wrap=not fold, overflow="fold")
+        table.add_column(Text(name), justify=justify, min_width=width, overflow="fold")
     for cell in cells:
         table.add_row(*map(Text, cell))
-    folded = [min(width, FOLD_WIDTH) if text else width for width, text in zip(longest, texts, strict=True)]
-    console.width = max(console.width, _width(columns, folded))
+    console.width = max(console.width, _width(least))
     # Captured, because rich would exit the program itself on a broken pipe.
     with console.capture() as capture:
         console.print(Text(printable(title), style="bold"))
@@ -72,10 +75,14 @@ def show_table(
     typer.echo(capture.get(), nl=False)
 
 
-def _width(columns: Sequence[str], longest: Sequence[int]) -> int:
-    """The width of a table: its widest lines, including headers, and two spaces between columns."""
-    headers = [max(map(len, name.split("\n"))) for name in columns]
-    return sum(map(max, headers, longest)) + 2 * (len(columns) - 1)
+def _header_widths(columns: Iterable[str]) -> list[int]:
+    return [max(map(len, name.split("\n"))) for name in columns]
+
+
+def _width(columns: Iterable[int]) -> int:
+    """The width of a table, with two spaces between columns."""
+    widths = list(columns)
+    return sum(widths) + 2 * (len(widths) - 1)
 
 
 def show_facts(title: str, facts: dict[str, Any]) -> None:
