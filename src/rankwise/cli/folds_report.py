@@ -99,7 +99,9 @@ def write_folds_page(experiment: Experiment, report: Path, folder: Path) -> None
         for fold, by_learner in experiment.values.items()
     }
     title = f"{', '.join(scores)} on the folds of {folder.name}"
-    write_page(report, scores, rows, experiment.measures, title=title, more={"folds": by_fold})
+    write_page(
+        report, scores, rows, experiment.measures, title=title, every_pair=True, more={"folds": by_fold}
+    )
 
 
 def _write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:

@@ -60,7 +60,7 @@ def read_rankers(
         for name, model in models.items()
     }
     chosen = choose_measures(measures, rows, preset)
-    return rankers, Judged.of_data(rows), chosen, f"{rows.n_rows} rows, {rows.n_queries} queries"
+    return rankers, Judged.of_data(rows), chosen, f"{rows.n_rows:,} rows, {rows.n_queries:,} queries"
 
 
 def load_ranker(path: Path) -> Any:

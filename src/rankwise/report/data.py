@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rankwise.data.ranking import RankingData
+from rankwise.data.table import Table
 from rankwise.operators.blocks import dense
 from rankwise.operators.constant_columns import constant_within_queries
 from rankwise.report.judged import Judged
@@ -62,19 +63,29 @@ def _bins(values: Floats | Ints) -> dict[str, list[Any]]:
 
 def _features(data: RankingData, judged: Judged) -> dict[str, Any]:
     """Features that no ranker can use, because they are the same in all rows of a query, or that repeat."""
-    facts = {"number": data.n_features, "scaled_per_query": data.scaled_per_query}
-    X, features = judged.matrix, judged.features
-    if X is None:
-        return facts
+    X = _codes(data.X) if isinstance(data.X, Table) else data.X
+    features = judged.features
     constant = constant_within_queries(X, data.queries)
 
     def label(column: int) -> str:
         return short_name(features.label(column))
 
-    return facts | {
+    return {
+        "number": data.n_features,
+        "scaled_per_query": data.scaled_per_query,
         "constant": [label(int(k)) for k in np.flatnonzero(constant)],
         "repeated": [[label(k), label(first)] for k, first in _repeated(X, constant)],
     }
+
+
+def _codes(table: Table) -> Floats:
+    """The values of columns of any kind as numbers that are equal where the values are."""
+    known: dict[str, int] = {}
+    columns = [
+        [known.setdefault(repr(value), len(known)) for value in column.objects()]
+        for column in table.columns.values()
+    ]
+    return np.array(columns, dtype=np.float64).T.copy()
 
 
 def _repeated(X: Matrix, constant: Bools) -> list[tuple[int, int]]:

@@ -22,7 +22,7 @@ from rankwise.report.curves import curve_facts, learning_curve, size_facts
 from rankwise.report.data import data_facts
 from rankwise.report.entrants import Entrant, entrant
 from rankwise.report.judged import Judged
-from rankwise.report.lists import list_facts
+from rankwise.report.lists import MAX_NAME, list_facts, short_name
 from rankwise.report.origin import origin_facts
 from rankwise.report.quality import answer, evaluated, most_contrasting, quality_facts, query_facts
 from rankwise.report.shapes import shape_facts
@@ -38,6 +38,7 @@ def compared_facts(
     *,
     preset: str | None = None,
     baseline: str | None = None,
+    every_pair: bool = False,
     random_state: int = 0,
     note: str | None = None,
 ) -> tuple[dict[str, Any], list[Entrant]]:
@@ -50,6 +51,8 @@ def compared_facts(
     judged : Judged
     measures, preset, baseline, random_state
         As in `rankwise.metrics.compare`; the baseline is the first ranker by default.
+    every_pair : bool
+        Test every two rankers, rather than each against the baseline.
     note : str, optional
         What else readers must know about the rows, such as which queries were not judged.
 
@@ -61,21 +64,29 @@ def compared_facts(
     """
     if not rankers:
         raise ParameterError("A report needs at least one ranker.")
-    baseline = next(iter(rankers)) if baseline is None else baseline
-    if baseline not in rankers:
-        raise ParameterError(f"baseline must be one of {', '.join(map(repr, rankers))}; got {baseline!r}.")
-    entrants = [entrant(name, ranker, judged) for name, ranker in rankers.items()]
+    named = {short_name(name): ranker for name, ranker in rankers.items()}
+    if len(named) < len(rankers):
+        raise ParameterError(f"The names of rankers must differ in their first {MAX_NAME - 1} characters.")
+    baseline = next(iter(named)) if baseline is None else short_name(baseline)
+    if baseline not in named:
+        raise ParameterError(f"baseline must be one of {', '.join(map(repr, named))}; got {baseline!r}.")
+    entrants = [entrant(name, ranker, judged) for name, ranker in named.items()]
     evaluations, comparison = evaluated(
-        entrants, judged, measures, preset=preset, baseline=baseline, random_state=random_state
+        entrants,
+        judged,
+        measures,
+        preset=preset,
+        baseline=None if every_pair else baseline,
+        random_state=random_state,
     )
     quality = quality_facts(evaluations, comparison)
     facts: dict[str, Any] = {
         "schema": SCHEMA,
-        "answer": answer(quality, baseline),
+        "answer": answer(quality),
         "models": [_described(one) for one in entrants],
         "baseline": baseline,
         **quality,
-        "note": " ".join(filter(None, [note, *map(_unknown, entrants)])) or None,
+        "note": _sentences([note, *map(_unknown, entrants)]),
         "queries": query_facts(evaluations, baseline),
     }
     return jsonable(facts), entrants
@@ -90,6 +101,7 @@ def report_facts(
     training: RankingData | None = None,
     preset: str | None = None,
     baseline: str | None = None,
+    every_pair: bool = False,
     random_state: int = 0,
     note: str | None = None,
     command: str | None = None,
@@ -100,7 +112,14 @@ def report_facts(
     start = time.perf_counter()
     measures = list(measures)
     facts, entrants = compared_facts(
-        rankers, judged, measures, preset=preset, baseline=baseline, random_state=random_state, note=note
+        rankers,
+        judged,
+        measures,
+        preset=preset,
+        baseline=baseline,
+        every_pair=every_pair,
+        random_state=random_state,
+        note=note,
     )
     sections: dict[str, Any] = {
         "weights": weight_facts(entrants, judged, training),
@@ -134,7 +153,11 @@ def _described(one: Entrant) -> dict[str, Any]:
 def _unknown(one: Entrant) -> str | None:
     if not one.n_unknown:
         return None
-    return f"Documents of {one.name} that are not in the data, and do not count: {one.n_unknown:,}."
+    return f"Documents of {one.name} that are not in the data, and do not count: {one.n_unknown:,}"
+
+
+def _sentences(texts: Iterable[str | None]) -> str | None:
+    return " ".join(f"{text.removesuffix('.')}." for text in texts if text) or None
 
 
 def _calibration(one: Entrant) -> dict[str, Any] | None:

@@ -13,7 +13,7 @@ from typing import Any
 import rankwise
 from rankwise.data.manifest import MANIFEST
 
-PACKAGES = ("numpy", "scipy", "scikit-learn", "lightgbm", "xgboost")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "lightgbm", "xgboost", "xgboost-cpu")
 _BLOCK = 1 << 20
 
 

@@ -25,10 +25,10 @@ def evaluated(
     measures: Iterable[str | Measure],
     *,
     preset: str | None,
-    baseline: str,
+    baseline: str | None,
     random_state: int,
 ) -> tuple[dict[str, Evaluation], Comparison | None]:
-    """The evaluation of each ranker, and the tests of all others against the baseline, if there are any."""
+    """The evaluation of each ranker, and tests against the baseline or, without one, of every pair."""
     options: dict[str, Any] = {"preset": preset, "docs": judged.docs}
     if len(entrants) == 1:
         only = entrants[0]
@@ -108,7 +108,7 @@ def worst(facts: dict[str, Any], ranker: str, count: int) -> list[int]:
     return [int(q) for q in order[:count] if changes[q] < 0.0]
 
 
-def answer(quality: dict[str, Any], baseline: str) -> list[str]:
+def answer(quality: dict[str, Any]) -> list[str]:
     """The result in sentences: which ranker, how good, against what, how sure."""
     measure = quality["measures"][0]
     name, better = measure["name"], "higher" if measure["higher_is_better"] else "lower"
@@ -134,7 +134,7 @@ def answer(quality: dict[str, Any], baseline: str) -> list[str]:
 
 def _tested(test: dict[str, Any], higher_is_better: bool) -> str:
     difference, margin, p = test["difference"], test["margin"], test["holm_randomization"]
-    counts = f"{test['n_better']} queries better, {test['n_worse']} worse, {test['n_equal']} equal"
+    counts = f"{_queries(test['n_better'])} better, {test['n_worse']:,} worse, {test['n_equal']:,} equal"
     low, high = (format_cell(difference + side * margin) for side in (-1.0, 1.0))
     sure = f"difference {difference:+.4f}, 95 % interval {low} to {high}, p = {format_cell(p)}; {counts}"
     if p is None or p != p or p > SIGNIFICANT:
