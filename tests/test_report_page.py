@@ -8,6 +8,7 @@ import pytest
 
 import rankwise
 from browser import Browser, find_chromium
+from rankwise.errors import ParameterError
 from rankwise.report.page import embedded, page
 
 HOSTILE = [
@@ -54,7 +55,8 @@ def hostile(parts):
             (test, [queries[label] for label in test.qid.tolist()], docs),
         )
     )
-    models = {HOSTILE[0]: judged.X[:, 0], HOSTILE[1]: rankwise.RankRLS().fit(fit)}
+    models = {HOSTILE[1]: rankwise.RankRLS().fit(fit)}
+    models |= {name: judged.X[:, k] for k, name in enumerate(HOSTILE) if name not in models}
     return rankwise.make_report(models, judged, training=fit, title=HOSTILE[1])
 
 
@@ -188,11 +190,133 @@ def test_everything_can_be_reached_with_the_keyboard(opened, report):
     opened.press("Tab")
     opened.press(" ", "Space", text=" ")
     assert count(opened, ".why section") == 2
-    opened.js("document.querySelector('#choice-of-alpha svg').focus()")
-    opened.press("ArrowRight")
-    opened.press("ArrowRight")
     curve = report.facts["choices"]["chosen"]
+    opened.js("document.querySelector('#choice-of-alpha svg').focus()")
+    for _ in curve["alphas"]:
+        opened.press("ArrowLeft")
+    opened.press("ArrowRight")
     assert f"{curve['scores'][0][1]:.4f}" in shown(opened, "#choice-of-alpha .readout")[0]
+    opened.js("document.querySelector('nav a[href=\"#data\"]').click()")
+    assert opened.js("document.activeElement.textContent") == "Data"
+
+
+def test_chosen_rows_stay_chosen_while_other_queries_are_opened(opened):
+    opened.js("document.querySelector('tr.query button').click()")
+    for place in (0, 1):
+        opened.js(f"document.querySelectorAll('.lists section:nth-child(3) button')[{place}].click()")
+    before = shown(opened, ".difference")
+    opened.js("document.querySelectorAll('tr.query button.open')[1].click()")
+    assert count(opened, "tr.detail") == 2
+    assert shown(opened, ".difference") == before
+
+
+def test_queries_that_do_not_count_are_named_with_the_reason(opened, report):
+    measure = report.facts["measures"][0]
+    assert measure["left_out"] > 0
+    assert f"{measure['left_out']} for ndcg@10 ({measure['reason']})" in "".join(shown(opened, "#quality p"))
+    choose(opened, "show", "uncounted")
+    assert count(opened, "tr.query") == measure["left_out"]
+    assert set(shown(opened, "tr.query td:last-child")) == {"not counted"}
+
+
+def test_the_queries_of_a_single_ranker_are_listed_from_the_poorest_whatever_the_measure(
+    browser, parts, tmp_path
+):
+    test = parts[1]
+    alone = rankwise.make_report({"title": test.X[:, 0]}, test, measures=["ndcg@10", "pairwise_error"])
+    alone.save(tmp_path / "alone.html")
+    browser.open(tmp_path / "alone.html")
+    for measure, worst in (("ndcg@10", min), ("pairwise_error", max)):
+        choose(browser, "measure", measure)
+        values = [v for v in alone.facts["queries"]["values"][measure]["title"] if v is not None]
+        assert shown(browser, "tr.query td:last-child")[0] == f"{worst(values):.4f}"
+    assert browser.complaints() == []
+
+
+@pytest.fixture(scope="module")
+def learned(parts):
+    """Models with a surface, a path, functions of columns and a feature path."""
+    training, test = parts
+    few = training.select(queries=training.queries.labels[:5].tolist())
+    models = {
+        "cg": rankwise.RankRLSCV(alphas=[0.0, 0.1, 10.0, 1e3], solver="cg"),
+        "spline": rankwise.RankRLS(columns="spline").fit(training),
+        "few": rankwise.RankRLSPath(max_features=3, measure="ndcg@10").fit(training),
+        "path": rankwise.RankSVMPath(gamma=1e-6, graph="reduced").fit(few).select(few),
+    }
+    models["cg"].fit(training, eval_set=test)
+    return rankwise.make_report(models, test, training=training)
+
+
+def test_what_models_learned_is_drawn(browser, learned, tmp_path):
+    learned.save(tmp_path / "learned.html")
+    browser.resize(1000, 900)
+    browser.open(tmp_path / "learned.html")
+    facts = learned.facts
+    drawn = [shape for shape in facts["shapes"]["spline"] if shape["points"]]
+    assert count(browser, "#functions-of-columns svg") == len(drawn) > 3
+    assert count(browser, "#functions-of-columns .band") == len(drawn)
+    rows = shown(browser, "#number-of-features tr.best td")
+    assert int(rows[0]) == facts["sizes"]["few"]["chosen"]
+    assert count(browser, "#choice-of-alpha svg") == 4  # two curves, a surface, and pairs on the margin
+    assert browser.complaints() == []
+    assert len(browser.requests()) == 1
+
+
+def test_a_surface_shows_its_chosen_point_and_its_values(browser, learned, tmp_path):
+    learned.save(tmp_path / "learned.html")
+    browser.resize(1000, 900)
+    browser.open(tmp_path / "learned.html")
+    surface = learned.facts["choices"]["cg"]["surface"]
+    alpha, iteration = surface["chosen"]["alpha"], surface["chosen"]["iteration"]
+    row, column = surface["alphas"].index(alpha), surface["iterations"].index(iteration)
+    assert surface["values"][row][column] == min(map(min, surface["values"]))
+    picture = "[...document.querySelectorAll('#choice-of-alpha svg')].find((s) => s.querySelector('.cell'))"
+
+    def read():
+        return browser.js(f"{picture}.nextSibling.textContent")
+
+    assert read() == f"alpha {alpha:g}, iteration {iteration}: {surface['values'][row][column]:.4f}"
+    assert browser.js(f"{picture}.querySelectorAll('circle.chosen').length") == 1
+    browser.js(f"{picture}.scrollIntoView()")
+    x, y = browser.js(
+        f"(() => {{ const box = {picture}.querySelector('.cell').getBoundingClientRect();"
+        "return [box.x + box.width / 2, box.y + box.height / 2]; })()"
+    )
+    browser("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+    assert read() == f"alpha 0, iteration 1: {surface['values'][0][0]:.4f}"
+    browser.js(f"{picture}.focus()")
+    browser.press("ArrowDown")
+    browser.press("ArrowRight")
+    assert read() == f"alpha 0.1, iteration 2: {surface['values'][1][1]:.4f}"
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_has_enough_contrast_in_light_and_dark(opened, dark):
+    scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+    opened("Emulation.setEmulatedMedia", features=scheme)
+    names = ["ink", "soft", "up", "down", "mark", *(f"series-{k}" for k in range(8)), "ground", "panel"]
+    style = "getComputedStyle(document.documentElement)"
+    colors = {name: opened.js(f"{style}.getPropertyValue('--{name}').trim()") for name in names}
+    opened("Emulation.setEmulatedMedia", features=[])
+    light = {name: luminance(color) for name, color in colors.items()}
+    assert (light["ground"] < 0.05) == dark
+    for below in ("ground", "panel"):
+        for name in names[:5]:
+            assert contrast(light[name], light[below]) >= 4.5, (name, below)
+        for name in names[5:-2]:
+            assert contrast(light[name], light[below]) >= 3.0, (name, below)
+
+
+def luminance(color):
+    """Relative luminance, as WCAG defines it."""
+    channels = [int(color[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return float(np.dot([0.2126, 0.7152, 0.0722], linear))
+
+
+def contrast(one, other):
+    return (max(one, other) + 0.05) / (min(one, other) + 0.05)
 
 
 @pytest.mark.parametrize("width", [400, 1000])
@@ -207,12 +331,12 @@ def test_no_page_is_wider_than_its_window(opened, tmp_path, width):
 def test_names_are_text_whatever_they_contain(browser, hostile, tmp_path):
     hostile.save(tmp_path / "hostile.html")
     browser.open(tmp_path / "hostile.html")
-    browser.js("document.querySelectorAll('tr.query button').forEach((b) => b.click())")
+    browser.js("[...document.querySelectorAll('tr.query button')].slice(0, 5).forEach((b) => b.click())")
     for place in (0, 1):
         browser.js(f"document.querySelectorAll('.lists section:nth-child(1) button')[{place}].click()")
     assert shown(browser, "h1") == [HOSTILE[1]]
     assert count(browser, "main script, main img") == 0
-    assert count(browser, ".why section") == 1
+    assert count(browser, ".why section") > 0
     assert "two\\u000alines" in "".join(shown(browser, "tr.query bdi"))
     visible = browser.js("[...document.querySelectorAll('main bdi')].map((e) => e.textContent).join('')")
     assert "\u202e" not in visible
@@ -220,6 +344,13 @@ def test_names_are_text_whatever_they_contain(browser, hostile, tmp_path):
     assert browser.js("document.documentElement.scrollWidth") <= 1000
     assert browser.complaints() == []
     assert len(browser.requests()) == 1
+
+
+def test_long_names_of_rankers_are_cut_and_must_stay_different(hostile, parts):
+    assert max(len(model["name"]) for model in hostile.facts["models"]) == 200
+    test = parts[1]
+    with pytest.raises(ParameterError, match="must differ in their first 199 characters"):
+        rankwise.make_report({"a" * 300: test.X[:, 0], "a" * 301: test.X[:, 1]}, test)
 
 
 def test_facts_in_the_page_cannot_end_their_element(hostile):

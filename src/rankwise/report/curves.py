@@ -17,8 +17,9 @@ from rankwise.scoring.data_scores import score_data
 from rankwise.selection.search import distinguished
 from rankwise.types import Floats, Ints
 
-# Points of a line and columns of a surface, more than which a page cannot show.
-MAX_POINTS, MAX_ITERATIONS = 300, 80
+# Points of a line, and rows and columns of a surface, more than which a page cannot show.
+MAX_POINTS, MAX_ALPHAS, MAX_ITERATIONS = 300, 40, 80
+_VALIDATION = "validation rows"
 # Points of a learning curve, each with about 1.6 times the queries of the one before.
 LEARNING_POINTS, GROWTH = 8, 1.6
 
@@ -29,13 +30,13 @@ def curve_facts(learned: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     alphas, scores = np.asarray(learned["alphas_"]), np.atleast_2d(np.asarray(learned["scores_"]))
     chosen = float(learned["alpha_"] if "alpha_" in learned else learned["best_"]["alpha"])
-    kept = _thinned(alphas, chosen)
+    kept = _thinned(alphas, chosen, MAX_POINTS)
     settings = learned.get("settings_") or [{}]
     measure = learned.get("measure")
     facts: dict[str, Any] = {
         "measure": measure,
         "higher_is_better": None if measure is None else get_measure(measure).higher_is_better,
-        "by": learned.get("cv_", "validation rows"),
+        "by": _VALIDATION if learned.get("cv_") in (None, "eval_set") else learned["cv_"],
         "alphas": rounded(alphas[kept]),
         "settings": [distinguished(setting, settings) or "score" for setting in settings],
         "scores": [rounded(row[kept]) for row in scores],
@@ -44,7 +45,7 @@ def curve_facts(learned: Mapping[str, Any]) -> dict[str, Any] | None:
     if "active_size_" in learned:
         facts["on_margin"] = rounded(np.asarray(learned["active_size_"])[kept])
     if learned.get("surface_") is not None:
-        facts["surface"] = _surface(np.asarray(learned["surface_"]))
+        facts["surface"] = _surface(np.asarray(learned["surface_"]), alphas, chosen, learned["best_iter_"])
     return facts
 
 
@@ -68,11 +69,11 @@ def size_facts(one: Entrant) -> dict[str, Any] | None:
     }
 
 
-def _thinned(alphas: Floats, chosen: float) -> Ints:
+def _thinned(alphas: Floats, chosen: float, most: int) -> Ints:
     """Positions of alphas evenly spaced in their logarithm, with the chosen one."""
-    if len(alphas) <= MAX_POINTS:
+    if len(alphas) <= most:
         return np.arange(len(alphas))
-    wanted = np.geomspace(max(alphas[0], alphas[-1] * 1e-12), alphas[-1], MAX_POINTS)
+    wanted = np.geomspace(max(alphas[0], alphas[-1] * 1e-12), alphas[-1], most)
     nearest = np.searchsorted(alphas, wanted).clip(0, len(alphas) - 1)
     return np.unique(np.append(nearest, np.argmin(np.abs(alphas - chosen))))
 
@@ -83,10 +84,18 @@ def _chosen_setting(learned: Mapping[str, Any], settings: Sequence[dict[str, Any
     return next((number for number, match in enumerate(matches) if match), 0)
 
 
-def _surface(values: Floats) -> dict[str, Any]:
-    """The criterion by alpha and iteration, at most so many iterations evenly spaced."""
-    iterations = np.unique(np.linspace(0, values.shape[1] - 1, MAX_ITERATIONS).astype(int))
-    return {"iterations": (iterations + 1).tolist(), "values": [rounded(row[iterations]) for row in values]}
+def _surface(values: Floats, alphas: Floats, alpha: float, iteration: int) -> dict[str, Any]:
+    """The criterion by alpha and iteration; of many iterations, mostly the first, which matter most."""
+    rows = _thinned(alphas, alpha, MAX_ALPHAS)
+    last = values.shape[1]
+    shown = np.geomspace if last > MAX_ITERATIONS else np.linspace
+    iterations = np.unique([*shown(1, last, min(last, MAX_ITERATIONS)).round().astype(int), iteration])
+    return {
+        "alphas": rounded(alphas[rows]),
+        "iterations": iterations.tolist(),
+        "values": [rounded(row) for row in values[np.ix_(rows, iterations - 1)]],
+        "chosen": {"alpha": alpha, "iteration": iteration},
+    }
 
 
 def learning_curve(

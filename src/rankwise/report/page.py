@@ -12,14 +12,14 @@ from typing import Any
 
 _HERE = Path(__file__).parent
 # In this order, as one script: what is used comes before its users.
-_SCRIPTS = ("charts.js", "lists.js", "page.js")
+_SCRIPTS = ("elements", "charts", "curves", "lists", "queries", "learned", "data", "page")
 # Nothing may be loaded from anywhere, whatever the facts contain.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 
 
 def page(facts: dict[str, Any]) -> str:
     """A complete page that shows the facts."""
-    script = "\n".join((_HERE / name).read_text(encoding="utf-8") for name in _SCRIPTS)
+    script = "\n".join((_HERE / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS)
     style = (_HERE / "page.css").read_text(encoding="utf-8")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

@@ -14,6 +14,7 @@ from rankwise.report.judged import Judged
 from rankwise.report.lists import rounded, short_name
 from rankwise.report.weights import (
     MAX_FEATURES,
+    NO_EFFECT,
     is_explained_by_alpha,
     jackknife_margins,
     left_out_weights,
@@ -28,7 +29,7 @@ MAX_SHAPES, N_POINTS, MAX_CATEGORIES = 30, 25, 12
 def shape_facts(
     entrants: Sequence[Entrant], judged: Judged, training: RankingData | None
 ) -> dict[str, Any] | None:
-    """The function of each column, at values that the judged rows have; None if no model has any."""
+    """The functions of columns that vary most, at values of the judged rows; None if there are none."""
     if judged.data is None:
         return None
     found = {
@@ -44,7 +45,10 @@ def _of_model(one: Entrant, data: RankingData, training: RankingData | None) -> 
     if training is not None and is_explained_by_alpha(one.learned) and len(coef) <= MAX_FEATURES:
         without = list(left_out_weights(one.learned, training))
     functions = [encoding.function(weights).terms for weights in (coef, *without)]
-    return [_shape(terms, table) for terms in list(zip(*functions, strict=True))[:MAX_SHAPES]]
+    shapes = [_shape(terms, table) for terms in zip(*functions, strict=True)]
+    ranges = np.array([np.ptp(shape["values"]) if shape["values"] else 0.0 for shape in shapes])
+    largest = np.argsort(-ranges, kind="stable")[:MAX_SHAPES]
+    return [shapes[k] for k in largest if ranges[k] > NO_EFFECT * ranges.max()]
 
 
 def _shape(terms: Sequence[Term], table: Table) -> dict[str, Any]:

@@ -30,6 +30,8 @@ from rankwise.validation.problems import Problem
 MAX_COLUMNS, MAX_QUERIES, MAX_NUMBERS = 40, 60, 20_000_000
 # With more features, forming their products takes longer than anyone waits for a page.
 MAX_FEATURES = 2000
+# Effects smaller than this, relative to the largest, are rounding.
+NO_EFFECT = 1e-9
 # How far weights may be from those of a fit to what is said to be the training data.
 SAME_WEIGHTS = 1e-4
 
@@ -46,7 +48,7 @@ def _of_model(one: Entrant, judged: Judged, training: RankingData | None) -> dic
     assert one.parts is not None
     effects, n_queries = _effects(one, judged)
     order = np.argsort(-effects, kind="stable")[:MAX_COLUMNS]
-    order = order[effects[order] > 0.0]
+    order = order[effects[order] > NO_EFFECT * effects.max()]
     facts: dict[str, Any] = {
         "columns": [short_name(one.parts.columns[k]) for k in order],
         "effects": rounded(effects[order]),
