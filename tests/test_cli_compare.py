@@ -141,7 +141,7 @@ def test_everything_fits_80_columns(done, rankers, monkeypatch):
 
 def test_mistakes_get_one_sentence(refused, rankers, tmp_path):
     title = rankers / "title.txt"
-    assert "at least two different" in refused("compare", title, "--data", "test.txt", code=2)
+    assert "at least two models" in refused("compare", title, "--data", "test.txt", code=2)
     assert "either --data" in refused("compare", title, "model", code=2)
     assert "--complete needs --qrels" in refused(
         "compare", title, "model", "--data", "test.txt", "--complete", code=2

@@ -239,7 +239,7 @@ def learned(parts):
     training, test = parts
     few = training.select(queries=training.queries.labels[:5].tolist())
     models = {
-        "cg": rankwise.RankRLSCV(alphas=[0.0, 0.1, 10.0, 1e3], solver="cg"),
+        "cg": rankwise.RankRLSCV(alphas=[0.0, 0.1, 10.0, 1e3], solver="cg", early_stopping=True),
         "spline": rankwise.RankRLS(columns="spline").fit(training),
         "few": rankwise.RankRLSPath(max_features=3, measure="ndcg@10").fit(training),
         "path": rankwise.RankSVMPath(gamma=1e-6, graph="reduced").fit(few).select(few),

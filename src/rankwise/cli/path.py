@@ -70,7 +70,7 @@ def run(
     from rankwise.cli.data_files import ReadOptions, read_data
     from rankwise.cli.inputs import check_model_output, check_output, excluded, read_matching, split_list
     from rankwise.cli.learners import make_learner
-    from rankwise.cli.report import check_page, write_page
+    from rankwise.cli.report import check_page, note_on, write_page
     from rankwise.metrics import get_measure
 
     if model is not None:
@@ -97,8 +97,8 @@ def run(
         from rankwise.report.judged import Judged
 
         files = [path for path in (model, data, validation) if path is not None]
-        title = f"RankSVMPath on {part} data"
-        write_page(report, {"path": ranker}, Judged.of_data(judged), [measure], title=title, files=files)
+        options = {"title": f"RankSVMPath on {part} data", "note": note_on(part), "files": files}
+        write_page(report, {"path": ranker}, Judged.of_data(judged), [measure], **options)
     _report(ranker, f"{measure} ({part})", seconds, json)
 
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 def named_files(paths: Sequence[Path], least: int) -> dict[str, Path]:
     """Short names of what is compared: their last parts, or whole paths where those are the same."""
     if len(set(paths)) < max(len(paths), least):
-        what = "two different models" if least == 2 else "different models"
-        raise ParameterError(f"Expected at least {what}, score files or runs, each named once.")
+        what = "at least two models" if least == 2 else "models"
+        raise ParameterError(f"Expected {what}, score files or runs, each named once.")
     stems = {path.stem: path for path in paths}
     return stems if len(stems) == len(paths) else {str(path): path for path in paths}
 
@@ -87,15 +87,15 @@ def _load_run(path: Path) -> Any:
 
 
 def _read_rows(data: Path, how: ReadOptions, models: Iterable[Any]) -> RankingData:
-    """Read data with the features of the first rankwise model, if there is one."""
+    """Read data with the features of the first rankwise model, preferably of one that encodes columns."""
     from rankwise.persist.model_file import StoredModel
+    from rankwise.scoring.additive import AdditiveFunction
     from rankwise.scoring.model import ScoringModel
 
-    for model in models:
-        known = model.scoring_model() if isinstance(model, StoredModel) else model
-        if isinstance(known, ScoringModel):
-            return read_for_model(data, how, known)
-    return read_data(data, how)
+    read = (model.scoring_model() if isinstance(model, StoredModel) else model for model in models)
+    known = [model for model in read if isinstance(model, ScoringModel)]
+    known.sort(key=lambda model: not isinstance(model.function, AdditiveFunction))
+    return read_for_model(data, how, known[0]) if known else read_data(data, how)
 
 
 def _read_runs(

@@ -113,6 +113,12 @@ def write_page(
     return facts
 
 
+def note_on(part: str) -> str | None:
+    """What readers of a report on the training data must know."""
+    flattering = "These are the rows that the model was trained on, which flatters it; see --validation."
+    return flattering if part == "training" else None
+
+
 def _command() -> str:
     import shlex
     import sys

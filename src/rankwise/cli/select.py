@@ -215,7 +215,7 @@ def _write_page(
     weighted: bool,
 ) -> None:
     """Report on the validation data or, without any, on the training data."""
-    from rankwise.cli.report import write_page
+    from rankwise.cli.report import note_on, write_page
     from rankwise.report.judged import Judged
 
     part, rows = list(parts.items())[-1]
@@ -226,6 +226,7 @@ def _write_page(
         _measures(ranker, parts, preset),
         title=f"{type(ranker).__name__} on {part} data",
         training=None if weighted else parts["training"],
+        note=note_on(part),
         files=files,
     )
 

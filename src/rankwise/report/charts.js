@@ -81,21 +81,22 @@ function intervals(rows, label) {
 // Counts in columns below which their names stand; where names would overlap, only every second, third, ...
 function columns(rows, label) {
   const [height, floor] = [150, 122];
-  const step = HALF / rows.length;
+  const side = 14; // for names wider than their column
+  const step = (HALF - 2 * side) / rows.length;
   const most = Math.max(...rows.map((row) => row.count), 1);
   const longest = Math.max(...rows.map((row) => row.name.length));
   const every = Math.ceil(((longest + 1) * LETTER) / step);
   const shapes = rows.map((row, k) => {
     const size = (row.count / most) * 104;
     const middle = { "text-anchor": "middle" };
-    const bar = { x: k * step + 3, y: floor - size, width: Math.max(step - 6, 1), height: size, rx: 2 };
+    const bar = { x: side + k * step + 3, y: floor - size, width: Math.max(step - 6, 1), height: size, rx: 2 };
     const count = String(row.count);
     return [
       svg("rect", { class: "mark", ...bar }, svg("title", null, `${row.name}: ${row.count}`)),
       row.count && count.length * LETTER < step + 4
-        ? text((k + 0.5) * step, floor - 6 - size, count, middle)
+        ? text(side + (k + 0.5) * step, floor - 6 - size, count, middle)
         : null,
-      k % every ? null : text((k + 0.5) * step, floor + 16, row.name, { class: "soft", ...middle }),
+      k % every ? null : text(side + (k + 0.5) * step, floor + 16, row.name, { class: "soft", ...middle }),
     ];
   });
   return drawing(HALF, height, label, ...shapes);

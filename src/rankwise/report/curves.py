@@ -10,7 +10,7 @@ import numpy as np
 from rankwise.data.ranking import RankingData
 from rankwise.metrics import Measure, get_measure
 from rankwise.report.entrants import Entrant
-from rankwise.report.judged import Judged
+from rankwise.report.judged import Judged, with_numbers
 from rankwise.report.lists import rounded, short_name
 from rankwise.report.weights import MAX_FEATURES, alpha_of, is_explained_by_alpha
 from rankwise.scoring.data_scores import score_data
@@ -19,7 +19,8 @@ from rankwise.types import Floats, Ints
 
 # Points of a line, and rows and columns of a surface, more than which a page cannot show.
 MAX_POINTS, MAX_ALPHAS, MAX_ITERATIONS = 300, 40, 80
-_VALIDATION = "validation rows"
+# What the criterion was measured on, where the model has other words for it, or none.
+_BY = {"eval_set": "validation rows", None: "the rows given to select"}
 # Points of a learning curve, each with about 1.6 times the queries of the one before.
 LEARNING_POINTS, GROWTH = 8, 1.6
 
@@ -32,11 +33,11 @@ def curve_facts(learned: Mapping[str, Any]) -> dict[str, Any] | None:
     chosen = float(learned["alpha_"] if "alpha_" in learned else learned["best_"]["alpha"])
     kept = _thinned(alphas, chosen, MAX_POINTS)
     settings = learned.get("settings_") or [{}]
-    measure = learned.get("measure")
+    measure = None if learned.get("measure") is None else get_measure(learned["measure"])
     facts: dict[str, Any] = {
-        "measure": measure,
-        "higher_is_better": None if measure is None else get_measure(measure).higher_is_better,
-        "by": _VALIDATION if learned.get("cv_") in (None, "eval_set") else learned["cv_"],
+        "measure": None if measure is None else measure.name,
+        "higher_is_better": None if measure is None else measure.higher_is_better,
+        "by": _BY.get(by := learned.get("cv_"), by),
         "alphas": rounded(alphas[kept]),
         "settings": [distinguished(setting, settings) or "score" for setting in settings],
         "scores": [rounded(row[kept]) for row in scores],
@@ -117,6 +118,8 @@ def learning_curve(
     if learned.get("scaled_per_query_"):
         training = training.scale_per_query()
     chosen = {name: learned.get("best_", {}).get(name, learned[name]) for name in ("ties", "weighting")}
+    names = learned.get("feature_names_in_")
+    training, data = with_numbers(training, names), with_numbers(data, names)
     model = RankRLS(alpha_of(learned), solver="primal", **chosen)
     prepared = get_measure(measure).prepare(judged.y, judged.queries, docs=judged.docs)
     order = np.random.default_rng(random_state).permutation(training.n_queries)

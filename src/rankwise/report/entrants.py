@@ -16,7 +16,7 @@ from rankwise.features import Features
 from rankwise.operators.blocks import dense
 from rankwise.persist.model_file import StoredModel
 from rankwise.preferences.queries import one_query
-from rankwise.report.judged import Judged
+from rankwise.report.judged import Judged, with_numbers
 from rankwise.report.peers import PeerModel, arranged, peer_model
 from rankwise.scoring.additive import AdditiveFunction
 from rankwise.scoring.data_scores import must_scale_for, score_data
@@ -83,8 +83,15 @@ def entrant(name: str, ranker: Any, judged: Judged) -> Entrant:
         from `rankwise.load_run`; one score per row; or any object with a method `predict`.
     judged : Judged
     """
+    try:
+        return _scored(name, ranker, judged)
+    except DataError as error:
+        raise DataError(f"'{name}': {error}") from error
+
+
+def _scored(name: str, ranker: Any, judged: Judged) -> Entrant:
     if isinstance(ranker, Mapping):
-        run, n_unknown = judged.scores_of_run(name, ranker)
+        run, n_unknown = judged.scores_of_run(ranker)
         return Entrant(name, "run", run, n_unknown=n_unknown)
     if isinstance(ranker, StoredModel):
         attributes = {**ranker.parameters, **ranker.fitted}
@@ -95,9 +102,9 @@ def entrant(name: str, ranker: Any, judged: Judged) -> Entrant:
         return _of_model(name, ranker._scoring_model(), {**ranker.get_params(False), **vars(ranker)}, judged)
     peer = peer_model(ranker)
     if peer is not None:
-        return _of_peer(name, peer, _data(name, judged))
+        return _of_peer(name, peer, _data(judged))
     if hasattr(ranker, "predict"):
-        scores = check_scores(ranker.predict(_data(name, judged).X), len(judged.y))
+        scores = check_scores(ranker.predict(with_numbers(_data(judged)).X), len(judged.y))
         return Entrant(name, type(ranker).__name__, scores)
     if np.ndim(ranker) != 1:
         raise ParameterError(
@@ -109,15 +116,15 @@ def entrant(name: str, ranker: Any, judged: Judged) -> Entrant:
     return Entrant(name, "scores", check_scores(ranker, len(judged.y)))
 
 
-def _data(name: str, judged: Judged) -> RankingData:
+def _data(judged: Judged) -> RankingData:
     if judged.data is None:
-        raise DataError(f"'{name}' is a model, but all that is known of the rows is their names.")
+        raise DataError("this is a model, but all that is known of the rows is their names.")
     return judged.data
 
 
 def _of_peer(name: str, peer: PeerModel, data: RankingData) -> Entrant:
     sources = peer.sources(data)
-    X = arranged(data.X, sources)
+    X = arranged(with_numbers(data).X, sources)
     features = Features(data.feature_names, data.numbered_from)
     columns = peer.names or [features.label(k) if k >= 0 else "none" for k in sources]
     parts = Parts(columns, sources, lambda rows, shown: peer.contributions(X[rows[shown]]))
@@ -125,32 +132,36 @@ def _of_peer(name: str, peer: PeerModel, data: RankingData) -> Entrant:
 
 
 def _of_model(name: str, model: ScoringModel, learned: Mapping[str, Any], judged: Judged) -> Entrant:
-    data = _data(name, judged)
+    data = _data(judged)
+    if not isinstance(model.function, AdditiveFunction):
+        data = with_numbers(data, model.feature_names)
     scores = score_data(model, data)
     if scores.ndim != 1:
-        raise DataError(f"'{name}' predicts {scores.shape[1]} targets; a report needs one score per row.")
+        raise DataError(f"the model predicts {scores.shape[1]} targets; a report needs one score per row.")
     numbered = learned.get("numbered_from_", data.numbered_from)
     features = Features(model.feature_names or data.feature_names, numbered)
     labels = [features.label(k) for k in range(model.n_features)]
-    parts = _parts_of(model, data, labels)
+    places = {feature: k for k, feature in enumerate(_data(judged).feature_names or ())}
+    sources = [places.get(label, k) for k, label in enumerate(labels)]
+    parts = _parts_of(model, data, labels, sources)
     return Entrant(name, model.class_name, scores, parts, learned)
 
 
-def _parts_of(model: ScoringModel, data: RankingData, labels: list[str]) -> Parts | None:
+def _parts_of(model: ScoringModel, data: RankingData, labels: list[str], sources: list[int]) -> Parts | None:
     """The contributions of columns: weights times values, or functions of values; None for kernels."""
     function = model.function
     if isinstance(function, AdditiveFunction):
         table = table_of(data.X)
         columns = [term.column for term in function.terms]
-        sources = [labels.index(column) for column in columns]
-        return Parts(columns, sources, lambda rows, shown: function.contributions(table[rows[shown]]))
+        used = [sources[labels.index(column)] for column in columns]
+        return Parts(columns, used, lambda rows, shown: function.contributions(table[rows[shown]]))
     weights = function.weights
     if weights is None:
         return None
     scaled = must_scale_for(model, data)
     return Parts(
         labels,
-        list(range(len(labels))),
+        sources,
         lambda rows, shown: weights * _from_first(data.X[rows], scaled)[shown],
     )
 

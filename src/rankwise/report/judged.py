@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,7 @@ from rankwise.errors import DataError
 from rankwise.features import Features
 from rankwise.metrics.runs import align
 from rankwise.preferences.queries import Queries
-from rankwise.types import AnyArray, Floats, Ints, Matrix
+from rankwise.types import AnyArray, Floats, Ints, Matrix, Reading
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class Judged:
             raise DataError("A run is found by query and document, but the rows have no names.")
         return rows_by_name(self.data)
 
-    def scores_of_run(self, name: str, run: Run) -> tuple[np.ma.MaskedArray[Any, np.dtype[np.float64]], int]:
+    def scores_of_run(self, run: Run) -> tuple[np.ma.MaskedArray[Any, np.dtype[np.float64]], int]:
         """The scores of a run, masked where it did not retrieve a document, and how many others it did."""
         known, n_unknown = self._by_name, 0
         scores = np.full(len(self.y), np.nan)
@@ -78,8 +78,18 @@ class Judged:
                 scores[rows] = score
                 n_unknown += not rows
         if np.isnan(scores).all():
-            raise DataError(f"'{name}' and the data share no document of a query.")
+            raise DataError("the run and the data share no document of a query.")
         return np.ma.masked_invalid(scores), n_unknown
+
+
+def with_numbers(data: RankingData, names: Sequence[str] | None = None) -> RankingData:
+    """The rows for models that take numbers: a table becomes a matrix of its columns, or of those named."""
+    if not isinstance(data.X, Table):
+        return data
+    wanted = list(data.X.columns if names is None else names)
+    table = data.X.matched(wanted)
+    X = np.column_stack([table.read(column, Reading.NUMBER) for column in wanted])
+    return replace(data, X=X, feature_names=tuple(wanted))
 
 
 def judged_by(

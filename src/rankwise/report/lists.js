@@ -59,7 +59,7 @@ function why(list, model, first, second) {
   const others = parts.others[first] - parts.others[second];
   const most = Math.max(...active.map((column) => Math.abs(column.part)), Math.abs(others), 1e-300);
   const meter = (part) => {
-    const width = ((Math.abs(part) / most) * 5).toFixed(2);
+    const width = ((Math.abs(part) / most) * 3.5).toFixed(2);
     return el("span", { class: `meter ${part < 0 ? "down" : "up"}`, style: `width:${width}rem` });
   };
   const rows = active.map((column) => [

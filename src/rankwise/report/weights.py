@@ -18,7 +18,7 @@ from rankwise.errors import DataError
 from rankwise.losses.squared import loss_on_scores
 from rankwise.metrics.significance import CONFIDENCE
 from rankwise.report.entrants import Entrant
-from rankwise.report.judged import Judged
+from rankwise.report.judged import Judged, with_numbers
 from rankwise.report.lists import rounded, short_name
 from rankwise.solvers.closed_form import PrimalFamily
 from rankwise.solvers.left_out_weights import weights_without_each_query
@@ -105,7 +105,10 @@ def left_out_weights(learned: Mapping[str, Any], training: RankingData) -> Float
     chosen = {name: learned.get("best_", {}).get(name, learned[name]) for name in ("ties", "weighting")}
     choices = Ties(chosen["ties"]), Weighting(chosen["weighting"])
     data = training.scale_per_query() if learned.get("scaled_per_query_") else training
-    X = data.X if "encoding_" not in learned else learned["encoding_"].encode(table_of(data.X))
+    if "encoding_" in learned:
+        X = learned["encoding_"].encode(table_of(data.X))
+    else:
+        X = with_numbers(data, learned.get("feature_names_in_")).X
     alpha, coef = alpha_of(learned), learned["coef_"]
     if X.shape[1] != len(coef):
         raise DataError(f"The training data has {X.shape[1]} features, but the model has {len(coef)}.")
