@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import PermutationMethod, wilcoxon
 
 from rankwise.errors import DataError, ParameterError
 from rankwise.metrics import KINDS, PRESETS, compare, get_measure, pairwise_error
@@ -154,6 +155,13 @@ def test_differences_that_are_equal_but_for_rounding_are_tied_in_the_tests():
     assert difference[3] == 0.0
     assert difference[4] == pytest.approx(-0.4)
     assert wilcoxon_p(difference) == pytest.approx(wilcoxon_p(np.array([1.0, 1.0, 1.0, -2.0])))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_few_tied_differences_have_the_exact_p_of_scipy(seed):
+    difference = np.random.default_rng(seed).choice([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0, 4.0], size=7)
+    every_sign = wilcoxon(difference, method=PermutationMethod())
+    assert wilcoxon_p(np.append(difference, 0.0)) == pytest.approx(every_sign.pvalue, abs=1e-12)
 
 
 def test_no_rounding_of_weights_makes_an_error_larger_than_one_or_negative():

@@ -11,6 +11,8 @@ from rankwise.validation import check_random_state
 # The coverage of confidence intervals.
 CONFIDENCE = 0.95
 # Sign vectors drawn at a time; this only bounds memory.
+# Differences of which some have the same size, whose sign vectors are all tried.
+_FEW = 13
 _FLIPS_PER_BLOCK = 256
 # Values that differ by so many units in the last place of the largest are equal but for rounding.
 _ROUNDING_ULPS = 16
@@ -82,12 +84,19 @@ def clear_differences(a: Floats, b: Floats) -> Floats:
 
 
 def wilcoxon_p(difference: Floats) -> float:
-    """Two-sided Wilcoxon signed-rank test; queries without a difference are ignored."""
-    from scipy.stats import wilcoxon
+    """Two-sided Wilcoxon signed-rank test; queries without a difference are ignored.
+
+    Exact for up to 50 queries, or 13 if some differences have the same size; otherwise asymptotic.
+    """
+    from scipy.stats import rankdata, wilcoxon
 
     if not len(difference):
         return float("nan")
     nonzero = difference[difference != 0.0]
+    sizes = np.abs(nonzero)
+    if len(sizes) <= _FEW and len(np.unique(sizes)) < len(sizes):
+        # SciPy draws the same sign vectors, but evaluates them one by one, which takes a second.
+        return randomization_p(np.copysign(rankdata(sizes), nonzero), 2**_FEW, 0)
     return float(wilcoxon(nonzero).pvalue) if len(nonzero) else 1.0
 
 
