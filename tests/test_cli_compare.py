@@ -93,8 +93,8 @@ def test_features_of_a_peer_are_found_by_name_in_any_order(folder):
     names = [f"my {k}" for k in range(train.n_features)]
     frame = pandas.DataFrame(train.X, columns=names)
     y, queries = train.y.astype(int), train.queries
-    trees = lightgbm.LGBMRanker(n_estimators=5, verbose=-1).fit(frame, y, group=queries.sizes)
-    boosted = xgboost.XGBRanker(n_estimators=5).fit(frame, y, qid=queries.query_of_row())
+    trees = lightgbm.LGBMRanker(n_estimators=5, n_jobs=1, verbose=-1).fit(frame, y, group=queries.sizes)
+    boosted = xgboost.XGBRanker(n_estimators=5, n_jobs=1).fit(frame, y, qid=queries.query_of_row())
     order = np.random.default_rng(0).permutation(train.n_features)
     for X in (test.X, sparse.csr_matrix(test.X)):
         mixed = rankwise.RankingData.from_arrays(
@@ -137,6 +137,51 @@ def test_everything_fits_80_columns(done, rankers, monkeypatch):
     shown = re.sub("\x1b\\[[0-9;]*m", "", printed)
     assert max(map(len, shown.splitlines())) <= 80
     assert "pairwise_error" in printed
+
+
+def test_long_names_fit_80_columns(done, rankers, monkeypatch, tmp_path):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    long = [tmp_path / f"{part * 30}{end}.txt" for part, end in (("aaaa", ""), ("b c ", "\n\x1b[31m"))]
+    for path in long:
+        path.write_text((rankers / "title.txt").read_text())
+    printed = done("compare", *long, "model", "--data", "test.txt", "--worst", 5)
+    shown = re.sub("\x1b\\[[0-9;]*m", "", printed)
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "\\u001b" in shown.replace("\n", "").replace(" ", "")
+    assert re.search(r"\d\.\d{4}", shown)
+
+
+def test_linear_models_models_of_columns_and_trees_are_compared_on_one_table(done, tmp_path):
+    lightgbm, pandas = pytest.importorskip("lightgbm"), pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    values = {"price": rng.normal(size=120), "stars": rng.integers(1, 6, 120).astype(float)}
+    frame = pandas.DataFrame({"qid": np.repeat(np.arange(12), 10), **values})
+    frame["label"] = np.digitize(frame.price + frame.stars / 2, [1.0, 2.5])
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    done("train", tmp_path / "rows.csv", tmp_path / "linear")
+    done("train", tmp_path / "rows.csv", tmp_path / "spline", "--columns", "spline")
+    trees = lightgbm.LGBMRanker(n_estimators=3, n_jobs=1, verbose=-1)
+    trees.fit(frame[["price", "stars"]], frame.label, group=[10] * 12).booster_.save_model(tmp_path / "trees")
+    names = ["linear", "spline", "trees"]
+    facts = {}
+    for order in (names, names[::-1]):
+        files = [tmp_path / name for name in order]
+        page = ["--out", tmp_path / "page.html", "--json"]
+        data = ["--data", tmp_path / "rows.csv", "--train", tmp_path / "rows.csv"]
+        facts[order[0]] = json.loads(done("report", *files, *data, *page))
+    one, other = facts.values()
+    assert one["means"] == other["means"]
+    assert one["weights"]["linear"]["margins"] == other["weights"]["linear"]["margins"]
+    linear = rankwise.load_model(tmp_path / "linear").predict(frame[["price", "stars"]].to_numpy())
+    expected = evaluate(frame.label, linear, frame.qid, ["map"]).means["map"]
+    assert one["means"]["linear"]["map"] == pytest.approx(expected, abs=1e-12)
+    query = other["lists"]["queries"][0]
+    assert set(query["parts"]) == set(names)
+    for name in names:
+        sums = np.sum(query["parts"][name]["contributions"], axis=1) + query["parts"][name]["others"]
+        scores = np.array(query["scores"][name])
+        np.testing.assert_allclose(sums - sums[0], scores - scores[0], atol=1e-5)
 
 
 def test_mistakes_get_one_sentence(refused, rankers, tmp_path):

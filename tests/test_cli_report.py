@@ -2,7 +2,9 @@
 
 import json
 import re
+import sys
 
+import numpy as np
 import pytest
 
 import rankwise
@@ -94,6 +96,67 @@ def test_select_path_and_folds_write_pages(done, folder, tmp_path):
     }
     assert folds["queries"]["label"][0].startswith("Fold1 ")
     assert folds["data"]["queries"] == printed["test_queries"]
+
+
+def test_folds_print_and_draw_the_same_tests_of_every_pair(done, tmp_path):
+    data = rankwise.make_search_data(24, random_state=1)
+    labels = data.queries.labels.tolist()
+    (tmp_path / "Fold1").mkdir()
+    for place, name in enumerate(("train", "vali", "test")):
+        rankwise.save_letor(data.select(queries=labels[place::3]), tmp_path / "Fold1" / f"{name}.txt")
+    learners = ["--learners", "rankrls,ranksvm", "--measures", "map"]
+    printed = json.loads(done("folds", tmp_path, *learners, "--json", "--report", tmp_path / "page"))
+    assert facts_of(tmp_path / "page")["tests"] == printed["tests"]
+
+
+def test_choosing_features_writes_what_each_adds(done, tmp_path):
+    page = tmp_path / "page.html"
+    arguments = ["select", "train.txt.gz", tmp_path / "few", "--features-at-most", "2", "--report", page]
+    done(*arguments)
+    facts = facts_of(page)
+    assert len(facts["sizes"]["RankRLSPath"]["added"]) == 2
+    assert "trained on, which flatters it" in facts["note"]
+
+
+def test_rows_that_no_measure_values_are_explained(done, tmp_path):
+    (tmp_path / "tied.txt").write_text("".join(f"0 qid:{k} 1:{k % 3} 2:1\n" * 2 for k in range(3)))
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("1\n2\n3\n4\n5\n6\n")
+    rankers = [tmp_path / "a.txt", tmp_path / "b.txt", "--data", tmp_path / "tied.txt"]
+    said = done("report", *rankers, "--out", tmp_path / "page.html")
+    assert said.startswith("No query has a value of ndcg@10: no relevant rows.\n")
+    assert "No query has a value of ndcg@10" in done("compare", *rankers, "--worst", 3)
+    assert facts_of(tmp_path / "page.html")["data"]["all_tied"] == 3
+
+
+@pytest.mark.parametrize("package", ["lightgbm", "xgboost"])
+def test_models_of_packages_that_are_not_installed_are_named(refused, package, monkeypatch, tmp_path):
+    start = {"lightgbm": "tree\nversion=v4\n", "xgboost": '{"learner": {}}'}[package]
+    (tmp_path / "trees").write_text(start)
+    monkeypatch.setitem(sys.modules, package, None)
+    said = refused("report", tmp_path / "trees", "--data", "test.txt", "--out", tmp_path / "page", code=1)
+    assert f"can be read only if {package} is installed" in said
+
+
+def test_rankers_that_do_not_fit_the_data_get_one_sentence(refused, tmp_path):
+    (tmp_path / "empty.txt").write_text("")
+    (tmp_path / "damaged.safetensors").write_bytes(b"\x10\0\0\0\0\0\0\0{")
+    (tmp_path / "other.run").write_text("q Q0 d 1 2.0 x\n")
+    (tmp_path / "short.txt").write_text("1\n2\n")
+    (tmp_path / "table.csv").write_text("qid,label,price\n1,0,2\n1,1,3\n")
+    rankwise.RankRLS(columns="spline").fit(np.eye(4), [0, 1, 0, 1]).save(tmp_path / "spline.safetensors")
+    out = ["--out", tmp_path / "page.html"]
+    for ranker, data, message in (
+        ("model", tmp_path / "empty.txt", "contains no rows"),
+        ("model", tmp_path / "absent.txt", "No such file"),
+        ("model", tmp_path / "table.csv", "has 1 feature|does not match|but the model"),
+        (tmp_path / "damaged.safetensors", "test.txt", "is not a model file or is damaged"),
+        (tmp_path / "other.run", "test.txt", "'other': the run and the data share no document"),
+        (tmp_path / "short.txt", "test.txt", "has 2 scores, but the data has"),
+        (tmp_path / "spline.safetensors", "test.txt", "feature index 5 is too large"),
+    ):
+        assert re.search(message, refused("report", ranker, "--data", data, *out, code=1))
+    assert not (tmp_path / "page.html").exists()
 
 
 def test_mistakes_get_one_sentence_before_anything_is_written(refused, scores, tmp_path):

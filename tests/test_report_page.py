@@ -376,6 +376,19 @@ def test_a_notebook_shows_the_page(browser, report, tmp_path):
     assert browser.complaints() == []
 
 
+def test_an_executed_notebook_holds_the_page():
+    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
+    pytest.importorskip("ipykernel")
+    lines = ["import rankwise", "data = rankwise.make_search_data(8, random_state=0)"]
+    lines += ['rankwise.make_report({"title": data.X[:, 0]}, data, title="in a notebook")']
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("\n".join(lines))])
+    nbclient.NotebookClient(notebook, timeout=120).execute()
+    (output,) = notebook.cells[0].outputs
+    assert output["data"]["text/html"].startswith("<iframe srcdoc=")
+    assert "in a notebook" in output["data"]["text/html"]
+    assert output["data"]["text/plain"] == "Report(title on 8 queries)"
+
+
 def test_five_rankers_on_many_long_queries_stay_small(browser, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1000 * 100, 10))
