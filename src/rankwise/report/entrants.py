@@ -38,11 +38,14 @@ class Parts:
     of_rows : callable
         Maps all rows of a query, and the positions of h of them, to an array of shape (h, n_columns) whose
         rows differ by as much as the scores do, term by term: what they have in common may be left out.
+    is_slow : bool
+        Whether a row takes about a millisecond, as with trees.
     """
 
     columns: list[str]
     sources: list[int]
     of_rows: Callable[[Ints, Ints], Floats]
+    is_slow: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +130,7 @@ def _of_peer(name: str, peer: PeerModel, data: RankingData) -> Entrant:
     X = arranged(with_numbers(data).X, sources)
     features = Features(data.feature_names, data.numbered_from)
     columns = peer.names or [features.label(k) if k >= 0 else "none" for k in sources]
-    parts = Parts(columns, sources, lambda rows, shown: peer.contributions(X[rows[shown]]))
+    parts = Parts(columns, sources, lambda rows, shown: peer.contributions(X[rows[shown]]), is_slow=True)
     return Entrant(name, peer.kind, peer.scores(X), parts)
 
 

@@ -28,6 +28,8 @@ from rankwise.validation.problems import Problem
 
 # Columns that are listed; queries and numbers from which effects are measured.
 MAX_COLUMNS, MAX_QUERIES, MAX_NUMBERS = 40, 60, 20_000_000
+# Rows from which effects are measured where their contributions take long.
+MAX_SLOW_ROWS = 1000
 # With more features, forming their products takes longer than anyone waits for a page.
 MAX_FEATURES = 2000
 # Effects smaller than this, relative to the largest, are rounding.
@@ -75,8 +77,9 @@ def _of_model(one: Entrant, judged: Judged, training: RankingData | None) -> dic
 def _effects(one: Entrant, judged: Judged) -> tuple[Floats, int]:
     """The standard deviation within queries of what each column contributes, and from how many queries."""
     assert one.parts is not None
-    n_queries, per_query = judged.queries.n_queries, judged.queries.sizes.mean() * len(one.parts.columns)
-    wanted = int(np.clip(MAX_NUMBERS / per_query, 1, min(MAX_QUERIES, n_queries)))
+    n_queries, n_columns = judged.queries.n_queries, len(one.parts.columns)
+    most_rows = MAX_SLOW_ROWS if one.parts.is_slow else MAX_NUMBERS / n_columns
+    wanted = int(np.clip(most_rows / judged.queries.sizes.mean(), 1, min(MAX_QUERIES, n_queries)))
     chosen = np.unique(np.linspace(0, n_queries - 1, wanted).astype(int))
     squares, n_rows = np.zeros(len(one.parts.columns)), 0
     for query in chosen:
