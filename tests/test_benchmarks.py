@@ -2,10 +2,12 @@
 
 import ast
 import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from all_pairs import hinge_pairs
@@ -110,3 +112,47 @@ def test_reproductions_touch_nothing_private(name):
     owned = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     assert {attr for attr in used - owned if attr.startswith("_") and not attr.startswith("__")} == set()
+
+
+@pytest.fixture
+def shop(monkeypatch):
+    from benchmarks import timing
+    from benchmarks.peers.trees import rows_of
+
+    from rankwise import make_search_data
+
+    monkeypatch.setattr(timing, "quick", True)
+    return rows_of(make_search_data(20, habits=0.5))
+
+
+def test_splits_test_every_query_once_and_train_on_the_others(shop):
+    from benchmarks.bench_splines import folds_of
+
+    folds = folds_of(shop, 4, seed=0)
+    assert np.sort(np.concatenate([queries for _, _, queries in folds])).tolist() == list(range(20))
+    for train, test, queries in folds:
+        assert len(train.y) + len(test.y) == len(shop.y)
+        assert test.X.tolist() == shop.X[np.isin(shop.qid, queries)].tolist()
+        assert (train.qid.max() + 1, test.qid.max() + 1) == (15, 5)
+
+
+def test_splines_are_compared_with_lines_query_by_query(shop, monkeypatch, capsys):
+    from benchmarks import bench_splines
+
+    some = [(name, fit) for name, fit in bench_splines.learners() if name in ("linear", "splines, 4 knots")]
+    monkeypatch.setattr(bench_splines, "learners", lambda: iter(some))
+    bench_splines.compare_on("shop", shop)
+    shown = capsys.readouterr()
+    assert "shop, repetition 1, fold 4" in shown.err
+    assert re.search(r"^splines, 4 knots +0\.\d{4} +[+-]0\.\d{4} ± 0\.\d{4} +\d", shown.out, re.MULTILINE)
+    assert re.search(r"^linear +0\.\d{4} +\d", shown.out, re.MULTILINE)
+
+
+def test_a_penalty_on_second_differences_of_0_changes_nothing(shop, monkeypatch):
+    from benchmarks import bench_splines
+
+    from rankwise import RankRLSCV
+
+    monkeypatch.setattr(bench_splines, "ROUGHNESS", (0.0,))
+    plain = RankRLSCV(columns="spline:30", measure="ndcg@10").fit(shop.X, shop.y, shop.qid)
+    np.testing.assert_allclose(bench_splines.smooth(shop).scores(shop.X), plain.predict(shop.X), atol=1e-9)

@@ -99,6 +99,36 @@ def test_an_explanation_names_columns_with_their_values():
     assert repr(only_price).endswith(f"price 19.9 vs missing ({only_price.difference:+.4g}))")
 
 
+def test_functions_of_columns_are_drawn_with_what_missing_values_add():
+    frame, y, qid = messy_frame()
+    model = RankRLS(columns=COLUMNS).fit(frame, y, qid)
+    shapes = {term.column: term.shape for term in model.encoding_.function(model.coef_).terms}
+    figure = model.plot_columns(frame, "What columns add")
+    assert figure.get_suptitle() == "What columns add"
+    places = {place.get_xlabel(): place for place in figure.axes if place.get_xlabel()}
+    assert sorted(places) == sorted(COLUMNS)
+    curve, missing = places["price"].get_lines()
+    prices, values = curve.get_data()
+    assert (prices[0], prices[-1]) == (frame["price"].min(), frame["price"].max())
+    np.testing.assert_allclose(np.diff(values), np.diff(shapes["price"](prices)))
+    expected = shapes["price"].missing - shapes["price"](prices[:1])
+    np.testing.assert_allclose(missing.get_ydata()[0] - values[:1], expected)
+    dots, _ = places["brand"].get_lines()
+    assert sorted(dots.get_xdata()) == ["acme", "best", "cheap"]
+    np.testing.assert_allclose(np.diff(dots.get_ydata()), np.diff(shapes["brand"](dots.get_xdata(orig=True))))
+
+
+def test_the_columns_that_move_scores_most_are_drawn():
+    X = np.random.default_rng(0).normal(size=(60, 30)) * (np.arange(30) == 17)
+    X[:, :12] = np.random.default_rng(1).normal(size=(60, 12))
+    model = RankRLS(columns="number").fit(X, X[:, 17])
+    drawn = [place.get_xlabel() for place in model.plot_columns(X).axes]
+    assert len(drawn) == 12
+    assert drawn[0] == "x17"
+    with pytest.raises(ParameterError, match="plot_columns needs a ranker with 'columns'"):
+        RankRLS().fit(X, X[:, 17]).plot_columns(X)
+
+
 def test_validation_rows_are_encoded_as_the_training_rows():
     frame, y, qid = messy_frame()
     other = messy_frame(seed=5)

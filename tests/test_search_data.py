@@ -258,3 +258,18 @@ def test_on_a_real_log_users_look_less_the_further_down(shared_data):
     assert (np.diff(look[:8]) < 0).all()
     assert 0.15 < look[9] < 0.35
     assert click_likelihood(log).has_bias
+
+
+def test_habits_are_what_splines_learn_and_lines_cannot():
+    for habits, least, most in ((0.0, -0.02, 0.01), (1.0, 0.03, 1.0)):
+        train, test = make_search_data(400, random_state=0, habits=habits).split(0.5)
+        error = {
+            columns: pairwise_error(test.y, RankRLS(columns=columns).fit(train).predict(test), test.qid)
+            for columns in ("auto", "spline")
+        }
+        assert least < error["auto"] - error["spline"] < most
+
+
+def test_habits_must_not_be_negative():
+    with pytest.raises(ParameterError, match="habits"):
+        make_search_data(10, habits=-1.0)

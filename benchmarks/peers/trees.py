@@ -6,7 +6,9 @@ The number of trees is chosen on the test queries, in favour of the trees.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from rankwise.metrics import get_measure
 
 TREES = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 ndcg = get_measure("ndcg@10")
+NO_SETTINGS: Mapping[str, float] = MappingProxyType({})
 
 
 def run() -> None:
@@ -55,21 +58,38 @@ def installed_peers() -> Iterator[tuple[str, Callable[[Rows, int], Any]]]:
         yield "XGBoost, rank:ndcg", fit_xgboost
 
 
-def fit_lightgbm(rows: Rows, n_trees: int) -> Callable[[Any, int], NDArray]:
-    """Fit and return scores as a function of the rows and of how many trees to use."""
+@dataclass(frozen=True)
+class Trees:
+    """A fitted ensemble: the scores of its first k trees, and how many bytes they take in a file."""
+
+    scores: Callable[[Any, int], NDArray]
+    n_bytes: Callable[[int], int]
+
+    def __call__(self, X: Any, k: int) -> NDArray:
+        return self.scores(X, k)
+
+
+def fit_lightgbm(rows: Rows, n_trees: int, settings: Mapping[str, float] = NO_SETTINGS) -> Trees:
     from lightgbm import LGBMRanker
 
-    model = LGBMRanker(n_estimators=n_trees, n_jobs=1, verbose=-1)
+    model = LGBMRanker(n_estimators=n_trees, n_jobs=1, verbose=-1, **settings)
     model.fit(rows.X, rows.y.astype(int), group=np.bincount(rows.qid))
-    return lambda X, k: model.booster_.predict(X, num_iteration=k)
+    booster = model.booster_
+    return Trees(
+        lambda X, k: booster.predict(X, num_iteration=k, num_threads=1),
+        lambda k: len(booster.model_to_string(num_iteration=k)),
+    )
 
 
-def fit_xgboost(rows: Rows, n_trees: int) -> Callable[[Any, int], NDArray]:
+def fit_xgboost(rows: Rows, n_trees: int, settings: Mapping[str, float] = NO_SETTINGS) -> Trees:
     from xgboost import XGBRanker
 
-    model = XGBRanker(objective="rank:ndcg", n_estimators=n_trees, n_jobs=1)
+    model = XGBRanker(objective="rank:ndcg", n_estimators=n_trees, n_jobs=1, **settings)
     model.fit(rows.X, rows.y.astype(int), qid=rows.qid)
-    return lambda X, k: model.predict(X, iteration_range=(0, k))
+    return Trees(
+        lambda X, k: model.predict(X, iteration_range=(0, k)),
+        lambda k: len(model.get_booster()[:k].save_raw("ubj")),
+    )
 
 
 def on(name: str, train: Rows, test: Rows, peers: dict[str, Callable[[Rows, int], Any]]) -> None:

@@ -1,4 +1,4 @@
-"""Plots of paths and calibration."""
+"""Plots of paths, calibration and functions of columns."""
 
 from __future__ import annotations
 
@@ -6,9 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from rankwise.data.table import Table
 from rankwise.errors import MissingExtraError
+from rankwise.scoring.additive import AdditiveFunction, Term
 from rankwise.scoring.calibration import Calibration
-from rankwise.types import Floats, Ints
+from rankwise.scoring.curves import labels_of, points_of
+from rankwise.types import Floats, Ints, Reading
+
+# Functions of columns: those drawn at most, beside each other, and points of a curve.
+MAX_FUNCTIONS, PER_LINE, N_POINTS = 12, 3, 200
 
 
 def draw_path(alphas: Floats, active_size: Ints, measured: Floats | None, chosen: float, title: str) -> Any:
@@ -85,3 +91,43 @@ def draw_calibration(calibration: Calibration, title: str) -> Any:
     place.grid(alpha=0.3)
     place.spines[["top", "right"]].set_visible(False)
     return figure
+
+
+def draw_functions(function: AdditiveFunction, rows: Table, title: str) -> Any:
+    """Plot the functions of the columns that move the scores of the rows most, largest first."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("Plotting functions of columns", "plot") from None
+
+    rows = rows.matched([term.column for term in function.terms], function.labels)
+    spread = np.ptp(function.contributions(rows), axis=0)
+    drawn = [function.terms[c] for c in np.argsort(-spread, kind="stable")[:MAX_FUNCTIONS]]
+    n_lines = -(-len(drawn) // PER_LINE)
+    figure = Figure(figsize=(4 * PER_LINE, 3 * n_lines), layout="constrained")
+    places = figure.subplots(n_lines, PER_LINE, sharey=True, squeeze=False).ravel()
+    for place, term in zip(places, drawn, strict=False):
+        _draw_function(place, term, rows)
+    for place in places[len(drawn) :]:
+        place.set_axis_off()
+    figure.supylabel("added to the score")
+    figure.suptitle(title)
+    return figure
+
+
+def _draw_function(place: Any, term: Term, rows: Table) -> None:
+    """Lines for numbers and dates, dots for categories and flags; only differences matter: the mean is 0."""
+    shape = term.shape
+    points = points_of(rows.read(term.column, shape.reading), shape.reading, N_POINTS)
+    values = shape(points)
+    values, missing = values - values.mean(), shape.missing - values.mean()
+    if shape.reading in (Reading.NUMBER, Reading.DATE):
+        place.plot(points, values)
+    else:
+        place.plot(labels_of(points, shape.reading), values, "o")
+    place.axhline(missing, color="gray", linestyle=":", linewidth=0.8, label="missing")
+    place.legend(frameon=False)
+    place.tick_params(axis="x", rotation=30)
+    place.set(xlabel=term.column)
+    place.grid(alpha=0.3)
+    place.spines[["top", "right"]].set_visible(False)

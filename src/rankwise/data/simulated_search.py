@@ -62,6 +62,7 @@ def make_search_data(
     *,
     mean_rows: float = ...,
     noise: float = ...,
+    habits: float = ...,
     random_state: RandomSource = ...,
     clicks: Literal[False] = False,
 ) -> RankingData: ...
@@ -73,6 +74,7 @@ def make_search_data(
     *,
     mean_rows: float = ...,
     noise: float = ...,
+    habits: float = ...,
     random_state: RandomSource = ...,
     clicks: Literal[True],
 ) -> tuple[RankingData, ClickLog]: ...
@@ -83,6 +85,7 @@ def make_search_data(
     *,
     mean_rows: float = 20.0,
     noise: float = 1.0,
+    habits: float = 0.0,
     random_state: RandomSource = 0,
     clicks: bool = False,
 ) -> RankingData | tuple[RankingData, ClickLog]:
@@ -106,6 +109,9 @@ def make_search_data(
         The mean number of rows per query.
     noise : float, default=1
         How much the judges disagree; with 0, grades are a function of document and query.
+    habits : float, default=0
+        How much users shun what is unusual: prices far from those of the category, and titles and texts that
+        are long or short. A linear function of the features cannot express that.
     random_state : int, RandomState, Generator or None, default=0
         The same integer gives bit-identical data.
     clicks : bool, default=False
@@ -129,6 +135,7 @@ def make_search_data(
     n_queries = check_count("n_queries", n_queries)
     mean_rows = check_number("mean_rows", mean_rows, minimum=1.0)
     noise = check_number("noise", noise, minimum=0.0)
+    habits = check_number("habits", habits, minimum=0.0)
     rng = check_random_state("random_state", random_state)
     queries = _draw_queries(rng, n_queries, mean_rows)
     documents = _draw_documents(
@@ -139,7 +146,7 @@ def make_search_data(
     asked, shown = _take(queries, query), _take(documents, doc)
     match = rng.normal(size=len(query))
     features = _features(rng, asked, shown, match)
-    y = _judge(rng, asked, shown, match, noise)
+    y = _judge(rng, asked, shown, match - habits * _unusual(shown), noise)
     data = RankingData.from_arrays(
         np.column_stack(list(features.values())).round(4),
         y,
@@ -244,6 +251,13 @@ def _features(
         "query_words": asked.n_words,
         "random": rng.random(m),
     }
+
+
+def _unusual(shown: _Documents) -> Floats:
+    """How many standard deviations price, text and title of each document are away from their means."""
+    length, title_length = (np.log(shown.length) - 6.0) / 0.8, (shown.title_length - 9.0) / np.sqrt(6.0)
+    away: Floats = np.abs(shown.log_price) + np.abs(length) + np.abs(title_length)
+    return away
 
 
 def _judge(

@@ -10,9 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 from rankwise.columns.encoding import Encoding
 from rankwise.columns.fitting import fit_encoding
 from rankwise.data.table import Table, table_of
-from rankwise.errors import DataError, warn_caller
+from rankwise.errors import DataError, ParameterError, warn_caller
 from rankwise.estimators.base import Ranker
 from rankwise.estimators.explanation import Values
+from rankwise.plots import draw_functions
 from rankwise.scoring.additive import AdditiveFunction
 from rankwise.scoring.functions import LinearFunction, linear_function
 from rankwise.solvers.hinge_result import HingeResult
@@ -77,6 +78,20 @@ class LinearRanker(Ranker):
             )
         dense = np.asarray(pair.toarray() if is_sparse(pair) else pair, dtype=np.float64)
         return self.coef_ * (dense[0] - dense[1]), self._feature_labels()
+
+    def plot_columns(self, X: Any, title: str = "Columns") -> Any:
+        """Return a matplotlib figure of what columns add to the score, at values that rows have.
+
+        Parameters
+        ----------
+        X : frame, array or RankingData
+            Rows such as those of training; the 12 columns that move their scores most are drawn.
+        title : str, default="Columns"
+        """
+        function = self._function()
+        if not isinstance(function, AdditiveFunction):
+            raise ParameterError("plot_columns needs a ranker with 'columns', such as columns='spline'.")
+        return draw_functions(function, self._rows_to_score(X), title)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

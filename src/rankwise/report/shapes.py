@@ -20,10 +20,11 @@ from rankwise.report.weights import (
     left_out_weights,
 )
 from rankwise.scoring.additive import Term
-from rankwise.types import AnyArray, Floats, Reading
+from rankwise.scoring.curves import labels_of, points_of
+from rankwise.types import Floats, Reading
 
-# Columns that are drawn, points of a curve, and categories.
-MAX_SHAPES, N_POINTS, MAX_CATEGORIES = 30, 25, 12
+# Columns that are drawn, and points of a curve.
+MAX_SHAPES, N_POINTS = 30, 25
 
 
 def shape_facts(
@@ -57,7 +58,7 @@ def _shape(terms: Sequence[Term], table: Table) -> dict[str, Any]:
     Only differences matter, so every function has mean 0 over the points.
     """
     column, shape = terms[0].column, terms[0].shape
-    points = _points(table.read(column, shape.reading), shape.reading)
+    points = points_of(table.read(column, shape.reading), shape.reading, N_POINTS)
     curves = np.array([term.shape(points) for term in terms])
     curves -= curves.mean(axis=1, keepdims=True)
     numbers = shape.reading is Reading.NUMBER
@@ -65,28 +66,9 @@ def _shape(terms: Sequence[Term], table: Table) -> dict[str, Any]:
         "column": short_name(column),
         "points": rounded(points)
         if numbers
-        else [short_name(point) for point in _as_text(points, shape.reading)],
+        else [short_name(point) for point in labels_of(points, shape.reading)],
         "values": rounded(curves[0]),
     }
     if len(curves) > 2:
         facts["margins"] = rounded(jackknife_margins(curves[1:]))
     return facts
-
-
-def _points(values: AnyArray, reading: Reading) -> AnyArray:
-    """Quantiles of numbers and dates, both flags, or the most frequent categories."""
-    if reading is Reading.FLAG:
-        return np.array([0.0, 1.0])
-    if reading is Reading.TEXT:
-        known, counts = np.unique([str(value) for value in values if value is not None], return_counts=True)
-        return known[np.argsort(-counts, kind="stable")[:MAX_CATEGORIES]].astype(object)
-    known = np.sort(values[values == values])
-    if not len(known):
-        return known[:0]
-    return np.unique(known[np.linspace(0, len(known) - 1, N_POINTS).astype(int)])
-
-
-def _as_text(points: AnyArray, reading: Reading) -> list[str]:
-    if reading is Reading.FLAG:
-        return ["no", "yes"]
-    return [str(point)[:10] if reading is Reading.DATE else str(point) for point in points]
