@@ -6,6 +6,8 @@ import sqlite3
 import duckdb
 import numpy as np
 import onnx
+import onnxruntime
+import pandas
 import pytest
 
 from rankwise import RankRLS, export_model
@@ -125,6 +127,34 @@ def test_onnx_keeps_any_name(kind, model, tmp_path):
     export_model(model, tmp_path / "model.onnx", feature_names=[NAMES[kind], "other"])
     props = {prop.key: prop.value for prop in onnx.load(tmp_path / "model.onnx").metadata_props}
     assert json.loads(props["feature_names"]) == [NAMES[kind], "other"]
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_onnx_has_an_input_of_any_name_but_none(kind, tmp_path):
+    X = np.random.default_rng(0).uniform(size=(20, 2))
+    model, names = RankRLS(columns="spline:3").fit(X, X[:, 0]), [NAMES[kind], "other"]
+    if kind == "empty":
+        with pytest.raises(ParameterError, match="An input of a graph must have a name"):
+            export_model(model, tmp_path / "model.onnx", feature_names=names)
+        return
+    export_model(model, tmp_path / "model.onnx", feature_names=names)
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx", providers=["CPUExecutionProvider"])
+    (scores,) = session.run(["scores"], dict(zip(names, np.hsplit(X, 2), strict=True)))
+    assert scores == pytest.approx(model.predict(X), abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", NAMES)
+@pytest.mark.parametrize("database", ["sqlite", "sql"])
+def test_a_hostile_category_is_a_value_in_a_database(database, kind, tmp_path):
+    frame = pandas.DataFrame({"brand": [NAMES[kind], "b", None] * 7})
+    model = RankRLS(columns={"brand": "category"}).fit(frame, [2, 1, 0] * 7)
+    export_model(model, tmp_path / "score", database)
+    connection = sqlite3.connect(":memory:") if database == "sqlite" else duckdb.connect()
+    connection.execute("CREATE TABLE documents (brand VARCHAR)")
+    connection.executemany("INSERT INTO documents VALUES (?)", [[NAMES[kind]], ["b"], [None], ["c"]])
+    found = connection.execute(f"SELECT {(tmp_path / 'score').read_text()} FROM documents").fetchall()
+    rows = pandas.DataFrame({"brand": [NAMES[kind], "b", None, "c"]})
+    assert np.ravel(found) == pytest.approx(model.predict(rows), abs=1e-9)
 
 
 @pytest.mark.parametrize("engine", [*ENGINES, "onnx"])

@@ -4,6 +4,7 @@ import json
 import sqlite3
 import warnings
 
+import duckdb
 import numpy as np
 import onnxruntime
 import pandas
@@ -12,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import rankwise
-from rankwise import RankRLS, RankSVM, export_model
+from rankwise import ColumnEncoder, KernelRankRLS, RankRLS, RankSVM, export_model
 from rankwise.errors import DataError, ParameterError
 
 COLUMNS = {"price": "spline", "brand": "category", "sold": "log", "new": "flag"}
@@ -49,6 +50,45 @@ def scores_in_sqlite(path, frame):
 def test_a_database_ranks_a_table_as_the_ranker_does(model, frame, tmp_path):
     export_model(model, tmp_path / "score.sql", "sqlite")
     assert scores_in_sqlite(tmp_path / "score.sql", frame) == pytest.approx(model.predict(frame), abs=1e-9)
+
+
+def test_a_pipeline_of_encoder_and_ranker_is_exported_like_the_ranker_with_columns(model, frame, tmp_path):
+    y = np.log1p(frame["sold"])
+    pipeline = make_pipeline(ColumnEncoder(COLUMNS), RankRLS()).fit(frame, y)
+    export_model(pipeline, tmp_path / "score.sql", "sqlite")
+    assert scores_in_sqlite(tmp_path / "score.sql", frame) == pytest.approx(pipeline.predict(frame), abs=1e-9)
+    with pytest.raises(ParameterError, match="no feature names; export the whole pipeline"):
+        export_model(pipeline[-1], tmp_path / "bare.sql", "sqlite")
+    scaled = make_pipeline(ColumnEncoder(), StandardScaler(with_mean=False), RankRLS()).fit(frame, y)
+    bent = make_pipeline(ColumnEncoder(), KernelRankRLS()).fit(frame, y)
+    for other in (scaled, bent):
+        with pytest.raises(ParameterError, match="only with a linear ranker of one target right behind it"):
+            export_model(other, tmp_path / "other.sql", "sqlite")
+
+
+def test_databases_take_a_thousand_and_more_features(tmp_path):
+    X = np.random.default_rng(0).normal(size=(20, 1100))
+    model, names = RankRLS().fit(X, X[:, 0]), [f"f{c}" for c in range(1100)]
+    rows = pandas.DataFrame(X, columns=names)
+    for to in ("sqlite", "sql"):
+        export_model(model, tmp_path / to, to, feature_names=names)
+    assert scores_in_sqlite(tmp_path / "sqlite", rows) == pytest.approx(model.predict(X), abs=1e-9)
+    found = duckdb.sql(f"SELECT {(tmp_path / 'sql').read_text()} FROM rows").fetchall()
+    assert np.ravel(found) == pytest.approx(model.predict(X), abs=1e-9)
+
+
+def test_ten_thousand_categories_are_served(tmp_path):
+    shops = pandas.DataFrame({"shop": [f"shop {k}" for k in np.arange(20_000) % 10_000]})
+    model = RankRLS(columns={"shop": "category:10000"}, solver="cg")
+    model.fit(shops, np.random.default_rng(0).normal(size=20_000), np.arange(20_000) // 20)
+    found = pandas.DataFrame({"shop": ["shop 0", "shop 9999", "shop 5000", "new", None]})
+    for to in ("sqlite", "sql", "onnx"):
+        export_model(model, tmp_path / to, to)
+    expected = pytest.approx(model.predict(found), abs=1e-9)
+    assert scores_in_sqlite(tmp_path / "sqlite", found) == expected
+    assert np.ravel(duckdb.sql(f"SELECT {(tmp_path / 'sql').read_text()} FROM found").fetchall()) == expected
+    session = onnxruntime.InferenceSession(tmp_path / "onnx", providers=["CPUExecutionProvider"])
+    assert session.run(["scores"], {"shop": found.fillna("").to_numpy(object)})[0] == expected
 
 
 def test_a_saved_model_is_exported_from_the_command_line(model, frame, tmp_path):

@@ -75,6 +75,8 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
            [ 1.  ,  0.  ,  0.  ,  1.  ]])
     """
 
+    _encodes_columns = True  # how `export_model` recognizes it
+
     encoding_: Encoding
 
     def __init__(self, columns: Any = "auto") -> None:

@@ -20,6 +20,8 @@ def add_columns(graph: Graph, function: AdditiveFunction) -> tuple[int, ...]:
         raise ParameterError(
             f"'{OUTPUT}' is the name of the graph's output; rename that column (--features)."
         )
+    if any(not term.column for term in function.terms):
+        raise ParameterError("An input of a graph must have a name; rename the column '' (--features).")
     total = graph.add("Sum", [_term(graph, term) for term in function.terms])
     graph.add("Squeeze", [total, graph.axis(1)], OUTPUT)
     return ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -129,7 +129,27 @@ def as_served(model: Any, feature_names: Sequence[str] | None = None) -> Served:
     if not hasattr(type(ranker), "_scoring_model"):
         raise ParameterError(f"Only rankwise rankers can be exported; got {type(ranker).__name__}.")
     names = getattr(model, "feature_names_in_", None) if feature_names is None else feature_names
-    return _decomposed(scalers, ranker._scoring_model(), names)
+    scoring_model = ranker._scoring_model()
+    if scalers and _is_marked(scalers[0], "_encodes_columns"):
+        encoder, *scalers = scalers
+        scoring_model = _of_columns(encoder, scalers, scoring_model)
+    return _decomposed(scalers, scoring_model, names)
+
+
+def _of_columns(encoder: Any, between: Sequence[Any], model: ScoringModel) -> ScoringModel:
+    """The model of features that a `ColumnEncoder` makes, as a function of its columns."""
+    weights = model.function.weights
+    if between or weights is None or weights.ndim != 1:
+        raise ParameterError(
+            "A ColumnEncoder can be exported only with a linear ranker of one target right behind it."
+        )
+    encoding = encoder.encoding_
+    return replace(
+        model,
+        function=encoding.function(weights),
+        n_features=len(encoding.columns),
+        feature_names=encoding.columns if encoding.labels is None else None,
+    )
 
 
 def _decomposed(scalers: Sequence[Any], model: ScoringModel, names: Sequence[str] | None) -> Served:
@@ -142,7 +162,7 @@ def _decomposed(scalers: Sequence[Any], model: ScoringModel, names: Sequence[str
             "ranker standardizes its columns itself."
         )
     for step in scalers:
-        if _scales_inside_queries(step):
+        if _is_marked(step, "_scales_inside_queries"):
             # This undoes any previous factors and shifts.
             scaled, factor, shift = True, np.ones(n_features), np.zeros(n_features)
         else:
@@ -171,9 +191,12 @@ def _checked_names(known: Sequence[str] | None, n_features: int) -> list[str] | 
     return names
 
 
-def _scales_inside_queries(step: Any) -> bool:
-    """Whether the step is a `QueryMinMaxScaler`, which sets a flag: this layer cannot import estimators."""
-    kinds = (kind for kind in type(step).__mro__ if vars(kind).get("_scales_inside_queries"))
+def _is_marked(step: Any, mark: str) -> bool:
+    """Whether the class of the step, or one whose `transform` it keeps, has this mark.
+
+    `QueryMinMaxScaler` and `ColumnEncoder` are marked, because this layer cannot import estimators.
+    """
+    kinds = (kind for kind in type(step).__mro__ if vars(kind).get(mark))
     return any(_transforms_as(step, kind) for kind in kinds)
 
 
@@ -185,8 +208,8 @@ def _affine(step: Any) -> tuple[Any, Any]:
             return factor_and_shift(step)
     how = " with clip=True" if getattr(step, "clip", False) else ""
     raise ParameterError(
-        f"The step {type(step).__name__}{how} cannot be exported; use QueryMinMaxScaler, "
-        f"{', '.join(_AFFINE)} or a subclass that keeps their transform."
+        f"The step {type(step).__name__}{how} cannot be exported; use ColumnEncoder, "
+        f"QueryMinMaxScaler, {', '.join(_AFFINE)} or a subclass that keeps their transform."
     )
 
 

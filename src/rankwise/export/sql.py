@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from rankwise.export.expressions import Case, Language, summands
 from rankwise.scoring.additive import AdditiveFunction, Term
 
+# A sum of k terms is an expression of depth k, and SQLite and DuckDB accept a depth of 1,000.
+TERMS_PER_SUM = 100
+
 
 class StandardSQL(Language):
     """The SQL that PostgreSQL, DuckDB and others share."""
@@ -24,6 +27,13 @@ class StandardSQL(Language):
         """Always with an exponent: other literals are decimals with few digits in some databases."""
         text = repr(float(value))
         return text if "e" in text else f"{text}e0"
+
+    def sum(self, summands: Sequence[str]) -> str:
+        add = super().sum
+        while len(summands) > TERMS_PER_SUM:
+            starts = range(0, len(summands), TERMS_PER_SUM)
+            summands = [f"({add(summands[start : start + TERMS_PER_SUM])})" for start in starts]
+        return add(summands)
 
     def choose(self, cases: Sequence[Case], otherwise: str) -> str:
         chosen = " ".join(f"WHEN {case.condition} THEN {case.value}" for case in cases)
@@ -50,6 +60,10 @@ class SQLite(StandardSQL):
     """SQLite has no dates, and reads a name in double quotes as a text if there is no such column."""
 
     quote = "`"
+
+    def is_text(self, name: str, text: str) -> str:
+        """A literal cannot hold NUL."""
+        return super().is_text(name, text).replace("\0", "' || char(0) || '")
 
     def age(self, name: str, reference: str) -> str:
         return f"(julianday({_literal(reference)}) - julianday({self.column(name)}))"
