@@ -125,7 +125,9 @@ def test_splines_of_an_array_are_exported_under_given_names(ranker, tmp_path):
 @pytest.mark.filterwarnings("ignore:.*negative")
 def test_a_format_that_cannot_names_the_column_and_those_that_can(model, frame, tmp_path):
     for engine in ("elasticsearch", "solr"):
-        with pytest.raises(ParameterError, match=r"the column 'price' .* 'vespa', 'sql', 'sqlite' or 'onnx'"):
+        with pytest.raises(
+            ParameterError, match=r"the column 'price' \(a spline\); .* 'vespa', 'sql', 'sqlite' or 'onnx'"
+        ):
             export_model(model, tmp_path / "model", engine)
     with pytest.raises(ParameterError, match="functions of columns; export it to 'onnx', 'sql'"):
         export_model(model, tmp_path / "model", "svmrank")

@@ -13,8 +13,17 @@ import numpy as np
 from rankwise.errors import ParameterError, warn_caller
 from rankwise.export.scores import Values
 from rankwise.scoring.additive import AdditiveFunction
-from rankwise.scoring.shapes import Line
+from rankwise.scoring.shapes import Flag, Line, LogLine, Lookup, OfAge, PiecewiseLinear, Shape
 from rankwise.types import Floats
+
+# What users call the functions of columns that are not straight lines.
+_WORDS: dict[type[Shape], str] = {
+    LogLine: "a logarithm",
+    PiecewiseLinear: "a spline",
+    OfAge: "a date",
+    Lookup: "a category",
+    Flag: "a flag",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +41,7 @@ def weighted_features(function: AdditiveFunction, instead: str) -> list[Weighted
         if not isinstance(term.shape, Line):
             raise ParameterError(
                 f"A weight and a normalizer cannot express what the model does with the column "
-                f"'{term.column}' ({type(term.shape).__name__}); export to '{instead}', 'vespa', 'sql', "
+                f"'{term.column}' ({_WORDS[type(term.shape)]}); export to '{instead}', 'vespa', 'sql', "
                 "'sqlite' or 'onnx'."
             )
     defaults = _defaults(function)
