@@ -23,6 +23,16 @@ FUNCTION = AdditiveFunction(
 )
 
 
+CATEGORIES = tuple(f"shop {k}" for k in range(3000))
+OF_CATEGORIES = AdditiveFunction(
+    (
+        Term(
+            "brand", Lookup(CATEGORIES, tuple((np.arange(3000) % 17 / 7.0).tolist()), other=0.5, missing=-1.0)
+        ),
+    )
+)
+
+
 def values_of_rows(n_rows=80, seed=0):
     """The values of the columns as shapes take them, a fifth of them missing."""
     rng = np.random.default_rng(seed)

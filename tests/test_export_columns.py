@@ -9,12 +9,12 @@ import onnx
 import onnxruntime
 import pytest
 
-from column_functions import FUNCTION, expected_scores, plain, values_of_rows
+from column_functions import FUNCTION, OF_CATEGORIES, expected_scores, plain, values_of_rows
 from rankwise.errors import ParameterError
 from rankwise.export.elasticsearch import elasticsearch_model, elasticsearch_script, script_scores
 from rankwise.export.onnx_columns import add_columns
 from rankwise.export.onnx_graph import Graph
-from rankwise.export.solr import solr_model
+from rankwise.export.solr import solr_function, solr_model
 from rankwise.export.sql import sqlite, standard_sql
 from rankwise.export.vespa import vespa_profile
 from rankwise.scoring.additive import AdditiveFunction, Term
@@ -188,3 +188,8 @@ def test_vespa_writes_cases_for_what_is_missing():
     profile = vespa_profile("learned", function)
     assert r'if(attribute(b) == "", 0.25, if(attribute(b) == "a\u0022\u007d", 1.0, 0.5))' in profile
     assert "+ if(isNan(c), 0.5, if(c != 0, 1.0, 0.0))" in profile
+
+
+def test_thousands_of_categories_are_not_nested():
+    for text in (vespa_profile("learned", OF_CATEGORIES), solr_function("", OF_CATEGORIES)):
+        assert max(np.cumsum([{"(": 1, ")": -1}.get(character, 0) for character in text])) < 10

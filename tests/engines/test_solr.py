@@ -10,7 +10,7 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from column_functions import FUNCTION, HOSTILE, expected_scores, plain, values_of_rows
+from column_functions import FUNCTION, HOSTILE, OF_CATEGORIES, expected_scores, plain, values_of_rows
 from rankwise import RankRLS, export_model
 from rankwise.export.solr import solr_function
 from rankwise.scoring.additive import AdditiveFunction
@@ -113,6 +113,17 @@ def test_a_function_query_has_the_scores_of_the_model(term, with_columns):
     # Numbers have seven digits there, and prices of a million differ in the eighth.
     tolerance = 0.1 if "price" in {term.column for term in function.terms} else 1e-4
     assert np.array(scores) - 9 == pytest.approx(expected[order], abs=tolerance)
+
+
+def test_thousands_of_categories_do_not_overflow_the_parser(solr):
+    texts = np.array([None, "shop 0", "shop 1500", "shop 2999", "new"], dtype=object)
+    rows = [{"brand": text} for text in texts]
+    solr("POST", "documents/update?commit=true", as_documents("categories", rows, ["brand"]))
+    query = {"query": f"{{!func}}sum(9,{solr_function('', OF_CATEGORIES)})", "filter": "id:categories-*"}
+    found = solr("POST", "documents/select", query | {"fields": "id,score"})["response"]["docs"]
+    scores = {int(each["id"].split("-")[1]): each["score"] - 9 for each in found}
+    expected = OF_CATEGORIES.terms[0].shape(texts)
+    assert [scores[row] for row in range(len(texts))] == pytest.approx(expected, abs=1e-5)
 
 
 def test_solr_ranks_the_table_of_the_example_as_the_ranker_does(solr, tmp_path):

@@ -5,7 +5,7 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from column_functions import FUNCTION, HOSTILE, plain, values_of_rows
+from column_functions import FUNCTION, HOSTILE, OF_CATEGORIES, plain, values_of_rows
 from rankwise import RankRLS, export_model
 from rankwise.export.vespa import vespa_profile
 from rankwise.scoring.additive import AdditiveFunction, Term
@@ -58,3 +58,11 @@ def test_a_profile_of_columns_gives_the_scores_of_the_model(vespa):
     found = vespa([expression_of(profile) for profile in profiles], documents)
     terms = [term.shape(values[term.column]) for term in FUNCTION.terms]
     assert found == pytest.approx(np.array([*terms, sum(terms)]), rel=1e-9, abs=1e-9)
+
+
+def test_thousands_of_categories_do_not_overflow_the_parser(vespa):
+    (term,) = OF_CATEGORIES.terms
+    texts = np.array([None, "shop 0", "shop 1500", "shop 2999", "new"], dtype=object)
+    profile = vespa_profile("learned", AdditiveFunction((Term("attribute(brand)", term.shape),)))
+    (found,) = vespa([expression_of(profile)], [{"attribute(brand)": text or ""} for text in texts])
+    assert found == pytest.approx(term.shape(texts), rel=1e-9, abs=1e-9)

@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from rankwise.scoring.additive import AdditiveFunction, Term
 from rankwise.scoring.shapes import Flag, Line, LogLine, Lookup, NumberShape, OfAge, PiecewiseLinear
@@ -21,6 +22,9 @@ class Case:
 
 class Language(ABC):
     """How a language writes arithmetic, choices and the values of columns; infix unless overridden."""
+
+    # How many cases a choice can have; those of more categories are summed up instead.
+    most_cases: ClassVar[float] = math.inf
 
     @abstractmethod
     def column(self, name: str) -> str:
@@ -86,7 +90,13 @@ def _summands(term: Term, language: Language) -> list[str]:
     shape = term.shape
     if math.isnan(shape.missing) and isinstance(shape, Line):  # a model of features, which are never missing
         return _line(shape, language.feature(term.column), language)
-    cases = [Case(language.is_missing(term), language.number(shape.missing)), *_cases(term, language)]
+    missing = Case(language.is_missing(term), language.number(shape.missing))
+    if isinstance(shape, Lookup) and len(shape.categories) > language.most_cases:
+        differences = zip(shape.categories, (value - shape.other for value in shape.values), strict=True)
+        known = [Case(language.is_text(term.column, text), language.number(by)) for text, by in differences]
+        rest = language.choose([missing], language.number(shape.other))
+        return [rest, *(language.choose([case], language.number(0.0)) for case in known)]
+    cases = [missing, *_cases(term, language)]
     return [language.choose(cases[:-1], cases[-1].value)]
 
 

@@ -40,6 +40,8 @@ def _normalized(feature: WeightedFeature) -> dict[str, object]:
 class FunctionQuery(Language):
     """Solr's function queries, on single-valued fields."""
 
+    most_cases = 200  # each is nested in the one before, and the parser recurses
+
     def column(self, name: str) -> str:
         return f"field({_quoted(name)})"
 
