@@ -99,8 +99,8 @@ def export_model(
     ----------
     model : ranker or pipeline
         Linear, also with `columns`, or with the linear kernel; "onnx" also supports the rbf and polynomial
-        kernels. In a pipeline,
-        scikit-learn's scalers and `QueryMinMaxScaler` may precede the ranker; they are exported with it.
+        kernels. In a pipeline, scikit-learn's scalers and `QueryMinMaxScaler` may precede the ranker, or a
+        `ColumnEncoder` if it is linear; they are exported with it.
     path : path
         The file to write; it is moved into place once complete.
     to : str, default="onnx"
