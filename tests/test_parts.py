@@ -198,8 +198,6 @@ def test_methods_that_need_rows_here_say_so(whole):
     for method in (model.rank, model.score):
         with pytest.raises(DataError, match="needs rows in this process; got PartedData"):
             method(parts)
-    with pytest.raises(DataError, match="needs rows in this process; got PartedData"):
-        model.fit_preferences(parts, [[0, 1]])
 
 
 def test_solvers_and_folds_that_parts_do_not_have_are_refused(whole):

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from rankwise.losses.row_vectors import ArrayVectors
 from rankwise.solvers import subspace
 from rankwise.solvers.planes import Metric, Planes
 from rankwise.solvers.subspace import Subspace
@@ -74,7 +75,7 @@ def test_a_proposal_is_the_point_nearest_to_the_centre_at_its_level():
 
 def test_the_metric_of_a_subspace_is_the_covariance_of_its_scores():
     rng = np.random.default_rng(0)
-    known, scores = Subspace(30, 8), rng.normal(size=(3, 30)) + 5.0
+    known, scores = Subspace(ArrayVectors(30), 8), rng.normal(size=(3, 30)) + 5.0
     for unit, row in zip(np.eye(8), scores, strict=False):
         known.add_direction(unit, row)
     density = rng.uniform(size=30)
@@ -89,7 +90,7 @@ def test_directions_are_dropped_only_where_memory_is_scarce_and_the_point_stays(
     if scarce:
         monkeypatch.setattr(subspace, "_BYTES", 1)
     n = subspace._DIRECTIONS + 5
-    known = Subspace(4, n)
+    known = Subspace(ArrayVectors(4), n)
     for unit in np.eye(n):
         known.add_direction(unit, unit[:4])
     z = np.random.default_rng(0).normal(size=n)

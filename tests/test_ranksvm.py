@@ -10,6 +10,7 @@ from all_pairs import hinge_pairs
 from hinge_ranking import LOSSES, objective, ranking
 from rankwise import DataError, ParameterError, RankSVM
 from rankwise.losses.hinge import QueryHinge
+from rankwise.losses.row_vectors import ArrayVectors
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows
@@ -132,7 +133,7 @@ def test_what_is_known_from_one_alpha_serves_the_next():
     design = MatrixDesign(X)
     risk = QueryHinge(QueryDifferences(group_rows(None, len(y)), y, ties=Ties.DROP))
     alone = minimize_bundle(design, risk, 1e-5, tol=1e-4)
-    known, start = Bundle(500, 30), None
+    known, start = Bundle(risk.vectors, 30), None
     for alpha in (1e-3, 1e-4, 1e-5):
         result = minimize_bundle(design, risk, alpha, tol=1e-4, known=known, start=start)
         start = result.coef
@@ -146,7 +147,7 @@ def test_directions_that_are_given_up_do_not_spoil_the_certificate(monkeypatch):
     lower = minimize_bundle(design, risk, 1e-4, tol=1e-7)
     monkeypatch.setattr(subspace, "_DIRECTIONS", 6)
     monkeypatch.setattr(subspace, "_BYTES", 0)
-    known, seen = Bundle(*X.shape), []
+    known, seen = Bundle(risk.vectors, 30), []
     result = minimize_bundle(design, risk, 1e-4, tol=1e-4, known=known, on_iteration=seen.append)
     assert result.converged
     assert len(known.subspace) <= 6 < len(seen)
@@ -156,8 +157,9 @@ def test_directions_that_are_given_up_do_not_spoil_the_certificate(monkeypatch):
 
 def test_planes_taken_together_prove_what_the_subspace_proves_but_for_the_slope_outside():
     X, y, _ = ranking(m=60, n=12, seed=6)
-    rng, alpha, known = np.random.default_rng(0), 1e-2, Subspace(*X.shape)
+    rng, alpha = np.random.default_rng(0), 1e-2
     risk = QueryHinge(QueryDifferences(group_rows(None, len(y)), y, ties=Ties.DROP))
+    known = Subspace(risk.vectors, 12)
     for _ in range(4):
         unit = known.outside(rng.normal(size=12))
         known.add_direction(unit, risk.arranged(X @ unit))
@@ -175,7 +177,7 @@ def test_planes_taken_together_prove_what_the_subspace_proves_but_for_the_slope_
 
 
 def test_a_direction_inside_the_span_is_not_explored_again():
-    known = Subspace(5, 3)
+    known = Subspace(ArrayVectors(5), 3)
     for w in np.eye(3)[:2]:
         known.add_direction(known.outside(w), np.ones(5))
     assert known.outside(np.array([3.0, -2.0, 0.0])) is None
@@ -213,7 +215,7 @@ def test_planes_are_few_enough_for_a_small_program():
     X, y, _ = ranking(m=1000, n=100, seed=9)
     scaled = X * np.logspace(0, -3, 100)
     risk = QueryHinge(QueryDifferences(group_rows(None, len(y)), y, ties=Ties.DROP))
-    known = Bundle(*X.shape)
+    known = Bundle(risk.vectors, 100)
     assert minimize_bundle(MatrixDesign(scaled), risk, 1e-7, known=known).converged
     assert len(known.subspace.planes) <= 100
 

@@ -33,7 +33,7 @@ def test_a_set_of_problems_takes_no_more_products_than_it_did(loss, measured):
 def test_a_risk_that_is_known_already_takes_no_iteration():
     X, y, qid = ranking(m=100, n=5)
     loss = QueryHinge(QueryDifferences(group_rows(qid, len(y)), y, ties=Ties.DROP))
-    known = Bundle(*X.shape)
+    known = Bundle(loss.vectors, X.shape[1])
     first = minimize_bundle(MatrixDesign(X), loss, 1e-3, known=known)
     again = minimize_bundle(MatrixDesign(X), loss, 1e-3, known=known, start=first.coef)
     assert first.n_iter > 0

@@ -66,6 +66,10 @@ class JudgedParts(ABC):
         """The rows to learn from, for which losses and spaces have functions of their own."""
 
     @abstractmethod
+    def preferences(self, pairs: Any) -> tuple[Any, Any]:
+        """The rows and explicit pairs of them to learn from, with functions of their own as well."""
+
+    @abstractmethod
     def scored_by(self, model: Any) -> Any:
         """The scores of a `ScoringModel`, which stay where the rows are."""
 

@@ -28,8 +28,6 @@ WITHOUT_WORKERS = 30.0
 LOOK_AFTER = 1.0
 # How often work is tried again after data that the scheduler cannot restore was lost.
 TRIES = 5
-# Arguments up to this many bytes travel with the tasks.
-INLINE_BYTES = 1 << 20
 
 
 class ClusterError(RankwiseError):

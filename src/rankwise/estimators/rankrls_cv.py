@@ -11,7 +11,7 @@ from typing import Any
 from rankwise.estimators.ridge_ranker import RidgeRanker
 from rankwise.estimators.search_ranker import SearchRanker
 from rankwise.estimators.updatable import ProgressiveRanker
-from rankwise.losses.squared import SquaredLoss, loss_on_pairs, losses_on_scores
+from rankwise.losses.squared import loss_on_pairs, losses_on_scores
 from rankwise.metrics.measure import Measure
 from rankwise.persist.schemas import SCHEMAS
 from rankwise.preferences.pairs import Pairs
@@ -66,7 +66,7 @@ class RidgeSearchRanker(SearchRanker, RidgeRanker):
         (loss,) = losses_on_scores(problem, Ties(setting["ties"]), Weighting(setting["weighting"]))
         return loss
 
-    def _pair_loss(self, setting: dict[str, Any], n_rows: int, pairs: Pairs) -> SquaredLoss:
+    def _pair_loss(self, setting: dict[str, Any], n_rows: int, pairs: Pairs) -> Any:
         return loss_on_pairs(pairs, n_rows)
 
     def _set_chosen(self, choice: Choice) -> None:

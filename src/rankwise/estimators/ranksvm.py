@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 
 from rankwise.estimators.base import let_through
 from rankwise.estimators.linear_ranker import CertifiedRanker
-from rankwise.losses.hinge import HingeLoss, PairHinge, query_hinge
+from rankwise.losses.hinge import HingeLoss, pair_hinge, query_hinge
 from rankwise.operators.design import MatrixDesign
 from rankwise.persist.schemas import SCHEMAS
 from rankwise.selection.eval_sets import hold_out_pairs, hold_out_rows
 from rankwise.solvers.bundle import minimize_bundle
 from rankwise.solvers.held_out import HeldOut
-from rankwise.solvers.hinge_result import EarlyStopping, HingeResult
+from rankwise.solvers.hinge_result import EarlyStopping, HingeResult, hinge_design
 from rankwise.solvers.newton import minimize_newton
 from rankwise.types import Floats, Matrix, RandomSource, Weighting
 from rankwise.validation import (
@@ -107,6 +107,7 @@ class RankSVM(CertifiedRanker):
     """
 
     _schema = SCHEMAS["RankSVM"]
+    _takes_parts = True
 
     def __init__(
         self,
@@ -195,7 +196,7 @@ class RankSVM(CertifiedRanker):
         checked, held_out = hold_out_pairs(self, rows, checked, eval_set)
         check_choice("weighting", self.weighting, Weighting)
         self.fitted_with_qid_ = False
-        self._learn(rows, PairHinge(rows.shape[0], checked), start, held_out)
+        self._learn(rows, pair_hinge(checked, rows.shape[0]), start, held_out)
         return self
 
     def _learn(self, X: Matrix, loss: HingeLoss, start: Floats | None, held_out: HeldOut | None) -> None:
@@ -207,7 +208,7 @@ class RankSVM(CertifiedRanker):
             scores = MatrixDesign(held_out.X).scores
             stopping = EarlyStopping(held_out, scores, patience if self.early_stopping else None)
         found = solve(
-            MatrixDesign(X, reference=loss.reference()),
+            hinge_design(X, loss),
             loss,
             check_number("alpha", self.alpha, minimum=0.0, exclusive=True),
             tol=tol,

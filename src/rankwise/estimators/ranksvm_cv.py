@@ -8,14 +8,15 @@ from typing import Any
 from rankwise.estimators.linear_ranker import CertifiedRanker
 from rankwise.estimators.ranksvm import Hinge
 from rankwise.estimators.search_ranker import SearchRanker
-from rankwise.losses.hinge import PairHinge, QueryHinge, query_hinge
+from rankwise.losses.hinge import HingeLoss, pair_hinge, query_hinge
 from rankwise.metrics.measure import Measure
-from rankwise.operators.design import MatrixDesign
+from rankwise.operators.design import ProductDesign
 from rankwise.persist.schemas import SCHEMAS
 from rankwise.preferences.pairs import Pairs
 from rankwise.selection.criteria import LossOf
 from rankwise.selection.search import Candidate, Choice, grid_of
 from rankwise.solvers.hinge_family import HingeFamily, SolveEach, bundle_grid, newton_grid
+from rankwise.solvers.hinge_result import hinge_design
 from rankwise.types import Floats, Matrix, Weighting
 from rankwise.validation import Problem, check_choice, check_count, check_flag, check_number
 
@@ -83,6 +84,7 @@ class RankSVMCV(SearchRanker, CertifiedRanker):
     """
 
     _schema = SCHEMAS["RankSVMCV"]
+    _takes_parts = True
     _takes_alpha_zero = False
 
     def __init__(
@@ -117,26 +119,26 @@ class RankSVMCV(SearchRanker, CertifiedRanker):
         max_iter = check_count("max_iter", self.max_iter)
         patience = self.patience if check_flag("early_stopping", self.early_stopping) else None
         candidates, settings = [], grid_of({"loss": self.loss, "weighting": self.weighting})
-        design: MatrixDesign | None = None
+        design: ProductDesign | None = None
         for setting in settings:
             solve_each = _GRIDS[check_choice("loss", setting["loss"], Hinge)]
             check_choice("weighting", setting["weighting"], Weighting)
             loss_of = loss_on(setting)
-            design = design or MatrixDesign(X, reference=loss_of(statements).reference())
+            design = design or hinge_design(X, loss_of(statements))
 
             def make(
-                solve_each: SolveEach = solve_each, loss_of: LossOf = loss_of, design: MatrixDesign = design
+                solve_each: SolveEach = solve_each, loss_of: LossOf = loss_of, design: ProductDesign = design
             ) -> HingeFamily:
                 return HingeFamily(design, loss_of(statements), solve_each, tol, max_iter, patience)
 
             candidates.append(Candidate(setting, make, loss_of))
         return candidates, False
 
-    def _row_loss(self, setting: dict[str, Any], problem: Problem) -> QueryHinge:
+    def _row_loss(self, setting: dict[str, Any], problem: Problem) -> HingeLoss:
         return query_hinge(problem, Weighting(setting["weighting"]))
 
-    def _pair_loss(self, setting: dict[str, Any], n_rows: int, pairs: Pairs) -> PairHinge:
-        return PairHinge(n_rows, pairs)
+    def _pair_loss(self, setting: dict[str, Any], n_rows: int, pairs: Pairs) -> HingeLoss:
+        return pair_hinge(pairs, n_rows)
 
     def _set_chosen(self, choice: Choice) -> None:
         result = choice.solutions.results[choice.place]

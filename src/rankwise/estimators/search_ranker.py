@@ -174,7 +174,7 @@ class SearchRanker(Ranker):
             criterion = OnEvalSet(eval_pairs(self, eval_set))
         else:
             self._check_stops_on_eval_set()
-            criterion = criterion_on_pairs(self.cv, rows, checked)
+            criterion = criterion_on_pairs(rows, checked, self.cv)
         self.fitted_with_qid_ = False
         choice = choose(candidates, alphas, criterion, measure, on_progress)
         self._become(choice, criterion)

@@ -5,7 +5,8 @@ A pair exactly at its margin counts as satisfied. R is convex and piecewise line
 ``R(f') ≥ offset + gradient · f'`` for all f', with equality at f: a cutting plane. The squared hinge, its
 gradient and its generalised Hessian use the same active pairs.
 
-Losses have their own row order: `arranged` converts to it from the caller's order and `restored` back.
+Losses own the vectors of scores and gradients, as `row_vectors` describes, in a row order of their own:
+`arranged` converts to it from the caller's order and `restored` back.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
-from typing import Protocol
+from functools import singledispatch
+from typing import Any, Protocol
 
 import numpy as np
 
 from rankwise import _native
 from rankwise.errors import DataError
+from rankwise.losses.row_vectors import ArrayVectors, RowVector, RowVectors
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import nothing_to_learn, restored
@@ -35,7 +38,7 @@ class HingeValue:
     """The risk at given scores, and the plane ``offset + gradient · f`` that touches it there."""
 
     risk: float
-    gradient: Floats
+    gradient: RowVector
     offset: float
 
 
@@ -47,32 +50,37 @@ class SquaredHingeValue:
     """
 
     risk: float
-    gradient: Floats
+    gradient: RowVector
     active: float
-    curvature: Callable[[Floats], Floats]
+    curvature: Callable[[RowVector], RowVector]
+
+    @property
+    def gradient_sum(self) -> float:
+        """The sum of the gradient's absolute values, which bounds its rounding errors."""
+        return float(np.abs(self.gradient).sum())
 
 
 class HingeLoss(Protocol):
     """The hinge interface of the solvers; scores and gradients are in the loss's own row order."""
 
     @property
-    def n_rows(self) -> int:
-        """The number of rows in the loss's own order."""
+    def vectors(self) -> RowVectors:
+        """What scores and gradients are."""
         ...
 
-    def arranged(self, rows: Floats) -> Floats: ...
+    def arranged(self, rows: RowVector) -> RowVector: ...
 
-    def restored(self, rows: Floats) -> Floats: ...
+    def restored(self, rows: RowVector) -> RowVector: ...
 
-    def reference(self) -> Ints:
+    def reference(self) -> Ints | None:
         """For each of the caller's rows, one that it is compared with and may be measured from."""
         ...
 
-    def row_weights(self) -> Floats:
+    def row_weights(self) -> RowVector:
         """The total weight of the pairs that contain each row."""
         ...
 
-    def margin_density(self, scores: Floats) -> Floats:
+    def margin_density(self, scores: RowVector) -> RowVector:
         """The total weight of the near-margin pairs that contain each row, per unit of score.
 
         The slope of the risk changes where pairs cross their margin. Averaged over a range, its curvature
@@ -81,9 +89,9 @@ class HingeLoss(Protocol):
         """
         ...
 
-    def value(self, scores: Floats) -> HingeValue: ...
+    def value(self, scores: RowVector) -> HingeValue: ...
 
-    def squared_value(self, scores: Floats) -> SquaredHingeValue: ...
+    def squared_value(self, scores: RowVector) -> SquaredHingeValue: ...
 
 
 class QueryHinge:
@@ -102,6 +110,8 @@ class QueryHinge:
     n_caller_rows : int, optional
         The caller's number of rows.
     n_threads : int, optional
+    total : float, optional
+        ``Σ c_q N_q``, if it is that of more rows than these.
 
     Notes
     -----
@@ -115,6 +125,7 @@ class QueryHinge:
         rows: Ints | None = None,
         n_caller_rows: int | None = None,
         n_threads: int | None = None,
+        total: float | None = None,
     ) -> None:
         levels = differences.level_offsets
         if differences.ties is not Ties.DROP or differences.order is None or levels is None:
@@ -132,15 +143,13 @@ class QueryHinge:
         self._upper = (np.repeat(levels[1:], np.diff(levels)) - start).astype(np.int32)
         weight = differences.row_weight
         self._row_weight = None if (weight == 1.0).all() else weight
-        total = float(differences.query_weight @ differences.pair_sum)
+        total = pair_total(differences) if total is None else total
         if total == 0.0:
             raise nothing_to_learn(queries)
         share = differences.query_weight / total
         self._share = np.repeat(share, queries.sizes) * weight
 
-    @property
-    def n_rows(self) -> int:
-        return len(self._order)
+        self.vectors = ArrayVectors(len(self._order))
 
     def arranged(self, rows: Floats) -> Floats:
         return rows[self._order]
@@ -149,7 +158,7 @@ class QueryHinge:
         return restored(rows, self._order, self._n_caller_rows)
 
     def reference(self) -> Ints:
-        own = np.arange(self._n_caller_rows or self.n_rows)
+        own = np.arange(self._n_caller_rows or len(self._order))
         own[self._order] = np.repeat(self._first_row, np.diff(self._offsets))
         return own
 
@@ -239,13 +248,15 @@ class PairHinge:
     n_rows : int
     pairs : Pairs
         Magnitudes are the score differences at which pairs are satisfied.
+    total : float, optional
+        The sum of the weights, if it is that of more pairs than these.
     """
 
-    def __init__(self, n_rows: int, pairs: Pairs) -> None:
-        weight = pairs.weights()
-        self.n_rows = n_rows
-        self._pairs = pairs
-        self._share = weight / weight.sum()
+    def __init__(self, n_rows: int, pairs: Pairs, total: float | None = None) -> None:
+        self.vectors = ArrayVectors(n_rows)
+        self._n_rows, self._pairs = n_rows, pairs
+        weight = pairs.weights() if total is None else pairs.given_weights()
+        self._share = weight / (weight.sum() if total is None else total)
 
     def arranged(self, rows: Floats) -> Floats:
         return rows
@@ -254,7 +265,7 @@ class PairHinge:
         return rows
 
     def reference(self) -> Ints:
-        return self._pairs.components(self.n_rows).first_rows()
+        return self._pairs.components(self._n_rows).first_rows()
 
     def row_weights(self) -> Floats:
         return self._per_row(self._share)
@@ -286,21 +297,43 @@ class PairHinge:
     def _per_row(self, per_pair: Floats) -> Floats:
         """Add each pair's value to both of its rows."""
         both = np.concatenate([self._pairs.better, self._pairs.worse])
-        return np.asarray(np.bincount(both, np.tile(per_pair, 2), self.n_rows), dtype=np.float64)
+        return np.asarray(np.bincount(both, np.tile(per_pair, 2), self._n_rows), dtype=np.float64)
 
     def _signed_per_row(self, per_pair: Floats) -> Floats:
         """Add each pair's value to its better row and subtract it from its worse row."""
         better, worse = self._pairs.better, self._pairs.worse
-        total = np.bincount(better, per_pair, self.n_rows) - np.bincount(worse, per_pair, self.n_rows)
+        total = np.bincount(better, per_pair, self._n_rows) - np.bincount(worse, per_pair, self._n_rows)
         return np.asarray(total, dtype=np.float64)
 
 
-def query_hinge(problem: Problem, weighting: Weighting) -> QueryHinge:
-    """The hinge over pairs of rows with different labels; rows of weight zero are removed first."""
-    queries, y, weight = problem.queries, problem.y, problem.row_weight
-    rows = None
-    if weight is not None and not weight.all():
-        rows = np.flatnonzero(weight)
-        queries, y, weight = queries.select(rows), y[rows], weight[rows]
-    differences = QueryDifferences(queries, y, ties=Ties.DROP, weighting=weighting, row_weight=weight)
+def pair_total(differences: QueryDifferences) -> float:
+    """``Σ c_q N_q``: the weight of all pairs before it is divided by."""
+    return float(differences.query_weight @ differences.pair_sum)
+
+
+@singledispatch
+def query_hinge(problem: Any, weighting: Weighting) -> HingeLoss:
+    """The hinge over pairs of rows with different labels; rows in parts register a function of their own."""
+    differences, rows = label_differences(problem, weighting)
     return QueryHinge(differences, rows, None if rows is None else len(problem.y))
+
+
+def label_differences(
+    problem: Problem, weighting: Weighting, rows: Ints | None = None
+) -> tuple[QueryDifferences, Ints | None]:
+    """Differences of rows with different labels, and which rows they are; None for all.
+
+    Rows of weight 0 are left out.
+    """
+    queries, y, weight = problem.queries, problem.y, problem.row_weight
+    if weight is not None and not weight.all():
+        rows = np.flatnonzero(weight) if rows is None else rows[weight[rows] > 0.0]
+    if rows is not None:
+        queries, y, weight = queries.select(rows), y[rows], None if weight is None else weight[rows]
+    return QueryDifferences(queries, y, ties=Ties.DROP, weighting=weighting, row_weight=weight), rows
+
+
+@singledispatch
+def pair_hinge(pairs: Any, n_rows: int) -> HingeLoss:
+    """The hinge over explicit pairs; those of rows in parts register a function of their own."""
+    return PairHinge(n_rows, pairs)

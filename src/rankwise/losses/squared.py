@@ -10,7 +10,6 @@ import numpy as np
 
 from rankwise.preferences.differences import Differences, QueryDifferences
 from rankwise.preferences.pair_differences import PairDifferences, StackedDifferences
-from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import nothing_to_learn
 from rankwise.types import Floats, Ints, Ties, Weighting
 from rankwise.validation import Problem
@@ -44,8 +43,9 @@ class SquaredLoss:
         return float(np.vdot(residual, residual))
 
 
-def loss_on_pairs(pairs: Pairs, n_rows: int) -> SquaredLoss:
-    """``Σ_e s_e (magnitude_e − (f_i − f_j))²``."""
+@singledispatch
+def loss_on_pairs(pairs: Any, n_rows: int) -> Any:
+    """``Σ_e s_e (magnitude_e − (f_i − f_j))²``; pairs in parts register a function of their own."""
     return SquaredLoss(PairDifferences(n_rows, pairs.better, pairs.worse, pairs.weights()), pairs.target)
 
 

@@ -110,8 +110,8 @@ class Quadratic:
         return replace(scaled, rounding=factor * self.rounding + scaled._last_bits())
 
     def _rounded(self, A: Floats, b: Floats, c: Floats, other: Quadratic) -> Self:
-        assert self.rounding is not None
-        assert other.rounding is not None
+        if self.rounding is None or other.rounding is None:
+            return type(self)(A, b, c)
         rounding = self.rounding + other.rounding + self._last_bits() + other._last_bits()
         return type(self)(A, b, c, rounding)
 

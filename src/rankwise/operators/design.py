@@ -15,7 +15,7 @@ from rankwise.operators.normal import NormalOperator, normal_operator
 from rankwise.operators.reference import near_zero
 from rankwise.operators.renumbering import frequency_order, renumbered
 from rankwise.operators.rows import NativeRows, by_column
-from rankwise.operators.spread import Spread, column_spread
+from rankwise.operators.spread import ColumnSums, Spread, column_sums
 from rankwise.preferences.differences import Differences
 from rankwise.threads import resolve_threads
 from rankwise.types import Floats, Ints, Matrix
@@ -43,26 +43,25 @@ class Design(Protocol):
         ...
 
 
-class ProductDesign(Design, Protocol):
-    """What an iterative solver needs of the data."""
+class ProductDesign(Protocol):
+    """What the solvers of the hinge need of the data; the loss says what scores and weights of rows are."""
 
-    def scores(self, weights: Floats) -> Floats:
-        """``X w``; O(m s) per column."""
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    def scores(self, weights: Floats) -> Any:
+        """``X w``; O(m s)."""
         ...
 
-    def adjoint(self, rows: Floats) -> Floats:
-        """``Xᵀ u``; O(m s) per column."""
-        ...
-
-    def normal_operator(self, differences: Differences) -> NormalOperator:
-        """``w ↦ Xᵀ L X w``, prepared once and called often; O(m s + l) per call."""
+    def adjoint(self, rows: Any) -> Floats:
+        """``Xᵀ u``; O(m s)."""
         ...
 
     def row_length(self) -> float:
         """About the norm of the longest row, from a sample: how much products magnify rounding errors."""
         ...
 
-    def spread(self, weight: Floats) -> Spread:
+    def spread(self, weight: Any) -> Spread:
         """An estimate of how columns vary, from a sample of weighted rows."""
         ...
 
@@ -105,12 +104,15 @@ class MatrixDesign:
         return int(self.X.shape[0]), int(self.X.shape[1])
 
     def scores(self, weights: Floats) -> Floats:
+        """``X w``; O(m s) per column."""
         return by_column(self._rows.scores, weights)
 
     def adjoint(self, rows: Floats) -> Floats:
+        """``Xᵀ u``; O(m s) per column."""
         return by_column(self._rows.adjoint, rows)
 
     def normal_operator(self, differences: Differences) -> NormalOperator:
+        """``w ↦ Xᵀ L X w``, prepared once and called often; O(m s + l) per call."""
         return normal_operator(differences, self._rows_used_often)
 
     def rows(self, index: Ints) -> Floats:
@@ -141,8 +143,27 @@ class MatrixDesign:
         return largest * float(np.sqrt(np.bincount(row, squares).max(initial=0.0)))
 
     def spread(self, weight: Floats) -> Spread:
+        return self.column_sums(weight, self.shape).spread()
+
+    def column_sums(self, weight: Floats, shape: tuple[int, int]) -> ColumnSums:
+        """What these rows add to the sums behind the spread of a matrix of this shape."""
         X, reference = self._near
-        return column_spread(X, weight, reference=reference)
+        return column_sums(X, weight, shape, reference=reference)
+
+    def subtracted(self, index: Ints) -> Matrix:
+        """What the products leave out of selected rows, dense or sparse as X is."""
+        X, reference = self._near
+        if reference is not None:
+            return dense(self.X[reference[index]])
+        if X is self.X:
+            return 0.0 * self.X[index]
+        return self.X[index] - X[index]
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether the products leave out anything."""
+        X, reference = self._near
+        return reference is not None or X is not self.X
 
     def difference_system(self, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
         # Dense rows are centred on the way.

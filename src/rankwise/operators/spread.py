@@ -32,6 +32,50 @@ class Spread:
         return v / total if self.axes is None else self.axes @ ((v @ self.axes) / total)
 
 
+@dataclass(frozen=True, eq=False)
+class ColumnSums:
+    """Sums over weighted rows from which the spread of columns follows; sums of several sets of rows add up.
+
+    Attributes
+    ----------
+    total : Floats, shape (n,)
+        ``Σ wᵢ xᵢⱼ``.
+    square : Floats, shape (n,) or (n, n)
+        ``Σ wᵢ xᵢⱼ²`` or, for few columns, ``Σ wᵢ xᵢⱼ xᵢₖ``.
+    count : Floats, shape (n,), or None
+        The number of entries; None with covariances.
+    weight : float
+    """
+
+    total: Floats
+    square: Floats
+    count: Floats | None
+    weight: float
+
+    @classmethod
+    def none(cls, shape: tuple[int, int]) -> ColumnSums:
+        """The sums over no rows of a matrix of this shape."""
+        n = shape[1]
+        if _is_narrow(shape):
+            return cls(np.zeros(n), np.zeros((n, n)), None, 0.0)
+        return cls(np.zeros(n), np.zeros(n), np.zeros(n), 0.0)
+
+    def __add__(self, other: ColumnSums) -> ColumnSums:
+        count = None if self.count is None or other.count is None else self.count + other.count
+        return ColumnSums(
+            self.total + other.total, self.square + other.square, count, self.weight + other.weight
+        )
+
+    def spread(self) -> Spread:
+        """O(n³) with covariances."""
+        weight_sum = self.weight or 1.0
+        if self.count is not None:
+            return Spread(_variances(self.total, self.square, self.count, weight_sum))
+        covariances = self.square / weight_sum - np.outer(self.total, self.total) / weight_sum**2
+        variances, axes = np.linalg.eigh(covariances)
+        return Spread(np.maximum(variances, 0.0), axes)
+
+
 def column_spread(
     X: Matrix,
     weight: Floats,
@@ -43,20 +87,36 @@ def column_spread(
 
     O(m s) for m sampled rows, O(m n² + n³) for n columns with covariances.
     """
-    step = max(1, X.shape[0] // n_sampled)
+    return column_sums(X, weight, X.shape, n_sampled, narrow, reference).spread()
+
+
+def column_sums(
+    X: Matrix,
+    weight: Floats,
+    shape: tuple[int, ...],
+    n_sampled: int = _SAMPLE,
+    narrow: int = _NARROW,
+    reference: Ints | None = None,
+) -> ColumnSums:
+    """The sums for the spread of a matrix of this shape, over those of its rows that X holds."""
+    step, is_narrow = max(1, shape[0] // n_sampled), _is_narrow(shape, narrow)
     every = slice(None, None, step)
-    if X.shape[1] > min(narrow, X.shape[0]) and sparse.issparse(X):
-        return Spread(_variances(*NativeRows(X).column_moments(weight, step), weight[every]))
+    if not is_narrow and sparse.issparse(X):
+        return ColumnSums(*NativeRows(X).column_moments(weight, step), float(weight[every].sum()))
     sample, weight = X[every], weight[every]
     if reference is not None:
         sample = dense(sample) - dense(X[reference[every]])
-    if X.shape[1] <= min(narrow, X.shape[0]):
-        variances, axes = np.linalg.eigh(_covariances(sample, weight))
-        return Spread(np.maximum(variances, 0.0), axes)
-    return Spread(_variances(*_moments(sample, weight), weight))
+    if is_narrow:
+        return ColumnSums(*_products(sample, weight), None, float(weight.sum()))
+    return ColumnSums(*_moments(sample, weight), float(weight.sum()))
 
 
-def _covariances(X: Matrix, weight: Floats) -> Floats:
+def _is_narrow(shape: tuple[int, ...], narrow: int = _NARROW) -> bool:
+    return shape[1] <= min(narrow, shape[0])
+
+
+def _products(X: Matrix, weight: Floats) -> tuple[Floats, Floats]:
+    """Return ``Σ wᵢ xᵢⱼ`` and ``Σ wᵢ xᵢⱼ xᵢₖ``."""
     n_columns = X.shape[1]
     total, square = np.zeros(n_columns), np.zeros((n_columns, n_columns))
     for place in pieces(0, X.shape[0], block_rows(X)):
@@ -64,18 +124,16 @@ def _covariances(X: Matrix, weight: Floats) -> Floats:
         weighted = weight[place, None] * rows
         total += weighted.sum(axis=0)
         square += weighted.T @ rows
-    weight_sum = float(weight.sum()) or 1.0
-    return np.asarray(square / weight_sum - np.outer(total, total) / weight_sum**2)
+    return total, square
 
 
-def _variances(total: Floats, square: Floats, count: Floats, weight: Floats) -> Floats:
+def _variances(total: Floats, square: Floats, count: Floats, weight_sum: float) -> Floats:
     """Return variances from moments, inflated for rare columns.
 
     Each column is treated as if it had extra entries, half the mean number per column, with its own mean
     square: the sample may have missed some, and a column that affects few rows is worth few steps.
     Rescaling a column rescales its variance accordingly, exactly.
     """
-    weight_sum = float(weight.sum()) or 1.0
     variance = np.maximum(square / weight_sum - (total / weight_sum) ** 2, 0.0)
     more = 0.5 * float(count.mean())
     unseen = float(variance.sum()) / max(float(count.sum()), 1.0)

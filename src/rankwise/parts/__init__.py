@@ -5,5 +5,6 @@ Functions of the upper layers that depend on where rows are (`losses_on_scores`,
 registered here.
 """
 
+from rankwise.parts import hinge as hinge
 from rankwise.parts import leave_out as leave_out
 from rankwise.parts import squared as squared

@@ -16,8 +16,10 @@ from rankwise.metrics.measure import Measure
 from rankwise.operators.blocks import dense
 from rankwise.parts.base import Parts
 from rankwise.parts.evaluation import evaluated
+from rankwise.parts.pairs import PartedPairs
 from rankwise.parts.problem import PartedProblem, PartedRows
 from rankwise.parts.scores import PartedScores
+from rankwise.preferences.pairs import Pairs
 from rankwise.scoring.model import ScoringModel
 from rankwise.types import Floats, Matrix, is_sparse
 from rankwise.validation import Problem, check_read_rows, check_row_weight
@@ -39,7 +41,8 @@ class PartedData(JudgedParts):
     def __init__(self, parts: Parts, descriptions: Sequence[Description], shape: Shape) -> None:
         first = descriptions[0]
         self.parts = parts
-        self.n_rows = sum(one.n_rows for one in descriptions)
+        self._part_sizes = [one.n_rows for one in descriptions]
+        self.n_rows = sum(self._part_sizes)
         self.n_entries = sum(one.n_entries for one in descriptions)
         self.n_features = shape.n_features
         self.features = Features(first.feature_names, shape.numbered_from)
@@ -55,6 +58,9 @@ class PartedData(JudgedParts):
 
     def problem(self) -> PartedProblem:
         return self._problem
+
+    def preferences(self, pairs: Pairs) -> tuple[PartedRows, PartedPairs]:
+        return self._problem.X, PartedPairs.of(self.parts, self._part_sizes, self.n_features, pairs)
 
     def scored_by(self, model: ScoringModel) -> PartedScores:
         known, names = model.feature_names, self.features.names

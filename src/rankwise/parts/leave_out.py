@@ -13,6 +13,7 @@ from rankwise.losses.squared import loss_on_scores
 from rankwise.metrics.measure import Measure
 from rankwise.operators.design import MatrixDesign
 from rankwise.operators.equal_rows import first_equal_rows
+from rankwise.parts.normal import stacked
 from rankwise.parts.problem import PartedProblem, positions_in, query_labels_of
 from rankwise.parts.tree import Tally
 from rankwise.preferences.queries import Queries, group_rows
@@ -21,7 +22,7 @@ from rankwise.selection.eval_sets import split_rows
 from rankwise.selection.folds import AUTO_FOLDS, LEAVE_QUERY_OUT
 from rankwise.solvers.family import Family
 from rankwise.solvers.leave_query_out import leave_out_primal
-from rankwise.types import Floats, Ints, Matrix, Ties, Weighting, is_sparse
+from rankwise.types import Floats, Ints, Matrix, Ties, Weighting
 from rankwise.validation import Problem
 
 
@@ -45,13 +46,7 @@ class Rows:
     @classmethod
     def joined(cls, parts: Sequence[Rows]) -> Problem:
         """The problem of the queries, with all their rows."""
-        X: Any = [part.X for part in parts]
-        if any(map(is_sparse, X)):
-            from scipy import sparse
-
-            X = sparse.vstack([sparse.csr_array(one) for one in X], format="csr")
-        else:
-            X = np.concatenate(X)
+        X = stacked([part.X for part in parts])
         y, weight, query = (
             np.concatenate([getattr(part, name) for part in parts]) for name in ("y", "weight", "query")
         )

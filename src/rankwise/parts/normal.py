@@ -7,6 +7,7 @@ more entries, so a product takes at most two passes over a part, and one where q
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,6 +19,7 @@ from rankwise.operators.blocks import dense, pieces
 from rankwise.operators.design import MatrixDesign
 from rankwise.operators.normal import NormalOperator
 from rankwise.parts.coupling import Groups, split_groups
+from rankwise.parts.problem import PartedProblem
 from rankwise.parts.tree import Tally
 from rankwise.types import Floats, Ints, Matrix, Ties, Weighting, is_sparse
 from rankwise.validation import Problem
@@ -123,6 +125,30 @@ def shifted(part: NormalPart, shift: Floats, n_features: int) -> Floats:
     return np.zeros(n_features) if part.means is None else part.mean_design.adjoint(shift)
 
 
+def origins_of(problem: PartedProblem) -> list[Matrix]:
+    """For each part, a row from which all parts measure the rows of a query, for its split queries."""
+    queries = problem.queries
+    known, firsts = np.zeros(len(queries.split), dtype=np.bool_), []
+    for position in queries.positions:
+        first = np.flatnonzero((position >= 0) & ~known[position])
+        known[position[first]] = True
+        firsts.append(first)
+    found = stacked(problem.parts.each(first_rows, own=firsts))
+    place = np.empty(len(queries.split), dtype=np.int64)
+    chosen = np.concatenate([one[first] for one, first in zip(queries.positions, firsts, strict=True)])
+    place[chosen] = np.arange(len(place))
+    return [found[place[np.unique(position[position >= 0])]] for position in queries.positions]
+
+
+def stacked(rows: Sequence[Any]) -> Any:
+    """The rows of several matrices, sparse if one of them is."""
+    if any(map(is_sparse, rows)):
+        from scipy import sparse
+
+        return sparse.vstack([sparse.csr_array(part) for part in rows], format="csr")
+    return np.concatenate(rows)
+
+
 def first_rows(problem: Problem, queries: Ints) -> Matrix:
     """The first row of some of a part's queries."""
     order, starts = problem.queries.order, problem.queries.offsets[:-1][queries]
@@ -147,11 +173,12 @@ def group_means(X: Matrix, problem: Problem, groups: Groups, origins: Any) -> An
             (share[place], (group[place], np.arange(place.stop - place.start))),
             shape=(len(groups.weight), place.stop - place.start),
         )
-        means = means + member @ _difference(X[order[place]], origins[origin_of[group[place]]])
+        means = means + member @ difference(X[order[place]], origins[origin_of[group[place]]])
     return means.tocsr() if is_sparse(means) else np.ascontiguousarray(means)
 
 
-def _difference(rows: Any, origins: Any) -> Any:
+def difference(rows: Any, origins: Any) -> Any:
+    """Rows less others, in double precision; dense or sparse as the first ones are."""
     if is_sparse(rows):
         from scipy import sparse
 

@@ -10,20 +10,22 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankwise.errors import ParameterError
-from rankwise.losses.squared import losses_on_scores
+from rankwise.losses.squared import loss_on_pairs, losses_on_scores
 from rankwise.moments.forming import moments_of
 from rankwise.moments.moments import Moments
 from rankwise.moments.quadratic import Quadratic, quadratic_of
 from rankwise.operators.design import MatrixDesign
+from rankwise.parts.base import Parts
 from rankwise.parts.coupling import Coupling, group_sizes
 from rankwise.parts.factor import Triangle, factor_of, rows_between
-from rankwise.parts.normal import first_rows, multiplied, prepared, right_side, shifted
+from rankwise.parts.normal import multiplied, origins_of, prepared, right_side, shifted
+from rankwise.parts.pairs import PartedPairs, prepared_pairs, quadratic_of_pairs
 from rankwise.parts.problem import ONE_RANKING, PartedProblem, PartedRows
 from rankwise.preferences.queries import Queries
 from rankwise.solvers.family import LinearMap
 from rankwise.solvers.spaces import Costs, Equations, linear_costs, linear_space
 from rankwise.solvers.spectrum import Spectrum, precise_spectrum, spectrum_of_factor
-from rankwise.types import Floats, Ints, Matrix, Solver, Ties, Weighting, is_sparse
+from rankwise.types import Floats, Ints, Matrix, Solver, Ties, Weighting
 from rankwise.validation import Problem
 
 
@@ -65,48 +67,67 @@ class PartedLoss:
         learned = replace(total.learned, labels=total.learned.contents)
         return replace(total, learned=learned, has_qid=False)
 
+    @property
+    def quadratic(self) -> Quadratic:
+        return self.moments.quadratic
+
+    def normal(self) -> NormalParts:
+        parts = self.problem.parts.derived(prepared, self.ties, self.weighting, own=self._own())
+        return NormalParts(parts, self.coupling)
+
+    def _own(self) -> list[tuple[Ints, Floats, Any]]:
+        """What each part needs to know of the others: factors of groups, and the first rows of queries."""
+        positions = self.problem.queries.positions
+        if self.coupling is None:
+            return [(position, np.zeros(0), None) for position in positions]
+        return list(zip(positions, self.coupling.factors, origins_of(self.problem), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class PartedPairLoss:
+    """``Σ_e s_e (magnitude_e − (f_i − f_j))²`` for pairs inside parts."""
+
+    pairs: PartedPairs
+
+    n_targets: ClassVar[None] = None
+
+    def reference(self) -> None:
+        """Parts measure their rows from rows of their own."""
+
+    @cached_property
+    def quadratic(self) -> Quadratic:
+        return self.pairs.parts.total(quadratic_of_pairs, own=self.pairs.by_part)
+
+    def normal(self) -> NormalParts:
+        parts = self.pairs.parts.derived(prepared_pairs, own=self.pairs.by_part)
+        return NormalParts(parts, None)
+
+
+@dataclass(frozen=True, eq=False)
+class NormalParts:
+    """Parts prepared for products, and how their split queries belong together."""
+
+    parts: Parts
+    coupling: Coupling | None
+
     def equations(self) -> Equations:
         """``(XᵀLX + αI) w = XᵀLy``; a product takes one message to each process, two if queries are split."""
-        n_features, coupling = self.problem.X.shape[1], self.coupling
-        parts = self.problem.parts.derived(prepared, self.ties, self.weighting, own=self._own())
+        return Equations(lambda v: self._completed(multiplied, v), self._completed(right_side), lambda w: w)
 
-        def completed(work: Callable[..., Any], *arguments: Any) -> Floats:
-            found = parts.total(work, *arguments)
-            if coupling is None:
-                return np.asarray(found.total)
-            shifts = coupling.shifts(found.notes)
-            return np.asarray(found.total + parts.total(shifted, n_features, own=shifts))
-
-        return Equations(lambda v: completed(multiplied, v), completed(right_side), lambda w: w)
+    def _completed(self, work: Callable[..., Any], *arguments: Any) -> Floats:
+        found = self.parts.total(work, *arguments)
+        if self.coupling is None:
+            return np.asarray(found.total)
+        shifts = self.coupling.shifts(found.notes)
+        return np.asarray(found.total + self.parts.total(shifted, len(found.total), own=shifts))
 
     def factor(self) -> Triangle:
         """The triangle of ``FX`` and ``Fy``, from those of the parts."""
-        parts = self.problem.parts.derived(prepared, self.ties, self.weighting, own=self._own())
-        found = parts.total(factor_of)
+        found = self.parts.total(factor_of)
         total: Triangle = found.total
         if self.coupling is None:
             return total
         return total + Triangle.of(rows_between(self.coupling, found.notes))
-
-    def _own(self) -> list[tuple[Ints, Floats, Any]]:
-        """What each part needs to know of the others: factors of groups, and the first rows of queries."""
-        queries, parts = self.problem.queries, self.problem.parts
-        if self.coupling is None:
-            return [(position, np.zeros(0), None) for position in queries.positions]
-        known, firsts = np.zeros(len(queries.split), dtype=np.bool_), []
-        for position in queries.positions:
-            first = np.flatnonzero((position >= 0) & ~known[position])
-            known[position[first]] = True
-            firsts.append(first)
-        found = _stacked(parts.each(first_rows, own=firsts))
-        place = np.empty(len(queries.split), dtype=np.int64)
-        place[np.concatenate([p[first] for p, first in zip(queries.positions, firsts, strict=True)])] = (
-            np.arange(len(place))
-        )
-        return [
-            (position, factors, found[place[np.unique(position[position >= 0])]])
-            for position, factors in zip(queries.positions, self.coupling.factors, strict=True)
-        ]
 
 
 class PartedSpace:
@@ -127,8 +148,8 @@ class PartedSpace:
     def from_weights(self, weights: Floats) -> Floats:
         return weights
 
-    def equations(self, loss: PartedLoss) -> Equations:
-        return loss.equations()
+    def equations(self, loss: PartedLoss | PartedPairLoss) -> Equations:
+        return loss.normal().equations()
 
     def scorer(self, X: Matrix) -> LinearMap:
         return MatrixDesign(X).scores
@@ -152,18 +173,16 @@ def moments_of_part(
     return moments_of(problem, ties, weighting, feature_names, position >= 0, sizes)
 
 
-def _stacked(rows: list[Any]) -> Any:
-    if any(map(is_sparse, rows)):
-        from scipy import sparse
-
-        return sparse.vstack([sparse.csr_array(part) for part in rows], format="csr")
-    return np.concatenate(rows)
-
-
 @losses_on_scores.register(PartedProblem)
 def _(problem: PartedProblem, ties: Ties, weighting: Weighting) -> list[PartedLoss]:
     problem.check_labels_differ()
     return [PartedLoss(problem, ties, weighting)]
+
+
+@loss_on_pairs.register(PartedPairs)
+def _(pairs: PartedPairs, n_rows: int) -> PartedPairLoss:
+    pairs.total_weight()  # which must not be 0
+    return PartedPairLoss(pairs)
 
 
 @linear_space.register(PartedRows)
@@ -174,13 +193,13 @@ def _(X: PartedRows, reference: None, signs: Ints | None = None) -> PartedSpace:
 
 
 @quadratic_of.register(PartedRows)
-def _(X: PartedRows, loss: PartedLoss) -> Quadratic:
-    return loss.moments.quadratic
+def _(X: PartedRows, loss: PartedLoss | PartedPairLoss) -> Quadratic:
+    return loss.quadratic
 
 
 @precise_spectrum.register(PartedRows)
-def _(X: PartedRows, loss: PartedLoss) -> Spectrum:
-    return spectrum_of_factor(*loss.factor().split(X.shape[1]), X.shape)
+def _(X: PartedRows, loss: PartedLoss | PartedPairLoss) -> Spectrum:
+    return spectrum_of_factor(*loss.normal().factor().split(X.shape[1]), X.shape)
 
 
 @moments_of.register(PartedProblem)

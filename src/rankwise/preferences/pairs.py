@@ -52,10 +52,13 @@ class Pairs:
 
     def weights(self) -> Floats:
         """Return the weight of every pair; raise an error if all are 0, as there is nothing to learn."""
-        weight = np.ones(len(self)) if self.weight is None else self.weight
+        weight = self.given_weights()
         if not weight.any():
             raise DataError("There is nothing to learn: no pair has a positive weight.")
         return weight
+
+    def given_weights(self) -> Floats:
+        return np.ones(len(self)) if self.weight is None else self.weight
 
     def chosen(self, places: Ints | Bools) -> Pairs:
         """Return the selected pairs."""

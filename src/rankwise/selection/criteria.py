@@ -201,7 +201,8 @@ def criterion_on_rows(problem: Any, measure: Measure, cv: Any, *, exact: bool) -
     return OnFolds(draw_folds(cv, problem.y, problem.queries), problem, measure)
 
 
-def criterion_on_pairs(cv: Any, X: Matrix, pairs: Pairs) -> Criterion:
+@singledispatch
+def criterion_on_pairs(X: Any, pairs: Pairs, cv: Any) -> Criterion:
     """Like `criterion_on_rows`, for explicit pairs, which are left out in folds."""
     return OnPairFolds(draw_pair_folds(cv, pairs, X.shape[0]), X, pairs)
 

@@ -108,10 +108,9 @@ def split_rows(
     return rest, _measured_rows(problem.select(np.flatnonzero(held)), measure, name)
 
 
-def split_pairs(
-    X: Matrix, pairs: Pairs, fraction: float, random: np.random.Generator
-) -> tuple[Pairs, HeldOut]:
-    """Hold out a random fraction of the pairs."""
+@singledispatch
+def split_pairs(X: Any, pairs: Pairs, fraction: float, random: np.random.Generator) -> tuple[Pairs, HeldOut]:
+    """Hold out a random fraction of the pairs; rows in parts register a function of their own."""
     if len(pairs) < 2:
         raise DataError("early_stopping holds out pairs, but there is only one; pass an eval_set.")
     held = _draw(len(pairs), fraction, random)

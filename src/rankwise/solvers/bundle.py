@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankwise.losses.hinge import HingeLoss
+from rankwise.losses.row_vectors import RowVectors
 from rankwise.operators.design import ProductDesign
 from rankwise.operators.spread import Spread
 from rankwise.solvers.hinge_result import CountedProducts, HingeResult, Iterate, OnIteration
@@ -36,12 +37,14 @@ class Bundle:
 
     Parameters
     ----------
-    n_rows, n_features : int
+    vectors : RowVectors
+        Those of the loss.
+    n_features : int
     """
 
-    def __init__(self, n_rows: int, n_features: int) -> None:
+    def __init__(self, vectors: RowVectors, n_features: int) -> None:
         self.planes = Planes(n_features)
-        self.subspace = Subspace(n_rows, n_features)
+        self.subspace = Subspace(vectors, n_features)
         self.spread: Spread | None = None
 
 
@@ -85,7 +88,7 @@ def minimize_bundle(
     the line search is that of Franc and Sonnenburg (2009).
     """
     rows = CountedProducts(design, loss)
-    known = Bundle(loss.n_rows, design.shape[1]) if known is None else known
+    known = Bundle(loss.vectors, design.shape[1]) if known is None else known
     planes = known.planes
     best = _Best(rows, alpha, known, start)
     bound, n_iter = planes.bound(alpha), 0

@@ -119,7 +119,7 @@ def bundle_grid(
     Planes below the risk and scores of directions do not depend on alpha and are kept, so a grid costs little
     more than its smallest alpha alone.
     """
-    known, start = Bundle(loss.n_rows, design.shape[1]), None
+    known, start = Bundle(loss.vectors, design.shape[1]), None
     for alpha in alphas:
         result = minimize_bundle(
             design, loss, float(alpha), tol=tol, max_iter=max_iter, start=start, known=known

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TypeAlias
+from functools import cached_property, singledispatch
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from rankwise.errors import DataError
 from rankwise.losses.hinge import HingeLoss
-from rankwise.operators.design import ProductDesign
+from rankwise.losses.row_vectors import RowVector
+from rankwise.operators.design import MatrixDesign, ProductDesign
 from rankwise.operators.spread import Spread
 from rankwise.solvers.held_out import HeldOut
 from rankwise.types import Floats
@@ -143,14 +144,14 @@ class CountedProducts:
         """An allowance for the rounding of scores and of the risk, which they move by at most as much."""
         return ROUNDING * self.row_length * float(np.linalg.norm(w))
 
-    def scores(self, w: Floats) -> Floats:
+    def scores(self, w: Floats) -> RowVector:
         self.n_products += 1
         scores = self.loss.arranged(self.design.scores(w))
-        if not np.isfinite(scores).all():
+        if not self.loss.vectors.are_finite(scores):
             raise _overflow("scores")
         return scores
 
-    def adjoint(self, rows: Floats) -> Floats:
+    def adjoint(self, rows: RowVector) -> Floats:
         self.n_products += 1
         weights = self.design.adjoint(self.loss.restored(rows))
         with np.errstate(over="ignore"):
@@ -162,6 +163,12 @@ class CountedProducts:
         """The approximate spread of features over a sample of rows; counted as one product."""
         self.n_products += 1
         return self.design.spread(self.loss.restored(self.loss.row_weights()))
+
+
+@singledispatch
+def hinge_design(X: Any, loss: HingeLoss) -> ProductDesign:
+    """The products with X that suit a loss; rows in parts register a design of their own."""
+    return MatrixDesign(X, reference=loss.reference())
 
 
 def _overflow(what: str) -> DataError:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
+from rankwise.losses.row_vectors import RowVector
 from rankwise.types import Floats
 
 T = TypeVar("T")
@@ -18,7 +19,7 @@ class RiskValue(Protocol):
     def risk(self) -> float: ...
 
     @property
-    def gradient(self) -> Floats: ...
+    def gradient(self) -> RowVector: ...
 
 
 R = TypeVar("R", bound=RiskValue)
@@ -35,12 +36,12 @@ class Tangent(Generic[T]):
 
 
 def minimize_ridge_along(
-    risk_at: Callable[[Floats], R],
+    risk_at: Callable[[RowVector], R],
     alpha: float,
     w: Floats,
     direction: Floats,
-    scores: Floats,
-    moves: Floats,
+    scores: RowVector,
+    moves: RowVector,
     value: R,
     *,
     accuracy: float,

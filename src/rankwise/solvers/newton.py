@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankwise.losses.hinge import HingeLoss, SquaredHingeValue
+from rankwise.losses.row_vectors import RowVector
 from rankwise.operators.design import ProductDesign
 from rankwise.operators.spread import Spread
 from rankwise.solvers.hinge_result import ROUNDING, CountedProducts, HingeResult, Iterate, OnIteration
@@ -39,7 +40,7 @@ def minimize_newton(
     """
     rows = CountedProducts(design, loss)
     w = np.zeros(design.shape[1]) if start is None else start
-    scores = rows.scores(w) if w.any() else np.zeros(loss.n_rows)
+    scores = rows.scores(w) if w.any() else loss.vectors.zeros()
     value = loss.squared_value(scores)
     objective = value.risk + alpha * float(w @ w)
     n_iter, interrupted, stalled = 0, False, False
@@ -52,7 +53,7 @@ def minimize_newton(
             first_norm = first_norm or norm
             resolution = ROUNDING * (1.0 + alpha * float(w @ w)) + rows.rounding(w)
             # The gradient is a product as well, of slacks that scores are part of.
-            slacks = ROUNDING * float(np.abs(value.gradient).sum()) + 2.0 * value.active * rows.rounding(w)
+            slacks = ROUNDING * value.gradient_sum + 2.0 * value.active * rows.rounding(w)
             rounded = rows.row_length * slacks
             gap = (norm + rounded) ** 2 / (4.0 * alpha) + resolution
             iterate = Iterate(n_iter, w, objective, gap, rows.n_products)
@@ -92,13 +93,13 @@ def _newton_direction(
     alpha: float,
     gradient: Floats,
     accuracy: float,
-) -> tuple[Floats, Floats]:
+) -> tuple[Floats, RowVector]:
     """The Newton direction, solved to a relative residual of `accuracy`, and its scores.
 
     Conjugate gradient, preconditioned by what the Hessian would be if the active pairs were typical: their
     weight times about four times the features' covariances, or variances if there are many features.
     """
-    step, moves = np.zeros_like(gradient), np.zeros(rows.loss.n_rows)
+    step, moves = np.zeros_like(gradient), rows.loss.vectors.zeros()
     residual = -gradient
     target = accuracy**2 * float(residual @ residual)
     direction, previous = np.zeros_like(gradient), np.inf

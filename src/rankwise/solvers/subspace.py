@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rankwise.losses.row_vectors import ArrayStack, RowVector, RowVectors
 from rankwise.solvers.planes import Metric, Planes
 from rankwise.types import Floats
 
@@ -34,7 +35,9 @@ class Subspace:
 
     Parameters
     ----------
-    n_rows, n_features : int
+    vectors : RowVectors
+        Those of the loss.
+    n_features : int
 
     Notes
     -----
@@ -42,26 +45,25 @@ class Subspace:
     dropped; call `forget` to drop planes that the program does not use.
     """
 
-    def __init__(self, n_rows: int, n_features: int) -> None:
-        self._n_rows = n_rows
-        self._basis, self._scores = _Stack(n_features), _Stack(n_rows)
-        self._gradients = _Stack(n_rows)
-        # The gradient of the first plane, which states that the risk is non-negative.
-        self._gradients.append(np.zeros(n_rows))
+    def __init__(self, vectors: RowVectors, n_features: int) -> None:
+        self._n_rows = vectors.n_rows
+        self._basis, self._scores = ArrayStack(n_features), vectors.score_stack()
+        # The first plane states that the risk is non-negative.
+        self._gradients = vectors.gradient_stack()
         self.planes = Planes(0)
 
     def __len__(self) -> int:
         return len(self._basis.rows)
 
     def weights(self, z: Floats) -> Floats:
-        return z @ self._basis.rows
+        return self._basis.combination(z)
 
-    def scores(self, z: Floats) -> Floats:
-        return z @ self._scores.rows
+    def scores(self, z: Floats) -> RowVector:
+        return self._scores.combination(z)
 
     def coordinates(self, w: Floats) -> Floats:
         """The coordinates of the point in the span nearest to w."""
-        return self._basis.rows @ w
+        return self._basis.products(w)
 
     def rest(self, w: Floats) -> Floats:
         """The part of w outside the span."""
@@ -76,34 +78,34 @@ class Subspace:
         length = float(np.linalg.norm(rest))
         return None if length <= _INSIDE else rest / length
 
-    def add_direction(self, unit: Floats, scores: Floats) -> None:
+    def add_direction(self, unit: Floats, scores: RowVector) -> None:
         """Add a unit vector from `outside`, with its scores."""
         self._scores.append(scores)
         self._basis.append(unit)
-        self.planes.widen(self._gradients.rows @ scores)
+        self.planes.widen(self._gradients.products(scores))
 
-    def add_plane(self, gradient: Floats, offset: float) -> None:
+    def add_plane(self, gradient: RowVector, offset: float) -> None:
         self._gradients.append(gradient)
-        self.planes.add(self._scores.rows @ gradient, offset)
+        self.planes.add(self._scores.products(gradient), offset)
 
-    def metric(self, margin_density: Floats) -> Metric:
+    def metric(self, margin_density: RowVector) -> Metric:
         """The approximate curvature of the risk on the span, given each row's density of near-margin pairs.
 
         The two rows of such a pair are assumed to differ as much as any two rows: O(m k²) for k directions,
         without enumerating pairs.
         """
-        rows, total = self._scores.rows, float(margin_density.sum())
+        total, first, second = self._scores.moments(margin_density)
         if total == 0.0:
             return Metric(np.ones(len(self)), np.eye(len(self)))
-        mean = rows @ margin_density / total
-        spread = (rows * margin_density) @ rows.T - total * np.outer(mean, mean)
+        mean = first / total
+        spread = second - total * np.outer(mean, mean)
         curvature, axes = np.linalg.eigh(spread)
         return Metric(np.maximum(curvature, _FLAT * curvature[-1]), axes)
 
-    def together(self) -> tuple[Floats, float]:
+    def together(self) -> tuple[RowVector, float]:
         """Gradient by row and offset of the planes combined with the shares of the last program."""
         share = self.planes.share
-        return share @ self._gradients.rows, float(share @ self.planes.offsets)
+        return self._gradients.combination(share), float(share @ self.planes.offsets)
 
     def forget(self, patience: int) -> None:
         """Drop planes that the last `patience` programs did not use."""
@@ -119,31 +121,3 @@ class Subspace:
         self._scores.rotate(kept)
         self.planes.rotate(kept)
         return np.asarray(kept @ z)
-
-
-class _Stack:
-    """A growable stack of rows."""
-
-    def __init__(self, width: int) -> None:
-        self._buffer = np.empty((4, width))
-        self._n_rows = 0
-
-    @property
-    def rows(self) -> Floats:
-        return self._buffer[: self._n_rows]
-
-    def append(self, row: Floats) -> None:
-        if self._n_rows == len(self._buffer):
-            self._buffer = np.concatenate([self._buffer, np.empty_like(self._buffer)])
-        self._buffer[self._n_rows] = row
-        self._n_rows += 1
-
-    def keep(self, index: list[int]) -> None:
-        for to, place in enumerate(index):
-            if to != place:
-                self._buffer[to] = self._buffer[place]
-        self._n_rows = len(index)
-
-    def rotate(self, combinations: Floats) -> None:
-        self._buffer = combinations @ self.rows
-        self._n_rows = len(combinations)

@@ -34,14 +34,23 @@ def taken_apart(X: Any, y: Any, qid: Any) -> tuple[Any, Any, Any]:
 
 def parts_problem(estimator: Any, data: JudgedParts, **others: Any) -> Any:
     """Check the arguments of `fit` for rows in parts, and record their features on the estimator."""
+    given = [argument for argument, value in others.items() if value is not None]
+    if given:
+        name = type(data).__name__
+        raise DataError(f"A {name} has its own labels, queries and weights; pass it without {given[0]}.")
+    record_parts(estimator, data)
+    if not data.has_queries:
+        question_queries(None, one_query(data.n_rows))
+    return data.problem()
+
+
+def record_parts(estimator: Any, data: JudgedParts) -> None:
+    """Record the features of rows in parts on an estimator that takes such rows."""
     name = type(data).__name__
     if not getattr(estimator, "_takes_parts", False):
         raise DataError(f"{type(estimator).__name__} needs all rows in this process; got {name}.")
     if getattr(estimator, "columns", None) is not None:
         raise DataError(f"Columns can be encoded only in this process; a {name} must hold features.")
-    given = [argument for argument, value in others.items() if value is not None]
-    if given:
-        raise DataError(f"A {name} has its own labels, queries and weights; pass it without {given[0]}.")
     estimator.n_features_in_ = data.n_features
     if data.features.names is not None:
         estimator.feature_names_in_ = np.array(data.features.names, dtype=object)
@@ -49,9 +58,6 @@ def parts_problem(estimator: Any, data: JudgedParts, **others: Any) -> Any:
         estimator.numbered_from_ = data.features.numbered_from
     estimator._fitted_to_frame = False
     estimator.scaled_per_query_ = data.scaled_per_query
-    if not data.has_queries:
-        question_queries(None, one_query(data.n_rows))
-    return data.problem()
 
 
 def refuse_parts(X: Any) -> None:

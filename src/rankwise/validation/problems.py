@@ -31,6 +31,7 @@ from rankwise.validation.judgments import (
     check_scaling,
     parts_problem,
     question_queries,
+    record_parts,
     rows_of,
     taken_apart,
 )
@@ -322,9 +323,16 @@ def check_preferences(
 ) -> tuple[Matrix, Pairs]:
     """Check the arguments of `fit_preferences`, as `check_problem` does for `fit`."""
     estimator._forget()
+    if isinstance(X, JudgedParts):
+        record_parts(estimator, X)
+        return X.preferences(_checked_pairs(pairs, X.n_rows, magnitude, weight))
     rows: Matrix = _validated(estimator, rows_of(estimator, X), ensure_min_samples=2)
     if isinstance(X, JudgedRows):
         estimator.scaled_per_query_ = X.scaled_per_query
-    checked = check_pairs(pairs, rows.shape[0], magnitude, weight)
+    return rows, _checked_pairs(pairs, rows.shape[0], magnitude, weight)
+
+
+def _checked_pairs(pairs: Any, n_rows: int, magnitude: ArrayLike | None, weight: ArrayLike | None) -> Pairs:
+    checked = check_pairs(pairs, n_rows, magnitude, weight)
     check_weight_range("weight", "pair", checked.weight)
-    return rows, checked
+    return checked
