@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rankwise.losses.hinge import PairHinge
+from rankwise.losses.pair_hinge import PairHinge
 from rankwise.preferences.pairs import Pairs
 from rankwise.solvers.line_search import Tangent, minimize_along, minimize_ridge_along
 

@@ -27,10 +27,10 @@ PathLike = str | os.PathLike[str]
 class DistributedData(PartedData):
     """Judged rows in parts, each held by a worker of a Dask cluster in the form in which rankwise uses it.
 
-    `RankRLS` and `RankRLSCV` take it in place of X, y and qid, and so do `predict` and
-    `rankwise.metrics.evaluate`. Rows of a query may lie in any number of parts: a label stands for the same
-    query everywhere (in files, only if `merge_queries` says so), and no rows are moved. How rows are divided
-    into parts changes the last digits of results; the number of workers and threads does not.
+    `RankRLS`, `RankRLSCV`, `RankSVM` and `RankSVMCV` take it in place of X, y and qid, and so do `predict`
+    and `rankwise.metrics.evaluate`. Rows of a query may lie in any number of parts: a label stands for the
+    same query everywhere (in files, only if `merge_queries` says so), and no rows are moved. How rows are
+    divided into parts changes the last digits of results; the number of workers and threads does not.
 
     Create one with `from_files`, `from_frame`, `from_arrays` or `from_data`. The workers hold the rows for as
     long as this object exists.

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from rankwise.estimators.base import let_through
 from rankwise.estimators.linear_ranker import CertifiedRanker
-from rankwise.losses.hinge import HingeLoss, pair_hinge, query_hinge
+from rankwise.losses.hinge import HingeLoss, query_hinge
+from rankwise.losses.pair_hinge import pair_hinge
 from rankwise.operators.design import MatrixDesign
 from rankwise.persist.schemas import SCHEMAS
 from rankwise.selection.eval_sets import hold_out_pairs, hold_out_rows

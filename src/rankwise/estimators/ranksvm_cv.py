@@ -8,7 +8,8 @@ from typing import Any
 from rankwise.estimators.linear_ranker import CertifiedRanker
 from rankwise.estimators.ranksvm import Hinge
 from rankwise.estimators.search_ranker import SearchRanker
-from rankwise.losses.hinge import HingeLoss, pair_hinge, query_hinge
+from rankwise.losses.hinge import HingeLoss, query_hinge
+from rankwise.losses.pair_hinge import pair_hinge
 from rankwise.metrics.measure import Measure
 from rankwise.operators.design import ProductDesign
 from rankwise.persist.schemas import SCHEMAS

@@ -23,14 +23,13 @@ from rankwise import _native
 from rankwise.errors import DataError
 from rankwise.losses.row_vectors import ArrayVectors, RowVector, RowVectors
 from rankwise.preferences.differences import QueryDifferences
-from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import nothing_to_learn, restored
 from rankwise.threads import resolve_threads
 from rankwise.types import Floats, Ints, Ties, Weighting
 from rankwise.validation import Problem
 
 # A pair is near its margin if it is closer than this share of it.
-_NEAR = 0.5
+NEAR = 0.5
 
 
 @dataclass(frozen=True)
@@ -176,10 +175,10 @@ class QueryHinge:
     def margin_density(self, scores: Floats) -> Floats:
         active = _ActivePairs(self, scores)
         total = np.zeros(len(scores))
-        for margin, sign in ((1.0 + _NEAR, 1.0), (1.0 - _NEAR, -1.0)):
+        for margin, sign in ((1.0 + NEAR, 1.0), (1.0 - NEAR, -1.0)):
             above, below = active.at_margin(margin).sums(self._row_weight)
             total += sign * (above + below)
-        return self._share * total / (2.0 * _NEAR)
+        return self._share * total / (2.0 * NEAR)
 
     def squared_value(self, scores: Floats) -> SquaredHingeValue:
         active = _ActivePairs(self, scores)
@@ -240,72 +239,6 @@ class _ActivePairs:
         return above, below
 
 
-class PairHinge:
-    """Explicit pairs, each with its own weight and margin; O(m + l) per evaluation.
-
-    Parameters
-    ----------
-    n_rows : int
-    pairs : Pairs
-        Magnitudes are the score differences at which pairs are satisfied.
-    total : float, optional
-        The sum of the weights, if it is that of more pairs than these.
-    """
-
-    def __init__(self, n_rows: int, pairs: Pairs, total: float | None = None) -> None:
-        self.vectors = ArrayVectors(n_rows)
-        self._n_rows, self._pairs = n_rows, pairs
-        weight = pairs.weights() if total is None else pairs.given_weights()
-        self._share = weight / (weight.sum() if total is None else total)
-
-    def arranged(self, rows: Floats) -> Floats:
-        return rows
-
-    def restored(self, rows: Floats) -> Floats:
-        return rows
-
-    def reference(self) -> Ints:
-        return self._pairs.components(self._n_rows).first_rows()
-
-    def row_weights(self) -> Floats:
-        return self._per_row(self._share)
-
-    def value(self, scores: Floats) -> HingeValue:
-        active = np.where(self._slack(scores) > 0.0, self._share, 0.0)
-        offset = float(active @ self._pairs.magnitude)
-        gradient = self._signed_per_row(-active)
-        return HingeValue(offset + float(gradient @ scores), gradient, offset)
-
-    def squared_value(self, scores: Floats) -> SquaredHingeValue:
-        slack = np.maximum(self._slack(scores), 0.0)
-        active = np.where(slack > 0.0, self._share, 0.0)
-        better, worse = self._pairs.better, self._pairs.worse
-        return SquaredHingeValue(
-            float(active @ slack**2),
-            self._signed_per_row(-2.0 * active * slack),
-            float(active.sum()),
-            lambda v: self._signed_per_row(2.0 * active * (v[better] - v[worse])),
-        )
-
-    def margin_density(self, scores: Floats) -> Floats:
-        near = np.abs(self._slack(scores)) < _NEAR * self._pairs.magnitude
-        return self._per_row(np.where(near, self._share / (2.0 * _NEAR * self._pairs.magnitude), 0.0))
-
-    def _slack(self, scores: Floats) -> Floats:
-        return self._pairs.magnitude - (scores[self._pairs.better] - scores[self._pairs.worse])
-
-    def _per_row(self, per_pair: Floats) -> Floats:
-        """Add each pair's value to both of its rows."""
-        both = np.concatenate([self._pairs.better, self._pairs.worse])
-        return np.asarray(np.bincount(both, np.tile(per_pair, 2), self._n_rows), dtype=np.float64)
-
-    def _signed_per_row(self, per_pair: Floats) -> Floats:
-        """Add each pair's value to its better row and subtract it from its worse row."""
-        better, worse = self._pairs.better, self._pairs.worse
-        total = np.bincount(better, per_pair, self._n_rows) - np.bincount(worse, per_pair, self._n_rows)
-        return np.asarray(total, dtype=np.float64)
-
-
 def pair_total(differences: QueryDifferences) -> float:
     """``Σ c_q N_q``: the weight of all pairs before it is divided by."""
     return float(differences.query_weight @ differences.pair_sum)
@@ -331,9 +264,3 @@ def label_differences(
     if rows is not None:
         queries, y, weight = queries.select(rows), y[rows], None if weight is None else weight[rows]
     return QueryDifferences(queries, y, ties=Ties.DROP, weighting=weighting, row_weight=weight), rows
-
-
-@singledispatch
-def pair_hinge(pairs: Any, n_rows: int) -> HingeLoss:
-    """The hinge over explicit pairs; those of rows in parts register a function of their own."""
-    return PairHinge(n_rows, pairs)

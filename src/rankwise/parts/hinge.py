@@ -14,10 +14,10 @@ from rankwise.losses.hinge import (
     HingeValue,
     QueryHinge,
     SquaredHingeValue,
-    pair_hinge,
     pair_total,
     query_hinge,
 )
+from rankwise.losses.pair_hinge import pair_hinge
 from rankwise.operators.spread import Spread
 from rankwise.parts.base import Parts
 from rankwise.parts.handles import Density, Direction, HandleDesign, HandleVectors, RowWeights, ScoreHandle

@@ -15,19 +15,19 @@ import numpy as np
 
 from rankwise.losses.hinge import (
     HingeLoss,
-    PairHinge,
     QueryHinge,
     SquaredHingeValue,
     label_differences,
     pair_total,
 )
+from rankwise.losses.pair_hinge import PairHinge
 from rankwise.operators.design import MatrixDesign
 from rankwise.operators.spread import ColumnSums
 from rankwise.parts.handles import Recipe
 from rankwise.parts.normal import difference
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import group_rows
-from rankwise.solvers.hinge_result import CountedProducts
+from rankwise.solvers.hinge_result import CountedProducts, overflow
 from rankwise.types import Floats, Ints, Matrix, Weighting
 from rankwise.validation import Problem
 
@@ -134,11 +134,14 @@ class HingePart:
         return frozenset(keys - self._scores.keys())
 
     def _product(self, weights: Floats) -> RowScores:
-        none = np.zeros(0)
-        return RowScores(
-            none if self.loss is None else self.products.scores(weights),
-            none if self.split is None else self.split.scores(weights),
-        )
+        whole = split = np.zeros(0)
+        if self.loss is not None:
+            whole = self.products.scores(weights)
+        if self.split is not None:
+            split = self.split.scores(weights)
+            if not np.isfinite(split).all():
+                raise overflow("scores")
+        return RowScores(whole, split)
 
     def scores(self, recipe: Recipe) -> RowScores:
         if not recipe.terms:

@@ -148,7 +148,7 @@ class CountedProducts:
         self.n_products += 1
         scores = self.loss.arranged(self.design.scores(w))
         if not self.loss.vectors.are_finite(scores):
-            raise _overflow("scores")
+            raise overflow("scores")
         return scores
 
     def adjoint(self, rows: RowVector) -> Floats:
@@ -156,7 +156,7 @@ class CountedProducts:
         weights = self.design.adjoint(self.loss.restored(rows))
         with np.errstate(over="ignore"):
             if not np.isfinite(weights @ weights):
-                raise _overflow("gradients")
+                raise overflow("gradients")
         return weights
 
     def spread(self) -> Spread:
@@ -171,5 +171,5 @@ def hinge_design(X: Any, loss: HingeLoss) -> ProductDesign:
     return MatrixDesign(X, reference=loss.reference())
 
 
-def _overflow(what: str) -> DataError:
+def overflow(what: str) -> DataError:
     return DataError(f"The {what} overflow: X has entries too large to learn from; scale the features.")
