@@ -133,20 +133,18 @@ class DirectionStack:
 
     def __init__(self, loss: PartedHinge) -> None:
         self._loss, self._directions = loss, list[Direction]()
-
-    @property
-    def _weights(self) -> Floats:
-        return np.array([one.weights for one in self._directions]).reshape(-1, self._loss.shape[1])
+        self._weights = ArrayStack(loss.shape[1])
 
     def append(self, vector: ScoreHandle) -> None:
         ((_, direction),) = vector.terms
         self._directions.append(direction)
+        self._weights.append(direction.weights)
 
     def combination(self, shares: Floats) -> ScoreHandle:
-        return ScoreHandle.of(shares @ self._weights)
+        return ScoreHandle.of(self._weights.combination(shares))
 
     def products(self, vector: Floats) -> Floats:
-        return np.asarray(self._weights @ vector)
+        return self._weights.products(vector)
 
     def moments(self, weight: Density) -> tuple[float, Floats, Floats]:
         table = self._loss.density_products(weight.scores, self._directions)
@@ -154,9 +152,11 @@ class DirectionStack:
 
     def keep(self, index: list[int]) -> None:
         self._directions = [self._directions[place] for place in index]
+        self._weights.keep(index)
 
     def rotate(self, combinations: Floats) -> None:
-        self._directions = [Direction(weights) for weights in combinations @ self._weights]
+        self._weights.rotate(combinations)
+        self._directions = [Direction(weights) for weights in self._weights.rows.copy()]
 
 
 class HandleDesign:
