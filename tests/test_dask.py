@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from command_line import done, folder, refused
 from rankwise import (
@@ -17,6 +18,7 @@ from rankwise import (
     RankingData,
     RankRLS,
     RankRLSCV,
+    RankSVM,
     load_model,
     make_search_data,
     save_letor,
@@ -125,18 +127,44 @@ def test_arrays_of_dask_are_taken_by_their_row_chunks(client, data):
         DistributedData.from_arrays(X[X[:, 0] > 0], y, qid)
 
 
-@pytest.mark.parametrize("solver", ["primal", "cg"])
-def test_the_bits_of_a_model_do_not_depend_on_workers_and_threads(client, data, solver):
-    fit = RankRLS(solver=solver, ties="drop").fit
-    on_two = fit(DistributedData.from_data(data, 7)).coef_
+def test_the_bits_of_a_model_do_not_depend_on_workers_and_threads(client, data):
+    models = [
+        RankRLS(solver="primal", ties="drop"),
+        RankRLS(solver="cg", ties="drop"),
+        RankSVM(0.1, tol=0.1),
+        RankSVM(0.1, loss="squared_hinge", tol=0.1),
+    ]
+
+    def fitted_to(parts):
+        return [clone(model).fit(parts).coef_ for model in models]
+
+    on_two = fitted_to(DistributedData.from_data(data, 7))
     with (
         distributed.LocalCluster(
             n_workers=1, threads_per_worker=3, processes=False, dashboard_address=":0"
         ) as other,
         distributed.Client(other, set_as_default=False) as alone,
     ):
-        on_one = fit(DistributedData.from_data(data, 7, client=alone)).coef_
-    np.testing.assert_array_equal(on_one, on_two)
+        on_one = fitted_to(DistributedData.from_data(data, 7, client=alone))
+    for one, two in zip(on_one, on_two, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_a_ranksvm_on_a_cluster_is_that_of_one_process(client, data, loss):
+    weight = np.random.default_rng(1).integers(0, 3, data.n_rows).astype(float)
+    svm, parts = RankSVM(0.1, loss=loss, tol=1e-4), DistributedData.from_data(data, 4, sample_weight=weight)
+    one = RankingData.from_arrays(data.X, data.y)
+    pairs = np.array([[k, k + 1] for k in range(0, 60, 2)])
+    cases = [
+        (clone(svm).fit(parts), clone(svm).fit(data.X, data.y, data.qid, weight)),
+        (clone(svm).fit(DistributedData.from_data(one, 3)), clone(svm).fit(one)),
+        (clone(svm).fit_preferences(parts, pairs), clone(svm).fit_preferences(data, pairs)),
+    ]
+    for found, expected in cases:
+        assert found.gap_ <= 1e-4
+        assert found.objective_ == pytest.approx(expected.objective_, abs=1e-4)
+        assert np.linalg.norm(found.coef_ - expected.coef_) <= 2.0 * np.sqrt(1e-4 / 0.1)
 
 
 def test_choices_and_measures_are_those_of_one_process(client, data):
@@ -169,6 +197,26 @@ def test_a_pass_is_one_task_for_each_worker(client, data, monkeypatch):
     assert [sorted(sums) for _, sums in client.gather(tasks[-1])] == [[(2, 0)], [(2, 1)]]
 
 
+@pytest.mark.parametrize("model", [RankRLS(solver="cg", tol=1e-6), RankSVM(0.1, tol=0.1)])
+def test_iterations_leave_no_tasks_behind_and_move_no_parts(client, cluster, files, model, monkeypatch):
+    parts, counts = DistributedData.from_files(files, merge_queries=True), []
+    total = workers.WorkerParts.total
+
+    def counting(self, *arguments, **own):
+        found = total(self, *arguments, **own)
+        counts.append(len(cluster.scheduler.tasks))
+        return found
+
+    monkeypatch.setattr(workers.WorkerParts, "total", counting)
+    model.fit(parts)
+    assert len(counts) > 12
+    # Tasks are forgotten as their results are; those of one pass may still be on their way.
+    assert max(counts[6:]) <= max(counts[:6]) + 2
+    keys = {future.key for future in parts.parts.futures}
+    moved = client.run(lambda dask_worker: [log["keys"] for log in dask_worker.transfer_incoming_log])
+    assert not [key for logs in moved.values() for one in logs for key in one if key in keys]
+
+
 def test_the_parts_of_a_killed_worker_are_read_again_with_the_same_bits(client, files):
     data = DistributedData.from_files(files, merge_queries=True)
     before = fitted(data).coef_
@@ -176,12 +224,20 @@ def test_the_parts_of_a_killed_worker_are_read_again_with_the_same_bits(client, 
     np.testing.assert_array_equal(fitted(data).coef_, before)
 
 
-@pytest.mark.parametrize("source", ["files", "memory"])
-def test_a_worker_killed_between_iterations_changes_nothing(client, data, files, source):
+@pytest.mark.parametrize(
+    "source, model",
+    [
+        ("files", RankRLS(solver="cg", tol=1e-2)),
+        ("memory", RankRLS(solver="cg", tol=1e-2)),
+        ("files", RankSVM(0.1, tol=0.2)),
+        ("memory", RankSVM(0.1, loss="squared_hinge", tol=0.2)),
+    ],
+)
+def test_a_worker_killed_between_iterations_changes_nothing(client, data, files, source, model):
     parts = DistributedData.from_data(data, 4)
     if source == "files":
         parts = DistributedData.from_files(files, merge_queries=True)
-    fit = RankRLS(solver="cg", tol=1e-2).fit
+    fit = model.fit
     before = fit(parts).coef_
     total, passes = workers.WorkerParts.total, []
 
@@ -296,6 +352,9 @@ def test_the_command_line_trains_on_a_cluster(cluster, client, files, tmp_path, 
     means = json.loads(shown)["training"]
     measured = evaluate(data.y, expected.predict(data), data.qid, list(means)).means
     assert means == pytest.approx(measured)
+    svm = ["--learner", "ranksvm", "--alpha", "0.1", "--tol", "0.05", "--merge-queries"]
+    done("train", files, model, "--dask", address, *svm)
+    assert load_model(model).gap_ <= 0.05
 
 
 def test_the_command_line_says_what_it_cannot_do_on_a_cluster(files, tmp_path, refused):
