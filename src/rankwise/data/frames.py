@@ -153,14 +153,15 @@ def check_present(names: list[str], wanted: list[str]) -> None:
 def _matrix(table: Any, names: list[str], *, named: bool) -> Matrix:
     import narwhals as nw
 
+    schema = table.schema  # which takes a look at every column
     for name in names:
-        dtype = table.schema[name]
+        dtype = schema[name]
         if not (dtype.is_numeric() or dtype == nw.Boolean):
             _check_complete_objects(table[name], name)
             hint = "" if named else "; leave it out with the 'exclude' parameter"
             held = f"it contains {dtype}{_first_word(table[name])}, not numbers{hint}"
             raise DataError(f"Column {name!r} cannot be a feature: {held}.")
-    all_single = all(table.schema[name] == nw.Float32 for name in names)
+    all_single = all(schema[name] == nw.Float32 for name in names)
     X = np.empty((len(table), len(names)), dtype=np.float32 if all_single else np.float64)
     for j, name in enumerate(names):
         X[:, j] = _numbers(table, name)
@@ -170,10 +171,10 @@ def _matrix(table: Any, names: list[str], *, named: bool) -> Matrix:
 def _numbers(table: Any, name: str) -> AnyArray:
     import narwhals as nw
 
-    dtype = table.schema[name]
-    if not (dtype.is_numeric() or dtype == nw.Boolean):
-        raise DataError(f"Column {name!r} must contain numbers; got {dtype}{_first_word(table[name])}.")
     column = table[name]
+    dtype = column.dtype
+    if not (dtype.is_numeric() or dtype == nw.Boolean):
+        raise DataError(f"Column {name!r} must contain numbers; got {dtype}{_first_word(column)}.")
     _check_complete(column, name)
     if dtype.is_integer():
         whole = np.asarray(column.to_numpy())
