@@ -153,7 +153,7 @@ def test_the_bits_of_a_model_do_not_depend_on_workers_and_threads(client, data):
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_a_ranksvm_on_a_cluster_is_that_of_one_process(client, data, loss):
     weight = np.random.default_rng(1).integers(0, 3, data.n_rows).astype(float)
-    svm, parts = RankSVM(0.1, loss=loss, tol=1e-4), DistributedData.from_data(data, 4, sample_weight=weight)
+    svm, parts = RankSVM(0.1, loss=loss, tol=1e-2), DistributedData.from_data(data, 4, sample_weight=weight)
     one = RankingData.from_arrays(data.X, data.y)
     pairs = np.array([[k, k + 1] for k in range(0, 60, 2)])
     cases = [
@@ -162,9 +162,9 @@ def test_a_ranksvm_on_a_cluster_is_that_of_one_process(client, data, loss):
         (clone(svm).fit_preferences(parts, pairs), clone(svm).fit_preferences(data, pairs)),
     ]
     for found, expected in cases:
-        assert found.gap_ <= 1e-4
-        assert found.objective_ == pytest.approx(expected.objective_, abs=1e-4)
-        assert np.linalg.norm(found.coef_ - expected.coef_) <= 2.0 * np.sqrt(1e-4 / 0.1)
+        assert found.gap_ <= 1e-2
+        assert found.objective_ == pytest.approx(expected.objective_, abs=1e-2)
+        assert np.linalg.norm(found.coef_ - expected.coef_) <= 2.0 * np.sqrt(1e-2 / 0.1)
 
 
 def test_choices_and_measures_are_those_of_one_process(client, data):
