@@ -70,6 +70,17 @@ def test_the_list_of_rooms_is_that_of_the_house():
     assert {room_of(path) for path in MODULES} == LEVEL.keys() - {"_native"}
 
 
+def test_only_one_header_knows_the_compiler():
+    words = re.compile(
+        r"__builtin_|__attribute__|__GNUC__|__clang__|__SANITIZE|__has_feature|target_clones|_MSC_VER"
+    )
+    folder = ROOT / "native"
+    knowing = {
+        path.name for path in folder.rglob("*.[ch]pp") if words.search(path.read_text(encoding="utf-8"))
+    }
+    assert knowing == {"compiler.hpp"}
+
+
 def test_only_the_bindings_know_python():
     kernels = SOURCE.parent.parent / "native" / "kernels"
     for path in kernels.iterdir():

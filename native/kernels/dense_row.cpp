@@ -1,6 +1,6 @@
 #include "kernels/dense_row.hpp"
 
-#include "kernels/multiversion.hpp"
+#include "kernels/compiler.hpp"
 
 namespace rankwise {
 namespace {

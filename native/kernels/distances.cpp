@@ -1,6 +1,6 @@
 #include "kernels/distances.hpp"
 
-#include "kernels/multiversion.hpp"
+#include "kernels/compiler.hpp"
 
 namespace rankwise {
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <cstring>
 
-namespace rankwise {
+#include "kernels/compiler.hpp"
 
-typedef double Double2 __attribute__((vector_size(16)));
+namespace rankwise {
 
 inline Double2 load2(const double* values) {
     Double2 both;
@@ -16,10 +16,9 @@ inline Double2 load2(const double* values) {
 }
 
 inline Double2 load2(const float* values) {
-    typedef float Floats __attribute__((vector_size(8)));
-    Floats both;
+    Float2 both;
     std::memcpy(&both, values, sizeof both);
-    return __builtin_convertvector(both, Double2);
+    return widened(both);
 }
 
 struct Columns2 {
@@ -29,7 +28,6 @@ struct Columns2 {
         : first(static_cast<std::uint64_t>(columns[0])), second(static_cast<std::uint64_t>(columns[1])) {}
 
     explicit Columns2(const std::int32_t* columns) {
-        static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first column is in the low half");
         std::uint64_t both;
         std::memcpy(&both, columns, sizeof both);
         first = both & 0xffffffffu;

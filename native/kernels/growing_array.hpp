@@ -7,8 +7,10 @@
 #include <new>
 #include <utility>
 
+#include "kernels/compiler.hpp"
+
 // AddressSanitizer sees the ends of blocks from malloc, but not those of maps.
-#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__linux__) && !defined(RANKWISE_ADDRESS_SANITIZER)
 #define RANKWISE_MAP_PAGES
 #include <sys/mman.h>
 #endif

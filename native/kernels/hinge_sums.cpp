@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "kernels/hinge.hpp"
-#include "kernels/multiversion.hpp"
+#include "kernels/compiler.hpp"
 #include "kernels/parallel.hpp"
 #include "kernels/prefix_tree.hpp"
 #include "kernels/query_tasks.hpp"
@@ -68,7 +68,7 @@ class BitCounter {
                                          ones(words_[static_cast<std::size_t>(row >> 6)] & earlier));
     }
     RANKWISE_INLINE static std::uint32_t ones(std::uint64_t word) {
-        return static_cast<std::uint32_t>(__builtin_popcountll(word));
+        return static_cast<std::uint32_t>(count_ones(word));
     }
 
     std::vector<std::uint64_t> words_;
@@ -104,11 +104,11 @@ class ValueCounter {
         return ahead_[static_cast<std::size_t>(row)] - tree_.before(row);
     }
     RANKWISE_INLINE void fetch_to_add(std::int64_t row) const {
-        __builtin_prefetch(values_ + row);
+        fetch_to_read(values_ + row);
         tree_.fetch_to_add(row);
     }
     RANKWISE_INLINE void fetch_to_ask(std::int64_t row) const {
-        __builtin_prefetch(ahead_.data() + row);
+        fetch_to_read(ahead_.data() + row);
         tree_.fetch_to_ask(row);
     }
 
@@ -124,9 +124,9 @@ template <class Counter>
 RANKWISE_INLINE void fetch(const Part& part, const Counter& counter, std::int64_t position,
                            const std::int32_t* bound, const double* out) {
     const std::int64_t last = part.n - 1;
-    __builtin_prefetch(bound + part.by_score[std::min(position + 2 * kFetchAhead, last)]);
+    fetch_to_read(bound + part.by_score[std::min(position + 2 * kFetchAhead, last)]);
     const std::int32_t row = part.by_score[std::min(position + kFetchAhead, last)];
-    __builtin_prefetch(out + row, 1);
+    fetch_to_write(out + row);
     counter.fetch_to_ask(bound[row]);
 }
 

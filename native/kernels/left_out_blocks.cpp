@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels/multiversion.hpp"
+#include "kernels/compiler.hpp"
 #include "kernels/parallel.hpp"
 
 namespace rankwise {

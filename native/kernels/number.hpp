@@ -6,6 +6,8 @@
 #include <cstring>
 #include <limits>
 
+#include "kernels/compiler.hpp"
+
 namespace rankwise {
 
 inline bool is_digit(char c) {
@@ -28,13 +30,10 @@ inline const char* read_digits(const char* at, const char* limit, std::uint64_t&
     while (limit - at >= 8) {
         std::uint64_t text;
         std::memcpy(&text, at, sizeof text);
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-        text = __builtin_bswap64(text);
-#endif
         text ^= 0x3030303030303030u;
         // The high bit of each byte that is not a digit, and possibly of some after the first such byte.
         const std::uint64_t others = ((text + 0x7676767676767676u) | text) & 0x8080808080808080u;
-        const int n = others == 0 ? 8 : __builtin_ctzll(others) / 8;
+        const int n = others == 0 ? 8 : count_trailing_zeros(others) / 8;
         if (n == 0) return at;
         number = number * power_of_ten[n] + join_digits(text << (64 - 8 * n));
         at += n;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/multiversion.hpp"
+#include "kernels/compiler.hpp"
 
 namespace rankwise {
 
@@ -67,9 +67,9 @@ class PrefixTree {
     // Prefetch what `add` and `before` will access in the lowest level, the one that may not be in cache.
     RANKWISE_INLINE void fetch_to_add(std::int64_t key) const {
         const Value* node = sums_.data() + (key & ~(kFan - 1));
-        for (std::int64_t k = 0; k < kFan; k += kLine) __builtin_prefetch(node + k, 1);
+        for (std::int64_t k = 0; k < kFan; k += kLine) fetch_to_write(node + k);
     }
-    RANKWISE_INLINE void fetch_to_ask(std::int64_t key) const { __builtin_prefetch(sums_.data() + key); }
+    RANKWISE_INLINE void fetch_to_ask(std::int64_t key) const { fetch_to_read(sums_.data() + key); }
 
   private:
     static constexpr std::int64_t kFan = 32;

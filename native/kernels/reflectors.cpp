@@ -1,6 +1,6 @@
 #include "kernels/reflectors.hpp"
 
-#include "kernels/multiversion.hpp"
+#include "kernels/compiler.hpp"
 
 namespace rankwise {
 namespace {
@@ -17,9 +17,8 @@ RANKWISE_INLINE double dot(const double* a, const double* b, std::int64_t n) {
     return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + rest;
 }
 
-// Four columns. A group of columns stays in four registers, which compilers do not find by themselves.
-// (`auto` would forget that these are not aligned.)
-typedef double Double4 __attribute__((vector_size(32), aligned(8), may_alias));
+// A group of columns stays in four registers, which compilers do not find by themselves. (`auto` would forget
+// that they are not aligned.)
 static_assert(4 * sizeof(Double4) == reflected_lanes * sizeof(double), "four registers");
 
 }  // namespace

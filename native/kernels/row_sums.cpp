@@ -1,6 +1,6 @@
 #include "kernels/row_sums.hpp"
 
-#include "kernels/multiversion.hpp"
+#include "kernels/compiler.hpp"
 
 namespace rankwise {
 

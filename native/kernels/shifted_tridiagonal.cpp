@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "kernels/multiversion.hpp"
+#include "kernels/compiler.hpp"
 
 namespace rankwise {
 

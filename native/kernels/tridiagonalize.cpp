@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/multiversion.hpp"
+#include "kernels/compiler.hpp"
 
 namespace rankwise {
 namespace {
-
-typedef double Double4 __attribute__((vector_size(32), aligned(8), may_alias));
 
 RANKWISE_INLINE double sum(const Double4& four) {
     return (four[0] + four[1]) + (four[2] + four[3]);
