@@ -1,4 +1,7 @@
-"""Speed against other tools: ``python -m benchmarks [--quick] [name ...]``; ``--list`` lists them."""
+"""Speed against other tools: ``python -m benchmarks [--quick] [name ...]``; ``--list`` lists them.
+
+Tables that the documentation shows are written into its pages, except with ``--quick`` and ``--keep-pages``.
+"""
 
 import argparse
 import ast
@@ -7,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks import timing
+from benchmarks import tables, timing
 from benchmarks.peers import built_peers
 
 FOLDER = Path(__file__).parent
@@ -22,6 +25,7 @@ def main() -> int:
         action="store_true",
         help=f"data up to {timing.QUICK_SHARE} times smaller: a few minutes, to check that everything runs",
     )
+    parser.add_argument("--keep-pages", action="store_true", help="only print the tables")
     parser.add_argument("--list", action="store_true", help="list the benchmarks and exit")
     built_peers.add_options(parser)
     options = parser.parse_args()
@@ -43,6 +47,8 @@ def main() -> int:
         # Imported only now, because a benchmark sets its sizes on import.
         importlib.import_module(f"benchmarks.bench_{name}").run()
         print(f"({name}: {time.perf_counter() - start:.0f} s in total)", flush=True)
+        if not (options.quick or options.keep_pages):
+            tables.write(f"python -m benchmarks {name}")
     return 0
 
 

@@ -11,11 +11,11 @@ from scipy.special import log_expit
 from sklearn.model_selection import GroupKFold
 
 from benchmarks.peers.comparing import is_installed
+from benchmarks.tables import show
 from benchmarks.timing import best_times, header, quick, real_data
 from rankwise import RankingData, RankRLSCV, audit, load_letor
 from rankwise.auditing.suspects import label_probabilities
 from rankwise.preferences.samples import sample_judged_pairs
-from rankwise.rendering import text_table
 from rankwise.selection.calibrating import calibrate
 
 REPEATS = 2 if quick else 10
@@ -34,11 +34,15 @@ def run() -> None:
         y, false = falsified(data.y, np.random.default_rng(seed))
         for name, rows in named(replace(data, y=y), np.random.default_rng([seed, 1])).items():
             found.setdefault(name, []).append(float(false[rows].mean()))
-    lines = [(name, float(np.mean(hits)), min(hits), max(hits)) for name, hits in found.items()]
-    print(text_table((f"falsified among the first {NAMED}", "mean", "least", "most"), lines))
+    lines = [(name, in_per_cent(np.mean(hits), min(hits), max(hits))) for name, hits in found.items()]
+    show("falsified", (f"the first {NAMED} by", "falsified: mean (least to most)"), lines)
     print(f"{REPEATS} draws of {round(FALSIFIED * data.n_rows)} of {data.n_rows:,} rows")
     took = best_times({"audit": lambda: audit(data)}, 3, time.process_time)["audit"]
     print(f"an audit takes {took:.2f} s of processor time")
+
+
+def in_per_cent(mean: float, least: float, most: float) -> str:
+    return f"{100 * mean:.0f} % ({100 * least:.0f} to {100 * most:.0f})"
 
 
 def falsified(y: NDArray, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
@@ -54,18 +58,22 @@ def named(data: RankingData, rng: np.random.Generator) -> dict[str, list[int]]:
     """The rows that each method would have judged again first."""
     found = audit(data, n_suspects=NAMED)
     methods = {
-        "audit, rows": [suspect.row for suspect in found.rows],
-        "audit, the higher row of each pair": [suspect.better_row for suspect in found.pairs],
+        "`audit`, rows": [suspect.row for suspect in found.rows],
+        "`audit`, the higher row of each pair": [suspect.better_row for suspect in found.pairs],
         "mean log loss of the pairs of a row": np.argsort(-pair_losses(data))[:NAMED].tolist(),
-        "rare labels of a query, without scores": _least_probable(data, np.zeros(data.n_rows)),
+        "how rare the label is in its query, without scores": _least_probable(data, np.zeros(data.n_rows)),
         "random": rng.choice(data.n_rows, NAMED, replace=False).tolist(),
     }
     if is_installed("lightgbm", "lightgbm"):
         left_out = lightgbm_left_out(data)
         query = data.queries.query_of_row()
         slope = calibrate(left_out, sample_judged_pairs(data.y, query), "").slope
-        methods["LightGBM, residuals out of fold"] = np.argsort(-np.abs(data.y - left_out))[:NAMED].tolist()
-        methods["LightGBM, probabilities as in audit"] = _least_probable(data, slope * left_out)
+        methods["LightGBM, residuals of a regression out of fold"] = np.argsort(-np.abs(data.y - left_out))[
+            :NAMED
+        ].tolist()
+        methods["LightGBM, the same scores with the probabilities of `audit`"] = _least_probable(
+            data, slope * left_out
+        )
     return methods
 
 

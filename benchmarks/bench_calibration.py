@@ -15,11 +15,11 @@ from scipy.special import expit
 from benchmarks.peers.comparing import is_installed
 from benchmarks.peers.shapes import Rows
 from benchmarks.peers.trees import fit_lightgbm, rows_of
+from benchmarks.tables import show
 from benchmarks.timing import header, real_data, sized
 from rankwise import KernelRankRLSCV, RankRLSCV, RankSVMCV, load_letor
 from rankwise.metrics import get_measure
 from rankwise.preferences.samples import PairSample, sample_judged_pairs
-from rankwise.rendering import text_table
 from rankwise.scoring.calibration import Calibration
 from rankwise.selection.calibrating import calibrate, recalibrated
 
@@ -85,19 +85,18 @@ def ohsumed(folder: Path) -> None:
         "RankSVMCV, 5 folds": by_search(RankSVMCV()),
     }
     if is_installed("lightgbm", "lightgbm"):
-        methods["LightGBM, sigmoid on validation"] = sigmoid_of_lightgbm
+        methods["LightGBM, sigmoid on the validation fold"] = sigmoid_of_lightgbm
     parts = ("training", "validation", "test")
     folds = [
         tuple(rows_of(load_letor(path / f"{part}set.txt.xz").scale_per_query()) for part in parts)
         for path in sorted(folder.glob("Fold*"))
     ]
-    lines = [(name, *measured(fit, folds)) for name, fit in methods.items()]
-    columns = ("calibrated", "own error", *(f"fold {k + 1}" for k in range(len(folds))))
-    print(text_table((*columns, "mean", "together", "right"), lines))
+    columns = ("", "own estimate", "folds", "mean", "all folds together", "pairs in the right order")
+    show("calibration", columns, [(name, *measured(fit, folds)) for name, fit in methods.items()])
 
 
-def measured(fit: Fit, folds: list[tuple[Rows, ...]]) -> tuple[float, ...]:
-    """Calibration errors: own, of each test fold, their mean, all together; the share of pairs right."""
+def measured(fit: Fit, folds: list[tuple[Rows, ...]]) -> tuple[str, ...]:
+    """Calibration errors: own, of the test folds, their mean, all together; the share of pairs right."""
     own, errors, logits, labels, queries = [], [], [], [], []
     for number, (train, validation, test) in enumerate(folds):
         score, calibration = fit(train, validation)
@@ -112,4 +111,5 @@ def measured(fit: Fit, folds: list[tuple[Rows, ...]]) -> tuple[float, ...]:
     together = recalibrated(replace(calibration, slope=1.0), np.concatenate(logits), sample, "test")
     right = np.average(together.observed, weights=together.n_pairs_in_bin)
     error = together.expected_calibration_error
-    return float(np.mean(own)), *errors, float(np.mean(errors)), error, float(right)
+    span = f"{min(errors):.3f} to {max(errors):.3f}"
+    return f"{np.mean(own):.3f}", span, f"{np.mean(errors):.3f}", f"{error:.3f}", f"{100 * right:.1f} %"

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import rankwise
+from benchmarks.tables import show
 from benchmarks.timing import header, quick, sized
 from rankwise import ClickLog, DataError, RankingData, RankRLS, make_click_log, make_search_data
 from rankwise.metrics import ndcg
@@ -158,6 +159,7 @@ def measured(model: RankRLS, test: RankingData) -> float:
 
 def compare_forms(engine: str, exploration: float) -> None:
     """Rows, pairs and grades from the same logs."""
+    columns, lines = ["learned from"], {form: [form] for form in FORMS}
     for name, users in USERS.items():
         found: dict[str, list[list[float]]] = {form: [] for form in FORMS}
         for repeat in range(REPEATS):
@@ -166,9 +168,11 @@ def compare_forms(engine: str, exploration: float) -> None:
             logs = (log.with_propensity(1.0), log.with_propensity())
             for form, learn in FORMS.items():
                 found[form].append([measured(learn(train, log), test) for log in logs])
-        print(f"\n{engine}, exploration {exploration:g}, {name}")
-        lines = [(form, *np.mean(values, axis=0).tolist()) for form, values in found.items()]
-        print(text_table(("learned from", "plain", "corrected"), lines), flush=True)
+        columns += [f"{name}, plain", "corrected"]
+        for form, values in found.items():
+            lines[form] += [f"{mean:.3f}" for mean in np.mean(values, axis=0)]
+    print(f"\n{engine}, exploration {exploration:g}")
+    show("click-forms", columns, lines.values())
 
 
 def line_of(engine: str, exploration: float, found: Regime) -> tuple[Any, ...]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from benchmarks.peers.comparing import is_installed
 from benchmarks.peers.shapes import Rows
 from benchmarks.peers.trees import fit_lightgbm, rows_of
+from benchmarks.tables import show
 from benchmarks.timing import header, real_data, sized
 from rankwise import RankRLS, RankRLSCV, RankRLSPath, load_letor
 from rankwise.losses.squared import loss_on_scores
@@ -42,8 +43,8 @@ def run() -> None:
 def ohsumed(folder: Path) -> None:
     header("OHSUMED, MAP on test queries by the number of features, mean of five folds")
     methods: dict[str, Fit] = {
-        "RankRLSPath, greedy": by_path("greedy"),
-        "RankRLSPath, lasso": by_path("lasso"),
+        "`RankRLSPath`, greedy": by_path("greedy"),
+        "`RankRLSPath`, lasso": by_path("lasso"),
     }
     if is_installed("lightgbm", "lightgbm"):
         methods["LightGBM, top features by gain"] = by_gain
@@ -56,9 +57,10 @@ def ohsumed(folder: Path) -> None:
     for name, fit in methods.items():
         start = time.process_time()
         means = np.mean([fit(*fold) for fold in folds], axis=0).tolist()
-        lines.append((name, *means, f"{(time.process_time() - start) / len(folds):.1f} s"))
-    columns = ("features", *map(str, SIZES), "all", "per fold")
-    print(text_table(columns, lines))
+        seconds = (time.process_time() - start) / len(folds)
+        lines.append((name, *(f"{mean:.4f}" for mean in means), f"{seconds:.1f}"))
+    columns = ("features", *map(str, SIZES), "all", "CPU seconds per fold")
+    show("ohsumed-features", columns, lines)
 
 
 def by_path(method: str) -> Fit:

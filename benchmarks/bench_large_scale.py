@@ -17,6 +17,7 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, cg
 
 from benchmarks.rcv1_shaped import generate
+from benchmarks.tables import Table, headline
 from benchmarks.timing import best_times, header, sized
 from rankwise.data.ranking import RankingData
 from rankwise.data.store import save_store
@@ -44,10 +45,13 @@ LEAST_LIMIT = 300 << 20
 
 def run() -> None:
     text = generate(max(*SLOPE_ROWS, ROWS))
-    products(sparse.csr_matrix(text.X[:ROWS]))
+    table = Table(
+        "sparse-product", "times as fast as SciPy on one thread", *map(threads_in_words, (1, THREADS))
+    )
+    products(table, sparse.csr_matrix(text.X[:ROWS]))
     # Longer rows of fewer words, as in film reviews: two documents in one.
     reviews = generate(2 * REVIEW_ROWS, n_features=REVIEW_WORDS).X
-    products(sparse.csr_matrix(reviews[:REVIEW_ROWS] + reviews[REVIEW_ROWS:]))
+    products(table, sparse.csr_matrix(reviews[:REVIEW_ROWS] + reviews[REVIEW_ROWS:]))
     renumbering(sparse.csr_matrix(text.X[:ROWS]))
     surface(sparse.csr_matrix(text.X[:SURFACE_ROWS]), text.label[:SURFACE_ROWS])
     agreement(sparse.csr_matrix(text.X[:AGREEMENT_ROWS]), text.label[:AGREEMENT_ROWS])
@@ -59,7 +63,11 @@ def queries_of(m: int, size: int | None) -> Queries:
     return one_query(m) if size is None else group_rows(np.arange(m) // size, m)
 
 
-def products(X: sparse.csr_matrix) -> None:
+def threads_in_words(n: int) -> str:
+    return "1 thread" if n == 1 else f"{n} threads"
+
+
+def products(table: Table, X: sparse.csr_matrix) -> None:
     header(
         f"X'LXv on {X.shape[0]:,} x {X.shape[1]:,}, {X.nnz / X.shape[0]:.0f} per row; "
         f"SciPy {scipy.__version__}"
@@ -80,7 +88,8 @@ def products(X: sparse.csr_matrix) -> None:
 
     alternatives = {"read": read}
     bytes_of = {"read": X.data.nbytes}
-    for name, size in (("one global ranking", None), (f"queries of {QUERY_ROWS}", QUERY_ROWS)):
+    rankings = {"one global ranking": None, f"queries of {QUERY_ROWS}": QUERY_ROWS}
+    for name, size in rankings.items():
         F = QueryDifferences(queries_of(m, size), np.zeros(m))
         alternatives[f"{name}: scipy float64"] = lambda size=size: two_products(size)
         for matrix in (X, single):
@@ -103,6 +112,14 @@ def products(X: sparse.csr_matrix) -> None:
                 f"{label:44s} {1e3 * seconds:7.1f} ms   {baseline / seconds:5.2f} x scipy "
                 f"({1e3 * baseline:.1f} ms)   {share:4.0%} of bandwidth"
             )
+    for name in rankings:
+        for matrix in (X, single):
+            ratios = (
+                times[f"{name}: scipy float64"] / times[f"{name}: {matrix.dtype}, {threads} threads"]
+                for threads in (1, THREADS)
+            )
+            what = f"{m:,} × {n:,}, {X.nnz / m:.0f} per row, {name}, {matrix.dtype}"
+            table.add(what, *(f"{ratio:.2f}" for ratio in ratios))
 
 
 def renumbering(X: sparse.csr_matrix) -> None:
@@ -159,6 +176,11 @@ def surface(X: sparse.csr_matrix, y: np.ndarray) -> None:
     print(f"surface / smallest alpha: {whole_time / single_time:.2f}   (at most 1.6)")
     print(f"SciPy / surface:          {peer_time / whole_time:.1f}   (at least 10)")
     print(f"largest difference from SciPy's coefficients, both stopped at 1e-5: {gap:.1e}")
+    headline(
+        f"{len(ALPHAS)} alphas × all iterations, text of {X.shape[0]:,} × {X.shape[1]:,}",
+        f"{whole_time:.1f} s",
+        f"{len(ALPHAS)} runs of SciPy's `cg` take {peer_time / whole_time:.0f} times as long",
+    )
     for name in ("tikhonov", "by_iteration", "hybrid"):
         reading = getattr(whole, name)()
         where = f"alpha {reading.alpha:<10g} iterations {reading.n_iter:3d}"

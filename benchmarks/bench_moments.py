@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.peers.comparing import is_installed
+from benchmarks.tables import show
 from benchmarks.timing import best_times, header, real_data, sized
 from rankwise import Moments, QuerySizes, RankingData, RankRLS, RankRLSCV, load_letor
 from rankwise.metrics import get_measure
@@ -21,8 +22,15 @@ MEASURE = "ndcg@10"
 def run() -> None:
     folder = real_data()
     if folder is not None:
-        bench_splits(fold(folder, 1)[0])
-        bench_updates(fold(folder, 1)[0])
+        first, _ = fold(folder, 1)
+        split, updated = bench_splits(first), bench_updates(first)
+        rows = f"rows of fold 1 ({first.n_rows:,}, {first.queries.n_queries} queries)"
+        distances = {
+            f"{rows} cut at random into {N_PARTS} parts": split,
+            f"{N_UPDATES} random `partial_fit` and `forget` of queries": updated,
+        }
+        columns = ("", "distance from one fit, largest of all ties × weightings")
+        show("distances", columns, [(what, f"{far:.1e}") for what, far in distances.items()])
         bench_stream(folder)
     bench_time()
 
@@ -41,13 +49,14 @@ def distance(ours: RankRLS, theirs: RankRLS) -> float:
     return float(np.abs(ours.coef_ - theirs.coef_).max())
 
 
-def bench_splits(data: RankingData) -> None:
-    """Target: 1e-10."""
+def bench_splits(data: RankingData) -> float:
+    """Target: 1e-10. Return the largest distance."""
     header(f"OHSUMED, {data.n_rows:,} rows cut at random into {N_PARTS} parts: distance from one fit")
     part = np.random.default_rng(0).integers(0, N_PARTS, data.n_rows)
     rows = [np.flatnonzero(part == number) for number in range(N_PARTS)]
     sizes = QuerySizes.of(data.y, data.qid)
     print(f"{'ties':6} {'weighting':10} {'scatter carried':>16} {'sizes told':>12}")
+    largest = 0.0
     for ties, weighting in product(map(str, Ties), map(str, Weighting)):
         fitted = RankRLS(ties=ties, weighting=weighting, solver="primal").fit(data.X, data.y, data.qid)
         off = []
@@ -59,13 +68,16 @@ def bench_splits(data: RankingData) -> None:
                 total += other
             off.append(distance(RankRLS.from_moments(total.close()), fitted))
         print(f"{ties:6} {weighting:10} {off[0]:16.1e} {off[1]:12.1e}")
+        largest = max(largest, *off)
+    return largest
 
 
-def bench_updates(data: RankingData) -> None:
-    """Target: 1e-8, and the bound holds."""
+def bench_updates(data: RankingData) -> float:
+    """Target: 1e-8, and the bound holds. Return the largest distance."""
     header(f"OHSUMED, {N_UPDATES} random updates: distance from a fit of what is left, and the bound")
     labels = data.queries.labels
     print(f"{'ties':6} {'weighting':10} {'learned':>8} {'distance':>9} {'bound':>9}")
+    largest = 0.0
     for ties, weighting in product(map(str, Ties), map(str, Weighting)):
         rng = np.random.default_rng(1)
         learned = set(labels[: len(labels) // 2].tolist())
@@ -80,6 +92,8 @@ def bench_updates(data: RankingData) -> None:
         fitted = RankRLS(ties=ties, weighting=weighting, solver="primal").fit(left.X, left.y, left.qid)
         off = float(np.linalg.norm(model.coef_ - fitted.coef_))
         print(f"{ties:6} {weighting:10} {len(learned):8} {off:9.1e} {model.coef_error_:9.1e}")
+        largest = max(largest, off)
+    return largest
 
 
 def bench_time() -> None:
@@ -116,10 +130,11 @@ def bench_stream(folder: Path) -> None:
         for name, scores, alpha in learned_from(data, test):
             values.setdefault(name, []).append(get_measure(MEASURE)(test.y, scores, test.qid))
             alphas.setdefault(name, []).append(np.log2(alpha))
-    print(f"{'':46} {MEASURE:>8}  log2 alpha in each fold")
+    lines = []
     for name, found in values.items():
-        exponents = " ".join(f"{exponent:.0f}" for exponent in alphas[name] if np.isfinite(exponent))
-        print(f"{name:46} {np.mean(found):8.4f}  {exponents}")
+        exponents = ", ".join(f"{exponent:.0f}" for exponent in alphas[name] if np.isfinite(exponent))
+        lines.append((name, f"{np.mean(found):.3f}", exponents))
+    show("stream", ("", MEASURE.upper(), "log₂ alpha, by fold"), lines)
 
 
 def learned_from(data: RankingData, test: RankingData) -> Iterator[tuple[str, np.ndarray, float]]:
@@ -129,15 +144,17 @@ def learned_from(data: RankingData, test: RankingData) -> Iterator[tuple[str, np
         model = RankRLSCV(ALPHAS, measure=MEASURE, half_life=half_life)
         for batch in batches:
             model.partial_fit(batch.X, batch.y, batch.qid)
-        name = "RankRLSCV, progressive validation" + (
-            "" if half_life is None else f", half-life {half_life:g}"
-        )
-        yield name, model.predict(test.X), model.alpha_
+        old = "" if half_life is None else f", half-life of {half_life:g} batches"
+        yield f"`RankRLSCV.partial_fit`, progressive validation{old}", model.predict(test.X), model.alpha_
     model = RankRLSCV(ALPHAS, measure=MEASURE).fit(data.X, data.y, data.qid)
-    yield "RankRLSCV, leave-query-out on everything", model.predict(test.X), model.alpha_
+    yield "`RankRLSCV.fit`, leave-query-out on everything", model.predict(test.X), model.alpha_
     if is_installed("lightgbm", "lightgbm"):
-        yield "LightGBM, refit on each batch", refitted(batches, test), np.nan
-        yield "LightGBM on everything", trees(data).predict(test.X), np.nan
+        yield (
+            f"LightGBM, {N_TREES} trees of the first batch, `refit` on each other batch",
+            refitted(batches, test),
+            np.nan,
+        )
+        yield f"LightGBM, {N_TREES} trees, on everything", trees(data).predict(test.X), np.nan
 
 
 def sorted_rows(data: RankingData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

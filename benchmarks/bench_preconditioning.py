@@ -14,6 +14,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from benchmarks.rcv1_shaped import generate
 from benchmarks.reproduce.large_scale import Rows, reuters
+from benchmarks.tables import Table
 from benchmarks.timing import header, real_data, sized
 from rankwise import load_letor, make_search_data
 from rankwise.data.ranking import RankingData
@@ -30,10 +31,10 @@ PATIENCE, MAX_ITER = 10, 500
 
 def run() -> None:
     header(f"Jacobi preconditioning, tolerance 1e-5, at most {MAX_ITER} iterations, patience {PATIENCE}")
-    print(f"{'':33s} iterations to tolerance   early stopping: error, iteration")
-    print(f"{'data':22s} {'alpha':>10s} {'plain':>12s} {'jacobi':>12s} {'plain':>17s} {'jacobi':>17s}")
+    early = "early stopping: error, iteration"
+    table = Table("jacobi", "data", "alpha", "iterations", "with Jacobi", early, "with Jacobi")
     for name, train, held in data_sets():
-        compare(name, train, held)
+        compare(table, name, train, held)
 
 
 def data_sets() -> Iterator[tuple[str, Rows, Rows]]:
@@ -64,7 +65,7 @@ def _halves(data: RankingData) -> Iterator[Rows]:
         yield Rows(data.X[rows], data.y[rows], group_rows(query[rows], len(rows)))
 
 
-def compare(name: str, train: Rows, held: Rows) -> None:
+def compare(table: Table, name: str, train: Rows, held: Rows) -> None:
     F = QueryDifferences(train.queries, train.y)
     design, held_design = MatrixDesign(train.X), MatrixDesign(held.X)
     product, right = design.normal_operator(F), design.adjoint(F.laplacian(train.y))
@@ -87,10 +88,9 @@ def compare(name: str, train: Rows, held: Rows) -> None:
 
     for alpha in ALPHAS:
         plain, jacobi = curve(alpha, np.ones(len(right))), curve(alpha, 1.0 / (diagonal + alpha))
-        early = "".join(
-            f" {values.min():12.4f}, {len(values):3d}" for values in map(until_best, (plain, jacobi))
-        )
-        print(f"{name:22s} {alpha:10.4g} {len(plain):12d} {len(jacobi):12d}{early}")
+        early = [f"{values.min():.4f} at {len(values)}" for values in map(until_best, (plain, jacobi))]
+        table.add(name, f"{alpha:.4g}", str(len(plain)), str(len(jacobi)), *early)
+        name = ""
 
 
 def normal_diagonal(X: Matrix, F: QueryDifferences) -> Floats:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.rcv1_shaped import generate
+from benchmarks.tables import show
 from benchmarks.timing import header, real_data, sized
 from rankwise import load_letor, make_search_data, qid_from_group_sizes
 from rankwise.losses.hinge import QueryHinge
@@ -23,6 +24,7 @@ from rankwise.solvers.newton import minimize_newton
 from rankwise.types import Floats, Matrix, Ties, Weighting
 
 ALPHAS = (1e-1, 1e-3, 1e-5, 1e-7)
+SHOWN_ALPHAS = (1e-3, 1e-7)
 MAX_SHARE = 0.3
 Rows = tuple[Matrix, Floats, object]
 
@@ -97,7 +99,8 @@ class TimedProgram:
         return x
 
 
-def cells(design: MatrixDesign, loss: QueryHinge, alpha: float) -> str:
+def compare(design: MatrixDesign, loss: QueryHinge, alpha: float) -> tuple[str, str]:
+    """What to print about both losses, and their products for the page."""
     plain, program = planes.minimize_on_simplex, TimedProgram(planes.minimize_on_simplex)
     planes.minimize_on_simplex = program
     begin = time.process_time()
@@ -109,7 +112,8 @@ def cells(design: MatrixDesign, loss: QueryHinge, alpha: float) -> str:
     share = program.seconds / (middle - begin)
     mark = "*" if share > MAX_SHARE else " "
     first = f"{hinge.n_products:8}  {middle - begin:6.2f}  {share:5.0%}{mark}  {hinge.gap:7.0e}"
-    return f"{first}  | {squared.n_products:8}  {end - middle:6.2f}  {squared.gap:7.0e}"
+    cells = f"{first}  | {squared.n_products:8}  {end - middle:6.2f}  {squared.gap:7.0e}"
+    return cells, f"{hinge.n_products:,} ({squared.n_products:,})"
 
 
 def run() -> None:
@@ -119,11 +123,17 @@ def run() -> None:
         f"{'data':27}  {'alpha':>6}  {'products':>8}  {'s':>6}  {'program':>7} {'gap':>7}"
         f"  | {'products':>8}  {'s':>6}  {'gap':>7}"
     )
+    products: dict[tuple[str, str], list[str]] = {}
     for name, (X, y, qid) in kinds():
         queries = group_rows(qid, len(y))
         loss = QueryHinge(QueryDifferences(queries, y, ties=Ties.DROP, weighting=Weighting.QUERY))
         design = MatrixDesign(X)
         for alpha in ALPHAS:
-            print(f"{name:27}  {alpha:6.0e}  {cells(design, loss, alpha)}", flush=True)
-            name = ""
+            cells, both = compare(design, loss, alpha)
+            print(f"{name:27}  {alpha:6.0e}  {cells}", flush=True)
+            if alpha in SHOWN_ALPHAS:
+                products.setdefault((name, f"{X.shape[0]:,} × {X.shape[1]:,}"), []).append(both)
     print(f"* more than {MAX_SHARE:.0%} of the time in the quadratic program")
+    print("\nProducts, with those of the squared hinge in parentheses")
+    columns = ("data", "rows × features", *(f"alpha {alpha:.0e}" for alpha in SHOWN_ALPHAS))
+    show("kinds", columns, [(*kind, *counts) for kind, counts in products.items()])

@@ -9,6 +9,7 @@ import numpy as np
 import sklearn
 from sklearn.datasets import load_svmlight_file
 
+from benchmarks.tables import headline
 from benchmarks.timing import best_times, header, sized
 from rankwise import convert_letor, load_letor, open_store
 
@@ -76,6 +77,12 @@ def run() -> None:
         for name, seconds in times.items():
             ratio = times["load_svmlight_file"] / seconds
             print(f"{name:22} {seconds * 1e3:9.1f} ms {megabytes / seconds:9.0f} MB/s {ratio:8.1f}x")
+        ratio = times["load_svmlight_file"] / times["load_letor"]
+        headline(
+            f"reading {megabytes:.0f} MB of LETOR text",
+            f"{times['load_letor']:.2f} s",
+            f"scikit-learn's `load_svmlight_file` takes {ratio:.0f} times as long",
+        )
         command = [sys.executable, "-c", MEASURE_MEMORY, str(path), str(N_THREADS)]
         output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         peak, returned = map(int, output.split())

@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import platform
 import re
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks import tables
 
 from all_pairs import hinge_pairs
 
@@ -155,3 +157,99 @@ def test_a_penalty_on_second_differences_of_0_changes_nothing(shop, monkeypatch)
     monkeypatch.setattr(bench_splines, "ROUGHNESS", (0.0,))
     plain = RankRLSCV(columns="spline:30", measure="ndcg@10").fit(shop.X, shop.y, shop.qid)
     np.testing.assert_allclose(bench_splines.smooth(shop).scores(shop.X), plain.predict(shop.X), atol=1e-9)
+
+
+MARKED_TABLES = [
+    (page.name, name, content)
+    for page in tables.pages()
+    for _, name, content, _ in tables.MARKED.findall(page.read_text(encoding="utf-8"))
+]
+
+
+def test_every_marker_in_the_pages_belongs_to_a_table():
+    for page in tables.pages():
+        text = page.read_text(encoding="utf-8")
+        n_tables = len(tables.MARKED.findall(text))
+        assert text.count("<!-- table: ") == text.count("<!-- end of table") == n_tables
+
+
+@pytest.mark.parametrize("page, name, content", MARKED_TABLES, ids=[name for _, name, _ in MARKED_TABLES])
+def test_every_table_of_the_pages_says_when_where_and_by_which_command_it_was_measured(page, name, content):
+    *table, last = content.strip().splitlines()
+    lines = [*table, last][2:] if name == tables.HEADLINES else [last]
+    for line in lines:
+        origin = re.search(r"\d{4}-\d\d-\d\d, \d+ cores of [^:|]+: `([^`]+)`", line)
+        assert origin is not None, f"{page}, {name}: {line}"
+        text = "".join(source.read_text(encoding="utf-8") for source in sources_of(origin[1]))
+        assert ("headline(" if name == tables.HEADLINES else f'"{name}"') in text
+
+
+def sources_of(command):
+    """The files that make the tables of a command."""
+    if command == "make wheel":
+        return [ROOT / "wheels/__main__.py"]
+    name = command.removeprefix("python -m benchmarks ")
+    assert name in NAMES
+    peers = ROOT.glob("benchmarks/peers/*.py") if name == "peers" else []
+    return [ROOT / f"benchmarks/bench_{name}.py", *peers]
+
+
+PAGE = """Before.
+
+<!-- table: speed -->
+
+| old |
+
+*long ago*
+
+<!-- end of table -->
+
+Between.
+
+<!-- table: headlines -->
+
+| task | time | for comparison | measured |
+|---|---|---|---|
+| sorting | 9 s | nothing | then |
+| reading | 1 s | nothing | then |
+
+<!-- end of table -->
+"""
+
+
+@pytest.fixture
+def measurements(monkeypatch):
+    monkeypatch.setattr(tables, "measured", {})
+    monkeypatch.setattr(tables, "headlines", {})
+    tables.show("speed", ("data", "s"), [("a", "1"), ("b", "2")])
+    tables.headline("sorting", "2 s", "twice as fast")
+    tables.headline("adding", "3 s", "as fast")
+
+
+def test_tables_are_written_between_their_markers_with_their_origin(measurements):
+    page = tables.filled(PAGE, "python -m benchmarks speed")
+    assert "Before.\n\n<!-- table: speed -->\n\n| data | s |\n|---|---|\n| a | 1 |\n| b | 2 |\n\n*2" in page
+    assert "long ago" not in page
+    origin = f"{tables.date_and_machine()}: `python -m benchmarks speed`"
+    rows = [f"| sorting | 2 s | twice as fast | {origin} |", "| reading | 1 s | nothing | then |"]
+    rows.append(f"| adding | 3 s | as fast | {origin} |")
+    assert "|---|---|---|---|\n" + "\n".join(rows) + "\n\n<!-- end of table -->\n" in page
+
+
+def test_writing_the_same_tables_twice_changes_nothing(measurements):
+    page = tables.filled(PAGE, "python -m benchmarks speed")
+    assert tables.filled(page, "python -m benchmarks speed") == page
+
+
+def test_tables_that_were_not_measured_stay(monkeypatch):
+    monkeypatch.setattr(tables, "measured", {})
+    monkeypatch.setattr(tables, "headlines", {})
+    for page in tables.pages():
+        text = page.read_text(encoding="utf-8")
+        assert tables.filled(text, "python -m benchmarks speed") == text
+
+
+def test_an_origin_names_no_host_and_no_path(measurements):
+    origin = tables.origin("python -m benchmarks speed", ["numpy"])
+    assert platform.node() not in origin
+    assert "/" not in origin

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from benchmarks import timing
 from benchmarks.peers import built_peers
-from benchmarks.peers.comparing import MAX_ROUNDS, Best, Side, alternate, print_heading, print_row
+from benchmarks.peers.comparing import MAX_ROUNDS, Best, Side, add_rows, alternate, comparison
 from benchmarks.peers.shapes import Rows, all_pairs, ohsumed_shaped, web_shaped
 from rankwise import RankingData, RankRLSCV, RankSVM, load_letor, save_letor
 from rankwise.losses.hinge import QueryHinge
@@ -49,7 +49,9 @@ def output_of(command: list[str]) -> str:
 def against_rlscore(python: Path) -> None:
     """RLScore's leave-query-out over 31 values, without its import and without reading the data."""
     rows = ohsumed_shaped()
-    print_heading("RankRLSCV, 31 alphas: the pairwise error of the chosen one on left-out queries")
+    table = comparison(
+        "rlscore", "RankRLSCV, 31 alphas: the pairwise error of the chosen one on left-out queries"
+    )
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "rows.npz"
         np.savez(file, X=rows.X, y=rows.y, qid=rows.qid, alphas=ALPHAS)
@@ -60,7 +62,7 @@ def against_rlscore(python: Path) -> None:
     peer = Side("RLScore, LeaveQueryOutRankRLS", lambda: None)
     job = f"dense {rows.shape}, {rows.qid[-1] + 1} queries"
     result = Best(theirs["seconds"], 1 - theirs["concordance"])
-    print_row(job, ours, best, peer, result, lambda error: f"{error:.4f}")
+    add_rows(table, job, [ours, peer], [best, result], lambda error: f"{error:.4f}")
 
 
 def against_treetron(train: Path) -> None:
@@ -70,7 +72,9 @@ def against_treetron(train: Path) -> None:
     cost = 1e3 / n_pairs
     alpha = 1 / (2 * cost * n_pairs)
     value = squared_objective(rows, alpha)
-    print_heading("RankSVM, squared hinge, from text file to model: the objective over all pairs")
+    table = comparison(
+        "treetron", "RankSVM, squared hinge, from text file to model: the objective over all pairs"
+    )
     with tempfile.TemporaryDirectory() as folder:
         text, model_file = Path(folder) / "rows.txt", Path(folder) / "model"
         save_letor(RankingData.from_arrays(rows.X, rows.y, rows.qid), text)
@@ -86,8 +90,8 @@ def against_treetron(train: Path) -> None:
             return model.fit(data.X, data.y, data.qid).coef_
 
         sides = [Side("RankSVM", ours), Side("TreeTron, eps 0.001", treetron)]
-        first, second = alternate(sides)
-    print_row(f"dense {rows.shape}", sides[0], first, sides[1], second, lambda w: f"{value(w):.5f}")
+        results = alternate(sides)
+    add_rows(table, f"dense {rows.shape}", sides, results, lambda w: f"{value(w):.5f}")
 
 
 def squared_objective(rows: Rows, alpha: float):

@@ -18,6 +18,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from benchmarks import timing
+from benchmarks.tables import Table
 from rankwise import config_context
 
 # After this many seconds a comparison starts no further round; every side has run at least once.
@@ -79,36 +80,42 @@ def take_turn(side: Side, best: Best) -> None:
             return
 
 
-def compare(job: str, ours: Side, peers: Sequence[Side], quality: Callable[[Any], str]) -> None:
-    """Print a row for each peer; `quality` judges the models outside the timed region."""
-    first, *others = alternate([ours, *peers])
-    for peer, best in zip(peers, others, strict=True):
-        print_row(job, ours, first, peer, best, quality)
+def compare(table: Table, job: str, ours: Side, peers: Sequence[Side], quality: Callable[[Any], str]) -> None:
+    """Add a row for each peer; `quality` judges the models outside the timed region."""
+    sides = [ours, *peers]
+    add_rows(table, job, sides, alternate(sides), quality)
 
 
-def print_row(
-    job: str, ours: Side, first: Best, peer: Side, best: Best, quality: Callable[[Any], str]
+def add_rows(
+    table: Table, job: str, sides: Sequence[Side], results: Sequence[Best], quality: Callable[[Any], str]
 ) -> None:
+    """Add a row for each side but the first, which is named once."""
+    first = results[0]
+    start = (job, f"{sides[0].name}, {seconds_of(first)}", quality(first.model))
+    for peer, best in zip(sides[1:], results[1:], strict=True):
+        table.add(*start, *peer_cells(peer, best, first, quality(best.model)))
+        start = ("", "", "")
+
+
+def peer_cells(peer: Side, best: Best, first: Best, quality: str) -> tuple[str, str, str]:
+    """The time of a peer, its quality, and the ratio of the times: bold if the peer was faster."""
     ratio = best.seconds / first.seconds
-    cells = (
-        job,
-        f"{ours.name}, {seconds_of(first)}",
-        quality(first.model),
+    digits = f"{ratio:.2g}" if ratio < 10 else f"{ratio:,.0f}"
+    return (
         f"{peer.name}, {seconds_of(best)}",
-        quality(best.model) + ("" if peer.reached else " (not reached)"),
-        ("" if peer.reached else "> ") + (f"{ratio:.2g}" if ratio < 10 else f"{ratio:,.0f}"),
+        quality + ("" if peer.reached else " (not reached)"),
+        ("" if peer.reached else "> ") + (f"**{digits}**" if ratio < 1 else digits),
     )
-    print(f"| {' | '.join(cells)} |", flush=True)
 
 
 def seconds_of(best: Best) -> str:
     return f"{best.seconds:.2g} s" if best.seconds < 10 else f"{best.seconds:.0f} s"
 
 
-def print_heading(title: str) -> None:
+def comparison(name: str, title: str) -> Table:
+    """An empty table of comparisons."""
     timing.header(title)
-    print("| job | rankwise | quality | peer | quality | peer / rankwise |")
-    print("|---|---|---|---|---|---|")
+    return Table(name, "job", "rankwise", "quality", "peer", "quality", "peer / rankwise")
 
 
 def first_to_reach(

@@ -21,7 +21,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC, LinearSVC
 
 from benchmarks import timing
-from benchmarks.peers.comparing import Side, compare, first_to_reach, print_heading
+from benchmarks.peers.comparing import Side, compare, comparison, first_to_reach
 from benchmarks.peers.shapes import (
     RowPairs,
     Rows,
@@ -32,6 +32,7 @@ from benchmarks.peers.shapes import (
     text,
     web_shaped,
 )
+from benchmarks.tables import Table
 from benchmarks.timing import sized
 from rankwise import RankSVM, RankSVMPath, make_search_data
 from rankwise.losses.hinge import QueryHinge
@@ -48,12 +49,16 @@ Weights = NDArray[np.float64]
 
 
 def run() -> None:
-    print_heading("RankSVM: the objective over all pairs, relative to the certified lower bound")
-    on_all_differences()
+    table = comparison(
+        "ranksvm", "RankSVM: the objective over all pairs, relative to the certified lower bound"
+    )
+    on_all_differences(table)
     for name, rows in (("dense", web_shaped()), ("text", text())):
-        on_samples(name, rows)
-    print_heading("RankSVMPath (every alpha) next to 13 alphas: the largest excess over its objective")
-    along_the_path()
+        on_samples(table, name, rows)
+    table = comparison(
+        "ranksvm-path", "RankSVMPath (every alpha) next to 13 alphas: the largest excess over its objective"
+    )
+    along_the_path(table)
 
 
 @dataclass(frozen=True)
@@ -110,7 +115,7 @@ def quietly(model: Any, D: Any, sign: Weights) -> Weights:
         return np.ascontiguousarray(model.fit(D, sign).coef_.ravel())
 
 
-def on_all_differences() -> None:
+def on_all_differences(table: Table) -> None:
     problem = certified(ohsumed_shaped())
     rows, n_pairs = problem.rows, len(all_pairs(problem.rows))
     peers = [
@@ -122,10 +127,10 @@ def on_all_differences() -> None:
         ),
         sgd_side(problem),
     ]
-    compare(f"dense {rows.shape}, to 1 %", problem.ours(), peers, problem.excess)
+    compare(table, f"dense {rows.shape}, to 1 %", problem.ours(), peers, problem.excess)
 
 
-def on_samples(name: str, rows: Rows) -> None:
+def on_samples(table: Table, name: str, rows: Rows) -> None:
     """All pairs are too many to write down, so peers take as many as suffice."""
     problem = certified(rows)
     svc = problem.cheapest(
@@ -134,7 +139,7 @@ def on_samples(name: str, rows: Rows) -> None:
         SAMPLES,
         "{:,} sampled differences",
     )
-    compare(f"{name} {rows.shape}, to 1 %", problem.ours(), [svc, sgd_side(problem)], problem.excess)
+    compare(table, f"{name} {rows.shape}, to 1 %", problem.ours(), [svc, sgd_side(problem)], problem.excess)
 
 
 def sgd_side(problem: Problem) -> Side:
@@ -192,7 +197,7 @@ class KernelProblem:
         return found[::-1]
 
 
-def along_the_path() -> None:
+def along_the_path(table: Table) -> None:
     data = make_search_data(4 if timing.quick else 8, random_state=0).scale_per_query()
     rows = Rows(data.X, data.y, data.qid)
     pairs, gamma = all_pairs(rows), 1 / data.X.shape[1]
@@ -222,4 +227,4 @@ def along_the_path() -> None:
 
     job = f"rbf kernel, {len(rows.y)} rows, {len(pairs):,} pairs, to 1 %"
     name = f"RankSVMPath, {path.n_events_:,} breakpoints"
-    compare(job, Side(name, ours), peers, lambda found: f"+{max(0.0, 100 * worst(found)):.2f} %")
+    compare(table, job, Side(name, ours), peers, lambda found: f"+{max(0.0, 100 * worst(found)):.2f} %")

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold, LeaveOneGroupOut
 
-from benchmarks.peers.comparing import Side, compare, first_to_reach, print_heading
+from benchmarks.peers.comparing import Side, compare, comparison, first_to_reach
 from benchmarks.peers.shapes import (
     Rows,
     all_pairs,
@@ -21,6 +21,7 @@ from benchmarks.peers.shapes import (
     text,
     web_shaped,
 )
+from benchmarks.tables import Table
 from benchmarks.timing import sized
 from rankwise import RankRLS, RankRLSCV
 from rankwise.metrics import get_measure
@@ -37,12 +38,14 @@ Weights = NDArray[np.float64]
 
 
 def run() -> None:
-    print_heading("RankRLS: the objective over all pairs relative to its minimum")
-    on_all_differences()
-    on_centred_rows()
-    on_text()
-    print_heading("RankRLSCV, 31 alphas: the pairwise error of the chosen one on left-out queries")
-    leave_query_out()
+    table = comparison("rankrls", "RankRLS: the objective over all pairs relative to its minimum")
+    on_all_differences(table)
+    on_centred_rows(table)
+    on_text(table)
+    table = comparison(
+        "rankrlscv", "RankRLSCV, 31 alphas: the pairwise error of the chosen one on left-out queries"
+    )
+    leave_query_out(table)
 
 
 def objective(rows: Rows, ties: Ties, weighting: Weighting) -> Callable[[Weights], float]:
@@ -56,7 +59,7 @@ def excess_over(value: Callable[[Weights], float], minimum: float) -> Callable[[
     return lambda w: f"+{max(0.0, 100 * (value(w) / minimum - 1)):.2f} %"
 
 
-def on_all_differences() -> None:
+def on_all_differences(table: Table) -> None:
     """Ridge on every difference is the same model; on a tenth of them, with alpha to match, a worse one."""
     rows = ohsumed_shaped()
     value = objective(rows, Ties.DROP, Weighting.PAIR)
@@ -77,10 +80,10 @@ def on_all_differences() -> None:
             partial(ridge, partial(sampled_pairs, n_pairs=n_sampled), 0.1),
         ),
     ]
-    compare(f"dense {rows.shape}", ours, peers, excess_over(value, value(ours.fit())))
+    compare(table, f"dense {rows.shape}", ours, peers, excess_over(value, value(ours.fit())))
 
 
-def on_centred_rows() -> None:
+def on_centred_rows(table: Table) -> None:
     """With pairs weighted by 1 / h, RankRLS is Ridge on rows centred per query, if one knows that."""
     rows = web_shaped()
     value = objective(rows, Ties.KEEP, Weighting.EXAMPLE)
@@ -101,10 +104,10 @@ def on_centred_rows() -> None:
         Side("Ridge, rows centred per query", ridge),
         Side(f"Ridge, {n_sampled:,} sampled differences", ridge_on_sample),
     ]
-    compare(f"dense {rows.shape}", ours, peers, excess_over(value, value(ours.fit())))
+    compare(table, f"dense {rows.shape}", ours, peers, excess_over(value, value(ours.fit())))
 
 
-def on_text() -> None:
+def on_text(table: Table) -> None:
     """One global ranking: Ridge with an intercept is the same model, and so is SciPy's cg on products."""
     rows = text()
     X, y, m = rows.X, rows.y, len(rows.y)
@@ -127,7 +130,7 @@ def on_text() -> None:
     minimum = value(rankrls(1e-10))
     named = {"RankRLS, cg": rankrls, "Ridge, sparse_cg": ridge, "SciPy, cg on X'(L(Xv))": scipy_cg}
     ours, *peers = (cheapest(name, fit, value, (1 + MAX_EXCESS) * minimum) for name, fit in named.items())
-    compare(f"text {m:,} × {X.shape[1]:,}, to 0.1 %", ours, peers, excess_over(value, minimum))
+    compare(table, f"text {m:,} × {X.shape[1]:,}, to 0.1 %", ours, peers, excess_over(value, minimum))
 
 
 def cheapest(name: str, fit: Callable, value: Callable[[Weights], float], limit: float) -> Side:
@@ -135,7 +138,7 @@ def cheapest(name: str, fit: Callable, value: Callable[[Weights], float], limit:
     return Side(f"{name}, tol {setting:g}", partial(fit, setting), reached)
 
 
-def leave_query_out() -> None:
+def leave_query_out(table: Table) -> None:
     """scikit-learn has one model per alpha and fold; a target per alpha lets them share a Gram matrix."""
     rows = ohsumed_shaped()
     error = get_measure("pairwise_error")
@@ -152,4 +155,6 @@ def leave_query_out() -> None:
         Side("Ridge and LeaveOneGroupOut, centred rows", lambda: ridge(LeaveOneGroupOut())),
         Side("Ridge and GroupKFold(5), centred rows", lambda: ridge(GroupKFold(5))),
     ]
-    compare(f"dense {rows.shape}, {rows.qid[-1] + 1} queries", ours, peers, lambda error: f"{error:.4f}")
+    compare(
+        table, f"dense {rows.shape}, {rows.qid[-1] + 1} queries", ours, peers, lambda error: f"{error:.4f}"
+    )

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.peers.comparing import Side, compare, is_installed, print_heading
+from benchmarks.peers.comparing import Side, compare, comparison, is_installed
 from benchmarks.peers.shapes import Rows, web_shaped
+from benchmarks.tables import Table
 from benchmarks.timing import real_data, sized
 from rankwise import RankRLSCV, load_letor, make_search_data
 from rankwise.data.ranking import RankingData
@@ -27,10 +28,10 @@ NO_SETTINGS: Mapping[str, float] = MappingProxyType({})
 
 
 def run() -> None:
-    print_heading("NDCG@10 on test queries: a linear model next to trees")
+    table = comparison("trees", "NDCG@10 on test queries: a linear model next to trees")
     peers = dict(installed_peers())
     for name, train, test in data_sets():
-        on(name, train, test, peers)
+        on(table, name, train, test, peers)
 
 
 def data_sets() -> Iterator[tuple[str, Rows, Rows]]:
@@ -92,7 +93,9 @@ def fit_xgboost(rows: Rows, n_trees: int, settings: Mapping[str, float] = NO_SET
     )
 
 
-def on(name: str, train: Rows, test: Rows, peers: dict[str, Callable[[Rows, int], Any]]) -> None:
+def on(
+    table: Table, name: str, train: Rows, test: Rows, peers: dict[str, Callable[[Rows, int], Any]]
+) -> None:
     def ours() -> NDArray:
         return RankRLSCV().fit(train.X, train.y, train.qid).predict(test.X)
 
@@ -103,7 +106,7 @@ def on(name: str, train: Rows, test: Rows, peers: dict[str, Callable[[Rows, int]
     sides: list[Side] = []
     for peer, fit in peers.items():
         sides += tree_sides(peer, fit, train, test, target)
-    compare(f"{name}, {train.shape}", Side("RankRLSCV", ours), sides, quality)
+    compare(table, f"{name}, {train.shape}", Side("RankRLSCV", ours), sides, quality)
 
 
 def tree_sides(peer: str, fit: Callable, train: Rows, test: Rows, target: float) -> list[Side]:
