@@ -18,6 +18,14 @@ double dot(const double* a, const double* b, std::size_t n) {
     return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + rest;
 }
 
+// The square root of a² + b² for any b other than 0. A program that calls std::hypot needs the glibc with which
+// it was built, from 2.35 on, which is more than anything else here needs.
+double hypotenuse(double a, double b) {
+    const double longer = std::max(std::abs(a), std::abs(b));
+    const double ratio = std::min(std::abs(a), std::abs(b)) / longer;
+    return longer * std::sqrt(1.0 + ratio * ratio);
+}
+
 }  // namespace
 
 bool GrowingCholesky::append(std::vector<double>& column, double square, double independence) {
@@ -42,7 +50,7 @@ void GrowingCholesky::remove(std::size_t position) {
     for (std::size_t r = position; r < last; ++r) {
         double* upper = row(r);
         double* lower = row(r + 1);
-        const double length = std::hypot(upper[r], lower[r]);
+        const double length = hypotenuse(upper[r], lower[r]);
         const double cosine = upper[r] / length;
         const double sine = lower[r] / length;
         upper[r] = length;
