@@ -40,7 +40,7 @@ def main() -> None:
     ours = rankwise.load_model("model.safetensors").predict(rankwise.load_letor("test.txt").X)
     np.testing.assert_allclose(np.loadtxt("scores.txt"), ours, rtol=1e-6)
     assert "ndcg@10" in rankwise_command("evaluate", "test.txt", "scores.txt", "--measures", "ndcg@10,map")
-    names = ",".join(train.feature_names)
+    names = ",".join(train.feature_names or ())
     rankwise_command("export", "model.safetensors", "model.sql", "--to", "sql", "--features", names)
     assert "title_bm25" in Path("model.sql").read_text()
     rankwise_command("demo", "--out", "demo")
