@@ -27,9 +27,9 @@
 // RANKWISE_MULTIVERSION_UNALIGNED is for loops over unaligned rows of doubles: every load into a 64-byte
 // register would cross a cache line, which makes them slower than 32-byte registers.
 //
-// Only GCC: clang 14 compiles a function that a header declares without the attribute for the first instruction
-// set of the list alone, which other processors do not have. The loader chooses before ThreadSanitizer can run,
-// so a build with it has a single version.
+// Only GCC: clang 14 compiles a function that a header declares without the attribute for the first
+// instruction set of the list alone, which other processors do not have. The loader chooses before
+// ThreadSanitizer can run, so a build with it has a single version.
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_THREAD__)
 #define RANKWISE_MULTIVERSION __attribute__((target_clones("avx512f", "avx2", "default")))

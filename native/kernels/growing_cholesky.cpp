@@ -18,8 +18,8 @@ double dot(const double* a, const double* b, std::size_t n) {
     return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + rest;
 }
 
-// The square root of a² + b² for any b other than 0. A program that calls std::hypot needs the glibc with which
-// it was built, from 2.35 on, which is more than anything else here needs.
+// The square root of a² + b² for any b other than 0. A program that calls std::hypot needs the glibc with
+// which it was built, from 2.35 on, which is more than anything else here needs.
 double hypotenuse(double a, double b) {
     const double longer = std::max(std::abs(a), std::abs(b));
     const double ratio = std::min(std::abs(a), std::abs(b)) / longer;

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels/hinge.hpp"
 #include "kernels/compiler.hpp"
+#include "kernels/hinge.hpp"
 #include "kernels/parallel.hpp"
 #include "kernels/prefix_tree.hpp"
 #include "kernels/query_tasks.hpp"
