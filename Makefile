@@ -161,7 +161,7 @@ sanitize: $(CHECKED)/.built
 	  { cat $(CHECKED)/report.* 2>/dev/null; exit 1; }
 
 SECONDS ?= 60
-TARGET ?= lines letor pairs judgments tables stores models moments checkpoints svmrank scores trec logs
+TARGET ?= lines letor pairs judgments tables stores models moments checkpoints svmrank scores trec logs settings
 
 fuzz: $(CHECKED)/.built $(VENV)/.fuzz
 	@for target in $(TARGET); do \

@@ -1,4 +1,4 @@
-"""Targets for files of models, moments and checkpoints."""
+"""Targets for files of models, moments, checkpoints and settings."""
 
 from __future__ import annotations
 
@@ -6,15 +6,24 @@ from pathlib import Path
 from unittest import mock
 
 import numpy as np
+import pandas as pd
 
 import rankwise
 from fuzz.claims import FEW_FEATURES, assert_equal, attempt
 from rankwise.cli.inputs import load_model as load_any_model
+from rankwise.cli.learners import parse_by_feature, parse_columns
+from rankwise.export.formats import export_model
 from rankwise.export.svmrank import load_svmrank, save_svmrank
 from rankwise.moments import file as moments_file
 from rankwise.persist import checkpoint
+from rankwise.scoring.functions import LinearFunction
+from rankwise.scoring.model import ScoringModel
+from rankwise.validation.by_feature import check_costs, check_signs
 
 FINGERPRINT = "0" * 64
+# What files of settings name.
+TABLE = pd.DataFrame({"a": [1.0, 2.0, 4.0, 8.0], "b": ["x", "y", "x", "z"]})
+LINEAR = ScoringModel("RankRLS", LinearFunction(np.array([0.5, 2.0])), 2, feature_names=["a", "b"])
 
 
 def models(content: bytes, folder: Path) -> None:
@@ -25,7 +34,9 @@ def models(content: bytes, folder: Path) -> None:
     if model is None:
         return
     if model.n_features_in_ <= FEW_FEATURES:
-        attempt(model.predict, np.full((2, model.n_features_in_), 0.5))
+        rows = np.full((2, model.n_features_in_), 0.5)
+        encoding = getattr(model, "encoding_", None)
+        attempt(model.predict, rows if encoding is None else pd.DataFrame(rows, columns=encoding.columns))
     repr(model)
     first, second = folder / "first", folder / "second"
     model.save(first)
@@ -86,3 +97,17 @@ def svmrank(content: bytes, folder: Path) -> None:
         attempt(model.predict, np.full((2, len(coef)), 0.5))
         save_svmrank(coef, again, n_rows=1)
         assert_equal(load_svmrank(again), coef)
+
+
+def settings(content: bytes, folder: Path) -> None:
+    """JSON files by name: what columns become, signs and costs of features, clauses of queries."""
+    path = folder / "settings.json"
+    path.write_bytes(content)
+    columns = attempt(parse_columns, str(path))
+    if columns is not None:
+        attempt(rankwise.ColumnEncoder(columns).fit, TABLE)
+    numbers = attempt(parse_by_feature, "--feature-costs", str(path))
+    if numbers is not None:
+        attempt(check_signs, numbers, list(TABLE))
+        attempt(check_costs, numbers, list(TABLE))
+    attempt(export_model, LINEAR, folder / "query", "elasticsearch-query", clauses=path)

@@ -189,4 +189,5 @@ MUTATORS: dict[str, Mutator] = {
     "models": mutate_model,
     "moments": mutate_model,
     "checkpoints": mutate_checkpoint,
+    "settings": mutate_json,
 }

@@ -15,6 +15,7 @@ from pathlib import Path
 from unittest import mock
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 import rankwise
@@ -30,6 +31,14 @@ from rankwise.persist import checkpoint
 rng = np.random.default_rng(0)
 X, Y, QID = rng.normal(size=(8, 3)).round(2), np.tile([0.0, 1.0], 4), np.repeat([1, 2], 4)
 DATA = rankwise.RankingData.from_arrays(X, Y, QID, docs=list("abcdefgh"), feature_names=["a", "b", "c"])
+TABLE = pd.DataFrame(
+    {
+        "number": X[:, 0],
+        "word": list("xyzxxyzy"),
+        "flag": np.arange(8) % 3 == 0,
+        "day": pd.date_range("2024-01-01", periods=8),
+    }
+)
 
 LETOR = {
     "plain": b"2 qid:10 1:0.03 2:0.6 #docid = d7 inc = 1\n0 qid:10 2:0.1 # d3\n1.5 qid:11 1:1e-3 3:-7\n",
@@ -144,6 +153,11 @@ def models() -> Iterator[tuple[str, bytes]]:
     yield "named", _saved(named)
     yield "sparse", _saved(rankwise.KernelRankRLS(kernel="polynomial").fit(sparse.csr_matrix(X), Y, QID))
     yield "precomputed", _saved(rankwise.KernelRankRLS(kernel="precomputed").fit(X @ X.T, Y, QID))
+    yield "signed", _saved(rankwise.RankRLS(monotonic_cst=[1, 0, -1]).fit(X, Y, QID))
+    yield "few-features", _saved(rankwise.RankRLSPath(max_features=2).fit(X, Y, np.repeat(range(4), 2)))
+    yield "columns", _saved(rankwise.RankRLS(columns="auto").fit(TABLE, Y, QID))
+    splines = rankwise.RankRLSCV(columns={"number": "spline:3", "day": "date:spline"})
+    yield "splines", _saved(splines.fit(TABLE, Y, QID))
 
 
 def moments() -> Iterator[tuple[str, bytes]]:
@@ -217,6 +231,14 @@ def logs() -> Iterator[tuple[str, bytes]]:
     yield "solr", b"\0" + json.dumps(solr, indent=1).encode()
     yield "lines", b"\x03" + b"\n".join(lines) + b"\n"
     yield "several", b"\0" + json.dumps({"responses": [elastic, elastic | {"qid": 2}]}).encode()
+
+
+def settings() -> Iterator[tuple[str, bytes]]:
+    yield "columns", b'{"a": "spline:4", "b": "category:2", "*": "auto"}'
+    yield "numbers", b'{"a": 1, "b": 2.5}'
+    yield "signs", b'{"b": -1}'
+    boosted = {"match": {"title": {"query": "{{q}}", "boost": "$boost"}}}
+    yield "clauses", json.dumps({"a": boosted, "b": {"dis_max": {"queries": [boosted]}}}).encode()
 
 
 def main() -> None:

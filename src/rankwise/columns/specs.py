@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -58,8 +59,8 @@ _EXPECTED = (
 
 def spec_of(text: Any, column: str | None = None) -> Spec:
     """Read what a column becomes; an error names the column."""
-    of = "" if column is None else f" of column {column!r}"
-    fault = ParameterError(f"The 'columns' parameter{of} is {text!r}; {_EXPECTED}.")
+    of = "" if column is None else f" of column {column!r:.100}"
+    fault = ParameterError(f"The 'columns' parameter{of} is {text!r:.100}; {_EXPECTED}.")
     word, colon, option = text.partition(":") if isinstance(text, str) else ("", "", "")
     if word not in list(Kind):
         raise fault
@@ -68,7 +69,7 @@ def spec_of(text: Any, column: str | None = None) -> Spec:
         return Spec(kind, _DEFAULT.get(kind, 0))
     if kind is Kind.DATE and option in (Kind.LOG, Kind.SPLINE, Kind.NUMBER):
         return Spec(kind, DEFAULT_KNOTS, Kind(option))
-    if kind in _LEAST and option.isascii() and option.isdigit() and _LEAST[kind] <= int(option) < 10**9:
+    if kind in _LEAST and re.fullmatch(r"[0-9]{1,9}", option) and _LEAST[kind] <= int(option):
         return Spec(kind, int(option))
     raise fault
 
@@ -80,11 +81,13 @@ def specs_of(columns: Any) -> tuple[Spec | None, dict[str, Spec]]:
     if not isinstance(columns, Mapping) or not columns:
         raise ParameterError(
             "The 'columns' parameter must be 'auto', 'spline' or a dict of what each column becomes, "
-            f"such as {{'price': 'log'}}; got {columns!r}."
+            f"such as {{'price': 'log'}}; got {columns!r:.100}."
         )
     for name in columns:
         if not isinstance(name, str):
-            raise ParameterError(f"The keys of the 'columns' parameter must be column names; got {name!r}.")
+            raise ParameterError(
+                f"The keys of the 'columns' parameter must be column names; got {name!r:.100}."
+            )
     others = _spec_of_others(columns[OTHERS]) if OTHERS in columns else None
     return others, {name: spec_of(text, name) for name, text in columns.items() if name != OTHERS}
 

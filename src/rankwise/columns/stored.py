@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import fields
 from datetime import datetime
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from rankwise.columns.codes import AgeCode, CategoryCode, Code, FlagCode, NumberCode, SplineCode
 from rankwise.columns.encoding import Encoding
@@ -74,26 +74,27 @@ def _code_of(stored: Any, column: str) -> Code:
     names = [field.name for field in fields(code)]
     if stored.keys() != set(names):
         raise RefusedError(f"the code of column '{column}' must have {', '.join(names)}")
-    hints = get_type_hints(code)
-    values = {name: _value_of(stored[name], str(hints[name]), column) for name in names}
+    kinds = get_type_hints(code)
+    values = {name: _value_of(stored[name], kinds[name], column) for name in names}
     made: Code = code(**values)
     if not _CHECKS[code](made):
         raise RefusedError(f"the {word} code of column '{column}' holds impossible values")
     return made
 
 
-def _value_of(stored: Any, hint: str, column: str) -> Any:
-    if "Code" in hint:
+def _value_of(stored: Any, kind: Any, column: str) -> Any:
+    """A field of a code, whose annotation is `kind`."""
+    if get_origin(kind) is tuple:
+        if isinstance(stored, list):
+            return tuple(_value_of(entry, get_args(kind)[0], column) for entry in stored)
+    elif kind is float:
+        if type(stored) in (int, float) and abs(stored) <= sys.float_info.max:
+            return float(stored)
+    elif kind in (bool, str):
+        if type(stored) is kind:
+            return stored
+    else:
         return _code_of(stored, column)
-    if hint.startswith("tuple") and isinstance(stored, list):
-        of = "str" if "str" in hint else "float"
-        return tuple(_value_of(entry, of, column) for entry in stored)
-    if "str" in hint and isinstance(stored, str):
-        return stored
-    if "bool" in hint and isinstance(stored, bool):
-        return stored
-    if "float" in hint and type(stored) in (int, float) and abs(stored) <= sys.float_info.max:
-        return float(stored)
     raise RefusedError(f"the code of column '{column}' cannot hold {repr(stored)[:40]}")
 
 

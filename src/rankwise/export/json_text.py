@@ -6,4 +6,6 @@ import json
 
 
 def as_json(content: object) -> str:
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    # Half of a surrogate pair, which cannot be encoded, stays an escape.
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

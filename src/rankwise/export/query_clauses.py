@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rankwise.errors import DataError, ParameterError
+from rankwise.export.json_text import as_json
 
 BOOST = "$boost"
 
@@ -29,11 +30,13 @@ def boosted_query(weights: Mapping[str, float], clauses: Mapping[str, Any]) -> s
     """
     unknown = [name for name in clauses if name not in weights]
     if unknown:
-        raise ParameterError(f"There is a clause for {unknown[0]!r}, which is not a feature of the model.")
+        raise ParameterError(
+            f"There is a clause for {unknown[0]!r:.100}, which is not a feature of the model."
+        )
     boosted = [_boosted(name, weight, clauses) for name, weight in weights.items() if weight != 0.0]
     if not boosted:
         raise DataError("All weights of the model are 0, so there is no clause to write.")
-    return json.dumps({"query": {"bool": {"should": boosted}}}, indent=2, ensure_ascii=False) + "\n"
+    return as_json({"query": {"bool": {"should": boosted}}})
 
 
 def _boosted(feature: str, weight: float, clauses: Mapping[str, Any]) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from rankwise.errors import ParameterError
 from rankwise.types import AnyArray, Floats, Ints
+from rankwise.validation.parameters import check_number
 
 
 def check_signs(monotonic_cst: Any, features: Sequence[str]) -> Ints:
@@ -29,15 +29,16 @@ def check_signs(monotonic_cst: Any, features: Sequence[str]) -> Ints:
 
 def check_costs(feature_costs: Any, features: Sequence[str]) -> Floats:
     """Return a cost above 0 for each feature; 1 for those that a mapping leaves out."""
-    costs = _by_feature(
-        "feature_costs",
-        feature_costs,
-        features,
-        1,
-        "finite and above 0",
-        lambda value: isinstance(value, (int, float, np.number)) and bool(0.0 < value < math.inf),
-    )
+    costs = _by_feature("feature_costs", feature_costs, features, 1, "finite and above 0", _is_cost)
     return costs.astype(np.float64)
+
+
+def _is_cost(value: Any) -> bool:
+    try:
+        check_number("feature_costs", value, minimum=0.0, exclusive=True)
+    except ParameterError:
+        return False
+    return True
 
 
 def _by_feature(
@@ -54,13 +55,15 @@ def _by_feature(
             if name not in named:
                 close = difflib.get_close_matches(str(name), features, n=1)
                 hint = f"did you mean {close[0]!r}?" if close else f"the first feature is {features[0]!r}."
-                raise ParameterError(f"{parameter} names {name!r}, which is not a feature; {hint}")
+                raise ParameterError(f"{parameter} names {name!r:.100}, which is not a feature; {hint}")
         values = [{**named, **given}[name] for name in features]
     else:
         values = _listed(parameter, given, len(features), expected)
     for name, value in zip(features, values, strict=True):
         if isinstance(value, (bool, str)) or not fits(value):
-            raise ParameterError(f"Values of {parameter} must be {expected}; got {value!r} for {name!r}.")
+            raise ParameterError(
+                f"Values of {parameter} must be {expected}; got {value!r:.100} for {name!r}."
+            )
     return np.array(values)
 
 
@@ -72,7 +75,7 @@ def _listed(parameter: str, given: Any, n_features: int, expected: str) -> list[
     if array.ndim != 1 or array.dtype.kind not in "iuf":
         raise ParameterError(
             f"The '{parameter}' parameter must be None, a dict of numbers ({expected}) by feature name, or "
-            f"an array of them; got {repr(given)[:100]}."
+            f"an array of them; got {given!r:.100}."
         )
     if len(array) != n_features:
         raise ParameterError(
