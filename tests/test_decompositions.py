@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.linalg import cython_blas, cython_lapack
+from scipy.linalg import block_diag, cython_blas, cython_lapack
 
 from graded_queries import ranking
 from rankwise import KernelRankRLSCV, RankRLS, RankRLSCV, _native
@@ -34,6 +34,13 @@ def test_a_decomposition_gives_back_the_matrix_and_its_inverse(size, kind):
     smoother = identity - R.T @ R if complement else R.T @ R
     np.testing.assert_allclose(smoother, system.matrix @ inverse, atol=1e-12)
     np.testing.assert_allclose(found.extremes, np.linalg.eigvalsh(system.matrix)[[0, -1]], rtol=1e-12)
+
+
+def test_a_matrix_of_blocks_that_share_no_feature_is_given_back_too():
+    matrix = block_diag(system_of(3).matrix, system_of(4).matrix)
+    found = RidgeSystem(matrix, np.ones(7)).tridiagonal
+    assert (found.off_diagonal == 0.0).any()
+    np.testing.assert_allclose(found.times_middle(found.basis) @ found.basis.T, matrix, atol=1e-12)
 
 
 @pytest.mark.parametrize("n_targets", [(), (3,)])
