@@ -69,6 +69,8 @@ class CoverageMap:
         sandbox.record(list(keys), raw, jobs)
         records = [json.loads(line) for path in raw.glob("*.jsonl") for line in path.read_text().splitlines()]
         failed = sorted({record["failed"] for record in records if "failed" in record})
+        if not any("test" in record for record in records):
+            raise SystemExit("No test was recorded.")
         if len(failed) > MAX_UNFIT:
             raise SystemExit("These tests fail without any mutant: " + ", ".join(failed))
         if failed:

@@ -78,7 +78,8 @@ class Recorder:
         if report.failed:
             self._failed.append(report.nodeid)
 
-    def pytest_unconfigure(self) -> None:
+    def pytest_sessionfinish(self) -> None:
+        # Any later, and a worker that takes long to write would be ended before it has.
         self._coverage.stop()
         data = self._coverage.get_data()
         lines: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
