@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import lzma
+import zlib
 
 import numpy as np
 import pytest
@@ -86,6 +88,27 @@ def test_every_damaged_byte_of_compressed_pairs_is_a_sentence(tmp_path):
         path.write_bytes(damaged)
         with pytest.raises(FileFormatError):
             load_pairs(path)
+
+
+def test_an_xz_header_that_claims_a_huge_dictionary_is_refused(tmp_path):
+    path = tmp_path / "p.xz"
+    filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 16}]
+    whole = bytearray(lzma.compress(b"0 1\n", filters=filters))
+    header, size = whole[12:24], whole.index(b"\x21\x01") + 2  # of the block; the size of the dictionary
+    header[size - 12] = 40  # stands for 4 GB - 1
+    whole[12:24] = header[:-4] + zlib.crc32(header[:-4]).to_bytes(4, "little")
+    path.write_bytes(whole)
+    with pytest.raises(FileFormatError, match=r"corrupt or truncated: Memory usage limit exceeded"):
+        load_pairs(path)
+
+
+def test_xz_streams_that_follow_each_other_are_one_text(tmp_path):
+    path = tmp_path / "p.xz"
+    path.write_bytes(lzma.compress(b"0 1\n1 ") + bytes(8) + lzma.compress(b"2\n") + bytes(40_000))
+    assert load_pairs(path).pairs.tolist() == [[0, 1], [1, 2]]
+    path.write_bytes(lzma.compress(b"0 1\n1 ") + lzma.compress(b"2\n")[:-9])
+    with pytest.raises(FileFormatError, match="corrupt or truncated: the file ends before its stream does"):
+        load_pairs(path)
 
 
 def test_a_huge_feature_id_is_refused_where_it_would_take_memory(tmp_path):

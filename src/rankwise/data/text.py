@@ -14,6 +14,7 @@ from itertools import count
 from pathlib import Path
 from typing import IO, Any
 
+from rankwise.data.xz import open_xz
 from rankwise.errors import FileFormatError
 
 #: Called repeatedly by a long job with the number of input bytes read so far and in total.
@@ -25,7 +26,7 @@ MAX_SHORT_LINE_BYTES = 1 << 20
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: Supported compression by file extension, which is case-insensitive.
-COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
+COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": open_xz, ".bz2": bz2.open}
 
 
 @dataclass(frozen=True)
