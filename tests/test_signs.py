@@ -304,3 +304,16 @@ def test_signs_that_leave_no_weight_are_refused():
         ):
             learn(X, y, qid)
         assert not hasattr(model, "coef_")
+
+
+def test_leaving_out_a_query_that_dominates_a_feature_keeps_the_digits_of_the_others():
+    rng = np.random.default_rng(3)
+    X, qid = rng.normal(size=(60, 3)), np.repeat(np.arange(6), 10)
+    y = X @ [1.0, 0.5, 0.2] + rng.normal(size=60)
+    own = qid == 2
+    X[own, 2] *= 1e6
+    signs = [1, 0, 1]
+    left_out = RankRLSCV(alphas=[1e-3], monotonic_cst=signs).fit(X, y, qid).left_out_scores_[own]
+    refitted = RankRLS(1e-3, monotonic_cst=signs).fit(X[~own], y[~own], qid[~own]).predict(X[own])
+    gap = left_out - refitted
+    np.testing.assert_allclose(gap - gap.mean(), 0.0, atol=1e-9 * np.abs(refitted).max())
