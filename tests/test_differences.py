@@ -6,7 +6,7 @@ import pytest
 from all_pairs import pair_laplacian
 from rankwise.errors import DataError
 from rankwise.preferences.differences import QueryDifferences
-from rankwise.preferences.pair_differences import PairDifferences, compacted
+from rankwise.preferences.pair_differences import PairDifferences, StackedDifferences, compacted
 from rankwise.preferences.queries import group_rows
 from rankwise.types import Ties, Weighting
 
@@ -66,3 +66,12 @@ def test_compacted_differences_are_as_many_as_needed_and_the_same_loss(seed):
     assert fewer.n_differences == 44
     np.testing.assert_allclose(fewer.laplacian(np.eye(56)), F.laplacian(np.eye(56)), atol=1e-10)
     np.testing.assert_allclose(fewer.adjoint(fewer_targets), F.adjoint(target), atol=1e-10)
+
+
+def test_the_laplacian_of_stacked_preferences_is_the_sum_of_theirs(rows):
+    m, rng = len(rows["y"]), np.random.default_rng(1)
+    queries = QueryDifferences(group_rows(rows["qid"], m), rows["y"])
+    pairs = PairDifferences(m, rng.permutation(m)[:10], np.arange(10), rng.uniform(0.5, 2.0, 10))
+    v = rng.normal(size=m)
+    both = StackedDifferences([queries, pairs, pairs])
+    np.testing.assert_allclose(both.laplacian(v), queries.laplacian(v) + 2.0 * pairs.laplacian(v), atol=1e-12)

@@ -177,3 +177,12 @@ def test_a_dual_fit_at_a_tiny_alpha_keeps_what_with_alpha_keeps():
     exact = [float(v) for v in exact_weights(X, y, qid, 1e-12)]
     for model in (fitted, again):
         np.testing.assert_allclose(model.coef_, exact, rtol=0, atol=1e-9 * np.abs(exact).max())
+
+
+def test_a_kernel_fit_at_a_tiny_alpha_keeps_what_with_alpha_keeps():
+    rng = np.random.default_rng(0)
+    X = np.vstack([X := rng.normal(size=(30, 3)), X[:10]])
+    y, qid = rng.integers(0, 3, 40), np.repeat(range(4), 10)
+    fitted = KernelRankRLS(1e-12, kernel="rbf", gamma=0.5).fit(X, y, qid)
+    again = KernelRankRLS(1.0, kernel="rbf", gamma=0.5).fit(X, y, qid).with_alpha(1e-12)
+    np.testing.assert_allclose(fitted.predict(X), again.predict(X), atol=1e-9)
