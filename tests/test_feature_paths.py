@@ -246,8 +246,10 @@ def test_the_table_says_what_each_feature_adds_and_costs():
 
 def test_another_size_can_be_selected_and_saved(tmp_path):
     X, y, qid = plain()
-    model = RankRLSPath(max_features=3).fit(X, y, qid).select(1)
-    assert (model.n_features_, model.alpha_) == (1, model.alphas_[0])
+    model = RankRLSPath(max_features=3).fit(X, y, qid)
+    for size in (3, 2, 1):
+        assert model.select(size).alpha_ == model.alphas_[size - 1]
+    assert model.n_features_ == 1
     model.save(tmp_path / "model")
     loaded = rankwise.load_model(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
