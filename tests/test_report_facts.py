@@ -228,6 +228,23 @@ def test_constant_repeated_and_tied_data_is_reported():
         assert found["labels"] == {"values": [0.0, 1.0], "counts": [1, 3]}
 
 
+def test_constant_and_repeated_columns_of_tables_are_reported():
+    frame = pytest.importorskip("pandas").DataFrame(
+        {
+            "query": ["a", "a", "b", "b"],
+            "grade": [0, 1, 1, 0],
+            "shop": ["x", "x", None, None],
+            "brand": ["p", None, "q", "p"],
+            "brand again": ["p", None, "q", "p"],
+            "price": [1.0, np.nan, 2.0, 1.0],
+        }
+    )
+    data = rankwise.RankingData.from_frame(frame, label="grade", qid="query", as_table=True)
+    found = report_facts({"s": np.arange(4.0)}, Judged.of_data(data), ["map"], title="table")["data"]
+    assert found["features"]["constant"] == ["shop"]
+    assert found["features"]["repeated"] == [["brand again", "brand"]]
+
+
 def test_a_wrong_label_and_a_feature_that_reveals_it_are_named(parts):
     test = parts[1]
     y = test.y.copy()
@@ -268,6 +285,11 @@ def test_weights_without_a_query_and_their_intervals_equal_refitting(parts, choi
     n = len(labels)
     error = np.sqrt((n - 1) / n * ((refitted - refitted.mean(axis=0)) ** 2).sum(axis=0))
     np.testing.assert_allclose(jackknife_margins(found), 2.0452296 * error, rtol=1e-5, atol=1e-9)
+    facts = report_facts({"m": model}, Judged.of_data(training), ["map"], title="signs", training=training)
+    learned = facts["weights"]["m"]
+    places = [training.feature_names.index(name) for name in learned["columns"]]
+    same = (np.sign(refitted) == np.sign(model.coef_)).mean(axis=0)
+    np.testing.assert_allclose(learned["same_sign"], same[places], atol=1e-6)
 
 
 def test_weights_without_the_query_that_taught_everything_are_refitted():
