@@ -76,7 +76,8 @@ def test_runs_are_compared(done, judged):
     printed = done(*arguments)
     assert "model" in printed
     assert "Holm's correction" in printed
-    assert f"Queries in a run and in the qrels: {len(rankwise.load_qrels(judged / 'qrels.txt'))}\n" in printed
+    n_queries = len(rankwise.load_qrels(judged / "qrels.txt"))
+    assert f"Queries in a run and in the qrels: {n_queries}.\n" in printed
     found = json.loads(done(*arguments, "--measures", "map", "--json"))
     assert list(found["means"]) == ["model", "feature"]
     assert found["tests"][0]["n_better"] < found["tests"][0]["n_worse"]
@@ -99,5 +100,5 @@ def test_mistakes_get_one_sentence(refused, judged, tmp_path):
     assert "a TREC run is evaluated with --qrels" in refused("evaluate", "test.txt", run, code=1)
     assert "SCORES is missing" in refused("evaluate", "test.txt", code=2)
     assert "No such file" in refused("evaluate", run, "--qrels", tmp_path / "absent", code=1)
-    assert "at least two different" in refused("compare", run, run, "--qrels", qrels, code=2)
+    assert "at least two models" in refused("compare", run, run, "--qrels", qrels, code=2)
     assert "--complete needs --qrels" in refused("evaluate", "test.txt", "model", "--complete", code=2)

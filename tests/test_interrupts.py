@@ -137,7 +137,7 @@ def process(arguments, module, call, cwd, stdout=subprocess.PIPE):
     "arguments, module, call",
     [
         (["path", "rows.txt", "--model", "model"], "path", 1),
-        (["select", "rows.txt", "model", "--learner", "ranksvm", "--alphas", "1e-3,1e-2"], "train", 3),
+        (["select", "rows.txt", "model", "--learner", "ranksvm", "--alphas", "1e-3,1e-2"], "fitting", 3),
     ],
 )
 def test_an_interrupted_command_writes_names_and_ends_by_the_signal(arguments, module, call, rows):
@@ -160,7 +160,7 @@ def test_a_command_that_fails_after_an_interrupt_says_why_and_ends_by_the_signal
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_nothing_to_keep_ends_by_the_signal_and_writes_nothing(rows):
     select = ["select", "rows.txt", "model", "--learner", "kernel-rankrls", "--scale", "--gamma", "0.1,1"]
-    ended = process(select, "train", 1, rows.parent)
+    ended = process(select, "fitting", 1, rows.parent)
     assert (ended.returncode, ended.stdout, ended.stderr) == (-signal.SIGINT, "", "")
     assert sorted(path.name for path in rows.parent.iterdir()) == ["rows.txt"]
 
@@ -171,7 +171,7 @@ def test_folds_end_with_the_first_interrupted_fit(data, tmp_path):
         (tmp_path / "Fold1").mkdir(exist_ok=True)
         (tmp_path / "Fold1" / f"{name}.txt").write_text("".join(letor_lines(part)))
     learners = ["--learners", "ranksvm,rankrls"]
-    ended = process(["folds", ".", *learners], "train", 3, tmp_path)
+    ended = process(["folds", ".", *learners], "fitting", 3, tmp_path)
     assert (ended.returncode, ended.stdout) == (-signal.SIGINT, ""), ended.stderr
 
 
