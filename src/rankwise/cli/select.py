@@ -104,7 +104,6 @@ def run(
     from rankwise.cli.data_files import ReadOptions
     from rankwise.cli.inputs import check_model_output, excluded, split_list
     from rankwise.cli.report import check_page
-    from rankwise.selection.search import distinguished
 
     check_model_output(model)
     check_page(report, data, *(path for path in (validation, judgments, pairs) if path is not None))
@@ -157,21 +156,27 @@ def run(
         done = summary(ranker, parts["training"], seconds, model)
         show_features(ranker, {"model": str(model), "seconds": seconds}, done, json=json)
         return
-    choice = _choice(ranker)
     if json:
-        show_json({"model": str(model), "seconds": seconds, **choice})
+        show_json({"model": str(model), "seconds": seconds, **_choice(ranker)})
         return
     show_columns(ranker)
     done = f"Chosen: {_chosen(ranker)}\n{summary(ranker, parts['training'], seconds, model)}"
-    settings_tried = choice["settings"]
-    names = [distinguished(setting, settings_tried) or "score" for setting in settings_tried]
+    show_scores(ranker, note=done if pairs else None)
+    if pairs is None:
+        _show_quality(ranker, parts, preset, done)
+
+
+def show_scores(ranker: Any, note: str | None) -> None:
+    """Show the score of each alpha and setting that was tried."""
+    from rankwise.selection.search import distinguished
+
+    choice = _choice(ranker)
+    names = [distinguished(setting, choice["settings"]) or "score" for setting in choice["settings"]]
     lines = [
         (f"{alpha:.6g}", *scores, "best" if alpha == ranker.best_["alpha"] else "")
         for alpha, scores in zip(ranker.alphas_.tolist(), choice["scores"].T.tolist(), strict=True)
     ]
-    show_table(f"{ranker.measure} by {ranker.cv_}", ["alpha", *names, ""], lines, done if pairs else None)
-    if pairs is None:
-        _show_quality(ranker, parts, preset, done)
+    show_table(f"{ranker.measure} by {ranker.cv_}", ["alpha", *names, ""], lines, note)
 
 
 def show_features(ranker: Any, run: dict[str, Any], done: str, *, json: bool) -> None:
