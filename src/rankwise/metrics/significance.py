@@ -11,9 +11,9 @@ from rankwise.validation import check_random_state
 # The coverage of confidence intervals.
 CONFIDENCE = 0.95
 # Sign vectors drawn at a time; this only bounds memory.
-# Differences of which some have the same size, whose sign vectors are all tried.
-_FEW = 13
 _FLIPS_PER_BLOCK = 256
+# Up to so many differences, some of them of the same size, have all their sign vectors tried.
+_FEW = 13
 # Values that differ by so many units in the last place of the largest are equal but for rounding.
 _ROUNDING_ULPS = 16
 
