@@ -30,6 +30,7 @@ from rankwise.metrics import evaluate
 distributed = pytest.importorskip("distributed")
 
 from rankwise.dask import ClusterError, DistributedData, workers  # noqa: E402
+from rankwise.dask.clusters import connected  # noqa: E402
 
 __all__ = ["done", "folder", "refused"]  # fixtures
 
@@ -360,6 +361,11 @@ def test_the_command_line_trains_on_a_cluster(cluster, client, files, tmp_path, 
     svm = ["--learner", "ranksvm", "--alpha", "0.1", "--tol", "0.05", "--merge-queries"]
     done("train", files, model, "--dask", address, *svm)
     assert load_model(model).gap_ <= 0.05
+
+
+def test_a_local_cluster_has_as_many_workers_as_asked_for():
+    with connected("local:1") as client:
+        assert len(client.nthreads()) == 1
 
 
 def test_the_command_line_says_what_it_cannot_do_on_a_cluster(files, tmp_path, refused):

@@ -15,13 +15,19 @@ LOCAL = "local:"
 MOST_WORKERS = 1024
 # How long to wait for an answer of the scheduler, in seconds.
 PATIENCE = 10
+# By default, Dask's workers return freed memory at once, so that every vector of a pass takes new pages.
+_ENVIRONMENT = "distributed.nanny.pre-spawn-environ"
+KEEP_MEMORY = {
+    f"{_ENVIRONMENT}.MALLOC_TRIM_THRESHOLD_": 1 << 28,
+    f"{_ENVIRONMENT}.MALLOC_MMAP_THRESHOLD_": 1 << 25,
+}
 
 
 @contextmanager
 def connected(address: str) -> Iterator[Client]:
     """Connect to a scheduler or, for ``local:N``, start N workers here for the time of the block."""
     # What matters of what happens to workers is told by errors.
-    with dask.config.set({"logging.distributed": "critical"}):
+    with dask.config.set({"logging.distributed": "critical"} | KEEP_MEMORY):
         if address.startswith(LOCAL):
             number = address.removeprefix(LOCAL)
             if not number.isdecimal() or not 1 <= int(number) <= MOST_WORKERS:
@@ -30,7 +36,7 @@ def connected(address: str) -> Iterator[Client]:
                 )
             with (
                 LocalCluster(
-                    int(number),
+                    n_workers=int(number),
                     threads_per_worker=1,
                     dashboard_address=":0",
                     silence_logs=logging.CRITICAL,
