@@ -8,6 +8,7 @@ goes, so do its tasks.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
@@ -56,6 +57,7 @@ class WorkerParts(Parts):
         self.client, self._make = client, make
         self.futures = [make(part) for part in range(n_parts)]
         self._held: list[list[int]] | None = None
+        self._tasks: list[Future] = []
 
     @property
     def n_parts(self) -> int:
@@ -106,14 +108,17 @@ class WorkerParts(Parts):
         of_group = [[of_part(own, part) for part in parts] for parts in held]
         futures = [[self.futures[part] for part in parts] for parts in held]
         n, n_parts = len(held), self.n_parts
-        return self.client.map(  # type: ignore[no-any-return]
+        # Only now are the tasks of the last pass released: a message that says so, sent just before, would
+        # hold up this one, because the client waits 10 ms between two messages.
+        self._tasks = self.client.map(
             subtree_sums, held, futures, of_group, [work] * n, [shared] * n, [n_parts] * n, pure=False
         )
+        return self._tasks
 
     def _placement(self) -> list[list[int]]:
         """The parts that each worker holds."""
         if self._held is None:
-            self._wait(self.futures)
+            self._watched(self.futures, wait)
             holders = self.client.who_has(self.futures)
             held: dict[str, list[int]] = {}
             for part, future in enumerate(self.futures):
@@ -124,9 +129,8 @@ class WorkerParts(Parts):
         return self._held
 
     def _finished(self, tasks: list[Future]) -> list[dict[Node, Any]]:
-        self._wait(tasks)
         try:
-            results = self.client.gather(tasks)
+            results = self._watched(tasks, self.client.gather)
         except KilledWorker as error:
             raise ClusterError(
                 f"Several workers died while they worked on the same part of the data; {error.last_worker} "
@@ -140,21 +144,27 @@ class WorkerParts(Parts):
             self._held = None  # a worker was lost, and others have its parts now
         return [sums for _, sums in results]
 
-    def _wait(self, futures: list[Future]) -> None:
-        """Wait until tasks are finished, as long as there are workers."""
-        last_seen = time.monotonic()
-        while True:
+    def _watched(self, futures: list[Future], ask: Callable[[list[Future]], Any]) -> Any:
+        """What the client answers about tasks when they are finished, as long as there are workers.
+
+        All in the client's event loop, because every call from another thread takes a millisecond or two.
+        """
+
+        async def watch() -> Any:
+            answer, last_seen = asyncio.ensure_future(ask(futures)), time.monotonic()
             try:
-                wait(futures, timeout=LOOK_AFTER)
-            except TimeoutError:
-                if any(future.status in ("cancelled", "lost") for future in futures):
-                    raise CancelledError from None
-                if self.client.nthreads():
-                    last_seen = time.monotonic()
-                elif time.monotonic() - last_seen > WITHOUT_WORKERS:
-                    raise _no_workers() from None
-            else:
-                return
+                while not (await asyncio.wait({answer}, timeout=LOOK_AFTER))[0]:
+                    if any(future.status in ("cancelled", "lost") for future in futures):
+                        raise CancelledError
+                    if await self.client.nthreads():
+                        last_seen = time.monotonic()
+                    elif time.monotonic() - last_seen > WITHOUT_WORKERS:
+                        raise _no_workers()
+                return answer.result()
+            finally:
+                answer.cancel()
+
+        return self.client.sync(watch)
 
 
 def living_workers(client: Client) -> list[str]:
