@@ -4,24 +4,24 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 
 from benchmarks.dask_start import N_FEATURES as N_DENSE
-from benchmarks.dask_start import N_PARTS, bench_start, workers
+from benchmarks.dask_start import bench_start
 from benchmarks.peers.comparing import one_thread
 from benchmarks.rcv1_shaped import N_FEATURES, generate
+from benchmarks.tables import Table, show
 from benchmarks.timing import best_times, header, sized
-from rankwise import RankingData, RankRLS, save_store
+from rankwise import RankingData, RankRLS
 from rankwise.dask import DistributedData
+from rankwise.dask.clusters import connected
 from rankwise.losses.squared import loss_on_scores, losses_on_scores
 from rankwise.operators.design import MatrixDesign
 from rankwise.parts.normal import NormalPart, multiplied
 from rankwise.parts.tree import Tally
 from rankwise.types import Ties, Weighting
+from rankwise.validation import Problem
 
 N_ROUNDS = 15
 N_CORES = len(os.sched_getaffinity(0))
@@ -31,10 +31,20 @@ FAR_ROWS, FAR_WORKERS, N_ITERATIONS = 10**8, (10, 100), 100
 
 def run() -> None:
     bench_start()
-    with TemporaryDirectory() as folder:
-        rows = stored_text(Path(folder))
-        measured = {n: bench_iterations(Path(folder), n, rows) for n in (1, 2, 4)}
-    bench_model(measured)
+    m = sized(400_000)
+    text = generate(m)
+    rows = RankingData.from_arrays(text.X, text.label, np.arange(m) // 500)
+    header(f"an iteration of conjugate gradient, {m:,} x {N_FEATURES:,} text, workers of 1 thread")
+    table = Table(
+        "dask-iterations",
+        "workers",
+        "one process, ms",
+        "workers, ms",
+        "times as fast",
+        "slowest worker alone, ms",
+        "over it: best and median, ms",
+    )
+    bench_model({number: bench_iterations(rows, number, table) for number in (1, 2, 4)})
 
 
 @dataclass(frozen=True)
@@ -48,73 +58,46 @@ class Iteration:
     n_entries: int
 
 
-def stored_text(folder: Path) -> RankingData:
-    """Text in stores, which workers map into memory; also here, for one process."""
-    m = sized(400_000)
-    text = generate(m)
-    rows = RankingData.from_arrays(text.X, text.label, np.arange(m) // 500)
-    ends = np.linspace(0, m, N_PARTS + 1).astype(int)
-    for part in range(N_PARTS):
-        save_store(rows.select(slice(ends[part], ends[part + 1])), folder / f"{part}.store")
-    return rows
-
-
-def bench_iterations(folder: Path, number: int, rows: RankingData) -> Iteration:
+def bench_iterations(rows: RankingData, number: int, table: Table) -> Iteration:
     """Target, for 2 workers: 12 ms over the slower worker; 1.4 times as fast as one process."""
-    header(f"conjugate gradient, {rows.n_rows:,} x {N_FEATURES:,} text, {number} workers of 1 thread; ms")
     v = np.random.default_rng(0).normal(size=N_FEATURES)
     design = MatrixDesign(rows.X, n_threads=1)
-    with workers(number), one_thread():
-        data = DistributedData.from_files(folder / "*.store", merge_queries=True)
-        (loss,) = losses_on_scores(data.problem(), Ties.KEEP, Weighting.EXAMPLE)
+    loss_here = loss_on_scores(Problem(rows.X, rows.y, rows.queries, None), Ties.KEEP, Weighting.EXAMPLE)
+    here = design.normal_operator(loss_here.differences)
+    with connected(f"local:{number}"), one_thread():
+        (loss,) = losses_on_scores(DistributedData.from_data(rows).problem(), Ties.KEEP, Weighting.EXAMPLE)
         parts = loss.normal().parts
-        here = design.normal_operator(
-            loss_on_scores(problem_of(rows), Ties.KEEP, Weighting.EXAMPLE).differences
-        )
         found: list[tuple[float, float]] = []
 
         def on_workers() -> None:
             start = time.perf_counter()
             notes = parts.total(timed_product, v).notes
-            found.append((time.perf_counter() - start, slowest(notes)))
+            found.append((time.perf_counter() - start, max(notes)))
 
         on_workers()
         found.clear()
-        alternatives = {"here": lambda: here(v), "workers": on_workers}
-        best = best_times(alternatives, N_ROUNDS)
-        over = min(wall - compute for wall, compute in found)
-        typical = float(np.median([wall - compute for wall, compute in found]))
-        wall, compute = min(found)
-        small = best_times({"": lambda: parts.total(echo, np.zeros(1))}, 2 * N_ROUNDS)[""]
+        best = best_times({"here": lambda: here(v), "workers": on_workers}, N_ROUNDS)
+        small = best_times({"": lambda: parts.total(echo, np.zeros(1))}, N_ROUNDS)[""]
         large = best_times({"": lambda: parts.total(echo, np.zeros(1 << 18))}, N_ROUNDS)[""]
-    print(f"{'one process, 1 thread':44} {1e3 * best['here']:8.1f}")
-    print(f"{f'{number} workers':44} {1e3 * wall:8.1f}   {best['here'] / wall:.2f} times as fast")
-    print(f"{'slowest worker alone':44} {1e3 * compute:8.1f}")
-    print(f"{'over the slowest worker: best, median':44} {1e3 * over:8.1f} {1e3 * typical:8.1f}")
-    print(f"{'a pass that does nothing':44} {1e3 * small:8.1f}", flush=True)
+    wall, compute = min(found)
+    over = [1e3 * (wall - compute) for wall, compute in found]
+    table.add(
+        str(number),
+        f"{1e3 * best['here']:.1f}",
+        f"{1e3 * wall:.1f}",
+        f"{best['here'] / wall:.2f}",
+        f"{1e3 * compute:.1f}",
+        f"{min(over):.1f} and {np.median(over):.1f}",
+    )
     per_byte = max(0.0, large - small) / (2 * 8 * (1 << 18) * number)
     return Iteration(wall, compute, small, per_byte, rows.X.nnz)
 
 
-def problem_of(rows: RankingData) -> Any:
-    from rankwise.validation import Problem
-
-    return Problem(rows.X, rows.y, rows.queries, None)
-
-
 def timed_product(part: NormalPart, v: np.ndarray) -> Tally:
-    """A product, and the time that it took in this process."""
+    """A product, and the time that it took in this process, which has one part."""
     start = time.perf_counter()
     total = multiplied(part, v).total
-    return Tally(total, ((os.getpid(), time.perf_counter() - start),))
-
-
-def slowest(notes: tuple[tuple[int, float], ...]) -> float:
-    """The longest time of a process, whose parts take their turns."""
-    seconds: dict[int, float] = {}
-    for process, taken in notes:
-        seconds[process] = seconds.get(process, 0.0) + taken
-    return max(seconds.values())
+    return Tally(total, (time.perf_counter() - start,))
 
 
 def echo(part: NormalPart, v: np.ndarray) -> np.ndarray:
@@ -161,15 +144,30 @@ def bench_model(measured: dict[int, Iteration]) -> None:
         multiply_add=seconds_per_multiply_add(),
     )
     header("the cost model")
-    print(f"per stored entry and product {1e9 * model.entry:10.2f} ns")
-    print(f"per pass                     {1e3 * model.a_pass:10.2f} ms, {1e3 * model.worker:.2f} per worker")
-    print(f"per byte                     {1e9 * model.byte:10.2f} ns")
-    print(f"per multiply-add of moments  {1e9 * model.multiply_add:10.3f} ns")
-    print(f"\n{'workers':>8} {'iteration, ms':>14} {'predicted':>10}   on {N_CORES} cores")
-    for number, found in measured.items():
-        predicted = model.iteration(found.n_entries, N_FEATURES, number, N_CORES)
-        print(f"{number:8} {1e3 * found.wall:14.1f} {1e3 * predicted:10.1f}")
+    show(
+        "dask-constants",
+        ["constant", "value"],
+        [
+            ["`entry`: per stored entry and product", f"{1e9 * model.entry:.2f} ns"],
+            ["`pass`: per pass", f"{1e3 * model.a_pass:.1f} ms"],
+            ["`worker`: per worker in a pass", f"{1e3 * model.worker:.1f} ms"],
+            ["`byte`: per byte", f"{1e9 * model.byte:.2f} ns"],
+            ["`multiply_add`: per multiply-add of moments", f"{1e9 * model.multiply_add:.3f} ns"],
+        ],
+    )
+    show(
+        "dask-predictions",
+        ["workers", "iteration, ms", "predicted, ms"],
+        [
+            [str(number), f"{1e3 * found.wall:.1f}", f"{1e3 * predicted(model, found, number):.1f}"]
+            for number, found in measured.items()
+        ],
+    )
     foresee(model)
+
+
+def predicted(model: Model, found: Iteration, number: int) -> float:
+    return model.iteration(found.n_entries, N_FEATURES, number, N_CORES)
 
 
 def seconds_per_multiply_add() -> float:
@@ -182,8 +180,8 @@ def seconds_per_multiply_add() -> float:
 
 
 def foresee(model: Model) -> None:
-    print(f"\n{FAR_ROWS:,} rows, {N_ITERATIONS} iterations or moments:")
-    print(f"{'':34} {'workers':>8} {'iterations, s':>14} {'of it sent':>11} {'moments, s':>11}")
+    header(f"forecast for {FAR_ROWS:,} rows, {N_ITERATIONS} iterations or moments")
+    rows = []
     for name, n_features, per_row in (
         ("136 dense features", 136, 136),
         ("47,152 words, 75 per row", N_FEATURES, 75),
@@ -192,18 +190,26 @@ def foresee(model: Model) -> None:
             iterations = N_ITERATIONS * model.iteration(FAR_ROWS * per_row, n_features, number)
             sent = N_ITERATIONS * model.communication(n_features, number) / iterations
             moments = model.moments(FAR_ROWS, n_features, number)
-            print(f"{name:34} {number:8} {iterations:14.0f} {sent:11.0%} {moments:11.0f}")
+            rows.append([name, str(number), f"{iterations:,.0f}", f"{sent:.0%}", f"{moments:,.0f}"])
+    show("dask-forecast", ["rows", "workers", "iterations, s", "of it sent", "moments, s"], rows)
+    rows = []
     for number in FAR_WORKERS:
         few = largest(
             lambda n, p=number: (
                 model.moments(FAR_ROWS, n, p) < N_ITERATIONS * model.iteration(FAR_ROWS * n, n, p)
             )
         )
-        print(f"{number} workers: moments take less time up to {few:,} dense features")
         sparse = largest(lambda n, p=number: model.communication(n, p) < model.entry * FAR_ROWS * 75 / p)
-        print(
-            f"{number} workers: most of an iteration on 75 words per row is sent from {sparse:,} features on"
-        )
+        rows.append([str(number), f"{few:,}", f"{sparse:,}"])
+    show(
+        "dask-limits",
+        [
+            "workers",
+            "moments take less time up to ... dense features",
+            "most of an iteration on 75 words per row is sent from ... words on",
+        ],
+        rows,
+    )
 
 
 def largest(holds: Callable[[int], bool]) -> int:

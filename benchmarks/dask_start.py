@@ -1,59 +1,49 @@
 """How long it takes until rankers can start on rows in random order, and what is moved for it."""
 
-import logging
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import dask
 import numpy as np
-from distributed import Client, LocalCluster, wait
+from distributed import Client, wait
 
 from benchmarks.peers.comparing import is_installed
+from benchmarks.tables import Table
 from benchmarks.timing import header, sized
 from rankwise import RankRLS
 from rankwise.dask import DistributedData
+from rankwise.dask.clusters import connected
 
 N_FEATURES, ROWS_PER_QUERY, N_PARTS = 136, 100, 8
-
-
-@contextmanager
-def workers(number: int) -> Iterator[Client]:
-    """Processes of one thread each, which talk over TCP."""
-    settings = {"logging.distributed": "critical", "distributed.worker.memory.terminate": False}
-    with (
-        dask.config.set(settings),
-        LocalCluster(
-            number, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
-        ) as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
+N_ROWS = 1_000_000
+# XGBoost makes a partition of every query, which takes a time in proportion to their number: an hour and more
+# for all rows.
+XGBOOST_REGROUPED, XGBOOST_TRAINED = "DaskXGBRanker: queries regrouped", "DaskXGBRanker: trained, 1 tree"
+SLOW, FEW_ROWS = {XGBOOST_REGROUPED, XGBOOST_TRAINED}, 50_000
 
 
 def bench_start() -> None:
     """No target: XGBoost and LightGBM need the rows of a query in one partition."""
     if not is_installed("dask.dataframe", "dask[dataframe]"):
         return
-    m = sized(1_000_000)
-    header(f"{m:,} rows x {N_FEATURES} in random order, {N_PARTS} partitions on 2 workers")
-    with workers(2) as client:
-        alternatives = ways_to_start(client)
-        few, frame = random_frame(20_000), random_frame(m)
-        wait([few, frame])
-        print(f"{'':48} {'s':>7} {'MB moved':>9}")
-        for name, call in alternatives.items():
+    header(f"rows x {N_FEATURES} in random order, {N_PARTS} partitions on 2 workers")
+    table = Table("dask-start", "", "rows", "s", "MB moved")
+    with connected("local:2") as client:
+        for name, call in ways_to_start(client).items():
+            m = sized(FEW_ROWS if name in SLOW else N_ROWS)
+            few, frame = random_frame(sized(20_000)), random_frame(m)
+            wait([few, frame])
             try:
                 call(few)  # so that workers have imported what they need
                 before, start = bytes_on_loopback(), time.perf_counter()
                 call(frame)
             except Exception as error:  # noqa: BLE001 - whatever a peer raises, the others go on
-                print(f"{name:48} failed: {type(error).__name__}: {str(error).splitlines()[0][:60]}")
+                table.add(name, f"{m:,}", f"failed: {type(error).__name__}", "")
                 continue
             seconds, moved = time.perf_counter() - start, (bytes_on_loopback() - before) / 1e6
-            print(f"{name:48} {seconds:7.1f} {moved:9.0f}", flush=True)
+            table.add(name, f"{m:,}", f"{seconds:.1f}", f"{moved:.0f}")
 
 
 def ways_to_start(client: Client) -> dict[str, Callable[[Any], object]]:
@@ -63,8 +53,8 @@ def ways_to_start(client: Client) -> dict[str, Callable[[Any], object]]:
         "rankwise: RankRLS, trained": lambda frame: RankRLS(solver="primal").fit(distributed(frame)),
     }
     if is_installed("xgboost", "xgboost-cpu"):
-        ways["DaskXGBRanker: queries regrouped"] = regrouped_for_xgboost
-        ways["DaskXGBRanker: trained, 1 tree"] = lambda frame: one_xgboost_tree(client, frame)
+        ways[XGBOOST_REGROUPED] = regrouped_for_xgboost
+        ways[XGBOOST_TRAINED] = lambda frame: one_xgboost_tree(client, frame)
     if is_installed("lightgbm", "lightgbm"):
         ways["DaskLGBMRanker: queries regrouped (shuffle)"] = regrouped_for_lightgbm
         ways["DaskLGBMRanker: trained, 1 tree"] = lambda frame: one_lightgbm_tree(client, frame)
