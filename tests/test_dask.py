@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -259,6 +260,18 @@ def test_a_worker_killed_between_iterations_changes_nothing(client, data, files,
     finally:
         workers.WorkerParts.total = total
     assert len(passes) > 9
+
+
+def test_training_goes_on_with_other_workers_after_all_were_lost(files):
+    with connected("local:1") as client:
+        data = DistributedData.from_files(files, merge_queries=True, client=client)
+        before = fitted(data).coef_
+        os.kill(next(iter(processes(client).values())), signal.SIGKILL)
+        after = []
+        fitting = Thread(target=lambda: after.append(fitted(data).coef_), daemon=True)
+        fitting.start()
+        fitting.join(60.0)
+        np.testing.assert_array_equal(after, [before])
 
 
 def test_a_bad_line_is_named_by_file_and_line(client, files, tmp_path):

@@ -151,10 +151,14 @@ class WorkerParts(Parts):
         """
 
         async def watch() -> Any:
-            answer, last_seen = asyncio.ensure_future(ask(futures)), time.monotonic()
+            with self.client.as_current():  # `wait` asks the current client, whatever the tasks belong to
+                answer = asyncio.ensure_future(ask(futures))
+            last_seen = time.monotonic()
             try:
                 while not (await asyncio.wait({answer}, timeout=LOOK_AFTER))[0]:
-                    if any(future.status in ("cancelled", "lost") for future in futures):
+                    # Also parts: a task that was meant for a worker that is gone, and found no other at the
+                    # time, stays where it is when workers join.
+                    if any(future.status in ("cancelled", "lost") for future in [*futures, *self.futures]):
                         raise CancelledError
                     if await self.client.nthreads():
                         last_seen = time.monotonic()
