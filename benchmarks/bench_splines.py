@@ -23,6 +23,7 @@ from benchmarks import timing
 from benchmarks.peers.comparing import is_installed, one_thread
 from benchmarks.peers.shapes import Rows
 from benchmarks.peers.trees import NO_SETTINGS, Trees, fit_lightgbm, fit_xgboost, rows_of
+from benchmarks.tables import show
 from benchmarks.timing import header, real_data
 from rankwise import (
     ColumnEncoder,
@@ -34,7 +35,6 @@ from rankwise import (
 )
 from rankwise.metrics import evaluate, get_measure
 from rankwise.metrics.significance import margin_of_mean
-from rankwise.rendering import text_table
 
 MEASURE = "ndcg@10"
 ndcg = get_measure(MEASURE)
@@ -67,13 +67,13 @@ def run() -> None:
 
 
 def data_sets() -> Iterator[tuple[str, Rows, tuple[int, ...]]]:
-    """Names, rows and numbers of knots; with 300 columns, 30 knots would take minutes per split."""
+    """Names of tables, rows and numbers of knots; with 300 columns, 30 knots would take minutes per split."""
     folder = real_data()
     if folder is not None:
-        yield "LightGBM's example", lightgbm_example(folder / "lightgbm_lambdarank"), (4, 10)
+        yield "splines-example", lightgbm_example(folder / "lightgbm_lambdarank"), (4, 10)
     n_queries = 30 if timing.quick else 250
-    yield "Shop with nonlinear habits", rows_of(make_search_data(n_queries, habits=0.5)), (4, 10, 30)
-    yield "Shop", rows_of(make_search_data(n_queries)), (4, 10, 30)
+    yield "splines-habits", rows_of(make_search_data(n_queries, habits=0.5)), (4, 10, 30)
+    yield "splines-shop", rows_of(make_search_data(n_queries)), (4, 10, 30)
 
 
 def lightgbm_example(folder: Path) -> Rows:
@@ -198,7 +198,7 @@ def compare_on(name: str, rows: Rows, methods: Mapping[str, Learner]) -> None:
                 found, cost = measured(fit, train, test)
                 values[method][queries] += found / n_repeats
                 costs[method].append(cost)
-    print_table(values, costs)
+    show(name, *compared(values, costs))
 
 
 def measured(fit: Learner, train: Rows, test: Rows) -> tuple[NDArray, tuple[float, float, int]]:
@@ -212,19 +212,24 @@ def measured(fit: Learner, train: Rows, test: Rows) -> tuple[NDArray, tuple[floa
     return values, (middle - start, 1e6 * (end - middle) / len(scores), fitted.n_bytes())
 
 
-def print_table(values: dict[str, NDArray], costs: dict[str, list[tuple[float, float, int]]]) -> None:
-    """Means over the queries that have relevant rows; differences with 95 % intervals, paired by query."""
+def compared(
+    values: dict[str, NDArray], costs: dict[str, list[tuple[float, float, int]]]
+) -> tuple[Sequence[str], list[Sequence[str]]]:
+    """Columns and rows of a table.
+
+    Means over the queries that have relevant rows; differences with 95 % intervals, paired by query.
+    """
     baselines = [name for name in BASELINES if name in values]
-    lines = []
+    lines: list[Sequence[str]] = []
     for method, found in values.items():
         against = [difference(found, values[name]) if name != method else "" for name in baselines]
         seconds, per_row, n_bytes = np.median(costs[method], axis=0)
         size = f"{n_bytes / 1000:,.0f}"
         lines.append((method, f"{np.nanmean(found):.4f}", *against, f"{seconds:.2f}", f"{per_row:.1f}", size))
-    columns = ("", "NDCG@10", *(f"minus {name}" for name in baselines), "training s", "µs per row", "kB")
-    print(text_table(columns, lines), flush=True)
+    columns = ("", "NDCG@10", *(f"minus {name}" for name in baselines), "training, s", "µs per row", "kB")
+    return columns, lines
 
 
 def difference(a: NDArray, b: NDArray) -> str:
     off = (a - b)[~np.isnan(a - b)]
-    return f"{off.mean():+.4f} ± {margin_of_mean(off, np.ones(len(off))):.4f}"
+    return f"{off.mean():+.4f} ± {margin_of_mean(off, np.ones(len(off))):.4f}".replace("-", "−")
