@@ -223,14 +223,12 @@ def _open_part(
         known = [pool.factor(value[g], told[q], names[q]) for g, q in enumerate(query.tolist())]
         pooled = _scatter(problem.X, problem.y, levels, weight, np.array(known) * factors[query])
     groups: list[dict[Level, Group]] = [{} for _ in names]
-    for g in range(levels.n_queries):
-        place = slice(int(levels.offsets[g]), int(levels.offsets[g + 1]))
-        rows = np.arange(place.start, place.stop) if levels.order is None else levels.order[place]
-        row_weight = np.ones(len(rows)) if weight is None else weight[rows]
+    for g, (rows, total, origin, shift) in enumerate(_group_means(problem, levels)):
         scatter = None
         if not is_pooled:
+            row_weight = np.ones(len(rows)) if weight is None else weight[rows]
             scatter = _scatter(problem.X[rows], problem.y[rows], one_query(len(rows)), row_weight, None)
-        groups[int(query[g])][float(value[g])] = _group(problem, rows, row_weight, scatter)
+        groups[int(query[g])][float(value[g])] = Group(len(rows), total, origin, shift, scatter)
     seen = contents.view(np.uint64).tolist()
     return pooled, {
         key: OpenQuery(names[q], seen[q], float(factors[q]), groups[q], told[q])
@@ -238,11 +236,21 @@ def _open_part(
     }
 
 
-def _group(problem: Problem, rows: Ints, weight: Floats, scatter: Quadratic | None) -> Group:
-    table = np.hstack([dense(problem.X[rows]), problem.y[rows].reshape(len(rows), -1)])
-    total = float(weight.sum())
-    shift = weight @ (table - table[0])
-    return Group(len(rows), total, table[0], shift / total if total > 0.0 else shift, scatter)
+def _group_means(problem: Problem, groups: Queries) -> Iterator[tuple[Ints, float, Floats, Floats]]:
+    """The rows and the weight of each group, its first row, and the mean difference from that."""
+    for first, last in runs(groups.offsets, block_rows(problem.X)):
+        offsets = groups.offsets[first : last + 1]
+        starts, sizes = offsets[:-1] - offsets[0], np.diff(offsets)
+        rows = np.arange(offsets[0], offsets[-1])
+        rows = rows if groups.order is None else groups.order[rows]
+        weight = np.ones(len(rows)) if problem.row_weight is None else problem.row_weight[rows]
+        table = np.hstack([dense(problem.X[rows]), problem.y[rows].reshape(len(rows), -1)])
+        origins = table[starts]
+        totals = np.add.reduceat(weight, starts)
+        table -= np.repeat(origins, sizes, axis=0)
+        table *= weight[:, None]
+        shifts = np.add.reduceat(table, starts) / np.where(totals > 0.0, totals, 1.0)[:, None]
+        yield from zip(np.split(rows, starts[1:]), totals.tolist(), origins, shifts, strict=True)
 
 
 def _scatter(
