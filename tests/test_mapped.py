@@ -1,14 +1,16 @@
 """Pages are given back of maps that this library opened, and of nothing else."""
 
 import copy
+import mmap
 import pickle
+import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
 
-from rankwise import RankingData, RankRLS, RankSVM, open_store, save_store
+from rankwise import RankingData, RankRLS, RankSVM, _native, open_store, save_store
 from rankwise.mapped import blocks_of, is_mapped, is_on_disk
 
 M, N = 3000, 50  # many pages
@@ -114,3 +116,25 @@ def test_a_copy_made_to_read_blocks_in_order_is_no_map(tmp_path, rows, monkeypat
     for view in (X.T, X[::-1], X[::-1, :1], X[:, ::2], X.reshape(-1)[::-1], X.reshape(-1)[::3]):
         blocks = list(blocks_of(view))
         np.testing.assert_array_equal(np.concatenate(blocks), np.array(view).reshape(-1))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, released pages may keep their content")
+@pytest.mark.parametrize("kind", ["dense", "csr"])
+def test_a_pass_gives_back_the_pages_of_its_rows_and_no_others(kind):
+    """Released pages of a private map without a file read as zeros."""
+    n_rows, n_columns = 20_000, 64
+    size = n_rows * n_columns
+    memory = np.frombuffer(mmap.mmap(-1, 8 * 3 * size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
+    memory[:] = 1.0
+    values = memory[size : 2 * size]
+    if kind == "dense":
+        matrix = _native.dense_rows(values.reshape(n_rows, n_columns), None, True)
+    else:
+        offsets = np.arange(0, size + 1, n_columns)
+        matrix = _native.sparse_rows(offsets, np.tile(np.arange(n_columns), n_rows), values, n_columns, True)
+    scores = np.empty(n_rows)
+    _native.scores(matrix, np.ones(n_columns), scores, 1)
+    np.testing.assert_array_equal(scores, n_columns)
+    assert (memory[:size] == 1.0).all()
+    assert (memory[2 * size :] == 1.0).all()
+    assert (values == 0.0).mean() > 0.5  # pages that two chunks share stay
