@@ -38,3 +38,14 @@ def test_leave_pair_out_of_a_kernel_is_right_where_labels_are_fitted_exactly(alp
     y = np.round(X[:, 0] + rng.normal(size=ROWS))
     found = KernelRankRLSCV([alpha], gamma=0.1, cv="leave-pair-out").fit(X, y).scores_[0, 0]
     assert found == pytest.approx(refitted(X, y, KernelRankRLS(alpha, gamma=0.1)), abs=1e-12)
+
+
+def test_leave_pair_out_ignores_a_feature_that_rounding_may_have_made():
+    """As fits do: its singular value is below max(m, n) eps times the largest."""
+    rng = np.random.default_rng(2)
+    lone, plain, tiny = np.eye(200, 1)[:, 0], rng.normal(size=200), rng.normal(size=200)
+    without = np.column_stack([lone, plain])
+    X, y = np.column_stack([without, 1e-14 * tiny]), np.round(tiny)
+    assert np.linalg.norm(RankRLS(0.0).fit(X, y).coef_) < 10.0
+    found, expected = (RankRLSCV([0.0], cv="leave-pair-out").fit(rows, y).scores_ for rows in (X, without))
+    np.testing.assert_allclose(found, expected, atol=1e-3)

@@ -102,6 +102,12 @@ def test_alphas_solved_one_by_one_share_a_tridiagonal_form(calls):
     assert calls == ["dsytrd"]
 
 
+@pytest.mark.parametrize("solver", ["primal", "dual"])
+def test_one_alpha_takes_no_decomposition(solver, calls):
+    RankRLS(1.0, solver=solver).fit(*ranking())
+    assert calls == []
+
+
 def test_another_signature_of_lapack_is_refused():
     lapack, blas = dict(cython_lapack.__pyx_capi__), dict(cython_blas.__pyx_capi__)
     for broken in (lapack | {"dpotrf": lapack["dpotrs"]}, {}):

@@ -11,6 +11,7 @@ from rankwise import DataError, KernelRankRLS, KernelRankRLSCV, RankRLS, RankRLS
 from rankwise.losses.squared import losses_on_scores
 from rankwise.metrics import pairwise_error
 from rankwise.preferences.queries import group_rows
+from rankwise.solvers import closed_form
 from rankwise.solvers.closed_form import DualFamily, PrimalFamily
 from rankwise.solvers.family import Fold
 from rankwise.solvers.leave_pair_out import leave_pair_out_error
@@ -90,6 +91,15 @@ def test_leaving_out_groups_of_queries_at_alpha_zero_equals_refitting(kind, n):
             centred_by_query(scores[left, a], qid[left]), expected, rtol=1e-8, atol=1e-9
         )
     assert np.isnan(scores[~np.isin(qid, problem.queries.labels[[0, 2, 3]])]).all()
+
+
+@pytest.mark.parametrize("n", [3, 60])
+def test_no_query_is_refitted_at_alpha_zero(n, monkeypatch):
+    X, y, qid = ranking(n=n, n_queries=12)
+    family, problem = family_of("primal", X, y, qid)
+    monkeypatch.setattr(closed_form, "refit", lambda *arguments: pytest.fail("refitted"))
+    folds = [np.array([q]) for q in range(problem.queries.n_queries)]
+    assert np.isfinite(held_out_scores(family, problem, folds, np.array([0.0]))).all()
 
 
 @pytest.mark.parametrize("kind", ["primal", "dual"])
