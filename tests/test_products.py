@@ -265,3 +265,21 @@ def test_narrow_matrices_have_covariances_to_precondition_with():
     assert column_spread(X[:6], weight[:6]).axes is not None
     wide = column_spread(X[:4], weight[:4]).solve(v, 0.1, 2.0)
     assert (v / wide > 0.1).all()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("narrow", [0, 6])
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix])
+def test_a_sample_of_rows_without_weight_has_no_spread(narrow, storage):
+    X, weight = np.random.default_rng(11).normal(size=(50, 6)), np.arange(50) % 5 > 0
+    found = column_spread(storage(X), weight.astype(float), n_sampled=10, narrow=narrow)
+    assert (found.axes is None) == (narrow == 0)
+    np.testing.assert_array_equal(found.variances, np.zeros(6))
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1.0, 1e200])
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix])
+def test_the_length_of_the_longest_row_follows_the_units(unit, storage):
+    X = np.random.default_rng(12).normal(size=(50, 6))
+    longest = np.linalg.norm(X, axis=1).max()
+    assert MatrixDesign(storage(X * unit)).row_length() == pytest.approx(unit * longest, rel=1e-12, abs=0.0)
