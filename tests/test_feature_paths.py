@@ -164,6 +164,16 @@ def test_stressed_data_has_a_path(kind, method):
     assert all(np.isfinite([one.slope, one.slope_error]).all() for one in model.calibrations_.values())
 
 
+@pytest.mark.parametrize("method", ["greedy", "lasso"])
+def test_a_path_that_runs_out_of_features_keeps_its_last_model(method):
+    X, y, qid = plain()
+    X[:, [0, 2, 4, 5]] = 0.0
+    model = RankRLSPath(method, max_features=4, cv=3).fit(X, y, qid)
+    assert np.count_nonzero(model.coefs_, axis=1).tolist() == [1, 2, 2, 2]
+    np.testing.assert_array_equal(model.coefs_[2:], model.coefs_[[1, 1]])
+    np.testing.assert_array_equal(model.scores_[2:], model.scores_[[1, 1]])
+
+
 @pytest.mark.parametrize("offset", [1e6, 1e9])
 @pytest.mark.parametrize("method", ["greedy", "lasso"])
 def test_features_far_from_zero_change_nothing(method, offset):

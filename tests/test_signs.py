@@ -11,6 +11,7 @@ from scipy import sparse
 import rankwise
 from rankwise import DataError, Moments, ParameterError, RankRLS, RankRLSCV
 from rankwise.metrics import pairwise_error
+from rankwise.solvers.signed import optimality
 from stressed import KINDS, dense, exact_differences, exact_weights, pairs_of, stressed
 
 
@@ -160,6 +161,20 @@ def test_contradicted_signs_are_named_and_constant_features_are_not():
     assert model.contradicted_signs_ == ["title"]
     assert model.coef_[0] == 0.0
     assert model.coef_[3] < 0.0
+
+
+def test_weights_of_zero_miss_the_conditions_by_the_pull_of_the_labels():
+    """Relative to ``s_j √c``, the most that labels can pull at a weight."""
+    X, y, qid = plain()
+    moments, zero = Moments.of(X, y, qid), np.zeros(X.shape[1])
+    signs = np.sign(moments.b).astype(np.int64)
+    pull = np.abs(moments.b) / np.sqrt((np.diag(moments.A) + 2.0) * moments.yLy)
+    missed = optimality(moments.quadratic, 2.0, zero, signs)
+    assert missed.residual == pytest.approx(pull.max())
+    assert not missed.contradicted.any()
+    met = optimality(moments.quadratic, 2.0, zero, -signs)
+    assert met.residual == 0.0
+    assert met.contradicted.all()
 
 
 def test_features_of_text_and_of_arrays_are_named_as_in_explanations(tmp_path):
