@@ -234,6 +234,12 @@ def test_dimensions_of_one_name_must_agree():
         array("b", "basis").unpack(content)
 
 
+def test_attributes_are_required_unless_declared_optional():
+    for kind, arguments in ((array, ["features"]), (rows, ["basis features"]), (value, [int])):
+        assert not kind("a_", *arguments).optional
+        assert kind("a_", *arguments, optional=True).optional
+
+
 def test_values_are_checked_for_their_type():
     assert value("gap_", float).unpack(Content(values={"gap_": 1})) == 1.0
     for wrong in (True, "1", None, [1]):

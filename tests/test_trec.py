@@ -160,6 +160,11 @@ def test_a_bad_line_gets_one_sentence_with_its_number(text, load, content, sente
             DataError,
             "share no query: the run has '301', the qrels '1', '2'",
         ),
+        (
+            lambda: evaluate_run({qid: {"d": 1.0} for qid in "abc"}, {qid: {"d": 1} for qid in "1234"}),
+            DataError,
+            r"the run has 'a', 'b', 'c', the qrels '1', '2', '3', \.\.\.\.$",
+        ),
         (lambda: evaluate_run({}, {"1": {"d": 1}}), DataError, "share no query: the run has none"),
         (
             lambda: evaluate_run({"1": {"d": np.nan}}, {"1": {"d": 1}}),
