@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from rankwise import RankRLS
 from rankwise.operators import blocks, kernel
 from rankwise.operators.query_gram import query_system
 from rankwise.operators.rows import NativeRows
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows
-from rankwise.solvers import spectrum
 from rankwise.solvers.kernel_spaces import KernelSpace, kernel_costs
 from rankwise.solvers.ridge_family import solve_targets
 from rankwise.solvers.spaces import ENTRY_COST, linear_costs
@@ -76,14 +74,6 @@ def test_a_system_is_decomposed_only_if_it_is_nearly_singular():
     assert reciprocal > 1e-6
     assert singular.cholesky(0.0)[1] < 1e-12
     assert not regular.is_decomposed
-
-
-@pytest.mark.parametrize("solver", ["primal", "dual"])
-def test_one_alpha_takes_no_eigendecomposition(solver, monkeypatch):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(20, 4)), rng.normal(size=20)
-    monkeypatch.setattr(spectrum.linalg, "eigh", lambda *args, **options: pytest.fail("decomposed"))
-    RankRLS(1.0, solver=solver).fit(X, y)
 
 
 def test_the_size_of_a_kernel_problem_is_its_number_of_rows():
