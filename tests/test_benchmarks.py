@@ -145,8 +145,10 @@ def test_splines_are_compared_with_lines_query_by_query(shop, capsys):
     compare_on("shop", shop, {name: methods[name] for name in ("linear", "splines, 4 knots")})
     shown = capsys.readouterr()
     assert "shop, repetition 1, fold 4" in shown.err
-    assert re.search(r"^splines, 4 knots +0\.\d{4} +[+-]0\.\d{4} ± 0\.\d{4} +\d", shown.out, re.MULTILINE)
-    assert re.search(r"^linear +0\.\d{4} +\d", shown.out, re.MULTILINE)
+    assert re.search(
+        r"^\| splines, 4 knots \| 0\.\d{4} \| [+−]0\.\d{4} ± 0\.\d{4} \| \d", shown.out, re.MULTILINE
+    )
+    assert re.search(r"^\| linear \| 0\.\d{4} \|  \| \d", shown.out, re.MULTILINE)
 
 
 def test_a_penalty_on_second_differences_of_0_changes_nothing(shop, monkeypatch):
