@@ -94,7 +94,8 @@ class _Means:
         weight = differences.row_weight
         segments = _segments_with_pairs(offsets)
         means = np.zeros((max(1, len(segments)), rows.shape[1]))
-        scale, number = np.zeros_like(weight), np.zeros(len(weight), dtype=np.int64)
+        scale = np.zeros_like(weight)
+        number = np.zeros(len(weight) if len(segments) > 1 else 0, dtype=np.int64)
         for k, segment in enumerate(segments):
             place = slice(int(offsets[segment]), int(offsets[segment + 1]))
             weight_sum = float(weight[place].sum())

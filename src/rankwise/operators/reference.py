@@ -58,8 +58,11 @@ def _shifted_sparse(X: Any, reference: Ints) -> Any:
 def _first_of_each(group: Ints, n: int) -> Ints:
     """The positions of the first n members of each group."""
     order = np.argsort(group, kind="stable")
-    _, start, size = np.unique(group[order], return_index=True, return_counts=True)
-    return order[np.arange(len(group)) - np.repeat(start, size) < n]
+    ordered = group[order]
+    start = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    place = start[:, None] + np.arange(n)
+    first: Ints = order[place[place < np.append(start[1:], len(group))[:, None]]]
+    return first
 
 
 def _has_far_columns(X: Any, reference: Ints) -> bool:
