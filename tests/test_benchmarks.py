@@ -192,8 +192,8 @@ def sources_of(command):
         return [ROOT / "wheels/__main__.py"]
     name = command.removeprefix("python -m benchmarks ")
     assert name in NAMES
-    peers = ROOT.glob("benchmarks/peers/*.py") if name == "peers" else []
-    return [ROOT / f"benchmarks/bench_{name}.py", *peers]
+    others = ROOT.glob("benchmarks/peers/*.py") if name == "peers" else ROOT.glob(f"benchmarks/{name}_*.py")
+    return [ROOT / f"benchmarks/bench_{name}.py", *others]
 
 
 PAGE = """Before.
