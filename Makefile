@@ -146,6 +146,7 @@ CHECKED_RUN := LD_PRELOAD="$(call library,libasan.so) $(call library,libubsan.so
   ASAN_OPTIONS=$(ASAN):alloc_dealloc_mismatch=0:$(REPORT) UBSAN_OPTIONS=print_stacktrace=1:$(REPORT) $(CHECKED_PYTHON)
 # ASan keeps freed memory for a while, so the peak of a process says nothing, and maps terabytes of address space.
 MEASURES_MEMORY := tests/test_store.py::test_converting_takes_bounded_memory \
+  tests/test_limits.py::test_too_little_memory_is_a_sentence \
   tests/test_scarce_threads.py::test_threads_for_which_blas_has_no_memory_are_not_started
 
 sanitize: $(CHECKED)/.built
