@@ -19,7 +19,7 @@ help:
 	@echo "make wheel    build wheels and sdist in dist, and use them with every Python here (minutes)"
 	@echo "make bench    measure speed against peers, and write the tables of the docs (many minutes)"
 	@echo "make kills    kill training, converting and saving KILLS times (default 300) and check what is left"
-	@echo "make mutate   change the sources at random, and count the changes that the tests notice (hours)"
+	@echo "make mutate   change the sources at random, and count the changes that the tests notice (an hour)"
 	@echo "make format   rewrite the sources in the house style"
 	@echo "make sanitize run kernels and tests under ASan, UBSan and TSan"
 	@echo "make engines  load exported models into Solr, Vespa and OpenSearch (needs Java and Maven, and downloads)"

@@ -376,9 +376,10 @@ def test_the_command_line_trains_on_a_cluster(cluster, client, files, tmp_path, 
     assert load_model(model).gap_ <= 0.05
 
 
-def test_a_local_cluster_has_as_many_workers_as_asked_for():
+def test_a_local_cluster_has_as_many_workers_as_asked_for_which_keep_memory():
     with connected("local:1") as client:
-        assert len(client.nthreads()) == 1
+        (memory_kept,) = client.run(os.environ.get, "MALLOC_MMAP_THRESHOLD_").values()
+    assert memory_kept is not None
 
 
 def test_the_command_line_says_what_it_cannot_do_on_a_cluster(files, tmp_path, refused):

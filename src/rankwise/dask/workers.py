@@ -118,7 +118,7 @@ class WorkerParts(Parts):
     def _placement(self) -> list[list[int]]:
         """The parts that each worker holds."""
         if self._held is None:
-            self._watched(self.futures, wait)
+            self.client.sync(self._wait, self.futures)
             holders = self.client.who_has(self.futures)
             held: dict[str, list[int]] = {}
             for part, future in enumerate(self.futures):
@@ -130,7 +130,7 @@ class WorkerParts(Parts):
 
     def _finished(self, tasks: list[Future]) -> list[dict[Node, Any]]:
         try:
-            results = self._watched(tasks, self.client.gather)
+            results = self.client.sync(self._gather, tasks)
         except KilledWorker as error:
             raise ClusterError(
                 f"Several workers died while they worked on the same part of the data; {error.last_worker} "
@@ -144,31 +144,29 @@ class WorkerParts(Parts):
             self._held = None  # a worker was lost, and others have its parts now
         return [sums for _, sums in results]
 
-    def _watched(self, futures: list[Future], ask: Callable[[list[Future]], Any]) -> Any:
-        """What the client answers about tasks when they are finished, as long as there are workers.
+    async def _gather(self, tasks: list[Future]) -> Any:
+        """The results, in one call from the main thread, because each takes a millisecond or two."""
+        await self._wait(tasks)
+        return await self.client.gather(tasks)
 
-        All in the client's event loop, because every call from another thread takes a millisecond or two.
-        """
-
-        async def watch() -> Any:
-            with self.client.as_current():  # `wait` asks the current client, whatever the tasks belong to
-                answer = asyncio.ensure_future(ask(futures))
-            last_seen = time.monotonic()
-            try:
-                while not (await asyncio.wait({answer}, timeout=LOOK_AFTER))[0]:
-                    # Also parts: a task that was meant for a worker that is gone, and found no other at the
-                    # time, stays where it is when workers join.
-                    if any(future.status in ("cancelled", "lost") for future in [*futures, *self.futures]):
-                        raise CancelledError
-                    if await self.client.nthreads():
-                        last_seen = time.monotonic()
-                    elif time.monotonic() - last_seen > WITHOUT_WORKERS:
-                        raise _no_workers()
-                return answer.result()
-            finally:
-                answer.cancel()
-
-        return self.client.sync(watch)
+    async def _wait(self, futures: list[Future]) -> None:
+        """Wait until tasks are finished, as long as there are workers."""
+        with self.client.as_current():  # `wait` asks the current client, whatever the tasks belong to
+            finished = asyncio.ensure_future(wait(futures))
+        last_seen = time.monotonic()
+        try:
+            while not (await asyncio.wait({finished}, timeout=LOOK_AFTER))[0]:
+                # Also parts: a task that was meant for a worker that is gone, and found no other at the time,
+                # stays where it is when workers join.
+                if any(future.status in ("cancelled", "lost") for future in [*futures, *self.futures]):
+                    raise CancelledError
+                if await self.client.nthreads():
+                    last_seen = time.monotonic()
+                elif time.monotonic() - last_seen > WITHOUT_WORKERS:
+                    raise _no_workers()
+            finished.result()
+        finally:
+            finished.cancel()
 
 
 def living_workers(client: Client) -> list[str]:
