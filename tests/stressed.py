@@ -1,10 +1,9 @@
 """Data that is not nice, and what rankers make of it in 60-digit arithmetic."""
 
-import mpmath
 import numpy as np
 from scipy import sparse
 
-mpmath.mp.dps = 60
+from sixty_digits import exact, rounded, solve
 
 
 def _plain(rng, m=24, n=4, n_queries=5):
@@ -136,7 +135,7 @@ def pair_weights(y, qid, ties, weighting):
     counts = {q: np.count_nonzero(qid[i] == q) for q in np.unique(qid)}
     sizes = {q: np.count_nonzero(qid == q) for q in np.unique(qid)}
     by = {"pair": lambda q: 1, "example": lambda q: sizes[q], "query": lambda q: counts[q]}[weighting]
-    return [mpmath.mpf(1) / by(q) for q in qid[i]]
+    return 1 / exact([by(q) for q in qid[i]])
 
 
 def exact_rankrls(X, y, qid, alpha, ties="keep", weighting="example"):
@@ -146,41 +145,30 @@ def exact_rankrls(X, y, qid, alpha, ties="keep", weighting="example"):
 
 def exact_weights(X, y, qid, alpha, ties="keep", weighting="example"):
     """Ridge regression on the differences of pairs, solved in the space of pairs or of features."""
-    X, alpha = dense(X).astype(float), mpmath.mpf(float(alpha))
+    X, alpha = exact(X), exact(alpha)
     i, j = pairs_of(y, qid, ties)
-    root = [mpmath.sqrt(w) for w in pair_weights(y, qid, ties, weighting)]
-    D = mpmath.matrix(len(i), X.shape[1])
-    t = mpmath.matrix(len(i), 1)
-    for e, (a, b) in enumerate(zip(i, j, strict=True)):
-        t[e] = root[e] * (mpmath.mpf(y[a]) - mpmath.mpf(y[b]))
-        for k in range(X.shape[1]):
-            D[e, k] = root[e] * (mpmath.mpf(float(X[a, k])) - mpmath.mpf(float(X[b, k])))
+    root = np.sqrt(pair_weights(y, qid, ties, weighting))
+    D, t = root[:, None] * (X[i] - X[j]), root * exact(y[i] - y[j])
     if X.shape[1] <= len(i):
-        return mpmath.lu_solve(D.T * D + alpha * mpmath.eye(X.shape[1]), D.T * t)
-    return D.T * mpmath.lu_solve(D * D.T + alpha * mpmath.eye(len(i)), t)
+        return solve(D.T @ D + alpha * exact(np.eye(X.shape[1])), D.T @ t)
+    return D.T @ solve(D @ D.T + alpha * exact(np.eye(len(i))), t)
 
 
 def exact_differences(X, w, i, j):
     """``(x_i − x_j) · w`` in full precision, rounded once."""
-    X, weights = dense(X).astype(float), list(w)
-    moved = [
-        [mpmath.mpf(float(p)) - mpmath.mpf(float(q)) for p, q in zip(*rows, strict=True)]
-        for rows in zip(X[i], X[j], strict=True)
-    ]
-    return np.array([float(mpmath.fdot(row, weights)) for row in moved])
+    X = exact(X)
+    return rounded((X[i] - X[j]) @ exact(w))
 
 
 def exact_kernel(X, kernel, gamma, degree=3, coef0=1):
     """All kernel values between the rows."""
-    rows = [[mpmath.mpf(float(v)) for v in row] for row in dense(X)]
+    X, gamma = exact(X), exact(gamma)
     of = {
-        "linear": mpmath.fdot,
-        "polynomial": lambda a, b: (mpmath.mpf(gamma) * mpmath.fdot(a, b) + coef0) ** degree,
-        "rbf": lambda a, b: mpmath.exp(
-            -mpmath.mpf(gamma) * sum((p - q) ** 2 for p, q in zip(a, b, strict=True))
-        ),
-    }[kernel]
-    return mpmath.matrix([[of(a, b) for b in rows] for a in rows])
+        "linear": lambda: X @ X.T,
+        "polynomial": lambda: (gamma * (X @ X.T) + coef0) ** degree,
+        "rbf": lambda: np.exp(-gamma * ((X[:, None] - X) ** 2).sum(axis=2)),
+    }
+    return of[kernel]()
 
 
 def exact_kernel_rankrls(K, y, qid, alpha, basis=None):
@@ -188,41 +176,34 @@ def exact_kernel_rankrls(K, y, qid, alpha, basis=None):
     basis = range(len(y)) if basis is None else basis
     scores = exact_kernel_scores(K, y, qid, alpha, range(len(y)), range(len(y)), basis)
     i, j = pairs_of(y, qid)
-    return np.array([float(scores[a] - scores[b]) for a, b in zip(i, j, strict=True)])
+    return rounded(scores[i] - scores[j])
 
 
 def exact_kernel_scores(K, y, qid, alpha, train, rows, basis=None):
     """Exact scores of rows by a kernel model of training rows, of which y and qid are."""
-
-    def block(of, by):
-        return mpmath.matrix([[K[int(i), int(j)] for j in by] for i in of])
-
-    m = len(y)
-    sizes = {q: mpmath.mpf(np.count_nonzero(qid == q)) for q in np.unique(qid)}
-    L = mpmath.matrix([[(i == j) - (qid[i] == qid[j]) / sizes[qid[i]] for j in range(m)] for i in range(m)])
-    basis = train if basis is None else basis
-    t, alpha, K_MR = (
-        L * mpmath.matrix([mpmath.mpf(float(v)) for v in y]),
-        mpmath.mpf(alpha),
-        block(train, basis),
-    )
-    if len(basis) == m:
-        coef = mpmath.lu_solve(L * K_MR + alpha * mpmath.eye(m), t)
+    basis, alpha = train if basis is None else basis, exact(alpha)
+    K_MR = K[np.ix_(train, basis)]
+    t, centred = _centred(exact(y), qid), _centred(K_MR, qid)
+    if len(basis) == len(y):
+        coef = solve(centred + alpha * exact(np.eye(len(y))), t)
     else:
-        coef = mpmath.lu_solve(K_MR.T * L * K_MR + alpha * block(basis, basis), K_MR.T * t)
-    return list(block(rows, basis) * coef)
+        coef = solve(K_MR.T @ centred + alpha * K[np.ix_(basis, basis)], K_MR.T @ t)
+    return K[np.ix_(rows, basis)] @ coef
+
+
+def _centred(values, qid):
+    """``L`` times the values: they minus the mean of their query."""
+    centred = values.copy()
+    for q in np.unique(qid):
+        centred[qid == q] -= values[qid == q].sum(axis=0) / np.count_nonzero(qid == q)
+    return centred
 
 
 def exact_hinge_objective(X, y, qid, w, alpha, *, squared=False):
     """``R(w) + alpha ‖w‖²`` with every query weighted equally, for weights in double precision."""
     i, j = pairs_of(y, qid, "drop")
-    better, worse = np.where(y[i] > y[j], i, j), np.where(y[i] > y[j], j, i)
-    weights = [mpmath.mpf(float(v)) for v in w]
-    X = dense(X).astype(float)
-    total = share_sum = mpmath.mpf(0)
-    for a, b, share in zip(better, worse, pair_weights(y, qid, "drop", "query"), strict=True):
-        moved = [mpmath.mpf(float(p)) - mpmath.mpf(float(q)) for p, q in zip(X[a], X[b], strict=True)]
-        slack = max(mpmath.mpf(0), 1 - mpmath.fdot(moved, weights))
-        total += share * (slack**2 if squared else slack)
-        share_sum += share
-    return float(total / share_sum + alpha * mpmath.fdot(weights, weights))
+    X, w, sign = exact(X), exact(w), exact(np.sign(y[i] - y[j]))
+    slack = np.maximum(1 - sign * ((X[i] - X[j]) @ w), 0)
+    share = pair_weights(y, qid, "drop", "query")
+    loss = share @ (slack**2 if squared else slack) / share.sum()
+    return float(loss + exact(alpha) * (w @ w))

@@ -2,7 +2,6 @@
 
 from itertools import product
 
-import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,7 +11,8 @@ from scipy import sparse
 import rankwise
 from all_pairs import pair_laplacian
 from rankwise import DataError, Moments, ParameterError, QuerySizes, RankRLS
-from stressed import KINDS, stressed
+from sixty_digits import exact, rounded
+from stressed import KINDS, pair_weights, pairs_of, stressed
 
 LOSSES = list(product(["keep", "drop"], ["example", "pair", "query"]))
 
@@ -90,18 +90,11 @@ def test_any_split_gives_the_same_model(part, loss, told):
 def test_the_bounds_on_rounding_errors_hold(kind):
     X, y, qid = stressed(kind)
     made = Moments.of(X, y, qid)
-    rows = mpmath.matrix((X.toarray() if sparse.issparse(X) else X).astype(float).tolist())
-    A, b = mpmath.zeros(X.shape[1]), mpmath.zeros(X.shape[1], 1)
-    for query in np.unique(qid):
-        own = np.flatnonzero(qid == query)
-        for i in own:
-            for j in own[own < i]:
-                z = (rows[int(i), :] - rows[int(j), :]).T
-                A += z * z.T / len(own)
-                b += z * mpmath.mpf(float(y[i] - y[j])) / len(own)
-    off = np.array((mpmath.matrix(made.A.tolist()) - A).tolist(), dtype=float)
+    rows, (i, j) = exact(X), pairs_of(y, qid)
+    weighted = pair_weights(y, qid, "keep", "example")[:, None] * (rows[i] - rows[j])
+    off = rounded(exact(made.A) - weighted.T @ (rows[i] - rows[j]))
     assert 0.0 < np.linalg.norm(off, 2) <= made.quadratic.matrix_error <= 1e-10 * np.linalg.norm(made.A, 2)
-    off = np.array((mpmath.matrix(made.b.tolist()) - b).tolist(), dtype=float)
+    off = rounded(exact(made.b) - weighted.T @ exact(y[i] - y[j]))
     assert np.linalg.norm(off) <= made.quadratic.right_error
 
 

@@ -3,7 +3,6 @@
 import warnings
 
 import clarabel
-import mpmath
 import numpy as np
 import pytest
 from scipy import sparse
@@ -12,6 +11,7 @@ import rankwise
 from rankwise import DataError, Moments, ParameterError, RankRLS, RankRLSCV
 from rankwise.metrics import pairwise_error
 from rankwise.solvers.signed import optimality
+from sixty_digits import exact
 from stressed import KINDS, dense, exact_differences, exact_weights, pairs_of, stressed
 
 
@@ -68,17 +68,17 @@ def test_weights_are_exact_on_stressed_data(kind, alpha):
     signs = np.resize([1, -1, 0, 1, -1], X.shape[1])
     model = RankRLS(alpha, monotonic_cst=signs).fit(X, y, qid)
     support = np.flatnonzero((model.coef_ != 0.0) | (signs == 0))
-    exact = exact_weights(dense(X)[:, support], y, qid, alpha)
-    assert all(signs[k] * w >= 0 for k, w in zip(support, exact, strict=True))
+    weights = exact_weights(dense(X)[:, support], y, qid, alpha)
+    assert all(signs[k] * w >= 0 for k, w in zip(support, weights, strict=True))
     i, j = pairs_of(y, qid)
-    scores = exact_differences(dense(X)[:, support], exact, i, j)
+    scores = exact_differences(dense(X)[:, support], weights, i, j)
     ours = exact_differences(X, model.coef_, i, j)
     np.testing.assert_allclose(ours, scores, rtol=0, atol=1e-6 * np.abs(scores).max())
     sizes = {q: np.count_nonzero(qid == q) for q in np.unique(qid)}
     residual = [(y[a] - y[b] - s) / sizes[qid[a]] for a, b, s in zip(i, j, scores, strict=True)]
     for k in np.flatnonzero((model.coef_ == 0.0) & (signs != 0)):
         column = dense(X)[:, k].astype(float)
-        pull = mpmath.fdot(column[i] - column[j], residual)
+        pull = float(exact(column[i] - column[j]) @ exact(residual))
         assert signs[k] * pull <= 1e-6 * np.abs(column[i] - column[j]).sum()
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from rankwise import KernelRankRLSCV, RankRLSCV, RankSVM, RankSVMPath
 from rankwise.metrics import get_measure
+from sixty_digits import rounded
 from stressed import (
     KINDS,
     dense,
@@ -54,7 +55,7 @@ def exact_held_out(kind, hold_out, alpha, kernel):
             rows = test[qid[test] == q]
             if kernel:
                 exact = exact_kernel_scores(K, y[train], qid[train], alpha, train, rows)
-                scores[rows] = _rounded(np.array([float(value - exact[0]) for value in exact]))
+                scores[rows] = _rounded(rounded(exact - exact[0]))
             else:
                 w = exact_weights(X[train], y[train], qid[train], alpha)
                 scores[rows] = _rounded(exact_differences(X, w, rows, np.full(len(rows), rows[0])))
