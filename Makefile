@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard native/*/*.cpp native/*/*.hpp)
 # The editable install knows modules by name: a folder whose entries changed means installing again.
 PACKAGES := $(sort $(dir $(wildcard src/*/*.py src/*/*/*.py)))
+# Tests start many interpreters, which would compile every module again.
+unexport PYTHONDONTWRITEBYTECODE
 SOURCES := src tests benchmarks docs/site examples fuzz mutation wheels
 NATIVE_SOURCES := $(wildcard native/*/*.cpp native/*/*.hpp tests/native/*.cpp tests/native/*.hpp fuzz/*.cpp)
 

@@ -1,18 +1,19 @@
 """The command line for tests: files to work on, commands that must succeed, commands that must fail."""
 
 import gzip
-import subprocess
-import sys
 
 import pytest
 
 import rankwise
 from rankwise.cli import main
+from warm import run_warm
 
 
-def rankwise_process(*arguments, cwd=None, **options):
-    command = [sys.executable, "-m", "rankwise", *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, **options)
+def rankwise_process(*arguments, cwd="."):
+    """A command in a process of its own."""
+    return run_warm(
+        "import sys; from rankwise.cli import main; sys.exit(main(sys.argv[1:]))", *arguments, cwd=cwd
+    )
 
 
 def letor_lines(data):

@@ -1,6 +1,7 @@
 """What users build and install; `make wheel` does it, and works with the result."""
 
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -34,9 +35,15 @@ def test_one_wheel_serves_python_3_12_and_newer():
 @pytest.fixture(scope="module")
 def sdist(tmp_path_factory):
     pytest.importorskip("scikit_build_core")
-    folder = tmp_path_factory.mktemp("sdist")
+    folder, copy = tmp_path_factory.mktemp("sdist"), tmp_path_factory.mktemp("copy") / "rankwise"
+    # Every file of .venv would be looked at, so a copy of the sources has one of each kind that is built.
+    built = shutil.ignore_patterns(".git", ".venv", "build", "build-*", "dist", "out")
+    shutil.copytree(ROOT, copy, ignore=built)
+    for name in (".venv/lib/a.py", "build/a.o", "build-sanitize/a.o", "dist/a.whl", "docs/gallery/a.rst"):
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        (copy / name).write_text("")
     build = "import sys; from scikit_build_core.build import build_sdist; print(build_sdist(sys.argv[1]))"
-    subprocess.run([sys.executable, "-c", build, folder], cwd=ROOT, check=True, capture_output=True)
+    subprocess.run([sys.executable, "-c", build, folder], cwd=copy, check=True, capture_output=True)
     (file,) = folder.glob("*.tar.gz")
     with tarfile.open(file) as archive:
         return {name.partition("/")[2] for name in archive.getnames()}

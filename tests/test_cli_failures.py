@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import done, folder, rankwise_process, refused
+from command_line import done, folder, refused
 from rankwise.cli import main
 
 __all__ = ["done", "folder", "refused"]  # fixtures
@@ -157,7 +157,8 @@ def test_an_unwritable_place_is_a_sentence(refused):
 
 def test_failures_of_the_process_exit_with_the_same_codes(folder):
     for code, arguments in ((1, ["info", "missing"]), (2, ["train"])):
-        run = rankwise_process(*arguments, cwd=folder)
+        command = [sys.executable, "-m", "rankwise", *arguments]
+        run = subprocess.run(command, cwd=folder, capture_output=True, text=True)
         assert (run.returncode, run.stdout, run.stderr.count("\n")) == (code, "", 1)
         assert run.stderr.startswith("rankwise: error: ")
 

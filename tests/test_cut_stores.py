@@ -1,6 +1,5 @@
 """A store cut short while it is open is refused before a pass reads what is no longer there."""
 
-import subprocess
 import sys
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from rankwise import RankingData, save_store
+from warm import run_warm
 
 # A crash ends the process, so that neither the use that crashed nor those after it have a line.
 SCRIPT = """
@@ -49,8 +49,7 @@ def cut(request, tmp_path_factory):
     data = RankingData.from_arrays(X, np.arange(4000) % 3, np.arange(4000) // 10)
     for use in USES:
         save_store(data, folder / f"{use}.store")
-    command = [sys.executable, "-c", SCRIPT, request.param]
-    run = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    run = run_warm(SCRIPT, request.param, cwd=folder)
     return request.param, run.stdout.splitlines()
 
 

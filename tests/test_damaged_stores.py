@@ -4,8 +4,6 @@ Everything runs in another process, since a kernel that follows a wrong index wo
 """
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +11,7 @@ import pytest
 from scipy import sparse
 
 from rankwise import RankRLS, make_search_data, open_store, save_store
+from warm import run_warm
 
 USE = """
 import json, sys, warnings
@@ -69,7 +68,7 @@ def stores(tmp_path_factory):
 
 @pytest.mark.parametrize("store", ["dense.store", "sparse.store"])
 def test_changed_bytes_never_crash_anything(stores, store):
-    run = subprocess.run([sys.executable, "-c", USE, stores / store], capture_output=True, text=True)
+    run = run_warm(USE, stores / store)
     assert run.returncode == 0, f"exit code {run.returncode}\n{run.stderr}"
     refusals = json.loads(run.stdout)
     assert len(refusals) >= 7

@@ -1,28 +1,19 @@
 """Every example runs and shows what it claims."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from warm import run_warm
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
 def run(name):
-    # Two cores may be shared with other tests; examples are small.
-    environment = {
-        **os.environ,
-        "RANKWISE_NUM_THREADS": "1",
-        "OMP_NUM_THREADS": "1",
-        "PYTHONWARNINGS": "error",
-    }
-    command = [sys.executable, str(EXAMPLES / name)]
-    finished = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    assert finished.returncode == 0, finished.stderr
-    assert finished.stderr == ""
+    script = "import warnings; warnings.simplefilter('error')\n"
+    finished = run_warm(script + (EXAMPLES / name).read_text(encoding="utf-8"))
+    assert (finished.returncode, finished.stderr) == (0, "")
     return finished.stdout
 
 

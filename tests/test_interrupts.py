@@ -11,6 +11,7 @@ import pytest
 import rankwise
 from command_line import letor_lines
 from rankwise import ParameterError, config_context
+from warm import run_warm
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore:Interrupted")
 
@@ -120,16 +121,9 @@ def rows(data, tmp_path):
     return tmp_path / "rows.txt"
 
 
-def process(arguments, module, call, cwd, stdout=subprocess.PIPE):
-    return subprocess.run(
-        [sys.executable, "-c", SCRIPT.format(module=module, call=call), *arguments],
-        cwd=cwd,
-        stdout=stdout,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        timeout=120,
-    )
+def process(arguments, module, call, cwd, stdout=None):
+    script = "import os; os.setsid()\n" + SCRIPT.format(module=module, call=call)
+    return run_warm(script, *arguments, cwd=cwd, stdout=stdout)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
@@ -151,8 +145,7 @@ def test_an_interrupted_command_writes_names_and_ends_by_the_signal(arguments, m
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device")
 def test_a_command_that_fails_after_an_interrupt_says_why_and_ends_by_the_signal(rows):
-    with Path("/dev/full").open("w") as full:
-        ended = process(["path", "rows.txt"], "path", 1, rows.parent, stdout=full)
+    ended = process(["path", "rows.txt"], "path", 1, rows.parent, stdout="/dev/full")
     assert ended.returncode == -signal.SIGINT, ended.stderr
     assert "rankwise: error: standard output: No space left on device." in ended.stderr
 

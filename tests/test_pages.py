@@ -2,11 +2,11 @@
 
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from warm import run_warm
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))]
@@ -135,12 +135,9 @@ def commands_of(page):
     "page", [page for page in PAGES if python_of(page) or commands_of(page)], ids=lambda page: page.name
 )
 def test_a_page_runs_from_top_to_bottom(page, tmp_path):
-    # In one process, which imports what they need only once.
     called = [f"assert main({command[1:]!r}) == 0, {shlex.join(command)!r}" for command in commands_of(page)]
     script = [GIVEN.get(page.name, ""), *python_of(page), "from rankwise.cli import main", *called]
-    run = subprocess.run(
-        [sys.executable, "-c", "\n".join(script)], cwd=tmp_path, capture_output=True, text=True
-    )
+    run = run_warm("\n".join(script), cwd=tmp_path)
     assert (run.returncode, run.stderr) == (0, "")
 
 

@@ -1,0 +1,73 @@
+"""Run scripts in processes that have imported what most of them need.
+
+Importing takes longer than most of what these scripts do. A process that only imports forks one for each
+script; they share nothing with the tests but files.
+"""
+
+import atexit
+import gc
+import json
+import os
+import subprocess
+import sys
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import ModuleType
+
+IMPORTED = [
+    "matplotlib.pyplot",
+    "pandas",
+    "rankwise.cli",
+    "rankwise.estimators.base",
+    "scipy.stats",
+    "sklearn.model_selection",
+    "sklearn.pipeline",
+]
+
+
+def run_warm(script, *arguments, cwd=".", stdout=None):
+    """Run a script as ``python -c`` would; what it writes is returned, or written to a given file."""
+    with TemporaryDirectory() as folder:
+        out, err = Path(stdout or f"{folder}/out"), Path(folder, "err")
+        request = [script, *map(str, (Path(cwd).resolve(), out, err, *arguments))]
+        process = _forking_process()
+        print(json.dumps(request), file=process.stdin, flush=True)
+        code = int(process.stdout.readline())
+        return subprocess.CompletedProcess(
+            request, code, None if stdout else out.read_text(), err.read_text()
+        )
+
+
+@cache
+def _forking_process():
+    process = subprocess.Popen(
+        [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    atexit.register(process.communicate)  # it ends when there are no more requests
+    return process
+
+
+def next_script():
+    """Fork for each request; only the children return, with their script."""
+    for request in sys.stdin:
+        child = os.fork()
+        if not child:
+            script, cwd, out, err, *arguments = json.loads(request)
+            for stream, path in enumerate((os.devnull, out, err)):
+                os.dup2(os.open(path, os.O_RDWR | os.O_CREAT), stream)
+            os.chdir(cwd)
+            sys.argv[:] = ["-c", *arguments]
+            return script
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+    return ""
+
+
+if __name__ == "__main__":
+    for name in IMPORTED:
+        import_module(name)
+    gc.freeze()  # collecting what was imported would copy its pages
+    SCRIPT = next_script()
+    sys.modules["__main__"] = ModuleType("__main__")
+    exec(compile(SCRIPT, "<script>", "exec"), vars(sys.modules["__main__"]))
