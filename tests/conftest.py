@@ -1,5 +1,6 @@
 """Fixtures shared by all tests."""
 
+import gc
 import os
 import signal
 from importlib.util import find_spec
@@ -15,6 +16,11 @@ hypothesis.settings.load_profile("untimed")
 # A shell that starts the tests in the background has them, and all they start, ignore interrupts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish():
+    """Do not look for garbage among thousands of tests again and again."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ import pytest
 from benchmarks import tables
 
 from all_pairs import hinge_pairs
+from warm import run_warm
 
 ROOT = Path(__file__).parent.parent
 NAMES = sorted(path.stem.removeprefix("bench_") for path in ROOT.glob("benchmarks/bench_*.py"))
@@ -93,8 +94,8 @@ def test_a_liblinear_model_is_read_from_its_weights_on(tmp_path):
 
 @pytest.mark.parametrize("name", ["large_scale", "ohsumed", "parses", "path"])
 def test_a_wrong_data_folder_is_a_sentence(name, tmp_path):
-    command = [sys.executable, "-m", f"benchmarks.reproduce.{name}", "--data", str(tmp_path)]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    script = f"import runpy; runpy.run_module('benchmarks.reproduce.{name}', run_name='__main__')"
+    run = run_warm(script, "--data", tmp_path, cwd=ROOT)
     assert run.returncode == 2
     assert "Traceback" not in run.stderr
     assert "--data: there is no " in run.stderr

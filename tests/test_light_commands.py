@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ from scipy import sparse
 
 import rankwise
 from command_line import letor_lines
+from warm import run_warm
 
 SCRIPT = """
 import sys
@@ -51,8 +51,7 @@ def folder(tmp_path_factory):
 
 def imported(folder, *arguments):
     """What a command imported, and what it printed."""
-    command = [sys.executable, "-c", SCRIPT, *map(str, arguments)]
-    run = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    run = run_warm(SCRIPT, *arguments, cwd=folder, imported=("rankwise.cli",))
     assert run.returncode == 0, run.stderr
     return set(run.stderr.split()), run.stdout
 
@@ -108,9 +107,7 @@ def test_an_export_to_onnx_needs_no_scikit_learn(folder):
 
 
 def test_prediction_imports_numpy_and_what_reads_files_and_arguments(folder):
-    start = time.perf_counter()
     modules, _ = imported(folder, "predict", "dense.txt", "linear")
-    print(f"rankwise predict: {time.perf_counter() - start:.2f} s, {len(modules)} modules")
     script = "import sys, typer, typer._adapters; print(*sys.modules)"
     bare = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     for_arguments = packages_of(bare.stdout.split())

@@ -10,7 +10,7 @@ from rankwise.metrics import KINDS, get_measure, pairwise_error
 
 NAMES = sorted(f"{kind}@3" if entry.cutoff == "needed" else kind for kind, entry in KINDS.items())
 CUT = ["ndcg@2", "map@3", "rr@2", "err@3"]
-laws = settings(max_examples=40, deadline=None)
+laws = settings(max_examples=25, deadline=None)
 
 
 @st.composite

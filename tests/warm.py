@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
 
-IMPORTED = [
+IMPORTED = (
     "matplotlib.pyplot",
     "pandas",
     "rankwise.cli",
@@ -24,15 +24,15 @@ IMPORTED = [
     "scipy.stats",
     "sklearn.model_selection",
     "sklearn.pipeline",
-]
+)
 
 
-def run_warm(script, *arguments, cwd=".", stdout=None):
+def run_warm(script, *arguments, cwd=".", stdout=None, imported=IMPORTED):
     """Run a script as ``python -c`` would; what it writes is returned, or written to a given file."""
     with TemporaryDirectory() as folder:
         out, err = Path(stdout or f"{folder}/out"), Path(folder, "err")
         request = [script, *map(str, (Path(cwd).resolve(), out, err, *arguments))]
-        process = _forking_process()
+        process = _forking_process(imported)
         print(json.dumps(request), file=process.stdin, flush=True)
         code = int(process.stdout.readline())
         return subprocess.CompletedProcess(
@@ -41,10 +41,9 @@ def run_warm(script, *arguments, cwd=".", stdout=None):
 
 
 @cache
-def _forking_process():
-    process = subprocess.Popen(
-        [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+def _forking_process(imported):
+    command = [sys.executable, __file__, *imported]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     atexit.register(process.communicate)  # it ends when there are no more requests
     return process
 
@@ -58,6 +57,7 @@ def next_script():
             for stream, path in enumerate((os.devnull, out, err)):
                 os.dup2(os.open(path, os.O_RDWR | os.O_CREAT), stream)
             os.chdir(cwd)
+            sys.path[0] = ""
             sys.argv[:] = ["-c", *arguments]
             return script
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
@@ -65,7 +65,7 @@ def next_script():
 
 
 if __name__ == "__main__":
-    for name in IMPORTED:
+    for name in sys.argv[1:]:
         import_module(name)
     gc.freeze()  # collecting what was imported would copy its pages
     SCRIPT = next_script()
