@@ -87,6 +87,17 @@ def _sparse(rng):
     return sparse.csr_matrix(X), y, qid
 
 
+def _misaligned(rng):
+    return tuple(misaligned(array) for array in _plain(rng))
+
+
+def misaligned(array):
+    """A copy whose elements start at odd bytes, as in messages and packed files."""
+    moved = np.frombuffer(bytearray(array.nbytes + 1), array.dtype, offset=1).reshape(array.shape)
+    moved[...] = array
+    return moved
+
+
 def _sparse_offset(rng):
     """Sparse rows that all store a column far from zero."""
     X, y, qid = _plain(rng, m=30, n=6)
@@ -111,6 +122,7 @@ KINDS = {
     "constant columns": _constants,
     "sparse": _sparse,
     "sparse offset": _sparse_offset,
+    "misaligned": _misaligned,
 }
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from all_pairs import pair_laplacian
-from rankwise import RankRLS
+from rankwise import RankRLS, _native
 from rankwise.operators import design, normal, reference, renumbering
 from rankwise.operators.design import MatrixDesign
 from rankwise.operators.renumbering import frequency_order, renumbered
@@ -16,6 +16,7 @@ from rankwise.operators.spread import column_spread
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows
 from rankwise.types import Ties, Weighting
+from stressed import misaligned
 
 ROADS = [normal.by_query, normal.by_row, normal.in_two_passes]
 
@@ -74,6 +75,17 @@ def test_every_road_equals_explicit_pairs(seed, kind, road, ties, weighting, n_q
     expected = exact.T @ pair_laplacian(y, qid, ties=ties, weighting=weighting, weight=weight) @ exact @ w
     scale = 1e-12 * (1.0 + np.abs(exact.T @ np.abs(exact @ w)).max() * m**2)
     np.testing.assert_allclose(road(F, NativeRows(X))(w), expected, rtol=0, atol=scale)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_kernels_read_aligned_copies_of_misaligned_arrays_and_write_to_none(dtype):
+    X, w = np.random.default_rng(0).normal(size=(30, 4)).astype(dtype), np.arange(4.0)
+    moved = misaligned(X)
+    rows = NativeRows(moved, n_threads=1)
+    moved[...] = 0.0  # in place, the products would change
+    np.testing.assert_array_equal(rows.scores(misaligned(w)), NativeRows(X).scores(w))
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        _native.scores(rows.matrix, w, misaligned(np.empty(30)), 1)
 
 
 @pytest.mark.parametrize("road", ROADS)

@@ -70,6 +70,7 @@ WELL_SCALED = (
     "one-row and tied queries",
     "more features than rows",
     "sparse",
+    "misaligned",
 )
 
 

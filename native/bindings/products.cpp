@@ -11,8 +11,7 @@ namespace rankwise {
 namespace {
 
 template <class Value>
-RowMatrix dense_rows(nb::ndarray<const Value, nb::ndim<2>, nb::c_contig, nb::device::cpu> values,
-                     std::optional<Indices> reference, bool mapped) {
+RowMatrix dense_rows(Table<const Value> values, std::optional<Indices> reference, bool mapped) {
     const DenseRows<Value> rows{values.data(), data_or_null(reference),
                                 static_cast<std::int64_t>(values.shape(0)),
                                 static_cast<std::int64_t>(values.shape(1)), mapped};
