@@ -223,7 +223,7 @@ def _as_real(name: str, array: Any) -> Any:
 def as_floats(name: str, values: ArrayLike) -> Floats:
     refuse_masked(name, values)
     try:
-        return np.asarray(values, dtype=np.float64)
+        return np.asarray(values, dtype=np.float64, order="C")
     except (ValueError, TypeError, OverflowError) as error:
         raise DataError(f"{name} must hold numbers: {error}.") from error
 
