@@ -10,7 +10,7 @@ from scipy import sparse
 import rankwise
 from rankwise import DataError, KernelRankRLS, RankRLS, RankSVM, RankSVMPath
 from rankwise.scoring.model import ScoringModel
-from rankwise.validation import problems
+from rankwise.validation import rows
 
 rng = np.random.default_rng(0)
 X, Y, QID = rng.normal(size=(12, 20)), np.tile([0.0, 1.0, 2.0], 4), np.repeat([1, 2, 3], 4)
@@ -161,7 +161,7 @@ def test_a_file_that_is_not_finite_is_refused(form, tmp_path):
 
 def test_finite_rows_are_read_once(monkeypatch):
     looked = []
-    monkeypatch.setattr(problems, "first_not_finite", looked.append)
+    monkeypatch.setattr(rows, "first_not_finite", looked.append)
     model = RankRLS().fit(X, Y, QID)
     looked.clear()
     model.predict(X)

@@ -27,14 +27,11 @@ from rankwise.validation.parameters import (
 from rankwise.validation.problems import (
     Problem,
     check_eval_parts,
-    check_eval_rows,
     check_eval_set,
-    check_fitted,
     check_preferences,
     check_problem,
-    check_read_rows,
-    check_rows,
 )
+from rankwise.validation.rows import check_eval_rows, check_fitted, check_read_rows, check_rows
 
 __all__ = [
     "Problem",
