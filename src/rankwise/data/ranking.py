@@ -13,7 +13,7 @@ from rankwise.data.table import Table, read_columns
 from rankwise.errors import DataError, ParameterError
 from rankwise.features import Features, JudgedRows, remember_features
 from rankwise.mapped import is_mapped
-from rankwise.preferences.queries import Queries, group_rows, one_query
+from rankwise.preferences.queries import Queries, group_rows
 from rankwise.types import AnyArray, Floats, Ints, RandomSource
 from rankwise.validation import (
     check_column,
@@ -269,7 +269,7 @@ class RankingData(JudgedRows):
         return type(self)(
             X=self.X[rows],
             y=self.y[rows],
-            queries=_restricted(self.queries, rows),
+            queries=self.queries.select(rows),
             qid=None if self.qid is None else self.qid[rows],
             docs=None if self.docs is None else self.docs[rows],
             feature_names=self.feature_names,
@@ -296,14 +296,6 @@ class RankingData(JudgedRows):
 def _counted(n: int, noun: str) -> str:
     plural = noun.removesuffix("y") + "ies" if noun.endswith("y") else noun + "s"
     return f"{n:,} {noun if n == 1 else plural}"
-
-
-def _restricted(queries: Queries, rows: Ints) -> Queries:
-    """The partition of a subset of the rows."""
-    if queries.labels is None:
-        return one_query(len(rows))
-    kept = group_rows(queries.query_of_row()[rows], len(rows))
-    return Queries(kept.offsets, kept.order, queries.labels[kept.labels])
 
 
 def _row_numbers(rows: Any, n_rows: int) -> Ints:
