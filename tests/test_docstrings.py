@@ -41,7 +41,9 @@ def documented(section):
 
 
 def test_examples_of_the_reference_page_hold():
-    result = doctest.testfile(str(SOURCE.parent.parent / "docs" / "python.rst"), module_relative=False)
+    result = doctest.testfile(
+        str(Path(__file__).parent.parent / "docs" / "python.rst"), module_relative=False
+    )
     assert result.attempted > 0
     assert result.failed == 0
 
