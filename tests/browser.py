@@ -65,7 +65,9 @@ class Browser:
     def _next(self):
         while b"\0" not in self._buffer:
             ready, _, _ = select.select([self._from], [], [], SECONDS)
-            assert ready, "Chromium does not answer"
+            if not ready:
+                self._process.kill()
+                raise AssertionError("Chromium does not answer")
             received = os.read(self._from, 1 << 20)
             assert received, "Chromium ended"
             self._buffer += received
