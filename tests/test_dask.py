@@ -42,8 +42,12 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 @pytest.fixture(scope="module")
 def forked_workers():
-    """Workers that are started here have imported what they need."""
-    with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
+    """Workers that are started here have imported what they need, and keep what they read."""
+    settings = {
+        "distributed.worker.multiprocessing-method": "forkserver",
+        "distributed.scheduler.active-memory-manager.start": False,
+    }
+    with dask.config.set(settings):
         yield
 
 
@@ -109,7 +113,7 @@ def test_stores_stay_on_disk(client, data, tmp_path, expected):
     parts = DistributedData.from_files(stores, merge_queries=True)
     np.testing.assert_allclose(fitted(parts).coef_, expected.coef_, rtol=1e-10, atol=1e-12)
     stored = parts.parts.futures[0]
-    # So small a part may have been copied to a worker that was idle; the one that read it has the map.
+    # So small a part may have been copied to an idle worker; the one that read it has the map.
     holders = client.who_has([stored])[stored.key]
     looks = [
         client.submit(lambda part: type(part.X.base).__name__, stored, workers=one, pure=False)
