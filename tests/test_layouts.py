@@ -71,15 +71,14 @@ def test_a_layout_changes_no_bit_of_a_model(layout, ranker):
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.__name__)
 def test_a_layout_changes_no_bit_of_anything_else(layout):
-    def results(X, y, qid, weight):
-        pairs = X.shape[0] - 1 - np.arange(40).reshape(20, 2)
+    def results(X, y, qid, weight, pairs):
         yield RankRLS().fit_preferences(X, pairs, weight[:20], weight[20:40]).coef_
         yield RankSVMPath(gamma=0.1).fit(X, y, qid).predict(X)
         yield Moments.of(X, y, qid, weight).A
         yield list(evaluate(y, weight, qid).means.values())
         yield RankingData.from_arrays(X, y, qid).scale_per_query().X
 
-    given = rows()
+    given = (*rows(), 59 - np.arange(40).reshape(20, 2))
     for found, expected in zip(results(*map(layout, given)), results(*given), strict=True):
         np.testing.assert_array_equal(found, expected)
 

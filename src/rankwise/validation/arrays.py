@@ -38,9 +38,7 @@ def check_matrix(X: Any, feature_names: Sequence[str] | None = None) -> Matrix:
         )
     if 0 in X.shape:
         raise DataError(f"X must have at least one row and one feature; got shape {X.shape}.")
-    matrix: Any = _as_real("X", X)
-    if not stored:
-        matrix = np.ascontiguousarray(np.require(matrix, requirements=["ALIGNED"]))
+    matrix: Any = _as_real("X", X) if stored else np.ascontiguousarray(_as_real("X", X))
     values: AnyArray = matrix.data if stored else matrix.reshape(-1)
     at = first_not_finite(values)
     if at is not None:
