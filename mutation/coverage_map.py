@@ -22,7 +22,14 @@ Line = tuple[str, int]
 MAX_UNFIT = 20
 # What these files test runs in other processes, where no lines are recorded; Chromium also reserves more
 # address space than a mutant may have.
-ELSEWHERE = {"test_building.py", "test_dask.py", "test_examples.py", "test_gallery.py", "test_pages.py"}
+ELSEWHERE = {
+    "test_building.py",
+    "test_dask.py",
+    "test_dask_faults.py",
+    "test_examples.py",
+    "test_gallery.py",
+    "test_pages.py",
+}
 ELSEWHERE |= {"test_report_page.py", "test_types.py"}
 
 

@@ -1,18 +1,13 @@
 """Training on a real cluster: two worker processes that talk over TCP."""
 
 import json
-import logging
 import os
-import signal
-import subprocess
-import sys
-import time
-from threading import Thread
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 
+from cluster import client, cluster, data, files, fitted, forked_workers
 from command_line import done, folder, refused
 from rankwise import (
     DataError,
@@ -21,79 +16,24 @@ from rankwise import (
     RankRLSCV,
     RankSVM,
     load_model,
-    make_search_data,
-    save_letor,
     save_store,
 )
-from rankwise.errors import FileFormatError, ParameterError
 from rankwise.metrics import evaluate
 from warm import run_warm
 
-dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
-from rankwise.dask import ClusterError, DistributedData, clusters, workers  # noqa: E402
+from rankwise.dask import DistributedData, clusters, workers  # noqa: E402
 from rankwise.dask.clusters import connected  # noqa: E402
 
-__all__ = ["done", "folder", "refused"]  # fixtures
+__all__ = ["client", "cluster", "data", "done", "files", "folder", "forked_workers", "refused"]  # fixtures
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
-
-
-@pytest.fixture(scope="module")
-def forked_workers():
-    """Workers that are started here have imported what they need, and keep what they read."""
-    settings = {
-        "distributed.worker.multiprocessing-method": "forkserver",
-        "distributed.scheduler.active-memory-manager.start": False,
-    }
-    with dask.config.set(settings):
-        yield
-
-
-@pytest.fixture(scope="module")
-def cluster(forked_workers):
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
-    ) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def client(cluster):
-    with distributed.Client(cluster) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def data():
-    rows = make_search_data(24, random_state=0)
-    mixed = rows.select(np.random.default_rng(0).permutation(rows.n_rows))
-    return RankingData.from_arrays(mixed.X, mixed.y, mixed.qid)
-
-
-@pytest.fixture(scope="module")
-def files(data, tmp_path_factory):
-    """The rows in six files of text; the first has no rows with the last features."""
-    folder = tmp_path_factory.mktemp("parts")
-    ends = np.linspace(0, data.n_rows, 7).astype(int)
-    for number in range(6):
-        save_letor(data.select(slice(ends[number], ends[number + 1])), folder / f"part-{number}.txt")
-    return folder / "part-*.txt"
 
 
 @pytest.fixture
 def expected(data):
     return RankRLS(ties="drop", solver="primal").fit(data.X, data.y, data.qid)
-
-
-def fitted(data, **options):
-    return RankRLS(ties="drop", solver="primal", **options).fit(data)
-
-
-def processes(client):
-    """The process id of each worker, by address."""
-    return client.run(os.getpid)
 
 
 def test_each_worker_reads_its_own_files(client, files, expected):
@@ -235,128 +175,6 @@ def test_iterations_leave_no_tasks_behind_and_move_no_parts(client, cluster, fil
     keys = {future.key for future in parts.parts.futures}
     moved = client.run(lambda dask_worker: [log["keys"] for log in dask_worker.transfer_incoming_log])
     assert not [key for logs in moved.values() for one in logs for key in one if key in keys]
-
-
-def test_the_parts_of_a_killed_worker_are_read_again_with_the_same_bits(client, files):
-    data = DistributedData.from_files(files, merge_queries=True)
-    before = fitted(data).coef_
-    os.kill(next(iter(processes(client).values())), signal.SIGKILL)
-    np.testing.assert_array_equal(fitted(data).coef_, before)
-
-
-@pytest.mark.parametrize(
-    "source, model",
-    [
-        ("files", RankRLS(solver="cg", tol=1e-2)),
-        ("memory", RankRLS(solver="cg", tol=1e-2)),
-        ("files", RankSVM(0.1, tol=0.2)),
-        ("memory", RankSVM(0.1, loss="squared_hinge", tol=0.2)),
-    ],
-)
-def test_a_worker_killed_between_iterations_changes_nothing(client, data, files, source, model):
-    parts = DistributedData.from_data(data, 4)
-    if source == "files":
-        parts = DistributedData.from_files(files, merge_queries=True)
-    fit = model.fit
-    before = fit(parts).coef_
-    total, passes = workers.WorkerParts.total, []
-
-    def killing(self, *arguments, **own):
-        passes.append(arguments[0])
-        if len(passes) == 9:
-            os.kill(next(iter(processes(client).values())), signal.SIGKILL)
-        return total(self, *arguments, **own)
-
-    workers.WorkerParts.total = killing
-    try:
-        np.testing.assert_array_equal(fit(parts).coef_, before)
-    finally:
-        workers.WorkerParts.total = total
-    assert len(passes) > 9
-
-
-def test_training_goes_on_with_other_workers_after_all_were_lost(files):
-    with connected("local:1") as client:
-        data = DistributedData.from_files(files, merge_queries=True, client=client)
-        before = fitted(data).coef_
-        os.kill(next(iter(processes(client).values())), signal.SIGKILL)
-        after = []
-        fitting = Thread(target=lambda: after.append(fitted(data).coef_), daemon=True)
-        fitting.start()
-        fitting.join(60.0)
-        np.testing.assert_array_equal(after, [before])
-
-
-def test_a_bad_line_is_named_by_file_and_line(client, files, tmp_path):
-    bad = tmp_path / "bad.txt"
-    bad.write_text("1 qid:1 1:1\n0 qid:1 1:x\n")
-    with pytest.raises(FileFormatError, match=r"bad\.txt, line 2: ") as raised:
-        DistributedData.from_files([*sorted(files.parent.glob(files.name)), bad])
-    assert raised.value.__cause__ is None
-    assert "attempt" not in [entry.name for entry in raised.traceback]
-
-
-def test_files_that_do_not_fit_together_are_named(client, tmp_path):
-    (tmp_path / "a.txt").write_text("1 qid:1 1:1\n0 qid:1 1:2\n")
-    (tmp_path / "b.txt").write_text("1 1:1\n0 1:2\n")
-    with pytest.raises(DataError, match=r"b\.txt has no queries, but .*a\.txt has"):
-        DistributedData.from_files(tmp_path / "*.txt")
-    (tmp_path / "d.txt").write_text("1 qid:2 1:1\n0 qid:1 1:2\n")
-    with pytest.raises(DataError, match=r"The query 1 is both in .*a\.txt and in .*d\.txt; if"):
-        DistributedData.from_files([tmp_path / "a.txt", tmp_path / "d.txt"])
-    with pytest.raises(FileFormatError, match=r"c\.txt: a worker could not read it: No such file"):
-        DistributedData.from_files([tmp_path / "a.txt", tmp_path / "c.txt"])
-    with pytest.raises(ParameterError, match="no file matches this pattern"):
-        DistributedData.from_files(tmp_path / "*.letor")
-
-
-def test_a_cluster_without_workers_is_an_error_after_the_stated_time(data, monkeypatch):
-    monkeypatch.setattr(workers, "WITHOUT_WORKERS", 1.0)
-    with (
-        distributed.LocalCluster(
-            n_workers=1, processes=False, dashboard_address=":0", silence_logs=logging.CRITICAL
-        ) as small,
-        distributed.Client(small, set_as_default=False) as client,
-    ):
-        parts = DistributedData.from_data(data, 2, client=client)
-        client.retire_workers(list(client.nthreads()), close_workers=True, remove=True)
-        small.scale(0)
-        with pytest.raises(ClusterError, match="no workers for 1 s; start some"):
-            RankRLS().fit(parts)
-
-
-SLOW_CLIENT = """
-import sys, time
-from distributed import Client
-from rankwise.dask.workers import WorkerParts
-
-def slow(part):
-    time.sleep(0.2)
-    return part
-
-if __name__ == "__main__":
-    client = Client(sys.argv[1])
-    parts = WorkerParts(client, lambda part: client.submit(int, part, pure=False), 4)
-    print("started", flush=True)
-    while True:
-        parts.total(slow)
-"""
-
-
-def test_no_task_of_a_killed_client_keeps_running(cluster, client, tmp_path):
-    script = tmp_path / "client.py"
-    script.write_text(SLOW_CLIENT)
-    known = set(cluster.scheduler.tasks)
-    child = subprocess.Popen([sys.executable, script, cluster.scheduler_address], stdout=subprocess.PIPE)
-    assert child.stdout.readline().strip() == b"started"
-    deadline = time.monotonic() + 60
-    while not set(cluster.scheduler.tasks) - known and time.monotonic() < deadline:
-        time.sleep(0.05)
-    child.kill()
-    child.wait()
-    while set(cluster.scheduler.tasks) - known and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not set(cluster.scheduler.tasks) - known
 
 
 def test_the_library_does_not_need_dask_and_says_what_to_install():
