@@ -7,10 +7,10 @@ NATIVE := CMakeLists.txt $(wildcard native/*/*.cpp native/*/*.hpp)
 PACKAGES := $(sort $(dir $(wildcard src/*/*.py src/*/*/*.py)))
 # Tests start many interpreters, which would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
-SOURCES := src tests benchmarks docs/site examples fuzz mutation wheels
+SOURCES := src tests benchmarks docs/site examples fuzz house mutation wheels
 NATIVE_SOURCES := $(wildcard native/*/*.cpp native/*/*.hpp tests/native/*.cpp tests/native/*.hpp fuzz/*.cpp)
 
-.PHONY: demo test check docs wheel bench kills mutate format sanitize fuzz corpus engines java clean
+.PHONY: demo test check docs wheel bench house kills mutate format sanitize fuzz corpus engines java clean
 .DEFAULT_GOAL := help
 
 help:
@@ -20,6 +20,7 @@ help:
 	@echo "make docs     build the documentation site, with its gallery, in build/site (minutes)"
 	@echo "make wheel    build wheels and sdist in dist, and use them with every Python here (minutes)"
 	@echo "make bench    measure speed against peers, and write the tables of the docs (many minutes)"
+	@echo "make house    count what a reader must know, and compare it and bits of fits with AGAINST=REV"
 	@echo "make kills    kill training, converting and saving KILLS times (default 300) and check what is left"
 	@echo "make mutate   change the sources at random, and count the changes that the tests notice (an hour)"
 	@echo "make format   rewrite the sources in the house style"
@@ -53,6 +54,9 @@ wheel: $(VENV)/.wheel
 
 bench: $(VENV)/.dev
 	@$(BIN)/python -m benchmarks
+
+house: $(VENV)/.dev
+	@$(BIN)/python -m house $(addprefix --against=,$(AGAINST))
 
 # Many kills; the tests do a few. One BLAS thread, because the kills share the cores with what they hit.
 KILLS ?= 300

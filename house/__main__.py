@@ -1,0 +1,63 @@
+"""Print how large the house is, beside what it was at another revision: ``python -m house --against REV``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from house.checkout import ROOT, checkout
+from house.sources import size_of
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m house", description=__doc__)
+    parser.add_argument("--against", metavar="REV", help="a revision with the same native code")
+    revision = parser.parse_args().against
+    with tempfile.TemporaryDirectory(prefix="rankwise-house-") as folder:
+        here = checkout(Path(folder, "now"))
+        if revision is None:
+            show(measure(here), {}, None)
+            return 0
+        there = checkout(Path(folder, "then"), revision)
+        show(measure(here), measure(there), revision)
+        return compare_fits(_run("fits", here), _run("fits", there))
+
+
+def measure(root: Path) -> dict[str, int]:
+    """All counts of a copy of the sources, in the order in which they are shown."""
+    return _run("journeys", root) | size_of(root)
+
+
+def _run(module: str, root: Path) -> dict[str, Any]:
+    """What a module of this package prints about a copy of the sources, in a process of its own."""
+    command = [sys.executable, "-m", f"house.{module}", str(root)]
+    run = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    return dict(json.loads(run.stdout))
+
+
+def compare_fits(now: dict[str, str], then: dict[str, str]) -> int:
+    """Print the fits with other bits than before; fail if there are any."""
+    changed = [name for name in then if now.get(name) != then[name]]
+    print(f"\n{len(then) - len(changed)} of {len(then)} fits have the same bits")
+    for name in changed:
+        print(f"  changed: {name}")
+    return 1 if changed else 0
+
+
+def show(now: dict[str, int], then: dict[str, int], revision: str | None) -> None:
+    """Print a table; a count that one of the two does not have is left empty."""
+    names = dict.fromkeys([*then, *now])
+    headings = ["count", *([] if revision is None else [revision]), "now"]
+    print(f"| {' | '.join(headings)} |\n|{'---|' * len(headings)}")
+    for name in names:
+        counts = [now] if revision is None else [then, now]
+        print(f"| {' | '.join([name, *(str(count.get(name, '')) for count in counts)])} |")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
