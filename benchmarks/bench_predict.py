@@ -98,7 +98,7 @@ def seconds_of_children() -> float:
 
 def output_of(program: str) -> str:
     command = [sys.executable, "-c", program]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout
 
 
 def run() -> None:

@@ -89,7 +89,9 @@ def bench_basis() -> None:
     )
     for _ in range(2):
         print(
-            subprocess.run([sys.executable, "-c", script], text=True, capture_output=True, check=True).stdout,
+            subprocess.run(
+                [sys.executable, "-c", script], encoding="utf-8", capture_output=True, check=True
+            ).stdout,
             end="",
         )
 

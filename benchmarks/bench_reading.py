@@ -84,7 +84,7 @@ def run() -> None:
             f"scikit-learn's `load_svmlight_file` takes {ratio:.0f} times as long",
         )
         command = [sys.executable, "-c", MEASURE_MEMORY, str(path), str(N_THREADS)]
-        output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        output = subprocess.run(command, capture_output=True, encoding="utf-8", check=True).stdout
         peak, returned = map(int, output.split())
         memory = f"peak memory {peak / returned:.2f}x the arrays returned"
         print(f"{megabytes:.0f} MB of text; X, y and qid identical; {memory}")

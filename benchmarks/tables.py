@@ -114,5 +114,9 @@ def date_and_machine() -> str:
 def _processor() -> str:
     """The model of the processor, as Linux names it."""
     known = Path("/proc/cpuinfo")
-    found = re.search(r"^model name\s*:\s*(.+)$", known.read_text(), re.MULTILINE) if known.exists() else None
+    found = (
+        re.search(r"^model name\s*:\s*(.+)$", known.read_text(encoding="utf-8"), re.MULTILINE)
+        if known.exists()
+        else None
+    )
     return found[1] if found else platform.machine()

@@ -160,7 +160,7 @@ def scores(content: bytes, folder: Path) -> None:
     path, rows = folder / "scores", folder / "sized"
     path.write_bytes(content[1:])
     attempt(read_scores, path, choice.of(1, 2, 3))
-    rows.write_text("1 1:1\n0 1:2\n2 1:3\n")
+    rows.write_text("1 1:1\n0 1:2\n2 1:3\n", encoding="utf-8")
     Path(f"{rows}.query").write_bytes(content[1:])
     attempt(read_data, rows, ReadOptions())
 

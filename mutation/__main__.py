@@ -96,7 +96,9 @@ class Judge:
         self._jobs = len(sandboxes)
         self._runs = runs
         self._equivalents = known_equivalents()
-        self._verdicts: dict[str, str] = json.loads(VERDICTS.read_text()) if VERDICTS.exists() else {}
+        self._verdicts: dict[str, str] = (
+            json.loads(VERDICTS.read_text(encoding="utf-8")) if VERDICTS.exists() else {}
+        )
         self._seconds, self._keep_kills = seconds, keep_kills
 
     def first(self, mutants: list[Mutant], count: int) -> dict[Mutant, Verdict]:
@@ -124,7 +126,7 @@ class Judge:
             self._idle.put(sandbox)
         print(f"{mutant}\n  {verdict}{reason}, {time.perf_counter() - start:.0f} s", flush=True)
         self._verdicts[name] = verdict
-        VERDICTS.write_text(json.dumps(self._verdicts, indent=1))
+        VERDICTS.write_text(json.dumps(self._verdicts, indent=1), encoding="utf-8")
         return verdict
 
     def _run(self, sandbox: Sandbox, mutant: Mutant) -> tuple[Verdict, str]:

@@ -63,7 +63,7 @@ class CoverageMap:
             print(f"Recording which lines {len(missing)} test files run", flush=True)
             self._record(sandbox, folder, missing, jobs)
         for file, key in keys.items():
-            tests = json.loads((folder / f"{key}.json").read_text())
+            tests = json.loads((folder / f"{key}.json").read_text(encoding="utf-8"))
             shared = tests.pop(file, {"lines": {}})["lines"]
             for test, ran in tests.items():
                 both = Ran(ran["seconds"], sum(map(len, ran["lines"].values())))
@@ -78,7 +78,11 @@ class CoverageMap:
         raw = folder / "raw"
         shutil.rmtree(raw, ignore_errors=True)
         sandbox.record(list(keys), raw, jobs)
-        records = [json.loads(line) for path in raw.glob("*.jsonl") for line in path.read_text().splitlines()]
+        records = [
+            json.loads(line)
+            for path in raw.glob("*.jsonl")
+            for line in path.read_text(encoding="utf-8").splitlines()
+        ]
         failed = sorted({record["failed"] for record in records if "failed" in record})
         if not any("test" in record for record in records):
             raise SystemExit("No test was recorded.")
@@ -101,7 +105,7 @@ class CoverageMap:
                 for test, ran in tests.items()
                 if _file(test) == file
             }
-            (folder / f"{key}.json").write_text(json.dumps(own))
+            (folder / f"{key}.json").write_text(json.dumps(own), encoding="utf-8")
 
     def tests_of(self, mutant: Mutant) -> dict[str, float]:
         """The tests that run what the mutant changes, with their times, those likely to notice it first.

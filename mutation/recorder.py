@@ -29,7 +29,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if "MUTATION_RECORD" in os.environ:
         config.pluginmanager.register(Recorder(Path(os.environ["MUTATION_RECORD"]), config.rootpath))
     if "MUTATION_CHOSEN" in os.environ:
-        config.pluginmanager.register(Chosen(json.loads(Path(os.environ["MUTATION_CHOSEN"]).read_text())))
+        config.pluginmanager.register(
+            Chosen(json.loads(Path(os.environ["MUTATION_CHOSEN"]).read_text(encoding="utf-8")))
+        )
 
 
 class Recorder:

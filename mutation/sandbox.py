@@ -50,7 +50,9 @@ class Sandbox:
         packages = (
             self._python.parent.parent / "lib" / f"python{sysconfig.get_python_version()}" / "site-packages"
         )
-        (packages / "sandbox.pth").write_text(f"{folder / 'src'}\n{sysconfig.get_path('purelib')}\n")
+        (packages / "sandbox.pth").write_text(
+            f"{folder / 'src'}\n{sysconfig.get_path('purelib')}\n", encoding="utf-8"
+        )
         self.build()
 
     def _copy_files(self) -> None:
@@ -58,7 +60,7 @@ class Sandbox:
             ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
             cwd=ROOT,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
             check=True,
         )
         names = {name for name in listed.stdout.splitlines() if (ROOT / name).is_file()}
@@ -80,7 +82,10 @@ class Sandbox:
         build = self.folder / "build"
         if not (build / "build.ninja").exists():
             nanobind = subprocess.run(
-                [sys.executable, "-m", "nanobind", "--cmake_dir"], capture_output=True, text=True, check=True
+                [sys.executable, "-m", "nanobind", "--cmake_dir"],
+                capture_output=True,
+                encoding="utf-8",
+                check=True,
             )
             self._tool(
                 *("cmake", "-S", self.folder, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"),
@@ -96,7 +101,7 @@ class Sandbox:
         tool = Path(sysconfig.get_path("scripts")) / name
         environment = os.environ | {"PATH": f"{tool.parent}:{os.environ['PATH']}"}
         run = subprocess.run(
-            [tool, *map(str, arguments)], capture_output=True, text=True, check=False, env=environment
+            [tool, *map(str, arguments)], capture_output=True, encoding="utf-8", check=False, env=environment
         )
         if run.returncode != 0:
             raise CompileError(run.stdout[-2000:])
@@ -129,11 +134,11 @@ class Sandbox:
     def noticed_by(self, tests: Mapping[str, float]) -> str | None:
         """The first of the tests that fails, crashes or exceeds its limit in seconds; None if all pass."""
         chosen = self.folder / "chosen.json"
-        chosen.write_text(json.dumps(tests))
+        chosen.write_text(json.dumps(tests), encoding="utf-8")
         files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
         if self._pytest(["-x", *files], {"MUTATION_CHOSEN": str(chosen)}) == 0:
             return None
-        failed = re.search(r"^(?:FAILED|ERROR) (\S+)", self._log.read_text(), re.MULTILINE)
+        failed = re.search(r"^(?:FAILED|ERROR) (\S+)", self._log.read_text(encoding="utf-8"), re.MULTILINE)
         return failed[1] if failed else "a crash or the time limit"
 
     def _pytest(self, arguments: list[str], environment: dict[str, str]) -> int:
@@ -160,7 +165,7 @@ class Sandbox:
             env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            text=True,
+            encoding="utf-8",
             preexec_fn=_limit_memory,
         )
 

@@ -27,9 +27,9 @@ def folder(tmp_path_factory):
     """Training and test data as text, and a model trained by the command line."""
     folder = tmp_path_factory.mktemp("cli")
     train, test = rankwise.make_search_data(60, random_state=3).split(0.6)
-    with gzip.open(folder / "train.txt.gz", "wt") as file:
+    with gzip.open(folder / "train.txt.gz", "wt", encoding="utf-8") as file:
         file.writelines(letor_lines(train))
-    (folder / "test.txt").write_text("".join(letor_lines(test)))
+    (folder / "test.txt").write_text("".join(letor_lines(test)), encoding="utf-8")
     assert main(["train", str(folder / "train.txt.gz"), str(folder / "model"), "--alpha", "0.5"]) == 0
     return folder
 

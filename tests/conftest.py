@@ -56,7 +56,7 @@ def arrow_is_running(tmp_path_factory):
     pyarrow.set_io_thread_count(1)
     pyarrow.set_cpu_count(1)
     folder = tmp_path_factory.mktemp("arrow")
-    (folder / "rows.csv").write_text("a,b\n1,2\n")
+    (folder / "rows.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     table = csv.read_csv(folder / "rows.csv")
     parquet.write_table(table, folder / "rows.parquet")
     parquet.read_table(folder / "rows.parquet")
@@ -67,7 +67,7 @@ def little_memory(arrow_is_running):
     """The test may take no more than half a gigabyte beyond what is taken already."""
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_AS)
-    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    used = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 29), before[1]))
     yield
     resource.setrlimit(resource.RLIMIT_AS, before)

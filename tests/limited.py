@@ -103,7 +103,7 @@ def in_little_memory(_):
         command(line, version="")  # imports what the command imports
         for megabytes in MEGABYTES:
             code = exit_code(in_child(limited_command, line, megabytes << 20))
-            said = Path("said").read_text()
+            said = Path("said").read_text(encoding="utf-8")
             left = len(list(Path().glob(".rankwise-*")))
             print(megabytes, code, left, said.strip() or "nothing", flush=True)
 
@@ -111,7 +111,7 @@ def in_little_memory(_):
 def limited_command(line, n_bytes):
     for stream, path in ((1, os.devnull), (2, "said")):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
-    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    used = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + n_bytes, resource.RLIM_INFINITY))
     os._exit(main(line.split()))
 

@@ -1,4 +1,4 @@
-"""Architecture rules: the direction of imports, and how light `import rankwise` is."""
+"""Architecture rules: which way imports point, how light `import rankwise` is, stated encodings."""
 
 import ast
 import re
@@ -39,6 +39,10 @@ ROOMS = [
 ]
 LEVEL = {name: level for level, names in enumerate(ROOMS) for name in names}
 MODULES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
+
+CODE = ["src", "tests", "benchmarks", "docs/site", "examples", "fuzz", "mutation", "wheels"]
+# Those whose `open` has no encoding: descriptors, archives, and the browser of the tests.
+WITHOUT_ENCODING = {"os", "archive", "tarfile", "browser", "opened"}
 
 
 def room_of(path: Path) -> str:
@@ -89,9 +93,36 @@ def test_only_the_bindings_know_python():
         assert "Python.h" not in text, path
 
 
+def reads_text_in_some_encoding(call: ast.Call) -> bool:
+    """Whether a call opens text, or talks to a process, in the encoding that the machine happens to have."""
+    if any(keyword.arg in ("encoding", None) for keyword in call.keywords):
+        return False
+    owner, name = "", getattr(call.func, "id", "")
+    if isinstance(call.func, ast.Attribute):
+        owner, name = getattr(call.func.value, "id", ""), call.func.attr
+    if name == "open" and owner not in WITHOUT_ENCODING:
+        modes = [a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+        compressed = owner in ("gzip", "lzma")  # binary unless the mode says text
+        return any("t" in mode for mode in modes) if compressed else not any("b" in mode for mode in modes)
+    return name in ("read_text", "write_text") or any(
+        keyword.arg in ("text", "universal_newlines") and owner == "subprocess" for keyword in call.keywords
+    )
+
+
+@pytest.mark.parametrize("folder", CODE)
+def test_text_is_read_and_written_in_a_stated_encoding(folder):
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in (ROOT / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and reads_text_in_some_encoding(node)
+    ]
+    assert not found
+
+
 def test_importing_rankwise_imports_nothing_heavy():
     script = "import sys, rankwise; print(*sys.modules)"
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, encoding="utf-8", check=True)
     heavy = [
         "sklearn",
         "scipy",

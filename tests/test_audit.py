@@ -315,7 +315,7 @@ def test_the_command_lists_and_writes_what_it_finds(done, folder, tmp_path):
     shown = done("audit", "train.txt.gz", "--scale", "--count", "7", "--csv", tmp_path / "rows.csv")
     assert "Rows to judge again" in shown
     assert shown.endswith(f"Written to {tmp_path / 'rows.csv'}\n")
-    header, *lines = (tmp_path / "rows.csv").read_text().splitlines()
+    header, *lines = (tmp_path / "rows.csv").read_text(encoding="utf-8").splitlines()
     assert header == "qid,doc,label,row,score,judged,probability"
     assert len(lines) == 7
     assert lines[0].startswith(f"{found['rows'][0]['query']},{found['rows'][0]['doc']},")
@@ -323,7 +323,7 @@ def test_the_command_lists_and_writes_what_it_finds(done, folder, tmp_path):
 
 def test_the_command_refuses_labels_without_pairs(refused, tmp_path):
     path = tmp_path / "tied.txt"
-    path.write_text("".join(f"1 qid:{k // 3} 1:{k}\n" for k in range(9)))
+    path.write_text("".join(f"1 qid:{k // 3} 1:{k}\n" for k in range(9)), encoding="utf-8")
     assert "nothing to learn" in refused("audit", path, code=1)
     assert "--learner" in refused("audit", path, "--learner", "trees", code=2)
     assert "--reveals" in refused("audit", path, "--reveals", "7", code=2)

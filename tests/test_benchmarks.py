@@ -22,7 +22,7 @@ REPRODUCTIONS = sorted(path.stem for path in ROOT.glob("benchmarks/reproduce/[!_
 
 def benchmarks(*arguments):
     command = [sys.executable, "-m", "benchmarks", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
 
 
 def test_the_list_names_every_benchmark_and_reproduction():
@@ -88,7 +88,10 @@ def test_a_liblinear_model_is_read_from_its_weights_on(tmp_path):
     from benchmarks.peers.built import weights_in
 
     file = tmp_path / "model"
-    file.write_text("solver_type L2R_L2LOSS_RANKSVM\nnr_class 2\nnr_feature 2\nbias -1\nw\n0.5 \n-2e-3 \n")
+    file.write_text(
+        "solver_type L2R_L2LOSS_RANKSVM\nnr_class 2\nnr_feature 2\nbias -1\nw\n0.5 \n-2e-3 \n",
+        encoding="utf-8",
+    )
     assert weights_in(file).tolist() == [0.5, -0.002]
 
 
@@ -104,14 +107,14 @@ def test_a_wrong_data_folder_is_a_sentence(name, tmp_path):
 
 @pytest.mark.parametrize("name", ["ohsumed", "parses", "path"])
 def test_reproductions_of_whole_models_use_what_users_may_use(name):
-    tree = ast.parse((ROOT / f"benchmarks/reproduce/{name}.py").read_text())
+    tree = ast.parse((ROOT / f"benchmarks/reproduce/{name}.py").read_text(encoding="utf-8"))
     modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert {module for module in modules if module.startswith("rankwise")} <= {"rankwise", "rankwise.metrics"}
 
 
 @pytest.mark.parametrize("name", REPRODUCTIONS)
 def test_reproductions_touch_nothing_private(name):
-    tree = ast.parse((ROOT / f"benchmarks/reproduce/{name}.py").read_text())
+    tree = ast.parse((ROOT / f"benchmarks/reproduce/{name}.py").read_text(encoding="utf-8"))
     owned = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     assert {attr for attr in used - owned if attr.startswith("_") and not attr.startswith("__")} == set()

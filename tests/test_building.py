@@ -41,7 +41,7 @@ def sdist(tmp_path_factory):
     shutil.copytree(ROOT, copy, ignore=built)
     for name in (".venv/lib/a.py", "build/a.o", "build-sanitize/a.o", "dist/a.whl", "docs/gallery/a.rst"):
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
-        (copy / name).write_text("")
+        (copy / name).write_text("", encoding="utf-8")
     build = "import sys; from scikit_build_core.build import build_sdist; print(build_sdist(sys.argv[1]))"
     subprocess.run([sys.executable, "-c", build, folder], cwd=copy, check=True, capture_output=True)
     (file,) = folder.glob("*.tar.gz")
@@ -68,8 +68,8 @@ def test_the_source_distribution_has_nothing_that_was_built(sdist):
 
 def test_interpreters_that_are_too_old_or_broken_are_left_out(tmp_path):
     old, broken = tmp_path / "old", tmp_path / "broken"
-    old.write_text("#!/bin/sh\necho 3 9 18 0\n")
-    broken.write_text("#!/bin/sh\nexit 1\n")
+    old.write_text("#!/bin/sh\necho 3 9 18 0\n", encoding="utf-8")
+    broken.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
     for path in (old, broken):
         path.chmod(0o755)
     (found,) = find_interpreters([old, broken, Path(sys.executable)])

@@ -43,7 +43,7 @@ def test_help_imports_nothing_heavy():
         "import sys; from rankwise.cli import main; main(['--help']); print(*sys.modules, file=sys.stderr)"
     )
     start = time.perf_counter()
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, encoding="utf-8", check=True)
     print(f"rankwise --help: {time.perf_counter() - start:.2f} s")
     heavy = {
         "numpy",
@@ -83,7 +83,7 @@ def test_train_predict_and_evaluate_agree_with_python(folder, done, tmp_path, mo
 
     scores = tmp_path / "scores.txt"
     assert done("predict", "test.txt", "model", "--out", scores) == ""
-    assert scores.read_text() == printed
+    assert scores.read_text(encoding="utf-8") == printed
 
     expected = rankwise.metrics.evaluate(test.y, model.predict(test.X), test.qid, measures=["ndcg@10", "map"])
     for given in (scores, "model", "-"):
@@ -148,7 +148,7 @@ def test_evaluate_shows_every_query(folder, done):
 
 def test_compare_tests_models_and_scores_against_each_other(done, tmp_path):
     done("train", "train.txt.gz", tmp_path / "other", "--alpha", "1e6")
-    (tmp_path / "scores").write_text(done("predict", "test.txt", "model"))
+    (tmp_path / "scores").write_text(done("predict", "test.txt", "model"), encoding="utf-8")
     found = json.loads(
         done("compare", tmp_path / "other", "model", tmp_path / "scores", "--data", "test.txt", "--json")
     )
@@ -198,7 +198,7 @@ def test_the_demo_finds_rankrls_best_and_writes_everything(done, tmp_path):
         "report.html",
     ]
     assert rankwise.load_model(out / "model.safetensors").feature_names_in_[0] == "title_bm25"
-    report = (out / "report.html").read_text()
+    report = (out / "report.html").read_text(encoding="utf-8")
     assert report.startswith("<!doctype html>")
     assert "https:" not in report
     means = json.loads(done("demo", "--out", again, "--json"))["means"]

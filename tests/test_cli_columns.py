@@ -38,7 +38,7 @@ def test_a_table_is_trained_on_shown_scored_and_measured(done, rows, tmp_path):
 
 def test_a_file_says_what_columns_become(done, rows, tmp_path):
     told = {"price": "spline:4", "brand": "category", "added": "date:log"}
-    (tmp_path / "columns.json").write_text(json.dumps(told))
+    (tmp_path / "columns.json").write_text(json.dumps(told), encoding="utf-8")
     trained = done(
         "train", rows, tmp_path / "model", "--columns", tmp_path / "columns.json", "--json", *NAMES
     )
@@ -107,7 +107,7 @@ def test_a_table_that_does_not_fit_the_model_is_refused(done, refused, change, m
 
 def test_bad_columns_on_the_command_line_are_refused(refused, tmp_path):
     parquet.write_table(TABLE, tmp_path / "rows.parquet")
-    (tmp_path / "list.json").write_text("[1]")
+    (tmp_path / "list.json").write_text("[1]", encoding="utf-8")
     train = ["train", tmp_path / "rows.parquet", tmp_path / "model", *NAMES, "--columns"]
     assert "expected auto, number" in refused(*train, "spline:x", code=2)
     assert "with what each column becomes" in refused(*train, tmp_path / "list.json", code=1)
@@ -130,7 +130,7 @@ def test_a_data_set_of_a_table_selects_splits_and_joins():
 
 
 def test_nothing_between_delimiters_is_missing(tmp_path):
-    (tmp_path / "rows.csv").write_text("label,brand,price\n1,acme,2\n0,,3\n1,acme,\n")
+    (tmp_path / "rows.csv").write_text("label,brand,price\n1,acme,2\n0,,3\n1,acme,\n", encoding="utf-8")
     data = load_table(tmp_path / "rows.csv", label="label", as_table=True)
     assert data.X.columns["brand"].values.tolist() == ["acme", None, "acme"]
     assert np.isnan(data.X.columns["price"].values).tolist() == [False, False, True]

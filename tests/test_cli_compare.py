@@ -20,7 +20,9 @@ def rankers(folder, tmp_path_factory):
     """The scores of one feature as a file and as a run, and the model in SVMrank's format."""
     place = tmp_path_factory.mktemp("rankers")
     test = rankwise.load_letor(folder / "test.txt")
-    (place / "title.txt").write_text("".join(f"{score!r}\n" for score in test.X[:, 0].tolist()))
+    (place / "title.txt").write_text(
+        "".join(f"{score!r}\n" for score in test.X[:, 0].tolist()), encoding="utf-8"
+    )
     rankwise.save_run(rankwise.run_from_scores(test, test.X[:, 0]), place / "title.run")
     rankwise.export_model(rankwise.load_model(folder / "model"), place / "svmrank", "svmrank")
     return place
@@ -144,7 +146,7 @@ def test_long_names_fit_80_columns(done, rankers, monkeypatch, tmp_path):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     long = [tmp_path / f"{part * 30}{end}.txt" for part, end in (("aaaa", ""), ("b c ", "\n\x1b[31m"))]
     for path in long:
-        path.write_text((rankers / "title.txt").read_text())
+        path.write_text((rankers / "title.txt").read_text(encoding="utf-8"), encoding="utf-8")
     printed = done("compare", *long, "model", "--data", "test.txt", "--worst", 5)
     shown = re.sub("\x1b\\[[0-9;]*m", "", printed)
     assert max(map(len, shown.splitlines())) <= 80
@@ -194,8 +196,8 @@ def test_mistakes_get_one_sentence(refused, rankers, tmp_path):
     assert "must be one of 'title', 'model'; got 'x'" in refused(
         "compare", title, "model", "--data", "test.txt", "--baseline", "x", code=2
     )
-    (tmp_path / "trees.txt").write_text("tree\nnonsense\n")
-    (tmp_path / "boosted.json").write_text('{"learner": 1}')
+    (tmp_path / "trees.txt").write_text("tree\nnonsense\n", encoding="utf-8")
+    (tmp_path / "boosted.json").write_text('{"learner": 1}', encoding="utf-8")
     for name in ("trees.txt", "boosted.json"):
         assert "cannot read this model" in refused(
             "compare", title, tmp_path / name, "--data", "test.txt", code=1

@@ -34,7 +34,7 @@ def test_convert_takes_extensions_in_capitals(done, folder, tmp_path):
 def test_tables_are_read_by_their_column_names(done, tmp_path):
     data = rankwise.make_search_data(20, random_state=5)
     for name, order in (("a.csv", 1), ("b.csv", -1)):
-        with (tmp_path / name).open("w", newline="") as file:
+        with (tmp_path / name).open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(["grade", "query", "page", *data.feature_names[::order]])
             for row in range(data.n_rows):
@@ -66,7 +66,7 @@ def test_tables_without_labels_are_scored(done, tmp_path):
 def test_labels_that_are_no_grades_are_measured_by_pairs(done, tmp_path):
     rng = np.random.default_rng(0)
     lines = (f"{rng.normal()} 1:{rng.normal()} 2:{rng.normal()}\n" for _ in range(20))
-    (tmp_path / "real.txt").write_text("".join(lines))
+    (tmp_path / "real.txt").write_text("".join(lines), encoding="utf-8")
     report = json.loads(done("train", tmp_path / "real.txt", tmp_path / "model", "--json"))
     assert set(report["training"]) == {"pairwise_error", "kendall_tau_b"}
     done("select", tmp_path / "real.txt", tmp_path / "model")
@@ -80,17 +80,18 @@ def test_sizes_of_queries_are_found_beside_text_without_qid(done, refused, tmp_p
     X, y, sizes = rng.normal(size=(30, 2)), rng.integers(0, 3, 30), [4, 1, 10, 15]
     data, beside = tmp_path / "rank.train", tmp_path / f"rank.train.{ending}"
     data.write_text(
-        "".join(f"{label} 1:{a!r} 2:{b!r}\n" for label, (a, b) in zip(y, X.tolist(), strict=True))
+        "".join(f"{label} 1:{a!r} 2:{b!r}\n" for label, (a, b) in zip(y, X.tolist(), strict=True)),
+        encoding="utf-8",
     )
-    beside.write_text("".join(f"{size}\n" for size in sizes))
+    beside.write_text("".join(f"{size}\n" for size in sizes), encoding="utf-8")
     done("train", data, tmp_path / "model")
     expected = rankwise.RankRLS().fit(X, y, rankwise.qid_from_group_sizes(sizes))
     np.testing.assert_allclose(rankwise.load_model(tmp_path / "model").coef_, expected.coef_, rtol=1e-10)
     done("convert", data, tmp_path / "rank.store")
     assert rankwise.open_store(tmp_path / "rank.store").queries.sizes.tolist() == sizes
-    beside.write_text("4\n1\n")
+    beside.write_text("4\n1\n", encoding="utf-8")
     assert "the query sizes sum to 5, but" in refused("train", data, tmp_path / "model", code=1)
-    beside.write_text("4\n0\n")
+    beside.write_text("4\n0\n", encoding="utf-8")
     assert "line 2: expected the number of rows of a query" in refused(
         "train", data, tmp_path / "model", code=1
     )
@@ -101,7 +102,7 @@ def test_scores_are_measured_against_a_table_whose_other_columns_hold_anything(d
     y, scores, qid = [2, 0, 1, 0], [0.3, 0.1, 0.5, 0.5], ["red shoes", "red shoes", "tea", "tea"]
     frame = pandas.DataFrame({"query": qid, "title": ["a", None, "c", "d"], "grade": y, "doc": list("wxyz")})
     getattr(frame, f"to_{ending}")(tmp_path / f"judged.{ending}", index=False)
-    (tmp_path / "scores").write_text("\n".join(map(str, scores)))
+    (tmp_path / "scores").write_text("\n".join(map(str, scores)), encoding="utf-8")
     command = ["evaluate", tmp_path / f"judged.{ending}", tmp_path / "scores", "--label", "grade", "--json"]
     for docs in (None, list("wxyz")):
         more = ["--qid", "query", "--preset", "trec", *([] if docs is None else ["--doc", "doc"])]

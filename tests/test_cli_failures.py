@@ -59,12 +59,12 @@ def test_a_wrong_command_line_is_a_sentence_and_exit_code_2(folder, refused, arg
 def bad_files(folder):
     (folder / "garbage").write_bytes(bytes(range(256)) * 40)
     (folder / "empty").write_bytes(b"")
-    (folder / "words.txt").write_text("1 qid:1 1:0.5\nrelevant qid:1 1:0.5\n")
-    (folder / "tied.txt").write_text("1 qid:1 1:0.5\n1 qid:1 1:0.25\n")
-    (folder / "wide.txt").write_text("1 qid:1 999:0.5\n0 qid:1 1:0.25\n")
-    (folder / "few_scores").write_text("0.5\n")
-    (folder / "word_scores").write_text("0.5\nhigh\n")
-    (folder / "table.csv").write_text("grade,qid,a\n1,1,0.5\n0,1,0.25\n")
+    (folder / "words.txt").write_text("1 qid:1 1:0.5\nrelevant qid:1 1:0.5\n", encoding="utf-8")
+    (folder / "tied.txt").write_text("1 qid:1 1:0.5\n1 qid:1 1:0.25\n", encoding="utf-8")
+    (folder / "wide.txt").write_text("1 qid:1 999:0.5\n0 qid:1 1:0.25\n", encoding="utf-8")
+    (folder / "few_scores").write_text("0.5\n", encoding="utf-8")
+    (folder / "word_scores").write_text("0.5\nhigh\n", encoding="utf-8")
+    (folder / "table.csv").write_text("grade,qid,a\n1,1,0.5\n0,1,0.25\n", encoding="utf-8")
     (folder / "cut.safetensors").write_bytes((folder / "model").read_bytes()[:5])
     (folder / "cut.gz").write_bytes((folder / "train.txt.gz").read_bytes()[:500])
     return folder
@@ -102,25 +102,27 @@ def test_bad_data_is_a_sentence_and_exit_code_1(bad_files, refused, arguments, s
 
 def test_a_full_disk_is_a_sentence_and_leaves_the_old_model(folder, tmp_path):
     model = tmp_path / "model"
-    model.write_text("SVM-light Version old")
+    model.write_text("SVM-light Version old", encoding="utf-8")
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100));"
     script = f"{limit} import sys; from rankwise.cli import main; sys.exit(main(sys.argv[1:]))"
     run = subprocess.run(
-        [sys.executable, "-c", script, "train", folder / "test.txt", model], capture_output=True, text=True
+        [sys.executable, "-c", script, "train", folder / "test.txt", model],
+        capture_output=True,
+        encoding="utf-8",
     )
     assert run.returncode == 1
     assert run.stderr == f"rankwise: error: {model}: File too large.\n"
-    assert model.read_text() == "SVM-light Version old"
+    assert model.read_text(encoding="utf-8") == "SVM-light Version old"
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
 @pytest.mark.parametrize("command", ["train test.txt", "select test.txt", "path test.txt --model"])
 def test_a_model_is_not_written_over_what_is_no_model(refused, tmp_path, command):
     data = tmp_path / "validation.txt"
-    data.write_text("1 qid:1 1:0.5\n")
+    data.write_text("1 qid:1 1:0.5\n", encoding="utf-8")
     said = refused(*command.split(), data, code=2)
     assert said == f"{data} is not a model file; refusing to overwrite it.\n"
-    assert data.read_text() == "1 qid:1 1:0.5\n"
+    assert data.read_text(encoding="utf-8") == "1 qid:1 1:0.5\n"
 
 
 @pytest.mark.parametrize(
@@ -146,7 +148,7 @@ def test_a_store_is_not_scaled_in_place(done, refused, tmp_path):
 
 
 def test_validation_rows_without_queries_are_refused_where_training_rows_have_some(refused, tmp_path):
-    (tmp_path / "rows.txt").write_text("1 1:0.5\n0 1:0.25\n")
+    (tmp_path / "rows.txt").write_text("1 1:0.5\n0 1:0.25\n", encoding="utf-8")
     said = refused("train", "test.txt", tmp_path / "m", "--validation", tmp_path / "rows.txt", code=1)
     assert said == f"{tmp_path}/rows.txt: the data has no queries, but the training data does.\n"
 
@@ -158,7 +160,7 @@ def test_an_unwritable_place_is_a_sentence(refused):
 def test_failures_of_the_process_exit_with_the_same_codes(folder):
     for code, arguments in ((1, ["info", "missing"]), (2, ["train"])):
         command = [sys.executable, "-m", "rankwise", *arguments]
-        run = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        run = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8")
         assert (run.returncode, run.stdout, run.stderr.count("\n")) == (code, "", 1)
         assert run.stderr.startswith("rankwise: error: ")
 
@@ -172,15 +174,17 @@ def test_debug_shows_the_traceback_wherever_it_stands(tmp_path):
 @pytest.mark.parametrize("command", ["predict", "evaluate"])
 def test_a_reader_that_has_seen_enough_is_no_error(folder, command):
     line = f"{sys.executable} -m rankwise {command} test.txt model | true"
-    run = subprocess.run(["bash", "-o", "pipefail", "-c", line], cwd=folder, capture_output=True, text=True)
+    run = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", line], cwd=folder, capture_output=True, encoding="utf-8"
+    )
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_an_output_that_takes_no_more_is_a_sentence(folder):
-    with Path("/dev/full").open("w") as full:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
         run = subprocess.run(
-            [sys.executable, "-m", "rankwise", "info"], stdout=full, stderr=subprocess.PIPE, text=True
+            [sys.executable, "-m", "rankwise", "info"], stdout=full, stderr=subprocess.PIPE, encoding="utf-8"
         )
     assert (run.returncode, run.stderr) == (1, "rankwise: error: standard output: No space left on device.\n")
 
@@ -202,7 +206,9 @@ def test_an_interrupt_is_quiet_and_ends_the_process_by_its_signal(folder, tmp_pa
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    with pipe.open("w"):  # opens once the command reads it; the command now waits for scores
+    with pipe.open(
+        "w", encoding="utf-8"
+    ):  # opens once the command reads it; the command now waits for scores
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (-signal.SIGINT, b"", b"")

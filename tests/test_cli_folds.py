@@ -29,7 +29,7 @@ def write_folds(folder, data, n_folds=5, names=ROLES):
         turned = parts[fold:] + parts[:fold]
         queries = [list(chain(*turned[: n_folds - 2])), turned[-2], turned[-1]]
         for name, wanted in zip(names, queries, strict=True):
-            (place / name).write_text("".join(letor_lines(data.select(queries=wanted))))
+            (place / name).write_text("".join(letor_lines(data.select(queries=wanted))), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_five_folds_to_a_table_with_significance_in_one_command(folder, tmp_path
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         *["folds.csv", "folds.json", "table.tex", "tests.csv"]
     ]
-    with (tmp_path / "out" / "folds.csv").open() as file:
+    with (tmp_path / "out" / "folds.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [row["fold"] for row in rows] == [
         *sorted(["Fold1", "Fold2", "Fold3", "Fold4", "Fold5"] * 2),
@@ -65,12 +65,12 @@ def test_five_folds_to_a_table_with_significance_in_one_command(folder, tmp_path
             [float(r[m]) for m in MEASURES] for r in rows if r["learner"] == learner and r["fold"] != "mean"
         ]
         np.testing.assert_allclose(mean, np.mean(by_fold, axis=0), rtol=1e-12)
-    with (tmp_path / "out" / "tests.csv").open() as file:
+    with (tmp_path / "out" / "tests.csv").open(encoding="utf-8") as file:
         assert [row["measure"] for row in csv.DictReader(file)] == MEASURES
-    table = (tmp_path / "out" / "table.tex").read_text()
+    table = (tmp_path / "out" / "table.tex").read_text(encoding="utf-8")
     assert f"{means['rankrls'][0]:.4f}" in table
     assert table.count(r" \\") == 3
-    assert json.loads((tmp_path / "out" / "folds.json").read_text())["test_queries"] == 50
+    assert json.loads((tmp_path / "out" / "folds.json").read_text(encoding="utf-8"))["test_queries"] == 50
 
 
 def test_every_number_is_that_of_python(folder, done):
@@ -171,7 +171,9 @@ def test_test_queries_that_were_learned_from_are_warned_about(folder, capsys, tm
 
     write_folds(tmp_path / "leaky", rankwise.make_search_data(10, random_state=1), 5)
     fold = tmp_path / "leaky" / "Fold2"
-    (fold / "testset.txt").write_text((fold / "trainingset.txt").read_text())
+    (fold / "testset.txt").write_text(
+        (fold / "trainingset.txt").read_text(encoding="utf-8"), encoding="utf-8"
+    )
     assert main(["folds", str(tmp_path / "leaky"), "--learners", "rankrls"]) == 0
     said = capsys.readouterr().err
     assert (
@@ -184,7 +186,7 @@ def test_queries_that_are_tested_twice_are_warned_about(capsys, tmp_path):
 
     write_folds(tmp_path / "same", rankwise.make_search_data(10, random_state=1), 5)
     first, second = (tmp_path / "same" / f"Fold{number}" / "testset.txt" for number in (1, 2))
-    second.write_text(first.read_text())
+    second.write_text(first.read_text(encoding="utf-8"), encoding="utf-8")
     assert main(["folds", str(tmp_path / "same"), "--learners", "rankrls", "--measures", "map"]) == 0
     assert "2 query labels are in the test data of more than one fold" in capsys.readouterr().err
 
@@ -198,11 +200,11 @@ def test_mistakes_get_one_sentence(refused, folder, tmp_path):
         f"{fold}: there is no validation data; expected a file whose name begins with 'vali' or 'dev'" in said
     )
     assert "found notes.txt, testset.txt" in said
-    (fold / "vali.txt").write_text("1 qid:1 1:1\n")
-    (fold / "valid.txt").write_text("1 qid:1 1:1\n")
+    (fold / "vali.txt").write_text("1 qid:1 1:1\n", encoding="utf-8")
+    (fold / "valid.txt").write_text("1 qid:1 1:1\n", encoding="utf-8")
     assert "is ambiguous: vali.txt or valid.txt?" in refused("folds", tmp_path / "broken", code=1)
     (fold / "valid.txt").unlink()
-    (fold / "vali.txt").write_text("1 qid:1 23:1\n")
+    (fold / "vali.txt").write_text("1 qid:1 23:1\n", encoding="utf-8")
     assert "vali.txt, line 1: feature index 23" in refused("folds", tmp_path / "broken", code=1)
     (tmp_path / "nothing").mkdir()
     assert "found neither folds" in refused("folds", tmp_path / "nothing", code=1)
@@ -217,7 +219,7 @@ def test_mistakes_get_one_sentence(refused, folder, tmp_path):
         assert sentence in refused("folds", "letor", "--learners", learners, code=2)
     assert "Unknown measure" in refused("folds", "letor", "--measures", "f1", code=2)
     assert "Unknown preset 'mine'" in refused("folds", "letor", "--preset", "mine", code=2)
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").write_text("", encoding="utf-8")
     assert "is not a folder" in refused("folds", "letor", "--out", tmp_path / "file", code=2)
 
 

@@ -13,9 +13,9 @@ def files(tmp_path):
     X, y = rng.normal(size=(40, 3)).round(3), rng.integers(0, 3, 40)
     rows = (" ".join(f"{k + 1}:{v}" for k, v in enumerate(x)) for x in X)
     lines = (f"{label} qid:{i // 10} {row}" for i, (label, row) in enumerate(zip(y, rows, strict=True)))
-    (tmp_path / "data.txt").write_text("\n".join(lines) + "\n")
+    (tmp_path / "data.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     pairs = np.column_stack([rng.integers(0, 20, 30), rng.integers(20, 40, 30)])
-    (tmp_path / "pairs.tsv").write_text("".join(f"{i}\t{j}\n" for i, j in pairs))
+    (tmp_path / "pairs.tsv").write_text("".join(f"{i}\t{j}\n" for i, j in pairs), encoding="utf-8")
     return tmp_path, X, y.astype(float), np.arange(40) // 10, pairs
 
 
@@ -85,15 +85,17 @@ def test_what_cannot_learn_from_both_says_so(files, capsys):
     assert main([*command, "--learner", "ranksvm"]) == 2
     assert "RankSVM learns from --pairs or from labels, not both; add --no-labels." in capsys.readouterr().err
     assert main([*command, "--learner", "ranksvm", "--no-labels"]) == 0
-    (folder / "pairs.tsv").write_text("0\t40\n")
+    (folder / "pairs.tsv").write_text("0\t40\n", encoding="utf-8")
     assert main(command) == 1
     assert "pairs.tsv, line 1" in capsys.readouterr().err
 
 
 def test_clicks_in_a_table_name_documents(tmp_path):
     lines = [f"0 qid:{i // 10} 1:{i % 7} 2:{i % 3} #docid = d{i}\n" for i in range(40)]
-    (tmp_path / "data.txt").write_text("".join(lines))
-    (tmp_path / "clicks.csv").write_text("qid,preferred,other,weight\n0,d3,d1,2\n3,d35,d36,1\n")
+    (tmp_path / "data.txt").write_text("".join(lines), encoding="utf-8")
+    (tmp_path / "clicks.csv").write_text(
+        "qid,preferred,other,weight\n0,d3,d1,2\n3,d35,d36,1\n", encoding="utf-8"
+    )
     command = ["train", str(tmp_path / "data.txt"), str(tmp_path / "model"), "--no-labels", "--measures", ""]
     assert main([*command, "--pairs", str(tmp_path / "clicks.csv")]) == 0
     X = rankwise.load_letor(tmp_path / "data.txt", dense=True).X

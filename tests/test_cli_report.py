@@ -15,7 +15,9 @@ __all__ = ["done", "folder", "refused"]  # fixtures
 
 def facts_of(path):
     """The facts in a page."""
-    found = re.search('<script type="application/json" id="facts">(.*?)</script>', path.read_text("utf-8"))
+    found = re.search(
+        '<script type="application/json" id="facts">(.*?)</script>', path.read_text("utf-8", encoding="utf-8")
+    )
     return json.loads(found[1])
 
 
@@ -24,7 +26,7 @@ def scores(folder, tmp_path_factory):
     """The scores of one feature."""
     path = tmp_path_factory.mktemp("scores") / "title.txt"
     test = rankwise.load_letor(folder / "test.txt")
-    path.write_text("".join(f"{score!r}\n" for score in test.X[:, 0].tolist()))
+    path.write_text("".join(f"{score!r}\n" for score in test.X[:, 0].tolist()), encoding="utf-8")
     return path
 
 
@@ -119,9 +121,11 @@ def test_choosing_features_writes_what_each_adds(done, tmp_path):
 
 
 def test_rows_that_no_measure_values_are_explained(done, tmp_path):
-    (tmp_path / "tied.txt").write_text("".join(f"0 qid:{k} 1:{k % 3} 2:1\n" * 2 for k in range(3)))
+    (tmp_path / "tied.txt").write_text(
+        "".join(f"0 qid:{k} 1:{k % 3} 2:1\n" * 2 for k in range(3)), encoding="utf-8"
+    )
     for name in ("a.txt", "b.txt"):
-        (tmp_path / name).write_text("1\n2\n3\n4\n5\n6\n")
+        (tmp_path / name).write_text("1\n2\n3\n4\n5\n6\n", encoding="utf-8")
     rankers = [tmp_path / "a.txt", tmp_path / "b.txt", "--data", tmp_path / "tied.txt"]
     said = done("report", *rankers, "--out", tmp_path / "page.html")
     assert said.startswith("No query has a value of ndcg@10: no relevant rows.\n")
@@ -132,18 +136,18 @@ def test_rows_that_no_measure_values_are_explained(done, tmp_path):
 @pytest.mark.parametrize("package", ["lightgbm", "xgboost"])
 def test_models_of_packages_that_are_not_installed_are_named(refused, package, monkeypatch, tmp_path):
     start = {"lightgbm": "tree\nversion=v4\n", "xgboost": '{"learner": {}}'}[package]
-    (tmp_path / "trees").write_text(start)
+    (tmp_path / "trees").write_text(start, encoding="utf-8")
     monkeypatch.setitem(sys.modules, package, None)
     said = refused("report", tmp_path / "trees", "--data", "test.txt", "--out", tmp_path / "page", code=1)
     assert f"can be read only if {package} is installed" in said
 
 
 def test_rankers_that_do_not_fit_the_data_get_one_sentence(refused, tmp_path):
-    (tmp_path / "empty.txt").write_text("")
+    (tmp_path / "empty.txt").write_text("", encoding="utf-8")
     (tmp_path / "damaged.safetensors").write_bytes(b"\x10\0\0\0\0\0\0\0{")
-    (tmp_path / "other.run").write_text("q Q0 d 1 2.0 x\n")
-    (tmp_path / "short.txt").write_text("1\n2\n")
-    (tmp_path / "table.csv").write_text("qid,label,price\n1,0,2\n1,1,3\n")
+    (tmp_path / "other.run").write_text("q Q0 d 1 2.0 x\n", encoding="utf-8")
+    (tmp_path / "short.txt").write_text("1\n2\n", encoding="utf-8")
+    (tmp_path / "table.csv").write_text("qid,label,price\n1,0,2\n1,1,3\n", encoding="utf-8")
     rankwise.RankRLS(columns="spline").fit(np.eye(4), [0, 1, 0, 1]).save(tmp_path / "spline.safetensors")
     out = ["--out", tmp_path / "page.html"]
     for ranker, data, message in (

@@ -18,11 +18,11 @@ def parts(folder, tmp_path):
     labels = data.queries.labels.tolist()
     for number, start in enumerate(range(0, len(labels), 10)):
         part = data.select(queries=labels[start : start + 10])
-        (tmp_path / f"part-{number}.txt").write_text("".join(letor_lines(part)))
+        (tmp_path / f"part-{number}.txt").write_text("".join(letor_lines(part)), encoding="utf-8")
         rows = ["qid,label,a,b"] + [
             f"{q},{y:g},{x[0]!r},{x[1]!r}" for q, y, x in zip(part.qid, part.y, part.X.tolist(), strict=True)
         ]
-        (tmp_path / f"part-{number}.csv").write_text("\n".join(rows) + "\n")
+        (tmp_path / f"part-{number}.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     return tmp_path
 
 
@@ -73,7 +73,7 @@ def test_tables_and_stores_are_joined(done, parts, tmp_path):
 
 def test_a_file_whose_name_looks_like_a_list_is_that_file(done, parts, tmp_path):
     odd = tmp_path / "a,b[1]*.txt"
-    odd.write_text((parts / "part-0.txt").read_text())
+    odd.write_text((parts / "part-0.txt").read_text(encoding="utf-8"), encoding="utf-8")
     assert done("predict", odd, "model") == done("predict", parts / "part-0.txt", "model")
 
 
@@ -94,16 +94,16 @@ def test_shared_queries_are_refused_unless_they_are_to_be_merged(done, refused, 
 
 
 def test_what_does_not_fit_together_is_named(refused, parts, tmp_path):
-    (parts / "part-1.csv").write_text("qid,label,a,c\n900,1,0.5,1\n901,0,1.5,2\n")
+    (parts / "part-1.csv").write_text("qid,label,a,c\n900,1,0.5,1\n901,0,1.5,2\n", encoding="utf-8")
     said = refused("train", parts / "part-*.csv", tmp_path / "m", code=1)
     assert f"The features differ: {parts / 'part-1.csv'} has no 'b', but {parts / 'part-0.csv'} has" in said
-    (parts / "part-1.txt").write_text("1 2:1\n0 1:1\n")
+    (parts / "part-1.txt").write_text("1 2:1\n0 1:1\n", encoding="utf-8")
     assert "qid" in refused("train", parts / "part-*.txt", tmp_path / "m", code=1)
     assert "no file matches this pattern" in refused("train", parts / "none-*.txt", tmp_path / "m", code=2)
     missing = f"{parts / 'part-0.txt'},{parts / 'absent.txt'}"
     assert f"{parts / 'absent.txt'}: No such file" in refused("train", missing, tmp_path / "m", code=1)
-    (parts / "part-2.txt").write_text("1 1:1\n0 1:2\n")
-    (parts / "part-1.txt.query").write_text("2\n")
+    (parts / "part-2.txt").write_text("1 1:1\n0 1:2\n", encoding="utf-8")
+    (parts / "part-1.txt.query").write_text("2\n", encoding="utf-8")
     sizes = f"{parts / 'part-1.txt'},{parts / 'part-2.txt'}"
     assert "have sizes but no labels cannot be joined" in refused("train", sizes, tmp_path / "m", code=1)
 

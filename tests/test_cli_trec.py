@@ -24,11 +24,13 @@ def judged(folder, tmp_path_factory):
 
 def test_predict_writes_the_run_that_python_writes(done, judged, tmp_path):
     done("predict", "test.txt", "model", "--trec", "--out", tmp_path / "run")
-    assert (tmp_path / "run").read_text() == (judged / "model.run").read_text()
+    assert (tmp_path / "run").read_text(encoding="utf-8") == (judged / "model.run").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_rows_without_names_are_named_by_their_number(done, tmp_path):
-    (tmp_path / "rows.txt").write_text("".join(f"0 qid:{q} 22:1\n" for q in (2, 1, 2)))
+    (tmp_path / "rows.txt").write_text("".join(f"0 qid:{q} 22:1\n" for q in (2, 1, 2)), encoding="utf-8")
     lines = done("predict", tmp_path / "rows.txt", "model", "--trec", "--tag", "mine").splitlines()
     assert [line.split()[:4] for line in lines] == [
         *[["2", "Q0", "3", "1"], ["2", "Q0", "1", "2"], ["1", "Q0", "2", "1"]]
@@ -85,9 +87,9 @@ def test_runs_are_compared(done, judged):
 
 def test_mistakes_get_one_sentence(refused, judged, tmp_path):
     qrels, run = judged / "qrels.txt", judged / "model.run"
-    (tmp_path / "other").write_text("x 0 d 1\n")
-    (tmp_path / "twice").write_text("1 Q0 d 1 2 t\n1 Q0 d 2 1 t\n")
-    (tmp_path / "word").write_text("1 Q0 d 1 high t\n")
+    (tmp_path / "other").write_text("x 0 d 1\n", encoding="utf-8")
+    (tmp_path / "twice").write_text("1 Q0 d 1 2 t\n1 Q0 d 2 1 t\n", encoding="utf-8")
+    (tmp_path / "word").write_text("1 Q0 d 1 high t\n", encoding="utf-8")
     said = refused("evaluate", run, "--qrels", tmp_path / "other", code=1)
     assert "The run and the qrels share no query: the run has" in said
     assert "line 2: the query '1' contains" in refused(

@@ -18,8 +18,10 @@ def weeks(folder):
     labels = data.queries.labels.tolist()
     for week in range(3):
         part = data.select(queries=labels[10 * week : 10 * week + 10])
-        (folder / f"week{week}.txt").write_text("".join(letor_lines(part)))
-    (folder / "first.txt").write_text("".join(letor_lines(data.select(queries=labels[:20]))))
+        (folder / f"week{week}.txt").write_text("".join(letor_lines(part)), encoding="utf-8")
+    (folder / "first.txt").write_text(
+        "".join(letor_lines(data.select(queries=labels[:20]))), encoding="utf-8"
+    )
     rest = data.select(queries=labels[10:])
     return data, rest
 
@@ -51,8 +53,12 @@ def test_info_says_how_much_a_model_has_learned(weeks, done):
 
 
 def test_a_model_keeps_its_names_and_scaling(done, folder):
-    (folder / "a.csv").write_text("qid,label,title,price\n1,1,3,100\n1,0,1,20\n2,1,5,7\n2,0,2,9\n")
-    (folder / "b.csv").write_text("qid,price,label,title\n3,10,0,3\n3,30,1,7\n4,5,1,2\n4,1,0,1\n")
+    (folder / "a.csv").write_text(
+        "qid,label,title,price\n1,1,3,100\n1,0,1,20\n2,1,5,7\n2,0,2,9\n", encoding="utf-8"
+    )
+    (folder / "b.csv").write_text(
+        "qid,price,label,title\n3,10,0,3\n3,30,1,7\n4,5,1,2\n4,1,0,1\n", encoding="utf-8"
+    )
     done("train", "a.csv", "named", "--scale", "--solver", "primal")
     done("train", "b.csv", "named2", "--update", "named")
     model = rankwise.load_model(folder / "named2")

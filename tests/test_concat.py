@@ -101,8 +101,8 @@ def three_files(tmp_path):
     """Text in three files, and the same text in one; the widest row and index 0 are in the second."""
     texts = ["1 qid:a 1:1 2:2 #docid = d1\n0 qid:b 2:1\n", "2 qid:7 0:5 6:1 #docid = d2\n", "0 qid:c 3:1\n"]
     for number, content in enumerate(texts):
-        (tmp_path / f"part{number}.txt").write_text(content)
-    (tmp_path / "all.txt").write_text("".join(texts))
+        (tmp_path / f"part{number}.txt").write_text(content, encoding="utf-8")
+    (tmp_path / "all.txt").write_text("".join(texts), encoding="utf-8")
     return [tmp_path / f"part{number}.txt" for number in range(3)], tmp_path / "all.txt"
 
 
@@ -119,7 +119,7 @@ def test_several_text_files_are_read_as_one(three_files, tmp_path):
 
 def test_text_files_that_share_a_query_are_refused_or_merged(three_files, tmp_path):
     (first, second, third), _ = three_files
-    third.write_text("1 qid:c 1:1\n0 qid:b 1:2\n0 qid:b 1:3\n")
+    third.write_text("1 qid:c 1:1\n0 qid:b 1:2\n0 qid:b 1:3\n", encoding="utf-8")
     sentence = f"The query 'b' is both in {first} and in {third}; if it is the same query, ask for merge_que"
     for read in (rankwise.load_letor, lambda paths: rankwise.convert_letor(paths, tmp_path / "new.store")):
         with pytest.raises(DataError, match=sentence):
@@ -133,22 +133,22 @@ def test_text_files_that_share_a_query_are_refused_or_merged(three_files, tmp_pa
 
 def test_errors_name_the_file_and_its_own_line(three_files):
     (first, second, _), _ = three_files
-    second.write_text("# nothing here\n1 qid:x 2:1 1:1\n")
+    second.write_text("# nothing here\n1 qid:x 2:1 1:1\n", encoding="utf-8")
     with pytest.raises(DataError, match=rf"{second}, line 2: feature index 1 comes after 2"):
         rankwise.load_letor([first, second])
-    second.write_text("\n")
+    second.write_text("\n", encoding="utf-8")
     with pytest.raises(DataError, match=f"{second}: the file contains no rows"):
         rankwise.load_letor([first, second])
     with pytest.raises(ParameterError, match="at least one file"):
         rankwise.load_letor([])
     with pytest.raises(DataError, match=f"{first} and 1 more: features are numbered from 0 to"):
-        second.write_text("1 qid:x 0:1 3:1\n")
+        second.write_text("1 qid:x 0:1 3:1\n", encoding="utf-8")
         rankwise.load_letor([first, second], n_features=3)
 
 
 def test_text_numbered_from_0_and_from_1_is_not_joined(tmp_path):
     for first in (0, 1):
-        (tmp_path / f"{first}.txt").write_text(f"1 qid:{first} {first}:0.5 {first + 1}:1\n")
+        (tmp_path / f"{first}.txt").write_text(f"1 qid:{first} {first}:0.5 {first + 1}:1\n", encoding="utf-8")
     parts = [rankwise.load_letor(tmp_path / f"{first}.txt") for first in (0, 1)]
     with pytest.raises(DataError, match="part 0 numbers them from 0, part 1 from 1; load the files together"):
         RankingData.concat(parts)

@@ -77,7 +77,7 @@ def test_training_goes_on_with_other_workers_after_all_were_lost(files):
 
 def test_a_bad_line_is_named_by_file_and_line(client, files, tmp_path):
     bad = tmp_path / "bad.txt"
-    bad.write_text("1 qid:1 1:1\n0 qid:1 1:x\n")
+    bad.write_text("1 qid:1 1:1\n0 qid:1 1:x\n", encoding="utf-8")
     with pytest.raises(FileFormatError, match=r"bad\.txt, line 2: ") as raised:
         DistributedData.from_files([*sorted(files.parent.glob(files.name)), bad])
     assert raised.value.__cause__ is None
@@ -85,11 +85,11 @@ def test_a_bad_line_is_named_by_file_and_line(client, files, tmp_path):
 
 
 def test_files_that_do_not_fit_together_are_named(client, tmp_path):
-    (tmp_path / "a.txt").write_text("1 qid:1 1:1\n0 qid:1 1:2\n")
-    (tmp_path / "b.txt").write_text("1 1:1\n0 1:2\n")
+    (tmp_path / "a.txt").write_text("1 qid:1 1:1\n0 qid:1 1:2\n", encoding="utf-8")
+    (tmp_path / "b.txt").write_text("1 1:1\n0 1:2\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"b\.txt has no queries, but .*a\.txt has"):
         DistributedData.from_files(tmp_path / "*.txt")
-    (tmp_path / "d.txt").write_text("1 qid:2 1:1\n0 qid:1 1:2\n")
+    (tmp_path / "d.txt").write_text("1 qid:2 1:1\n0 qid:1 1:2\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"The query 1 is both in .*a\.txt and in .*d\.txt; if"):
         DistributedData.from_files([tmp_path / "a.txt", tmp_path / "d.txt"])
     with pytest.raises(FileFormatError, match=r"c\.txt: a worker could not read it: No such file"):
@@ -133,7 +133,7 @@ if __name__ == "__main__":
 
 def test_no_task_of_a_killed_client_keeps_running(cluster, client, tmp_path):
     script = tmp_path / "client.py"
-    script.write_text(SLOW_CLIENT)
+    script.write_text(SLOW_CLIENT, encoding="utf-8")
     known = set(cluster.scheduler.tasks)
     child = subprocess.Popen([sys.executable, script, cluster.scheduler_address], stdout=subprocess.PIPE)
     assert child.stdout.readline().strip() == b"started"

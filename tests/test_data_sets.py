@@ -101,7 +101,7 @@ def test_features_of_text_are_explained_by_the_numbers_of_the_file(tmp_path, par
             f"{label:g} qid:{qid} " + " ".join(f"{j}:{value}" for j, value in enumerate(row, start=first))
             for label, qid, row in zip(train.y, train.qid, train.X.tolist(), strict=True)
         )
-        path.write_text("\n".join(lines) + "\n")
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         rankwise.convert_letor(path, store)
         for data in (rankwise.load_letor(path), rankwise.open_store(store)):
             model = rankwise.RankRLS().fit(data.X, data.y, data.qid)

@@ -57,15 +57,15 @@ def test_exclude_and_features_do_not_combine(refused, tmp_path):
 )
 def test_predict_overwrites_scores_and_runs_only(folder, tmp_path, content, ours, capsys):
     out = tmp_path / "out.txt"
-    out.write_text(content)
+    out.write_text(content, encoding="utf-8")
     code = rankwise.cli.main(["predict", str(folder / "test.txt"), str(folder / "model"), "--out", str(out)])
     if ours:
         assert code == 0
-        assert out.read_text() != content
+        assert out.read_text(encoding="utf-8") != content
     else:
         assert code == 2
         assert "holds neither scores nor a run; refusing to overwrite it" in capsys.readouterr().err
-        assert out.read_text() == content
+        assert out.read_text(encoding="utf-8") == content
 
 
 def test_the_command_line_speaks_of_options(refused, tmp_path):
@@ -78,7 +78,7 @@ def test_the_command_line_speaks_of_options(refused, tmp_path):
 def test_the_demo_says_why_its_counts_do_not_sum_to_all_queries(done, tmp_path):
     note = "14 queries have no value of ndcg@10 and do not count: no relevant rows."
     assert note in done("demo", "--out", tmp_path / "demo")
-    assert note in (tmp_path / "demo" / "report.html").read_text()
+    assert note in (tmp_path / "demo" / "report.html").read_text(encoding="utf-8")
 
 
 def test_representations_fit_on_a_few_lines():

@@ -68,10 +68,15 @@ if __name__ == "__main__":
 
 
 def test_a_worker_of_a_pool_hands_its_error_to_the_caller(tmp_path):
-    (tmp_path / "bad.txt").write_text("1 qid:1 1:2\nx qid:1 1:2\n")
-    (tmp_path / "pool.py").write_text(POOL)
+    (tmp_path / "bad.txt").write_text("1 qid:1 1:2\nx qid:1 1:2\n", encoding="utf-8")
+    (tmp_path / "pool.py").write_text(POOL, encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "pool.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "pool.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=True,
     )
     assert done.stdout.startswith("bad.txt, line 2: ")
     assert done.stdout.endswith(" bad.txt 2\n")

@@ -193,7 +193,7 @@ def test_engines_rank_raw_features_as_a_pipeline_does(rows, tmp_path):
     X, y, _ = rows
     pipeline = make_pipeline(StandardScaler(), RankRLS()).fit(X, y)
     export_model(pipeline, tmp_path / "model", "solr", feature_names=NAMES)
-    weights = list(weights_of_solr((tmp_path / "model").read_text()).values())
+    weights = list(weights_of_solr((tmp_path / "model").read_text(encoding="utf-8")).values())
     differences = X @ weights - pipeline.predict(X)
     assert differences == pytest.approx(np.full(60, differences[0]))
 
@@ -246,7 +246,7 @@ def test_engines_get_every_weight_to_the_last_bit(engine, rows, tmp_path):
     model = RankRLS().fit(*rows)
     model.coef_ = np.array([0.1, -2.5e-7, 1e22 / 3])
     export_model(model, tmp_path / "model", engine, name="learned", feature_names=NAMES)
-    read = READERS[engine]((tmp_path / "model").read_text())
+    read = READERS[engine]((tmp_path / "model").read_text(encoding="utf-8"))
     assert read == dict(zip(NAMES, model.coef_.tolist(), strict=True))
 
 
@@ -254,13 +254,13 @@ def test_vespa_computes_no_feature_without_weight(rows, tmp_path):
     model = RankRLS().fit(*rows)
     model.coef_ = np.array([0.0, -2.0, 0.0])
     export_model(model, tmp_path / "profile", "vespa", name="learned", feature_names=NAMES)
-    assert weights_of_vespa((tmp_path / "profile").read_text()) == {"attribute(age)": -2.0}
+    assert weights_of_vespa((tmp_path / "profile").read_text(encoding="utf-8")) == {"attribute(age)": -2.0}
 
 
 def test_vespa_multiplies_whole_expressions(done, tmp_path):
     names = ["a - b", "nativeRank(title,body)", *(f"x{k}" for k in range(20))]
     done("export", "model", tmp_path / "profile", "--to", "vespa", "--features", ",".join(names))
-    text = (tmp_path / "profile").read_text()
+    text = (tmp_path / "profile").read_text(encoding="utf-8")
     assert re.search(r"[\d.]+ \* \(a - b\)\n", text)
     assert re.search(r"[\d.]+ \* nativeRank\(title,body\)\n", text)
 

@@ -53,7 +53,7 @@ def test_a_hostile_name_is_written_whole_or_refused(kind, engine, model, tmp_pat
     names = [NAMES[kind], "other"]
     if kind in TAKEN[engine]:
         export_model(model, tmp_path / "model", engine, feature_names=names)
-        assert READERS[engine]((tmp_path / "model").read_text(), names) == [2.0, 3.0]
+        assert READERS[engine]((tmp_path / "model").read_text(encoding="utf-8"), names) == [2.0, 3.0]
     else:
         with pytest.raises(ParameterError, match=f"cannot be the name of a feature in the form '{engine}'"):
             export_model(model, tmp_path / "model", engine, feature_names=names)
@@ -152,7 +152,9 @@ def test_a_hostile_category_is_a_value_in_a_database(database, kind, tmp_path):
     connection = sqlite3.connect(":memory:") if database == "sqlite" else duckdb.connect()
     connection.execute("CREATE TABLE documents (brand VARCHAR)")
     connection.executemany("INSERT INTO documents VALUES (?)", [[NAMES[kind]], ["b"], [None], ["c"]])
-    found = connection.execute(f"SELECT {(tmp_path / 'score').read_text()} FROM documents").fetchall()
+    found = connection.execute(
+        f"SELECT {(tmp_path / 'score').read_text(encoding='utf-8')} FROM documents"
+    ).fetchall()
     rows = pandas.DataFrame({"brand": [NAMES[kind], "b", None, "c"]})
     assert np.ravel(found) == pytest.approx(model.predict(rows), abs=1e-9)
 

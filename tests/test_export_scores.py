@@ -59,7 +59,7 @@ def test_a_plugin_computes_the_scores_of_predict_with_normalizers(engine, rows, 
     model = make_pipeline(StandardScaler(), RankRLS()).fit(X, y)
     with pytest.warns(UserWarning, match="scores are negative"):
         export_model(model, tmp_path / "model", engine, feature_names=NAMES, X=X)
-    found, expected = scores_of_plugin((tmp_path / "model").read_text(), X), model.predict(X)
+    found, expected = scores_of_plugin((tmp_path / "model").read_text(encoding="utf-8"), X), model.predict(X)
     # The mean itself is rounded, which moves all scores alike.
     assert found - found[0] == pytest.approx(expected - expected[0], abs=1e-5)
     assert found == pytest.approx(expected, abs=0.01)
@@ -100,7 +100,7 @@ def test_nonnegative_lifts_all_scores_of_the_rows_and_keeps_their_distances(engi
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         export_model(model, tmp_path / "model", engine, feature_names=NAMES, X=X, nonnegative=True)
-    found, expected = scores_of_plugin((tmp_path / "model").read_text(), X), model.predict(X)
+    found, expected = scores_of_plugin((tmp_path / "model").read_text(encoding="utf-8"), X), model.predict(X)
     assert found.min() == pytest.approx(0.1 * np.ptp(expected), rel=1e-4)
     assert found - found.min() == pytest.approx(expected - expected.min(), abs=1e-5)
 
@@ -131,7 +131,10 @@ def test_an_order_that_single_precision_changes_is_reported(engine, rows, tmp_pa
     with pytest.warns(UserWarning, match=r"single precision, in which \d+ of 5\d neighbors .* are tied or"):
         export_model(model, tmp_path / "model", engine, feature_names=NAMES, X=X)
     if engine in PLUGINS:
-        found, expected = scores_of_plugin((tmp_path / "model").read_text(), X), model.predict(X)
+        found, expected = (
+            scores_of_plugin((tmp_path / "model").read_text(encoding="utf-8"), X),
+            model.predict(X),
+        )
         assert (np.diff(found[np.argsort(expected, kind="stable")]) < 0.0).any()
 
 

@@ -44,7 +44,10 @@ def model(frame):
 def scores_in_sqlite(path, frame):
     with sqlite3.connect(":memory:") as database:
         frame.to_sql("documents", database, index=False)
-        return [score for (score,) in database.execute(f"SELECT {path.read_text()} FROM documents")]
+        return [
+            score
+            for (score,) in database.execute(f"SELECT {path.read_text(encoding='utf-8')} FROM documents")
+        ]
 
 
 def test_a_database_ranks_a_table_as_the_ranker_does(model, frame, tmp_path):
@@ -73,7 +76,7 @@ def test_databases_take_a_thousand_and_more_features(tmp_path):
     for to in ("sqlite", "sql"):
         export_model(model, tmp_path / to, to, feature_names=names)
     assert scores_in_sqlite(tmp_path / "sqlite", rows) == pytest.approx(model.predict(X), abs=1e-9)
-    found = duckdb.sql(f"SELECT {(tmp_path / 'sql').read_text()} FROM rows").fetchall()
+    found = duckdb.sql(f"SELECT {(tmp_path / 'sql').read_text(encoding='utf-8')} FROM rows").fetchall()
     assert np.ravel(found) == pytest.approx(model.predict(X), abs=1e-9)
 
 
@@ -86,7 +89,10 @@ def test_ten_thousand_categories_are_served(tmp_path):
         export_model(model, tmp_path / to, to)
     expected = pytest.approx(model.predict(found), abs=1e-9)
     assert scores_in_sqlite(tmp_path / "sqlite", found) == expected
-    assert np.ravel(duckdb.sql(f"SELECT {(tmp_path / 'sql').read_text()} FROM found").fetchall()) == expected
+    assert (
+        np.ravel(duckdb.sql(f"SELECT {(tmp_path / 'sql').read_text(encoding='utf-8')} FROM found").fetchall())
+        == expected
+    )
     session = onnxruntime.InferenceSession(tmp_path / "onnx", providers=["CPUExecutionProvider"])
     assert session.run(["scores"], {"shop": found.fillna("").to_numpy(object)})[0] == expected
 
@@ -153,7 +159,7 @@ def test_numbers_alone_go_to_a_plugin_with_the_values_of_missing_ones(frame, tmp
     model = RankRLS(columns={"sold": "number"}).fit(frame, frame["sold"])
     with pytest.warns(UserWarning, match=r"return these as defaults \(sold: \d+"):
         export_model(model, tmp_path / "model", "solr", X=frame, nonnegative=True)
-    (feature,) = json.loads((tmp_path / "model").read_text())["features"]
+    (feature,) = json.loads((tmp_path / "model").read_text(encoding="utf-8"))["features"]
     assert feature["name"] == "sold"
 
 

@@ -225,10 +225,10 @@ def test_a_log_becomes_a_model_for_the_engine(done, refused, tmp_path):
         qrels[f"q{q}"] = {doc: int(value > 5) for doc, value in zip(docs, bm25, strict=True)}
         hits = [hit(doc, bm25=b, age=a) for doc, b, a in zip(docs, bm25.tolist(), age.tolist(), strict=True)]
         responses.append(elasticsearch(*hits, qid=f"q{q}"))
-    (tmp_path / "log.jsonl").write_text(lines(*responses))
+    (tmp_path / "log.jsonl").write_text(lines(*responses), encoding="utf-8")
     rankwise.save_qrels(qrels, tmp_path / "qrels.txt")
     rows = [f"{q},{doc},{label}" for q, judged in qrels.items() for doc, label in judged.items()]
-    (tmp_path / "ratings.csv").write_text("query,docid,rating\n" + "\n".join(rows) + "\n")
+    (tmp_path / "ratings.csv").write_text("query,docid,rating\n" + "\n".join(rows) + "\n", encoding="utf-8")
     columns = ["--qid", "query", "--doc", "docid", "--label", "rating"]
     log = tmp_path / "log.jsonl"
     done("convert", log, tmp_path / "by-qrels.store", "--judgments", tmp_path / "qrels.txt")
@@ -238,7 +238,9 @@ def test_a_log_becomes_a_model_for_the_engine(done, refused, tmp_path):
     np.testing.assert_array_equal(*(store.y for store in stores))
     done("train", tmp_path / "by-qrels.store", tmp_path / "model")
     done("export", tmp_path / "model", tmp_path / "model.json", "--to", "elasticsearch", "--name", "m1")
-    exported = json.loads((tmp_path / "model.json").read_text())["model"]["model"]["definition"]
+    exported = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))["model"]["model"][
+        "definition"
+    ]
     assert list(json.loads(exported)) == ["bm25", "age"]
 
     out = tmp_path / "x.store"
@@ -246,6 +248,6 @@ def test_a_log_becomes_a_model_for_the_engine(done, refused, tmp_path):
     assert "a feature log needs --judgments" in refused("convert", log, out, code=2)
     said = refused("convert", log, out, "--judgments", tmp_path / "qrels.txt", "--features", "a", code=2)
     assert "not those of a feature log" in said
-    log.write_text('{"hits": \n')
+    log.write_text('{"hits": \n', encoding="utf-8")
     assert "not valid JSON" in refused("convert", log, out, "--judgments", tmp_path / "qrels.txt", code=1)
     assert not out.exists()

@@ -118,7 +118,7 @@ def test_another_size_can_be_selected_and_saved(tmp_path):
     with pytest.raises(ParameterError, match="at most 3 features; got n_features=4"):
         loaded.select(4)
     rankwise.export_model(loaded, tmp_path / "profile", "vespa", feature_names=list("abcdef"))
-    assert (tmp_path / "profile").read_text().count("*") == 3
+    assert (tmp_path / "profile").read_text(encoding="utf-8").count("*") == 3
 
 
 @pytest.mark.parametrize(
@@ -315,7 +315,7 @@ def test_select_shows_what_each_feature_adds(done, refused, tmp_path):
 def test_select_reports_on_few_features_and_info_lists_them_alone(done, tmp_path):
     page, model = tmp_path / "page.html", tmp_path / "model"
     done("select", "train.txt.gz", model, "--features-at-most", "2", "--report", page)
-    assert '"added"' in page.read_text()
+    assert '"added"' in page.read_text(encoding="utf-8")
     shown = json.loads(done("info", model, "--json"))
     assert shown["weights"] == len(shown["largest weights"]) <= 2
     assert shown["calibration"]["source"] == "5 folds of queries"

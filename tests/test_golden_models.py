@@ -32,7 +32,7 @@ def schema_of(path):
 
 
 def expected_of(path):
-    return json.loads((path.parent / "expected.json").read_text())[path.stem]
+    return json.loads((path.parent / "expected.json").read_text(encoding="utf-8"))[path.stem]
 
 
 def name_of(path):

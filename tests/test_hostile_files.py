@@ -58,9 +58,9 @@ def test_a_model_of_impossibly_many_features_is_refused(saved, basis, n_features
 def test_an_svmrank_file_of_huge_numbers_is_refused(tmp_path, line, text, says):
     path = tmp_path / "model"
     save_svmrank(np.ones(3), path, n_rows=5)
-    lines = path.read_text().splitlines()
+    lines = path.read_text(encoding="utf-8").splitlines()
     lines[line - 1] = text
-    path.write_text("\n".join(lines) + "\n")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     with pytest.raises(FileFormatError, match=says) as caught:
         load_any_model(path)
     assert caught.value.line == line
@@ -113,7 +113,7 @@ def test_xz_streams_that_follow_each_other_are_one_text(tmp_path):
 
 def test_a_huge_feature_id_is_refused_where_it_would_take_memory(tmp_path):
     path = tmp_path / "rows.txt"
-    path.write_text("1 qid:1 999999999999:0.5\n0 qid:1 1:0.25\n")
+    path.write_text("1 qid:1 999999999999:0.5\n0 qid:1 1:0.25\n", encoding="utf-8")
     data = load_letor(path)
     for use in (
         lambda: rankwise.RankRLS().fit(data.X, data.y, data.qid),
@@ -138,7 +138,7 @@ def test_deeply_nested_headers_are_refused(saved, tmp_path):
     with pytest.raises(FileFormatError, match="was not written by rankwise"):
         load_model(path)
     save_store(rankwise.RankingData.from_arrays(X, Y, QID), tmp_path / "store")
-    (tmp_path / "store" / "manifest.json").write_text(DEEP)
+    (tmp_path / "store" / "manifest.json").write_text(DEEP, encoding="utf-8")
     with pytest.raises(FileFormatError, match="the manifest is not valid JSON: it is nested too deeply"):
         open_store(tmp_path / "store")
 

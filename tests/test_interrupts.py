@@ -117,7 +117,7 @@ sys.exit(main(sys.argv[1:]))
 
 @pytest.fixture
 def rows(data, tmp_path):
-    (tmp_path / "rows.txt").write_text("".join(letor_lines(data)))
+    (tmp_path / "rows.txt").write_text("".join(letor_lines(data)), encoding="utf-8")
     return tmp_path / "rows.txt"
 
 
@@ -162,7 +162,7 @@ def test_nothing_to_keep_ends_by_the_signal_and_writes_nothing(rows):
 def test_folds_end_with_the_first_interrupted_fit(data, tmp_path):
     for name, part in zip(("train", "vali", "test"), (*data.split(0.5), data), strict=True):
         (tmp_path / "Fold1").mkdir(exist_ok=True)
-        (tmp_path / "Fold1" / f"{name}.txt").write_text("".join(letor_lines(part)))
+        (tmp_path / "Fold1" / f"{name}.txt").write_text("".join(letor_lines(part)), encoding="utf-8")
     learners = ["--learners", "ranksvm,rankrls"]
     ended = process(["folds", ".", *learners], "fitting", 3, tmp_path)
     assert (ended.returncode, ended.stdout) == (-signal.SIGINT, ""), ended.stderr
@@ -170,13 +170,13 @@ def test_folds_end_with_the_first_interrupted_fit(data, tmp_path):
 
 @pytest.mark.skipif(not Path("/bin/bash").exists(), reason="needs bash")
 def test_a_shell_loop_stops_at_the_interrupted_command(rows):
-    (rows.parent / "command.py").write_text(SCRIPT.format(module="path", call=1))
+    (rows.parent / "command.py").write_text(SCRIPT.format(module="path", call=1), encoding="utf-8")
     loop = f"for i in 1 2 3; do {sys.executable} command.py path rows.txt; echo after $i; done"
     ended = subprocess.run(
         ["/bin/bash", "-c", loop],
         cwd=rows.parent,
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         start_new_session=True,
         timeout=120,
     )

@@ -26,7 +26,7 @@ def test_what_is_saved_is_loaded_to_the_last_bit(tmp_path, ending, weight):
 
 def test_rows_that_are_not_judged_are_left_out_and_the_others_keep_the_order_of_the_data(tmp_path):
     path = tmp_path / "judgments.tsv"
-    path.write_text("label\tdoc\tqid\n2\td2 \tb\n\n1\t d3\ta\n")
+    path.write_text("label\tdoc\tqid\n2\td2 \tb\n\n1\t d3\ta\n", encoding="utf-8")
     found = load_judgments(path, DATA)
     assert found.data.docs.tolist() == [" d3", "d2 "]
     assert found.data.y.tolist() == [1, 2]
@@ -50,7 +50,7 @@ def test_rows_that_are_not_judged_are_left_out_and_the_others_keep_the_order_of_
 )
 def test_a_bad_file_is_one_sentence_that_names_the_line(tmp_path, text, message):
     path = tmp_path / "judgments.csv"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     with pytest.raises(FileFormatError, match=message):
         load_judgments(path, DATA)
 
@@ -59,7 +59,7 @@ def test_rows_without_names_can_be_neither_written_nor_found(tmp_path):
     unnamed = RankingData.from_arrays(DATA.X, DATA.y, DATA.qid)
     with pytest.raises(DataError, match="the data has no document labels"):
         save_judgments(unnamed, tmp_path / "judgments.csv")
-    (tmp_path / "judgments.csv").write_text("qid,doc,label\nb,d2,1\n")
+    (tmp_path / "judgments.csv").write_text("qid,doc,label\nb,d2,1\n", encoding="utf-8")
     with pytest.raises(FileFormatError, match=r"judgments.csv: .* the data has no document labels"):
         load_judgments(tmp_path / "judgments.csv", unnamed)
 

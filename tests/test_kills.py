@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 def test_a_kill_leaves_one_whole_version_and_work_started_again_ends_with_the_same_bits():
     command = [sys.executable, HERE / "killed.py", "--kills", "10", "--seed", "0"]
     run = subprocess.run(
-        command, capture_output=True, text=True, env=os.environ | {"OPENBLAS_NUM_THREADS": "1"}
+        command, capture_output=True, encoding="utf-8", env=os.environ | {"OPENBLAS_NUM_THREADS": "1"}
     )
     assert run.returncode == 0, run.stdout + run.stderr
     rows = [line.split() for line in run.stdout.splitlines()[1:]]

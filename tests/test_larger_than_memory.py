@@ -98,6 +98,9 @@ def test_peak_memory_does_not_grow_with_the_store(tmp_path, n_queries):
     X = rng.random((m, n), dtype=np.float32)
     stored(tmp_path / "store", X, X[:, 0] + rng.random(m), np.arange(m) * n_queries // m)
     done = subprocess.run(
-        [sys.executable, "-c", PEAK, str(tmp_path / "store")], capture_output=True, text=True, check=True
+        [sys.executable, "-c", PEAK, str(tmp_path / "store")],
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
     )
     assert int(done.stdout) * 1024 < X.nbytes / 2

@@ -128,7 +128,7 @@ decimals = st.one_of(
 @given(numbers=st.lists(decimals.filter(lambda number: np.isfinite(float(number))), min_size=1, max_size=30))
 def test_numbers_are_rounded_as_python_rounds_them(tmp_path_factory, numbers):
     path = tmp_path_factory.getbasetemp() / "numbers"
-    path.write_text("".join(f"{number} 1:{number}\n" for number in numbers))
+    path.write_text("".join(f"{number} 1:{number}\n" for number in numbers), encoding="utf-8")
     data = load_letor(path)
     expected = [float(number) for number in numbers]
     assert data.y.tolist() == expected

@@ -42,7 +42,9 @@ def test_every_number_reads_back_as_itself(tmp_path_factory, dtype, is_sparse, d
 def test_the_text_is_the_usual_one(tmp_path):
     data = RankingData.from_arrays([[0.5, 0], [1e-9, 3]], [2, -0.5], ["a", "b"], ["d1", ""])
     save_letor(data, tmp_path / "rows")
-    assert (tmp_path / "rows").read_text() == "2 qid:a 1:0.5 2:0 #docid = d1\n-0.5 qid:b 1:1e-09 2:3\n"
+    assert (tmp_path / "rows").read_text(
+        encoding="utf-8"
+    ) == "2 qid:a 1:0.5 2:0 #docid = d1\n-0.5 qid:b 1:1e-09 2:3\n"
 
 
 @pytest.mark.parametrize("extension", [".gz", ".xz", ".bz2"])
@@ -55,9 +57,9 @@ def test_files_are_compressed_by_extension(tmp_path, extension):
 
 def test_comments_are_kept(tmp_path):
     text = "1 qid:1 1:1 # docid = GX008-86 inc = 1\n0 qid:1 1:2\n3 qid:1 1:3 # 7555 rambo\n"
-    (tmp_path / "rows").write_text(text)
+    (tmp_path / "rows").write_text(text, encoding="utf-8")
     save_letor(load_letor(tmp_path / "rows"), tmp_path / "again")
-    assert (tmp_path / "again").read_text() == text
+    assert (tmp_path / "again").read_text(encoding="utf-8") == text
 
 
 @pytest.mark.parametrize(
@@ -75,10 +77,10 @@ def test_comments_are_kept(tmp_path):
 )
 def test_what_the_format_cannot_hold_is_refused_and_the_old_file_stays(tmp_path, change, message):
     good = RankingData.from_arrays(np.eye(2), [0, 1], ["a", "b"])
-    (tmp_path / "rows").write_text("old")
+    (tmp_path / "rows").write_text("old", encoding="utf-8")
     with pytest.raises(DataError, match=message):
         save_letor(dataclasses.replace(good, **change), tmp_path / "rows")
-    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("rows", "old")]
+    assert [(path.name, path.read_text(encoding="utf-8")) for path in tmp_path.iterdir()] == [("rows", "old")]
 
 
 def test_words_are_those_of_the_reader(tmp_path):

@@ -33,7 +33,7 @@ def folder(tmp_path_factory):
     """Dense rows, rows of zeros mostly, and models of both, as files."""
     folder = tmp_path_factory.mktemp("light")
     data = rankwise.make_search_data(12, random_state=5).scale_per_query()
-    (folder / "dense.txt").write_text("".join(letor_lines(data)))
+    (folder / "dense.txt").write_text("".join(letor_lines(data)), encoding="utf-8")
     rankwise.save_store(data, folder / "dense.store")
     few = sparse.csr_matrix(data.X * (np.random.default_rng(0).random(data.X.shape) < 0.2))
     stored = rankwise.RankingData.from_arrays(few, data.y, data.qid)
@@ -45,7 +45,7 @@ def folder(tmp_path_factory):
     rankwise.export_model(MODELS["linear"], folder / "svmrank", "svmrank")
     rankwise.save_run(rankwise.run_from_scores(data, data.y), folder / "run")
     rankwise.save_qrels(rankwise.qrels_from_data(data), folder / "qrels")
-    (folder / "scores").write_text("".join(f"{score!r}\n" for score in data.y.tolist()))
+    (folder / "scores").write_text("".join(f"{score!r}\n" for score in data.y.tolist()), encoding="utf-8")
     return folder
 
 
@@ -109,7 +109,7 @@ def test_an_export_to_onnx_needs_no_scikit_learn(folder):
 def test_prediction_imports_numpy_and_what_reads_files_and_arguments(folder):
     modules, _ = imported(folder, "predict", "dense.txt", "linear")
     script = "import sys, typer, typer._adapters; print(*sys.modules)"
-    bare = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    bare = subprocess.run([sys.executable, "-c", script], capture_output=True, encoding="utf-8", check=True)
     for_arguments = packages_of(bare.stdout.split())
     assert packages_of(modules) - for_arguments == {"numpy", "rankwise", "safetensors"}
 

@@ -18,7 +18,7 @@ def ends(folder, *arguments, through=()):
     """The lines that `limited.py` prints, in words."""
     command = [*through, sys.executable, SCRIPT, *arguments]
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "RANKWISE_NUM_THREADS": "2"}
-    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment)
+    run = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", env=environment)
     assert run.returncode == 0, run.stdout + run.stderr
     return [line.split(maxsplit=3) for line in run.stdout.splitlines()]
 
@@ -35,7 +35,7 @@ def test_on_a_full_disk_the_old_version_stays_and_nothing_beside_it(tmp_path):
     if shutil.which("unshare") is None:
         pytest.skip("there is no unshare to mount a small disk with")
     trial = subprocess.run(
-        [*private, "mount", "-t", "tmpfs", "tmpfs", tmp_path], capture_output=True, text=True
+        [*private, "mount", "-t", "tmpfs", "tmpfs", tmp_path], capture_output=True, encoding="utf-8"
     )
     if trial.returncode != 0:
         pytest.skip(f"a small disk cannot be mounted here: {trial.stderr.strip()}")

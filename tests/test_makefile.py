@@ -34,7 +34,7 @@ def bare_machine(tmp_path):
             cwd=tmp_path,
             env=environment | {"PATH": str(programs)},
             capture_output=True,
-            text=True,
+            encoding="utf-8",
         )
         assert run.returncode != 0
         assert not (tmp_path / ".venv").exists()

@@ -162,7 +162,7 @@ ESCAPE = "\x1b]0;owned\x07\x9b31m"
 def test_terminal_escapes_in_names_are_shown_and_not_sent(done, refused, tmp_path):
     data = RankingData.from_arrays(X, Y, [f"q{ESCAPE}\ud800"] * 12, feature_names=["a", "b", f"c{ESCAPE}"])
     rankwise.save_store(data, tmp_path / "s.store")
-    (tmp_path / "scores").write_text("".join(f"{n}\n" for n in range(12)))
+    (tmp_path / "scores").write_text("".join(f"{n}\n" for n in range(12)), encoding="utf-8")
     frame = pandas.DataFrame(X, columns=["a", "b", f"c{ESCAPE}"])
     RankRLS().fit(frame, Y, QID).save(tmp_path / "model")
     for printed in (

@@ -69,7 +69,7 @@ SHOES = RankingData.from_arrays(
     ],
 )
 def test_documents_are_found_by_their_names(tmp_path, content, weight):
-    (tmp_path / "p").write_text(content)
+    (tmp_path / "p").write_text(content, encoding="utf-8")
     pairs, loaded = load_pairs(tmp_path / "p", data=SHOES)
     assert pairs.tolist() == [[1, 0], [2, 3]]
     assert loaded is None if weight is None else loaded.tolist() == weight
@@ -88,14 +88,14 @@ def test_documents_are_found_by_their_names(tmp_path, content, weight):
     ],
 )
 def test_names_that_do_not_fit_the_data_are_named(tmp_path, content, line, message):
-    (tmp_path / "p").write_text(content)
+    (tmp_path / "p").write_text(content, encoding="utf-8")
     with pytest.raises(FileFormatError, match=message) as caught:
         load_pairs(tmp_path / "p", data=SHOES)
     assert caught.value.line == line
 
 
 def test_names_need_data_that_has_them_once(tmp_path):
-    (tmp_path / "p").write_text("qid,preferred,other\n1,c,d\n")
+    (tmp_path / "p").write_text("qid,preferred,other\n1,c,d\n", encoding="utf-8")
     with pytest.raises(FileFormatError, match="requires data with those documents"):
         load_pairs(tmp_path / "p")
     X, y = [[1.0], [2.0], [3.0]], [0, 0, 0]

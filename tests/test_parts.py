@@ -231,8 +231,8 @@ def test_a_difference_between_two_parts_of_a_query_is_enough():
 def test_parts_of_text_have_the_features_of_all(tmp_path):
     lines = ["1 qid:1 1:1 3:2\n0 qid:1 2:1\n", "2 qid:1 5:1\n0 qid:2 1:4\n1 qid:2 2:1\n", "0 qid:2 4:1 5:3\n"]
     for number, text in enumerate(lines):
-        (tmp_path / f"{number}.txt").write_text(text)
-    (tmp_path / "all.txt").write_text("".join(lines))
+        (tmp_path / f"{number}.txt").write_text(text, encoding="utf-8")
+    (tmp_path / "all.txt").write_text("".join(lines), encoding="utf-8")
     parts = together([load_letor(tmp_path / f"{number}.txt") for number in range(3)])
     data = load_letor(tmp_path / "all.txt")
     model, expected = RankRLS(solver="primal").fit(parts), RankRLS(solver="primal").fit(data)

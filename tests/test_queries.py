@@ -232,6 +232,6 @@ def test_the_lightgbm_example_s_group_sizes_fit_its_rows(shared_data):
     import lzma
 
     folder = shared_data / "lightgbm_lambdarank"
-    with lzma.open(folder / "rank.train.query.xz", "rt") as file:
+    with lzma.open(folder / "rank.train.query.xz", "rt", encoding="utf-8") as file:
         sizes = np.loadtxt(file, dtype=int)
     assert len(qid_from_group_sizes(sizes)) == 3005

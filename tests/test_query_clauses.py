@@ -57,7 +57,7 @@ def model(rows):
 def test_the_query_orders_documents_as_the_model_does(rows, model, tmp_path):
     X, _, qid = rows
     export_model(model, tmp_path / "query.json", "elasticsearch-query", feature_names=NAMES, clauses=CLAUSES)
-    query = json.loads((tmp_path / "query.json").read_text())["query"]
+    query = json.loads((tmp_path / "query.json").read_text(encoding="utf-8"))["query"]
     documents = [dict(zip(NAMES, row, strict=True)) for row in X.tolist()]
     scores = np.array([scored(query, document) for document in documents])
     np.testing.assert_allclose(scores, model.predict(X), rtol=1e-12)
@@ -68,7 +68,7 @@ def test_features_without_weight_need_no_clause(model, tmp_path):
     model.coef_ = np.array([0.0, 2.0, 0.0])
     clauses = {"popularity": CLAUSES["popularity"]}
     export_model(model, tmp_path / "query", "elasticsearch-query", feature_names=NAMES, clauses=clauses)
-    (clause,) = json.loads((tmp_path / "query").read_text())["query"]["bool"]["should"]
+    (clause,) = json.loads((tmp_path / "query").read_text(encoding="utf-8"))["query"]["bool"]["should"]
     assert clause == {"rank_feature": {"field": "popularity", "linear": {}, "boost": 2.0}}
 
 
@@ -117,16 +117,16 @@ def test_the_commands_train_signs_and_export_the_query(rows, tmp_path, capsys, m
         ",".join(map(repr, [label, query, *row]))
         for label, query, row in zip(y.tolist(), qid.tolist(), X.tolist(), strict=True)
     ]
-    (tmp_path / "data.csv").write_text("\n".join(lines))
-    (tmp_path / "clauses.json").write_text(json.dumps(CLAUSES))
-    (tmp_path / "signs.json").write_text(json.dumps({"bm25": -1}))
+    (tmp_path / "data.csv").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "clauses.json").write_text(json.dumps(CLAUSES), encoding="utf-8")
+    (tmp_path / "signs.json").write_text(json.dumps({"bm25": -1}), encoding="utf-8")
     signs = "bm25=1,popularity=+1,in_stock=1"
     assert main(["train", "data.csv", "model", "--monotonic-cst", signs]) == 0
     assert (
         main(["export", "model", "query.json", "--to", "elasticsearch-query", "--clauses", "clauses.json"])
         == 0
     )
-    query = json.loads((tmp_path / "query.json").read_text())["query"]
+    query = json.loads((tmp_path / "query.json").read_text(encoding="utf-8"))["query"]
     first = scored(query, dict(zip(NAMES, X[0].tolist(), strict=True)))
     assert first == pytest.approx(rankwise.load_model("model").predict(X[:1])[0])
     capsys.readouterr()

@@ -211,13 +211,13 @@ def test_numbers_out_of_range_are_refused_whatever_the_solver(options):
 
 def test_a_checkpoint_that_is_an_ordinary_file_is_refused(tmp_path):
     file = tmp_path / "notes"
-    file.write_text("mine")
+    file.write_text("mine", encoding="utf-8")
     for ranker in (RankRLS(checkpoint=str(file)), KernelRankRLS(checkpoint=file)):
         with pytest.raises(
             ParameterError, match=r"'checkpoint' parameter must be a folder; .*notes is a file"
         ):
             ranker.fit(X, Y, QID)
-    assert file.read_text() == "mine"
+    assert file.read_text(encoding="utf-8") == "mine"
 
 
 @pytest.mark.parametrize("value", ["x", 1, None])

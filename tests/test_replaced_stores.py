@@ -66,7 +66,7 @@ def test_a_writer_killed_at_any_step_leaves_a_whole_store_and_the_next_tidies_up
         [sys.executable, "-c", KILLS, os.path.dirname(__file__)],  # noqa: PTH120
         cwd=tmp_path,
         capture_output=True,
-        text=True,
+        encoding="utf-8",
     )
     assert done.returncode == 0, done.stderr
     n_kills, left = done.stdout.split(maxsplit=1)
@@ -107,12 +107,12 @@ def test_a_reader_of_a_store_that_vanishes_is_told_so(tmp_path, monkeypatch):
 def test_a_folder_with_a_manifest_of_something_else_is_left_alone(tmp_path, manifest):
     place = tmp_path / "app"
     place.mkdir()
-    (place / "manifest.json").write_text(manifest)
-    (place / "thesis.tex").write_text("years of work")
+    (place / "manifest.json").write_text(manifest, encoding="utf-8")
+    (place / "thesis.tex").write_text("years of work", encoding="utf-8")
     with pytest.raises(DataError, match=r"app is not a rankwise store; refusing to overwrite it"):
         save_store(generation(1), place)
-    assert (place / "manifest.json").read_text() == manifest
-    assert (place / "thesis.tex").read_text() == "years of work"
+    assert (place / "manifest.json").read_text(encoding="utf-8") == manifest
+    assert (place / "thesis.tex").read_text(encoding="utf-8") == "years of work"
     assert names(tmp_path) == ["app"]
 
 
@@ -121,11 +121,11 @@ def test_a_store_with_a_file_of_the_user_is_left_alone(tmp_path, extra):
     place = tmp_path / "data.store"
     save_store(generation(1), place)
     (place / extra).parent.mkdir(exist_ok=True)
-    (place / extra).write_text("mine")
+    (place / extra).write_text("mine", encoding="utf-8")
     name = extra.split("/")[0].replace(".", r"\.")
     with pytest.raises(DataError, match=f"contains '{name}', which is not part of the store"):
         save_store(generation(2), place)
-    assert (place / extra).read_text() == "mine"
+    assert (place / extra).read_text(encoding="utf-8") == "mine"
     assert open_store(place).y[0] == 1
 
 
@@ -134,10 +134,10 @@ def test_a_manifest_cannot_claim_a_folder_of_the_user(tmp_path):
     save_store(generation(1), place)
     (place / "y.npy").unlink()
     (place / "y.npy").mkdir()
-    (place / "y.npy" / "thesis.tex").write_text("years of work")
+    (place / "y.npy" / "thesis.tex").write_text("years of work", encoding="utf-8")
     with pytest.raises(DataError, match="refusing to overwrite it"):
         save_store(generation(2), place)
-    assert (place / "y.npy" / "thesis.tex").read_text() == "years of work"
+    assert (place / "y.npy" / "thesis.tex").read_text(encoding="utf-8") == "years of work"
 
 
 def test_a_file_that_the_user_adds_while_a_store_is_written_is_not_lost(tmp_path, monkeypatch):
@@ -146,13 +146,13 @@ def test_a_file_that_the_user_adds_while_a_store_is_written_is_not_lost(tmp_path
     write = store_module.write_manifest
 
     def adding(folder, manifest):
-        (place / "notes.txt").write_text("mine")
+        (place / "notes.txt").write_text("mine", encoding="utf-8")
         write(folder, manifest)
 
     monkeypatch.setattr(store_module, "write_manifest", adding)
     with pytest.raises(DataError, match=r"notes\.txt"):
         save_store(generation(2), place)
-    assert (place / "notes.txt").read_text() == "mine"
+    assert (place / "notes.txt").read_text(encoding="utf-8") == "mine"
     assert names(tmp_path) == ["data.store"]
 
 
@@ -163,5 +163,5 @@ def test_a_damaged_store_may_be_replaced(tmp_path):
     (place / "y.npy").unlink()
     save_store(generation(2), place)
     assert number_of(place) == 2
-    manifest = json.loads((place / "manifest.json").read_text())
+    manifest = json.loads((place / "manifest.json").read_text(encoding="utf-8"))
     assert len(manifest["arrays"]) == len(names(place)) - 1

@@ -369,7 +369,7 @@ def test_long_names_are_cut_in_the_facts(hostile):
 
 
 def test_a_notebook_shows_the_page(browser, report, tmp_path):
-    (tmp_path / "notebook.html").write_text(f"<meta charset=utf-8>{report._repr_html_()}")
+    (tmp_path / "notebook.html").write_text(f"<meta charset=utf-8>{report._repr_html_()}", encoding="utf-8")
     browser.open(tmp_path / "notebook.html")
     inside = "document.querySelector('iframe').contentDocument.querySelector('h1').textContent"
     assert browser.js(inside) == "three rankers"

@@ -47,11 +47,11 @@ int main() {
 
 
 def test_kernels_go_on_with_the_threads_there_are_when_memory_ends_while_one_is_made(tmp_path):
-    (tmp_path / "no_memory.cpp").write_text(NO_MEMORY)
+    (tmp_path / "no_memory.cpp").write_text(NO_MEMORY, encoding="utf-8")
     compiler = os.environ.get("CXX") or sysconfig.get_config_var("CXX").split()[0]
     build = [compiler, "-std=c++17", "-pthread", f"-I{NATIVE}", "no_memory.cpp", "-o", "no_memory"]
     subprocess.run(build, cwd=tmp_path, check=True)
-    run = subprocess.run([tmp_path / "no_memory"], capture_output=True, text=True)
+    run = subprocess.run([tmp_path / "no_memory"], capture_output=True, encoding="utf-8")
     assert (run.returncode, run.stdout, run.stderr) == (0, "all done\n", "")
 
 
@@ -69,7 +69,7 @@ try:
 except MemoryError:
     print("MemoryError")
 """
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, encoding="utf-8")
     assert (run.returncode, run.stdout) == (0, "MemoryError\n"), run.stderr
 
 
@@ -96,7 +96,7 @@ def test_threads_for_which_blas_has_no_memory_are_not_started(megabytes, in_main
     run = subprocess.run(
         [sys.executable, "-c", LITTLE_MEMORY, str(megabytes)],
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         timeout=60,
         env=os.environ | {"RANKWISE_NUM_THREADS": "4"},
     )
@@ -184,6 +184,6 @@ ended.set()
 print(code)
 """
     run = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, timeout=120
+        [sys.executable, "-W", "ignore", "-c", script], capture_output=True, encoding="utf-8", timeout=120
     )
     assert (run.stdout, run.returncode) == ("0\n", 0), run.stderr

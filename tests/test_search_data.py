@@ -35,7 +35,9 @@ def test_the_same_seed_gives_the_same_bits_in_another_process():
         "(d.X, d.y, d.qid, d.docs, log.session, log.row, log.clicked, log.propensity))).hexdigest())"
     )
     digests = {
-        subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+        subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, encoding="utf-8", check=True
+        ).stdout
         for _ in range(2)
     }
     assert len(digests) == 1

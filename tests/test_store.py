@@ -27,7 +27,7 @@ WIDE = "1 qid:1 3:1 5000000000:2\n"
 @pytest.fixture
 def letor(tmp_path):
     path = tmp_path / "rows.letor"
-    path.write_text(SPARSE)
+    path.write_text(SPARSE, encoding="utf-8")
     return path
 
 
@@ -63,7 +63,7 @@ def assert_same(left, right):
 def test_a_converted_file_opens_as_it_loads(tmp_path, text, options, monkeypatch):
     for module in ("npy", "convert"):
         monkeypatch.setattr(f"rankwise.data.{module}.PIECE_BYTES", 16)
-    (tmp_path / "rows").write_text(text)
+    (tmp_path / "rows").write_text(text, encoding="utf-8")
     convert_letor(tmp_path / "rows", tmp_path / "store", **options)
     loaded = load_letor(tmp_path / "rows", **options)
     assert_same(open_store(tmp_path / "store", verify=True), loaded)
@@ -82,7 +82,7 @@ def test_blocks_of_any_size_convert_alike(tmp_path, monkeypatch, letor):
 
 
 def test_numpy_reads_the_arrays_of_a_store(store):
-    manifest = json.loads((store / "manifest.json").read_text())
+    manifest = json.loads((store / "manifest.json").read_text(encoding="utf-8"))
     for entry in manifest["arrays"].values():
         array = np.load(store / entry["file"], allow_pickle=False)
         assert array.dtype.str == entry["dtype"]
@@ -114,7 +114,7 @@ def test_a_label_that_would_widen_all_others_is_refused(tmp_path):
     data = RankingData.from_arrays(np.eye(2), [0, 1], docs=np.array(["a", "b" * 1001], dtype=object))
     with pytest.raises(DataError, match="docs has a label of 1,001 characters"):
         save_store(data, tmp_path / "store")
-    (tmp_path / "rows").write_text("1 1:1 # a\n0 1:2 # " + "b" * 1001)
+    (tmp_path / "rows").write_text("1 1:1 # a\n0 1:2 # " + "b" * 1001, encoding="utf-8")
     with pytest.raises(
         FileFormatError, match="a document label has 1,001 bytes; a store holds at most 1,000"
     ):
@@ -148,9 +148,9 @@ def test_a_store_that_is_replaced_while_it_is_open_stays_what_it_was(store, leto
 
 def edit(store, change):
     path = store / "manifest.json"
-    manifest = json.loads(path.read_text())
+    manifest = json.loads(path.read_text(encoding="utf-8"))
     change(manifest)
-    path.write_text(json.dumps(manifest))
+    path.write_text(json.dumps(manifest), encoding="utf-8")
 
 
 def refused(store, message, **options):
@@ -275,7 +275,7 @@ def test_a_damaged_manifest_is_refused(store, change):
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '"\\ud800', "\x00"])
 def test_a_manifest_that_is_none_is_refused(store, text):
-    (store / "manifest.json").write_text(text)
+    (store / "manifest.json").write_text(text, encoding="utf-8")
     refused(store, "the manifest is not valid JSON|not the manifest of a rankwise store")
 
 
@@ -287,25 +287,25 @@ def test_what_is_no_store_is_named(tmp_path):
 
 
 def test_bad_text_leaves_no_store_and_keeps_the_old_one(store, letor, tmp_path):
-    before = (store / "manifest.json").read_text()
-    letor.write_text(SPARSE + "1 qid:a 1:nan\n")
+    before = (store / "manifest.json").read_text(encoding="utf-8")
+    letor.write_text(SPARSE + "1 qid:a 1:nan\n", encoding="utf-8")
     for target in (store, tmp_path / "new.store"):
         with pytest.raises(FileFormatError, match="line 5"):
             convert_letor(letor, target)
-    assert (store / "manifest.json").read_text() == before
+    assert (store / "manifest.json").read_text(encoding="utf-8") == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.letor", "rows.store"]
 
 
 def test_a_full_disk_leaves_no_half_written_store(tmp_path):
     """Limit files to 64 KiB in the child; the system reports this like a full disk."""
-    (tmp_path / "rows.letor").write_text("1 qid:1 1:1 9:2\n" * 20000)
+    (tmp_path / "rows.letor").write_text("1 qid:1 1:1 9:2\n" * 20000, encoding="utf-8")
     script = (
         "import resource, sys; from rankwise import convert_letor\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))\n"
         "try: convert_letor('rows.letor', 'rows.store')\n"
         "except OSError as error: sys.exit(f'{error.strerror}: {error.filename}')"
     )
-    run = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True)
+    run = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, encoding="utf-8")
     assert run.stderr.strip() == f"File too large: {tmp_path / 'rows.store'}"
     assert [path.name for path in tmp_path.iterdir()] == ["rows.letor"]
 
@@ -322,7 +322,9 @@ def test_converting_takes_bounded_memory(tmp_path):
     peaks = []
     for copies in (10_000, 40_000):
         path = tmp_path / f"{copies}.letor"
-        path.write_text(line * copies)
-        run = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, check=True)
+        path.write_text(line * copies, encoding="utf-8")
+        run = subprocess.run(
+            [sys.executable, "-c", script, path], capture_output=True, encoding="utf-8", check=True
+        )
         peaks.append(int(run.stdout) * 1024)
     assert peaks[1] < peaks[0] + 0.2 * path.stat().st_size

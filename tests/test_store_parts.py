@@ -48,7 +48,7 @@ def test_parts_replace_parts_and_nothing_else(data, tmp_path):
     save_parts(data, tmp_path / "parts", 5)
     save_parts(data, tmp_path / "parts", 2)
     assert len(parts_in(tmp_path / "parts")) == 2
-    (tmp_path / "parts" / "notes.txt").write_text("mine")
+    (tmp_path / "parts" / "notes.txt").write_text("mine", encoding="utf-8")
     with pytest.raises(FileFormatError, match=r"contains notes\.txt, which is not a part"):
         save_parts(data, tmp_path / "parts", 2)
 

@@ -64,11 +64,13 @@ def test_weights_survive_a_file_and_zeros_are_left_out(tmp_path):
     coef = np.array([0.1, 0.0, -1e-300, 3.0, 0.0])
     save_svmrank(coef, tmp_path / "model.dat", n_rows=7)
     np.testing.assert_array_equal(load_svmrank(tmp_path / "model.dat"), coef)
-    assert (tmp_path / "model.dat").read_text().splitlines()[-1] == "1 1:0.1 3:-1e-300 4:3.0 #"
+    assert (tmp_path / "model.dat").read_text(encoding="utf-8").splitlines()[
+        -1
+    ] == "1 1:0.1 3:-1e-300 4:3.0 #"
 
 
 def test_several_support_vectors_are_summed(tmp_path):
-    (tmp_path / "model.dat").write_text(SAMPLE)
+    (tmp_path / "model.dat").write_text(SAMPLE, encoding="utf-8")
     np.testing.assert_allclose(load_svmrank(tmp_path / "model.dat"), [1.5, -4.0, 0.0, -0.5e-3])
 
 
@@ -87,7 +89,7 @@ def test_several_support_vectors_are_summed(tmp_path):
 )
 def test_what_is_no_linear_model_is_refused(tmp_path, old, new, says):
     path = tmp_path / "model.dat"
-    path.write_text(SAMPLE.replace(old, new))
+    path.write_text(SAMPLE.replace(old, new), encoding="utf-8")
     with pytest.raises(FileFormatError, match=says):
         load_svmrank(path)
 
@@ -100,7 +102,7 @@ def test_the_command_line_trains_and_predicts_like_svmrank(tmp_path, capsys):
         for i in order
     ]
     train, model = tmp_path / "train.dat", tmp_path / "model.dat"
-    train.write_text("\n".join(lines) + "\n")
+    train.write_text("\n".join(lines) + "\n", encoding="utf-8")
     assert main(["train", "--like-svmrank", "-c", "5", str(train), str(model)]) == 0
     alpha = alpha_from_c(5.0, y, group_rows(qid, len(y)))
     assert f"alpha {alpha:.6g}" in capsys.readouterr().out

@@ -187,7 +187,10 @@ def test_files_give_the_same_data_as_frames(tmp_path, name):
 )
 def test_labels_in_text_files_stay_as_they_are_written(tmp_path, written, labels):
     path = tmp_path / "a.csv"
-    path.write_text("q,y,f,d\n" + "".join(f"{label},{i},{i},{label}\n" for i, label in enumerate(written)))
+    path.write_text(
+        "q,y,f,d\n" + "".join(f"{label},{i},{i},{label}\n" for i, label in enumerate(written)),
+        encoding="utf-8",
+    )
     data = load_table(path, label="y", qid="q", doc="d")
     assert data.qid.tolist() == data.docs.tolist() == labels
 
@@ -195,7 +198,7 @@ def test_labels_in_text_files_stay_as_they_are_written(tmp_path, written, labels
 def test_an_empty_query_label_is_missing(tmp_path):
     path = tmp_path / "a.csv"
     for first in ("a", "1"):
-        path.write_text(f"q,y,f\n{first},1,2\n,3,4\n")
+        path.write_text(f"q,y,f\n{first},1,2\n,3,4\n", encoding="utf-8")
         with pytest.raises(FileFormatError, match=r"Column 'q' has a missing value in row 1"):
             load_table(path, label="y", qid="q")
 
@@ -277,13 +280,13 @@ def test_missing_files_and_unknown_endings(tmp_path):
 
 def test_without_pyarrow_the_extra_is_named(tmp_path):
     path = tmp_path / "a.csv"
-    path.write_text("y,f\n1,2\n")
+    path.write_text("y,f\n1,2\n", encoding="utf-8")
     script = (
         "import sys; sys.modules['pyarrow'] = None; import rankwise, rankwise.errors\n"
         f"try: rankwise.load_table({str(path)!r}, label='y')\n"
         "except rankwise.errors.MissingExtraError as error: print(error)"
     )
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, encoding="utf-8", check=True)
     assert run.stdout == "Reading a.csv needs the 'arrow' extra: pip install 'rankwise[arrow]'.\n"
 
 

@@ -116,7 +116,7 @@ def test_files_are_read_as_they_were_written(tmp_path_factory, run, qrels):
 
 def test_a_written_run_is_ranked_as_trec_eval_ranks_it(tmp_path):
     rankwise.save_run({"1": {"a": 0.5, "c": 0.5, "b": 0.5, "z": 0.25, "y": 1.0}}, tmp_path / "run")
-    lines = [line.split() for line in (tmp_path / "run").read_text().splitlines()]
+    lines = [line.split() for line in (tmp_path / "run").read_text(encoding="utf-8").splitlines()]
     assert [(fields[2], int(fields[3])) for fields in lines] == [
         *[("y", 1), ("c", 2), ("b", 3), ("a", 4), ("z", 5)]
     ]

@@ -44,7 +44,7 @@ def lines_of(checker):
 @pytest.fixture
 def script(tmp_path):
     path = tmp_path / "script.py"
-    path.write_text(SCRIPT)
+    path.write_text(SCRIPT, encoding="utf-8")
     return path
 
 
@@ -53,7 +53,7 @@ def test_mypy_finds_the_planted_mistakes_and_no_others(script):
     # The settings and cache of `make check`, because the types of NumPy and SciPy take half a minute.
     known = ["--config-file", ROOT / "pyproject.toml", "--cache-dir", ROOT / ".mypy_cache"]
     command = [sys.executable, "-m", "mypy", "--no-error-summary", *known, script.name]
-    run = subprocess.run(command, cwd=script.parent, capture_output=True, text=True)
+    run = subprocess.run(command, cwd=script.parent, capture_output=True, encoding="utf-8")
     found = [int(line.split(":")[1]) for line in run.stdout.splitlines() if ": error:" in line]
     assert found == lines_of("mypy"), run.stdout + run.stderr
 
@@ -61,7 +61,7 @@ def test_mypy_finds_the_planted_mistakes_and_no_others(script):
 @pytest.mark.skipif(find_spec("pyright") is None, reason="pyright is not installed")
 def test_pyright_finds_the_planted_mistakes_and_no_others(script):
     command = [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable, script.name]
-    run = subprocess.run(command, cwd=script.parent, capture_output=True, text=True)
+    run = subprocess.run(command, cwd=script.parent, capture_output=True, encoding="utf-8")
     found = [
         complaint["range"]["start"]["line"] + 1
         for complaint in json.loads(run.stdout)["generalDiagnostics"]
@@ -84,7 +84,9 @@ def test_what_is_imported_on_first_use_is_what_checkers_see():
 
 def test_completion_offers_public_names_only():
     offered = subprocess.run(
-        [sys.executable, "-c", "import rankwise; print(*vars(rankwise))"], capture_output=True, text=True
+        [sys.executable, "-c", "import rankwise; print(*vars(rankwise))"],
+        capture_output=True,
+        encoding="utf-8",
     ).stdout.split()
     assert [name for name in offered if not name.startswith("_")] == []
     assert "import_module" not in dir(rankwise)

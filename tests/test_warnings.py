@@ -48,7 +48,7 @@ def test_a_warning_inside_a_pipeline_points_at_the_pipeline(rows):
 
 
 def test_a_warning_of_a_file_points_at_the_line_that_reads_it(tmp_path):
-    (tmp_path / "pairs").write_text("1 1\n2 1\n")
+    (tmp_path / "pairs").write_text("1 1\n2 1\n", encoding="utf-8")
     with pytest.warns(UserWarning, match="compare a row with itself") as caught:
         load_pairs(tmp_path / "pairs")
     assert caught[0].filename == __file__

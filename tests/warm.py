@@ -38,14 +38,17 @@ def run_warm(script, *arguments, cwd=".", stdout=None, imported=IMPORTED):
         print(json.dumps(request), file=process.stdin, flush=True)
         code = int(process.stdout.readline())
         return subprocess.CompletedProcess(
-            request, code, None if stdout else out.read_text(), err.read_text()
+            request,
+            code,
+            None if stdout else out.read_text(encoding="utf-8"),
+            err.read_text(encoding="utf-8"),
         )
 
 
 @cache
 def _forking_process(imported):
     command = [sys.executable, __file__, *imported]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
     atexit.register(process.communicate)  # it ends when there are no more requests
     return process
 

@@ -130,7 +130,7 @@ def search_in_steps(version):
 
 def command(line, version):
     """Run a command of the command line; what is wrong is raised."""
-    with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
         if main(["--debug", *line.format(version).split()]) != 0:
             sys.exit("the command failed")
 

@@ -21,7 +21,7 @@ TOOLS = ("cc", "c++", "gcc", "g++", "clang", "clang++", "cmake", "ninja", "make"
 
 def rankwise_command(*arguments: str) -> str:
     command = [str(Path(sys.executable).with_name("rankwise")), *arguments]
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout
 
 
 def main() -> None:
@@ -42,7 +42,7 @@ def main() -> None:
     assert "ndcg@10" in rankwise_command("evaluate", "test.txt", "scores.txt", "--measures", "ndcg@10,map")
     names = ",".join(train.feature_names or ())
     rankwise_command("export", "model.safetensors", "model.sql", "--to", "sql", "--features", names)
-    assert "title_bm25" in Path("model.sql").read_text()
+    assert "title_bm25" in Path("model.sql").read_text(encoding="utf-8")
     rankwise_command("demo", "--out", "demo")
     print(f"rankwise {rankwise.__version__} works on Python {sys.version.split()[0]}")
 

@@ -50,7 +50,7 @@ class Environment:
             env=self._variables,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            text=True,
+            encoding="utf-8",
         )
         if done.returncode != 0:
             raise SystemExit(f"{' '.join(map(str, command))} failed:\n{done.stdout}")

@@ -48,7 +48,7 @@ def _candidates() -> list[Path]:
 
 def _ask(path: Path) -> Interpreter | None:
     """None for what cannot be run, is too old, or has no global lock and hence no stable ABI."""
-    answer = subprocess.run([path, "-c", _ASK], capture_output=True, text=True)
+    answer = subprocess.run([path, "-c", _ASK], capture_output=True, encoding="utf-8")
     if answer.returncode != 0:
         return None
     major, minor, micro, unlocked = map(int, answer.stdout.split())

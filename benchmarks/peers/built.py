@@ -39,7 +39,7 @@ def run() -> None:
 def output_of(command: list[str]) -> str:
     """What a peer prints; a peer that fails ends the benchmark with its own last words."""
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **threads})
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", env={**os.environ, **threads})
     if done.returncode != 0:
         words = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
         raise SystemExit(f"{command[0]} ended with code {done.returncode}: {words[-1]}")

@@ -159,7 +159,7 @@ def generated_text(n_train: int) -> list[Experiment]:
 def reuters(folder: Path) -> Experiment:
     """(b) Reuters-21578, topic earn."""
     data = load_letor(folder / "reuters21578" / "reuters_all_ltc_earn.svm.xz", dense=False)
-    with lzma.open(folder / "reuters21578" / "reuters_meta.tsv.xz", "rt") as file:
+    with lzma.open(folder / "reuters21578" / "reuters_meta.tsv.xz", "rt", encoding="utf-8") as file:
         meta = np.array([line.split("\t")[1:3] for line in file])
     judged = meta[:, 1] == "YES"
     train = np.flatnonzero(judged & (meta[:, 0] == "TRAIN"))

@@ -93,7 +93,8 @@ model = rankwise.RankRLS().fit(train)
 # The model becomes an expression of SQL, and one statement searches and ranks.
 script = Path(tempfile.mkdtemp()) / "score.sql"
 rankwise.export_model(model, script, "sqlite")
-SEARCH = f"SELECT path, {script.read_text()} AS score FROM ({CANDIDATES}) ORDER BY score DESC LIMIT 5"
+SCORE = script.read_text(encoding="utf-8")
+SEARCH = f"SELECT path, {SCORE} AS score FROM ({CANDIDATES}) ORDER BY score DESC LIMIT 5"
 for query in ("compress OR file", "days OR month", "random OR sample"):
     print(f"{query}:", ", ".join(path for path, _ in database.execute(SEARCH, [query])))
 

@@ -26,14 +26,15 @@ def java(engine, *arguments):
     """The command that runs a class of tests/engines/<engine>, compiled against what Maven downloads."""
     maven = ["mvn", "-q", "-B", "-f", HERE / "pom.xml", f"-Dengine={engine}"]
     subprocess.run([*maven, "compile", "dependency:build-classpath"], check=True)
-    classpath = f"{BUILT / engine / 'classes'}{os.pathsep}{(BUILT / engine / 'classpath').read_text()}"
+    downloaded = (BUILT / engine / "classpath").read_text(encoding="utf-8")
+    classpath = f"{BUILT / engine / 'classes'}{os.pathsep}{downloaded}"
     return ["java", "-cp", classpath, *map(str, arguments)]
 
 
 def serving(engine, folder):
     """Start a server; yield a function that sends it requests."""
     command, log = java(engine, "Server", folder), folder / "log"
-    with log.open("w") as out:
+    with log.open("w", encoding="utf-8") as out:
         server = subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=out, stderr=out)
     with server:
         address = address_in(log, server)
@@ -44,11 +45,11 @@ def serving(engine, folder):
 def address_in(log, server):
     """Wait until a server says where it is; it may take minutes on a busy machine."""
     while server.poll() is None:
-        said = re.search(r"serving (http\S+)", log.read_text())
+        said = re.search(r"serving (http\S+)", log.read_text(encoding="utf-8"))
         if said:
             return said[1]
         time.sleep(0.2)
-    raise AssertionError(log.read_text())
+    raise AssertionError(log.read_text(encoding="utf-8"))
 
 
 def request(method, url, body):
@@ -82,7 +83,7 @@ def vespa():
 
     def scores(expressions, documents):
         given = json.dumps({"expressions": expressions, "documents": documents})
-        ran = subprocess.run(command, input=given, text=True, capture_output=True)
+        ran = subprocess.run(command, input=given, encoding="utf-8", capture_output=True)
         assert ran.returncode == 0, ran.stderr
         return np.array(ran.stdout.split(), dtype=float).reshape(len(expressions), len(documents))
 

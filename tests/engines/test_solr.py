@@ -65,7 +65,7 @@ def test_a_reranked_query_has_the_order_of_predict(name, nonnegative, with_featu
     X, y = rows
     model, path, name = PIPELINES[name].fit(X, y), tmp_path / "model.json", f"{name}-{nonnegative}"
     export_model(model, path, "solr", name=name, feature_names=NAMES, X=X, nonnegative=nonnegative)
-    with_features("PUT", "documents/schema/model-store", json.loads(path.read_text()))
+    with_features("PUT", "documents/schema/model-store", json.loads(path.read_text(encoding="utf-8")))
     rerank = f"{{!ltr model={name} reRankDocs={len(X)}}}"
     order, scores = found(with_features, "features", len(X), q="*:*", rq=rerank)
     expected = model.predict(X)
@@ -135,7 +135,7 @@ def test_solr_ranks_the_table_of_the_example_as_the_ranker_does(solr, tmp_path):
     fields = ["cost", "brand", "sold count", "created"]
     export_model(model, tmp_path / "f", "solr-function", feature_names=fields, X=table, nonnegative=True)
     solr("POST", "documents/update?commit=true", as_documents("example", plain_rows(frame), fields))
-    query = f"{{!func}}{(tmp_path / 'f').read_text()}"
+    query = f"{{!func}}{(tmp_path / 'f').read_text(encoding='utf-8')}"
     order, scores = found(solr, "example", len(frame), q=query)
     expected = model.predict(table)[order]
     assert min(scores) > 0.0

@@ -32,7 +32,9 @@ def test_a_profile_gives_the_scores_of_predict(vespa, tmp_path):
     models = [pipeline.fit(X, y) for pipeline in PIPELINES]
     for place, model in enumerate(models):
         export_model(model, tmp_path / str(place), "vespa", feature_names=NAMES)
-    expressions = [expression_of((tmp_path / str(place)).read_text()) for place in range(len(models))]
+    expressions = [
+        expression_of((tmp_path / str(place)).read_text(encoding="utf-8")) for place in range(len(models))
+    ]
     documents = [dict(zip(NAMES, row, strict=True)) for row in X.tolist()]
     for model, scores in zip(models, vespa(expressions, documents), strict=True):
         assert scores == pytest.approx(model.predict(X), rel=1e-9, abs=1e-9)

@@ -54,14 +54,14 @@ def main():
     folder = FOLDER / f"schema-{SCHEMA}"
     folder.mkdir(exist_ok=True)
     record = folder / "expected.json"
-    expected = json.loads(record.read_text()) if record.exists() else {}
+    expected = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {}
     for name, model, rows in models():
         if name not in expected:
             model.save(folder / f"{name}.safetensors")
             few = rows[:8] if isinstance(rows, list) else {column: rows[column][:8] for column in rows}
             expected[name] = {"rows": few, "scores": model.predict(rows_of(few)).tolist()}
     lines = (f"{json.dumps(name)}: {json.dumps(entry)}" for name, entry in expected.items())
-    record.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    record.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
