@@ -18,6 +18,7 @@ from typing import Annotated, Any
 import typer
 
 from rankwise.cli.interrupts import end_by_interrupt, end_if_interrupted
+from rankwise.cli.screen import prepare_streams
 from rankwise.errors import ParameterError, RankwiseError
 from rankwise.files import FULL
 from rankwise.rendering import printable
@@ -77,6 +78,7 @@ def application(commands: Sequence[str]) -> typer.Typer:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    prepare_streams()
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in arguments
     if debug:

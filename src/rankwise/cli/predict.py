@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from rankwise.cli import options
+from rankwise.cli.screen import data_stream
 from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _writing(out: Path | None) -> Iterator[TextIO]:
     from rankwise.files import replacing_file
 
     if out is None:
-        yield sys.stdout
+        yield data_stream()
         return
     with replacing_file(out) as beside, beside.open("w", encoding="utf-8") as file:
         yield file

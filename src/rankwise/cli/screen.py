@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
 import shutil
 import sys
@@ -9,7 +11,7 @@ import textwrap
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any, Literal, TextIO
 
 import typer
 
@@ -18,6 +20,31 @@ from rankwise.rendering import Cell, format_cell, jsonable, printable, text_colu
 PATIENCE_SECONDS = 2.0
 # Text up to this width is never folded; lists up to this length are shown in full.
 FOLD_WIDTH, SHOWN_ENTRIES = 12, 10
+
+
+def prepare_streams() -> None:
+    """Let standard output and standard error carry any text, whatever their encoding.
+
+    Characters that the encoding lacks are escaped as in JSON. ASCII is what Python assumes where no language
+    is set, and becomes UTF-8, as `typer.echo` has it.
+    """
+    codecs.register_error("json_escapes", _escaped)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            encoding = "utf-8" if codecs.lookup(stream.encoding).name == "ascii" else None
+            stream.reconfigure(encoding=encoding, errors="json_escapes")
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
+
+
+def data_stream() -> TextIO:
+    """Standard output for lines that other programs read: UTF-8, as in files."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+    return sys.stdout
 
 
 def show_json(content: Any) -> None:
