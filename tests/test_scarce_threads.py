@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankwise import RankRLS, RankRLSCV, config_context
+from rankwise import RankRLS, RankRLSCV, _native, config_context, threads
 from rankwise.threads import map_on_threads
 
 NATIVE = Path(__file__).parent.parent / "native"
+needs_proc = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc")
 
 # The allocations that make threads fail from the given one on; every chunk must still be done, once.
 NO_MEMORY = """
@@ -55,7 +56,7 @@ def test_kernels_go_on_with_the_threads_there_are_when_memory_ends_while_one_is_
     assert (run.returncode, run.stdout, run.stderr) == (0, "all done\n", "")
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc")
+@needs_proc
 def test_a_kernel_without_memory_raises_memory_error():
     script = """
 import resource, numpy as np
@@ -75,7 +76,11 @@ except MemoryError:
 
 LITTLE_MEMORY = """
 import resource, sys, threading, numpy as np
+from rankwise import threads
 from rankwise.threads import map_on_threads, one_blas_thread
+
+if "no allocator" in sys.argv:
+    threads._take_buffer = lambda path: False
 
 def product(_):
     A = np.ones((200, 200))
@@ -89,18 +94,44 @@ print({float(sum) for sum in sums} == {200.0**3}, all(in_main))
 """
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc")
-@pytest.mark.parametrize("megabytes, in_main", [(3, True), (30, True), (100, True), (1000, False)])
-def test_threads_for_which_blas_has_no_memory_are_not_started(megabytes, in_main):
-    """BLAS would end the process, or try again without end."""
+def run_in_little_memory(megabytes, *options, **environment):
+    """Whether the sums are right, and all computed in the main thread."""
     run = subprocess.run(
-        [sys.executable, "-c", LITTLE_MEMORY, str(megabytes)],
+        [sys.executable, "-c", LITTLE_MEMORY, str(megabytes), *options],
         capture_output=True,
         encoding="utf-8",
         timeout=60,
-        env=os.environ | {"RANKWISE_NUM_THREADS": "4"},
+        env=os.environ | {"RANKWISE_NUM_THREADS": "4"} | environment,
     )
-    assert (run.returncode, run.stdout) == (0, f"True {in_main}\n"), run.stderr
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+@needs_proc
+@pytest.mark.parametrize("megabytes, in_main", [(3, True), (30, True), (100, True), (1000, False)])
+def test_threads_for_which_blas_has_no_memory_are_not_started(megabytes, in_main):
+    """BLAS would end the process, or try again without end."""
+    assert run_in_little_memory(megabytes) == f"True {in_main}\n"
+
+
+# What each processor's kernels need; those of AVX-512 multiply small matrices without a buffer.
+@needs_proc
+@pytest.mark.parametrize(
+    "kernels, needed", [("Prescott", "pni"), ("Haswell", "avx2"), ("SkylakeX", "avx512vl")]
+)
+def test_blas_has_its_buffers_with_the_kernels_of_any_processor(kernels, needed):
+    if needed not in Path("/proc/cpuinfo").read_text(encoding="utf-8").split():
+        pytest.skip(f"this processor lacks {needed}")
+    assert run_in_little_memory(3, OPENBLAS_CORETYPE=kernels) == "True True\n"
+
+
+@needs_proc
+def test_a_product_takes_the_buffers_of_a_blas_that_hides_its_allocator():
+    assert run_in_little_memory(3, "no allocator") == "True True\n"
+
+
+def test_a_library_without_an_allocator_of_buffers_is_told_apart():
+    assert not threads._take_buffer(_native.__file__)
 
 
 @pytest.fixture

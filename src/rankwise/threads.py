@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from contextvars import copy_context
+from ctypes import CDLL, c_void_p
 from functools import cache
 from threading import RLock, get_ident
 from typing import Any, TypeVar
@@ -15,10 +16,10 @@ from typing import Any, TypeVar
 from rankwise.config import check_n_threads, configured_threads
 from rankwise.errors import ParameterError
 
-# What OpenBLAS allocates for each thread that calls it, in NumPy's copy of it and in SciPy's, and the address
-# space that the C library takes for a new thread: its stack, and an arena for what it allocates.
-_BUFFER_BYTES = 2 * (33 << 20)
-_THREAD_BYTES = _BUFFER_BYTES + (136 << 20)
+# What OpenBLAS allocates for each thread that calls it. A new thread takes that in NumPy's copy of it and in
+# SciPy's, and address space of the C library: its stack, and an arena for what it allocates.
+_BUFFER_BYTES = 33 << 20
+_THREAD_BYTES = 2 * _BUFFER_BYTES + (136 << 20)
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -167,9 +168,27 @@ def _blas() -> tuple[Any, ...]:
     from scipy.linalg.blas import dgemm
     from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-    if _how_many_fit(1, _BUFFER_BYTES) == 0:
-        raise MemoryError(f"BLAS needs {_BUFFER_BYTES >> 20} MB")
-    # The first product of a library allocates the buffer of the calling thread, which later ones use again.
-    matrix = np.ones((100, 100))
-    dgemm(1.0, matrix @ matrix, matrix)
-    return tuple(ThreadpoolController().select(user_api="blas").lib_controllers)
+    libraries = tuple(ThreadpoolController().select(user_api="blas").lib_controllers)
+    if _how_many_fit(len(libraries), _BUFFER_BYTES) < len(libraries):
+        raise MemoryError(f"BLAS needs {len(libraries) * _BUFFER_BYTES >> 20} MB")
+    if not all(_take_buffer(library.filepath) for library in libraries):
+        matrix = np.ones((256, 256))
+        dgemm(1.0, matrix @ matrix, matrix)
+    return libraries
+
+
+def _take_buffer(path: str) -> bool:
+    """Have OpenBLAS allocate the buffer of the calling thread, which later calls use again.
+
+    Its own allocator hands out a buffer that is free, or a new one. Whether a product takes one depends on
+    the processor: with AVX-512, those of up to 100³ multiplications take none. Returns False if the library
+    does not let its allocator be called.
+    """
+    library = CDLL(path)
+    try:
+        allocate, release = library.blas_memory_alloc, library.blas_memory_free
+    except AttributeError:  # not OpenBLAS, or built to export only documented functions
+        return False
+    allocate.restype, release.argtypes = c_void_p, [c_void_p]
+    release(allocate(0))
+    return True
