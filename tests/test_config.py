@@ -141,10 +141,17 @@ def test_rankers_use_the_threads_of_the_block_and_ask_nobody_else(ranker, monkey
     y = np.round(X @ [1.0, -1.0, 0.5] + rng.normal(size=240))
     with config_context(n_threads=2):
         ranker.fit(X, y, qid).score(X, y, qid)
-    with pytest.raises(
-        ParameterError, match="RANKWISE_NUM_THREADS must be a positive whole number; got 'none'"
-    ):
+    with pytest.raises(ParameterError, match="RANKWISE_NUM_THREADS"):
         ranker.fit(X, y, qid).score(X, y, qid)
+
+
+@pytest.mark.parametrize("setting", ["none", "", "0", "-1", "2.5", "65537", "99999", "1" * 50, "٣", "²"])
+def test_a_number_of_threads_that_cannot_be_is_blamed_on_the_environment_variable(setting, monkeypatch):
+    monkeypatch.setenv("RANKWISE_NUM_THREADS", setting)
+    with pytest.raises(ParameterError) as error:
+        resolve_threads()
+    expected = f"RANKWISE_NUM_THREADS must be a whole number from 1 to 65,536; got {setting[:40]!r}."
+    assert str(error.value) == expected
 
 
 def test_the_number_of_the_block_reaches_the_kernels(monkeypatch):

@@ -13,7 +13,7 @@ from functools import cache
 from threading import RLock, get_ident
 from typing import Any, TypeVar
 
-from rankwise.config import check_n_threads, configured_threads
+from rankwise.config import MAX_THREADS, check_n_threads, configured_threads
 from rankwise.errors import ParameterError
 
 # What OpenBLAS allocates for each thread that calls it. A new thread takes that in NumPy's copy of it and in
@@ -42,9 +42,13 @@ def resolve_threads(n_threads: int | None = None) -> int:
     setting = os.environ.get("RANKWISE_NUM_THREADS")
     if setting is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not setting.isdecimal() or len(setting) > 9 or int(setting) < 1:
-        raise ParameterError(f"RANKWISE_NUM_THREADS must be a positive whole number; got {setting[:40]!r}.")
-    return check_n_threads(int(setting))
+    if not (
+        setting.isascii() and setting.isdecimal() and len(setting) < 10 and 1 <= int(setting) <= MAX_THREADS
+    ):
+        raise ParameterError(
+            f"RANKWISE_NUM_THREADS must be a whole number from 1 to {MAX_THREADS:,}; got {setting[:40]!r}."
+        )
+    return int(setting)
 
 
 def map_on_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:

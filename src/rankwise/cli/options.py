@@ -8,6 +8,8 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from rankwise.config import MAX_THREADS
+
 
 def _use_threads(n_threads: int | None) -> int | None:
     """Set the number of threads of our kernels and of BLAS, which reads it once, when NumPy is imported."""
@@ -195,7 +197,12 @@ Report: TypeAlias = Annotated[
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")]
 Threads: TypeAlias = Annotated[
     int | None,
-    typer.Option(min=1, callback=_use_threads, help="Number of threads, also of BLAS; all cores by default."),
+    typer.Option(
+        min=1,
+        max=MAX_THREADS,
+        callback=_use_threads,
+        help="Number of threads, also of BLAS; all cores by default.",
+    ),
 ]
 
 Measures: TypeAlias = Annotated[
