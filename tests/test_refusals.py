@@ -258,6 +258,9 @@ def test_a_feature_id_beyond_all_memory_is_refused_before_weights_are_made():
         RankRLSCV(),
         KernelRankRLS(kernel="linear"),
         KernelRankRLS(basis=5),
+        KernelRankRLS(basis=5, solver="cg"),
+        KernelRankRLS(kernel="linear", basis=3),
+        KernelRankRLS(kernel="polynomial", basis=3),
         KernelRankRLSCV(kernel="polynomial"),
         RankSVMPath(kernel="linear"),
     ],
@@ -266,3 +269,9 @@ def test_a_feature_id_beyond_all_memory_is_refused_before_weights_are_made():
 def test_features_whose_products_overflow_are_refused(ranker):
     with pytest.raises(DataError, match="X has entries so large that their products overflow"):
         ranker.fit(X * 1e200, Y, QID)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_rows_whose_distances_overflow_are_refused_even_if_their_kernel_values_are_finite():
+    with pytest.raises(DataError, match="X has entries so large that their products overflow"):
+        KernelRankRLS(gamma=2.0).fit(1e154 * np.eye(12), Y, QID)

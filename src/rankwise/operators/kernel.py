@@ -13,7 +13,7 @@ import numpy as np
 from rankwise import _native
 from rankwise.errors import DataError
 from rankwise.types import Floats, Matrix
-from rankwise.validation.arrays import as_floats
+from rankwise.validation.arrays import as_floats, check_products
 from rankwise.validation.parameters import check_choice
 
 # k(A, B) returns the matrix of kernel values between the rows of A and those of B.
@@ -116,6 +116,7 @@ def _rbf(kernel: Kernel, A: Matrix, B: Matrix) -> Floats:
     values = _linear(kernel, A, B)
     _native.negative_half_distances(values, half_a, half_b)
     if same:
+        check_products(half_a)
         np.fill_diagonal(values, 0.0)
     return np.exp(values, out=values)
 

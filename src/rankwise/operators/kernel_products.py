@@ -49,20 +49,17 @@ def kernel_matrix(X: Matrix, kernel: Kernel) -> Floats:
     """Return the kernel values between all rows, if they fit in memory."""
     if kernel.function is not KernelName.PRECOMPUTED:
         check_kernel_fits(X.shape[0])
-    K = checked_kernel_matrix(np.ascontiguousarray(kernel(X, X)), kernel)
-    check_products(K)
-    return K
+    return checked_kernel_matrix(np.ascontiguousarray(kernel(X, X)), kernel)
 
 
 def checked_kernel_matrix(K: Floats, kernel: Kernel) -> Floats:
-    """Check values that come from the user; named kernels are positive semi-definite by construction."""
-    if kernel.function is KernelName.PRECOMPUTED:
-        check_kernel_matrix(K, "The precomputed kernel")
-    elif not isinstance(kernel.function, KernelName):
-        check_kernel_matrix(K, "The kernel function")
-    else:
-        return K
-    return (K + K.T) / 2  # rounding may have left it slightly asymmetric
+    """Check values between training rows: those of named kernels may overflow, and of others be anything."""
+    precomputed = kernel.function is KernelName.PRECOMPUTED
+    if precomputed or not isinstance(kernel.function, KernelName):
+        check_kernel_matrix(K, "The precomputed kernel" if precomputed else "The kernel function")
+        K = (K + K.T) / 2  # rounding may have left it slightly asymmetric
+    check_products(K)
+    return K
 
 
 def kernel_norms(X: Matrix, kernel: Kernel, rows: Ints) -> Floats:

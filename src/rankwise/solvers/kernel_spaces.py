@@ -152,8 +152,10 @@ class BasisSpace:
 
     def equations(self, loss: SquaredLoss) -> Equations:
         """Holds all features, O(m r) memory: every iteration would have to compute them again."""
-        features = MatrixDesign(self._mapped[:], reference=self._compared_with)
-        return normal_equations(features, loss, self.from_weights)
+        features = self._mapped[:]
+        check_products(features)
+        design = MatrixDesign(features, reference=self._compared_with)
+        return normal_equations(design, loss, self.from_weights)
 
     def scorer(self, X: Matrix) -> LinearMap:
         if self.kernel.function is KernelName.PRECOMPUTED:
