@@ -171,7 +171,7 @@ def test_terminal_escapes_in_names_are_shown_and_not_sent(done, refused, tmp_pat
         done("info", tmp_path / "model"),
         done("evaluate", tmp_path / "s.store", tmp_path / "scores", "--per-query"),
         done("evaluate", tmp_path / "s.store", tmp_path / "scores", "--per-query", "--json"),
-        refused("train", tmp_path / f"missing{ESCAPE}", tmp_path / "m", code=1),
+        refused("train", tmp_path / os.fsdecode(f"missing{ESCAPE}".encode()), tmp_path / "m", code=1),
         refused("evaluate", tmp_path / "s.store", tmp_path / "scores", "--measures", ESCAPE, code=2),
     ):
         assert not {"\x1b", "\x07", "\x9b", "\ud800"} & set(printed)

@@ -48,7 +48,13 @@ def run_warm(script, *arguments, cwd=".", stdout=None, imported=IMPORTED):
 @cache
 def _forking_process(imported):
     command = [sys.executable, __file__, *imported]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        env=os.environ | {"PYTHONIOENCODING": "utf-8"},  # what scripts write is read as UTF-8
+    )
     atexit.register(process.communicate)  # it ends when there are no more requests
     return process
 
