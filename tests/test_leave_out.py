@@ -18,6 +18,7 @@ from rankwise.solvers.leave_pair_out import leave_pair_out_error
 from rankwise.solvers.spaces import LinearSpace
 from rankwise.types import Ties, Weighting
 from rankwise.validation import Problem
+from stressed import stressed
 
 ALPHAS = np.array([1e-2, 1.0, 100.0])
 
@@ -277,3 +278,42 @@ def test_many_alphas_left_out_together_give_what_each_gives_alone(query_size):
     together = RankRLSCV(alphas).fit(X, y, qid).scores_[0]
     alone = [RankRLSCV([alpha]).fit(X, y, qid).scores_[0, 0] for alpha in alphas]
     np.testing.assert_allclose(together, alone, atol=1e-12)
+
+
+def dominated(rng, size=5):
+    """One query is a hundred million times as large as the others."""
+    X, qid = rng.normal(size=(60, size)), np.arange(60) // 10
+    y = np.round(X[:, 0] + rng.normal(size=60))
+    X[:10] *= 1e8
+    return X, y, qid
+
+
+SEARCHES = {
+    "primal": lambda alphas: RankRLSCV(alphas, solver="primal"),
+    "dual": lambda alphas: RankRLSCV(alphas, solver="dual"),
+    "linear kernel": lambda alphas: KernelRankRLSCV(alphas, kernel="linear"),
+}
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize(
+    "kind", ["plain", "more features than rows", "scales", "constant columns", "dominated"]
+)
+@pytest.mark.filterwarnings("ignore:Rounding errors leave")
+def test_what_is_left_out_at_an_alpha_does_not_depend_on_the_others(search, kind):
+    X, y, qid = dominated(np.random.default_rng(0)) if kind == "dominated" else stressed(kind)
+    alphas = [0.0, 1e-12, 1e-3, 1.0, 1e3]
+    together = SEARCHES[search](alphas).fit(X, y, qid).scores_[0]
+    alone = [SEARCHES[search]([alpha]).fit(X, y, qid).scores_[0, 0] for alpha in alphas]
+    np.testing.assert_allclose(together, alone, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [5, 80])  # of full rank, and not
+def test_at_alpha_zero_a_query_that_dominates_leaves_the_model_of_the_others(size):
+    X, y, qid = dominated(np.random.default_rng(1), size)
+    family, problem = family_of("primal", X, y, qid)
+    scores = held_out_scores(family, problem, [np.array([0])], np.array([0.0, 1.0]))[:10]
+    for a, alpha in enumerate([0.0, 1.0]):
+        expected = RankRLS(alpha, solver="primal").fit(X[10:], y[10:], qid[10:]).predict(X[:10])
+        gap = scores[:, a] - expected
+        np.testing.assert_allclose(gap - gap.mean(), 0.0, atol=1e-6 * np.abs(expected).max())

@@ -17,7 +17,7 @@ Scores are up to a constant for each query, because only differences inside a qu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 
@@ -69,16 +69,43 @@ def leave_out_primal(
         One row per row of the fold, in ascending order of row numbers; None if too few digits would be left.
     """
     F, n = _query_differences(loss), design.shape[1]
-    smallest = float(alphas.min())
-    sizes = np.array([F.queries.sizes[fold].sum() for fold in folds], dtype=np.float64)
-    subtract = system.tridiagonal.resolves(smallest) and _prefers_systems(sizes, n, len(alphas))
-    score: _Systems | _Blocks
-    if subtract or smallest == 0.0:
-        score = _Systems(design, loss, system, alphas)
-    else:
-        score = _Blocks(design, loss, decomposition, alphas)
+    # The rest has no larger eigenvalue than the whole: if the whole does not resolve 0, no fold does.
+    if alphas.min() > 0.0 or system.tridiagonal.resolves(0.0):
+        score = _scorer(design, loss, system, decomposition, folds, alphas)
+        for batch in batches(F, folds, n):
+            yield from score(batch)
+        return
+    minimum_norm, positive = _MinimumNorm(design, loss, system), alphas > 0.0
+    score = _scorer(design, loss, system, decomposition, folds, alphas[positive])
     for batch in batches(F, folds, n):
-        yield from score(batch)
+        for at_zero, found in zip(minimum_norm(batch), score(batch), strict=True):
+            yield None if at_zero is None or found is None else _placed(at_zero, found, positive)
+
+
+def _scorer(
+    design: Design,
+    loss: SquaredLoss,
+    system: RidgeSystem,
+    decomposition: Decomposition,
+    folds: Sequence[Ints],
+    alphas: Floats,
+) -> Callable[[Batch], Iterator[Floats | None]]:
+    """What scores the folds of a batch for these alphas in the fewest multiplications."""
+    if len(alphas) == 0:
+        return lambda batch: iter(batch.by_fold(np.empty((batch.n_rows, 0))))
+    smallest = float(alphas.min())
+    sizes = np.array([_query_differences(loss).queries.sizes[fold].sum() for fold in folds], dtype=np.float64)
+    resolves = system.tridiagonal.resolves(smallest)
+    if smallest == 0.0 or (resolves and _prefers_systems(sizes, design.shape[1], len(alphas))):
+        return _Systems(design, loss, system, alphas)
+    return _Blocks(design, loss, decomposition, alphas)
+
+
+def _placed(at_zero: Floats, found: Floats, positive: Bools) -> Floats:
+    """The scores of a fold for every alpha, from those at 0 and those above."""
+    scores = np.empty((len(found), len(positive)))
+    scores[:, ~positive], scores[:, positive] = at_zero, found
+    return scores
 
 
 def _prefers_systems(sizes: Floats, n: int, n_alphas: int) -> bool:
@@ -118,17 +145,32 @@ class _Systems:
                 resolved,
                 resolve_threads(),
             )
-        if self._smallest > 0.0:
-            return _unless_lost(batch, scores, resolved)
-        for f in np.flatnonzero(~resolved):
-            place = slice(*batch.offsets[f : f + 2])
-            scores[place] = X[place] @ self._minimum_norm(Z[place], t[place]).T
-        return iter(batch.by_fold(scores))
+        return _unless_lost(batch, scores, resolved)
 
-    def _minimum_norm(self, Z: Floats, t: Floats) -> Floats:
-        """Weights for all alphas, from the rank of what is left."""
-        rest = RidgeSystem(self._system.matrix - Z.T @ Z, self._system.right - Z.T @ t)
-        return rest.spectrum.solve_all(self._alphas)
+
+class _MinimumNorm:
+    """The minimum-norm solution (alpha = 0) without each fold, from the rank of what is left."""
+
+    def __init__(self, design: Design, loss: SquaredLoss, system: RidgeSystem) -> None:
+        self._design, self._loss, self._system = design, loss, system
+
+    def __call__(self, batch: Batch) -> Iterator[Floats | None]:
+        X = batch.centred_rows(self._design)
+        Z, t = batch.differences(X), self._loss.target[batch.places]
+        scores, resolved = np.empty((len(X), 1)), np.empty(len(batch.folds), dtype=np.bool_)
+        for f, place in enumerate(slice(*ends) for ends in pairwise(batch.offsets)):
+            rest = RidgeSystem(
+                self._system.matrix - Z[place].T @ Z[place], self._system.right - Z[place].T @ t[place]
+            )
+            resolved[f] = leaves_enough(np.diag(rest.matrix), np.diag(self._system.matrix))
+            if resolved[f]:
+                scores[place, 0] = X[place] @ rest.spectrum.solve(0.0)
+        return _unless_lost(batch, scores, resolved)
+
+
+def leaves_enough(left: Floats, total: Floats) -> bool:
+    """Whether what a fold leaves of the diagonal has digits that rounding the whole did not cost it."""
+    return bool((left >= LEAST_SHARE * total).all())
 
 
 class _Blocks:

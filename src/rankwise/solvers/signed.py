@@ -20,7 +20,7 @@ from rankwise.errors import ParameterError
 from rankwise.moments.quadratic import UNIT_ROUNDOFF, Quadratic
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.solvers.closed_form import PrimalFamily
-from rankwise.solvers.leave_query_out import LEAST_SHARE
+from rankwise.solvers.leave_query_out import leaves_enough
 from rankwise.solvers.left_out_batches import batches
 from rankwise.solvers.moments import ROUNDINGS_PER_UNKNOWN, MomentFamily, MomentSolution
 from rankwise.solvers.spectrum import EPS, RidgeSystem
@@ -208,7 +208,7 @@ class SignedFamily(PrimalFamily):
         """The weights without some differences, for every alpha; None if too few digits would be left."""
         rest = self.quadratic.without(Z, t)
         total, left, smallest = np.diag(self.quadratic.matrix), np.diag(rest.matrix), alphas.min()
-        if (left + smallest < LEAST_SHARE * (total + smallest)).any():
+        if not leaves_enough(left + smallest, total + smallest):
             return None
         coef = []
         for found in SignedMoments(rest, self._signs).solve_each(alphas.tolist()):
