@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from numbers import Real
+from decimal import Decimal
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from rankwise.errors import DataError
-from rankwise.types import AnyArray, Floats, Ints, Reading
+from rankwise.preferences.queries import refuse_rounded
+from rankwise.types import AnyArray, Bools, Floats, Ints, Reading
 
+# The integer whose successor float64 cannot represent.
+_LAST_EXACT = 2**53
 # What a column must hold to be read this way, in the words of an error.
 _EXPECTED = {
     Reading.NUMBER: "numbers",
@@ -31,7 +36,9 @@ class Column:
     reading : Reading or None
         None if there is none: values of several kinds, or of a kind that no model understands.
     values : array, shape (m,)
-        As `rankwise.scoring.shapes` lists them; without a reading, the objects themselves.
+        As `rankwise.scoring.shapes` lists them; without a reading, the objects themselves. So are numbers if
+        one is an integer that could have lost digits as a float64: as a category, it must be the same
+        whatever else is in the column.
     """
 
     reading: Reading | None
@@ -42,9 +49,11 @@ class Column:
 
     def read(self, reading: Reading, name: str) -> AnyArray:
         """The values as numbers, flags, dates or text; an error names the column and the row."""
-        if reading is self.reading:
+        if reading is self.reading and (reading is Reading.TEXT or self.values.dtype.kind != "O"):
             values = self.values
         else:
+            if reading is Reading.TEXT:
+                refuse_rounded(f"Column {name!r}", self.values)
             convert, missing = _CONVERSIONS[reading]
             values = _each(convert, self.objects(), missing, reading, name)
         if reading is Reading.NUMBER and np.isinf(values).any():
@@ -126,7 +135,19 @@ def _number_of(value: Any) -> float:
 
 def _is_exact(number: Any) -> bool:
     """Whether float64 holds a number as it is; identifiers of 64 bits are rather names than numbers."""
-    return not isinstance(number, int) or (abs(number) < 2**1023 and int(float(number)) == number)
+    whole = None if isinstance(number, float) else _whole(number)
+    return whole is None or (abs(whole) < 2**1023 and int(float(whole)) == whole)
+
+
+def _whole(number: Any) -> int | None:
+    """A whole number of any type as an integer; None if it has decimals."""
+    if isinstance(number, int | Integral):
+        return int(number)
+    is_finite = isinstance(number, Real | Decimal) and math.isfinite(number)
+    if not is_finite:
+        return None
+    whole = int(number)
+    return whole if whole == number else None
 
 
 def _date_of(value: Any) -> np.datetime64:
@@ -144,11 +165,12 @@ def _text_of(value: Any) -> str:
     """The text of a category: whole numbers without decimals, however the frame stored them."""
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    if not isinstance(value, str | Real):
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, Real | Decimal):
         raise TypeError
-    return str(value)
+    whole = _whole(value)
+    return str(float(value) if whole is None else whole)
 
 
 # For each reading, the conversion of a value, and what stands for a missing one.
@@ -167,12 +189,17 @@ def column_of_objects(values: Sequence[Any]) -> Column:
         reading: Reading | None = Reading.FLAG if readings == {Reading.FLAG} else Reading.NUMBER
     else:
         reading = readings.pop() if len(readings) == 1 else None
-    if reading is None:
+    if reading is None or (reading is Reading.NUMBER and any(map(_may_lose_digits, values))):
         objects = np.empty(len(values), dtype=object)
-        objects[:] = values
-        return Column(None, objects)
+        objects[:] = [None if is_missing(value) else value for value in values]
+        return Column(reading, objects)
     convert, missing = _CONVERSIONS[reading]
     return Column(reading, _each(convert, values, missing, reading, ""))
+
+
+def _may_lose_digits(value: Any) -> bool:
+    whole = None if isinstance(value, float) else _whole(value)
+    return whole is not None and abs(whole) >= _LAST_EXACT
 
 
 def _reading_of(value: Any) -> Reading | None:
@@ -186,11 +213,25 @@ def _reading_of(value: Any) -> Reading | None:
     return Reading.NUMBER if is_number and _is_exact(value) else None
 
 
-def column_of_numbers(values: AnyArray) -> Column:
-    """A column of an array of numbers or booleans."""
+def column_of_numbers(values: AnyArray, missing: Bools | None = None) -> Column:
+    """A column of an array of numbers or booleans, some of which may stand for missing values."""
     floats: Floats = values.astype(np.float64)
+    if missing is not None:
+        floats[missing] = np.nan
     if values.dtype.kind == "b":
         return Column(Reading.FLAG, floats)
-    if values.dtype.kind in "iu" and values.itemsize == 8 and (np.abs(floats) >= 2.0**53).any():
-        return column_of_objects(values.tolist())
+    if values.dtype.kind in "iuO" and values.itemsize == 8 and (np.abs(floats) >= _LAST_EXACT).any():
+        objects = values.astype(object)
+        if missing is not None:
+            objects[missing] = None
+        return column_of_objects(objects.tolist())
     return Column(Reading.NUMBER, floats)
+
+
+def column_of_categories(values: Sequence[Any], name: str) -> Column:
+    """A column that its frame declares to be one of categories, which are text even if they are numbers."""
+    column = column_of_objects(values)
+    numbers = all(isinstance(value, Real | Decimal) for value in values if not is_missing(value))
+    if not numbers or column.reading is Reading.FLAG:
+        return column
+    return Column(Reading.TEXT, column.read(Reading.TEXT, name))

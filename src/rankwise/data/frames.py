@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rankwise.errors import DataError, ParameterError
+from rankwise.preferences.queries import refuse_rounded
 from rankwise.types import AnyArray, Matrix
 from rankwise.validation.arrays import exact_floats
 
@@ -177,11 +178,18 @@ def _numbers(table: Any, name: str) -> AnyArray:
         raise DataError(f"Column {name!r} must contain numbers; got {dtype}{_first_word(column)}.")
     _check_complete(column, name)
     if dtype.is_integer():
-        whole = np.asarray(column.to_numpy())
-        if whole.dtype.kind in "iu":
-            return exact_floats(f"Column {name!r}", whole)
+        return exact_floats(f"Column {name!r}", whole_numbers(column))
     if dtype not in (nw.Float32, nw.Float64):
         column = column.cast(nw.Float64)
+    return np.asarray(column.to_numpy())
+
+
+def whole_numbers(column: Any) -> AnyArray:
+    """The integers of a column; as Python objects if they have 128 bits, which NumPy does not know."""
+    import narwhals as nw
+
+    if column.dtype in (nw.Int128, nw.UInt128):
+        return np.array(column.to_list(), dtype=object)
     return np.asarray(column.to_numpy())
 
 
@@ -202,7 +210,8 @@ def _first_word(column: Any) -> str:
 def _labels(table: Any, name: str) -> AnyArray:
     column = table[name]
     _check_complete(column, name)
-    values = np.asarray(column.to_numpy())
+    values = whole_numbers(column) if column.dtype.is_integer() else np.asarray(column.to_numpy())
+    refuse_rounded(f"Column {name!r}", values)
     if values.dtype.kind == "O":
         # Dates and the like are returned as the objects the user passed in.
         values = np.empty(len(values), dtype=object)

@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from rankwise.data.column import Column, column_of_numbers, column_of_objects
-from rankwise.data.frames import as_narwhals, check_present
+from rankwise.data.column import Column, column_of_categories, column_of_numbers, column_of_objects
+from rankwise.data.frames import as_narwhals, check_present, whole_numbers
 from rankwise.errors import DataError
 from rankwise.features import features_of
 from rankwise.types import AnyArray, Ints, Reading, is_sparse
@@ -124,10 +124,15 @@ def _of_series(series: Any) -> Column:
     import narwhals as nw
 
     dtype = series.dtype
+    if dtype.is_integer():
+        if not series.null_count():
+            return column_of_numbers(whole_numbers(series))
+        missing = np.asarray(series.is_null().to_numpy(), dtype=bool)
+        return column_of_numbers(whole_numbers(series.fill_null(0)), missing)
     if dtype.is_numeric() and dtype != nw.Decimal:
-        if dtype.is_integer() and not series.null_count():
-            return column_of_numbers(np.asarray(series.to_numpy()))
         return column_of_numbers(np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
+    if dtype in (nw.Categorical, nw.Enum):
+        return column_of_categories(series.to_list(), series.name)
     if dtype == nw.Datetime:
         if dtype.time_zone is not None:
             series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)

@@ -166,6 +166,22 @@ def qid_from_group_sizes(sizes: ArrayLike) -> Ints:
     return np.repeat(np.arange(len(array), dtype=np.int64), array)
 
 
+def refuse_rounded(name: str, labels: AnyArray) -> None:
+    """Refuse labels that are floats where two whole numbers may have become the same."""
+    if labels.dtype.kind != "f":
+        return
+    least = 2.0 ** (
+        np.finfo(labels.dtype).nmant + 1
+    )  # whose successor among the whole numbers is not a float
+    rounded = np.isfinite(labels) & (np.abs(labels) >= least)
+    if rounded.any():
+        row = int(rounded.argmax())
+        raise DataError(
+            f"{name} has the float {labels[row]:.17g} in row {row}, which may have lost digits; labels this "
+            f"large must be integers or text."
+        )
+
+
 def _encode(qid: ArrayLike | Iterable[Hashable]) -> tuple[Ints, AnyArray]:
     """Return codes 0, 1, ... by first appearance, and the label of each code."""
     # Lists are not converted: in an array, tuples would become a second dimension and [1, "1"] one label.
@@ -181,6 +197,7 @@ def _encode(qid: ArrayLike | Iterable[Hashable]) -> tuple[Ints, AnyArray]:
     missing = array != array  # NaN and NaT
     if missing.any():
         raise DataError(f"qid has a missing value in row {int(missing.argmax())}.")
+    refuse_rounded("qid", array)
     if array.dtype.kind in "iu" and len(array) > 0:
         low, high = int(array.min()), int(array.max())
         if high - low < 4 * len(array) + 1000:
