@@ -21,6 +21,7 @@ from rankwise.scoring.shapes import (
     OfAge,
     PiecewiseLinear,
     age_in_days,
+    by_category,
     signed_log,
 )
 from rankwise.types import AnyArray, Bools, Floats, Matrix, Reading
@@ -244,9 +245,10 @@ class CategoryCode:
 
         k = len(self.categories)
         other = k if self.has_other else -1
-        place: dict[str | None, int] = {category: c for c, category in enumerate(self.categories)}
-        place[None] = k + self.has_other if self.has_missing else other
-        found = np.array([place.get(text, other) for text in texts.tolist()], dtype=np.int64)
+        missing = k + self.has_other if self.has_missing else other
+        place = by_category(self.categories, range(k))
+        places = [missing if text is None else place.get(text, other) for text in texts.tolist()]
+        found = np.array(places, dtype=np.int64)
         kept = found >= 0
         offsets = np.concatenate([[0], np.cumsum(kept)])
         shape = len(texts), self.width

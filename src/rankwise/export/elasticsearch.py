@@ -12,7 +12,7 @@ from rankwise.export.json_text import as_json
 from rankwise.export.scores import Values, double_scores
 from rankwise.export.weights import weighted_features
 from rankwise.scoring.additive import AdditiveFunction, Term
-from rankwise.scoring.shapes import Flag, Line, LogLine, Lookup, OfAge, PiecewiseLinear
+from rankwise.scoring.shapes import Flag, Line, LogLine, Lookup, OfAge, PiecewiseLinear, by_category
 from rankwise.types import Floats
 
 # One script for all models, so that the engine compiles it once. Negative scores are errors in a script; the
@@ -82,7 +82,7 @@ def _parameters(term: Term) -> dict[str, Any]:
         shape = shape.shape
     match shape:
         case Lookup(categories, values, other):
-            return known | {"texts": dict(zip(categories, values, strict=True)), "other": other}
+            return known | {"texts": by_category(categories, values), "other": other}
         case Flag(true, false):
             return known | {"texts": {"true": true}, "other": false}
         case PiecewiseLinear(knots, values):

@@ -7,7 +7,16 @@ import numpy as np
 from rankwise.errors import ParameterError
 from rankwise.export.onnx_graph import ML_DOMAIN, OUTPUT, Graph
 from rankwise.scoring.additive import AdditiveFunction, Term
-from rankwise.scoring.shapes import Flag, Line, LogLine, Lookup, NumberShape, OfAge, PiecewiseLinear
+from rankwise.scoring.shapes import (
+    Flag,
+    Line,
+    LogLine,
+    Lookup,
+    NumberShape,
+    OfAge,
+    PiecewiseLinear,
+    by_category,
+)
 
 
 def add_columns(graph: Graph, function: AdditiveFunction) -> tuple[int, ...]:
@@ -76,7 +85,7 @@ def _pieces(graph: Graph, shape: PiecewiseLinear, number: str) -> str:
 
 
 def _lookup(graph: Graph, shape: Lookup, text: str) -> str:
-    known = {"": shape.missing} | dict(zip(shape.categories, shape.values, strict=True))
+    known = {"": shape.missing} | by_category(shape.categories, shape.values)
     place = graph.add(
         "LabelEncoder",
         [text],

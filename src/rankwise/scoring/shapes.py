@@ -17,12 +17,15 @@ None, NaN, NaT and pandas.NA in a frame are all missing values.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 
 from rankwise.types import AnyArray, Floats, Reading
+
+V = TypeVar("V")
 
 _DAY = np.timedelta64(1, "D")
 
@@ -134,6 +137,18 @@ def age_in_days(dates: AnyArray, reference: str) -> Floats:
     return np.asarray(past / _DAY, dtype=np.float64)
 
 
+# The two ways to write a flag: which one a frame uses depends on the library, and on missing values.
+_ALSO = {"true": "1", "false": "0", "1": "true", "0": "false"}
+
+
+def by_category(categories: Sequence[str], values: Iterable[V]) -> dict[str, V]:
+    """The values by category; if the categories are those of a flag, by either way to write it."""
+    known = dict(zip(categories, values, strict=True))
+    if set(known) <= {"true", "false"} or set(known) <= {"1", "0"}:
+        known |= {_ALSO[category]: value for category, value in known.items()}
+    return known
+
+
 @dataclass(frozen=True, slots=True)
 class Lookup:
     """A value for each category, and one for all others, seen in training or not.
@@ -154,9 +169,9 @@ class Lookup:
     missing: float
 
     def __call__(self, texts: AnyArray) -> Floats:
-        known: dict[str | None, float] = dict(zip(self.categories, self.values, strict=True))
-        known[None] = self.missing
-        return np.array([known.get(text, self.other) for text in texts.tolist()], dtype=np.float64)
+        known, other = by_category(self.categories, self.values), self.other
+        found = [self.missing if text is None else known.get(text, other) for text in texts.tolist()]
+        return np.array(found, dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)
