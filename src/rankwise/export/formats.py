@@ -19,7 +19,7 @@ from rankwise.export.solr import function_scores, solr_function, solr_model
 from rankwise.export.sql import is_sql_text, sqlite, standard_sql
 from rankwise.export.svmrank import save_svmrank
 from rankwise.export.vespa import is_feature, is_profile_name, vespa_profile
-from rankwise.export.weights import weighted_features, weighted_scores
+from rankwise.export.weights import boosted_scores, weighted_features, weighted_scores
 from rankwise.features import JudgedRows
 from rankwise.files import read_json_object, replacing_file
 from rankwise.preferences.queries import group_rows
@@ -130,7 +130,8 @@ def export_model(
         string ``"$boost"`` in place of its boost.
     X : array-like, frame or RankingData, optional
         Rows such as those of training: how many of their scores are negative, and whether the single
-        precision of an engine changes their order, is found out and warned of.
+        precision of an engine, or of a graph of ``dtype="float32"``, changes their order, is found out and
+        warned of.
     qid : array-like, optional
         The queries of these rows; the order of rows of different queries does not matter.
     nonnegative : bool, default=False
@@ -159,6 +160,7 @@ def export_model(
     }
     """
     form, served = check_choice("to", to, Format), as_served(model, feature_names)
+    qid = X.qid if isinstance(X, JudgedRows) else qid
     if nonnegative and form not in _TEXT_FORMATS:
         raise ParameterError(
             f"The '{form}' format has no use for nonnegative=True, which is for search engines."
@@ -166,7 +168,7 @@ def export_model(
     if form is Format.ONNX:
         from rankwise.export.onnx_models import save_onnx
 
-        save_onnx(served, path, dtype=dtype)
+        save_onnx(served, path, dtype=dtype, X=X, qid=qid)
     elif form is Format.SVMRANK:
         save_svmrank(served.weights(form), path, n_rows=0)
     else:
@@ -176,7 +178,7 @@ def export_model(
         if nonnegative:
             function = raised(function, _required(values))
         text = text_format.write(name, function)
-        _check_scores(text_format, function, values, X.qid if isinstance(X, JudgedRows) else qid)
+        _check_scores(text_format, function, values, qid)
         with replacing_file(path) as beside:
             beside.write_text(text, encoding="utf-8")
 
@@ -190,7 +192,7 @@ def _text_format(form: Format, clauses: Any) -> TextFormat:
         features = weighted_features(function, instead="elasticsearch-script")
         return boosted_query({feature.name: feature.weight for feature in features}, checked)
 
-    return TextFormat(write)
+    return TextFormat(write, engine_scores=boosted_scores)
 
 
 def _checked_clauses(clauses: Any) -> Mapping[str, Any]:

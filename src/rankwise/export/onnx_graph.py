@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 import rankwise
 from rankwise.errors import DataError
+from rankwise.export.served import zero_of
 from rankwise.types import Floats
 
 # The first opset with every operator as used here; runtimes have supported it since 2023.
@@ -73,11 +74,25 @@ class Graph:
     def axis(self, number: int) -> str:
         return self.constant([number], np.int64)
 
+    def centred(self, rows: str, factor: Floats, shift: Floats) -> tuple[str, Floats]:
+        """Rows r' and the rest, for which ``factor * r' + rest`` is ``factor * rows + shift``.
+
+        They are measured from where that is 0: products of numbers that are large but close together would
+        lose the digits in which they differ.
+        """
+        with np.errstate(over="ignore"):
+            centre = zero_of(factor, shift).astype(self.dtype)
+        centre[~np.isfinite(centre)] = 0.0
+        if not centre.any():
+            return rows, shift
+        return self.add("Sub", [rows, self.constant(centre)]), factor * centre.astype(np.float64) + shift
+
     def moved(self, rows: str, factor: Floats, shift: Floats) -> str:
         """``factor * rows + shift``, omitting steps that change nothing."""
+        rows, rest = self.centred(rows, factor, shift)
         if (factor != 1.0).any():
             rows = self.add("Mul", [rows, self.constant(factor)])
-        return self.add("Add", [rows, self.constant(shift)]) if shift.any() else rows
+        return self.add("Add", [rows, self.constant(rest)]) if rest.any() else rows
 
     def scaled_per_query(self, rows: str) -> str:
         """Scale all rows, which must be those of one query, to [0, 1]; constant features become 0."""

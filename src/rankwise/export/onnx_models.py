@@ -7,20 +7,18 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from rankwise.errors import MissingExtraError, ParameterError, warn_caller
+from rankwise.errors import MissingExtraError, ParameterError
 from rankwise.export.onnx_columns import add_columns
 from rankwise.export.onnx_graph import OUTPUT, Graph
-from rankwise.export.served import Served
+from rankwise.export.onnx_trial import warn_if_imprecise
+from rankwise.export.served import Served, dense_rows
 from rankwise.files import replacing_file
 from rankwise.operators.kernel import KernelName
 from rankwise.scoring.additive import AdditiveFunction
 from rankwise.scoring.functions import KernelExpansion
-from rankwise.types import Floats, Matrix
 from rankwise.validation import check_choice
-
-# Scores in single precision are tried on this many rows, and may be off by this share of their range.
-ROWS_TRIED, LARGEST_ERROR = 256, 1e-2
 
 
 class Precision(StrEnum):
@@ -30,8 +28,13 @@ class Precision(StrEnum):
     SINGLE = "float32"
 
 
-def save_onnx(served: Served, path: str | os.PathLike[str], *, dtype: str) -> None:
-    """Write a graph that maps ``X`` (rows, features), or columns, to ``scores`` (rows[, targets])."""
+def save_onnx(
+    served: Served, path: str | os.PathLike[str], *, dtype: str, X: Any = None, qid: ArrayLike | None = None
+) -> None:
+    """Write a graph that maps ``X`` (rows, features), or columns, to ``scores`` (rows[, targets]).
+
+    A graph of single precision is tried on the rows `X`, if given, and warned of.
+    """
     precision = check_choice("dtype", dtype, Precision)
     try:
         import onnx
@@ -49,8 +52,8 @@ def save_onnx(served: Served, path: str | os.PathLike[str], *, dtype: str) -> No
         targets = add_scores_of_rows(graph, served)
     encoded = _encoded(graph, served, targets)
     onnx.checker.check_model(encoded)
-    if precision is Precision.SINGLE and isinstance(function, KernelExpansion):
-        _warn_if_imprecise(encoded, served, function)
+    if precision is Precision.SINGLE:
+        warn_if_imprecise(encoded, served, X, qid)
     with replacing_file(path) as beside:
         beside.write_bytes(encoded)
 
@@ -62,26 +65,6 @@ def _encoded(graph: Graph, served: Served, targets: tuple[int, ...]) -> bytes:
         facts["feature_names"] = served.feature_names
     says = f"Scores of rows, higher is better.{one_query}"
     return graph.encoded(served.model.class_name, targets, says, facts)
-
-
-def _warn_if_imprecise(encoded: bytes, served: Served, function: KernelExpansion) -> None:
-    """Run the graph on basis rows: distances between rows that barely differ are lost in single precision."""
-    if served.scaled_per_query or function.basis is None:
-        return  # rows in [0, 1] that vary as much; or no rows to try
-    import onnx
-    from onnx.reference import ReferenceEvaluator
-
-    rows = _dense(function.basis[: min(function.basis.shape[0], ROWS_TRIED)])
-    raw = np.divide(rows - served.shift, served.factor, out=np.zeros_like(rows), where=served.factor != 0.0)
-    expected = function.scores(rows)
-    outputs: Any = ReferenceEvaluator(onnx.load_from_string(encoded)).run(None, {"X": raw.astype(np.float32)})
-    error, spread = float(np.abs(outputs[0] - expected).max()), float(np.ptp(expected, axis=0).max())
-    if error > LARGEST_ERROR * spread:
-        warn_caller(
-            f"In single precision, scores of the model's own rows are off by up to {error / spread:.0%} of "
-            "their range, because features vary so little compared with their size; use dtype='float64'.",
-            UserWarning,
-        )
 
 
 def add_scores_of_rows(graph: Graph, served: Served) -> tuple[int, ...]:
@@ -96,12 +79,13 @@ def add_scores_of_rows(graph: Graph, served: Served) -> tuple[int, ...]:
 
 
 def _linear_scores(graph: Graph, served: Served, rows: str) -> tuple[int, ...]:
-    """Add linear scores, folding factors and shifts into constants; return the shape of a row's scores."""
+    """Add linear scores, folding factors into the weights; return the shape of a row's scores."""
     assert served.coef is not None
+    rows, rest = graph.centred(rows, served.factor, served.shift)
     weights = [rows, graph.constant((served.coef * served.factor).T)]
-    if served.shift.any():
+    if rest.any():
         products = graph.add("MatMul", weights)
-        graph.add("Add", [products, graph.constant(served.coef @ served.shift)], OUTPUT)
+        graph.add("Add", [products, graph.constant(served.coef @ rest)], OUTPUT)
     else:
         graph.add("MatMul", weights, OUTPUT)
     return served.coef.shape[:-1]
@@ -121,7 +105,7 @@ def _kernel_values(graph: Graph, served: Served, function: KernelExpansion, rows
             f"Only linear models and the rbf and polynomial kernels can be exported to ONNX; got "
             f"kernel={function.kernel_parameter!r}."
         )
-    basis = _dense(function.basis)
+    basis = dense_rows(function.basis)
     if kernel.function is KernelName.POLYNOMIAL:
         rows = graph.moved(rows, served.factor, served.shift)
         products = graph.add("MatMul", [rows, graph.constant(kernel.gamma * basis.T)])
@@ -136,7 +120,3 @@ def _kernel_values(graph: Graph, served: Served, function: KernelExpansion, rows
     less = graph.add("Sub", [products, graph.add("Mul", [squares, graph.constant(kernel.gamma)])])
     exponents = graph.add("Sub", [less, graph.constant(kernel.gamma * np.vecdot(basis, basis))])
     return graph.add("Exp", [graph.add("Min", [exponents, graph.constant(0.0)])])
-
-
-def _dense(rows: Matrix) -> Floats:
-    return np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray(), dtype=np.float64)

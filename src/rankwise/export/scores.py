@@ -47,18 +47,27 @@ def warn_if_negative(function: AdditiveFunction, values: Values | None) -> None:
     )
 
 
-def warn_if_reordered(scores: Floats, in_engine: Floats, query: Ints) -> None:
-    """Warn if an engine's scores of rows are in another order than those of `predict`, or tied."""
+def warn_if_reordered(scores: Floats, in_engine: Floats, query: Ints, or_else: str = "") -> None:
+    """Warn if an engine's scores of rows, of each target, are in another order than `predict`'s, or tied."""
+    targets = zip(np.atleast_2d(scores.T), np.atleast_2d(in_engine.T), strict=True)
+    swapped, apart = np.sum([_reordered(*target, query) for target in targets], axis=0).tolist()
+    if swapped:
+        warn_caller(
+            f"The engine computes in single precision, in which {swapped:,} of {apart:,} neighbors in the "
+            "order of `predict` are tied or change places; standardize the features before training"
+            f"{or_else and f', or {or_else}'}."
+        )
+
+
+def _reordered(scores: Floats, in_engine: Floats, query: Ints) -> tuple[int, int]:
+    """How many neighbors in the order of scores an engine does not keep apart, and of how many."""
     order = np.lexsort((scores, query))
     apart = (np.diff(query[order]) == 0) & (
         np.diff(scores[order]) > ROUNDING * np.abs(scores).max(initial=0.0)
     )
-    swapped = int((apart & (np.diff(in_engine[order]) <= 0.0)).sum())
-    if swapped:
-        warn_caller(
-            f"The engine computes in single precision, in which {swapped:,} of {apart.sum():,} neighbors in "
-            "the order of `predict` are tied or change places; standardize the features before training."
-        )
+    with np.errstate(invalid="ignore"):  # scores that overflow are not in an order
+        kept = np.diff(in_engine[order]) > 0.0
+    return int((apart & ~kept).sum()), int(apart.sum())
 
 
 def raised(function: AdditiveFunction, values: Values) -> AdditiveFunction:

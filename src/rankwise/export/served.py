@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwise.data.scaling import scale_per_query
 from rankwise.data.table import table_of
 from rankwise.errors import DataError, ParameterError
 from rankwise.export.scores import Values
@@ -16,8 +17,8 @@ from rankwise.scoring.additive import AdditiveFunction, Term
 from rankwise.scoring.functions import KernelExpansion
 from rankwise.scoring.model import ScoringModel
 from rankwise.scoring.shapes import Line
-from rankwise.types import Floats, is_sparse
-from rankwise.validation import check_read_rows
+from rankwise.types import Floats, Matrix
+from rankwise.validation import check_matrix, check_read_rows
 
 # Scalers of sklearn.preprocessing, as the factor and shift of ``factor * x + shift`` for a feature x.
 _AFFINE: dict[str, Callable[[Any], tuple[Any, Any]]] = {
@@ -86,8 +87,7 @@ class Served:
             renamed = dict(zip(_columns_of(self.model), self._names(), strict=True))
             return AdditiveFunction(tuple(Term(renamed[t.column], t.shape) for t in function.terms))
         slopes = self.weights(form).tolist()
-        at = np.divide(-self.shift, self.factor, out=np.zeros(self.n_features), where=self.factor != 0.0)
-        lines = zip(self._names(), at.tolist(), slopes, strict=True)
+        lines = zip(self._names(), zero_of(self.factor, self.shift).tolist(), slopes, strict=True)
         return AdditiveFunction(tuple(Term(name, Line(at, 0.0, slope, np.nan)) for name, at, slope in lines))
 
     def _names(self) -> list[str]:
@@ -98,19 +98,36 @@ class Served:
             )
         return self.feature_names
 
-    def values(self, X: Any) -> Values:
-        """The values of the columns in rows."""
-        X, function = X.X if isinstance(X, JudgedRows) else X, self.model.function
-        if isinstance(function, AdditiveFunction):
-            table = table_of(X).matched([term.column for term in function.terms], function.labels)
-            pairs = zip(function.terms, self.as_columns("").terms, strict=True)
-            return {named.column: table.read(term.column, term.shape.reading) for term, named in pairs}
-        rows = check_read_rows(X if is_sparse(X) else np.asarray(X, dtype=np.float64))
+    def rows(self, X: Any) -> Matrix:
+        """Raw features, checked."""
+        rows = check_read_rows(X.X) if isinstance(X, JudgedRows) else check_matrix(X)
         if rows.shape[1] != self.n_features:
             raise DataError(f"X has {rows.shape[1]} features, but the model has {self.n_features}.")
-        columns = (rows[:, [c]] for c in range(self.n_features))
-        dense = (column if isinstance(column, np.ndarray) else column.toarray() for column in columns)
-        return dict(zip(self._names(), map(np.ravel, dense), strict=True))
+        return rows
+
+    def scores(self, raw: Floats) -> Floats:
+        """The scores of rows, of one query if they are scaled within it, as `predict` computes them."""
+        function = self.model.function
+        assert not isinstance(function, AdditiveFunction)
+        rows = dense_rows(scale_per_query(raw)) if self.scaled_per_query else raw
+        return function.scores(self.factor * rows + self.shift)
+
+    def values(self, X: Any) -> Values:
+        """The values of the columns in rows."""
+        function = self.model.function
+        if isinstance(function, AdditiveFunction):
+            table = table_of(X.X if isinstance(X, JudgedRows) else X)
+            table = table.matched([term.column for term in function.terms], function.labels)
+            pairs = zip(function.terms, self.as_columns("").terms, strict=True)
+            return {named.column: table.read(term.column, term.shape.reading) for term, named in pairs}
+        rows = self.rows(X)
+        columns = (dense_rows(rows[:, [c]]).ravel() for c in range(self.n_features))
+        return dict(zip(self._names(), columns, strict=True))
+
+
+def dense_rows(rows: Matrix) -> Floats:
+    """Rows as a dense array of float64."""
+    return np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray(), dtype=np.float64)
 
 
 def _columns_of(model: ScoringModel) -> Sequence[str]:
@@ -216,6 +233,11 @@ def _affine(step: Any) -> tuple[Any, Any]:
 def _transforms_as(step: Any, kind: Any) -> bool:
     """Whether the step is an instance of this class or of a subclass that does not override `transform`."""
     return isinstance(step, kind) and type(step).transform is kind.transform
+
+
+def zero_of(factor: Floats, shift: Floats) -> Floats:
+    """Where ``factor * x + shift`` is 0; 0 where it is constant."""
+    return np.divide(-shift, factor, out=np.zeros_like(shift), where=factor != 0.0)
 
 
 def _divided(centre: Any, scale: Any) -> tuple[Any, Any]:

@@ -6,7 +6,8 @@ A feature that is missing there counts as 0. Both engines sum in single precisio
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -78,8 +79,17 @@ def _defaults(function: AdditiveFunction) -> dict[str, float]:
 
 def weighted_scores(function: AdditiveFunction, values: Values) -> Floats:
     """Return the scores that the engines compute: features, weights and sums in single precision."""
+    return _single_scores(_weighted(function), values)
+
+
+def boosted_scores(function: AdditiveFunction, values: Values) -> Floats:
+    """Return those of a query of boosted clauses, which have no normalizers."""
+    return _single_scores([replace(feature, mean=0.0) for feature in _weighted(function)], values)
+
+
+def _single_scores(features: Sequence[WeightedFeature], values: Values) -> Floats:
     scores = np.zeros(len(next(iter(values.values()))), dtype=np.float32)
-    for feature in _weighted(function):
+    for feature in features:
         moved = values[feature.name].astype(np.float32) - np.float32(feature.mean)
         scores += moved * np.float32(feature.weight)
     return scores.astype(np.float64)
