@@ -249,6 +249,8 @@ HOSTILE = {
     "no date": (lambda e: code_of(e, "added").update(reference="yesterday"), "impossible values"),
     "a date that is always new": (lambda e: code_of(e, "added").update(reference="now"), "impossible values"),
     "a date that is none": (lambda e: code_of(e, "added").update(reference="NaT"), "impossible values"),
+    "a date or a year": (lambda e: code_of(e, "added").update(reference="20200101"), "impossible values"),
+    "a week": (lambda e: code_of(e, "added").update(reference="2020-W01-1"), "impossible values"),
     "too large a number": (lambda e: e["codes"][0].update(fill=10**400), "cannot hold 1000"),
     "an age of a category": (
         lambda e: code_of(e, "added").update(

@@ -9,6 +9,8 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any, get_args, get_origin, get_type_hints
 
+import numpy as np
+
 from rankwise.columns.codes import AgeCode, CategoryCode, Code, FlagCode, NumberCode, SplineCode
 from rankwise.columns.encoding import Encoding
 from rankwise.tensor_file import RefusedError
@@ -99,11 +101,16 @@ def _value_of(stored: Any, kind: Any, column: str) -> Any:
 
 
 def _is_age(code: Any) -> bool:
+    return _is_reference(code.reference) and isinstance(code.of, NumberCode | SplineCode)
+
+
+def _is_reference(text: str) -> bool:
+    """Whether this is a date without a time zone that all read alike; 20200101 is a year to NumPy."""
     try:
-        zone = datetime.fromisoformat(code.reference).tzinfo
+        date = datetime.fromisoformat(text)
+        return date.tzinfo is None and bool(np.datetime64(text) == np.datetime64(date))
     except ValueError:
         return False
-    return zone is None and isinstance(code.of, NumberCode | SplineCode)
 
 
 _CHECKS: dict[type[Code], Callable[[Any], bool]] = {
