@@ -80,6 +80,59 @@ def test_databases_take_a_thousand_and_more_features(tmp_path):
     assert np.ravel(found) == pytest.approx(model.predict(X), abs=1e-9)
 
 
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Asia/Kolkata"])
+@pytest.mark.parametrize("kind", ["TIMESTAMPTZ", "TIMESTAMP", "DATE"])
+def test_the_time_zone_of_a_session_does_not_change_an_age(zone, kind, tmp_path):
+    added = pandas.Series(pandas.date_range("2024-03-08", periods=6), name="added")  # a change of the clocks
+    model = RankRLS(columns={"added": "date"}).fit(added.to_frame(), np.arange(6.0))
+    export_model(model, tmp_path / "score.sql", "sql")
+    rows = added.dt.tz_localize("UTC").to_frame() if kind == "TIMESTAMPTZ" else added.to_frame()
+    with duckdb.connect() as database:
+        database.execute(f"SET TimeZone = '{zone}'")
+        database.execute(f"CREATE TABLE documents AS SELECT CAST(added AS {kind}) AS added FROM rows")
+        found = database.execute(f"SELECT {(tmp_path / 'score.sql').read_text()} FROM documents").fetchall()
+    assert np.ravel(found) == pytest.approx(model.predict(rows), abs=1e-9)
+
+
+def scores_in_duckdb(path, rows):
+    with duckdb.connect() as database:
+        database.execute("CREATE TABLE documents (a DOUBLE, b DOUBLE)")
+        database.executemany("INSERT INTO documents VALUES (?, ?)", rows)
+        return np.ravel(database.execute(f"SELECT {path.read_text()} FROM documents").fetchall())
+
+
+def test_nan_in_a_database_is_missing(tmp_path):
+    numbers = pandas.DataFrame({"a": [1.0, np.nan, 3.0, 0.5], "b": [np.nan, 2.0, 1.0, 5.0]})
+    for columns in ({"a": "number", "b": "spline"}, {"a": "log", "b": "number"}):
+        model = RankRLS(columns=columns).fit(numbers, np.arange(4.0))
+        export_model(model, tmp_path / "score.sql", "sql")
+        found = scores_in_duckdb(tmp_path / "score.sql", numbers.to_numpy().tolist())
+        assert found == pytest.approx(model.predict(numbers))
+
+
+def test_a_feature_that_is_nan_or_null_counts_as_0_in_a_database(tmp_path):
+    model = RankRLS().fit([[1.0, 2.0], [3.0, 1.0], [2.0, 7.0]], [1, 2, 3])
+    export_model(model, tmp_path / "score.sql", "sql", feature_names=["a", "b"])
+    expected = model.predict([[0.0, 4.0], [0.0, 4.0], [-1.0, 4.0]])
+    assert scores_in_duckdb(tmp_path / "score.sql", [(np.nan, 4), (None, 4), (-1, 4)]) == pytest.approx(
+        expected
+    )
+
+
+@pytest.mark.parametrize("kind", ["", "TEXT", "BOOLEAN", "INTEGER"])
+def test_flags_in_sqlite_may_be_texts(kind, tmp_path):
+    flags = pandas.DataFrame({"new": [True, False]})
+    model = RankRLS(columns={"new": "flag"}).fit(flags, [1, 0])
+    export_model(model, tmp_path / "score.sql", "sqlite")
+    yes, no = ["true", "TRUE", "t", "1", 1, 1.0, True], ["false", "f", "0", 0, 0.0, False]
+    with sqlite3.connect(":memory:") as database:
+        database.execute(f"CREATE TABLE documents (new {kind})")
+        database.executemany("INSERT INTO documents VALUES (?)", [(value,) for value in yes + no])
+        found = database.execute(f"SELECT {(tmp_path / 'score.sql').read_text()} FROM documents").fetchall()
+    expected = np.repeat(model.predict(flags), [len(yes), len(no)])
+    assert np.ravel(found) == pytest.approx(expected)
+
+
 def test_ten_thousand_categories_are_served(tmp_path):
     shops = pandas.DataFrame({"shop": [f"shop {k}" for k in np.arange(20_000) % 10_000]})
     model = RankRLS(columns={"shop": "category:10000"}, solver="cg")

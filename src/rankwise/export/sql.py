@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+
+import numpy as np
 
 from rankwise.export.expressions import Case, Language, summands
 from rankwise.scoring.additive import AdditiveFunction, Term
+from rankwise.types import Reading
 
 # A sum of k terms is an expression of depth k, and SQLite and DuckDB accept a depth of 1,000.
 TERMS_PER_SUM = 100
@@ -20,8 +24,8 @@ class StandardSQL(Language):
         return f"{self.quote}{name.replace(self.quote, self.quote * 2)}{self.quote}"
 
     def feature(self, name: str) -> str:
-        """Where it is missing it counts as 0, as in search engines."""
-        return f"COALESCE({self.column(name)}, 0)"
+        """Where it is missing, also as NaN, it counts as 0, as in search engines."""
+        return f"CASE WHEN {self.column(name)} <= {self._largest()} THEN {self.column(name)} ELSE 0 END"
 
     def number(self, value: float) -> str:
         """Always with an exponent: other literals are decimals with few digits in some databases."""
@@ -43,11 +47,19 @@ class StandardSQL(Language):
         return f"(SIGN({number}) * LN(1 + ABS({number})))"
 
     def age(self, name: str, reference: str) -> str:
-        past = f"TIMESTAMP {_literal(reference.replace('T', ' '))} - {self.column(name)}"
-        return f"(EXTRACT(EPOCH FROM ({past})) / 86400e0)"
+        """In seconds since 1970: the difference of two times may depend on the time zone of the session."""
+        at = np.datetime64(reference, "us").astype(np.int64) / 1e6
+        return f"(({self.number(at)} - EXTRACT(EPOCH FROM {self.column(name)})) / 86400e0)"
 
     def is_missing(self, term: Term) -> str:
-        return f"{self.column(term.column)} IS NULL"
+        """NaN is a value in these databases, above all other numbers."""
+        is_null = f"{self.column(term.column)} IS NULL"
+        if term.shape.reading is not Reading.NUMBER:
+            return is_null
+        return f"{is_null} OR {self.column(term.column)} > {self._largest()}"
+
+    def _largest(self) -> str:
+        return self.number(sys.float_info.max)
 
     def is_text(self, name: str, text: str) -> str:
         return f"{self.column(name)} = {_literal(text)}"
@@ -57,9 +69,15 @@ class StandardSQL(Language):
 
 
 class SQLite(StandardSQL):
-    """SQLite has no dates, and reads a name in double quotes as a text if there is no such column."""
+    """SQLite has no dates, flags or NaN, and takes a name in double quotes for a text if no column has it."""
 
     quote = "`"
+
+    def feature(self, name: str) -> str:
+        return f"COALESCE({self.column(name)}, 0)"
+
+    def is_missing(self, term: Term) -> str:
+        return f"{self.column(term.column)} IS NULL"
 
     def is_text(self, name: str, text: str) -> str:
         """A literal cannot hold NUL."""
@@ -67,6 +85,10 @@ class SQLite(StandardSQL):
 
     def age(self, name: str, reference: str) -> str:
         return f"(julianday({_literal(reference)}) - julianday({self.column(name)}))"
+
+    def is_true(self, name: str) -> str:
+        """The cast of a text that does not begin with a number is 0."""
+        return f"({super().is_true(name)} OR LOWER({self.column(name)}) IN ('true', 't'))"
 
 
 def _literal(text: str) -> str:
