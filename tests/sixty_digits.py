@@ -31,3 +31,16 @@ def solve(A, b):
     for k in reversed(range(n)):
         x[k] = (x[k] - table[k, k + 1 : n] @ x[k + 1 :]) / table[k, k]
     return x
+
+
+def least_norm(A, b):
+    """The solution of ``A x = b`` with the smallest norm, for a positive semi-definite A of any rank."""
+    rest, chosen = A.copy(), []
+    for _ in range(len(A)):
+        k = np.diag(rest).argmax()
+        if rest[k, k] <= decimal.Decimal("1e-40") * np.diag(A).max():  # what is left is rounding errors
+            break
+        chosen.append(k)
+        rest = rest - np.multiply.outer(rest[:, k], rest[:, k]) / rest[k, k]
+    basis = A[:, chosen]
+    return basis @ solve(basis.T @ (A @ basis), basis.T @ b)

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from sixty_digits import exact, rounded, solve
+from sixty_digits import exact, least_norm, rounded, solve
 
 
 def _plain(rng, m=24, n=4, n_queries=5):
@@ -142,12 +142,15 @@ def pairs_of(y, qid, ties="keep"):
     return i[kept], j[kept]
 
 
-def pair_weights(y, qid, ties, weighting):
-    i, _ = pairs_of(y, qid, ties)
-    counts = {q: np.count_nonzero(qid[i] == q) for q in np.unique(qid)}
-    sizes = {q: np.count_nonzero(qid == q) for q in np.unique(qid)}
-    by = {"pair": lambda q: 1, "example": lambda q: sizes[q], "query": lambda q: counts[q]}[weighting]
-    return 1 / exact([by(q) for q in qid[i]])
+def pair_weights(y, qid, ties, weighting, weight=None):
+    i, j = pairs_of(y, qid, ties)
+    s = exact(np.ones(len(y)) if weight is None else weight)
+    products, by = s[i] * s[j], {}
+    for q in np.unique(qid):
+        total = s[qid == q].sum()
+        count = total * (total - 1) / 2 if ties == "keep" else products[qid[i] == q].sum()
+        by[q] = {"pair": 1, "example": total, "query": count}[weighting]
+    return products / np.array([by[q] for q in qid[i]], dtype=object)
 
 
 def exact_rankrls(X, y, qid, alpha, ties="keep", weighting="example"):
@@ -155,12 +158,17 @@ def exact_rankrls(X, y, qid, alpha, ties="keep", weighting="example"):
     return exact_differences(X, exact_weights(X, y, qid, alpha, ties, weighting), *pairs_of(y, qid))
 
 
-def exact_weights(X, y, qid, alpha, ties="keep", weighting="example"):
-    """Ridge regression on the differences of pairs, solved in the space of pairs or of features."""
+def exact_weights(X, y, qid, alpha, ties="keep", weighting="example", weight=None):
+    """Ridge regression on the differences of pairs, solved in the space of pairs or of features.
+
+    With alpha = 0, the solution of smallest norm.
+    """
     X, alpha = exact(X), exact(alpha)
     i, j = pairs_of(y, qid, ties)
-    root = np.sqrt(pair_weights(y, qid, ties, weighting))
-    D, t = root[:, None] * (X[i] - X[j]), root * exact(y[i] - y[j])
+    root = np.sqrt(pair_weights(y, qid, ties, weighting, weight))
+    D, t = root[:, None] * (X[i] - X[j]), root * (exact(y[i]) - exact(y[j]))
+    if alpha == 0:
+        return least_norm(D.T @ D, D.T @ t)
     if X.shape[1] <= len(i):
         return solve(D.T @ D + alpha * exact(np.eye(X.shape[1])), D.T @ t)
     return D.T @ solve(D @ D.T + alpha * exact(np.eye(len(i))), t)

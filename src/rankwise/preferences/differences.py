@@ -216,6 +216,18 @@ class QueryDifferences:
     def reference(self) -> Ints:
         return self.queries.first_rows()
 
+    def heaviest_rows(self) -> Ints:
+        """For each row, the first of those with the largest weight in its query.
+
+        What rows are measured from must count: beside a row of weight 0 far away, the others look equal.
+        """
+        starts = self.queries.offsets[:-1]
+        largest = self._per_row_of_query(np.maximum.reduceat(self.row_weight, starts))
+        heaviest = np.flatnonzero(self.row_weight == largest)
+        first = heaviest[np.searchsorted(heaviest, starts)]
+        rows = first if self.order is None else self.order[first]
+        return restored(np.repeat(rows, self.queries.sizes), self.order)
+
     def grouped(self, rows: Floats) -> Floats:
         """Reorder values from the caller's row order to the order of the differences."""
         return rows if self.order is None else rows[self.order]

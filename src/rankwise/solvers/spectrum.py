@@ -131,7 +131,8 @@ def precise_spectrum(design: Any, loss: SquaredLoss) -> Spectrum:
     """The spectrum of ``XᵀLX`` from the singular values of ``FX``, whose condition number is not squared.
 
     ``FX = QR`` block by block and ``R = U diag(s) Vᵀ``, so ``Λ = s²`` and ``Vᵀr = s Uᵀ Qᵀt``. Singular values
-    below ``max(m, n) eps`` times the largest are 0.
+    below ``max(m, n) eps`` times the largest are 0: rounding can leave that much of those that are 0. It does
+    not matter how far from zero the features are, because `operators.blocks.MeasuredRows` are centred.
     """
     R, projected = design.difference_factor(loss.differences, loss.target)
     return spectrum_of_factor(R, projected, design.shape)
