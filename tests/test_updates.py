@@ -14,7 +14,8 @@ import rankwise
 from rankwise import DataError, KernelRankRLS, Moments, RankRLS
 from rankwise.preferences.queries import group_rows
 from rankwise.validation import Problem
-from stressed import KINDS, stressed
+from sixty_digits import exact, rounded
+from stressed import KINDS, exact_weights, stressed
 
 LOSSES = list(product(["keep", "drop"], ["example", "pair", "query"]))
 
@@ -76,6 +77,19 @@ def test_many_random_updates_leave_the_model_of_what_is_left(data):
     close(model, fitted, 1e-8)
     assert np.linalg.norm(model.coef_ - fitted.coef_) <= model.coef_error_ < 1e-10
     assert model.moments_.n_queries == len(learned)
+
+
+@pytest.mark.parametrize("ties", ["keep", "drop"])
+@pytest.mark.parametrize("offset", [0.0, 1e4, 1e8, 1e12])
+def test_the_bound_holds_for_labels_far_from_zero(ties, offset):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X, y, qid = rng.normal(size=(24, 3)), offset + rng.integers(0, 3, 24), np.arange(24) % 4
+        weight = rng.uniform(0.1, 3.0, 24)
+        model = RankRLS(0.1, ties=ties).partial_fit(X, y, qid, weight)
+        exactly = exact_weights(X, y, qid, 0.1, ties, weight=weight)
+        off = np.linalg.norm(rounded(exact(model.coef_) - exactly))
+        assert off <= model.coef_error_ < 1e-12
 
 
 def test_forgetting_the_dominating_query_is_refused_where_nothing_would_be_left():

@@ -75,7 +75,7 @@ def loss_on_scores(problem: Problem, ties: Ties, weighting: Weighting) -> Square
         row_weight=problem.row_weight,
         query_factor=problem.query_weight,
     )
-    return SquaredLoss(F, F.apply(problem.y))
+    return SquaredLoss(F, F.apply_to_labels(problem.y))
 
 
 def _labels_differ(problem: Problem) -> bool:

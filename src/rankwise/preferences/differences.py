@@ -129,6 +129,13 @@ class QueryDifferences:
             return self._apply_to_table(rows)
         return self.apply_rows(self.grouped(rows), slice(0, self.n_rows))
 
+    def apply_to_labels(self, y: Floats) -> Floats:
+        """``F y`` of the labels that define the levels: each is the mean of its level, without rounding."""
+        if self.level_offsets is None:
+            return self.apply(y)
+        labels = self.grouped(y)
+        return self.apply_rows(labels, slice(0, self.n_rows), level_mean=labels)
+
     def _apply_to_table(self, rows: Floats) -> Floats:
         """Centre and scale in one pass: tables may be as large as a kernel matrix."""
         order = np.arange(self.n_rows, dtype=np.int64) if self.order is None else self.order
