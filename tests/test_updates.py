@@ -205,6 +205,25 @@ def test_a_file_without_moments_is_small_and_cannot_be_updated(data, tmp_path):
     assert hasattr(model, "moments_")
 
 
+@pytest.mark.parametrize("ties", ["keep", "drop"])
+def test_a_model_that_forgot_every_pair_is_saved_and_loaded(ties, tmp_path):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X, weight = rng.normal(size=(30, 4)), rng.uniform(0.5, 2.0, 30)
+        y, qid = rng.integers(0, 3, 30).astype(float), np.repeat([0, 1, 2], 10)
+        if ties == "drop":
+            y[qid == 2] = 1.0
+        else:
+            qid[qid == 2] = np.arange(2, 12)
+        model = RankRLS(0.5, ties=ties).fit(X, y, qid, weight)
+        for query in (0, 1):
+            rows = qid == query
+            model.forget(X[rows], y[rows], qid[rows], weight[rows])
+        assert model.moments_.n_pairs == 0
+        model.save(tmp_path / "model")
+        np.testing.assert_array_equal(rankwise.load_model(tmp_path / "model").coef_, model.coef_)
+
+
 def test_a_model_from_moments_warns_where_digits_run_out():
     X, y, qid = stressed("plain")
     X[:, 1] = X[:, 0] + 1e-7 * X[:, 1]

@@ -205,20 +205,23 @@ def _unpacked(content: Content, prefix: str) -> Quadratic:
     upper = np.triu_indices(n_features)
     matrix[upper] = triangle
     matrix.T[upper] = triangle
-    _check_is_sum_of_squares(matrix, right.reshape(n_features, -1), constant)
     if not (rounding >= 0.0).all():
         raise RefusedError(f"the tensor '{PREFIX}{prefix}rounding' must hold bounds of at least 0")
+    _check_is_sum_of_squares(matrix, right.reshape(n_features, -1), constant, rounding)
     shaped = constant.reshape(right.shape[1:])
     return Quadratic(matrix, right.astype(np.float64), shaped, rounding.astype(np.float64))
 
 
-def _check_is_sum_of_squares(A: Floats, b: Floats, c: Floats) -> None:
-    """Reject what no rows can have as sums of squares and products."""
-    squares = np.concatenate([np.diag(A), c])
-    length = np.sqrt(np.maximum(squares, 0.0))
+def _check_is_sum_of_squares(A: Floats, b: Floats, c: Floats, rounding: Floats) -> None:
+    """Reject what no rows can have as sums of squares and products, each off by what rounding can have done.
+
+    If all pairs were forgotten, nothing but rounding errors is left.
+    """
+    squares, off = np.concatenate([np.diag(A), c]), np.append(rounding[:-1], np.full(len(c), rounding[-1]))
     slack = _ROUNDING * max(float(squares.max(initial=0.0)), 0.0)
-    if (squares < -slack).any():
+    if (squares < -slack - off).any():
         raise RefusedError("the moments are not those of any rows: a sum of squares is negative")
+    length = np.sqrt(np.maximum(squares, 0.0) + 2.0 * off)  # (d + ρ)^½ (e + σ)^½ ≥ (de)^½ + (ρσ)^½
     bound = np.outer(length[: len(A)], length)
     if (np.abs(np.hstack([A, b])) > bound * (1.0 + _ROUNDING) + slack).any():
         raise RefusedError("the moments are not those of any rows: a product exceeds the squares")
