@@ -205,7 +205,9 @@ def test_mistakes_get_one_sentence(refused, folder, tmp_path):
     assert "is ambiguous: vali.txt or valid.txt?" in refused("folds", tmp_path / "broken", code=1)
     (fold / "valid.txt").unlink()
     (fold / "vali.txt").write_text("1 qid:1 23:1\n", encoding="utf-8")
-    assert "vali.txt, line 1: feature index 23" in refused("folds", tmp_path / "broken", code=1)
+    out = tmp_path / "deep" / "out"
+    assert "vali.txt, line 1: feature index 23" in refused("folds", tmp_path / "broken", "--out", out, code=1)
+    assert not out.parent.exists()
     (tmp_path / "nothing").mkdir()
     assert "found neither folds" in refused("folds", tmp_path / "nothing", code=1)
     assert "expected a folder with the folds" in refused("folds", tmp_path / "absent", code=1)

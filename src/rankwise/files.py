@@ -17,7 +17,7 @@ import secrets
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +135,24 @@ def replacing_folder(path: str | os.PathLike[str], *, check: Callable[[Path], ob
         elif not _exchange(beside, place):
             _rename_in_turn(beside, place)
         _flush(place.parent)
+
+
+@contextmanager
+def created_folder(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Create a folder and its parents, where missing; after an error, remove those that were."""
+    place = Path(path).absolute()
+    missing = [folder for folder in (place, *place.parents) if not folder.exists()]
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        yield
+    except BaseException:
+        for folder in missing:
+            if folder == place:
+                shutil.rmtree(folder, ignore_errors=True)
+            else:
+                with suppress(OSError):  # another process has put something there
+                    folder.rmdir()
+        raise
 
 
 def _exchange(one: Path, other: Path) -> bool:

@@ -18,6 +18,7 @@ from typing import Annotated, Any
 import typer
 
 from rankwise.cli.interrupts import end_by_interrupt, end_if_interrupted
+from rankwise.cli.paths import checking_paths
 from rankwise.cli.screen import prepare_streams
 from rankwise.errors import ParameterError, RankwiseError
 from rankwise.files import FULL
@@ -72,7 +73,7 @@ def application(commands: Sequence[str]) -> typer.Typer:
     )
     app.callback()(_options)
     for command in commands:
-        app.command(name=command)(import_module(f"rankwise.cli.{command}").run)
+        app.command(name=command)(checking_paths(import_module(f"rankwise.cli.{command}").run))
     return app
 
 

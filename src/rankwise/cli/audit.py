@@ -9,6 +9,7 @@ import typer
 
 from rankwise.cli import options
 from rankwise.cli.learners import SELECTORS, make_learner, parse_columns
+from rankwise.cli.paths import Output
 from rankwise.cli.screen import progress, show_json, show_table
 from rankwise.rendering import printable
 
@@ -30,6 +31,7 @@ def run(
     csv: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the rows to judge again to a table.", show_default=False),
+        Output(),
     ] = None,
     columns: options.Columns = None,
     settings: options.Settings = None,

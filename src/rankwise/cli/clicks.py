@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankwise.cli import options
+from rankwise.cli.data_files import ReadOptions, files_to_read, is_table
+from rankwise.cli.paths import Input, Output
 from rankwise.cli.screen import progress, show_facts, show_json, show_table
 from rankwise.errors import DataError, ParameterError
 from rankwise.rendering import printable
 
 if TYPE_CHECKING:
-    from rankwise.cli.data_files import ReadOptions
     from rankwise.data.click_likelihood import ClickLikelihood
     from rankwise.data.clicks import ClickLog
     from rankwise.data.ranking import RankingData
@@ -38,6 +39,7 @@ def run(
             help="A .csv or .parquet table with one row per result shown, clicked or not.",
             show_default=False,
         ),
+        Input(),
     ],
     data: Annotated[
         Path | None,
@@ -46,10 +48,12 @@ def run(
             help="The rows with features, in any format, found by query and document.",
             show_default=False,
         ),
+        Input(files_to_read),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Training data to write; requires --data.", show_default=False),
+        Output(),
     ] = None,
     to: Annotated[
         str,
@@ -88,13 +92,10 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Describe a click log, test whether clicks depend on the position, and write training data."""
-    from rankwise.cli.data_files import ReadOptions
-    from rankwise.cli.inputs import check_output, read_names
+    from rankwise.cli.inputs import read_names
     from rankwise.data.tables import read_click_log
 
     _check_options(data, out, to)
-    if out is not None and data is not None:
-        check_output(out, log, data)
     with progress(f"Reading {log.name}"):
         shown = read_click_log(
             log, query=qid, doc=doc, position=position, clicked=clicked, session=session, propensity=1.0
@@ -229,8 +230,6 @@ def _conclusion(correct: bool, likelihood: ClickLikelihood | None) -> str:
 
 def _next_step(data: Path, how: ReadOptions, to: str, out: Path) -> str:
     """The command that trains on what was written."""
-    from rankwise.cli.data_files import is_table
-
     columns = ["--qid", str(how.qid), "--doc", str(how.doc)] if is_table(data) else []
     learn, file = ("select", "--pairs") if to == "pairs" else ("train", "--judgments")
     return shlex.join(["rankwise", learn, str(data), "MODEL", file, str(out), *columns])

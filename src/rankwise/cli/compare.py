@@ -34,10 +34,9 @@ def run(
     """Compare models, score files or TREC runs with a baseline, query by query."""
     from rankwise.cli.data_files import ReadOptions
     from rankwise.cli.rankers import files_read, named_files, read_rankers
-    from rankwise.cli.report import check_page, title_of, write_page
+    from rankwise.cli.report import title_of, write_page
     from rankwise.report.facts import compared_facts
 
-    check_page(report, *rankers, *(path for path in (data, qrels) if path is not None))
     files = named_files(rankers, least=2)
     how = ReadOptions(label, qid, doc, zero_based, merge_queries=merge_queries)
     named, judged, chosen, note = read_rankers(files, data, qrels, how, measures, preset, complete)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankwise.cli import options
+from rankwise.cli.outputs import check_destination, check_file
+from rankwise.cli.paths import Input, Output
 from rankwise.cli.screen import progress
 from rankwise.errors import ParameterError
 
@@ -32,6 +34,7 @@ def run(
             "--parts, a folder of stores.",
             show_default=False,
         ),
+        Output(check_destination),
     ],
     judgments: Annotated[
         Path | None,
@@ -41,6 +44,7 @@ def run(
             "qrels, or a table with the columns --qid, --doc and --label.",
             show_default=False,
         ),
+        Input(),
     ] = None,
     scale: options.Scale = False,
     label: options.Label = "label",
@@ -63,7 +67,7 @@ def run(
     """Convert data between formats; text is streamed to a memory-mapped store in bounded memory."""
     import rankwise
     from rankwise.cli.data_files import ReadOptions, data_files, find_group_sizes, is_log, is_table, read_data
-    from rankwise.cli.inputs import check_destination, check_output, excluded, split_list
+    from rankwise.cli.inputs import excluded, split_list
     from rankwise.data.store_parts import save_parts
     from rankwise.data.text import COMPRESSED
 
@@ -74,7 +78,8 @@ def run(
             f"{out}: the output name must end in .store or, for LETOR text, in one of "
             f"{', '.join(TEXT)}, optionally followed by one of {', '.join(COMPRESSED)}."
         )
-    (check_destination if to_store else check_output)(out, data, *filter(None, [judgments]))
+    if not to_store:
+        check_file(out)
     how = ReadOptions(label, qid, doc, zero_based, scale, merge_queries, excluded(exclude, features))
     logged = judgments is not None or any(map(is_log, data_files(data)))
     if logged and features is not None:

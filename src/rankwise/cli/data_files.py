@@ -48,6 +48,12 @@ def data_files(path: Path) -> list[Path]:
     return [file for part in str(path).split(",") for file in matching_files(Path(part))]
 
 
+def files_to_read(path: Path) -> list[Path]:
+    """All files that reading an argument may open."""
+    files = data_files(path)
+    return files + [beside for file in files if (beside := find_group_sizes(file)) is not None]
+
+
 def read_data(
     path: Path, how: ReadOptions, *, features: Sequence[str] | None = None, n_features: int | None = None
 ) -> RankingData:

@@ -12,14 +12,17 @@ import typer
 
 from rankwise.cli import options
 from rankwise.cli.compare import show_comparison
+from rankwise.cli.outputs import check_folder
+from rankwise.cli.paths import Output
 from rankwise.cli.report import write_page
 from rankwise.cli.screen import progress, show_json, show_text
-from rankwise.files import replacing_file
+from rankwise.files import created_folder, replacing_file
 
 if TYPE_CHECKING:
     from rankwise.data.ranking import RankingData
     from rankwise.types import Floats
 
+FILES = ("model.safetensors", "per_query.csv", "report.html")
 MEASURES = ("ndcg@10", "map", "p@1", "err", "pairwise_error")
 CRITERION = "pairwise_error"
 ALPHAS = tuple(4.0**power for power in range(-4, 6))
@@ -36,9 +39,11 @@ class Experiment:
 
 
 def run(
-    out: Annotated[Path, typer.Option(help="Folder for the model, per-query table and report.")] = Path(
-        "demo"
-    ),
+    out: Annotated[
+        Path,
+        typer.Option(help="Folder for the model, per-query table and report."),
+        Output(check_folder, lambda folder: [folder / name for name in FILES]),
+    ] = Path("demo"),
     random_state: Annotated[int, typer.Option(min=0, help="Seed of the simulated search engine.")] = 0,
     threads: options.Threads = None,
     json: options.Json = False,
@@ -50,28 +55,28 @@ def run(
     """
     from rankwise.report.judged import Judged
 
-    out.mkdir(parents=True, exist_ok=True)
-    with progress("Training three rankers"):
-        experiment = run_experiment(random_state)
-    experiment.model.save(out / "model.safetensors")
-    parts = experiment.parts
-    facts = write_page(
-        out / "report.html",
-        experiment.rankers,
-        Judged.of_data(parts["test"]),
-        MEASURES,
-        title="rankwise demo: a simulated shop search",
-        training=parts["training"],
-        note=", ".join(f"{part.n_queries} {name} queries" for name, part in parts.items()),
-        files=[out / "model.safetensors"],
-    )
-    write_per_query(out / "per_query.csv", facts)
+    with created_folder(out):
+        with progress("Training three rankers"):
+            experiment = run_experiment(random_state)
+        experiment.model.save(out / "model.safetensors")
+        parts = experiment.parts
+        facts = write_page(
+            out / "report.html",
+            experiment.rankers,
+            Judged.of_data(parts["test"]),
+            MEASURES,
+            title="rankwise demo: a simulated shop search",
+            training=parts["training"],
+            note=", ".join(f"{part.n_queries} {name} queries" for name, part in parts.items()),
+            files=[out / "model.safetensors"],
+        )
+        write_per_query(out / "per_query.csv", facts)
     if json:
         shown = {name: facts[name] for name in ("answer", "means", "margins", "tests")}
         show_json({"out": str(out), "settings": experiment.settings, **shown})
         return
     show_comparison(facts)
-    show_text([f"Written to {out}: model.safetensors, per_query.csv, report.html"])
+    show_text([f"Written to {out}: {', '.join(FILES)}"])
 
 
 def write_per_query(path: Path, facts: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankwise.cli import options
+from rankwise.cli.paths import Input
 from rankwise.cli.screen import show_json, show_table
 from rankwise.errors import ParameterError
 
@@ -25,6 +26,7 @@ def run(
             help="A file with one score per line, - for standard input, or a model; not with --qrels.",
             show_default=False,
         ),
+        Input(),
     ] = None,
     qrels: options.Qrels = None,
     complete: options.Complete = False,

@@ -8,11 +8,15 @@ from typing import Annotated
 import typer
 
 from rankwise.cli import options
+from rankwise.cli.data_files import ReadOptions, files_to_read
+from rankwise.cli.paths import Input, Output
 
 
 def run(
     model: options.Model,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write.", show_default=False)],
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="The file to write.", show_default=False), Output()
+    ],
     to: Annotated[
         str,
         typer.Option(
@@ -37,6 +41,7 @@ def run(
             "its boost.",
             show_default=False,
         ),
+        Input(),
     ] = None,
     data: Annotated[
         Path | None,
@@ -45,6 +50,7 @@ def run(
             help="Rows such as those of training, on which the scores of the exported model are checked.",
             show_default=False,
         ),
+        Input(files_to_read),
     ] = None,
     qid: options.Qid = None,
     nonnegative: Annotated[
@@ -53,10 +59,8 @@ def run(
 ) -> None:
     """Export a model to ONNX, SQL, or the format of Elasticsearch, OpenSearch, Solr, Vespa or SVMrank."""
     import rankwise
-    from rankwise.cli.data_files import ReadOptions
-    from rankwise.cli.inputs import check_output, load_model, read_for_model, split_list
+    from rankwise.cli.inputs import load_model, read_for_model, split_list
 
-    check_output(out, model, *([data] if data else []))
     ranker = load_model(model)
     how = ReadOptions(label=None, qid=qid, labelled=False, merge_queries=True)
     rankwise.export_model(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -13,15 +14,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankwise.cli import options
-from rankwise.cli.folds_report import show_folds, write_folds, write_folds_page
+from rankwise.cli.data_files import ReadOptions, files_to_read, read_data
+from rankwise.cli.folds_report import FILES, show_folds, write_folds, write_folds_page
 from rankwise.cli.interrupts import stop_if_interrupted
 from rankwise.cli.learners import SELECTORS, LearnerSpec, parse_learner
+from rankwise.cli.outputs import check_folder
+from rankwise.cli.paths import Input, Output
 from rankwise.cli.screen import show_json
+from rankwise.data.letor_folds import FoldFiles, find_folds
 from rankwise.errors import GridWarning, ParameterError, warn_caller
+from rankwise.files import created_folder
 
 if TYPE_CHECKING:
-    from rankwise.cli.data_files import ReadOptions
-    from rankwise.data.letor_folds import FoldFiles
     from rankwise.data.ranking import RankingData
     from rankwise.metrics import Comparison, Measure
     from rankwise.preferences.queries import Queries
@@ -33,6 +37,11 @@ MEASURES = "map,ndcg@1,ndcg@5,ndcg@10,mean_ndcg"
 PRESET = "letor"
 
 
+def _files_of_folds(folder: Path) -> list[Path]:
+    parts = ((fold.training, fold.validation, fold.test) for fold in find_folds(folder))
+    return [file for path in chain.from_iterable(parts) for file in files_to_read(path)]
+
+
 def run(
     folder: Annotated[
         Path,
@@ -41,6 +50,7 @@ def run(
             help="A folder with Fold1, Fold2, ..., each with files for training, validation and test.",
             show_default=False,
         ),
+        Input(_files_of_folds),
     ],
     learners: Annotated[
         str,
@@ -64,9 +74,10 @@ def run(
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Also write folds.csv, tests.csv, table.tex and folds.json here.",
+            help=f"Also write {', '.join(FILES)} here.",
             show_default=False,
         ),
+        Output(check_folder, lambda folder: [folder / name for name in FILES]),
     ] = None,
     label: options.Label = "label",
     qid: options.Qid = "qid",
@@ -82,30 +93,23 @@ def run(
 
     Differences are tested over the queries of all test parts, with Holm's correction for all tests.
     """
-    from rankwise.cli.data_files import ReadOptions
     from rankwise.cli.inputs import split_list
-    from rankwise.cli.report import check_page
-    from rankwise.data.letor_folds import find_folds
     from rankwise.metrics import get_measure
 
-    check_page(report)
     folds = find_folds(folder)
     specified = [parse_learner(text) for text in split_list(learners) or []]
     if not specified or len({spec.name for spec in specified}) < len(specified):
         raise ParameterError(f"--learners must name one or more different learners; got {learners!r}.")
     for name in [measure or "map", *(split_list(measures) or [])]:
         get_measure(name, preset=preset)  # a mistake is an error before any data is read
-    if out is not None:
-        if out.exists() and not out.is_dir():
-            raise ParameterError(f"{out} is not a folder; expected the name of a folder to write.")
-        out.mkdir(parents=True, exist_ok=True)
     how = ReadOptions(label, qid, doc, zero_based, scale)
     experiment = Experiment(specified, measure, measures, preset)
-    for fold in folds:
-        experiment.run(fold, how, split_list(features))
-    warn_of_queries_tested_twice(experiment.tests)
-    if out is not None:
-        write_folds(experiment, out)
+    with nullcontext() if out is None else created_folder(out):
+        for fold in folds:
+            experiment.run(fold, how, split_list(features))
+        warn_of_queries_tested_twice(experiment.tests)
+        if out is not None:
+            write_folds(experiment, out)
     if report is not None:
         write_folds_page(experiment, report, folder)
     if json:
@@ -153,7 +157,6 @@ class Experiment:
 
     def run(self, fold: FoldFiles, how: ReadOptions, features: list[str] | None) -> None:
         """Train and test all learners on a fold."""
-        from rankwise.cli.data_files import read_data
         from rankwise.cli.fitting import fit
         from rankwise.cli.inputs import predict_scores, read_matching
         from rankwise.metrics import evaluate

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rankwise.metrics import Comparison
     from rankwise.rendering import Cell
 
+FILES = ("folds.csv", "tests.csv", "table.tex", "folds.json")
 SIGNIFICANT = 0.05
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -48,7 +49,7 @@ def show_folds(experiment: Experiment, out: Path | None) -> None:
             "Two-sided p-values over queries, and the same after Holm's correction for all tests above.",
         )
     if out is not None:
-        typer.echo(printable(f"Written to {out}: folds.csv, tests.csv, table.tex, folds.json"))
+        typer.echo(printable(f"Written to {out}: {', '.join(FILES)}"))
 
 
 def _rows_by_fold(experiment: Experiment) -> Iterable[tuple[Cell, ...]]:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankwise.cli import options
+from rankwise.cli.data_files import ReadOptions, files_to_read, read_data
+from rankwise.cli.paths import Input
 from rankwise.cli.screen import SHOWN_ENTRIES, show_facts, show_json
 from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
-    from rankwise.cli.data_files import ReadOptions
     from rankwise.features import Features
     from rankwise.moments.moments import Moments
     from rankwise.scoring.calibration import Calibration
@@ -24,7 +25,9 @@ _SHOWN_APART = ("moments.", "calibration.", "encoding_")
 
 def run(
     path: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="A model or a data set.", show_default=False)
+        Path | None,
+        typer.Argument(metavar="FILE", help="A model or a data set.", show_default=False),
+        Input(files_to_read),
     ] = None,
     label: options.Label = "label",
     qid: options.Qid = "qid",
@@ -36,7 +39,6 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Describe a model, a data set or, for bug reports, this build of rankwise."""
-    from rankwise.cli.data_files import ReadOptions
     from rankwise.cli.inputs import is_model
 
     if verify:
@@ -150,8 +152,6 @@ def _weights(coef: Floats | None, features: Features) -> dict[str, Any]:
 
 def _data(path: Path, how: ReadOptions) -> dict[str, Any]:
     import numpy as np
-
-    from rankwise.cli.data_files import read_data
 
     data = read_data(path, how)
     sizes = data.queries.sizes

@@ -1,4 +1,4 @@
-"""Reading the inputs of a command: data for models, scores and models; checking its outputs."""
+"""Reading the inputs of a command: data for models, scores and models."""
 
 from __future__ import annotations
 
@@ -163,46 +163,3 @@ def are_grades(rows: RankingData | DistributedData) -> bool:
     """Whether the labels can be grades, for which NDCG and MAP are designed."""
     lowest, highest = rows.label_range
     return lowest >= 0 and highest <= MAX_GRADE
-
-
-def check_output(path: Path, *inputs: Path) -> None:
-    """Reject an output file that cannot be written before hours of work rather than after."""
-    if path.is_dir():
-        raise ParameterError(f"{path} is a folder; expected the name of a file to write.")
-    check_destination(path, *inputs)
-
-
-def check_model_output(path: Path) -> None:
-    """Refuse to overwrite anything but a model, such as a data file named by mistake."""
-    check_output(path)
-    if path.is_file() and path.stat().st_size > 0 and not is_model(path):
-        raise ParameterError(f"{path} is not a model file; refusing to overwrite it.")
-
-
-def check_scores_output(path: Path, *inputs: Path) -> None:
-    """Refuse to overwrite anything but scores or a run, such as a data file named by mistake."""
-    check_output(path, *inputs)
-    if not path.is_file() or path.stat().st_size == 0:
-        return
-    with path.open(encoding="utf-8", errors="replace") as file:
-        words = file.readline(1000).split()
-    is_run = len(words) == 6 and words[1] == "Q0"
-    if not (is_run or (len(words) == 1 and _is_number(words[0]))):
-        raise ParameterError(f"{path} holds neither scores nor a run; refusing to overwrite it.")
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
-
-
-def check_destination(path: Path, *inputs: Path) -> None:
-    """Reject an output in a folder that does not exist, or one that is also an input."""
-    if not path.absolute().parent.is_dir():
-        raise ParameterError(f"{path}: the folder {path.parent} does not exist.")
-    files = [file for read in inputs for file in data_files(read)]
-    if (path.is_file() or path.is_dir()) and any(file.exists() and path.samefile(file) for file in files):
-        raise ParameterError(f"{path} is an input of this command; refusing to overwrite it.")

@@ -8,6 +8,9 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from rankwise.cli.data_files import files_to_read
+from rankwise.cli.outputs import check_model, check_page
+from rankwise.cli.paths import Input, Output
 from rankwise.config import MAX_THREADS
 
 
@@ -37,6 +40,7 @@ Data: TypeAlias = Annotated[
         "several files as a.txt,b.txt or as a pattern in quotes, 'part-*.txt'.",
         show_default=False,
     ),
+    Input(files_to_read),
 ]
 DataOrRun: TypeAlias = Annotated[
     Path,
@@ -45,6 +49,7 @@ DataOrRun: TypeAlias = Annotated[
         help="Judged rows, in any format that 'train' reads; with --qrels, a TREC run.",
         show_default=False,
     ),
+    Input(files_to_read),
 ]
 Rankers: TypeAlias = Annotated[
     list[Path],
@@ -54,12 +59,14 @@ Rankers: TypeAlias = Annotated[
         "the first is the baseline.",
         show_default=False,
     ),
+    Input(list),
 ]
 TestData: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         "--data", metavar="DATA", help="Judged rows, in any format that 'train' reads.", show_default=False
     ),
+    Input(files_to_read),
 ]
 Baseline: TypeAlias = Annotated[
     str | None,
@@ -76,9 +83,12 @@ Model: TypeAlias = Annotated[
         help="A model file written by 'train', 'select', 'path' or SVMrank.",
         show_default=False,
     ),
+    Input(),
 ]
 ModelOut: TypeAlias = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="The model file to write.", show_default=False)
+    Path,
+    typer.Argument(metavar="MODEL", help="The model file to write.", show_default=False),
+    Output(check_model),
 ]
 MonotonicCst: TypeAlias = Annotated[
     str | None,
@@ -88,6 +98,7 @@ MonotonicCst: TypeAlias = Annotated[
         rich_help_panel="Learner",
         show_default=False,
     ),
+    Input(),
 ]
 Columns: TypeAlias = Annotated[
     str | None,
@@ -98,6 +109,7 @@ Columns: TypeAlias = Annotated[
         rich_help_panel="Learner",
         show_default=False,
     ),
+    Input(),
 ]
 Settings: TypeAlias = Annotated[
     list[str] | None,
@@ -109,7 +121,9 @@ Settings: TypeAlias = Annotated[
     ),
 ]
 Validation: TypeAlias = Annotated[
-    Path | None, typer.Option(metavar="DATA", help="Judged rows for validation.", show_default=False)
+    Path | None,
+    typer.Option(metavar="DATA", help="Judged rows for validation.", show_default=False),
+    Input(files_to_read),
 ]
 Pairs: TypeAlias = Annotated[
     Path | None,
@@ -119,12 +133,14 @@ Pairs: TypeAlias = Annotated[
         "name, below the header qid,preferred,other[,weight].",
         show_default=False,
     ),
+    Input(),
 ]
 Qrels: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE", help="TREC qrels that judge the documents of TREC runs.", show_default=False
     ),
+    Input(),
 ]
 Complete: TypeAlias = Annotated[
     bool,
@@ -140,6 +156,7 @@ Judgments: TypeAlias = Annotated[
         "header, as 'clicks' writes it. Other rows are left out.",
         show_default=False,
     ),
+    Input(),
 ]
 Label: TypeAlias = Annotated[str, typer.Option(help="The label column.", rich_help_panel="Tables")]
 Qid: TypeAlias = Annotated[
@@ -193,6 +210,7 @@ Report: TypeAlias = Annotated[
     typer.Option(
         "--report", metavar="FILE", help="Also write a page, as 'rankwise report' does.", show_default=False
     ),
+    Output(check_page),
 ]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")]
 Threads: TypeAlias = Annotated[

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rankwise.cli import options
+from rankwise.cli.data_files import ReadOptions, files_to_read, read_data
 from rankwise.cli.interrupts import keeping_what_was_fitted
+from rankwise.cli.outputs import check_file, check_model
+from rankwise.cli.paths import Input, Output
 from rankwise.cli.screen import progress, show_json, show_table
+from rankwise.errors import MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
     from rankwise.data.ranking import RankingData
@@ -19,6 +24,15 @@ if TYPE_CHECKING:
 # Breakpoints in the table, evenly spaced in log alpha.
 ROWS_SHOWN = 12
 FORMATS = (".svg", ".png", ".pdf")
+
+
+def _check_plot(file: Path) -> None:
+    """Reject a plot that cannot be drawn before the work rather than after."""
+    check_file(file)
+    if find_spec("matplotlib") is None:
+        raise MissingExtraError("--plot", "plot")
+    if file.suffix not in FORMATS:
+        raise ParameterError(f"--plot must name a file ending in {', '.join(FORMATS)}; got {file}.")
 
 
 def run(
@@ -30,6 +44,7 @@ def run(
             help="Judged rows for choosing alpha; the training data by default.",
             show_default=False,
         ),
+        Input(files_to_read),
     ] = None,
     kernel: Annotated[str, options.of_learner("rbf, linear or polynomial.")] = "rbf",
     gamma: Annotated[
@@ -46,13 +61,16 @@ def run(
     settings: options.Settings = None,
     measure: Annotated[str, typer.Option(help="The measure for choosing alpha.")] = "pairwise_error",
     model: Annotated[
-        Path | None, typer.Option(metavar="MODEL", help="File for the chosen model.", show_default=False)
+        Path | None,
+        typer.Option(metavar="MODEL", help="File for the chosen model.", show_default=False),
+        Output(check_model),
     ] = None,
     plot: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE", help="Plot the measure along the path (.svg, .png, .pdf).", show_default=False
         ),
+        Output(_check_plot),
     ] = None,
     label: options.Label = "label",
     qid: options.Qid = "qid",
@@ -67,18 +85,11 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Compute kernel RankSVM for all regularization strengths and choose the best on validation rows."""
-    from rankwise.cli.data_files import ReadOptions, read_data
-    from rankwise.cli.inputs import check_model_output, check_output, excluded, read_matching, split_list
+    from rankwise.cli.inputs import excluded, read_matching, split_list
     from rankwise.cli.learners import make_learner
-    from rankwise.cli.report import check_page, note_on, write_page
+    from rankwise.cli.report import note_on, write_page
     from rankwise.metrics import get_measure
 
-    if model is not None:
-        check_model_output(model)
-    if plot is not None:
-        check_output(plot)
-        _check_plot(plot)
-    check_page(report, *(path for path in (data, validation) if path is not None))
     get_measure(measure)
     how = ReadOptions(label, qid, doc, zero_based, scale, merge_queries, excluded(exclude, features))
     training = read_data(data, how, features=split_list(features))
@@ -154,15 +165,3 @@ def _draw(ranker: RankSVMPath, title: str, file: Path) -> None:
 
     with replacing_file(file) as beside:
         ranker.plot(title).savefig(beside, format=file.suffix[1:])
-
-
-def _check_plot(file: Path) -> None:
-    """Reject a plot that cannot be drawn before the work rather than after."""
-    from importlib.util import find_spec
-
-    from rankwise.errors import MissingExtraError, ParameterError
-
-    if find_spec("matplotlib") is None:
-        raise MissingExtraError("--plot", "plot")
-    if file.suffix not in FORMATS:
-        raise ParameterError(f"--plot must name a file ending in {', '.join(FORMATS)}; got {file}.")

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from rankwise.cli import options
+from rankwise.cli.outputs import check_scores
+from rankwise.cli.paths import Input, Output
 from rankwise.cli.screen import data_stream
 from rankwise.errors import ParameterError
 
@@ -23,7 +25,9 @@ def run(
     data: options.Data,
     model: options.Model,
     out: Annotated[
-        Path | None, typer.Option(help="Write to this file instead of standard output.", show_default=False)
+        Path | None,
+        typer.Option(help="Write to this file instead of standard output.", show_default=False),
+        Output(check_scores),
     ] = None,
     trec: Annotated[
         bool, typer.Option("--trec", help="Write a TREC run: qid Q0 doc rank score tag.")
@@ -37,6 +41,7 @@ def run(
             "the second, given that their labels differ.",
             show_default=False,
         ),
+        Input(),
     ] = None,
     label: Annotated[
         str | None, typer.Option(help="A label column to ignore.", rich_help_panel="Tables")
@@ -54,12 +59,10 @@ def run(
     With --pairs, one probability per line, in the order of the pairs; the model must be calibrated.
     """
     from rankwise.cli.data_files import ReadOptions
-    from rankwise.cli.inputs import check_scores_output, load_model, predict_scores, read_for_model
+    from rankwise.cli.inputs import load_model, predict_scores, read_for_model
 
     if trec and pairs is not None:
         raise ParameterError("--trec cannot be used with --pairs, whose probabilities are not scores.")
-    if out is not None:
-        check_scores_output(out, data, model, *([] if pairs is None else [pairs]))
     ranker = load_model(model)
     by_query = trec or ranker.scaled_per_query
     # Rows of several files that share a query are ranked together.

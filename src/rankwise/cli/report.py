@@ -9,19 +9,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankwise.cli import options
+from rankwise.cli.data_files import ReadOptions, files_to_read
+from rankwise.cli.outputs import check_page
+from rankwise.cli.paths import Input, Output
 from rankwise.cli.screen import progress, show_json, show_text
 
 if TYPE_CHECKING:
-    from rankwise.cli.data_files import ReadOptions
     from rankwise.data.ranking import RankingData
 
 
 def run(
     rankers: options.Rankers,
     data: options.TestData = None,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The page to write.", show_default=True)] = Path(
-        "report.html"
-    ),
+    out: Annotated[
+        Path,
+        typer.Option(metavar="FILE", help="The page to write.", show_default=True),
+        Output(check_page),
+    ] = Path("report.html"),
     qrels: options.Qrels = None,
     complete: options.Complete = False,
     train: Annotated[
@@ -32,6 +36,7 @@ def run(
             "learning curves.",
             show_default=False,
         ),
+        Input(files_to_read),
     ] = None,
     baseline: options.Baseline = None,
     title: Annotated[str | None, typer.Option(help="The title of the page.", show_default=False)] = None,
@@ -46,11 +51,8 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Write a page about models, score files or TREC runs: quality, changed queries, explanations."""
-    from rankwise.cli.data_files import ReadOptions
     from rankwise.cli.rankers import files_read, named_files, read_rankers
 
-    inputs = [*rankers, *(path for path in (data, qrels, train) if path is not None)]
-    check_page(out, *inputs)
     files = named_files(rankers, least=1)
     how = ReadOptions(label, qid, doc, zero_based, merge_queries=merge_queries)
     named, judged, chosen, note = read_rankers(files, data, qrels, how, measures, preset, complete)
@@ -84,20 +86,6 @@ def _read_training(path: Path, how: ReadOptions, data: RankingData | None) -> Ra
     if data is None:
         raise ParameterError("--train needs --data, because the rows of runs have no features.")
     return read_matching(path, how, data)
-
-
-def check_page(out: Path | None, *inputs: Path) -> None:
-    """Refuse to overwrite anything but a page, such as a data file named by mistake."""
-    from rankwise.cli.inputs import check_output
-    from rankwise.errors import ParameterError
-
-    if out is None:
-        return
-    check_output(out, *inputs)
-    if out.is_file() and out.stat().st_size > 0:
-        with out.open("rb") as file:
-            if not file.read(15).lower().startswith(b"<!doctype html>"):
-                raise ParameterError(f"{out} is not a page; refusing to overwrite it.")
 
 
 def write_page(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
 from rankwise.cli import options
 from rankwise.cli.fitting import (
     fit,
@@ -24,6 +26,7 @@ from rankwise.cli.learners import (
     parse_columns,
     parse_numbers,
 )
+from rankwise.cli.paths import Input
 from rankwise.cli.screen import show_json, show_table
 from rankwise.errors import ParameterError
 
@@ -76,9 +79,13 @@ def run(
     ] = None,
     feature_costs: Annotated[
         str | None,
-        options.of_learner(
-            "What features cost (A=2,B=0.5,... or a JSON file; 1 by default), for --features-at-most."
+        typer.Option(
+            metavar="A=2,B=0.5,...|FILE",
+            help="What features cost, or a JSON file of it; 1 by default (with --features-at-most).",
+            rich_help_panel="Learner",
+            show_default=False,
         ),
+        Input(),
     ] = None,
     columns: options.Columns = None,
     settings: options.Settings = None,
@@ -102,11 +109,8 @@ def run(
     With --pairs, both the choice and the model depend on the preferences only, not on labels.
     """
     from rankwise.cli.data_files import ReadOptions
-    from rankwise.cli.inputs import check_model_output, excluded, split_list
-    from rankwise.cli.report import check_page
+    from rankwise.cli.inputs import excluded, split_list
 
-    check_model_output(model)
-    check_page(report, data, *(path for path in (validation, judgments, pairs) if path is not None))
     if pairs is not None and report is not None:
         raise ParameterError("--report cannot be used with --pairs, because it measures labels.")
     if pairs is not None and validation is not None:

@@ -10,11 +10,20 @@ import typer
 
 from rankwise.cli import options
 from rankwise.cli.cluster import refuse_with_dask, train_on_cluster
+from rankwise.cli.data_files import ReadOptions, files_to_read
 from rankwise.cli.fitting import fit, fit_pairs, measure_parts, read_parts, show_result
 from rankwise.cli.learners import LEARNERS, make_learner, parse_by_feature, parse_columns
 from rankwise.cli.like_svmrank import adopt_c, check_c, refuse_others
+from rankwise.cli.outputs import check_folder
+from rankwise.cli.paths import Input, Output
 from rankwise.cli.update import check_keeps_parameters, learn_and_forget, read_update
 from rankwise.errors import ParameterError
+
+
+def _checkpoint_files(folder: Path) -> list[Path]:
+    from rankwise.persist.checkpoint import Checkpoint
+
+    return [Checkpoint(folder).file]
 
 
 def run(
@@ -46,7 +55,9 @@ def run(
         bool | None, options.of_learner("Keep the best iterate on held-out rows.")
     ] = None,
     checkpoint: Annotated[
-        Path | None, options.of_learner("A folder from which an interrupted run resumes.")
+        Path | None,
+        options.of_learner("A folder from which an interrupted run resumes."),
+        Output(check_folder, _checkpoint_files),
     ] = None,
     monotonic_cst: options.MonotonicCst = None,
     columns: options.Columns = None,
@@ -55,13 +66,15 @@ def run(
         Path | None,
         typer.Option(
             metavar="MODEL",
-            help="A RankRLS model that learns DATA in addition to what it has learned.",
+            help="A RankRLS model that learns DATA in addition to what it has learned; may be MODEL.",
             show_default=False,
         ),
+        Input(replaced_by="model"),
     ] = None,
     forget: Annotated[
         Path | None,
         typer.Option(metavar="DATA", help="Queries that --update forgets first.", show_default=False),
+        Input(files_to_read),
     ] = None,
     like_svmrank: Annotated[
         bool, typer.Option("--like-svmrank", help="Train like svm_rank_learn and write an SVMrank model.")
@@ -105,11 +118,9 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Train a ranker on judged rows and write it to a model file."""
-    from rankwise.cli.data_files import ReadOptions
-    from rankwise.cli.inputs import check_model_output, choose_measures, excluded, read_matching, split_list
+    from rankwise.cli.inputs import choose_measures, excluded, read_matching, split_list
     from rankwise.export.svmrank import save_svmrank
 
-    check_model_output(model)
     if pairs is None and not labels:
         raise ParameterError("--no-labels requires --pairs; otherwise there is nothing to learn from.")
     if judgments is not None and pairs is not None:
