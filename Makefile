@@ -7,10 +7,10 @@ NATIVE := CMakeLists.txt $(wildcard native/*/*.cpp native/*/*.hpp)
 PACKAGES := $(sort $(dir $(wildcard src/*/*.py src/*/*/*.py)))
 # Tests start many interpreters, which would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
-SOURCES := src tests benchmarks docs/site examples fuzz house mutation wheels
+SOURCES := src tests benchmarks docs/site elsewhere examples fuzz house mutation wheels
 NATIVE_SOURCES := $(wildcard native/*/*.cpp native/*/*.hpp tests/native/*.cpp tests/native/*.hpp fuzz/*.cpp)
 
-.PHONY: demo test check docs wheel bench house kills mutate format sanitize fuzz corpus engines java clean
+.PHONY: demo test check docs wheel bench house kills mutate elsewhere format sanitize fuzz corpus engines java clean
 .DEFAULT_GOAL := help
 
 help:
@@ -23,6 +23,7 @@ help:
 	@echo "make house    count what a reader must know, and compare it and bits of fits with AGAINST=REV"
 	@echo "make kills    kill training, converting and saving KILLS times (default 300) and check what is left"
 	@echo "make mutate   change the sources at random, and count the changes that the tests notice (an hour)"
+	@echo "make elsewhere run the tests with other processors, locales, folders, users and versions (hours); ONLY=locale"
 	@echo "make format   rewrite the sources in the house style"
 	@echo "make sanitize run kernels and tests under ASan, UBSan and TSan"
 	@echo "make engines  load exported models into Solr, Vespa and OpenSearch (needs Java and Maven, and downloads)"
@@ -77,6 +78,10 @@ KERNELS ?= 50
 SEED ?= 0
 mutate: $(VENV)/.dev
 	@$(BIN)/python -m mutation --count $(COUNT) --kernels $(KERNELS) --seed $(SEED) $(OPTIONS)
+
+# One or several by name: make elsewhere ONLY="cpu-Prescott-1 locale"; `python -m elsewhere --list` lists them.
+elsewhere: $(VENV)/.dev
+	@$(BIN)/python -m elsewhere $(ONLY)
 
 format: $(VENV)/.dev
 	@$(BIN)/ruff check --fix --exit-zero --quiet $(SOURCES)

@@ -1,8 +1,8 @@
 """Tables that pages of the documentation show: printed, and written into the pages that name them.
 
 A page has ``<!-- table: NAME -->`` above the table and ``<!-- end of table -->`` below it; everything between
-the two is written here, with the date, the machine and the command beneath the table. Several benchmarks have
-rows in the table ``headlines``, so there the origin is part of each row.
+the two is written here, with the date, the machine and the command beneath the table. The rows of the tables
+``headlines`` and ``elsewhere`` come from different runs, so there the origin is part of each row.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 MARKED = re.compile(r"(<!-- table: ([a-z-]+) -->\n\n)(.*?)(\n<!-- end of table -->\n)", re.DOTALL)
 HEADLINES = "headlines"
+# The tables that are written row by row.
+GATHERED = (HEADLINES, "elsewhere")
 
-# What the benchmarks have measured since the last `write`: tables by name, headlines by task.
+# What was measured since the last `write`: whole tables by name, and rows of the others by table and first cell.
 measured: dict[str, Table] = {}
-headlines: dict[str, tuple[str, str]] = {}
+rows: dict[str, dict[str, tuple[str, ...]]] = {name: {} for name in GATHERED}
 
 
 class Table:
@@ -46,7 +48,12 @@ def show(name: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> No
 
 def headline(task: str, time: str, comparison: str) -> None:
     """Note a row of the table of headlines: what was done, how long it took, and next to what."""
-    headlines[task] = (time, comparison)
+    row(HEADLINES, task, time, comparison)
+
+
+def row(name: str, *cells: str) -> None:
+    """Note a row of one of the gathered tables; it replaces the one with the same first cell."""
+    rows[name][cells[0]] = cells
 
 
 def pages() -> list[Path]:
@@ -71,7 +78,8 @@ def write(command: str, packages: Sequence[str] = ("numpy", "scipy", "scikit-lea
             page.write_text(after, encoding="utf-8")
             print(f"wrote {page.relative_to(ROOT)}")
     measured.clear()
-    headlines.clear()
+    for gathered in rows.values():
+        gathered.clear()
 
 
 def filled(page: str, command: str, packages: Sequence[str] = ()) -> str:
@@ -79,8 +87,8 @@ def filled(page: str, command: str, packages: Sequence[str] = ()) -> str:
 
     def fill(mark: re.Match[str]) -> str:
         start, name, content, end = mark.groups()
-        if name == HEADLINES:
-            content = _with_headlines(content, command)
+        if name in GATHERED:
+            content = _with_rows(content, rows[name], command)
         elif name in measured:
             content = "\n".join([*measured[name].lines, "", origin(command, packages), ""])
         return start + content + end
@@ -88,13 +96,13 @@ def filled(page: str, command: str, packages: Sequence[str] = ()) -> str:
     return MARKED.sub(fill, page)
 
 
-def _with_headlines(content: str, command: str) -> str:
-    """The rows of a table, those of the same tasks replaced and new ones added."""
-    rows = {line.split(" | ")[0]: line for line in content.splitlines()}
-    for task, cells in headlines.items():
-        line = _line((task, *cells, f"{date_and_machine()}: `{command}`"))
-        rows[line.split(" | ")[0]] = line
-    return "".join(f"{line}\n" for line in rows.values())
+def _with_rows(content: str, new: dict[str, tuple[str, ...]], command: str) -> str:
+    """The lines of a table, those with the same first cell replaced and new ones added."""
+    lines = {line.split(" | ")[0]: line for line in content.splitlines()}
+    for cells in new.values():
+        line = _line((*cells, f"{date_and_machine()}: `{command}`"))
+        lines[line.split(" | ")[0]] = line
+    return "".join(f"{line}\n" for line in lines.values())
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import random
 import signal
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +17,37 @@ hypothesis.settings.load_profile("untimed")
 # A shell that starts the tests in the background has them, and all they start, ignore interrupts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--random-order",
+        type=int,
+        metavar="SEED",
+        help="run the test files, and the tests of each, in an order that the seed decides",
+    )
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    seed = config.getoption("random_order")
+    if seed is not None:
+        terminalreporter.write_line(f"The same order again: --random-order {seed}")
+
+
+@pytest.hookimpl(trylast=True)  # pytest orders them as well, by fixtures
+def pytest_collection_modifyitems(config, items):
+    seed = config.getoption("random_order")
+    if seed is not None:
+        items[:] = shuffled(items, seed, lambda item: item.path)
+
+
+def shuffled(items, seed, file_of):
+    """In another order, but file by file, whose fixtures would be made again and again."""
+    draw, of_file = random.Random(seed), {}
+    for item in items:
+        of_file.setdefault(file_of(item), []).append(item)
+    files = [draw.sample(tests, len(tests)) for tests in of_file.values()]
+    return [item for tests in draw.sample(files, len(files)) for item in tests]
 
 
 def pytest_collection_finish():

@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import os
 import platform
 import re
 import subprocess
@@ -22,7 +23,8 @@ REPRODUCTIONS = sorted(path.stem for path in ROOT.glob("benchmarks/reproduce/[!_
 
 def benchmarks(*arguments):
     command = [sys.executable, "-m", "benchmarks", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
+    variables = os.environ | {"PYTHONIOENCODING": "utf-8"}
+    return subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, encoding="utf-8")
 
 
 def test_the_list_names_every_benchmark_and_reproduction():
@@ -182,7 +184,7 @@ def test_every_marker_in_the_pages_belongs_to_a_table():
 @pytest.mark.parametrize("page, name, content", MARKED_TABLES, ids=[name for _, name, _ in MARKED_TABLES])
 def test_every_table_of_the_pages_says_when_where_and_by_which_command_it_was_measured(page, name, content):
     *table, last = content.strip().splitlines()
-    lines = [*table, last][2:] if name == tables.HEADLINES else [last]
+    lines = [*table, last][2:] if name in tables.GATHERED else [last]
     for line in lines:
         origin = re.search(r"\d{4}-\d\d-\d\d, \d+ cores of [^:|]+: `([^`]+)`", line)
         assert origin is not None, f"{page}, {name}: {line}"
@@ -194,6 +196,8 @@ def sources_of(command):
     """The files that make the tables of a command."""
     if command == "make wheel":
         return [ROOT / "wheels/__main__.py"]
+    if command == "make elsewhere":
+        return [ROOT / "elsewhere/__main__.py"]
     name = command.removeprefix("python -m benchmarks ")
     assert name in NAMES
     others = ROOT.glob("benchmarks/peers/*.py") if name == "peers" else ROOT.glob(f"benchmarks/{name}_*.py")
@@ -226,7 +230,7 @@ Between.
 @pytest.fixture
 def measurements(monkeypatch):
     monkeypatch.setattr(tables, "measured", {})
-    monkeypatch.setattr(tables, "headlines", {})
+    monkeypatch.setattr(tables, "rows", {name: {} for name in tables.GATHERED})
     tables.show("speed", ("data", "s"), [("a", "1"), ("b", "2")])
     tables.headline("sorting", "2 s", "twice as fast")
     tables.headline("adding", "3 s", "as fast")
@@ -249,7 +253,7 @@ def test_writing_the_same_tables_twice_changes_nothing(measurements):
 
 def test_tables_that_were_not_measured_stay(monkeypatch):
     monkeypatch.setattr(tables, "measured", {})
-    monkeypatch.setattr(tables, "headlines", {})
+    monkeypatch.setattr(tables, "rows", {name: {} for name in tables.GATHERED})
     for page in tables.pages():
         text = page.read_text(encoding="utf-8")
         assert tables.filled(text, "python -m benchmarks speed") == text

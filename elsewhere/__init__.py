@@ -1,0 +1,1 @@
+"""The test suite in other surroundings: processors, locales, folders, users, versions."""
