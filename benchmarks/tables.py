@@ -21,7 +21,7 @@ HEADLINES = "headlines"
 # The tables that are written row by row.
 GATHERED = (HEADLINES, "elsewhere")
 
-# What was measured since the last `write`: whole tables by name, and rows of the others by table and first cell.
+# What was measured since the last `write`: whole tables by name, rows of others by table and first cell.
 measured: dict[str, Table] = {}
 rows: dict[str, dict[str, tuple[str, ...]]] = {name: {} for name in GATHERED}
 
