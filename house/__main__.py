@@ -36,7 +36,7 @@ def measure(root: Path) -> dict[str, int]:
 def _run(module: str, root: Path) -> dict[str, Any]:
     """What a module of this package prints about a copy of the sources, in a process of its own."""
     command = [sys.executable, "-m", f"house.{module}", str(root)]
-    run = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    run = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True, encoding="utf-8")
     return dict(json.loads(run.stdout))
 
 

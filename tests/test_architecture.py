@@ -40,7 +40,18 @@ ROOMS = [
 LEVEL = {name: level for level, names in enumerate(ROOMS) for name in names}
 MODULES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
 
-CODE = ["src", "tests", "benchmarks", "docs/site", "elsewhere", "examples", "fuzz", "mutation", "wheels"]
+CODE = [
+    "src",
+    "tests",
+    "benchmarks",
+    "docs/site",
+    "elsewhere",
+    "examples",
+    "fuzz",
+    "house",
+    "mutation",
+    "wheels",
+]
 # Those whose `open` has no encoding: descriptors, archives, and the browser of the tests.
 WITHOUT_ENCODING = {"os", "archive", "tarfile", "browser", "opened"}
 

@@ -122,20 +122,20 @@ class FullDisk:
     """A model for which there is no space, after some of what was written."""
 
     def save(self, path):
-        (path.parent / "report.html").write_text("<!doctype html>")
+        (path.parent / "report.html").write_text("<!doctype html>", encoding="utf-8")
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
 
 def test_a_demo_on_a_full_disk_leaves_nothing(refused, tmp_path, monkeypatch):
     monkeypatch.setattr(demo, "run_experiment", lambda seed: demo.Experiment({}, FullDisk(), {}, {}))
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "notes").write_text("kept")
+    (tmp_path / "mine" / "notes").write_text("kept", encoding="utf-8")
     for out in ("new/deep/demo", "mine", "mine/demo"):
         said = refused("demo", "--out", tmp_path / out, code=1)
         assert said == f"{tmp_path / out}/model.safetensors: No space left on device.\n"
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
     assert not (tmp_path / "mine" / "demo").exists()
-    assert (tmp_path / "mine" / "notes").read_text() == "kept"
+    assert (tmp_path / "mine" / "notes").read_text(encoding="utf-8") == "kept"
 
 
 @pytest.mark.parametrize("command", ["train test.txt", "select test.txt", "path test.txt --model"])

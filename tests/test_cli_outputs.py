@@ -53,9 +53,9 @@ def input_value(parameter, place):
     if parameter.metavar == "DIR":
         (place / "Fold1").mkdir(parents=True)
         for part in ("train", "vali", "test"):
-            (place / "Fold1" / f"{part}.txt").write_text(ROWS)
+            (place / "Fold1" / f"{part}.txt").write_text(ROWS, encoding="utf-8")
     else:
-        place.write_text(ROWS)
+        place.write_text(ROWS, encoding="utf-8")
     return place
 
 
@@ -104,8 +104,8 @@ def test_no_output_is_an_input_or_in_one(command, output, tmp_path, capsys):
             continue
         folder = tmp_path / name
         (folder / "read.store").mkdir(parents=True)
-        (folder / "read.store" / "X.npy").write_text("stored")
-        (folder / "read.txt").write_text(ROWS)
+        (folder / "read.store" / "X.npy").write_text("stored", encoding="utf-8")
+        (folder / "read.txt").write_text(ROWS, encoding="utf-8")
         for value, place in (
             ("read.txt", "read.txt"),
             ("read.store", "read.store"),
@@ -145,8 +145,8 @@ def test_a_command_with_an_undeclared_path_does_not_start():
 
 
 def test_a_file_of_query_sizes_is_an_input(tmp_path, capsys):
-    (tmp_path / "rows.txt").write_text(ROWS)
-    (tmp_path / "rows.txt.query").write_text("2\n")
+    (tmp_path / "rows.txt").write_text(ROWS, encoding="utf-8")
+    (tmp_path / "rows.txt.query").write_text("2\n", encoding="utf-8")
     line = ["audit", str(tmp_path / "rows.txt"), "--csv", str(tmp_path / "rows.txt.query")]
     check_refused(line, tmp_path, capsys, "rows.txt.query is an input of this command")
 
@@ -171,6 +171,6 @@ def test_a_model_is_updated_in_place(tmp_path):
 
 
 def test_outputs_that_are_no_files_may_be_the_same(tmp_path):
-    (tmp_path / "rows.txt").write_text(ROWS)
+    (tmp_path / "rows.txt").write_text(ROWS, encoding="utf-8")
     line = ["path", str(tmp_path / "rows.txt"), "--model", os.devnull, "--report", os.devnull]
     assert main(line) == 0

@@ -90,7 +90,9 @@ def test_the_time_zone_of_a_session_does_not_change_an_age(zone, kind, tmp_path)
     with duckdb.connect() as database:
         database.execute(f"SET TimeZone = '{zone}'")
         database.execute(f"CREATE TABLE documents AS SELECT CAST(added AS {kind}) AS added FROM rows")
-        found = database.execute(f"SELECT {(tmp_path / 'score.sql').read_text()} FROM documents").fetchall()
+        found = database.execute(
+            f"SELECT {(tmp_path / 'score.sql').read_text(encoding='utf-8')} FROM documents"
+        ).fetchall()
     assert np.ravel(found) == pytest.approx(model.predict(rows), abs=1e-9)
 
 
@@ -98,7 +100,9 @@ def scores_in_duckdb(path, rows):
     with duckdb.connect() as database:
         database.execute("CREATE TABLE documents (a DOUBLE, b DOUBLE)")
         database.executemany("INSERT INTO documents VALUES (?, ?)", rows)
-        return np.ravel(database.execute(f"SELECT {path.read_text()} FROM documents").fetchall())
+        return np.ravel(
+            database.execute(f"SELECT {path.read_text(encoding='utf-8')} FROM documents").fetchall()
+        )
 
 
 def test_nan_in_a_database_is_missing(tmp_path):
@@ -128,7 +132,9 @@ def test_flags_in_sqlite_may_be_texts(kind, tmp_path):
     with sqlite3.connect(":memory:") as database:
         database.execute(f"CREATE TABLE documents (new {kind})")
         database.executemany("INSERT INTO documents VALUES (?)", [(value,) for value in yes + no])
-        found = database.execute(f"SELECT {(tmp_path / 'score.sql').read_text()} FROM documents").fetchall()
+        found = database.execute(
+            f"SELECT {(tmp_path / 'score.sql').read_text(encoding='utf-8')} FROM documents"
+        ).fetchall()
     expected = np.repeat(model.predict(flags), [len(yes), len(no)])
     assert np.ravel(found) == pytest.approx(expected)
 
