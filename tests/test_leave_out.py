@@ -14,7 +14,7 @@ from rankwise.preferences.queries import group_rows
 from rankwise.solvers import closed_form
 from rankwise.solvers.closed_form import DualFamily, PrimalFamily
 from rankwise.solvers.family import Fold
-from rankwise.solvers.leave_pair_out import leave_pair_out_error
+from rankwise.solvers.leave_pair_out import LeftOutPairs, leave_pair_out_error
 from rankwise.solvers.spaces import LinearSpace
 from rankwise.types import Ties, Weighting
 from rankwise.validation import Problem
@@ -157,7 +157,7 @@ def test_leave_pair_out_equals_refitting_without_both_rows(kind, weighting, n, w
         return
     i, j = np.triu_indices(m, 1)
     for alpha, ridge in zip(ALPHAS, family._ridges_without_pairs(ALPHAS), strict=True):
-        held = ridge.held_out_differences(y, slice(0, m))[i, j]
+        held = LeftOutPairs(ridge, y).differences(slice(m), slice(m))[i, j]
         expected = []
         for p in zip(i, j, strict=True):
             rest = np.delete(np.arange(m), p)

@@ -225,7 +225,10 @@ class DualFamily(ClosedForm):
         return leave_out_dual(self.space.kernel_matrix, self.loss, self.system, folds, alphas)
 
     def _ridges_without_pairs(self, alphas: Floats) -> Iterator[CentredRidge]:
-        return dual_ridges(self.loss, self.system.decomposition, alphas)
+        if self.space.features is not None and self._needs_weights(alphas):
+            spectrum = precise_spectrum(self.space.features, self.loss)
+            return primal_ridges(self.space.features, self.loss, lambda _: spectrum, alphas)
+        return dual_ridges(self.space.kernel_matrix, self.loss, self.system.decomposition, alphas)
 
     def _whole_spectrum(self, constant: Floats) -> WholeSpectrum:
         if self.space.features is None:

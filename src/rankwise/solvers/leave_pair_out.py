@@ -14,7 +14,8 @@ the alpha of the regression is unchanged. Under "pair" (c = 1), it is alpha/(m �
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import linalg
@@ -25,7 +26,7 @@ from rankwise.operators.blocks import pieces
 from rankwise.operators.design import Design
 from rankwise.operators.kernel import check_kernel_fits
 from rankwise.preferences.differences import QueryDifferences
-from rankwise.solvers.spectrum import EPS
+from rankwise.solvers.spectrum import EPS, condition
 from rankwise.solvers.tridiagonal import Decomposition
 from rankwise.types import Floats, Ties, Weighting
 
@@ -33,8 +34,11 @@ from rankwise.types import Floats, Ties, Weighting
 LEAST_FREE = 1e-6
 # An alpha this small compared with all eigenvalues but 0 stands for the limit 0.
 NEAR_LIMIT = 1e-7
-# Held-out differences are computed for about this many pairs at a time.
-BLOCK_PAIRS = 1 << 21
+# Differences up to so many times the estimated effect of rounding count as ties. Compared with 60-digit
+# arithmetic, the effect was up to twice the estimate.
+TIED = 8.0
+# Held-out differences are computed for at most about this many pairs at a time, which fit into the cache.
+BLOCK_PAIRS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -47,48 +51,39 @@ class CentredRidge:
         R, where ``N = RᵀR`` or, if `complement`, ``diag(1/s) − RᵀR``.
     weight : Floats, shape (m,)
         s.
+    rounding : float
+        About the error of ``I − H``, relative to its norm.
     complement : bool
     """
 
     rows: Floats
     weight: Floats
+    rounding: float
     complement: bool = False
 
     @property
     def loses_digits(self) -> bool:
         """Whether little is left of ``1 − H_ii`` for some row, or of ``I − H`` but for one direction."""
-        free = self._free()[self.weight > 0.0]
+        free = self.free[self.weight > 0.0]
         return bool((free < LEAST_FREE).any()) or float(free.sum()) < 1.0 + LEAST_FREE * len(free)
 
-    def held_out_differences(self, y: Floats, place: slice) -> Floats:
-        """``f_i − f_j`` by the model without rows i and j, for i in `place` and all j; O(m r) per row."""
-        s = self.weight
-        residual, free, N = self._residual(y - (s @ y) / s.sum()), self._free(), self._between(place)
-        free_i, free_j = free[place, None], free[None, :]
-        s_i, s_j, r_i, r_j = s[place, None], s[None, :], residual[place, None], residual[None, :]
-        determinant = free_i * free_j - N * N * s_i * s_j
-        held_i = free_j * r_i + N * s_j * r_j
-        held_j = free_i * r_j + N * s_i * r_i
-        with np.errstate(invalid="ignore", divide="ignore"):  # i = j, which is not a pair
-            held = (held_i - held_j) / determinant
-        return np.asarray((y[place, None] - y[None, :]) - held)
-
-    def _residual(self, centred: Floats) -> Floats:
+    def residual(self, centred: Floats) -> Floats:
         """``(I − H) y``."""
         fit = self.rows.T @ (self.rows @ (self.weight * centred))
         return np.asarray(fit if self.complement else centred - fit)
 
-    def _free(self) -> Floats:
+    @cached_property
+    def free(self) -> Floats:
         """``1 − H_ii``."""
         s, squares = self.weight, np.einsum("ri,ri->i", self.rows, self.rows)
         return np.asarray(1.0 - s * (1.0 / s.sum() + (_inverse(s) - squares if self.complement else squares)))
 
-    def _between(self, place: slice) -> Floats:
-        """``H_ij / s_j`` for i in `place`."""
-        s, N = self.weight, self.rows[:, place].T @ self.rows
+    def between(self, place: slice, others: slice) -> Floats:
+        """``H_ij / s_j`` for i in `place` and j in `others`."""
+        s, N = self.weight, self.rows[:, place].T @ self.rows[:, others]
         if self.complement:
-            N = -N
-            N[np.arange(len(N)), np.arange(len(s))[place]] += _inverse(s)[place]
+            every = np.arange(len(s))
+            N = np.where(every[place, None] == every[others], _inverse(s)[others], 0.0) - N
         return np.asarray(1.0 / s.sum() + N)
 
 
@@ -100,14 +95,63 @@ class CloseFit(CentredRidge):
     is added up from its own eigenvalues ``alpha / (v + alpha)`` instead of being left over from H.
     """
 
-    def _residual(self, centred: Floats) -> Floats:
+    def residual(self, centred: Floats) -> Floats:
         return np.asarray(self.rows.T @ (self.rows @ (self.weight * centred)))
 
-    def _free(self) -> Floats:
+    @cached_property
+    def free(self) -> Floats:
         return np.asarray(self.weight * np.einsum("ri,ri->i", self.rows, self.rows))
 
-    def _between(self, place: slice) -> Floats:
-        return np.asarray(-self.rows[:, place].T @ self.rows)
+    def between(self, place: slice, others: slice) -> Floats:
+        return np.asarray(-self.rows[:, place].T @ self.rows[:, others])
+
+
+@dataclass(frozen=True)
+class LeftOutPairs:
+    """What a regression predicts for any two rows without them, with labels y."""
+
+    ridge: CentredRidge
+    y: Floats
+
+    def differences(self, place: slice, others: slice) -> Floats:
+        """``f_i − f_j`` by the model without rows i and j, for i in `place` and j in `others`; O(r) each.
+
+        0 where it may be: rounding would decide the order of rows that are equal, or that no other row tells
+        apart. Let G be ``I − H``, e the residuals ``G_pp⁻¹ (Gy)_p`` of the two rows p, and ŷ the labels with
+        theirs replaced by the predictions ``y_p − e``. An error Δ of G moves e by
+        ``G_pp⁻¹ ((Δy)_p − Δ_pp e) = G_pp⁻¹ (Δŷ)_p``, and so the difference by at most
+        ``‖Δ‖ ‖ŷ‖ (|u_i| + |u_j|)`` with ``u = G_pp⁻¹ (1, −1)``; weights scale rows and columns of G by √s.
+        """
+        y, s, free, residual = self.y, self.ridge.weight, self.ridge.free, self._residual
+        (root, inverse_root), N = self._roots, self.ridge.between(place, others)
+        free_i, free_j, r_i, r_j = free[place, None], free[others], residual[place, None], residual[others]
+        N_i, N_j = N * s[place, None], N * s[others]
+        determinant = free_i * free_j - N_i * N_j
+        held_i = free_j * r_i + N_j * r_j
+        held_j = free_i * r_j + N_i * r_i
+        u = inverse_root[place, None] * np.abs(free_j - N_i) + inverse_root[others] * np.abs(free_i - N_j)
+        labels = root[place, None] * np.abs(held_i) + root[others] * np.abs(held_j)
+        with np.errstate(invalid="ignore", divide="ignore"):  # i = j, which is not a pair
+            difference = (y[place, None] - y[others]) - (held_i - held_j) / determinant
+            labels /= np.abs(determinant)
+        labels += np.linalg.norm(root * self._centred)
+        difference[np.abs(difference * determinant) <= TIED * self.ridge.rounding * (labels * u)] = 0.0
+        return np.asarray(difference)
+
+    @cached_property
+    def _centred(self) -> Floats:
+        s = self.ridge.weight
+        return np.asarray(self.y - (s @ self.y) / s.sum())
+
+    @cached_property
+    def _residual(self) -> Floats:
+        return self.ridge.residual(self._centred)
+
+    @cached_property
+    def _roots(self) -> tuple[Floats, Floats]:
+        """√s, and 1/√s, where s is not 0."""
+        root = np.sqrt(self.ridge.weight)
+        return root, _inverse(root)
 
 
 @dataclass(frozen=True)
@@ -116,13 +160,14 @@ class WholeSpectrum:
 
     values: Floats
     vectors: Floats
+    of_root: bool
 
     @classmethod
     def of_matrix(cls, matrix: Floats, constant: Floats) -> WholeSpectrum:
         """O(m³). The constant vector, of eigenvalue 0, is moved to the end of the spectrum, and cut off."""
         top = 2.0 * float(np.abs(matrix).sum(axis=0).max()) or 1.0
         values, vectors = linalg.eigh(matrix + top * np.outer(constant, constant), check_finite=False)
-        return cls._cut(values[:-1], vectors[:, :-1], len(values) * EPS)
+        return cls(_cut(values[:-1], len(values) * EPS), vectors[:, :-1], of_root=False)
 
     @classmethod
     def of_rows(cls, differences: Floats, constant: Floats) -> WholeSpectrum:
@@ -130,11 +175,7 @@ class WholeSpectrum:
         top = 2.0 * float(np.linalg.norm(differences)) or 1.0
         vectors, roots, _ = linalg.svd(np.column_stack([differences, top * constant]), check_finite=False)
         values = np.append(np.square(roots), np.zeros(max(0, len(vectors) - len(roots))))
-        return cls._cut(values[1:], vectors[:, 1:], (max(differences.shape) * EPS) ** 2)
-
-    @classmethod
-    def _cut(cls, values: Floats, vectors: Floats, rcond: float) -> WholeSpectrum:
-        return cls(np.where(values <= rcond * values.max(initial=0.0), 0.0, values), vectors)
+        return cls(_cut(values[1:], (max(differences.shape) * EPS) ** 2), vectors[:, 1:], of_root=True)
 
     def close_fit(self, alpha: float, weight: Floats) -> CloseFit:
         """The regression with this alpha, or with one so small that the solution is that of the limit 0.
@@ -146,7 +187,12 @@ class WholeSpectrum:
             alpha = max(alpha, NEAR_LIMIT * float(positive.min()))
         total = self.values + alpha
         share = total.min() / total
-        return CloseFit((self.vectors * np.sqrt(share)).T * np.sqrt(_inverse(weight)), weight)
+        rounding = EPS * condition(self.values, alpha, of_root=self.of_root)
+        return CloseFit((self.vectors * np.sqrt(share)).T * _inverse(np.sqrt(weight)), weight, rounding)
+
+
+def _cut(values: Floats, rcond: float) -> Floats:
+    return np.where(values <= rcond * values.max(initial=0.0), 0.0, values)
 
 
 def leave_pair_out_error(ridges: Iterable[CentredRidge], y: Floats) -> Floats:
@@ -159,11 +205,15 @@ def leave_pair_out_error(ridges: Iterable[CentredRidge], y: Floats) -> Floats:
 
 
 def _misordered(ridge: CentredRidge, y: Floats) -> float:
-    m, s = len(y), ridge.weight
+    # In ascending order of labels, the rows that any row should be above come first.
+    order = np.argsort(y, kind="stable")
+    y, s = y[order], ridge.weight[order]
+    pairs = LeftOutPairs(replace(ridge, rows=np.take(ridge.rows, order, axis=1), weight=s), y)
     error = total = 0.0
-    for place in pieces(0, m, max(1, BLOCK_PAIRS // m)):
-        above = np.where(y[place, None] > y[None, :], s[place, None] * s[None, :], 0.0)
-        predicted = ridge.held_out_differences(y, place)
+    for place in pieces(0, len(y), max(1, BLOCK_PAIRS // len(y))):
+        below = slice(int(np.searchsorted(y, y[place.stop - 1])))
+        above = np.where(y[place, None] > y[below], s[place, None] * s[below], 0.0)
+        predicted = pairs.differences(place, below)
         wrong = np.where(predicted < 0, 1.0, np.where(predicted > 0, 0.0, 0.5))
         error += float(np.vdot(wrong, above))
         total += float(above.sum())
@@ -210,23 +260,30 @@ def primal_ridges(
     F = _one_ranking(loss)
     scale, system_alphas = _as_regression(F, alphas)
     accurate = decomposition(float(system_alphas.min()))
-    whole = np.array([0, F.n_rows])
-    columns = (design.centred_rows(np.arange(F.n_rows), whole, F.row_weight) @ accurate.basis).T
+    rows = design.centred_rows(np.arange(F.n_rows), np.array([0, F.n_rows]), F.row_weight)
+    rows -= (F.row_weight @ rows) / F.row_weight.sum()  # the rounding error of a mean far from zero
+    columns = (rows @ accurate.basis).T
     for alpha in system_alphas:
-        yield CentredRidge(np.sqrt(scale) * accurate.half_inverse(columns, alpha), F.row_weight)
+        R = np.sqrt(scale) * accurate.half_inverse(columns, alpha)
+        yield CentredRidge(R, F.row_weight, EPS * accurate.condition(alpha))
 
 
 def dual_ridges(
-    loss: SquaredLoss, decomposition: Callable[[float], Decomposition], alphas: Floats
+    kernel_matrix: Floats, loss: SquaredLoss, decomposition: Callable[[float], Decomposition], alphas: Floats
 ) -> Iterator[CentredRidge]:
     """Like `primal_ridges`, from ``F K Fᵀ``."""
     F = _one_ranking(loss)
-    _, system_alphas = _as_regression(F, alphas)
+    scale, system_alphas = _as_regression(F, alphas)
     accurate = decomposition(float(system_alphas.min()))
-    inverse_root = np.sqrt(_inverse(F.row_weight))
+    # Kernel values that are far from zero compared with their differences have errors of their own size.
+    largest = scale * float((F.row_weight * np.diag(kernel_matrix)).max())
+    rounding = EPS * max(1.0, largest / (accurate.extremes[1] or largest or 1.0))
+    inverse_root = _inverse(np.sqrt(F.row_weight))
     for alpha in system_alphas:
         rows, complement = accurate.smoother(alpha)
-        yield CentredRidge(rows * inverse_root, F.row_weight, complement)
+        yield CentredRidge(
+            rows * inverse_root, F.row_weight, rounding * accurate.condition(alpha), complement
+        )
 
 
 def _as_regression(F: QueryDifferences, alphas: Floats) -> tuple[float, Floats]:

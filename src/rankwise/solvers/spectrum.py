@@ -13,7 +13,7 @@ do not rise above the rounding errors of M need a rank, which only a spectrum ha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, singledispatch
 from typing import Any
 
@@ -35,9 +35,16 @@ class Spectrum(Decomposition):
 
     They are ascending and nonnegative. The target is 0 where the eigenvalue is 0, so ``alpha = 0`` gives the
     minimum-norm solution.
+
+    Attributes
+    ----------
+    vectors : Floats, shape (p, r)
+    of_root : bool
+        Whether these are the singular values of a root of M, squared, which have twice as many digits.
     """
 
     vectors: Floats
+    of_root: bool = False
 
     @property
     def values(self) -> Floats:
@@ -54,6 +61,9 @@ class Spectrum(Decomposition):
     @property
     def extremes(self) -> tuple[float, float]:
         return float(self.values[0]), float(self.values[-1])
+
+    def condition(self, alpha: float) -> float:
+        return condition(self.values, alpha, of_root=self.of_root)
 
     def from_basis(self, columns: Floats) -> Floats:
         return np.asarray(self.vectors @ columns)
@@ -142,7 +152,15 @@ def spectrum_of_factor(R: Floats, projected: Floats, shape: tuple[int, int]) -> 
     """`precise_spectrum`, given R and ``Qᵀt``."""
     U, s, Vt = linalg.svd(R, full_matrices=False, check_finite=False)
     target = (s * (U.T @ projected).T).T
-    return truncated(s[::-1] ** 2, Vt[::-1].T, target[::-1], (max(shape) * EPS) ** 2)
+    values = truncated(s[::-1] ** 2, Vt[::-1].T, target[::-1], (max(shape) * EPS) ** 2)
+    return replace(values, of_root=True)
+
+
+def condition(values: Floats, alpha: float, *, of_root: bool) -> float:
+    """`Decomposition.condition` for eigenvalues of which those that are 0 are known to be."""
+    positive = values[values > 0.0] + alpha
+    ratio = float(positive.max() / positive.min()) if len(positive) else 1.0
+    return float(np.sqrt(ratio)) if of_root else ratio
 
 
 def truncated(values: Floats, vectors: Floats, target: Floats, rcond: float) -> Spectrum:

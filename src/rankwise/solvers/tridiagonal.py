@@ -6,6 +6,7 @@ either way, ``(T + αI) x = Qᵀr`` takes O(p) per alpha, and ``z = Qx`` O(p²).
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -63,6 +64,10 @@ class Decomposition(ABC):
         smallest, largest = self.extremes
         return smallest + alpha > WELL_CONDITIONED * largest
 
+    @abstractmethod
+    def condition(self, alpha: float) -> float:
+        """How much ``(M + alpha I)⁻¹`` magnifies the relative rounding errors of M, or of its root."""
+
     def solve(self, alpha: float) -> Floats:
         """``(M + alpha I)⁻¹ r``, shape (p,) or (p, k); O(p²) per target."""
         return np.asarray(self.solve_all([alpha])[0])
@@ -114,6 +119,11 @@ class Tridiagonal(Decomposition):
                     self.reflectors, self.scales, lwork=_LAPACK_BLOCK * size + _LAPACK_EXTRA
                 )[0]
         return basis
+
+    def condition(self, alpha: float) -> float:
+        smallest, largest = self.extremes
+        # In a singular M, the smallest eigenvalue is a rounding error.
+        return (largest + alpha) / max(smallest + alpha, alpha, sys.float_info.min)
 
     def from_basis(self, columns: Floats) -> Floats:
         return _reflected(self.reflectors, self.scales, columns, "T")
