@@ -43,7 +43,7 @@ print("The position matters:", "yes" if likelihood.has_bias else "no")
 def learn(log):
     """A model of clicks over expected clicks; rows that users examined more often weigh more."""
     rows, weight = rankwise.rows_from_clicks(log, data)
-    return RankRLS(alpha=1.0).fit(rows.X, rows.y, rows.qid, sample_weight=weight)
+    return RankRLS(alpha=1.0).fit(rows, sample_weight=weight)
 
 
 # Evaluate on judged queries, which decide whether to correct: see docs/clicks.md.
@@ -51,7 +51,7 @@ candidates = {
     "the engine": engine(test),
     "clicks, uncorrected": learn(log.with_propensity(1.0)).predict(test.X),
     "clicks, bias corrected": learn(log).predict(test.X),
-    "grades": RankRLS(alpha=1.0).fit(train.X, train.y, train.qid).predict(test.X),
+    "grades": RankRLS(alpha=1.0).fit(train).predict(test.X),
 }
 for name, scores in candidates.items():
     means = rankwise.metrics.evaluate(test.y, scores, test.qid, measures=["ndcg@10", "pairwise_error"]).means

@@ -22,7 +22,7 @@ data = RankingData.from_frame(frame, label="grade", qid="query", doc="doc")
 train, test = data.split(0.6, random_state=1)  # whole queries
 print(data)
 
-model = RankRLS(alpha=1.0).fit(train.X, train.y, train.qid)
+model = RankRLS(alpha=1.0).fit(train)
 alone = [rankwise.metrics.ndcg(train.y, feature, train.qid, k=10) for feature in train.X.T]
 candidates = {
     "best single feature": test.X[:, np.argmax(alone)],

@@ -233,7 +233,8 @@ def test_the_star_says_what_other_numbers_become():
 def test_data_sets_lend_their_names_to_columns():
     data = RankingData.from_arrays(np.arange(6.0).reshape(3, 2), [0, 1, 2], feature_names=["bm25", "clicks"])
     assert ColumnEncoder("number").fit(data).get_feature_names_out().tolist() == ["bm25", "clicks"]
-    assert ColumnEncoder({"clicks": "log"}).fit(data.X).get_feature_names_out().tolist() == ["log(clicks)"]
+    assert ColumnEncoder({"clicks": "log"}).fit(data).get_feature_names_out().tolist() == ["log(clicks)"]
+    assert ColumnEncoder("number").fit(data.X).get_feature_names_out().tolist() == ["x0", "x1"]
 
 
 def test_a_pipeline_of_encoder_and_ranker_is_the_ranker_with_columns():

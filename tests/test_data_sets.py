@@ -1,6 +1,6 @@
 """Rankers take a RankingData as it is, and its feature names stay with the model."""
 
-import gc
+import sqlite3
 import warnings
 
 import numpy as np
@@ -11,7 +11,6 @@ from sklearn.base import clone
 import rankwise
 from rankwise import DataError, RankingData
 from rankwise.cli import main
-from rankwise.features import Features, features_of
 
 RANKERS = [
     rankwise.RankRLS(),
@@ -52,13 +51,13 @@ def test_a_data_set_can_be_the_eval_set(ranker, parts):
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_the_rows_of_named_data_keep_their_names(form, parts):
+def test_named_data_keeps_its_names(form, parts):
     train, test = parts
     names = [f"feature {j}" for j in range(train.n_features)]
     train, test = (
         RankingData.from_arrays(form(part.X), part.y, part.qid, feature_names=names) for part in parts
     )
-    model = rankwise.RankRLS().fit(train.X, train.y, train.qid)
+    model = rankwise.RankRLS().fit(train)
     assert model.feature_names_in_.tolist() == names
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -69,12 +68,12 @@ def test_the_rows_of_named_data_keep_their_names(form, parts):
 
 def test_names_that_differ_or_are_in_another_order_are_refused(parts):
     train, test = parts
-    model = rankwise.RankRLS().fit(train.X, train.y, train.qid)
+    model = rankwise.RankRLS().fit(train)
     backwards = RankingData.from_arrays(
         np.array(test.X)[:, ::-1], test.y, test.qid, feature_names=train.feature_names[::-1]
     )
     with pytest.raises(DataError, match="does not match the model: the order of the features differs"):
-        model.predict(backwards.X)
+        model.predict(backwards)
     other = RankingData.from_arrays(
         np.array(test.X), test.y, test.qid, feature_names=["a", *train.feature_names[1:]]
     )
@@ -104,7 +103,7 @@ def test_features_of_text_are_explained_by_the_numbers_of_the_file(tmp_path, par
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         rankwise.convert_letor(path, store)
         for data in (rankwise.load_letor(path), rankwise.open_store(store)):
-            model = rankwise.RankRLS().fit(data.X, data.y, data.qid)
+            model = rankwise.RankRLS().fit(data)
             place = np.abs(model.coef_ * (data.X[0] - data.X[1])).argmax()
             assert model.explain(data.X, 0, 1).top(1)[0][0] == str(place + first)
         model.save(tmp_path / "model")
@@ -151,13 +150,68 @@ def test_a_frame_with_pairs_and_labels_is_checked_without_a_warning(parts):
         rankwise.RankRLS().fit_preferences(frame, [[0, 1]], y=train.y, qid=train.qid)
 
 
-def test_names_are_forgotten_with_their_matrix():
-    X = np.ones((2, 2))
-    data = RankingData.from_arrays(X, [0, 1], feature_names=["a", "b"])
-    assert features_of(data.X) == Features(("a", "b"))
-    key = id(data.X)
-    del data, X
-    gc.collect()
-    from rankwise.features import _remembered
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(
+    "ranker", [*RANKERS, rankwise.RankRLSPath(max_features=1)], ids=lambda r: type(r).__name__
+)
+def test_another_data_set_on_the_same_matrix_has_no_say_in_the_names(ranker, form):
+    X, y, qid = _of_two_features(form)
+    names, others = ["price", "stock"], ["stock", "price"]
+    one = RankingData.from_arrays(X, y, qid, feature_names=names)
+    two = RankingData.from_arrays(X, y, qid, feature_names=others)
+    model = clone(ranker).fit(one)
+    assert model.feature_names_in_.tolist() == names
+    assert clone(ranker).fit(two).feature_names_in_.tolist() == others
+    assert not hasattr(clone(ranker).fit(X, y, qid), "feature_names_in_")
+    assert not hasattr(clone(ranker).fit(one.X, y, qid), "feature_names_in_")
+    model.predict(one)
+    for use in (model.predict, model.score, model.rank, lambda data: model.explain(data, 0, 1)):
+        with pytest.raises(DataError, match="the order of the features differs"):
+            use(two)
 
-    assert key not in _remembered
+
+def test_an_eval_set_or_a_batch_is_checked_by_its_own_names():
+    X, y, qid = _of_two_features(np.asarray)
+    two, one = (
+        RankingData.from_arrays(X, y, qid, feature_names=names)
+        for names in (["stock", "price"], ["price", "stock"])
+    )
+    model = rankwise.RankRLS().fit(one)
+    for use in (model.partial_fit, lambda data: rankwise.RankRLSCV([1.0]).fit(one, eval_set=data)):
+        with pytest.raises(DataError, match="the order of the features differs"):
+            use(two)
+    on_pairs = rankwise.RankRLS().fit_preferences(two, [[0, 1]], y=y, qid=qid)
+    assert on_pairs.feature_names_in_.tolist() == ["stock", "price"]
+    with pytest.raises(DataError, match="the order of the features differs"):
+        rankwise.RankRLS().fit_preferences(one, [[0, 1]], eval_set=(two, [[0, 1]]))
+
+
+def test_an_export_has_the_names_of_the_data_set_that_was_fitted(tmp_path):
+    X, y, qid = _of_two_features(np.asarray)
+    one = RankingData.from_arrays(X, y, qid, feature_names=["price", "stock"])
+    RankingData.from_arrays(X, y, qid, feature_names=["stock", "price"])
+    model = rankwise.RankRLS().fit(one)
+    rankwise.export_model(model, tmp_path / "score.sql", "sqlite")
+    expression = (tmp_path / "score.sql").read_text(encoding="utf-8")
+    with sqlite3.connect(":memory:") as database:
+        database.execute("CREATE TABLE documents (price, stock)")
+        database.executemany("INSERT INTO documents VALUES (?, ?)", X.tolist())
+        found = database.execute(f"SELECT {expression} FROM documents").fetchall()
+    np.testing.assert_allclose([score for (score,) in found], model.predict(one), rtol=1e-9)
+
+
+def test_columns_are_those_of_the_data_set_that_is_scored(tmp_path):
+    X, y, qid = _of_two_features(np.asarray)
+    one = RankingData.from_arrays(X, y, qid, feature_names=["price", "stock"])
+    two = RankingData.from_arrays(X[:, ::-1], y, qid, feature_names=["stock", "price"])
+    RankingData.from_arrays(one.X, y, qid, feature_names=["stock", "price"])
+    model = rankwise.RankRLS(columns="auto").fit(one)
+    assert model.feature_names_in_.tolist() == ["price", "stock"]
+    np.testing.assert_array_equal(model.predict(two), model.predict(one))
+    assert model._scoring_model().predict(two).tolist() == model.predict(one).tolist()
+
+
+def _of_two_features(form):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(12, 2))
+    return form(X), X @ [3.0, -1.0] + 0.1 * random.normal(size=12), np.repeat([0, 1, 2], 4)

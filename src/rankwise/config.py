@@ -123,7 +123,7 @@ def config_context(**settings: Any) -> Iterator[None]:
     >>> import rankwise
     >>> data = rankwise.make_search_data(20, random_state=0)
     >>> with rankwise.config_context(n_threads=1):
-    ...     model = rankwise.RankSVM().fit(data.X, data.y, data.qid)
+    ...     model = rankwise.RankSVM().fit(data)
     """
     token = _of_block.set({**_of_block.get(), **_checked(settings)})
     try:

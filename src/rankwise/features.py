@@ -1,12 +1,7 @@
-"""What the columns of a matrix are called, remembered for the matrices of data sets.
-
-An array has no column names. A data set registers its matrix here, by identity, so that
-``fit(data.X, data.y, data.qid)`` finds them; a copy or a slice of the matrix is an array without names.
-"""
+"""Judged rows as `fit` takes them, and what their features are called."""
 
 from __future__ import annotations
 
-import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,7 +37,9 @@ class JudgedRows:
     X: Matrix
     y: Floats
     qid: AnyArray | None
+    feature_names: tuple[str, ...] | None
     scaled_per_query: bool
+    numbered_from: int | None
 
 
 class JudgedParts(ABC):
@@ -78,17 +75,11 @@ class JudgedParts(ABC):
         """The `Evaluation` of scores; rows are not gathered."""
 
 
-_remembered: dict[int, tuple[weakref.ref[Any], Features]] = {}
-
-
-def remember_features(X: Matrix, features: Features) -> None:
-    """Remember the features of a matrix for as long as it exists."""
-    if features != Features():
-        key = id(X)
-        _remembered[key] = weakref.ref(X, lambda _: _remembered.pop(key, None)), features
-
-
 def features_of(X: Any) -> Features:
-    """The features of a matrix; without names or numbers if it is not the matrix of a data set."""
-    matrix, features = _remembered.get(id(X), (None, Features()))
-    return features if matrix is not None and matrix() is X else Features()
+    """The features of a data set; an array has neither names nor numbers of its columns."""
+    return Features(X.feature_names, X.numbered_from) if isinstance(X, JudgedRows) else Features()
+
+
+def matrix_of(X: Any) -> Any:
+    """The matrix or table of a data set; anything else unchanged."""
+    return X.X if isinstance(X, JudgedRows) else X

@@ -58,7 +58,7 @@ def rows_from_clicks(log: ClickLog, data: RankingData, *, prior_clicks: float = 
     >>> from rankwise import RankRLS, make_search_data, rows_from_clicks
     >>> data, log = make_search_data(50, random_state=0, clicks=True)
     >>> rows, weight = rows_from_clicks(log, data)
-    >>> model = RankRLS().fit(rows.X, rows.y, rows.qid, sample_weight=weight)
+    >>> model = RankRLS().fit(rows, sample_weight=weight)
     >>> round(model.score(data.X, data.y, data.qid), 2)
     0.81
     """

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from rankwise.data.table import Table, read_columns
 from rankwise.errors import DataError, ParameterError
-from rankwise.features import Features, JudgedRows, remember_features
+from rankwise.features import JudgedRows
 from rankwise.mapped import is_mapped
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.types import AnyArray, Floats, Ints, RandomSource
@@ -74,7 +74,6 @@ class RankingData(JudgedRows):
     numbered_from: int | None = None
 
     def __post_init__(self) -> None:
-        remember_features(self.X, Features(self.feature_names, self.numbered_from))
         # Selecting and writing rows rely on the offsets of sparse X without checking them again.
         if not isinstance(self.X, np.ndarray | Table):
             check_offsets(self.X)

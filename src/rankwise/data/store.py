@@ -58,7 +58,7 @@ def open_store(path: str | os.PathLike[str], *, verify: bool = False) -> Ranking
     >>> from rankwise import RankRLS, make_search_data, open_store, save_store
     >>> save_store(make_search_data(20, random_state=0), "train.store")
     >>> data = open_store("train.store", verify=True)
-    >>> RankRLS().fit(data.X, data.y, data.qid).coef_.shape
+    >>> RankRLS().fit(data).coef_.shape
     (22,)
     """
     folder = Path(path)

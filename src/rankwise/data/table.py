@@ -11,7 +11,7 @@ import numpy as np
 from rankwise.data.column import Column, column_of_categories, column_of_numbers, column_of_objects
 from rankwise.data.frames import as_narwhals, check_present, whole_numbers
 from rankwise.errors import DataError
-from rankwise.features import features_of
+from rankwise.features import Features, features_of, matrix_of
 from rankwise.types import AnyArray, Ints, Reading, is_sparse
 from rankwise.validation.arrays import refuse_masked
 
@@ -75,18 +75,19 @@ class Table:
 
 
 def table_of(X: Any) -> Table:
-    """The columns of a frame or an array.
+    """The columns of a frame, an array or a data set.
 
-    Columns of an array, and of a frame whose names are not text, are called ``x0``, ``x1``, ... or, if they
-    come from a data set, by its names.
+    Columns of an array, and of a frame whose names are not text, are called ``x0``, ``x1``, ...; those of a
+    data set by its names.
     """
+    features, X = features_of(X), matrix_of(X)
     if isinstance(X, Table):
         return X
     if is_sparse(X):
         raise DataError("Columns cannot be encoded from sparse X; pass a table or a dense array.")
     if hasattr(X, "columns") or hasattr(X, "__dataframe__") or hasattr(X, "__arrow_c_stream__"):
         return _of_frame(X)
-    return _of_array(X)
+    return _of_array(X, features)
 
 
 def _of_frame(frame: Any) -> Table:
@@ -140,7 +141,7 @@ def _of_series(series: Any) -> Column:
     return column_of_objects(series.to_list())
 
 
-def _of_array(X: Any) -> Table:
+def _of_array(X: Any, features: Features) -> Table:
     refuse_masked("X", X)
     try:
         array = np.asarray(X)
@@ -151,7 +152,7 @@ def _of_array(X: Any) -> Table:
     if array.ndim != 2:
         hint = " Reshape your data using X.reshape(-1, 1) if it is one column." if array.ndim == 1 else ""
         raise DataError(f"X must be two-dimensional; got {array.ndim} dimension(s).{hint}")
-    features, are_numbers = features_of(X), array.dtype.kind in "biuf"
+    are_numbers = array.dtype.kind in "biuf"
     columns = {
         features.label(c): column_of_numbers(values) if are_numbers else column_of_objects(values.tolist())
         for c, values in enumerate(array.T)

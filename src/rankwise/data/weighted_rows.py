@@ -9,7 +9,7 @@ from rankwise.types import Floats
 
 
 class WeightedRows(NamedTuple):
-    """Rows to learn from, as in ``fit(data.X, data.y, data.qid, sample_weight=weight)``.
+    """Rows to learn from, as in ``fit(data, sample_weight=weight)``.
 
     Attributes
     ----------

@@ -25,7 +25,7 @@ from rankwise.scoring.model import ScoringModel
 from rankwise.selection.calibrating import calibrate, recalibrated
 from rankwise.solvers.held_out import HeldOut
 from rankwise.types import AnyArray, Floats, Ints
-from rankwise.validation import check_fitted, check_labels, check_rows, rows_of, taken_apart
+from rankwise.validation import check_fitted, check_labels, check_rows, taken_apart
 
 
 def let_through(interrupted: bool) -> None:
@@ -104,8 +104,8 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
         """
         from rankwise.selection.scorer import rank_scorer
 
-        rows, (_, y, qid) = rows_of(self, X), taken_apart(X, y, qid)
-        return 1.0 - rank_scorer("pairwise_error").measured(self, rows, y, qid, sample_weight)
+        _, y, qid = taken_apart(X, y, qid)
+        return 1.0 - rank_scorer("pairwise_error").measured(self, X, y, qid, sample_weight)
 
     @abstractmethod
     def __sklearn_is_fitted__(self) -> bool:

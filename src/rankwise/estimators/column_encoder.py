@@ -10,7 +10,6 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from rankwise.columns.encoding import Encoding
 from rankwise.columns.fitting import fit_encoding
 from rankwise.data.table import table_of
-from rankwise.features import JudgedRows
 from rankwise.types import AnyArray, Matrix
 from rankwise.validation import check_fitted
 
@@ -84,14 +83,14 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose what each column becomes, from its values; y is ignored."""
-        self.encoding_ = fit_encoding(table_of(_rows(X)), self.columns)
+        self.encoding_ = fit_encoding(table_of(X), self.columns)
         self.encoding_.record_on(self)
         return self
 
     def transform(self, X: Any) -> Matrix:
         """Return the features of the rows; a CSR matrix if at most a quarter of them can be other than 0."""
         check_fitted(self)
-        return self.encoding_.encode(table_of(_rows(X)))
+        return self.encoding_.encode(table_of(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
         """Return the names of the features; `input_features` is ignored, because columns have their own."""
@@ -105,7 +104,3 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
         return tags
-
-
-def _rows(X: Any) -> Any:
-    return X.X if isinstance(X, JudgedRows) else X

@@ -73,7 +73,7 @@ class KernelRankRLS(FixedAlphaRidge, KernelRanker):
     --------
     >>> from rankwise import KernelRankRLS, make_search_data
     >>> data = make_search_data(60, random_state=0).scale_per_query()
-    >>> model = KernelRankRLS(basis=100, random_state=0).fit(data.X, data.y, data.qid)
+    >>> model = KernelRankRLS(basis=100, random_state=0).fit(data)
     >>> model.dual_coef_.shape
     (100,)
     >>> round(model.score(data.X, data.y, data.qid), 2)

@@ -50,7 +50,7 @@ class KernelRankRLSCV(RidgeSearchRanker, KernelRanker):
     --------
     >>> from rankwise import KernelRankRLSCV, make_search_data
     >>> data = make_search_data(30, random_state=0).scale_per_query()
-    >>> model = KernelRankRLSCV(gamma=[0.01, 0.1, 1.0]).fit(data.X, data.y, data.qid)
+    >>> model = KernelRankRLSCV(gamma=[0.01, 0.1, 1.0]).fit(data)
     >>> model.cv_, model.scores_.shape
     ('leave-query-out', (3, 31))
     >>> model.best_["gamma"]

@@ -18,7 +18,7 @@ from rankwise.scoring.additive import AdditiveFunction
 from rankwise.scoring.functions import LinearFunction, linear_function
 from rankwise.solvers.hinge_result import HingeResult
 from rankwise.types import AnyArray, Floats, Matrix, is_sparse
-from rankwise.validation import check_fitted, rows_of
+from rankwise.validation import check_fitted, check_scaling
 
 
 class LinearRanker(Ranker):
@@ -60,7 +60,8 @@ class LinearRanker(Ranker):
         if not hasattr(self, "encoding_"):
             return super()._rows_to_score(X, finite)
         check_fitted(self)
-        return table_of(rows_of(self, X))
+        check_scaling(self, X)
+        return table_of(X)
 
     def _weight_labels(self) -> AnyArray:
         """What the features are called that have the weights."""

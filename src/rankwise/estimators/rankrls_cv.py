@@ -162,7 +162,7 @@ class RankRLSCV(ProgressiveRanker, RidgeSearchRanker):
     --------
     >>> from rankwise import RankRLSCV, make_search_data
     >>> data = make_search_data(60, random_state=0)
-    >>> model = RankRLSCV(measure="ndcg@10", ties=("keep", "drop")).fit(data.X, data.y, data.qid)
+    >>> model = RankRLSCV(measure="ndcg@10", ties=("keep", "drop")).fit(data)
     >>> model.cv_, model.scores_.shape
     ('leave-query-out', (2, 31))
     >>> model.best_["ties"], model.alpha_

@@ -88,7 +88,7 @@ class RankSVMPath(KernelRanker):
     --------
     >>> from rankwise import RankSVMPath, make_search_data
     >>> train, test = make_search_data(20, random_state=0).scale_per_query().split(0.7)
-    >>> model = RankSVMPath(graph="reduced").fit(train.X, train.y, train.qid)
+    >>> model = RankSVMPath(graph="reduced").fit(train)
     >>> model.select(test.X, test.y, test.qid, "ndcg@10").alpha_ in model.alphas_
     True
     """

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rankwise.errors import ParameterError, RankwiseError, warn_caller
 from rankwise.estimators.base import Ranker, let_through
+from rankwise.features import matrix_of
 from rankwise.losses.squared import SquaredLoss, loss_on_pairs, losses_on_scores, with_pairs
 from rankwise.persist.checkpoint import Checkpoint
 from rankwise.selection.eval_sets import hold_out_pairs, hold_out_rows
@@ -31,7 +32,6 @@ from rankwise.validation import (
     check_number,
     check_preferences,
     check_problem,
-    rows_of,
 )
 
 
@@ -176,8 +176,7 @@ class FixedAlphaRidge(RidgeRanker):
         checked, held_out = hold_out_pairs(self, rows, checked, eval_set)
         losses, choices = [loss_on_pairs(checked, rows.shape[0])], self._checked_loss()
         if y is not None:
-            X = rows_of(self, X)
-            problem = check_problem(self, X, y, qid, sample_weight, reset=False, multi_output=True)
+            problem = check_problem(self, matrix_of(X), y, qid, sample_weight, reset=False, multi_output=True)
             losses = [with_pairs(scored, losses[0]) for scored in losses_on_scores(problem, *choices)]
         let_through(self._learn(rows, losses, held_out, qid is not None).interrupted)
         return self

@@ -116,8 +116,7 @@ class Served:
         """The values of the columns in rows."""
         function = self.model.function
         if isinstance(function, AdditiveFunction):
-            table = table_of(X.X if isinstance(X, JudgedRows) else X)
-            table = table.matched([term.column for term in function.terms], function.labels)
+            table = table_of(X).matched([term.column for term in function.terms], function.labels)
             pairs = zip(function.terms, self.as_columns("").terms, strict=True)
             return {named.column: table.read(term.column, term.shape.reading) for term, named in pairs}
         rows = self.rows(X)

@@ -56,7 +56,7 @@ class Moments:
     >>> moments = Moments.of(old) + Moments.of(new)
     >>> moments
     Moments(291 rows, 20 queries, 22 features, ties='keep', weighting='example')
-    >>> model, fitted = RankRLS.from_moments(moments), RankRLS().fit(data.X, data.y, data.qid)
+    >>> model, fitted = RankRLS.from_moments(moments), RankRLS().fit(data)
     >>> bool(abs(model.coef_ - fitted.coef_).max() < 1e-10)
     True
     """

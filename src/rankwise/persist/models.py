@@ -53,7 +53,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     --------
     >>> from rankwise import RankRLS, load_model, make_search_data
     >>> data = make_search_data(20, random_state=0)
-    >>> model = RankRLS(alpha=0.1).fit(data.X, data.y, data.qid)
+    >>> model = RankRLS(alpha=0.1).fit(data)
     >>> model.save("model.safetensors")
     >>> load_model("model.safetensors")
     RankRLS(alpha=0.1)

@@ -154,7 +154,7 @@ def _parts_of(model: ScoringModel, data: RankingData, labels: list[str], sources
     """The contributions of columns: weights times values, or functions of values; None for kernels."""
     function = model.function
     if isinstance(function, AdditiveFunction):
-        table = table_of(data.X)
+        table = table_of(data)
         columns = [term.column for term in function.terms]
         used = [sources[labels.index(column)] for column in columns]
         return Parts(columns, used, lambda rows, shown: function.contributions(table[rows[shown]]))

@@ -41,7 +41,7 @@ def shape_facts(
 
 def _of_model(one: Entrant, data: RankingData, training: RankingData | None) -> list[dict[str, Any]]:
     encoding, coef = one.learned["encoding_"], one.learned["coef_"]
-    table = table_of(data.X).matched(list(encoding.codes), encoding.labels)
+    table = table_of(data).matched(list(encoding.codes), encoding.labels)
     without: list[Floats] = []
     if training is not None and is_explained_by_alpha(one.learned) and len(coef) <= MAX_FEATURES:
         without = list(left_out_weights(one.learned, training))

@@ -109,7 +109,7 @@ def left_out_weights(learned: Mapping[str, Any], training: RankingData) -> Float
     choices = Ties(chosen["ties"]), Weighting(chosen["weighting"])
     data = training.scale_per_query() if learned.get("scaled_per_query_") else training
     if "encoding_" in learned:
-        X = learned["encoding_"].encode(table_of(data.X))
+        X = learned["encoding_"].encode(table_of(data))
     else:
         X = with_numbers(data, learned.get("feature_names_in_")).X
     alpha, coef = alpha_of(learned), learned["coef_"]

@@ -22,7 +22,7 @@ def score_data(model: ScoringModel, data: RankingData) -> Floats:
     Rows are scaled within each query if the model was trained on rows scaled that way.
     """
     if not must_scale_for(model, data):
-        return model.predict(data.X)
+        return model.predict(data)
     scores = np.empty(data.n_rows)
     for rows, X in scaled_parts(data.X, data.queries):
         scores[rows] = model.predict(X)

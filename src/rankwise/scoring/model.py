@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from rankwise.data.table import table_of
 from rankwise.errors import DataError
+from rankwise.features import matrix_of
 from rankwise.scoring.additive import AdditiveFunction
 from rankwise.scoring.calibration import Calibration, known_calibration, preference_probabilities
 from rankwise.scoring.functions import ScoringFunction, checked_scores, scoring_function
@@ -53,9 +54,13 @@ class ScoringModel:
         )
 
     def predict(self, X: Any) -> Floats:
-        """Return the scores of rows as `rankwise.data` reads them, bit for bit those of the estimator."""
+        """Return the scores of rows as `rankwise.data` reads them, bit for bit those of the estimator.
+
+        X may be a data set, which is scored as it is; `score_data` checks its features as well.
+        """
         if isinstance(self.function, AdditiveFunction):
             return self.function.scores(table_of(X))
+        X = matrix_of(X)
         if is_sparse(X) and not self.function.takes_sparse:
             # In scikit-learn's words, which the estimators pass on.
             raise DataError(

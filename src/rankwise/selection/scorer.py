@@ -94,7 +94,7 @@ def rank_scorer(measure: str | Measure, **options: Any) -> RankScorer:
     --------
     >>> from rankwise import RankRLS, make_search_data, rank_scorer
     >>> data = make_search_data(40, random_state=0)
-    >>> model = RankRLS().fit(data.X, data.y, data.qid)
+    >>> model = RankRLS().fit(data)
     >>> round(rank_scorer("ndcg@10")(model, data.X, data.y, data.qid), 2)
     0.89
     """

@@ -11,7 +11,7 @@ from rankwise.validation.arrays import (
     check_vectors,
 )
 from rankwise.validation.by_feature import check_costs, check_signs
-from rankwise.validation.judgments import rows_of, taken_apart
+from rankwise.validation.judgments import check_scaling, taken_apart
 from rankwise.validation.pairs import check_pairs
 from rankwise.validation.parameters import (
     check_alphas,
@@ -60,9 +60,9 @@ __all__ = [
     "check_read_rows",
     "check_row_weight",
     "check_rows",
+    "check_scaling",
     "check_scores",
     "check_signs",
     "check_vectors",
-    "rows_of",
     "taken_apart",
 ]

@@ -66,15 +66,9 @@ def refuse_parts(X: Any) -> None:
         raise DataError(f"This method needs rows in this process; got {type(X).__name__}.")
 
 
-def rows_of(estimator: Any, X: Any) -> Any:
-    """The rows of a data set, which must be scaled as those of the fit; anything else unchanged."""
-    refuse_parts(X)
-    check_scaling(estimator, X)
-    return X.X if isinstance(X, JudgedRows) else X
-
-
 def check_scaling(estimator: Any, data: Any) -> None:
-    """Raise an error unless a data set is scaled as the one that the estimator was fitted to, if any."""
+    """Reject a data set that is not scaled as the one that the estimator was fitted to, or in parts."""
+    refuse_parts(data)
     known = getattr(estimator, "scaled_per_query_", None)
     if known is None or not isinstance(data, JudgedRows) or known == data.scaled_per_query:
         return

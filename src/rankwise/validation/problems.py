@@ -26,7 +26,6 @@ from rankwise.validation.judgments import (
     parts_problem,
     question_queries,
     record_parts,
-    rows_of,
     taken_apart,
 )
 from rankwise.validation.pairs import check_pairs
@@ -99,10 +98,10 @@ def check_problem(
             return parts_problem(estimator, X, **others)
     else:
         check_scaling(estimator, X)
-    data, (X, y, qid) = X, taken_apart(X, y, qid)
+    data, (_, y, qid) = X, taken_apart(X, y, qid)
     least = 2 if reset else 1
     X, y = validated(
-        estimator, X, y, reset=reset, ensure_min_samples=least, multi_output=multi_output, y_numeric=True
+        estimator, data, y, reset=reset, ensure_min_samples=least, multi_output=multi_output, y_numeric=True
     )
     row_weight = check_row_weight(sample_weight, X.shape[0])
     check_weight_range("sample_weight", "row", row_weight)
@@ -116,7 +115,6 @@ def check_problem(
 
 def check_eval_set(estimator: Any, eval_set: Any, training: Problem) -> Problem:
     """Check validation data, ``(X, y)``, ``(X, y, qid)`` or a data set, against the training data."""
-    check_scaling(estimator, eval_set)
     X, y, qid = check_eval_parts(eval_set, ("X", "y", "qid"))
     if qid is None and training.has_queries:
         raise DataError("eval_set must be (X, y, qid) because fit was given a qid.")
@@ -132,7 +130,7 @@ def check_eval_set(estimator: Any, eval_set: Any, training: Problem) -> Problem:
 def check_eval_parts(eval_set: Any, names: tuple[str, str, str]) -> tuple[Any, Any, Any]:
     """Return the parts of an eval_set; the third is optional and defaults to None."""
     if isinstance(eval_set, JudgedRows) and names[1] == "y":
-        return eval_set.X, eval_set.y, eval_set.qid
+        return eval_set, eval_set.y, eval_set.qid
     if not isinstance(eval_set, (tuple, list)) or len(eval_set) not in (2, 3):
         found = f" of length {len(eval_set)}" if isinstance(eval_set, (tuple, list)) else ""
         raise DataError(
@@ -151,7 +149,7 @@ def check_preferences(
     if isinstance(X, JudgedParts):
         record_parts(estimator, X)
         return X.preferences(_checked_pairs(pairs, X.n_rows, magnitude, weight))
-    rows: Matrix = validated(estimator, rows_of(estimator, X), ensure_min_samples=2)
+    rows: Matrix = validated(estimator, X, ensure_min_samples=2)
     if isinstance(X, JudgedRows):
         estimator.scaled_per_query_ = X.scaled_per_query
     return rows, _checked_pairs(pairs, rows.shape[0], magnitude, weight)

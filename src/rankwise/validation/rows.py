@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from rankwise.errors import DataError
-from rankwise.features import features_of
+from rankwise.features import features_of, matrix_of
 from rankwise.mapped import blocks_of, is_on_disk
 from rankwise.types import Matrix, is_sparse
 from rankwise.validation.arrays import check_matrix, first_not_finite, refuse_masked
 from rankwise.validation.csr import check_sparse, check_width
-from rankwise.validation.judgments import rows_of
+from rankwise.validation.judgments import check_scaling
 from rankwise.validation.refusals import fault_of
 
 # As dtypes, because comparing a dtype with a type takes as long as the rest of `_is_plain`.
@@ -33,7 +33,8 @@ def check_rows(estimator: Any, X: Any, finite: bool = True, *, reset: bool = Fal
     """Check rows against the features seen in `fit` or, if `reset`, record their features."""
     if not reset:
         check_fitted(estimator)
-    rows: Matrix = validated(estimator, rows_of(estimator, X), reset=reset, finite=finite)
+    check_scaling(estimator, X)
+    rows: Matrix = validated(estimator, X, reset=reset, finite=finite)
     return rows
 
 
@@ -52,6 +53,7 @@ def check_read_rows(X: Matrix, finite: bool = True) -> Matrix:
 def check_eval_rows(estimator: Any, X: Any) -> Matrix:
     """Check the rows of an eval_set against the features of the current fit."""
     try:
+        check_scaling(estimator, X)
         rows: Matrix = validated(estimator, X, reset=False)
     except ValueError as error:
         raise DataError(f"eval_set: {error}") from error
@@ -68,14 +70,15 @@ def validated(
 ) -> Any:
     """Return real rows, CSR or C-ordered, and y if given, checked by scikit-learn's conventions.
 
-    Unless `finite`, rows may hold NaN and infinity. If `reset`, the features of X become those of the
-    estimator; otherwise, they must match. Rankers with the parameter `columns` encode X.
+    X may be a data set, whose features are those of the rows. Unless `finite`, rows may hold NaN and
+    infinity. If `reset`, the features of X become those of the estimator; otherwise, they must match. Rankers
+    with the parameter `columns` encode X.
     """
-    features = features_of(X)
     encoded = estimator._encode(X, reset=reset) if hasattr(estimator, "_encode") else None
     if encoded is not None:
         options |= {"multi_output": False} if y else {}
         return _checked_rows(_taking_features(estimator), encoded, *y, reset=True, finite=finite, **options)
+    features, X = features_of(X), matrix_of(X)
     if not (reset or hasattr(X, "columns") or hasattr(X, "__dataframe__")):
         estimator = _without_learned_names(estimator, features.names)
     checked = _checked_rows(estimator, X, *y, reset=reset, finite=finite, **options)
