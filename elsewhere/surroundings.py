@@ -55,12 +55,9 @@ NOT_COMPUTING = frozenset(
 NOT_WITH_OTHER_PACKAGES = frozenset({"test_types.py"})
 
 FILES_AND_COMMANDS = (
-    "test_benchmarks.py",
     "test_cli_data.py",
-    "test_cli_folds.py",
     "test_cli_streams.py",
     "test_export_names.py",
-    "test_files.py",
     "test_odd_values.py",
 )
 PRODUCTS_AND_DECOMPOSITIONS = (
