@@ -332,3 +332,18 @@ def test_leaving_out_a_query_that_dominates_a_feature_keeps_the_digits_of_the_ot
     refitted = RankRLS(1e-3, monotonic_cst=signs).fit(X[~own], y[~own], qid[~own]).predict(X[own])
     gap = left_out - refitted
     np.testing.assert_allclose(gap - gap.mean(), 0.0, atol=1e-9 * np.abs(refitted).max())
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_fold_without_which_every_sign_is_contradicted_is_scored_all_the_same(seed):
+    rng = np.random.default_rng(seed)
+    X, y, alphas = rng.normal(size=(20, 2)), rng.integers(0, 3, 20).astype(float), [0.1, 1.0, 10.0]
+
+    def scores(grid):
+        try:
+            return RankRLSCV(grid, monotonic_cst=[1, 1]).fit(X, y).scores_[0].tolist()
+        except DataError:  # the labels contradict every sign of the chosen model, too
+            return None
+
+    together, alone = scores(alphas), [scores([alpha]) for alpha in alphas]
+    assert together is None or np.concatenate(alone).tolist() == pytest.approx(together)

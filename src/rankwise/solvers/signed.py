@@ -133,12 +133,12 @@ class SignedMoments(MomentFamily):
 
     def _with_support(self, system: RidgeSystem, support: Bools) -> Floats | None:
         """The minimizer among the weights with this support, unless other weights are better."""
-        part = RidgeSystem(system.matrix[np.ix_(support, support)], system.right[support])
-        solved, rcond = part.cholesky(0.0)
-        if rcond <= WELL_CONDITIONED:
-            return None
         weights = np.zeros(len(support))
-        weights[support] = solved
+        if support.any():
+            part = RidgeSystem(system.matrix[np.ix_(support, support)], system.right[support])
+            weights[support], rcond = part.cholesky(0.0)
+            if rcond <= WELL_CONDITIONED:
+                return None
         found = _scaled_optimality(system, float(self.quadratic.constant), weights, self.signs)
         return weights if found.residual <= ROUNDINGS_PER_UNKNOWN * len(weights) * UNIT_ROUNDOFF else None
 
