@@ -67,6 +67,17 @@ def test_the_chosen_size_is_the_smallest_within_one_standard_error_of_the_best()
     assert Curve(values, True).errors_of_difference[1] == pytest.approx(difference.std(ddof=1) / 10.0)
 
 
+@pytest.mark.parametrize("n_queries", [3, 7, 10, 33, 100])
+@pytest.mark.parametrize("gap", [0.1, 0.3, 0.7])
+def test_a_size_that_is_worse_in_a_single_query_is_within_one_standard_error(n_queries, gap):
+    """Mean and standard error of the difference are both ``gap / n``, whatever they are rounded to."""
+    values = np.random.default_rng(n_queries).random((2, n_queries))
+    values[0] = values[1] - gap * (np.arange(n_queries) == 1)
+    assert Curve(values, True).smallest() == Curve(-values, False).smallest() == 1
+    values[0, 2] -= 0.5 * gap
+    assert Curve(values, True).smallest() == 2
+
+
 def test_few_useful_features_are_found_among_many():
     X, y, qid = plain(n_queries=40, n=20, noise=0.5)
     for method in ("greedy", "lasso"):

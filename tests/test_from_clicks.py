@@ -136,3 +136,16 @@ def test_rows_keep_their_features_in_any_form_and_order(simulated, form):
     assert abs(found.data.X - form(data.X)[shown]).max() == 0
     np.testing.assert_allclose(found.data.y, expected.data.y[place])
     np.testing.assert_allclose(found.weight, expected.weight[place])
+
+
+def test_rows_clicked_as_often_as_expected_have_the_grade_of_the_threshold_however_sums_are_rounded():
+    """Every row was examined to the same degree and clicked once, in sums of another order."""
+    rng = np.random.default_rng(0)
+    n, looks = 30, [0.1, 0.2, 0.3, 0.4, 0.7]
+    look = np.concatenate([rng.permutation(looks) for _ in range(n)])
+    row, session = np.repeat(np.arange(n), len(looks)), np.arange(n * len(looks))
+    clicked = np.tile([1, 0, 0, 0, 0], n)
+    log = ClickLog.from_arrays(session, row, np.ones(len(row), dtype=int), clicked, look)
+    data = RankingData.from_arrays(rng.normal(size=(n, 2)), np.zeros(n), np.arange(n) // 10)
+    assert grades_from_clicks(log, data).y.tolist() == [2.0] * n
+    assert grades_from_clicks(log, data, min_expected=1.0).n_rows == n

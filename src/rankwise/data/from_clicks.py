@@ -17,6 +17,8 @@ from rankwise.types import Floats, Ints
 from rankwise.validation import check_number
 
 _THRESHOLDS = (0.5, 1.0, 2.0, 4.0)
+# Sums of propensities are right up to this share of them.
+ROUNDING = 1e-9
 
 
 def rows_from_clicks(log: ClickLog, data: RankingData, *, prior_clicks: float = 1.0) -> WeightedRows:
@@ -108,12 +110,12 @@ def grades_from_clicks(
         )
     least = check_number("min_expected", min_expected, minimum=0.0)
     rows, clicks, expected = _clicks_and_expected(log, data)
-    kept = expected >= least
+    kept = expected >= least * (1.0 - ROUNDING)
     if not kept.any():
         raise DataError(
             f"No row has {least:g} expected clicks (min_expected); the most are {expected.max():.3g}."
         )
-    grade = np.searchsorted(steps, clicks[kept] / expected[kept], side="right")
+    grade = np.searchsorted(steps, clicks[kept] / expected[kept] * (1.0 + ROUNDING), side="right")
     return replace(data.select(rows[kept]), y=grade.astype(np.float64))
 
 

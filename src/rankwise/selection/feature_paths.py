@@ -30,6 +30,8 @@ from rankwise.validation import Problem
 
 # A lasso path adds a feature in most steps, and now and then drops one.
 STEPS_PER_FEATURE = 8
+# What rounding may add to means over queries, relative to their values.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -121,10 +123,11 @@ class Curve:
     def smallest(self) -> int:
         """The smallest size that is not worse than the best by more than one standard error, from 1 on.
 
-        The error is that of the difference: how difficult queries are affects all sizes alike.
+        The error is that of the difference: how difficult queries are affects all sizes alike. A size that
+        differs from the best in a single query is behind by exactly one standard error.
         """
-        behind = np.abs(self.means - self.means[self.best])
-        return int(np.flatnonzero(behind <= self.errors_of_difference)[0]) + 1
+        behind = np.abs(self.means - self.means[self.best]) - self.errors_of_difference
+        return int(np.flatnonzero(behind <= ROUNDING * np.abs(self.values).max())[0]) + 1
 
 
 def _standard_errors(values: Floats) -> Floats:
