@@ -4,6 +4,7 @@ import numpy as np
 import pandas
 import pytest
 from scipy import sparse
+from sklearn.model_selection import GroupKFold
 from sklearn.utils.validation import validate_data
 
 from rankwise import (
@@ -14,6 +15,7 @@ from rankwise import (
     QueryMinMaxScaler,
     RankRLS,
     RankRLSCV,
+    RankRLSPath,
     RankSVM,
     RankSVMCV,
     RankSVMPath,
@@ -151,6 +153,40 @@ def test_parameters_of_another_type_are_refused_by_name():
         RankSVMCV(cv="loo").fit(X, Y, QID)
     with pytest.raises(ParameterError, match="Leave-pair-out needs the closed form of RankRLS"):
         RankSVMCV(cv="leave-pair-out").fit(X, Y)
+
+
+FIRST, REST = np.arange(3), np.arange(3, 12)
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        ([], r"'cv' parameter has no folds; got \[\]"),
+        (iter([]), "'cv' parameter has no folds"),
+        (
+            {0: 1},
+            "Fold 0 of cv must be the numbers of the rows to train on and to hold out; got a value of type i",
+        ),
+        ([(REST, FIRST), None], "Fold 1 of cv must be .*; got a value of type NoneType"),
+        ([(REST, FIRST, FIRST)], "Fold 0 of cv must be .*; got a value of type tuple"),
+        ([("a", "b")], "Fold 0 of cv must be .*; got type <U1"),
+        ([(REST / 2, FIRST)], "Fold 0 of cv must be .*; got type float64, .* to train on"),
+        ([(np.arange(12) > 2, np.arange(12) < 3)], "Fold 0 of cv must be .*; got type bool"),
+        ([(REST, [[0]])], r"Fold 0 of cv must be .*; got type int.*, shape \(1, 1\), to hold out"),
+        ([(REST, [99])], "Fold 0 of cv has row 99, but there are 12 rows"),
+        ([(REST, [])], "Fold 0 of cv has no rows to hold out"),
+        ([([], np.arange(12))], "Fold 0 of cv has no rows to train on"),
+        (np.zeros((2, 2, 6)), "Fold 0 of cv must be"),
+        (np.array(3), "must be a number of folds or a splitter"),
+        (b"3", "must be a number of folds or a splitter"),
+        (GroupKFold(9), "'cv' parameter cannot split the queries: .*9"),
+        (GroupKFold, "'cv' parameter cannot split the queries"),
+    ],
+)
+@pytest.mark.parametrize("ranker", [RankRLSCV, RankSVMCV, RankRLSPath])
+def test_what_is_no_fold_is_refused_by_its_number(cv, message, ranker):
+    with pytest.raises((ParameterError, DataError), match=message):
+        ranker(cv=cv).fit(X, Y, np.arange(12) // 3)
 
 
 @pytest.mark.parametrize(

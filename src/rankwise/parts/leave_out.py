@@ -235,15 +235,16 @@ def _(problem: PartedProblem, measure: Measure, cv: Any, *, exact: bool) -> Crit
     n_queries = problem.queries.n_queries
     if n_queries < 2:
         raise DataError("One ranking in parts has no queries to leave out; pass an eval_set.")
-    if cv == LEAVE_PAIR_OUT:
+    named = cv if isinstance(cv, str) else None
+    if named == LEAVE_PAIR_OUT:
         raise DataError(f"Leave-pair-out needs one global ranking, but there are {n_queries} queries.")
-    if cv == LEAVE_QUERY_OUT or (cv == "auto" and exact):
+    if named == LEAVE_QUERY_OUT or (named == "auto" and exact):
         if not exact:
             raise ParameterError(
                 f"cv='{LEAVE_QUERY_OUT}' of rows in parts needs a closed form; set cv to a number of folds."
             )
         return EachPartedQuery(problem, measure)
-    n_folds = min(AUTO_FOLDS, n_queries) if cv == "auto" else cv
+    n_folds = min(AUTO_FOLDS, n_queries) if named == "auto" else cv
     if isinstance(n_folds, bool) or not isinstance(n_folds, int) or not 2 <= n_folds <= n_queries:
         raise ParameterError(
             f"For rows in parts, the 'cv' parameter must be 'auto', '{LEAVE_QUERY_OUT}' or a number of folds "

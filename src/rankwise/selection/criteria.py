@@ -194,7 +194,7 @@ def criterion_on_rows(problem: Any, measure: Measure, cv: Any, *, exact: bool) -
     otherwise it draws folds. Rows in parts register a function of their own.
     """
     one_ranking = problem.queries.n_queries == 1
-    if cv == "auto" and exact:
+    if isinstance(cv, str) and cv == "auto" and exact:
         cv = LEAVE_PAIR_OUT if one_ranking else LEAVE_QUERY_OUT
     if isinstance(cv, str) and cv != "auto":
         return _named_criterion(cv, problem, measure)

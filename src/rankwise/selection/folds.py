@@ -102,7 +102,10 @@ def draw_pair_folds(cv: Any, pairs: Pairs, n_rows: int) -> Folds:
 def _draw(cv: Any, y: Floats, units: _Units) -> Folds:
     query_of_row = units.groups.query_of_row()
     fold_of_row = np.full(len(y), -1)
-    for number, (train, test) in enumerate(_splits(cv, y, units)):
+    n_folds = 0
+    for number, split in enumerate(_splits(cv, y, units)):
+        train, test = _checked_split(split, number, units)
+        n_folds += 1
         if (fold_of_row[test] >= 0).any():
             raise DataError(f"cv must hold out every {units.one} at most once.")
         fold_of_row[test] = number
@@ -116,15 +119,17 @@ def _draw(cv: Any, y: Floats, units: _Units) -> Folds:
                 (units.several, "KFold") if units.are_items else (f"whole {units.several}", "GroupKFold")
             )
             raise DataError(f"cv must hold out {what} and train on all others, as {splitter} does.")
-    held = [np.flatnonzero(fold_of_row == number) for number in range(fold_of_row.max() + 1)]
+    if n_folds == 0:
+        raise ParameterError(f"The 'cv' parameter has no folds; got {cv!r}.")
+    held = [np.flatnonzero(fold_of_row == number) for number in range(n_folds)]
     name = f"{len(held)} folds of {units.several}"
     if units.are_items:
         return Folds(name, held, fold_of_row)
     return Folds(name, held, query_of_row, [np.unique(query_of_row[rows]) for rows in held])
 
 
-def _splits(cv: Any, y: Floats, units: _Units) -> Iterable[tuple[Ints, Ints]]:
-    """The rows to train on and the rows to hold out, fold by fold."""
+def _splits(cv: Any, y: Floats, units: _Units) -> Iterable[Any]:
+    """The rows to train on and the rows to hold out, fold by fold; unchecked."""
     if cv is None:
         raise ParameterError("cv=None chooses alpha on an eval_set; pass one to fit, or set cv.")
     if isinstance(cv, str) and cv == "auto":
@@ -138,14 +143,41 @@ def _splits(cv: Any, y: Floats, units: _Units) -> Iterable[tuple[Ints, Ints]]:
                 f"got {cv}."
             )
         cv = _dealt_by_label(y, int(cv)) if units.are_items else GroupKFold(int(cv))
-    if isinstance(cv, str) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
+    if isinstance(cv, (str, bytes)) or not (hasattr(cv, "split") or _is_iterable(cv)):
         raise ParameterError(f"The 'cv' parameter must be a number of folds or a splitter; got {cv!r}.")
     query, labels = units.groups.query_of_row(), units.groups.labels
     groups = query if labels is None or labels.dtype.kind == "O" else labels[query]
-    splits: Iterable[tuple[Ints, Ints]] = cv
-    if hasattr(cv, "split"):
-        splits = cv.split(np.zeros((len(y), 1)), y, None if units.are_items else groups)
-    return splits
+    if not hasattr(cv, "split"):
+        return cv  # type: ignore[no-any-return]
+    try:
+        return list(cv.split(np.zeros((len(y), 1)), y, None if units.are_items else groups))
+    except (TypeError, ValueError) as error:  # which say what the splitter needs
+        raise ParameterError(f"The 'cv' parameter cannot split the {units.several}: {error}") from error
+
+
+def _is_iterable(cv: Any) -> bool:
+    return isinstance(cv, Iterable) and not (isinstance(cv, np.ndarray) and cv.ndim == 0)
+
+
+def _checked_split(split: Any, number: int, units: _Units) -> tuple[Ints, Ints]:
+    """The numbers of the rows (or pairs) to train on and to hold out."""
+    several, n = units.item[1], units.groups.n_rows
+    expected = f"Fold {number} of cv must be the numbers of the {several} to train on and to hold out"
+    try:
+        train, test = (np.asarray(part) for part in split)
+    except (TypeError, ValueError):
+        raise ParameterError(f"{expected}; got a value of type {type(split).__name__}.") from None
+    for part, use in ((train, "train on"), (test, "hold out")):
+        if part.ndim != 1 or not (len(part) == 0 or part.dtype.kind in "iu"):
+            raise ParameterError(f"{expected}; got type {part.dtype}, shape {part.shape}, to {use}.")
+        if len(part) == 0:
+            raise DataError(f"Fold {number} of cv has no {several} to {use}.")
+        outside = part[(part < -n) | (part >= n)]
+        if len(outside):
+            raise DataError(
+                f"Fold {number} of cv has {units.item[0]} {outside[0]}, but there are {n} {several}."
+            )
+    return train, test
 
 
 def _dealt_by_label(y: Floats, n_folds: int) -> Iterable[tuple[Ints, Ints]]:

@@ -272,7 +272,8 @@ def grid_of(options: dict[str, Any]) -> list[dict[str, Any]]:
     """All combinations of options, each of which is a single value or a list or tuple of values."""
     axes = {}
     for name, option in options.items():
-        axes[name] = list(option) if isinstance(option, (list, tuple, np.ndarray)) else [option]
+        several = isinstance(option, (list, tuple)) or (isinstance(option, np.ndarray) and option.ndim > 0)
+        axes[name] = list(option) if several else [option]
         if not axes[name]:
             raise ParameterError(f"The '{name}' parameter has no values to choose from.")
     return [dict(zip(axes, combination, strict=True)) for combination in product(*axes.values())]
