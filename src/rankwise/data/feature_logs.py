@@ -17,11 +17,15 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from rankwise.data.letor import is_dense
 from rankwise.data.ranking import RankingData
 from rankwise.data.text import BLOCK_BYTES, open_text
 from rankwise.data.trec import Qrels
 from rankwise.errors import FileFormatError, ParameterError, warn_caller
 from rankwise.files import parse_json
+from rankwise.types import Matrix
 from rankwise.validation import check_choice
 
 _LTRLOG, _SOLR = "_ltrlog", "[features]"
@@ -81,7 +85,8 @@ def load_feature_log(
     Returns
     -------
     RankingData
-        With the feature names of the engine, in the order of their first appearance.
+        With the feature names of the engine, in the order of their first appearance. X is dense if at least
+        half of the features are present, CSR otherwise.
 
     Examples
     --------
@@ -116,12 +121,27 @@ def load_feature_log(
     if not names:
         raise FileFormatError(paths[0], "no document has any feature.")
     return RankingData.from_arrays(
-        [[one.features.get(name, 0.0) for name in names] for one in kept],
+        _matrix(kept, names),
         [float(judgments.get(one.qid, {}).get(one.doc, 0)) for one in kept],
         [one.qid for one in kept],
         [one.doc for one in kept],
         names,
     )
+
+
+def _matrix(logged: list[LoggedDocument], names: list[str]) -> Matrix:
+    """The features of all documents; CSR if most are missing, as each document may have its own."""
+    from scipy import sparse
+
+    column = {name: k for k, name in enumerate(names)}
+    sizes = [len(one.features) for one in logged]
+    rows, columns = (
+        np.repeat(np.arange(len(logged)), sizes),
+        [column[name] for one in logged for name in one.features],
+    )
+    values = np.array([value for one in logged for value in one.features.values()])
+    X = sparse.csr_matrix((values, (rows, columns)), shape=(len(logged), len(names)))
+    return X.toarray() if is_dense("auto", len(values), *X.shape) else X
 
 
 def _check_unique(logged: list[LoggedDocument]) -> None:
@@ -211,17 +231,17 @@ class _Reader:
     def _features_of(self, value: dict[str, Any]) -> dict[str, float]:
         entries = _at(value, "fields", _LTRLOG)
         if entries is not None:
-            pairs = list(self._of_elasticsearch(entries))
+            pairs = self._of_elasticsearch(entries)
         elif _SOLR in value:
-            pairs = list(self._of_solr(value[_SOLR]))
+            pairs = self._of_solr(value[_SOLR])
         else:
             keys = ", ".join(sorted(value)[:8])
             raise self.error(f"a document has no logged features ('{_LTRLOG}' or '{_SOLR}'), only {keys}.")
-        features = dict(pairs)
-        if len(features) < len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise self.error(f"a document has the feature {twice!r} more than once.")
+        features: dict[str, float] = {}
+        for name, number in pairs:
+            if name in features:
+                raise self.error(f"a document has the feature {name!r} more than once.")
+            features[name] = number
         return features
 
     def _of_elasticsearch(self, entries: Any) -> Iterator[tuple[str, float]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Sized
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -43,7 +43,7 @@ def split_columns(
     table, names = as_narwhals(frame)
     reserved = [name for name in (label, qid, doc) if name is not None]
     chosen = _chosen(names, reserved, features, exclude)
-    check_present(names, [*reserved, *chosen, *(exclude or ())])
+    check_present(names, [*reserved, *chosen])
     return Columns(
         X=_matrix(table, chosen, named=features is not None)
         if read_features is None
@@ -104,7 +104,7 @@ def judgment_columns(
     )
 
 
-def as_narwhals(frame: Any) -> tuple[Any, list[str]]:
+def as_narwhals(frame: Any) -> tuple[Any, list[Any]]:
     import narwhals as nw
 
     try:
@@ -124,16 +124,18 @@ def as_narwhals(frame: Any) -> tuple[Any, list[str]]:
 def _chosen(
     names: list[str], reserved: list[str], features: Sequence[str] | None, exclude: Sequence[str] | None
 ) -> list[str]:
-    if exclude is not None and (features is not None or isinstance(exclude, str)):
+    if exclude is not None and (features is not None or not _is_list(exclude)):
         wanted = "a list of column names" if features is None else "None if 'features' is given"
         raise ParameterError(f"The 'exclude' parameter must be {wanted}; got {exclude!r}.")
     if features is None:
-        chosen = [name for name in names if name not in (*reserved, *(exclude or ()))]
+        check_present(names, [*reserved, *(exclude or ())])
+        left_out = {*reserved, *(exclude or ())}
+        chosen = [name for name in names if name not in left_out]
         if not chosen:
             used = "the label, qid or doc column" if exclude is None else "used otherwise or excluded"
             raise DataError(f"The table has no feature columns: every column is {used}.")
         return chosen
-    if isinstance(features, str) or not features:
+    if not _is_list(features) or not len(features):
         raise ParameterError(f"The 'features' parameter must be a list of column names; got {features!r}.")
     for name in features:
         if name in reserved:
@@ -141,10 +143,15 @@ def _chosen(
     return list(features)
 
 
+def _is_list(names: Any) -> bool:
+    return isinstance(names, Iterable) and isinstance(names, Sized) and not isinstance(names, str)
+
+
 def check_present(names: list[str], wanted: list[str]) -> None:
     """Reject a table without one of the wanted columns, and name one that may have been meant."""
+    by_name = set(names)
     for name in wanted:
-        if name not in names:
+        if not (name in by_name if isinstance(name, str) else name in names):
             close = get_close_matches(str(name), [str(known) for known in names], n=1)
             known = ", ".join(map(repr, names[:20]))
             hint = f"did you mean {close[0]!r}?" if close else f"its columns are {known}."
@@ -158,9 +165,9 @@ def _matrix(table: Any, names: list[str], *, named: bool) -> Matrix:
     for name in names:
         dtype = schema[name]
         if not (dtype.is_numeric() or dtype == nw.Boolean):
-            _check_complete_objects(table[name], name)
+            _check_complete_objects(table.get_column(name), name)
             hint = "" if named else "; leave it out with the 'exclude' parameter"
-            held = f"it contains {dtype}{_first_word(table[name])}, not numbers{hint}"
+            held = f"it contains {dtype}{_first_word(table.get_column(name))}, not numbers{hint}"
             raise DataError(f"Column {name!r} cannot be a feature: {held}.")
     all_single = all(schema[name] == nw.Float32 for name in names)
     X = np.empty((len(table), len(names)), dtype=np.float32 if all_single else np.float64)
@@ -172,7 +179,7 @@ def _matrix(table: Any, names: list[str], *, named: bool) -> Matrix:
 def _numbers(table: Any, name: str) -> AnyArray:
     import narwhals as nw
 
-    column = table[name]
+    column = table.get_column(name)
     dtype = column.dtype
     if not (dtype.is_numeric() or dtype == nw.Boolean):
         raise DataError(f"Column {name!r} must contain numbers; got {dtype}{_first_word(column)}.")
@@ -208,7 +215,7 @@ def _first_word(column: Any) -> str:
 
 
 def _labels(table: Any, name: str) -> AnyArray:
-    column = table[name]
+    column = table.get_column(name)
     _check_complete(column, name)
     values = whole_numbers(column) if column.dtype.is_integer() else np.asarray(column.to_numpy())
     refuse_rounded(f"Column {name!r}", values)

@@ -181,7 +181,8 @@ def _read_parquet(path: Path, columns: list[str] | None) -> Any:
             wanted = [name for name in names if not _INDEX_OF_FRAME.fullmatch(name)]
             if columns is not None:
                 check_present(names, columns)  # here, because the table will have no other columns
-                wanted = [name for name in names if name in columns]
+                asked = set(columns)
+                wanted = [name for name in names if name in asked]
             table = parquet.read_table(file, columns=wanted)
             table.validate(full=True)
             return table
@@ -231,11 +232,13 @@ def _without_empty_text(table: Any) -> Any:
     import pyarrow as pa
     from pyarrow import compute
 
-    for i, name in enumerate(table.column_names):
-        text = table.column(i)
-        if pa.types.is_string(text.type):
-            table = table.set_column(i, name, compute.if_else(compute.equal(text, ""), None, text))
-    return table
+    columns = [
+        compute.if_else(compute.equal(column, ""), None, column)
+        if pa.types.is_string(column.type)
+        else column
+        for column in table.columns
+    ]
+    return pa.table(columns, names=table.column_names)  # at once: setting a column copies the list of all
 
 
 def _label_column(text: Any) -> Any:
