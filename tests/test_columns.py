@@ -237,6 +237,17 @@ def test_data_sets_lend_their_names_to_columns():
     assert ColumnEncoder("number").fit(data.X).get_feature_names_out().tolist() == ["x0", "x1"]
 
 
+@pytest.mark.parametrize("names", [[2023, 2024], [1, 0], [("a", "x"), ("a", "y")], ["a", 1]])
+def test_names_that_are_not_text_are_refused_instead_of_taken_by_position(names):
+    frame = pd.DataFrame([[1.0, 2.0], [3.0, 5.0]])
+    encoder = ColumnEncoder("number").fit(frame)  # numbered by pandas, as an array is
+    np.testing.assert_array_equal(encoder.transform(frame), encoder.transform(frame.to_numpy()))
+    frame.columns = pd.Index(names)
+    for use in (encoder.fit, encoder.transform):
+        with pytest.raises(DataError, match=r"Column names must be text; got .*, a name of type (int|tuple)"):
+            use(frame)
+
+
 def test_a_pipeline_of_encoder_and_ranker_is_the_ranker_with_columns():
     frame, y, qid = messy_frame()
     pipeline = make_pipeline(ColumnEncoder(ALL_KINDS), RankRLS()).fit(frame, y, rankrls__qid=qid)

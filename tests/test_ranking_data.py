@@ -1,6 +1,7 @@
 """RankingData: what it checks, and what select and split keep."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy import sparse
 
@@ -89,6 +90,13 @@ def with_value(value):
         ((X, Y, None, None, ["f"]), "one name per column of X: 2; got 1"),
         ((X, Y, None, None, ["f", "f"]), "'f' appears more than once"),
         ((X, Y, None, None, ["f", 3]), "must contain strings; got 3"),
+        ((X, Y, None, None, 5), r"feature_names must be a list of names, one per column of X; got 5\.$"),
+        (
+            (X, Y, None, None, "fg"),
+            r"feature_names must be a list of names, one per column of X; got 'fg'\.$",
+        ),
+        ((X, Y, None, None, {"f", "g"}), "feature_names must be a list of names, one per column of X; got {"),
+        ((pa.table({"f": Y, "price": with_value(np.nan)[:, 1]}), Y), r"row 4, column 1 \('price'\) is NaN"),
     ],
 )
 def test_bad_arrays_get_one_sentence(arguments, message):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas
+import pyarrow
 import pytest
 from scipy import sparse
 from sklearn.model_selection import GroupKFold
@@ -39,6 +40,14 @@ def with_entry(array, at, value):
         (
             (pandas.DataFrame(with_entry(X, (3, 2), np.inf), columns=list("abc")), Y),
             r"row 3, column 2 \('c'\) is inf\.$",
+        ),
+        (
+            (pyarrow.table(dict(zip("abc", with_entry(X, (3, 2), np.inf).T, strict=True))), Y),
+            r"row 3, column 2 \('c'\) is inf\.$",
+        ),
+        (
+            (pyarrow.table({"a": X[:, 0], "b": ["word"] * 12}), Y),
+            r"row 0, column 1 \('b'\): could not convert string to float: 'word'\.$",
         ),
         ((X, with_entry(Y, 4, np.nan)), r"y must hold finite numbers; row 4 has nan\.$"),
         ((X, with_entry(Y.astype(object), 4, None)), r"y must hold finite numbers; row 4 has nan\.$"),

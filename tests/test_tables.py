@@ -133,10 +133,24 @@ def test_wrong_columns_get_one_sentence(library, options, message):
         RankingData.from_frame(library(COLUMNS), **options)
 
 
-@pytest.mark.parametrize("features", ["bm25", [], ["grade"]])
+@pytest.mark.parametrize("features", ["bm25", [], ["grade"], 5])
 def test_wrong_features_get_one_sentence(library, features):
     with pytest.raises(ParameterError, match="feature"):
         RankingData.from_frame(library(COLUMNS), label="grade", features=features)
+
+
+@pytest.mark.parametrize("exclude", ["bm25", 5])
+def test_what_is_left_out_must_be_a_list(library, exclude):
+    with pytest.raises(ParameterError, match="The 'exclude' parameter must be a list of column names; got"):
+        RankingData.from_frame(library(COLUMNS), label="grade", exclude=exclude)
+
+
+def test_columns_with_names_of_several_levels_are_found_by_all_of_them():
+    names = pd.MultiIndex.from_tuples([("judged", "grade"), ("text", "bm25"), ("text", "length")])
+    frame = pd.DataFrame([[1.0, 2.0, 3.0], [0.0, 4.0, 5.0]], columns=names)
+    data = RankingData.from_frame(frame, label=("judged", "grade"))
+    assert data.feature_names == ("('text', 'bm25')", "('text', 'length')")
+    np.testing.assert_array_equal(data.X, [[2.0, 3.0], [4.0, 5.0]])
 
 
 def test_what_is_no_frame_is_refused():

@@ -80,6 +80,12 @@ def features_of(X: Any) -> Features:
     return Features(X.feature_names, X.numbered_from) if isinstance(X, JudgedRows) else Features()
 
 
+def column_names(X: Any) -> Any:
+    """The names of the columns of a frame, of any type; None if X has none."""
+    names = getattr(X, "column_names", None)  # of pyarrow, where the columns are arrays
+    return getattr(X, "columns", None) if names is None else names
+
+
 def matrix_of(X: Any) -> Any:
     """The matrix or table of a data set; anything else unchanged."""
     return X.X if isinstance(X, JudgedRows) else X

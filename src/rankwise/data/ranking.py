@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from rankwise.data.table import Table, read_columns
 from rankwise.errors import DataError, ParameterError
-from rankwise.features import JudgedRows
+from rankwise.features import JudgedRows, column_names
 from rankwise.mapped import is_mapped
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.types import AnyArray, Floats, Ints, RandomSource
@@ -102,8 +102,7 @@ class RankingData(JudgedRows):
         feature_names : sequence of str, length n, optional
             The column names of X by default, if it has any.
         """
-        if feature_names is None:
-            feature_names = _column_names(X)
+        feature_names = _column_names(X) if feature_names is None else _listed(feature_names)
         X = X if isinstance(X, Table) else check_matrix(X, feature_names)
         n_rows, n_features = X.shape
         queries = group_rows(qid, n_rows)
@@ -315,13 +314,18 @@ def _row_numbers(rows: Any, n_rows: int) -> Ints:
 
 
 def _column_names(X: Any) -> tuple[str, ...] | None:
-    columns = getattr(X, "columns", None)
+    columns = column_names(X)
     names = None if columns is None else tuple(columns)
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
-def _checked_names(names: Sequence[str], n_features: int) -> tuple[str, ...]:
-    names = tuple(names)
+def _listed(names: Any) -> tuple[str, ...]:
+    if isinstance(names, str | Set) or not isinstance(names, Iterable):
+        raise DataError(f"feature_names must be a list of names, one per column of X; got {names!r:.100}.")
+    return tuple(names)
+
+
+def _checked_names(names: tuple[str, ...], n_features: int) -> tuple[str, ...]:
     if len(names) != n_features:
         raise DataError(f"feature_names must have one name per column of X: {n_features}; got {len(names)}.")
     seen: set[str] = set()

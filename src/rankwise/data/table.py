@@ -77,7 +77,7 @@ class Table:
 def table_of(X: Any) -> Table:
     """The columns of a frame, an array or a data set.
 
-    Columns of an array, and of a frame whose names are not text, are called ``x0``, ``x1``, ...; those of a
+    Columns of an array, and of a frame that only numbers them, are called ``x0``, ``x1``, ...; those of a
     data set by its names.
     """
     features, X = features_of(X), matrix_of(X)
@@ -93,10 +93,10 @@ def table_of(X: Any) -> Table:
 def _of_frame(frame: Any) -> Table:
     table, names = as_narwhals(frame)
     texts = [isinstance(name, str) for name in names]
-    if any(texts) and not all(texts):
+    named = names != list(range(len(names)))  # pandas numbers columns that have no names
+    if named and not all(texts):
         odd = names[texts.index(False)]
         raise DataError(f"Column names must be text; got {odd!r}, a name of type {type(odd).__name__}.")
-    named = all(texts)
     labels = names if named else [f"x{c}" for c in range(len(names))]
     columns = {label: _of_series(values) for label, values in zip(labels, table.iter_columns(), strict=True)}
     return _checked(columns, named=named)
@@ -104,7 +104,7 @@ def _of_frame(frame: Any) -> Table:
 
 def read_columns(table: Any, names: Sequence[str]) -> Table:
     """The columns with these names of a narwhals frame."""
-    return _checked({name: _of_series(table[name]) for name in names}, named=True)
+    return _checked({name: _of_series(table.get_column(name)) for name in names}, named=True)
 
 
 def stacked(tables: Sequence[Table]) -> Table:

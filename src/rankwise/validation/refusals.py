@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rankwise.errors import DataError, DataTypeError
+from rankwise.features import column_names
 from rankwise.mapped import is_on_disk
 from rankwise.types import AnyArray, Floats, is_sparse
 from rankwise.validation.arrays import check_matrix, check_targets, place_of
@@ -31,7 +32,7 @@ def fault_of(X: Any, *y: Any) -> DataError | None:
 def _check_rows(X: Any) -> None:
     if is_on_disk(X):  # and may be larger than memory
         return
-    names = getattr(X, "columns", None)
+    names = column_names(X)
     rows: Any = X if is_sparse(X) else _numbers("X", X, names)
     if rows.ndim == 2 and rows.shape[0] > 0 and rows.shape[1] == 0:
         return  # scikit-learn's estimator checks require its own message
