@@ -134,11 +134,8 @@ def _matrix(logged: list[LoggedDocument], names: list[str]) -> Matrix:
     from scipy import sparse
 
     column = {name: k for k, name in enumerate(names)}
-    sizes = [len(one.features) for one in logged]
-    rows, columns = (
-        np.repeat(np.arange(len(logged)), sizes),
-        [column[name] for one in logged for name in one.features],
-    )
+    rows = np.repeat(np.arange(len(logged)), [len(one.features) for one in logged])
+    columns = [column[name] for one in logged for name in one.features]
     values = np.array([value for one in logged for value in one.features.values()])
     X = sparse.csr_matrix((values, (rows, columns)), shape=(len(logged), len(names)))
     return X.toarray() if is_dense("auto", len(values), *X.shape) else X
