@@ -13,7 +13,7 @@ SOURCE = ROOT / "src" / "rankwise"
 
 # Data flows down this list; a package may import only from those above it, or from itself.
 ROOMS = [
-    {"errors", "types"},
+    {"errors", "types", "numerals"},
     {"config"},
     {"threads", "files", "rendering", "_native"},
     {"mapped", "features", "tensor_file"},

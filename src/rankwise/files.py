@@ -16,7 +16,7 @@ import re
 import secrets
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -45,11 +45,14 @@ def matching_files(path: Path) -> list[Path]:
     return found
 
 
-def parse_json(text: str) -> Any:
-    """Parse JSON; ValueError if it is invalid, or nested too deeply to be processed safely."""
+def parse_json(text: str, *, unique_keys: bool = False) -> Any:
+    """Parse JSON; ValueError if it is invalid, or nested too deeply to be processed safely.
+
+    With `unique_keys`, also if an object has a key twice, of which Python keeps the last; that takes longer.
+    """
     too_deep = ValueError("it is nested too deeply")
     try:
-        content = json.loads(text)
+        content = json.loads(text, object_pairs_hook=unique if unique_keys else None)
     except RecursionError:
         raise too_deep from None
     level, depth = [content], 0
@@ -64,12 +67,22 @@ def read_json_object(path: str | os.PathLike[str], what: str) -> dict[str, Any]:
     """Read a file that holds one JSON object; `what` says what it should hold, for the message."""
     path = Path(path)
     try:
-        content = parse_json(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_text(encoding="utf-8"), unique_keys=True)
     except ValueError as error:  # UnicodeDecodeError is one
         raise FileFormatError(path, f"expected a JSON object with {what}: {error}.") from None
     if not isinstance(content, dict):
         raise FileFormatError(path, f"expected a JSON object with {what}; got {type(content).__name__}.")
     return content
+
+
+def unique(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """A dictionary of keys and values; ValueError if a key occurs twice."""
+    values: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in values:
+            raise ValueError(f"{key[:40]!r} is given twice")
+        values[key] = value
+    return values
 
 
 def _entries(outer: Any) -> Any:

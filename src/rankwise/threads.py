@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from rankwise.config import MAX_THREADS, check_n_threads, configured_threads
 from rankwise.errors import ParameterError
+from rankwise.numerals import is_whole
 
 # What OpenBLAS allocates for each thread that calls it. A new thread takes that in NumPy's copy of it and in
 # SciPy's, and address space of the C library: its stack, and an arena for what it allocates.
@@ -42,9 +43,7 @@ def resolve_threads(n_threads: int | None = None) -> int:
     setting = os.environ.get("RANKWISE_NUM_THREADS")
     if setting is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not (
-        setting.isascii() and setting.isdecimal() and len(setting) < 10 and 1 <= int(setting) <= MAX_THREADS
-    ):
+    if not (is_whole(setting) and len(setting) < 10 and 1 <= int(setting) <= MAX_THREADS):
         raise ParameterError(
             f"RANKWISE_NUM_THREADS must be a whole number from 1 to {MAX_THREADS:,}; got {setting[:40]!r}."
         )

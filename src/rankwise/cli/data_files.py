@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rankwise.cli.screen import progress
 from rankwise.errors import DataError, FileFormatError
 from rankwise.files import matching_files
+from rankwise.numerals import is_whole
 
 if TYPE_CHECKING:
     from rankwise.data.ranking import RankingData
@@ -140,7 +141,7 @@ def _grouped(data: RankingData, path: Path, beside: Path) -> RankingData:
 
     sizes = []
     for number, line in enumerate(beside.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
-        if not line.strip().isdecimal() or len(line) > 18 or int(line) == 0:
+        if not is_whole(line.strip()) or len(line) > 18 or int(line) == 0:
             raise FileFormatError(
                 beside, f"expected the number of rows of a query, at least 1; found {line[:40]!r}.", number
             )

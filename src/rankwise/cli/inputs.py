@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rankwise.cli.data_files import ReadOptions, concatenate, data_files, is_table, read_data
 from rankwise.cli.screen import progress
 from rankwise.errors import DataError, FileFormatError, ParameterError
+from rankwise.numerals import read_float
 
 if TYPE_CHECKING:
     from rankwise.dask import DistributedData
@@ -95,7 +96,7 @@ def read_scores(path: Path, n_rows: int) -> Floats:
     scores = np.empty(len(lines))
     for number, line in enumerate(lines, start=1):
         try:
-            scores[number - 1] = float(line)
+            scores[number - 1] = read_float(line)
         except ValueError:
             hint = "; a TREC run is evaluated with --qrels" if line.split()[1:2] == ["Q0"] else ""
             message = f"expected one score; found {line[:40]!r}{hint}."

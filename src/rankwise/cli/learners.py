@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import inspect
-import json
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import rankwise
 from rankwise.errors import ParameterError
-from rankwise.files import read_json_object
+from rankwise.files import parse_json, read_json_object, unique
+from rankwise.numerals import is_number, read_float
 
 # Name on the command line -> public class: with fixed parameters, and with parameter selection.
 LEARNERS = {
@@ -46,7 +47,7 @@ def make_learner(classes: dict[str, str], name: str, options: dict[str, Any], se
         raise ParameterError(f"--learner must be one of {', '.join(classes)}; got {name!r}.")
     kind = getattr(rankwise, classes[name])
     given = {key: value for key, value in options.items() if value is not None}
-    given |= dict(_setting(text) for text in settings)
+    given |= _unique("--set", map(_setting, settings))
     known = list(inspect.signature(kind).parameters)
     for key in given:
         if key not in known:
@@ -62,9 +63,16 @@ def _setting(text: str) -> tuple[str, Any]:
     if not (key and equals):
         raise ParameterError(f"--set expects name=value; got {text!r}.")
     try:
-        return key, json.loads(value)
+        return key, parse_json(value, unique_keys=True)
     except ValueError:
         return key, value
+
+
+def _unique(option: str, pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    try:
+        return unique(pairs)
+    except ValueError as error:
+        raise ParameterError(f"{option}: {error}.") from None
 
 
 def parse_by_feature(option: str, text: str | None) -> dict[str, Any] | None:
@@ -73,18 +81,14 @@ def parse_by_feature(option: str, text: str | None) -> dict[str, Any] | None:
         return None
     if "=" not in text:
         return read_json_object(text, "numbers by feature name")
-    numbers: dict[str, Any] = {}
-    for part in text.split(","):
-        name, _, number = part.strip().rpartition("=")
-        try:
-            numbers[name] = float(number)
-        except ValueError:
-            name = ""
-        if not name:
-            raise ParameterError(
-                f"{option} expects price=-1,bm25=+1 or the like, or a JSON file; got {part.strip()!r}."
-            )
-    return numbers
+    return _unique(option, [_number_of_feature(option, part.strip()) for part in text.split(",")])
+
+
+def _number_of_feature(option: str, text: str) -> tuple[str, float]:
+    name, _, number = text.rpartition("=")
+    if not (name and is_number(number)):
+        raise ParameterError(f"{option} expects price=-1,bm25=+1 or the like, or a JSON file; got {text!r}.")
+    return name, read_float(number)
 
 
 def parse_columns(text: str | None) -> str | dict[str, Any] | None:
@@ -139,7 +143,7 @@ def parse_numbers(text: str) -> list[float]:
 def _power(text: str) -> tuple[float, float]:
     base, _, exponent = text.partition("^")
     try:
-        return float(base), float(exponent or 1)
+        return read_float(base), read_float(exponent or "1")
     except ValueError:
         raise ParameterError(
             f"Expected a number like 0.1 or a power like 2^-3; got {text.strip()!r}."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rankwise.errors import ParameterError
+from rankwise.numerals import is_number
 
 
 def check_destination(path: Path) -> None:
@@ -52,17 +53,9 @@ def check_scores(path: Path) -> None:
     with path.open(encoding="utf-8", errors="replace") as file:
         words = file.readline(1000).split()
     is_run = len(words) == 6 and words[1] == "Q0"
-    if not (is_run or (len(words) == 1 and _is_number(words[0]))):
+    if not (is_run or (len(words) == 1 and is_number(words[0]))):
         raise ParameterError(f"{path} holds neither scores nor a run; refusing to overwrite it.")
 
 
 def _holds_something(path: Path) -> bool:
     return path.is_file() and path.stat().st_size > 0
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True

@@ -29,6 +29,7 @@ from rankwise.cli.learners import (
 from rankwise.cli.paths import Input
 from rankwise.cli.screen import show_json, show_table
 from rankwise.errors import ParameterError
+from rankwise.numerals import is_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,7 +122,7 @@ def run(
         raise ParameterError("--judgments cannot be used with --pairs.")
     given = {
         "alphas": None if alphas is None else parse_numbers(alphas),
-        "cv": int(cv) if cv is not None and cv.lstrip("-").isdecimal() else cv,
+        "cv": int(cv) if cv is not None and is_whole(cv.removeprefix("-")) else cv,
         "measure": measure,
         "ties": parse_choices(ties),
         "weighting": parse_choices(weighting),

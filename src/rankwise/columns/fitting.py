@@ -14,6 +14,7 @@ from rankwise.data.column import Column
 from rankwise.data.frames import check_present
 from rankwise.data.table import Table
 from rankwise.errors import DataError, warn_caller
+from rankwise.numerals import is_number
 from rankwise.scoring.shapes import age_in_days, signed_log
 from rankwise.types import AnyArray, Floats, Reading
 
@@ -94,21 +95,13 @@ def _detected(column: Column, name: str, numbers: Spec) -> Spec:
 def _refuse_mostly_numbers(column: Column, name: str) -> None:
     """Refuse a column of numbers that one or a few words made one of text; all numbers may be codes."""
     texts = [text for text in column.values if text is not None]
-    words = [text for text in texts if not _is_number(text)]
+    words = [text for text in texts if not is_number(text)]
     if words and len(words) < (1 - MOSTLY) * len(texts):
         row = column.values.tolist().index(words[0])
         raise DataError(
             f"Column {name!r} holds numbers as text, but {words[0][:40]!r} in row {row}; clean it or, if it "
             f"is a category, say so: columns={{{name!r}: 'category'}}."
         )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _is_skewed(x: Floats) -> bool:

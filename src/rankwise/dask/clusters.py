@@ -10,6 +10,7 @@ import dask
 from distributed import Client, LocalCluster
 
 from rankwise.errors import ParameterError
+from rankwise.numerals import is_whole
 
 LOCAL = "local:"
 MOST_WORKERS = 1024
@@ -30,7 +31,7 @@ def connected(address: str) -> Iterator[Client]:
     with dask.config.set({"logging.distributed": "critical"} | KEEP_MEMORY):
         if address.startswith(LOCAL):
             number = address.removeprefix(LOCAL)
-            if not number.isdecimal() or not 1 <= int(number) <= MOST_WORKERS:
+            if not is_whole(number) or not 1 <= int(number) <= MOST_WORKERS:
                 raise ParameterError(
                     f"Expected an address or local:N with N from 1 to {MOST_WORKERS}; got {address!r}."
                 )

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from rankwise.errors import DataError
+from rankwise.numerals import read_float
 from rankwise.preferences.queries import refuse_rounded
 from rankwise.types import AnyArray, Bools, Floats, Ints, Reading
 
@@ -130,7 +131,7 @@ def _flag_of(value: Any) -> bool:
 def _number_of(value: Any) -> float:
     if not _is_exact(value):
         raise OverflowError
-    return float(value)
+    return read_float(value) if isinstance(value, str | bytes) else float(value)
 
 
 def _is_exact(number: Any) -> bool:

@@ -25,6 +25,7 @@ from rankwise.data.text import BLOCK_BYTES, open_text
 from rankwise.data.trec import Qrels
 from rankwise.errors import FileFormatError, ParameterError, warn_caller
 from rankwise.files import parse_json
+from rankwise.numerals import read_float
 from rankwise.types import Matrix
 from rankwise.validation import check_choice
 
@@ -267,7 +268,8 @@ class _Reader:
 
     def _number(self, name: str, value: Any) -> float:
         try:
-            number = math.nan if isinstance(value, bool) else float(value)
+            read = read_float if isinstance(value, str) else float
+            number = math.nan if isinstance(value, bool) else read(value)
         except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not math.isfinite(number):

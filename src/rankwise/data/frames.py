@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rankwise.errors import DataError, ParameterError
+from rankwise.numerals import is_number
 from rankwise.preferences.queries import refuse_rounded
 from rankwise.types import AnyArray, Matrix
 from rankwise.validation.arrays import exact_floats
@@ -207,9 +208,7 @@ def _first_word(column: Any) -> str:
     if column.dtype not in (nw.String, nw.Object):
         return ""  # Python has no dates or durations for some values of such columns
     for row, value in enumerate(column.to_list()):
-        try:
-            float(value if isinstance(value, str) else "0")
-        except ValueError:
+        if isinstance(value, str) and not is_number(value):
             return f" ({value[:40]!r} in row {row})"
     return ""
 

@@ -14,6 +14,7 @@ from rankwise.data.ranking import RankingData
 from rankwise.data.text import numbered_lines, open_text
 from rankwise.data.weighted_rows import WeightedRows
 from rankwise.errors import FileFormatError
+from rankwise.numerals import read_float
 from rankwise.validation import check_row_weight
 
 _REQUIRED, _WEIGHT = ("qid", "doc", "label"), "weight"
@@ -74,7 +75,7 @@ def load_judgments(path: str | PathLike[str], data: RankingData) -> WeightedRows
 
 def _number(written: str, name: str, path: Path, number: int) -> float:
     try:
-        value = float(written)
+        value = read_float(written)
     except ValueError:
         value = np.nan
     if not np.isfinite(value):

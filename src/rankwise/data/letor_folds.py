@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rankwise.errors import DataError
 
-_FOLD = re.compile(r"fold[ _-]?(\d{1,9})", flags=re.IGNORECASE)
+_FOLD = re.compile(r"fold[ _-]?([0-9]{1,9})", flags=re.IGNORECASE)
 # What the name of a part begins with: train.txt and trainingset.txt, vali.txt, validationset.txt and dev.txt.
 _BEGINS = {"training": ("train",), "validation": ("vali", "dev"), "test": ("test",)}
 # Files that belong to others, such as the query sizes of LightGBM.

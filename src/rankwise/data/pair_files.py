@@ -19,6 +19,7 @@ from rankwise.data.ranking import RankingData
 from rankwise.data.text import create_text, numbered_lines, open_text
 from rankwise.errors import FileFormatError, ParameterError, warn_caller
 from rankwise.files import replacing_file
+from rankwise.numerals import read_float
 from rankwise.preferences.pairs import PreferencePairs
 from rankwise.validation import check_pairs
 
@@ -122,7 +123,7 @@ def _numbered(
 
 def _weight(written: str, path: Path, number: int) -> float:
     try:
-        weight = float(written)
+        weight = read_float(written)
     except ValueError:
         weight = -1.0
     if not 0 <= weight < np.inf:

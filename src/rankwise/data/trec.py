@@ -21,6 +21,7 @@ from rankwise.data.ranking import RankingData
 from rankwise.data.text import create_text, numbered_lines, open_text
 from rankwise.errors import DataError, FileFormatError
 from rankwise.files import replacing_file
+from rankwise.numerals import read_float
 from rankwise.validation import check_labels
 
 #: The score of each document that was retrieved for a query, and the relevance of each that was judged.
@@ -254,11 +255,10 @@ def _read(
 
 def _score(field: bytes) -> float | None:
     try:
-        score = float(field)
+        score = read_float(field)
     except ValueError:
         return None
-    # Python would also read 1_000.
-    return score if math.isfinite(score) and b"_" not in field else None
+    return score if math.isfinite(score) else None
 
 
 def _relevance(field: bytes) -> int | None:

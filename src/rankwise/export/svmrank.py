@@ -16,6 +16,7 @@ import numpy as np
 
 from rankwise.errors import FileFormatError
 from rankwise.files import replacing_file
+from rankwise.numerals import is_whole, read_float, read_whole
 from rankwise.preferences.queries import Queries, nothing_to_learn
 from rankwise.types import Floats
 from rankwise.validation.csr import MAX_FEATURES
@@ -88,7 +89,7 @@ def load_svmrank(path: str | os.PathLike[str]) -> Floats:
 
 def _header_number(path: Path, lines: list[str], number: int, most: int = 2**31) -> int:
     text = lines[number - 1].partition("#")[0].strip()
-    if not (text.isdecimal() and len(text) < 20 and int(text) <= most):
+    if not (is_whole(text) and len(text) < 20 and int(text) <= most):
         expected = f"expected a whole number from 0 to {most:,}"
         raise FileFormatError(path, f"{expected}, found {text[:40]!r}.", line=number)
     return int(text)
@@ -100,9 +101,9 @@ def _add_vector(coef: Floats, line: str) -> None:
         index, _, value = entry.partition(":")
         if index == "qid":
             continue
-        if not 1 <= int(index) <= len(coef):
+        if not 1 <= read_whole(index) <= len(coef):
             raise ValueError(entry)
         place = int(index) - 1
-        coef[place] += float(factor) * float(value)
+        coef[place] += read_float(factor) * read_float(value)
         if not math.isfinite(coef[place]):
             raise ValueError(entry)
