@@ -112,6 +112,7 @@ def test_a_parameter_that_is_code_cannot_be_saved(model, tmp_path):
         (lambda h: h.update({"class": "metrics"}), "its class 'metrics' is unknown"),
         (lambda h: h.update({"class": ["RankRLS"]}), r"its class \['RankRLS'\] is unknown"),
         (lambda h: h["parameters"].update(beta=1), "RankRLS has no parameter 'beta'"),
+        (lambda h: h["parameters"].pop("weighting"), "the parameter 'weighting' is missing"),
         (lambda h: h.update(parameters=[1]), "the header entry 'parameters' is"),
         (lambda h: h.update(n_features="3"), "the header entry 'n_features' is"),
         (lambda h: h.update(n_features=4), r"'coef_' must have shape \(targets\?, features=4\), not \(3,\)"),
@@ -279,3 +280,50 @@ def test_a_kernel_that_is_code_cannot_be_saved(kind, tmp_path):
     model = kind(kernel=lambda A, B: A @ B.T).fit(rng.normal(size=(12, 2)), rng.integers(0, 3, 12))
     with pytest.raises(DataError, match="the parameter 'kernel' is the function <lambda>"):
         model.save(tmp_path / "model")
+
+
+def search_file(path):
+    """A search that has all that a search can have, in a file."""
+    X, y, qid = toy()
+    choice = rankwise.RankRLSCV([0.1, 1.0], ties=["keep", "drop"], solver="cg", cv=None)
+    choice.fit(X, y, qid, eval_set=(X, y, qid))
+    assert {"surface_", "readings_"} <= vars(choice).keys()
+    choice.save(path)
+
+
+@pytest.mark.parametrize(
+    "change, sentence",
+    [
+        (lambda v: v["best_"].pop("alpha"), "'best_' must be one of 'settings_' with one of 'alphas_'"),
+        (lambda v: v["best_"].update(alpha=0.5), "'best_' must be"),
+        (lambda v: v["best_"].update(score="high"), "'best_' must be"),
+        (lambda v: v["best_"].update(score=10**400), "'best_' must be"),
+        (lambda v: v["best_"].update(ties="both"), "'best_' must be"),
+        (lambda v: v["settings_"].clear(), "'settings_' must be a list of a dictionary for each row"),
+        (lambda v: v.update(settings_=[1, 2]), "'settings_' must be a list of a dictionary for each row"),
+        (lambda v: v["settings_"][1].pop("ties"), "'settings_' must hold dictionaries with the same names"),
+        (lambda v: [s.update(colour=1) for s in v["settings_"]], "must be parameters that a search chooses"),
+        (lambda v: v["settings_"][0].update(weighting="all"), "the setting 'weighting' cannot be 'all'"),
+        (lambda v: v.update(best_iter_=10**6), r"'best_iter_' must be from 1 to \d+"),
+        (
+            lambda v: v["readings_"]["hybrid"].pop("alpha"),
+            "each of 'readings_' must have alpha, n_iter, score",
+        ),
+        (lambda v: v["readings_"]["hybrid"].update(n_iter="1"), "values of 'readings_' must be numbers"),
+    ],
+)
+def test_a_choice_that_no_search_makes_is_refused(tmp_path, change, sentence):
+    search_file(tmp_path / "model")
+    rewrite(tmp_path / "model", lambda header: change(header["values"]))
+    with pytest.raises(FileFormatError, match=sentence):
+        rankwise.load_model(tmp_path / "model")
+
+
+@pytest.mark.parametrize("shape", [[0, 2**62], [2**63, 0], [0, 2**31, 2**31, 2**31]], ids=str)
+def test_an_empty_tensor_of_an_impossible_shape_is_refused(shape, tmp_path):
+    header = {"__metadata__": {"rankwise": json.dumps({"schema": 2})}}
+    header["coef_"] = {"dtype": "F64", "shape": shape, "data_offsets": [0, 0]}
+    encoded = json.dumps(header).encode()
+    (tmp_path / "model").write_bytes(len(encoded).to_bytes(8, "little") + encoded)
+    with pytest.raises(FileFormatError, match="the tensor 'coef_' has an impossible shape"):
+        rankwise.load_model(tmp_path / "model")

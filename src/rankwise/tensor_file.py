@@ -70,7 +70,10 @@ def _tensor(path: Path, file: Any, name: str) -> AnyArray:
         raise FileFormatError(
             path, f"the tensor '{name}' holds numbers of type {kind}; expected {', '.join(_TENSOR_TYPES)}."
         )
-    tensor: AnyArray = file.get_tensor(name)
+    try:
+        tensor: AnyArray = file.get_tensor(name)
+    except ValueError as error:  # an empty tensor of more rows or columns than NumPy can count
+        raise FileFormatError(path, f"the tensor '{name}' has an impossible shape ({error}).") from None
     return tensor
 
 

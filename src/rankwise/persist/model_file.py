@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from rankwise.errors import FileFormatError
-from rankwise.persist.schemas import SCHEMAS, Attributes
+from rankwise.persist.schemas import ALWAYS_WRITTEN, SCHEMAS, Attributes
 from rankwise.scoring.model import ScoringModel
 from rankwise.tensor_file import Content, RefusedError, read_tensors
 from rankwise.types import AnyArray
@@ -71,6 +71,9 @@ def _checked(header: dict[str, Any], tensors: dict[str, AnyArray], shapes: dict[
     unknown = set(parameters) - schema.parameters
     if unknown:
         raise RefusedError(f"{name} has no parameter '{min(unknown)}'")
+    missing = (schema.parameters & ALWAYS_WRITTEN) - parameters.keys()
+    if missing:
+        raise RefusedError(f"the parameter '{min(missing)}' is missing")
     n_features = _expect(header, "n_features", int)
     if not 1 <= n_features <= MAX_FEATURES:
         raise RefusedError(f"it says that it has {n_features:,} features; expected 1 to {MAX_FEATURES:,}")
@@ -84,7 +87,8 @@ def _checked(header: dict[str, Any], tensors: dict[str, AnyArray], shapes: dict[
     unexpected = sorted([*content.tensors, *content.values])
     if unexpected:
         raise RefusedError(f"{name} has no fitted attribute '{unexpected[0]}'")
-    schema.check(parameters, fitted)
+    for check in schema.checks:
+        check(parameters, fitted)
     return StoredModel(header, shapes, name, parameters, fitted)
 
 

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from rankwise.operators.kernel import KernelName
 from rankwise.persist.calibration_field import CalibrationField, CalibrationsField
+from rankwise.persist.choices import check_choice_of_search
 from rankwise.persist.encoding_field import EncodingField
 from rankwise.persist.fields import Fields, array, check_within, rows, value
 from rankwise.persist.moments_field import MomentsField
@@ -19,10 +20,6 @@ from rankwise.persist.path_file import PathField
 from rankwise.tensor_file import RefusedError
 
 Attributes: TypeAlias = dict[str, Any]
-
-
-def _accept(parameters: Attributes, fitted: Attributes) -> None:
-    pass
 
 
 @dataclass(frozen=True)
@@ -35,21 +32,19 @@ class ModelSchema:
         The names of the parameters that a file may set.
     state : Fields
         The attributes that fitting sets.
-    check : callable
-        Raises `RefusedError` if parameters and attributes do not fit each other.
+    checks : tuple of callable
+        Each raises `RefusedError` if parameters and attributes do not fit each other.
     oldest : int
         Files with an older schema version are rejected.
     """
 
     parameters: frozenset[str]
     state: Fields
-    check: Callable[[Attributes, Attributes], None] = _accept
+    checks: tuple[Callable[[Attributes, Attributes], None], ...] = ()
     oldest: int = 1
 
 
 def _check_basis(parameters: Attributes, fitted: Attributes) -> None:
-    if "kernel" not in parameters:
-        raise RefusedError("the parameter 'kernel' is missing")
     kernel = parameters["kernel"]
     if kernel == KernelName.PRECOMPUTED:
         check_within("basis_indices_", fitted["basis_indices_"], fitted["n_features_in_"])
@@ -158,6 +153,9 @@ _FEATURE_PATH: Fields = (
     value("cv_", str),
 )
 
+# Parameters that every version has written; what reads a file may rely on them.
+ALWAYS_WRITTEN = frozenset({"alpha", "kernel", "measure", "ties", "weighting"})
+
 _OF_KERNEL = {"kernel", "gamma", "degree", "coef0"}
 _OF_RIDGE = {"solver", "ties", "weighting", "checkpoint", "checkpoint_seconds"}
 _OF_ITERATIONS = {"tol", "max_iter", "early_stopping", "patience"}
@@ -173,42 +171,42 @@ SCHEMAS: dict[str, ModelSchema] = {
     "RankRLS": ModelSchema(
         _names({"alpha", "monotonic_cst", "columns"}, _OF_RIDGE, _OF_ITERATIONS, _OF_HOLDING_OUT),
         (*_LINEAR, *_RIDGE, *_UPDATED, *_SIGNED),
-        _check_columns,
+        (_check_columns,),
     ),
     "RankRLSCV": ModelSchema(
         _names({"half_life", "monotonic_cst", "columns"}, _OF_SEARCH, _OF_RIDGE, _OF_ITERATIONS),
         (*_LINEAR, *_RIDGE_CHOICE, *_UPDATED, *_SIGNED, *_PROGRESS),
-        _check_columns,
+        (_check_columns, check_choice_of_search),
     ),
     "KernelRankRLS": ModelSchema(
         _names({"alpha", "basis"}, _OF_KERNEL, _OF_RIDGE, _OF_ITERATIONS, _OF_HOLDING_OUT),
         (*_KERNEL, *_RIDGE),
-        _check_basis,
+        (_check_basis,),
     ),
     "KernelRankRLSCV": ModelSchema(
         _names({"basis", "random_state"}, _OF_SEARCH, _OF_KERNEL, _OF_RIDGE, _OF_ITERATIONS),
         (*_KERNEL, *_RIDGE_CHOICE),
-        _check_basis,
+        (_check_basis, check_choice_of_search),
     ),
     "RankSVM": ModelSchema(
         _names({"alpha", "loss", "weighting", "warm_start", "columns"}, _OF_ITERATIONS, _OF_HOLDING_OUT),
         (*_CERTIFIED, *_HELD_OUT),
-        _check_columns,
+        (_check_columns,),
     ),
     "RankSVMCV": ModelSchema(
         _names({"loss", "weighting", "columns"}, _OF_SEARCH, _OF_ITERATIONS),
         (*_CERTIFIED, *_CHOICE, value("validation_score_", float, optional=True)),
-        _check_columns,
+        (_check_columns, check_choice_of_search),
     ),
     "RankRLSPath": ModelSchema(
         _names({"method", "max_features", "feature_costs", "ties", "weighting"}, _OF_SEARCH),
         (*_RANKER, *_FEATURE_PATH),
-        _check_sizes,
+        (_check_sizes,),
     ),
     "RankSVMPath": ModelSchema(
         _names({"graph", "representative", "weighting", "alpha_min", "max_events", "tol"}, _OF_KERNEL),
         (*_KERNEL, *_PATH),
-        _check_basis,
+        (_check_basis,),
         oldest=2,  # earlier, alphas_ was descending
     ),
 }
