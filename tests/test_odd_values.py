@@ -156,6 +156,37 @@ def test_names_that_json_cannot_carry_are_refused(tmp_path, to):
     export_model(model, tmp_path / "m", to, feature_names=['"quoted" } größe', *NAMES[1:]])
 
 
+HALF = "a\ud800"  # half of a surrogate pair, as JSON and undecodable arguments bring it
+
+
+def write_with_half_a_surrogate(to, path):
+    """Write a file in which a name is half of a surrogate pair."""
+    labels = [HALF, HALF, *"bcdefghijk"]
+    data = RankingData.from_arrays(X, Y, [HALF] * 12, docs=[f"{HALF}{row}" for row in range(12)])
+    texts = np.array([[label] for label in labels], dtype=object)
+    if to == "judgments":
+        rankwise.save_judgments(data, path)
+    elif to == "pairs":
+        rankwise.save_pairs([[0, 1]], path, data=data)
+    else:
+        model = RankRLS(columns={"x0": "category:20"}).fit(texts, Y)
+        export_model(model, path, to, feature_names=["brand"])
+
+
+@pytest.mark.parametrize("to", ["judgments", "pairs", "sql", "sqlite", "onnx"])
+def test_half_a_surrogate_pair_that_a_file_cannot_hold_is_refused(to, tmp_path):
+    with pytest.raises(DataError, match=r"file: UTF-8 cannot encode the end of the text .*\\ud800.\.$"):
+        write_with_half_a_surrogate(to, tmp_path / "file")
+    assert not list(tmp_path.iterdir())
+
+
+def test_half_a_surrogate_pair_in_a_report_is_shown_as_an_escape(tmp_path):
+    data = RankingData.from_arrays(X, Y, [HALF] * 12)
+    report = rankwise.make_report({HALF: X[:, 0], "other": X[:, 1]}, data, title=HALF)
+    report.save(tmp_path / "page.html")
+    assert "<title>a\\ud800</title>" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
 ESCAPE = "\x1b]0;owned\x07\x9b31m"
 
 

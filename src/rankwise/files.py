@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from rankwise.errors import FileFormatError, ParameterError
+from rankwise.errors import DataError, FileFormatError, ParameterError
 
 if sys.platform != "win32":
     import fcntl
@@ -267,10 +267,21 @@ def _remove(path: Path) -> None:
 
 
 @contextmanager
+def encodable(place: str | os.PathLike[str]) -> Iterator[None]:
+    """Name the file for which a text, such as half of a surrogate pair, cannot be encoded."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        near = error.object[max(0, error.start - 20) : error.end]
+        raise DataError(f"{os.fspath(place)}: UTF-8 cannot encode the end of the text {near!r}.") from None
+
+
+@contextmanager
 def _blaming(place: Path, *, instead_of: Path) -> Iterator[None]:
     """Make system errors about the temporary name or a full disk refer to the path the user gave."""
     try:
-        yield
+        with encodable(place):
+            yield
     except OSError as error:
         named = error.filename
         if named is None and error.errno in FULL:

@@ -14,7 +14,7 @@ from rankwise.export.onnx_columns import add_columns
 from rankwise.export.onnx_graph import OUTPUT, Graph
 from rankwise.export.onnx_trial import warn_if_imprecise
 from rankwise.export.served import Served, dense_rows
-from rankwise.files import replacing_file
+from rankwise.files import encodable, replacing_file
 from rankwise.operators.kernel import KernelName
 from rankwise.scoring.additive import AdditiveFunction
 from rankwise.scoring.functions import KernelExpansion
@@ -41,16 +41,8 @@ def save_onnx(
     except ImportError:
         raise MissingExtraError("Exporting to ONNX", "onnx") from None
 
-    function = served.model.function
-    dtype_of_graph: np.dtype[Any] = np.dtype(precision.value)
-    if isinstance(function, AdditiveFunction):
-        columns = served.as_columns("onnx")
-        graph = Graph(dtype_of_graph, [term.column for term in columns.terms])
-        targets = add_columns(graph, columns)
-    else:
-        graph = Graph(dtype_of_graph)
-        targets = add_scores_of_rows(graph, served)
-    encoded = _encoded(graph, served, targets)
+    with encodable(path):
+        encoded = _encoded(served, np.dtype(precision.value))
     onnx.checker.check_model(encoded)
     if precision is Precision.SINGLE:
         warn_if_imprecise(encoded, served, X, qid)
@@ -58,7 +50,14 @@ def save_onnx(
         beside.write_bytes(encoded)
 
 
-def _encoded(graph: Graph, served: Served, targets: tuple[int, ...]) -> bytes:
+def _encoded(served: Served, dtype: np.dtype[Any]) -> bytes:
+    if isinstance(served.model.function, AdditiveFunction):
+        columns = served.as_columns("onnx")
+        graph = Graph(dtype, [term.column for term in columns.terms])
+        targets = add_columns(graph, columns)
+    else:
+        graph = Graph(dtype)
+        targets = add_scores_of_rows(graph, served)
     one_query = " Pass all rows of one query at a time." if served.scaled_per_query else ""
     facts = {"class": served.model.class_name, "scaled_per_query": served.scaled_per_query}
     if served.feature_names is not None:

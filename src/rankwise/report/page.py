@@ -10,6 +10,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from rankwise.rendering import printable
+
 _HERE = Path(__file__).parent
 # In this order, as one script: what is used comes before its users.
 _SCRIPTS = ("elements", "charts", "curves", "lists", "queries", "learned", "data", "page")
@@ -25,7 +27,7 @@ def page(facts: dict[str, Any]) -> str:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(facts['title'])}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
+        f"<title>{escape(printable(facts['title']))}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
         "<noscript><p>The charts and tables of this page need JavaScript; it loads nothing.</p></noscript>\n"
         f'<script type="application/json" id="facts">{embedded(facts)}</script>\n'
         f'<script>\n"use strict";\n(() => {{\n{script}}})();\n</script>\n</body>\n</html>\n'
