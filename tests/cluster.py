@@ -2,6 +2,7 @@
 
 import logging
 import os
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -11,15 +12,21 @@ from rankwise import RankingData, RankRLS, make_search_data, save_letor
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
+from distributed.utils import get_mp_context  # noqa: E402
+
+
+@contextmanager
+def forking(**settings):
+    """Workers that are started here are forked from a process that has imported what they need."""
+    with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"} | settings):
+        get_mp_context().set_forkserver_preload(["distributed", "rankwise.dask", "rankwise.estimators"])
+        yield
+
 
 @pytest.fixture(scope="module")
 def forked_workers():
-    """Workers that are started here have imported what they need, and keep what they read."""
-    settings = {
-        "distributed.worker.multiprocessing-method": "forkserver",
-        "distributed.scheduler.active-memory-manager.start": False,
-    }
-    with dask.config.set(settings):
+    """Workers that are started here keep what they read."""
+    with forking(**{"distributed.scheduler.active-memory-manager.start": False}):
         yield
 
 
