@@ -17,7 +17,7 @@ from rankwise.errors import FileFormatError, ParameterError
 
 distributed = pytest.importorskip("distributed")
 
-from rankwise.dask import ClusterError, DistributedData, workers  # noqa: E402
+from rankwise.dask import ClusterError, DistributedData, waiting, workers  # noqa: E402
 from rankwise.dask.clusters import connected  # noqa: E402
 
 __all__ = ["client", "cluster", "data", "files", "forked_workers"]  # fixtures
@@ -99,7 +99,7 @@ def test_files_that_do_not_fit_together_are_named(client, tmp_path):
 
 
 def test_a_cluster_without_workers_is_an_error_after_the_stated_time(data, monkeypatch):
-    monkeypatch.setattr(workers, "WITHOUT_WORKERS", 1.0)
+    monkeypatch.setattr(waiting, "WITHOUT_WORKERS", 1.0)
     with (
         distributed.LocalCluster(
             n_workers=1, processes=False, dashboard_address=":0", silence_logs=logging.CRITICAL
@@ -124,7 +124,7 @@ def slow(part):
 
 if __name__ == "__main__":
     client = Client(sys.argv[1])
-    parts = WorkerParts(client, lambda part: client.submit(int, part, pure=False), 4)
+    parts = WorkerParts(client, lambda part: client.submit(int, part, pure=False), ["a", "b", "c", "d"])
     print("started", flush=True)
     while True:
         parts.total(slow)

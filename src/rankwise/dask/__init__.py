@@ -8,6 +8,6 @@ except ImportError:
     raise MissingExtraError("rankwise.dask", "dask") from None
 
 from rankwise.dask.data import DistributedData as DistributedData
-from rankwise.dask.workers import ClusterError as ClusterError
+from rankwise.dask.waiting import ClusterError as ClusterError
 
 __all__ = ["ClusterError", "DistributedData"]

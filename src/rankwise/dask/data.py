@@ -9,10 +9,11 @@ from typing import Any, Self
 
 import numpy as np
 from dask.sizeof import sizeof
-from distributed import Client, Future, as_completed, default_client
+from distributed import Client, Future, default_client
 
 from rankwise.dask.sources import array_part, frame_part, read_part
-from rankwise.dask.workers import WorkerParts, attempt, living_workers
+from rankwise.dask.waiting import LostWorkError, living_workers
+from rankwise.dask.workers import WorkerParts, attempt
 from rankwise.data.ranking import RankingData
 from rankwise.errors import DataError, ParameterError
 from rankwise.files import matching_files
@@ -92,11 +93,10 @@ class DistributedData(PartedData):
             return client.submit(attempt, read_part, *how, pure=False, **where)
 
         merge_queries = check_flag("merge_queries", merge_queries)
-        raw = WorkerParts(client, read, len(files))
+        raw = WorkerParts(client, read, files)
         if progress is not None:
-            for done, _ in enumerate(as_completed(raw.futures), start=1):
-                progress(done, len(files))
-        data = cls._put_together(raw, files)
+            raw.count(progress)
+        data = cls._put_together(raw)
         if not merge_queries and data.has_queries:
             data.problem().check_queries_are_whole(files)
         return data
@@ -132,7 +132,7 @@ class DistributedData(PartedData):
         def convert(part: int) -> Future:
             return client.submit(attempt, frame_part, frames[part], columns, weight, pure=False)
 
-        return cls._put_together(WorkerParts(client, convert, len(frames)))
+        return cls._put_together(WorkerParts(client, convert, _numbered(len(frames))))
 
     @classmethod
     def from_arrays(
@@ -162,7 +162,7 @@ class DistributedData(PartedData):
             own = [None if column is None else column[part] for column in columns]
             return client.submit(attempt, array_part, blocks[part], *own, pure=False)
 
-        return cls._put_together(WorkerParts(client, convert, len(blocks)))
+        return cls._put_together(WorkerParts(client, convert, _numbered(len(blocks))))
 
     @classmethod
     def from_data(
@@ -193,18 +193,21 @@ class DistributedData(PartedData):
         def send(part: int) -> Future:
             place = slice(ends[part], ends[part + 1])
             piece = RawPart(data.select(place), None if weight is None else weight[place])
-            return client.scatter(piece, hash=False, workers=_near(client, part, len(ends) - 1)["workers"])
+            workers = _near(client, part, len(ends) - 1)["workers"]
+            try:
+                return client.scatter(piece, hash=False, workers=workers)
+            except KeyError:  # how the scheduler says that it does not know a worker any more
+                raise LostWorkError() from None
 
-        return cls._put_together(WorkerParts(client, send, len(ends) - 1))
+        return cls._put_together(WorkerParts(client, send, _numbered(len(ends) - 1)))
 
     @classmethod
-    def _put_together(cls, raw: WorkerParts, names: Sequence[str] | None = None) -> Self:
-        names = [f"part {part}" for part in range(raw.n_parts)] if names is None else names
+    def _put_together(cls, raw: WorkerParts) -> Self:
         filled = {part: one for part, one in enumerate(raw.each(description_of)) if one is not None}
         if not filled:
             raise DataError("The data has no rows.")
         descriptions = list(filled.values())
-        shape = common_shape(descriptions, [names[part] for part in filled])
+        shape = common_shape(descriptions, [raw.names[part] for part in filled])
         return cls(raw.chosen(list(filled)).derived(problem_of, shape), descriptions, shape)
 
 
@@ -215,6 +218,11 @@ def _expanded(paths: PathLike | Sequence[PathLike]) -> list[str]:
     if not files:
         raise ParameterError("The 'paths' parameter must name at least one file.")
     return files
+
+
+def _numbered(n_parts: int) -> list[str]:
+    """The names of parts that have none of their own."""
+    return [f"part {part}" for part in range(n_parts)]
 
 
 def _near(client: Client, part: int, n_parts: int) -> dict[str, Any]:

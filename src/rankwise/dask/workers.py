@@ -9,14 +9,14 @@ goes, so do its tasks.
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from typing import Any, Self, TypeVar
 
 from distributed import Client, Future, KilledWorker, get_worker, wait
 
 from rankwise.config import config_context
+from rankwise.dask.waiting import LOOK_AFTER, ClusterError, LostWorkError, insisted, listed, watched
 from rankwise.errors import RankwiseError
 from rankwise.parts.base import Parts, of_part
 from rankwise.parts.tree import Node, joined
@@ -24,15 +24,8 @@ from rankwise.threads import map_on_threads, one_blas_thread
 
 T = TypeVar("T")
 
-# How long a pass waits for a worker if there is none at all, and how often it looks, in seconds.
-WITHOUT_WORKERS = 30.0
-LOOK_AFTER = 1.0
-# How often work is tried again after data that the scheduler cannot restore was lost.
-TRIES = 5
-
-
-class ClusterError(RankwiseError):
-    """The cluster cannot finish the work: it has no workers, or lost them again and again."""
+# Tasks that the scheduler cannot finish by itself.
+GONE = ("cancelled", "lost")
 
 
 class Failure:
@@ -50,34 +43,31 @@ class WorkerParts(Parts):
     client : Client
     make : callable
         Submits the task of a part, given its number, and returns its future.
-    n_parts : int
+    names : sequence of str
+        What to call each part in messages.
+    source : WorkerParts, optional
+        What they are made of.
     """
 
-    def __init__(self, client: Client, make: Callable[[int], Future], n_parts: int) -> None:
-        self.client, self._make = client, make
-        self.futures = [make(part) for part in range(n_parts)]
+    def __init__(
+        self,
+        client: Client,
+        make: Callable[[int], Future],
+        names: Sequence[str],
+        source: WorkerParts | None = None,
+    ) -> None:
+        self.client, self.names = client, names
+        self._make, self._source = make, source
+        self.futures = [insisted(client, partial(make, part)) for part in range(len(names))]
         self._held: list[list[int]] | None = None
         self._tasks: list[Future] = []
 
     @property
     def n_parts(self) -> int:
-        return len(self.futures)
+        return len(self.names)
 
     def total(self, work: Callable[..., T], *shared: Any, own: Sequence[Any] | None = None) -> T:
-        for _ in range(TRIES):
-            try:
-                self.restore()
-                sums: dict[Node, T] = {}
-                for found in self._finished(self._submit(work, shared, own)):
-                    sums |= found
-                (total,) = joined(sums, self.n_parts).values()
-                return total
-            except (CancelledError, OSError):
-                # A part that came from this process is gone with its worker, and has to be sent again, or the
-                # worker went while data was on its way.
-                self._held = None
-                time.sleep(LOOK_AFTER)
-        raise ClusterError(f"The cluster lost workers in {TRIES} attempts to work on all parts of the data.")
+        return insisted(self.client, partial(self._total, work, shared, own))
 
     def derived(self, work: Callable[..., Any], *shared: Any, own: Sequence[Any] | None = None) -> Self:
         def make(part: int) -> Future:
@@ -86,25 +76,63 @@ class WorkerParts(Parts):
                 attempt, work, self.futures[part], *of_part(own, part), *shared, pure=False
             )
 
-        return type(self)(self.client, make, self.n_parts)
+        return type(self)(self.client, make, self.names, self)
 
     def chosen(self, parts: Sequence[int]) -> Self:
         """Some of the parts."""
         if len(parts) == self.n_parts:
             return self
-        return type(self)(self.client, lambda place: self.futures[parts[place]], len(parts))
+
+        def make(place: int) -> Future:
+            self.restore()
+            return self.futures[parts[place]]
+
+        return type(self)(self.client, make, [self.names[part] for part in parts], self)
 
     def restore(self) -> None:
         """Submit the parts again that the scheduler cannot make by itself."""
         for part, future in enumerate(self.futures):
-            if future.status in ("cancelled", "lost"):
+            if future.status in GONE:
                 self._held = None
-                self.futures[part] = self._make(part)
+                self.futures[part] = insisted(self.client, partial(self._make, part))
+
+    def count(self, progress: Callable[[int, int], object]) -> None:
+        """Wait for all parts, and call with the number of those that are there whenever it has grown."""
+        known = 0
+        while known < self.n_parts:
+            known = insisted(self.client, partial(self._more_than, known))
+            progress(known, self.n_parts)
+
+    def _more_than(self, known: int) -> int:
+        async def counted() -> int:
+            while (done := sum(one.status in ("finished", "error") for one in self.futures)) <= known:
+                await asyncio.sleep(LOOK_AFTER / 10)
+            return done
+
+        self.restore()
+        found: int = self._wait(counted())
+        return found
+
+    def _total(self, work: Callable[..., T], shared: tuple[Any, ...], own: Sequence[Any] | None) -> T:
+        self.restore()
+        # Who holds which part is known for the next pass only if this one shows it.
+        held, self._held = self._held or self._placement(), None
+        results = self._results(self._submit(held, work, shared, own))
+        if len({address for address, _ in results}) == len(results):
+            self._held = held
+        sums: dict[Node, T] = {}
+        for _, found in results:
+            sums |= found
+        (total,) = joined(sums, self.n_parts).values()
+        return total
 
     def _submit(
-        self, work: Callable[..., Any], shared: tuple[Any, ...], own: Sequence[Any] | None
+        self,
+        held: Sequence[Sequence[int]],
+        work: Callable[..., Any],
+        shared: tuple[Any, ...],
+        own: Sequence[Any] | None,
     ) -> list[Future]:
-        held = self._placement()
         of_group = [[of_part(own, part) for part in parts] for parts in held]
         futures = [[self.futures[part] for part in parts] for parts in held]
         n, n_parts = len(held), self.n_parts
@@ -117,71 +145,61 @@ class WorkerParts(Parts):
 
     def _placement(self) -> list[list[int]]:
         """The parts that each worker holds."""
-        if self._held is None:
-            self.client.sync(self._wait, self.futures)
-            holders = self.client.who_has(self.futures)
-            held: dict[str, list[int]] = {}
-            for part, future in enumerate(self.futures):
-                if not holders[future.key]:
-                    raise CancelledError  # its worker was lost since the wait ended
-                held.setdefault(min(holders[future.key]), []).append(part)
-            self._held = list(held.values())
-        return self._held
 
-    def _finished(self, tasks: list[Future]) -> list[dict[Node, Any]]:
+        async def placed() -> Any:
+            await wait(self.futures)
+            for future in self.futures:
+                if future.status == "error":
+                    await future
+            return await self.client.who_has(self.futures)
+
+        holders = self._wait(placed())
+        held: dict[str, list[int]] = {}
+        for part, future in enumerate(self.futures):
+            if not holders[future.key]:
+                raise LostWorkError()  # since the wait ended
+            held.setdefault(min(holders[future.key]), []).append(part)
+        return list(held.values())
+
+    def _results(self, tasks: list[Future]) -> list[tuple[str, dict[Node, Any]]]:
+        async def gathered() -> Any:
+            await wait(tasks)
+            return await self.client.gather(tasks)
+
+        results: list[Any] = self._wait(gathered(), tasks)
+        for result in results:
+            if isinstance(result, Failure):
+                # Where the error was raised says nothing to a user of this process.
+                raise result.error.with_traceback(None) from None
+        return results
+
+    def _wait(self, work: Coroutine[Any, Any, Any], tasks: Sequence[Future] = ()) -> Any:
+        """Wait in one call from the main thread, because each takes a millisecond or two."""
         try:
-            results = self.client.sync(self._gather, tasks)
+            return self.client.sync(
+                watched, self.client, work, partial(self._unfinished, tasks), self._behind
+            )
         except KilledWorker as error:
             raise ClusterError(
                 f"Several workers died while they worked on the same part of the data; {error.last_worker} "
                 f"was the last. Do they have enough memory?"
             ) from None
-        for result in results:
-            if isinstance(result, Failure):
-                # Where the error was raised says nothing to a user of this process.
-                raise result.error.with_traceback(None) from None
-        if len({address for address, _ in results}) < len(results):
-            self._held = None  # a worker was lost, and others have its parts now
-        return [sums for _, sums in results]
 
-    async def _gather(self, tasks: list[Future]) -> Any:
-        """The results, in one call from the main thread, because each takes a millisecond or two."""
-        await self._wait(tasks)
-        return await self.client.gather(tasks)
+    def _unfinished(self, tasks: Sequence[Future]) -> list[Future]:
+        """The tasks that are still to be done for these, back to what the parts are made of."""
+        found = [future for future in (*tasks, *self.futures) if future.status != "finished"]
+        if any(future.status in GONE for future in found):
+            raise LostWorkError()
+        source = self._source
+        while found and source is not None:
+            found += [future for future in source.futures if future.status != "finished"]
+            source = source._source
+        return found
 
-    async def _wait(self, futures: list[Future]) -> None:
-        """Wait until tasks are finished, as long as there are workers."""
-        with self.client.as_current():  # `wait` asks the current client, whatever the tasks belong to
-            finished = asyncio.ensure_future(wait(futures))
-        last_seen = time.monotonic()
-        try:
-            while not (await asyncio.wait({finished}, timeout=LOOK_AFTER))[0]:
-                # Also parts: a task that was meant for a worker that is gone, and found no other at the time,
-                # stays where it is when workers join.
-                if any(future.status in ("cancelled", "lost") for future in [*futures, *self.futures]):
-                    raise CancelledError
-                if await self.client.nthreads():
-                    last_seen = time.monotonic()
-                elif time.monotonic() - last_seen > WITHOUT_WORKERS:
-                    raise _no_workers()
-            finished.result()
-        finally:
-            finished.cancel()
-
-
-def living_workers(client: Client) -> list[str]:
-    """The addresses of the workers of a cluster, in a fixed order."""
-    try:
-        client.wait_for_workers(1, timeout=WITHOUT_WORKERS)
-    except TimeoutError:
-        raise _no_workers() from None
-    return sorted(client.nthreads())
-
-
-def _no_workers() -> ClusterError:
-    return ClusterError(
-        f"The cluster has had no workers for {WITHOUT_WORKERS:g} s; start some and try again."
-    )
+    def _behind(self) -> str:
+        """The names of the parts that are not there."""
+        parts = zip(self.names, self.futures, strict=True)
+        return listed([name for name, future in parts if future.status != "finished"]) or "the parts"
 
 
 def attempt(work: Callable[..., Any], *arguments: Any, share: int = 1) -> Any:
