@@ -21,7 +21,8 @@ help:
 	@echo "make wheel    build wheels and sdist in dist, and use them with every Python here (minutes)"
 	@echo "make bench    measure speed against peers, and write the tables of the docs (many minutes)"
 	@echo "make house    count what a reader must know, and compare it and bits of fits with AGAINST=REV"
-	@echo "make kills    kill training, converting and saving KILLS times (default 300) and check what is left"
+	@echo "make kills    kill training, converting and saving KILLS times (default 300) and check what is left,"
+	@echo "              and the workers of a cluster in ROUNDS fits (default 50)"
 	@echo "make mutate   change the sources at random, and count the changes that the tests notice (an hour)"
 	@echo "make elsewhere run the tests with other processors, locales, folders, users and versions (hours); ONLY=locale"
 	@echo "make format   rewrite the sources in the house style"
@@ -61,8 +62,10 @@ house: $(VENV)/.dev
 
 # Many kills; the tests do a few. One BLAS thread, because the kills share the cores with what they hit.
 KILLS ?= 300
+ROUNDS ?= 50
 kills: $(VENV)/.dev
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/killed.py --kills $(KILLS)
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/killed.py --kills $(KILLS) --seed $(SEED)
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/killed_workers.py --rounds $(ROUNDS) --seed $(SEED)
 
 # Maven downloads the engines, 150 MB in all, so these tests are not among those of `make test`.
 engines: java $(VENV)/.dev

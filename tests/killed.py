@@ -21,6 +21,7 @@ from works import WORKS, prepare
 # Kills in a row before the work may finish; a checkpoint may be of a run that was itself resumed.
 MOST_IN_A_ROW = 3
 POLL_SECONDS = 0.0005
+HITS = ("before", "while", "after")
 
 
 @dataclass
@@ -37,6 +38,22 @@ class Tally:
     def check(self, kept, promise):
         if not kept:
             self.violations.append(promise)
+
+    def row(self, name, hits):
+        counts = "".join(f"{self.hits[hit]:10}" for hit in hits)
+        return f"{name:14}{self.kills:8}{counts}{len(self.violations):12}"
+
+
+def header(kills, hits):
+    return f"{'':14}{kills:>8}{''.join(f'{hit:>10}' for hit in hits)}{'violations':>12}"
+
+
+def verdict(tallies):
+    """Say what broke a promise; return the exit code."""
+    for name, tally in tallies.items():
+        for violation in tally.violations:
+            print(f"{name}: {violation}", file=sys.stderr)
+    return int(any(tally.violations for tally in tallies.values()))
 
 
 def in_child(do, *arguments):
@@ -126,16 +143,12 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         prepare(WORKS)
-        print(f"{'':14}{'kills':>8}{'before':>8}{'while':>8}{'after':>8}{'violations':>12}")
+        print(header("kills", HITS))
         for number, (name, work) in enumerate(WORKS.items(), start=1):
             share = options.kills * number // len(WORKS) - options.kills * (number - 1) // len(WORKS)
             tallies[name] = tally = kill_often(work, share, random.Random(f"{options.seed} {name}"))
-            hits = "".join(f"{tally.hits[hit]:8}" for hit in ("before", "while", "after"))
-            print(f"{name:14}{tally.kills:8}{hits}{len(tally.violations):12}", flush=True)
-    for name, tally in tallies.items():
-        for violation in tally.violations:
-            print(f"{name}: {violation}", file=sys.stderr)
-    return int(any(tally.violations for tally in tallies.values()))
+            print(tally.row(name, HITS), flush=True)
+    return verdict(tallies)
 
 
 if __name__ == "__main__":

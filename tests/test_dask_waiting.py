@@ -3,17 +3,22 @@
 import asyncio
 import logging
 import os
+import random
 import signal
 import time
+from functools import partial
 from threading import Thread
 
 import numpy as np
 import pytest
 
+import killed
 from cluster import client, cluster, data, files, fitted, forked_workers, processes
+from rankwise import RankRLS
 
 distributed = pytest.importorskip("distributed")
 
+import killed_workers  # noqa: E402
 from rankwise.dask import ClusterError, DistributedData, waiting  # noqa: E402
 from rankwise.dask.workers import WorkerParts, attempt  # noqa: E402
 
@@ -140,6 +145,7 @@ def test_work_that_nobody_takes_is_a_sentence_that_names_parts_and_workers(small
         return small.submit(attempt, int, part, pure=False, workers=[NOBODY] if part else None)
 
     parts = WorkerParts(small, make, ["a.txt", "b.txt"])
+    small.log_event("all", "a text of the user's")
 
     def refusal():
         with pytest.raises(ClusterError) as raised:
@@ -191,3 +197,15 @@ def test_a_scheduler_that_is_lost_is_a_sentence(small):
     small.close()  # as Dask does
     with pytest.raises(ClusterError, match="connection to the scheduler of the cluster is lost"):
         parts.each(doubled)
+
+
+def test_a_round_of_kills_ends_with_the_same_bits(cluster, client, files):
+    work = killed_workers.Work.of(
+        partial(DistributedData.from_files, files, merge_queries=True, client=client),
+        RankRLS(solver="cg", tol=1e-2),
+    )
+    dealt, attempt = killed_workers.play(work, cluster, random.Random(1))
+    tally = killed.Tally()
+    assert killed_workers.judge(work, attempt, cluster.scheduler, tally) == "recovered"
+    assert dealt
+    assert not tally.violations
