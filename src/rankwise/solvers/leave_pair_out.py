@@ -48,18 +48,16 @@ class CentredRidge:
     Attributes
     ----------
     rows : Floats, shape (r, m)
-        R, where ``N = RᵀR`` or, if `complement`, ``diag(1/s) − RᵀR``.
+        R, where ``N = RᵀR``.
     weight : Floats, shape (m,)
         s.
     rounding : float
-        About the error of ``I − H``, relative to its norm.
-    complement : bool
+        About the norm of the error of ``I − H``.
     """
 
     rows: Floats
     weight: Floats
     rounding: float
-    complement: bool = False
 
     @property
     def loses_digits(self) -> bool:
@@ -69,27 +67,22 @@ class CentredRidge:
 
     def residual(self, centred: Floats) -> Floats:
         """``(I − H) y``."""
-        fit = self.rows.T @ (self.rows @ (self.weight * centred))
-        return np.asarray(fit if self.complement else centred - fit)
+        return np.asarray(centred - self.rows.T @ (self.rows @ (self.weight * centred)))
 
     @cached_property
     def free(self) -> Floats:
         """``1 − H_ii``."""
         s, squares = self.weight, np.einsum("ri,ri->i", self.rows, self.rows)
-        return np.asarray(1.0 - s * (1.0 / s.sum() + (_inverse(s) - squares if self.complement else squares)))
+        return np.asarray(1.0 - s * (1.0 / s.sum() + squares))
 
     def between(self, place: slice, others: slice) -> Floats:
         """``H_ij / s_j`` for i in `place` and j in `others`."""
-        s, N = self.weight, self.rows[:, place].T @ self.rows[:, others]
-        if self.complement:
-            every = np.arange(len(s))
-            N = np.where(every[place, None] == every[others], _inverse(s)[others], 0.0) - N
-        return np.asarray(1.0 / s.sum() + N)
+        return np.asarray(1.0 / self.weight.sum() + self.rows[:, place].T @ self.rows[:, others])
 
 
 @dataclass(frozen=True)
 class CloseFit(CentredRidge):
-    """A regression that fits some labels almost exactly: ``I − H = RᵀR diag(s)``, up to a factor.
+    """A regression that may fit labels almost exactly: ``I − H = RᵀR diag(s)``, up to a factor.
 
     Held-out residuals are ``(I − H)_{ij,ij}⁻¹ (I − H) y``, so a common factor does not matter, and ``I − H``
     is added up from its own eigenvalues ``alpha / (v + alpha)`` instead of being left over from H.
@@ -238,8 +231,7 @@ def resolved(
             continue
         if spectrum is None:
             check_kernel_fits(F.n_rows)
-            root = np.sqrt(F.row_weight)
-            spectrum = whole(root / np.linalg.norm(root))
+            spectrum = whole(_constant(F))
         yield spectrum.close_fit(float(alpha), F.row_weight)
 
 
@@ -278,12 +270,16 @@ def dual_ridges(
     # Kernel values that are far from zero compared with their differences have errors of their own size.
     largest = scale * float((F.row_weight * np.diag(kernel_matrix)).max())
     rounding = EPS * max(1.0, largest / (accurate.extremes[1] or largest or 1.0))
-    inverse_root = _inverse(np.sqrt(F.row_weight))
+    inverse_root, constant = _inverse(np.sqrt(F.row_weight)), _constant(F)
     for alpha in system_alphas:
         rows, complement = accurate.smoother(alpha)
-        yield CentredRidge(
-            rows * inverse_root, F.row_weight, rounding * accurate.condition(alpha), complement
-        )
+        error = rounding * accurate.condition(alpha)
+        if not complement:
+            yield CentredRidge(rows * inverse_root, F.row_weight, error)
+            continue
+        # The intercept fits what is constant, which would outweigh all else that is left of a close fit.
+        rows -= np.outer(rows @ constant, constant)
+        yield CloseFit(rows * inverse_root, F.row_weight, error * min(1.0, float(np.vdot(rows, rows))))
 
 
 def _as_regression(F: QueryDifferences, alphas: Floats) -> tuple[float, Floats]:
@@ -295,6 +291,12 @@ def _as_regression(F: QueryDifferences, alphas: Floats) -> tuple[float, Floats]:
         raise DataError("Leave-pair-out with sample_weight needs weighting='example'.")
     scale = float(F.query_weight[0]) * S
     return scale, scale * (alphas / (m - 2) if F.weighting is Weighting.PAIR else alphas * (m - 3) / 2)
+
+
+def _constant(F: QueryDifferences) -> Floats:
+    """The vector of length 1 that is constant on the rows, as F weights them."""
+    root = np.sqrt(F.row_weight)
+    return np.asarray(root / np.linalg.norm(root))
 
 
 def _inverse(weight: Floats) -> Floats:
