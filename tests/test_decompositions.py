@@ -36,6 +36,15 @@ def test_a_decomposition_gives_back_the_matrix_and_its_inverse(size, kind):
     np.testing.assert_allclose(found.extremes, np.linalg.eigvalsh(system.matrix)[[0, -1]], rtol=1e-12)
 
 
+def test_the_extremes_of_eigenvalues_that_only_rounding_tells_apart_are_found():
+    """An rbf kernel between rows far from each other has such; LAPACK's bisection may not find them."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        d, e = 1.0 - 2.0**-52 * rng.integers(0, 8, 60), 2.0**-52 * rng.normal(size=59)
+        form = tridiagonal.Tridiagonal(d, e, np.ones(60), np.zeros((59, 59)), np.zeros(59))
+        np.testing.assert_allclose(form.extremes, 1.0, rtol=1e-12)
+
+
 def test_a_matrix_of_blocks_that_share_no_feature_is_given_back_too():
     matrix = block_diag(system_of(3).matrix, system_of(4).matrix)
     found = RidgeSystem(matrix, np.ones(7)).tridiagonal
