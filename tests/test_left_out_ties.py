@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from rankwise import KernelRankRLSCV, RankRLSCV
+from rankwise.metrics import get_measure
 from sixty_digits import exact
 from stressed import exact_weights
 
@@ -113,3 +115,32 @@ def test_the_dual_solver_is_as_exact_as_the_primal_where_scales_differ(seed):
     X, y = drawn("scales", seed, m=40)
     primal, dual = (RankRLSCV(ALPHAS, solver=solver).fit(X, y).scores_ for solver in ("primal", "dual"))
     np.testing.assert_allclose(dual, primal, atol=1e-12)
+
+
+QUERIES = np.arange(60) // 10
+BY_QUERY = {name: clone(search).set_params(cv="leave-query-out") for name, search in SEARCHES.items()}
+
+
+@pytest.mark.parametrize("search", BY_QUERY)
+@pytest.mark.parametrize("kind", ["plain", "offset", "float32", "wide", "integers", "duplicates"])
+@pytest.mark.parametrize("measure", ["pairwise_error", "ndcg@5"])
+@pytest.mark.filterwarnings("ignore:Rounding errors leave", "ignore:With gamma=0.1")
+def test_a_model_of_queries_whose_labels_are_equal_ties_every_row(search, kind, measure):
+    X, y = drawn(kind, 0, m=60)
+    y = np.where(QUERIES == 2, np.abs(y), 0.0)
+    found = clone(BY_QUERY[search]).set_params(measure=measure).fit(X, y, QUERIES)
+    tied = get_measure(measure)(y, np.zeros(60), QUERIES)
+    np.testing.assert_allclose(found.scores_, tied, atol=1e-12)
+
+
+@pytest.mark.parametrize("measure", ["pairwise_error", "ndcg@5"])
+@pytest.mark.filterwarnings("ignore:Rounding errors leave", "ignore:With gamma", "ignore:The best alpha")
+def test_rows_that_are_far_from_all_others_are_tied(measure):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(60, 3))
+    X[QUERIES < 3] *= 1e4  # these have no kernel values but 0
+    y = np.abs(np.round(np.sign(X[:, 0]) + rng.normal(size=60)))
+    found = KernelRankRLSCV((1e-3, 1.0, 1e3), gamma=1.0, measure=measure).fit(X, y, QUERIES)
+    scores = np.where(QUERIES < 3, 0.0, found.left_out_scores_)
+    assert found.best_score_ == pytest.approx(get_measure(measure)(y, scores, QUERIES))
+    assert len(np.unique(scores)) > 20

@@ -18,7 +18,7 @@ Scores are up to a constant for each query, because only differences inside a qu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 
 import numpy as np
@@ -28,6 +28,7 @@ from rankwise.losses.squared import SquaredLoss
 from rankwise.operators.design import Design
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.solvers.left_out_batches import Batch, batches
+from rankwise.solvers.left_out_ties import ScoreRounding
 from rankwise.solvers.spectrum import EPS, RidgeSystem
 from rankwise.solvers.tridiagonal import WELL_CONDITIONED, Decomposition, lapack
 from rankwise.threads import one_blas_thread, resolve_threads
@@ -69,17 +70,10 @@ def leave_out_primal(
         One row per row of the fold, in ascending order of row numbers; None if too few digits would be left.
     """
     F, n = _query_differences(loss), design.shape[1]
-    # The rest has no larger eigenvalue than the whole: if the whole does not resolve 0, no fold does.
-    if alphas.min() > 0.0 or system.tridiagonal.resolves(0.0):
-        score = _scorer(design, loss, system, decomposition, folds, alphas)
-        for batch in batches(F, folds, n):
-            yield from score(batch)
-        return
-    minimum_norm, positive = _MinimumNorm(design, loss, system), alphas > 0.0
-    score = _scorer(design, loss, system, decomposition, folds, alphas[positive])
+    score = _scorer(design, loss, system, decomposition, folds, alphas)
+    rounding = ScoreRounding.primal(F, decomposition, alphas)
     for batch in batches(F, folds, n):
-        for at_zero, found in zip(minimum_norm(batch), score(batch), strict=True):
-            yield None if at_zero is None or found is None else _placed(at_zero, found, positive)
+        yield from rounding.tied(score(batch), batch.folds)
 
 
 def _scorer(
@@ -91,8 +85,14 @@ def _scorer(
     alphas: Floats,
 ) -> Callable[[Batch], Iterator[Floats | None]]:
     """What scores the folds of a batch for these alphas in the fewest multiplications."""
-    if len(alphas) == 0:
-        return lambda batch: iter(batch.by_fold(np.empty((batch.n_rows, 0))))
+    positive = alphas > 0.0
+    # The rest has no larger eigenvalue than the whole: if the whole does not resolve 0, no fold does.
+    if not positive.all() and not system.tridiagonal.resolves(0.0):
+        at_zero = _MinimumNorm(design, loss, system)
+        if not positive.any():
+            return at_zero
+        above = _scorer(design, loss, system, decomposition, folds, alphas[positive])
+        return lambda batch: map(partial(_joined, positive), at_zero(batch), above(batch))
     smallest = float(alphas.min())
     sizes = np.array([_query_differences(loss).queries.sizes[fold].sum() for fold in folds], dtype=np.float64)
     resolves = system.tridiagonal.resolves(smallest)
@@ -101,10 +101,12 @@ def _scorer(
     return _Blocks(design, loss, decomposition, alphas)
 
 
-def _placed(at_zero: Floats, found: Floats, positive: Bools) -> Floats:
+def _joined(positive: Bools, at_zero: Floats | None, above: Floats | None) -> Floats | None:
     """The scores of a fold for every alpha, from those at 0 and those above."""
-    scores = np.empty((len(found), len(positive)))
-    scores[:, ~positive], scores[:, positive] = at_zero, found
+    if at_zero is None or above is None:
+        return None
+    scores = np.empty((len(above), len(positive)))
+    scores[:, ~positive], scores[:, positive] = at_zero, above
     return scores
 
 
@@ -203,8 +205,9 @@ def leave_out_dual(
 ) -> Iterator[Floats | None]:
     """Like `leave_out_primal`, from the coefficients of the rows of the other queries."""
     score = _Rows(kernel_matrix, _query_differences(loss), system, alphas)
+    rounding = ScoreRounding.dual(score.F, score.decomposition, alphas)
     for batch in batches(score.F, folds, len(system.right)):
-        yield from score(batch)
+        yield from rounding.tied(score(batch), batch.folds)
 
 
 class _Rows:
@@ -214,15 +217,15 @@ class _Rows:
         self, kernel_matrix: Floats, F: QueryDifferences, system: RidgeSystem, alphas: Floats
     ) -> None:
         self._kernel_matrix, self.F, self._system, self._alphas = kernel_matrix, F, system, alphas
-        self._decomposition = system.decomposition(float(alphas.min()))
+        self.decomposition = system.decomposition(float(alphas.min()))
         # Including the null space of the kernel, which the other queries may reach.
-        self._target = self._decomposition.basis.T @ system.right
+        self._target = self.decomposition.basis.T @ system.right
 
     def __call__(self, batch: Batch) -> Iterator[Floats | None]:
         positive = self._alphas > 0.0
-        basis = self._decomposition.basis[batch.places]
+        basis = self.decomposition.basis[batch.places]
         found, resolved = _without_blocks(
-            self._decomposition,
+            self.decomposition,
             self._target,
             (FoldRows(basis, batch.offsets), None),
             (self._scored(batch, basis), batch.offsets),
@@ -240,7 +243,7 @@ class _Rows:
 
     def _scored(self, batch: Batch, basis: Floats) -> Floats:
         """``K Fᵀ Q``, up to a constant per query: F times that is ``QT``, which is known."""
-        scored = batch.rows_with(self._decomposition.times_middle(basis))
+        scored = batch.rows_with(self.decomposition.times_middle(basis))
         lost = ~self.F.tells_rows[batch.places]
         if lost.any():
             scored[lost] = self._kernel_matrix[batch.rows[lost]] @ self._coefficients
@@ -248,7 +251,7 @@ class _Rows:
 
     @cached_property
     def _coefficients(self) -> Floats:
-        return self.F.adjoint(self._decomposition.basis)
+        return self.F.adjoint(self.decomposition.basis)
 
     def _minimum_norm(self, fold: Ints) -> Floats:
         """The minimum-norm model of the other queries, which is not a limit of the formula above."""

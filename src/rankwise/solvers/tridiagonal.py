@@ -74,12 +74,16 @@ class Decomposition(ABC):
 
     def solve_all(self, alphas: Sequence[float] | Floats) -> Floats:
         """The solutions for all alphas, shape (n_alphas, p) or (n_alphas, p, k), in one product."""
+        solved = self.from_basis(self.solve_in_basis(alphas))
+        split = solved.reshape(len(solved), len(alphas), -1).transpose(1, 0, 2)
+        return split.reshape(len(alphas), len(solved), *self.target.shape[1:])
+
+    def solve_in_basis(self, alphas: Sequence[float] | Floats) -> Floats:
+        """The solutions x of ``(T + alpha I) x = Qᵀr``, a column for each alpha and target; O(p) each."""
         target = self.target.reshape(len(self.target), -1)
         columns = np.tile(target, len(alphas))
         solve_shifted(self.diagonal, self.off_diagonal, np.repeat(alphas, target.shape[1]), columns)
-        solved = self.from_basis(columns)
-        split = solved.reshape(len(solved), len(alphas), -1).transpose(1, 0, 2)
-        return split.reshape(len(alphas), len(solved), *self.target.shape[1:])
+        return columns
 
     def half_inverse(self, columns: Floats, alpha: float) -> Floats:
         """``C⁻¹ columns`` with ``CCᵀ = T + alpha I``: their scalar products are those of the inverse."""
