@@ -1,4 +1,4 @@
-"""What commands read: tables, stores, and text with a separate file of query sizes."""
+"""What commands read: tables and stores."""
 
 import csv
 import gzip
@@ -67,34 +67,12 @@ def test_labels_that_are_no_grades_are_measured_by_pairs(done, tmp_path):
     rng = np.random.default_rng(0)
     lines = (f"{rng.normal()} 1:{rng.normal()} 2:{rng.normal()}\n" for _ in range(20))
     (tmp_path / "real.txt").write_text("".join(lines), encoding="utf-8")
-    report = json.loads(done("train", tmp_path / "real.txt", tmp_path / "model", "--json"))
+    report = json.loads(done("train", tmp_path / "real.txt", tmp_path / "model", "--json", "--qid", ""))
     assert set(report["training"]) == {"pairwise_error", "kendall_tau_b"}
-    done("select", tmp_path / "real.txt", tmp_path / "model")
-    nothing = done("train", tmp_path / "real.txt", tmp_path / "model", "--json", "--measures", "")
+    done("select", tmp_path / "real.txt", tmp_path / "model", "--qid", "")
+    more = ["--json", "--measures", "", "--qid", ""]
+    nothing = done("train", tmp_path / "real.txt", tmp_path / "model", *more)
     assert json.loads(nothing)["training"] == {}
-
-
-@pytest.mark.parametrize("ending", ["query", "group"])
-def test_sizes_of_queries_are_found_beside_text_without_qid(done, refused, tmp_path, ending):
-    rng = np.random.default_rng(0)
-    X, y, sizes = rng.normal(size=(30, 2)), rng.integers(0, 3, 30), [4, 1, 10, 15]
-    data, beside = tmp_path / "rank.train", tmp_path / f"rank.train.{ending}"
-    data.write_text(
-        "".join(f"{label} 1:{a!r} 2:{b!r}\n" for label, (a, b) in zip(y, X.tolist(), strict=True)),
-        encoding="utf-8",
-    )
-    beside.write_text("".join(f"{size}\n" for size in sizes), encoding="utf-8")
-    done("train", data, tmp_path / "model")
-    expected = rankwise.RankRLS().fit(X, y, rankwise.qid_from_group_sizes(sizes))
-    np.testing.assert_allclose(rankwise.load_model(tmp_path / "model").coef_, expected.coef_, rtol=1e-10)
-    done("convert", data, tmp_path / "rank.store")
-    assert rankwise.open_store(tmp_path / "rank.store").queries.sizes.tolist() == sizes
-    beside.write_text("4\n1\n", encoding="utf-8")
-    assert "the query sizes sum to 5, but" in refused("train", data, tmp_path / "model", code=1)
-    beside.write_text("4\n0\n", encoding="utf-8")
-    assert "line 2: expected the number of rows of a query" in refused(
-        "train", data, tmp_path / "model", code=1
-    )
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

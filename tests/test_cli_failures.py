@@ -148,7 +148,7 @@ def test_a_model_is_not_written_over_what_is_no_model(refused, tmp_path, command
 
 
 def test_validation_rows_without_queries_are_refused_where_training_rows_have_some(refused, tmp_path):
-    (tmp_path / "rows.txt").write_text("1 1:0.5\n0 1:0.25\n", encoding="utf-8")
+    (tmp_path / "rows.txt").write_text("1 22:0.5\n0 1:0.25\n", encoding="utf-8")
     said = refused("train", "test.txt", tmp_path / "m", "--validation", tmp_path / "rows.txt", code=1)
     assert said == f"{tmp_path}/rows.txt: the data has no queries, but the training data does.\n"
 

@@ -20,6 +20,7 @@ finite = {
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("is_sparse", [False, True])
+@pytest.mark.filterwarnings("ignore:.*every row has")
 @settings(max_examples=30, deadline=None)
 @given(data=st.data())
 def test_every_number_reads_back_as_itself(tmp_path_factory, dtype, is_sparse, data):

@@ -49,7 +49,7 @@ def run(
 ) -> None:
     """List judgments that models trained on the other queries contradict, and data that cannot be right."""
     from rankwise.auditing.audit import audit
-    from rankwise.cli.data_files import ReadOptions
+    from rankwise.cli.data_files import ReadOptions, warn_of_one_ranking
     from rankwise.cli.fitting import read_parts
     from rankwise.cli.inputs import excluded, split_list
 
@@ -60,6 +60,7 @@ def run(
         label, qid, doc, zero_based, scale, merge_queries, left_out, labelled, columns is not None
     )
     parts, _ = read_parts(data, None, how, split_list(features), judgments)
+    warn_of_one_ranking(data, parts["training"], how)
     with progress("Leaving out queries"):
         found = audit(parts["training"], ranker=ranker, n_suspects=count, reveals=reveals)
     if csv is not None:

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankwise.cli.data_files import ReadOptions, data_files, find_group_sizes, is_log, is_table, read_data
+from rankwise.cli.data_files import ReadOptions, data_files, is_log, is_table, read_data
 from rankwise.cli.fitting import fit, measure_parts, show_result
 from rankwise.cli.screen import progress
+from rankwise.data.group_files import find_group_sizes
 from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:

@@ -66,7 +66,7 @@ def run(
 ) -> None:
     """Convert data between formats; text is streamed to a memory-mapped store in bounded memory."""
     import rankwise
-    from rankwise.cli.data_files import ReadOptions, data_files, find_group_sizes, is_log, is_table, read_data
+    from rankwise.cli.data_files import ReadOptions, data_files, is_log, is_table, read_data
     from rankwise.cli.inputs import excluded, split_list
     from rankwise.data.store_parts import save_parts
     from rankwise.data.text import COMPRESSED
@@ -85,7 +85,7 @@ def run(
     if logged and features is not None:
         raise ParameterError("--features selects the columns of tables, not those of a feature log.")
     files = data_files(data)
-    streams = not (logged or scale or any(f.is_dir() or is_table(f) or find_group_sizes(f) for f in files))
+    streams = not (logged or scale or any(f.is_dir() or is_table(f) for f in files))
     if to_store and streams and parts is None:
         stream(files, out, how)
         return

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankwise.cli.screen import progress
-from rankwise.errors import DataError, FileFormatError
+from rankwise.data.group_files import find_group_sizes
+from rankwise.errors import DataError, QueryWarning, warn_caller
 from rankwise.files import matching_files
-from rankwise.numerals import is_whole
 
 if TYPE_CHECKING:
     from rankwise.data.ranking import RankingData
@@ -60,8 +60,7 @@ def read_data(
 ) -> RankingData:
     """Read text, tables or stores, distinguished by name.
 
-    Text without qid may come with a file that lists the query sizes, as in LightGBM. `features` selects the
-    columns of a table; `n_features` widens text whose last features never occur.
+    `features` selects the columns of a table; `n_features` widens text whose last features never occur.
     """
     files = data_files(path)
     if len(files) > 1 and not any(file.is_dir() or is_table(file) for file in files):
@@ -111,46 +110,24 @@ def _read_text(files: list[Path], how: ReadOptions, n_features: int | None) -> R
     log = next(filter(is_log, files), None)
     if log is not None:
         raise DataError(f"{log}: a feature log must first be joined to judgments (rankwise convert).")
-    sizes = [find_group_sizes(file) for file in files]
     with progress(f"Reading {files[0].name}{' and others' if len(files) > 1 else ''}") as advance:
-        data = load_letor(
+        return load_letor(
             files,
             zero_based="auto" if how.zero_based is None else how.zero_based,
             n_features=n_features,
             merge_queries=how.merge_queries,
             progress=lambda done, total: advance(done / max(total, 1)),
         )
-    beside = next((file for file in sizes if file is not None), None)
-    if data.qid is not None or beside is None:
-        return data
-    if len(files) > 1:
-        raise DataError(f"{beside}: several files whose queries have sizes but no labels cannot be joined.")
-    return _grouped(data, files[0], beside)
 
 
-def find_group_sizes(path: Path) -> Path | None:
-    """The file of query sizes that belongs to a text file: ``.query`` (LightGBM) or ``.group`` (XGBoost)."""
-    return next(filter(Path.is_file, (Path(f"{path}{ending}") for ending in (".query", ".group"))), None)
-
-
-def _grouped(data: RankingData, path: Path, beside: Path) -> RankingData:
-    """Group data into queries by a file of query sizes."""
-    from dataclasses import replace
-
-    from rankwise.preferences.queries import group_rows, qid_from_group_sizes
-
-    sizes = []
-    for number, line in enumerate(beside.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
-        if not is_whole(line.strip()) or len(line) > 18 or int(line) == 0:
-            raise FileFormatError(
-                beside, f"expected the number of rows of a query, at least 1; found {line[:40]!r}.", number
-            )
-        sizes.append(int(line))
-    if sum(sizes) != data.n_rows:
-        message = f"the query sizes sum to {sum(sizes)}, but {path} has {data.n_rows} rows."
-        raise FileFormatError(beside, message)
-    qid = qid_from_group_sizes(sizes)
-    return replace(data, qid=qid, queries=group_rows(qid, data.n_rows))
+def warn_of_one_ranking(path: Path, data: RankingData, how: ReadOptions) -> None:
+    """Say that rows to learn from have no queries, unless that was asked for."""
+    if not data.has_queries and how.qid != "":
+        warn_caller(
+            f"{path}: the rows have no qid, so all {data.n_rows} form one ranking; if that is meant, say so "
+            "with --qid ''.",
+            QueryWarning,
+        )
 
 
 def is_table(path: Path) -> bool:

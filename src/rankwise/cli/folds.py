@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankwise.cli import options
-from rankwise.cli.data_files import ReadOptions, files_to_read, read_data
+from rankwise.cli.data_files import ReadOptions, files_to_read, read_data, warn_of_one_ranking
 from rankwise.cli.folds_report import FILES, show_folds, write_folds, write_folds_page
 from rankwise.cli.interrupts import stop_if_interrupted
 from rankwise.cli.learners import SELECTORS, LearnerSpec, parse_learner
@@ -163,6 +163,7 @@ class Experiment:
 
         training = read_data(fold.training, how, features=features)
         validation, test = (read_matching(path, how, training) for path in (fold.validation, fold.test))
+        warn_of_one_ranking(fold.training, training, how)
         warn_of_shared_queries(fold, {"training": training, "validation": validation, "test": test})
         self.measures = self.measures or self._measures(training)
         criterion = self.criterion or self.measures[0].name

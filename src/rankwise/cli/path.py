@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankwise.cli import options
-from rankwise.cli.data_files import ReadOptions, files_to_read, read_data
+from rankwise.cli.data_files import ReadOptions, files_to_read, read_data, warn_of_one_ranking
 from rankwise.cli.interrupts import keeping_what_was_fitted
 from rankwise.cli.outputs import check_file, check_model
 from rankwise.cli.paths import Input, Output
@@ -93,6 +93,7 @@ def run(
     get_measure(measure)
     how = ReadOptions(label, qid, doc, zero_based, scale, merge_queries, excluded(exclude, features))
     training = read_data(data, how, features=split_list(features))
+    warn_of_one_ranking(data, training, how)
     judged = training if validation is None else read_matching(validation, how, training)
     given = {"kernel": kernel, "gamma": gamma, "graph": graph, "weighting": weighting}
     given |= {"alpha_min": alpha_min, "max_events": max_events}

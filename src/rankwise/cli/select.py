@@ -109,7 +109,7 @@ def run(
 
     With --pairs, both the choice and the model depend on the preferences only, not on labels.
     """
-    from rankwise.cli.data_files import ReadOptions
+    from rankwise.cli.data_files import ReadOptions, warn_of_one_ranking
     from rankwise.cli.inputs import excluded, split_list
 
     if pairs is not None and report is not None:
@@ -149,6 +149,7 @@ def run(
     parts, weight = read_parts(data, validation, how, split_list(features), judgments)
     start = time.perf_counter()
     if pairs is None:
+        warn_of_one_ranking(data, parts["training"], how)
         fit(ranker, parts["training"], parts.get("validation"), weight)
     else:
         fit_pairs(ranker, parts["training"], pairs, with_labels=False)

@@ -10,7 +10,7 @@ import typer
 
 from rankwise.cli import options
 from rankwise.cli.cluster import refuse_with_dask, train_on_cluster
-from rankwise.cli.data_files import ReadOptions, files_to_read
+from rankwise.cli.data_files import ReadOptions, files_to_read, warn_of_one_ranking
 from rankwise.cli.fitting import fit, fit_pairs, measure_parts, read_parts, show_result
 from rankwise.cli.learners import LEARNERS, make_learner, parse_by_feature, parse_columns
 from rankwise.cli.like_svmrank import adopt_c, check_c, refuse_others
@@ -157,6 +157,8 @@ def run(
             refuse_others(learner, given, settings)
         ranker = make_learner(LEARNERS, "ranksvm" if like_svmrank else learner, given, settings or [])
         parts, weight = read_parts(data, validation, how, split_list(features), judgments)
+    if labels:  # preferences alone need no queries
+        warn_of_one_ranking(data, parts["training"], how)
     wanted = choose_measures(measures, parts["training"], preset)
     if like_svmrank:
         adopt_c(ranker, c, parts["training"])

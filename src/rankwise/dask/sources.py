@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwise.data.group_files import find_group_sizes
 from rankwise.data.letor import load_letor
 from rankwise.data.ranking import RankingData
 from rankwise.data.store import open_store
@@ -21,6 +22,9 @@ def read_part(path: str, zero_based: bool | Auto, n_features: int | None) -> Raw
     try:
         if Path(path).is_dir():
             return RawPart(open_store(path))
+        sizes = find_group_sizes(Path(path))
+        if sizes is not None:  # every part would number its queries from 0
+            raise FileFormatError(sizes, "parts need query labels rather than sizes; see 'rankwise convert'.")
         return RawPart(load_letor(path, zero_based=zero_based, n_features=n_features))
     except OSError as error:
         raise FileFormatError(path, f"a worker could not read it: {error.strerror}.") from None

@@ -75,7 +75,7 @@ def convert_letor(
         if not merge_queries and len(reader.query_labels()):
             reader.check_queries_differ(spool.query_codes())
         shape, first_index = (spool.y.size, reader.n_features()), reader.first_index()
-        arrays = {"y": spool.y.finish(), **_query_arrays(folder, spool, reader.query_labels())}
+        arrays = {"y": spool.y.finish(), **_query_arrays(folder, spool, reader)}
         if spool.longest_doc > 0:
             arrays["docs"] = _doc_array(folder, spool, reader.source)
         if is_dense(dense, spool.data.size, *shape):
@@ -139,15 +139,24 @@ class _Spool:
             Path(file.name).unlink()
 
 
-def _query_arrays(folder: Path, spool: _Spool, labels: AnyArray) -> dict[str, ArrayFile]:
+def _query_arrays(folder: Path, spool: _Spool, reader: LetorFile) -> dict[str, ArrayFile]:
     def write(name: str, dtype: DTypeLike, parts: Iterable[AnyArray]) -> None:
         arrays[name] = write_array(folder / f"{name}.npy", dtype, parts)
 
     arrays: dict[str, ArrayFile] = {}
+    labels = storable("qid", reader.query_labels())
     if len(labels) == 0:
-        write("offsets", np.int64, [one_query(spool.y.size).offsets])
+        sizes = reader.group_sizes()
+        if sizes is None:
+            write("offsets", np.int64, [one_query(spool.y.size).offsets])
+            return arrays
+        labels = np.arange(len(sizes))
+        write("offsets", np.int64, [np.cumsum([0, *sizes])])
+        write("query_labels", np.int64, [labels])
+        starts = range(0, len(sizes), _ROWS_PER_PIECE)
+        pieces = (slice(start, start + _ROWS_PER_PIECE) for start in starts)
+        write("qid", np.int64, (np.repeat(labels[piece], sizes[piece]) for piece in pieces))
         return arrays
-    labels = storable("qid", labels)
     path = Path(spool.queries.name)
     queries = group_codes(spool.query_codes(), labels)
     write("offsets", np.int64, [queries.offsets])

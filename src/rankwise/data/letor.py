@@ -12,10 +12,18 @@ import numpy as np
 
 from rankwise._native import LetorReader
 from rankwise.data.csr import csr_around
+from rankwise.data.group_files import find_group_sizes, read_group_sizes
 from rankwise.data.ranking import RankingData
 from rankwise.data.text import MAX_LINE_BYTES, Block, LineTooLongError, OnBytesRead, line_blocks
-from rankwise.errors import FileFormatError, ParameterError
-from rankwise.preferences.queries import group_codes, label_array, one_query, shared_query
+from rankwise.errors import FileFormatError, ParameterError, warn_caller
+from rankwise.preferences.queries import (
+    Queries,
+    group_codes,
+    group_rows,
+    label_array,
+    qid_from_group_sizes,
+    shared_query,
+)
 from rankwise.threads import resolve_threads
 from rankwise.types import AnyArray, Auto, Floats, Ints, Matrix
 from rankwise.validation import check_count, check_flag, check_flag_or_auto
@@ -38,6 +46,8 @@ def load_letor(
     """Read judged rows from LETOR/SVMlight text, decompressed by extension (``.gz``, ``.xz``, ``.bz2``).
 
     Labels may be any finite numbers and query labels any words; either every row has a ``qid`` or none does.
+    If none does, a file next to the text, such as ``rows.txt.query`` or ``rows.txt.group``, may list the
+    sizes of the queries, one per line, as in LightGBM and XGBoost; either file may be compressed.
     Document labels are taken from comments of the forms ``#docid = GX008-86 inc = 1`` and ``# 7555 rambo``.
     Blank lines and comment-only lines are skipped. Reading is parallel and takes O(file) time and little
     more memory than the arrays it returns.
@@ -56,7 +66,8 @@ def load_letor(
         when several files must agree.
     n_features : int or None
         The number of columns of X; None uses the largest index in the file. Set it when several files must
-        agree.
+        agree. Rows that all have fewer features are rejected if zeros are written out, and otherwise a
+        warning says that the last features are taken to be 0.
     merge_queries : bool
         Whether several files may share queries; see `RankingData.concat`.
     n_threads : int or None
@@ -91,12 +102,13 @@ def load_letor(
     if not merge_queries:
         reader.check_queries_differ(rows.queries)
     n_columns, first_index = reader.n_features(), reader.first_index()
-    labels = reader.query_labels()
+    reader.check_width(rows.values)
+    qid, queries = _queries_of(rows, reader)
     return RankingData(
         X=matrix_of(rows, n_columns, first_index, dense),
         y=rows.labels,
-        queries=one_query(len(rows.labels)) if rows.queries is None else group_codes(rows.queries, labels),
-        qid=None if rows.queries is None else _row_labels(labels)[rows.queries],
+        queries=queries,
+        qid=qid,
         docs=text_column(rows.docs),
         comments=text_column(rows.comments),
         numbered_from=first_index,
@@ -219,6 +231,31 @@ class LetorFile:
             raise FileFormatError(self.source, message)
         return self._n_features
 
+    def check_width(self, values: AnyArray) -> None:
+        """Question rows that have fewer features than expected, given all values: did they end with zeros?
+
+        Where zeros are written out, the features that are missing are not zero but others.
+        """
+        found = max(self._reader.highest_index + 1 - self.first_index(), 0)
+        expected = found if self._n_features is None else self._n_features
+        if not 0 < found < expected or len(values) < self.n_rows * found:
+            return
+        message = f"every row has {found} features, but {expected} are expected"
+        if not values.all():
+            raise FileFormatError(self.source, f"{message}, and zeros are not left out.")
+        warn_caller(f"{self.source}: {message}; the last {expected - found} are taken to be 0.")
+
+    def group_sizes(self) -> list[int] | None:
+        """The sizes of the queries of rows without qid, if there is a file of them next to the text."""
+        beside = next(((path, sizes) for path in self._paths if (sizes := find_group_sizes(path))), None)
+        if beside is None:
+            return None
+        text, sizes = beside
+        if len(self._paths) > 1:
+            message = "several files whose queries have sizes but no labels cannot be joined."
+            raise FileFormatError(sizes, message)
+        return read_group_sizes(sizes, text, self.n_rows)
+
     def query_labels(self) -> AnyArray:
         """The query labels by code: int64 if all are integers as Python formats them, otherwise text."""
         labels = [decoded(label) for label in self._reader.query_labels()]
@@ -228,6 +265,16 @@ class LetorFile:
             return label_array(labels)
         canonical = all(str(number) == label for number, label in zip(numbers.tolist(), labels, strict=True))
         return numbers if canonical else label_array(labels)
+
+
+def _queries_of(rows: LetorRows, reader: LetorFile) -> tuple[AnyArray | None, Queries]:
+    """The query label of each row, if there are any, and the queries."""
+    if rows.queries is not None:
+        labels = reader.query_labels()
+        return _row_labels(labels)[rows.queries], group_codes(rows.queries, labels)
+    sizes = reader.group_sizes()
+    qid = None if sizes is None else qid_from_group_sizes(sizes)
+    return qid, group_rows(qid, len(rows.labels))
 
 
 def _shifted(progress: OnBytesRead, before: int, total: int) -> OnBytesRead:

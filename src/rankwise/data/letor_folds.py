@@ -6,13 +6,12 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from rankwise.data.group_files import is_beside
 from rankwise.errors import DataError
 
 _FOLD = re.compile(r"fold[ _-]?([0-9]{1,9})", flags=re.IGNORECASE)
 # What the name of a part begins with: train.txt and trainingset.txt, vali.txt, validationset.txt and dev.txt.
 _BEGINS = {"training": ("train",), "validation": ("vali", "dev"), "test": ("test",)}
-# Files that belong to others, such as the query sizes of LightGBM.
-_BESIDE = (".query", ".group", ".weight")
 
 
 @dataclass(frozen=True)
@@ -69,5 +68,5 @@ def _candidates(folder: Path, part: str) -> list[Path]:
     return sorted(
         entry
         for entry in folder.iterdir()
-        if entry.name.lower().startswith(_BEGINS[part]) and entry.suffix.lower() not in _BESIDE
+        if entry.name.lower().startswith(_BEGINS[part]) and not is_beside(entry)
     )
