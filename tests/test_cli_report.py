@@ -16,7 +16,7 @@ __all__ = ["done", "folder", "refused"]  # fixtures
 def facts_of(path):
     """The facts in a page."""
     found = re.search(
-        '<script type="application/json" id="facts">(.*?)</script>', path.read_text("utf-8", encoding="utf-8")
+        '<script type="application/json" id="facts">(.*?)</script>', path.read_text(encoding="utf-8")
     )
     return json.loads(found[1])
 

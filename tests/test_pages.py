@@ -164,7 +164,7 @@ def test_every_target_link_module_and_command_that_is_named_exists(page):
 def test_every_paper_that_is_called_by_a_letter_is_listed():
     listed = re.findall(
         r"^\| ([A-Z]) \| .*20\d\d \|",
-        (ROOT / "docs/papers.md").read_text("utf-8", encoding="utf-8"),
+        (ROOT / "docs/papers.md").read_text(encoding="utf-8"),
         re.MULTILINE,
     )
     texts = [
@@ -174,9 +174,7 @@ def test_every_paper_that_is_called_by_a_letter_is_listed():
         *ROOT.glob("benchmarks/**/*.py"),
     ]
     pattern = re.compile(r"[Pp]apers? ([A-Z])\b(?: and ([A-Z])\b)?")
-    found = (
-        letters for path in texts for letters in pattern.findall(path.read_text("utf-8", encoding="utf-8"))
-    )
+    found = (letters for path in texts for letters in pattern.findall(path.read_text(encoding="utf-8")))
     called = {letter for letters in found for letter in letters if letter}
     assert called
     assert called <= set(listed)

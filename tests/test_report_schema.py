@@ -18,9 +18,7 @@ __all__ = ["done", "folder"]  # fixtures
 
 @pytest.fixture(scope="module")
 def schema():
-    return json.loads(
-        files("rankwise.report").joinpath("facts.schema.json").read_text("utf-8", encoding="utf-8")
-    )
+    return json.loads(files("rankwise.report").joinpath("facts.schema.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture
@@ -107,6 +105,6 @@ def test_a_table_of_columns_follows_the_schema(validate):
 
 def test_the_schema_has_the_version_of_the_facts_and_every_entry_is_documented(schema):
     assert schema["properties"]["schema"]["const"] == schema["title"] == SCHEMA
-    text = Path(__file__).parent.parent.joinpath("docs", "reports.md").read_text("utf-8", encoding="utf-8")
+    text = Path(__file__).parent.parent.joinpath("docs", "reports.md").read_text(encoding="utf-8")
     table = text[text.index("## The facts") :]
     assert [entry for entry in schema["properties"] if f"`{entry}`" not in table] == []
