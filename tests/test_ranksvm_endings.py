@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from hinge_ranking import LOSSES, objective, ranking
-from rankwise import RankSVM, config_context
+from rankwise import DataError, RankSVM, config_context
 from rankwise.losses.hinge import QueryHinge, query_hinge
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.differences import QueryDifferences
@@ -156,3 +156,25 @@ def test_the_allowance_of_a_certificate_covers_the_rounding_of_scores():
     )
     error = np.abs(rows.scores(w) - rows.loss.arranged(exact)).max()
     assert 0.0 < error <= rows.rounding(w) <= 1e3 * error
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("columns", [slice(None), slice(1, 2)], ids=["all", "one"])
+@pytest.mark.parametrize("exponent", [70.0, 100.0, 140.0, 149.0, 152.0, 153.0, 153.8, 155.0, 200.0, 307.0])
+def test_features_of_any_size_give_a_certified_model_or_are_refused(loss, columns, exponent):
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(40, 3))
+        y = np.digitize(X[:, 0] + 0.3 * rng.normal(size=40), [-0.5, 0.5])
+        X[:, columns] *= 10.0**exponent
+        X = np.clip(X, -1.7e308, 1.7e308)
+        for alpha in (1e-3, 1e3):
+            model = RankSVM(alpha, loss=loss, max_iter=10)
+            try:
+                model.fit(X, y)
+            except DataError:
+                continue
+            assert model.objective_ <= 1.0 + 1e-9  # that of weights 0
+            assert np.isfinite(model.gap_)
+            assert np.isfinite(model.coef_).all()

@@ -317,6 +317,27 @@ def test_features_whose_products_overflow_are_refused(ranker):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("kernel", ["linear", "polynomial", "rbf"])
+def test_kernel_products_that_overflow_leave_no_model_that_predicts_nan(kernel):
+    with pytest.raises(DataError, match="overflow"):
+        KernelRankRLS(kernel=kernel, solver="cg").fit(X * 1e200, Y, QID)
+
+
+@pytest.mark.parametrize("solver", ["primal", "dual"])
+def test_products_whose_sums_overflow_give_no_weights_of_zero(solver):
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(40, 3))
+    for scale in 10.0 ** np.arange(152.0, 154.0, 0.1):
+        with np.errstate(all="ignore"):
+            model = RankRLS(solver=solver, ties="drop", weighting="pair")
+            try:
+                model.fit(scale * rows, np.arange(40) % 3, np.arange(40) % 5)
+            except DataError:
+                continue
+            assert model.coef_.any()
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_rows_whose_distances_overflow_are_refused_even_if_their_kernel_values_are_finite():
     with pytest.raises(DataError, match="X has entries so large that their products overflow"):
         KernelRankRLS(gamma=2.0).fit(1e154 * np.eye(12), Y, QID)

@@ -114,7 +114,7 @@ def minimize_bundle(
                 best.explore(slope)
     except KeyboardInterrupt:
         interrupted = True
-    gap = best.objective - bound + resolution
+    gap = rows.certified(best.objective - bound + resolution)
     return HingeResult(
         best.w,
         best.objective,

@@ -10,7 +10,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from rankwise.errors import ParameterError
+from rankwise.errors import DataError, ParameterError
 from rankwise.losses.squared import SquaredLoss
 from rankwise.solvers.cg_result import RidgeSolutions, ShiftedCGResult, Stop
 from rankwise.solvers.family import AlphaStep, Fold, FoldScores, OnAlpha, refit
@@ -122,7 +122,13 @@ class ConjugateGradientFamily:
             tol=how.tol,
             max_iter=how.max_iter,
         )
-        return how.run(run)
+        result = how.run(run)
+        if result.stop is Stop.NOT_FINITE and result.n_iterations == 0:
+            raise DataError(
+                "The products of conjugate gradient overflow: X or the labels have entries too large to "
+                "learn from; scale them."
+            )
+        return result
 
     def leave_out(
         self, folds: Sequence[Fold], alphas: Floats, on_alpha: OnAlpha | None = None

@@ -19,6 +19,8 @@ from rankwise.types import Floats
 
 # An allowance for the rounding of a sum, relative to its terms.
 ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
+# Squares of rows are summed and scaled, for which this leaves some room.
+LONGEST_ROW = 1e145
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,10 @@ class CountedProducts:
 
     @cached_property
     def row_length(self) -> float:
-        return self.design.row_length()
+        length = self.design.row_length()
+        if not length <= LONGEST_ROW:
+            raise overflow("squares of the features")
+        return length
 
     def rounding(self, w: Floats) -> float:
         """An allowance for the rounding of scores and of the risk, which they move by at most as much."""
@@ -158,6 +163,12 @@ class CountedProducts:
             if not np.isfinite(weights @ weights):
                 raise overflow("gradients")
         return weights
+
+    def certified(self, gap: float) -> float:
+        """A gap that is a number."""
+        if not np.isfinite(gap):
+            raise overflow("terms of the gap")
+        return gap
 
     def spread(self) -> Spread:
         """The approximate spread of features over a sample of rows; counted as one product."""

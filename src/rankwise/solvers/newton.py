@@ -54,8 +54,8 @@ def minimize_newton(
             resolution = ROUNDING * (1.0 + alpha * float(w @ w)) + rows.rounding(w)
             # The gradient is a product as well, of slacks that scores are part of.
             slacks = ROUNDING * value.gradient_sum + 2.0 * value.active * rows.rounding(w)
-            rounded = rows.row_length * slacks
-            gap = (norm + rounded) ** 2 / (4.0 * alpha) + resolution
+            off = norm + rows.row_length * slacks
+            gap = rows.certified(off * off / (4.0 * alpha) + resolution)
             iterate = Iterate(n_iter, w, objective, gap, rows.n_products)
             if on_iteration is not None and on_iteration(iterate):
                 break

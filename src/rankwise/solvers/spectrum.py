@@ -84,6 +84,9 @@ class RidgeSystem:
     def __post_init__(self) -> None:
         check_products(self.matrix)
         check_products(self.right)
+        with np.errstate(over="ignore"):
+            # No row of M has a larger sum, because |m_ij| ≤ max m_ii.
+            check_products(len(self.matrix) * np.diag(self.matrix))
 
     @cached_property
     def tridiagonal(self) -> Tridiagonal:
