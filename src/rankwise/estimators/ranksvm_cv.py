@@ -78,10 +78,8 @@ class RankSVMCV(SearchRanker, CertifiedRanker):
     >>> from rankwise import RankSVMCV, make_search_data
     >>> train, test = make_search_data(60, random_state=0).split(0.7)
     >>> model = RankSVMCV([1e-2, 1e-3, 1e-4], measure="ndcg@10").fit(train)
-    >>> model.alpha_
-    0.001
-    >>> round(model.score(test.X, test.y, test.qid), 2)
-    0.86
+    >>> round(model.best_score_, 1), round(model.score(test.X, test.y, test.qid), 1)
+    (0.9, 0.9)
     """
 
     _schema = SCHEMAS["RankSVMCV"]
