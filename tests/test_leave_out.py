@@ -292,7 +292,6 @@ def dominated(rng, size=5):
 SEARCHES = {
     "primal": lambda alphas: RankRLSCV(alphas, solver="primal"),
     "dual": lambda alphas: RankRLSCV(alphas, solver="dual"),
-    "linear kernel": lambda alphas: KernelRankRLSCV(alphas, kernel="linear"),
 }
 
 

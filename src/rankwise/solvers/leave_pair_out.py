@@ -26,6 +26,7 @@ from rankwise.operators.blocks import pieces
 from rankwise.operators.design import Design
 from rankwise.operators.kernel import check_kernel_fits
 from rankwise.preferences.differences import QueryDifferences
+from rankwise.solvers.left_out_ties import LARGEST_TIE
 from rankwise.solvers.spectrum import EPS, condition
 from rankwise.solvers.tridiagonal import Decomposition
 from rankwise.types import Floats, Ties, Weighting
@@ -128,7 +129,8 @@ class LeftOutPairs:
             difference = (y[place, None] - y[others]) - (held_i - held_j) / determinant
             labels /= np.abs(determinant)
         labels += np.linalg.norm(root * self._centred)
-        difference[np.abs(difference * determinant) <= TIED * self.ridge.rounding * (labels * u)] = 0.0
+        level = min(TIED * self.ridge.rounding, LARGEST_TIE)
+        difference[np.abs(difference * determinant) <= level * (labels * u)] = 0.0
         return np.asarray(difference)
 
     @cached_property

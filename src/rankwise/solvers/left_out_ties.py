@@ -21,6 +21,9 @@ from rankwise.types import Floats, Ints
 # Scores closer than so many times the estimated effect of rounding are tied. For scores that are tied
 # exactly, the effect was up to five times the estimate.
 TIED = 16.0
+# Differences above this share of the scores are real: the condition of a system whose features, or kernel
+# values, have very different sizes overstates the effect.
+LARGEST_TIE = 1e-7
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ class ScoreRounding:
         size = self.fitted / scale[:, None] + np.linalg.norm(
             table - table.mean(axis=2, keepdims=True), axis=2
         )
-        return np.asarray(TIED * EPS * self.condition * size)[:, :, None]
+        return np.asarray(np.minimum(TIED * EPS * self.condition, LARGEST_TIE) * size)[:, :, None]
 
     def _scales(self, folds: Sequence[Ints]) -> Floats:
         """How much F enlarges the scores of each fold, where it does so least; infinite without pairs."""
