@@ -43,7 +43,7 @@ class Settings:
             raise ParameterError(
                 f"The 'one_ranking' parameter must be True or False; got {self.one_ranking!r}."
             )
-        if self.on_interrupt not in ("raise", "keep"):
+        if not isinstance(self.on_interrupt, str) or self.on_interrupt not in ("raise", "keep"):
             raise ParameterError(
                 f"The 'on_interrupt' parameter must be 'raise' or 'keep'; got {self.on_interrupt!r}."
             )

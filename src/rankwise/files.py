@@ -35,6 +35,25 @@ _TEMPORARY = re.compile(r"\.rankwise-[0-9a-f]{8}-.+")
 MAX_JSON_DEPTH = 20
 
 
+def as_path(path: object, name: str = "path") -> Path:
+    """The path of a file or folder, which need not exist; `name` is that of the parameter."""
+    if isinstance(path, str | os.PathLike):
+        with suppress(TypeError, UnicodeEncodeError):  # a path of bytes, or half of a surrogate pair
+            if b"\0" not in os.fsencode(path):
+                return Path(path)
+    raise ParameterError(f"The '{name}' parameter must be the path of a file or folder; got {path!r:.100}.")
+
+
+def as_paths(paths: object) -> list[Path]:
+    """The paths of one file or several, at least one."""
+    if not isinstance(paths, Iterable) or isinstance(paths, str | bytes | os.PathLike):
+        return [as_path(paths)]
+    several = [as_path(path) for path in paths]
+    if not several:
+        raise ParameterError("The 'path' parameter must name at least one file.")
+    return several
+
+
 def matching_files(path: Path) -> list[Path]:
     """The files that a pattern such as ``part-*.txt`` matches, sorted; a path without wildcards is itself."""
     if path.exists() or not re.search(r"[*?[]", str(path)):
@@ -65,7 +84,7 @@ def parse_json(text: str, *, unique_keys: bool = False) -> Any:
 
 def read_json_object(path: str | os.PathLike[str], what: str) -> dict[str, Any]:
     """Read a file that holds one JSON object; `what` says what it should hold, for the message."""
-    path = Path(path)
+    path = as_path(path)
     try:
         content = parse_json(path.read_text(encoding="utf-8"), unique_keys=True)
     except ValueError as error:  # UnicodeDecodeError is one
@@ -96,7 +115,7 @@ def replacing_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     The yielded name ends like `path`, so writers that look at extensions see the same one. Anything but a
     regular file (a pipe, ``/dev/stdout``) cannot be replaced and is written to directly.
     """
-    place = Path(path)
+    place = as_path(path)
     if place.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(place))
     if place.exists() and not place.is_file():
@@ -128,7 +147,7 @@ def replacing_folder(path: str | os.PathLike[str], *, check: Callable[[Path], ob
         Called with an existing folder that is not empty; raises an error if it must not be replaced, so a
         mistyped path never destroys other files. Called before anything is written, and again at the end.
     """
-    place = Path(path).resolve()
+    place = as_path(path).resolve()
     if place.exists() and not place.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(place))
 

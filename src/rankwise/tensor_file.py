@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from rankwise.errors import FileFormatError
-from rankwise.files import parse_json, replacing_file
+from rankwise.files import as_path, parse_json, replacing_file
 from rankwise.types import AnyArray
 
 # Version 2 renamed what RankSVM paths and searches measure, and put the alphas of paths in ascending order.
@@ -41,7 +41,7 @@ def read_tensors(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str
     """The header of a file that `write_tensors` wrote, and its tensors; any other file is an error."""
     from safetensors import SafetensorError, safe_open
 
-    path = Path(path)
+    path = as_path(path)
     path.open("rb").close()  # so that a missing or unreadable file is reported as such
     try:
         with safe_open(path, framework="numpy") as file:

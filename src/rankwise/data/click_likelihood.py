@@ -12,7 +12,7 @@ from rankwise.errors import DataError
 from rankwise.preferences.queries import group_rows
 from rankwise.rendering import text_table
 from rankwise.types import Bools, Floats, Ints, RandomSource
-from rankwise.validation import check_count, check_random_state
+from rankwise.validation import check_count, check_kind, check_random_state
 
 # Clicks added to the observed and the expected clicks of a row: rows with few impressions are nearly average.
 _PRIOR_CLICKS = 1.0
@@ -101,7 +101,7 @@ def click_likelihood(log: ClickLog, *, n_folds: int = 5, random_state: RandomSou
     with position bias            -0.2045      1.2270
     gain 0.02008 per result, 95 % interval 0.01775 to 0.02242
     """
-    n_folds = check_count("n_folds", n_folds)
+    n_folds, log = check_count("n_folds", n_folds), check_kind("log", log, ClickLog)
     sessions = group_rows(log.session, len(log.row))
     n_sessions = sessions.n_queries
     if not 2 <= n_folds <= n_sessions:

@@ -23,11 +23,11 @@ from rankwise.data.letor import is_dense
 from rankwise.data.ranking import RankingData
 from rankwise.data.text import BLOCK_BYTES, open_text
 from rankwise.data.trec import Qrels
-from rankwise.errors import FileFormatError, ParameterError, warn_caller
-from rankwise.files import parse_json
+from rankwise.errors import FileFormatError, warn_caller
+from rankwise.files import as_paths, parse_json
 from rankwise.numerals import read_float
 from rankwise.types import Matrix
-from rankwise.validation import check_choice
+from rankwise.validation import check_choice, check_kind
 
 _LTRLOG, _SOLR = "_ltrlog", "[features]"
 MAX_LOG_BYTES = 1 << 30
@@ -99,9 +99,9 @@ def load_feature_log(
     >>> data.feature_names, data.X, data.y
     (('bm25', 'age'), array([[9.5, 2. ]]), array([4.]))
     """
-    paths = [Path(path)] if isinstance(path, str | PathLike) else [Path(one) for one in path]
-    if not paths:
-        raise ParameterError("The 'path' parameter must name at least one file.")
+    paths = as_paths(path)
+    judgments = check_kind("judgments", judgments, Mapping)
+    qid, doc = check_kind("qid", qid, str), check_kind("doc", doc, str, optional=True)
     keep_all = check_choice("unjudged", unjudged, Unjudged) is Unjudged.ZERO
     logged = [
         document

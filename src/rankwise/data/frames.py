@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Sized
+from collections.abc import Callable, Hashable, Iterable, Sequence, Sized
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -43,8 +43,8 @@ def split_columns(
     """
     table, names = as_narwhals(frame)
     reserved = [name for name in (label, qid, doc) if name is not None]
+    check_present(names, reserved)
     chosen = _chosen(names, reserved, features, exclude)
-    check_present(names, [*reserved, *chosen])
     return Columns(
         X=_matrix(table, chosen, named=features is not None)
         if read_features is None
@@ -129,19 +129,25 @@ def _chosen(
         wanted = "a list of column names" if features is None else "None if 'features' is given"
         raise ParameterError(f"The 'exclude' parameter must be {wanted}; got {exclude!r}.")
     if features is None:
-        check_present(names, [*reserved, *(exclude or ())])
+        check_present(names, list(exclude or ()))
         left_out = {*reserved, *(exclude or ())}
         chosen = [name for name in names if name not in left_out]
         if not chosen:
             used = "the label, qid or doc column" if exclude is None else "used otherwise or excluded"
             raise DataError(f"The table has no feature columns: every column is {used}.")
         return chosen
-    if not _is_list(features) or not len(features):
-        raise ParameterError(f"The 'features' parameter must be a list of column names; got {features!r}.")
+    check_features(features)
+    check_present(names, list(features))
     for name in features:
         if name in reserved:
             raise ParameterError(f"Column {name!r} cannot be a feature: it is the label, qid or doc column.")
     return list(features)
+
+
+def check_features(features: Any) -> None:
+    """Reject what is not a list of names; None stands for all columns."""
+    if features is not None and not (_is_list(features) and len(features)):
+        raise ParameterError(f"The 'features' parameter must be a list of column names; got {features!r}.")
 
 
 def _is_list(names: Any) -> bool:
@@ -152,7 +158,7 @@ def check_present(names: list[str], wanted: list[str]) -> None:
     """Reject a table without one of the wanted columns, and name one that may have been meant."""
     by_name = set(names)
     for name in wanted:
-        if not (name in by_name if isinstance(name, str) else name in names):
+        if not (isinstance(name, Hashable) and name in by_name):
             close = get_close_matches(str(name), [str(known) for known in names], n=1)
             known = ", ".join(map(repr, names[:20]))
             hint = f"did you mean {close[0]!r}?" if close else f"its columns are {known}."

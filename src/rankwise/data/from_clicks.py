@@ -14,7 +14,8 @@ from rankwise.errors import DataError, ParameterError
 from rankwise.preferences.pairs import PreferencePairs
 from rankwise.preferences.queries import group_rows, members
 from rankwise.types import Floats, Ints
-from rankwise.validation import check_number
+from rankwise.validation import check_kind, check_number
+from rankwise.validation.arrays import as_floats
 
 _THRESHOLDS = (0.5, 1.0, 2.0, 4.0)
 # Sums of propensities are right up to this share of them.
@@ -103,7 +104,7 @@ def grades_from_clicks(
     >>> grades_from_clicks(log, data)
     RankingData(638 rows, 50 queries, 22 features (float64), labels 0 to 4)
     """
-    steps = np.asarray(thresholds, dtype=np.float64)
+    steps = as_floats("thresholds", thresholds)
     if steps.ndim != 1 or len(steps) == 0 or not (np.isfinite(steps).all() and (np.diff(steps) > 0).all()):
         raise ParameterError(
             f"The 'thresholds' parameter must be a list of ascending numbers; got {thresholds!r}."
@@ -169,6 +170,7 @@ def pairs_from_clicks(log: ClickLog, *, max_weight: float | None = None) -> Pref
 def _clicks_and_expected(log: ClickLog, data: RankingData) -> tuple[Ints, Floats, Floats]:
     """The rows that were shown, in ascending order, with their clicks and those of an average row."""
     _check_matched(log)
+    check_kind("data", data, RankingData)
     if log.row.max() >= data.n_rows:
         raise DataError(
             f"The log refers to row {log.row.max()}, but the data has {data.n_rows} rows: it was matched to "
@@ -183,7 +185,7 @@ def _clicks_and_expected(log: ClickLog, data: RankingData) -> tuple[Ints, Floats
 
 
 def _check_matched(log: ClickLog) -> None:
-    if log.docs is not None:
+    if check_kind("log", log, ClickLog).docs is not None:
         raise DataError("The log names documents; log.match(data) finds their rows.")
 
 

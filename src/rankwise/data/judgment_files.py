@@ -14,6 +14,7 @@ from rankwise.data.ranking import RankingData
 from rankwise.data.text import numbered_lines, open_text
 from rankwise.data.weighted_rows import WeightedRows
 from rankwise.errors import FileFormatError
+from rankwise.files import as_path
 from rankwise.numerals import read_float
 from rankwise.validation import check_row_weight
 
@@ -47,7 +48,7 @@ def load_judgments(path: str | PathLike[str], data: RankingData) -> WeightedRows
     >>> load_judgments("judgments.csv", data).data.y
     array([1., 3.])
     """
-    path = Path(path)
+    path = as_path(path)
     rows = rows_named_in(path, data)
     found: dict[int, tuple[float, float]] = {}
     with open_text(path) as file:

@@ -16,6 +16,7 @@ from rankwise.data.group_files import find_group_sizes, read_group_sizes
 from rankwise.data.ranking import RankingData
 from rankwise.data.text import MAX_LINE_BYTES, Block, LineTooLongError, OnBytesRead, line_blocks
 from rankwise.errors import FileFormatError, ParameterError, warn_caller
+from rankwise.files import as_paths
 from rankwise.preferences.queries import (
     Queries,
     group_codes,
@@ -26,7 +27,7 @@ from rankwise.preferences.queries import (
 )
 from rankwise.threads import resolve_threads
 from rankwise.types import AnyArray, Auto, Floats, Ints, Matrix
-from rankwise.validation import check_count, check_flag, check_flag_or_auto
+from rankwise.validation import check_callable, check_count, check_flag, check_flag_or_auto
 from rankwise.validation.csr import check_width
 
 _MAX_FEATURES = 2**63 - 1
@@ -141,13 +142,11 @@ class LetorFile:
         n_threads: int | None = None,
     ) -> None:
         zero_based = check_flag_or_auto("zero_based", zero_based)
-        if dtype not in ("float64", "float32", np.float64, np.float32):
+        if not isinstance(dtype, str | type) or dtype not in ("float64", "float32", np.float64, np.float32):
             raise ParameterError(f"The 'dtype' parameter must be 'float64' or 'float32'; got {dtype!r}.")
         if n_features is not None:
             n_features = check_count("n_features", n_features)
-        self._paths = [Path(path)] if isinstance(path, str | os.PathLike) else [Path(one) for one in path]
-        if not self._paths:
-            raise ParameterError("The 'path' parameter must name at least one file.")
+        self._paths = as_paths(path)
         # Of each file: the number of rows, and of query labels, up to its end.
         self._ends: list[tuple[int, int]] = []
         self._zero_based = zero_based
@@ -168,6 +167,7 @@ class LetorFile:
 
     def blocks(self, progress: OnBytesRead | None = None) -> Iterator[None]:
         """Read the files, pausing after each block."""
+        progress = check_callable("progress", progress)
         sizes = [path.stat().st_size for path in self._paths]
         for number, path in enumerate(self._paths):
             yield from self._blocks_of(path, progress and _shifted(progress, sum(sizes[:number]), sum(sizes)))

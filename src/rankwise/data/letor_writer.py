@@ -16,6 +16,7 @@ from rankwise.errors import DataError
 from rankwise.files import replacing_file
 from rankwise.threads import resolve_threads
 from rankwise.types import AnyArray, Matrix
+from rankwise.validation import check_flag, check_kind
 
 _ENTRIES_PER_BLOCK = 1 << 20
 _MAX_QUERY_BYTES = 1000
@@ -56,11 +57,12 @@ def save_letor(
     >>> open("rows.txt").read()
     '2 qid:q1 1:0.5 2:1 #docid = d7\\n'
     """
-    n_threads = resolve_threads(n_threads)
+    n_threads, data = resolve_threads(n_threads), check_kind("data", data, RankingData)
+    first_index = 0 if check_flag("zero_based", zero_based) else 1
     with replacing_file(path) as beside, create_text(beside) as file:
         for start, stop in _row_blocks(data.X):
             heads = _heads(data, start, stop)
-            entries = _entries(data.X, start, stop, 0 if zero_based else 1, n_threads)
+            entries = _entries(data.X, start, stop, first_index, n_threads)
             tails = _tails(data, start, stop)
             file.writelines(
                 head.encode() + entry + tail.encode()

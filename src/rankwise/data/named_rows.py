@@ -14,6 +14,7 @@ from rankwise.data.text import create_text
 from rankwise.errors import DataError, FileFormatError
 from rankwise.files import replacing_file
 from rankwise.types import AnyArray
+from rankwise.validation import check_kind
 
 # The rows with each pair of query and document label, as text: files have no other type.
 RowsByName = dict[tuple[str, str], list[int]]
@@ -64,6 +65,7 @@ def rows_named_in(path: Path, data: RankingData) -> RowsByName:
 
 def names_of(data: RankingData) -> tuple[AnyArray, AnyArray]:
     """The query and document labels of rows that are found, or written, by name."""
+    check_kind("data", data, RankingData)
     if data.qid is None or data.docs is None:
         missing = "query" if data.qid is None else "document"
         raise DataError(f"Rows are identified by query and document, but the data has no {missing} labels.")

@@ -18,10 +18,10 @@ from rankwise.data.named_rows import header_of
 from rankwise.data.ranking import RankingData
 from rankwise.data.text import create_text, numbered_lines, open_text
 from rankwise.errors import FileFormatError, ParameterError, warn_caller
-from rankwise.files import replacing_file
+from rankwise.files import as_path, replacing_file
 from rankwise.numerals import read_float
 from rankwise.preferences.pairs import PreferencePairs
-from rankwise.validation import check_pairs
+from rankwise.validation import check_count, check_kind, check_pairs
 
 _BETWEEN = rb"(?:\s*,\s*|\s+)"
 _LINE = re.compile(rb"(?:\xef\xbb\xbf)?\s*(\d{1,18})%b(\d{1,18})(?:%b([^\s,]+))?\s*" % (_BETWEEN, _BETWEEN))
@@ -63,7 +63,8 @@ def load_pairs(
     >>> load_pairs("clicks.csv", data=data).pairs
     array([[1, 0]])
     """
-    path = Path(path)
+    path, data = as_path(path), check_kind("data", data, RankingData, optional=True)
+    n_rows = None if n_rows is None else check_count("n_rows", n_rows, minimum=0)
     rows, weights = array("q"), array("d")
     with open_text(path) as file:
         for number, preferred, other, written in _preferences(file, path, n_rows, data):
@@ -166,6 +167,7 @@ def save_pairs(
             f"save_pairs takes the pairs first and the path second; got {type(pairs).__name__} "
             f"and {type(path).__name__}."
         )
+    check_kind("data", data, RankingData, optional=True)
     checked = check_pairs(pairs, None if data is None else data.n_rows, weight=weight)
     if data is not None:
         write_named_pairs(checked, data, path)

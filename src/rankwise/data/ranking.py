@@ -18,6 +18,7 @@ from rankwise.types import AnyArray, Floats, Ints, RandomSource
 from rankwise.validation import (
     check_column,
     check_flag,
+    check_kind,
     check_labels,
     check_matrix,
     check_number,
@@ -174,6 +175,7 @@ class RankingData(JudgedRows):
         """
         from rankwise.data.concatenation import concatenated
 
+        parts = check_kind("parts", parts, Iterable)
         return concatenated(list(parts), merge_queries=check_flag("merge_queries", merge_queries))
 
     @property
@@ -256,7 +258,7 @@ class RankingData(JudgedRows):
         position = {label: q for q, label in enumerate(self.queries.labels.tolist())}
         wanted = np.zeros(self.n_queries, dtype=bool)
         for label in queries:
-            if label not in position:
+            if not isinstance(label, Hashable) or label not in position:
                 raise DataError(f"The data has no query {label!r}.")
             wanted[position[label]] = True
         return wanted[self.queries.query_of_row()]

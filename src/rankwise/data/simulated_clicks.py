@@ -10,7 +10,7 @@ from rankwise.data.ranking import RankingData
 from rankwise.errors import DataError
 from rankwise.preferences.queries import members
 from rankwise.types import Floats, RandomSource
-from rankwise.validation import check_count, check_labels, check_number, check_random_state
+from rankwise.validation import check_count, check_kind, check_labels, check_number, check_random_state
 
 
 def make_click_log(
@@ -62,7 +62,7 @@ def make_click_log(
     exploration = check_number("exploration", exploration, minimum=0.0)
     position_bias = check_number("position_bias", position_bias, minimum=0.0)
     click_noise = check_number("click_noise", click_noise, minimum=0.0, maximum=1.0)
-    if data.y.min() < 0:
+    if check_kind("data", data, RankingData).y.min() < 0:
         raise DataError("Simulating clicks requires non-negative grades, but the data has negative labels.")
     rng = check_random_state("random_state", random_state)
     queries = data.queries

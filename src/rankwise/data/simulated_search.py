@@ -11,7 +11,7 @@ from rankwise.data.clicks import ClickLog
 from rankwise.data.ranking import RankingData
 from rankwise.data.simulated_clicks import make_click_log
 from rankwise.types import Floats, Ints, RandomSource
-from rankwise.validation import check_count, check_number, check_random_state
+from rankwise.validation import check_count, check_flag, check_number, check_random_state
 
 # The share of rows with each grade, 0 to 4, over all queries.
 _GRADE_SHARES = (0.52, 0.22, 0.14, 0.08, 0.04)
@@ -154,7 +154,7 @@ def make_search_data(
         docs=np.char.add("doc", np.char.zfill(doc.astype(str), 6)),
         feature_names=tuple(features),
     )
-    if not clicks:
+    if not check_flag("clicks", clicks):
         return data
     in_production = features["title_bm25"] + features["body_bm25"]
     return data, make_click_log(data, in_production, n_sessions=20 * n_queries, random_state=random_state)

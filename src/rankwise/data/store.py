@@ -22,9 +22,10 @@ from rankwise.data.npy import ArrayFile, write_array
 from rankwise.data.ranking import RankingData
 from rankwise.data.store_checks import check_shapes, check_structure, check_text
 from rankwise.errors import DataError, FileFormatError
-from rankwise.files import replacing_folder
+from rankwise.files import as_path, replacing_folder
 from rankwise.preferences.queries import Queries
 from rankwise.types import AnyArray, Matrix
+from rankwise.validation import check_flag, check_kind
 
 # Text has a fixed width on disk, so a single long label would widen them all.
 MAX_LABEL_LENGTH = 1000
@@ -61,7 +62,7 @@ def open_store(path: str | os.PathLike[str], *, verify: bool = False) -> Ranking
     >>> RankRLS().fit(data).coef_.shape
     (22,)
     """
-    folder = Path(path)
+    folder, verify = as_path(path), check_flag("verify", verify)
     while True:
         opened = which_store(folder)
         try:
@@ -116,6 +117,7 @@ def save_store(data: RankingData, path: str | os.PathLike[str]) -> None:
     >>> open_store("train.store")
     RankingData(291 rows, 20 queries, 22 features (float64))
     """
+    data = check_kind("data", data, RankingData)
     with replacing_folder(path, check=check_is_store) as folder:
 
         def write(name: str, array: AnyArray) -> None:

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from rankwise.data.clicks import ClickLog
-from rankwise.data.frames import check_present, judgment_columns
+from rankwise.data.frames import check_features, check_present, judgment_columns
 from rankwise.data.ranking import RankingData
 from rankwise.errors import DataError, FileFormatError, MissingExtraError, ParameterError
+from rankwise.files import as_path, encodable
+from rankwise.validation import check_flag, check_kind
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _PARQUET = (".parquet", ".pq")
@@ -67,7 +69,10 @@ def load_table(
     >>> load_table("rows.csv", label="grade", qid="query").feature_names
     ('bm25',)
     """
-    path = Path(path)
+    path, as_table = as_path(path), check_flag("as_table", as_table)
+    for name, column in (("label", label), ("qid", qid), ("doc", doc)):
+        check_kind(name, column, str, optional=True)
+    check_features(features)
     table = _read_rows(path, [label, qid, doc], [qid, doc], features)
     if as_table:
         table = _without_empty_text(table)
@@ -107,7 +112,7 @@ def _read_rows(
     path: Path, columns: list[str | None], labels: list[str | None], features: Sequence[str] | None
 ) -> Any:
     """An arrow table; of a Parquet file only these columns and `features`, if they are named."""
-    wanted = [name for name in (*columns, *features) if name is not None] if features else None
+    wanted = [name for name in (*columns, *features) if name is not None] if features is not None else None
     return _read(path, wanted, [name for name in labels if name is not None])
 
 
@@ -200,7 +205,11 @@ def _read_text(path: Path, delimiter: str, labels: list[str]) -> Any:
     compression = _COMPRESSIONS.get(path.suffix.lower())
     try:
         # Opened here, because pyarrow accepts only UTF-8 file names.
-        with path.open("rb") as file, pa.input_stream(file, compression=compression) as stream:
+        with (
+            encodable(path),
+            path.open("rb") as file,
+            pa.input_stream(file, compression=compression) as stream,
+        ):
             # A single thread, so that errors can name the line.
             table = csv.read_csv(
                 stream,

@@ -20,9 +20,9 @@ from rankwise.data.letor import decoded
 from rankwise.data.ranking import RankingData
 from rankwise.data.text import create_text, numbered_lines, open_text
 from rankwise.errors import DataError, FileFormatError
-from rankwise.files import replacing_file
+from rankwise.files import as_path, replacing_file
 from rankwise.numerals import read_float
-from rankwise.validation import check_labels
+from rankwise.validation import check_kind, check_labels
 
 #: The score of each document that was retrieved for a query, and the relevance of each that was judged.
 Run: TypeAlias = Mapping[str, Mapping[str, float]]
@@ -57,7 +57,7 @@ def load_run(path: str | PathLike[str]) -> dict[str, dict[str, float]]:
     >>> load_run("run.txt")
     {'301': {'d7': 12.5, 'd3': 11.0}}
     """
-    return _read(Path(path), _RUN, _score)
+    return _read(as_path(path), _RUN, _score)
 
 
 def load_qrels(path: str | PathLike[str]) -> dict[str, dict[str, int]]:
@@ -81,7 +81,7 @@ def load_qrels(path: str | PathLike[str]) -> dict[str, dict[str, int]]:
     >>> load_qrels("qrels.txt")
     {'301': {'d7': 2, 'd3': 0}}
     """
-    return _read(Path(path), _QRELS, _relevance)
+    return _read(as_path(path), _QRELS, _relevance)
 
 
 def save_run(run: Run, path: str | PathLike[str], *, tag: str = "rankwise") -> None:
@@ -152,6 +152,7 @@ def run_from_scores(data: RankingData, scores: ArrayLike) -> dict[str, dict[str,
     >>> run_from_scores(data, [12.5, 11.0])
     {'301': {'d7': 12.5, 'd3': 11.0}}
     """
+    data = check_kind("data", data, RankingData)
     return by_name(data, check_labels(scores, data.n_rows, name="scores").tolist())
 
 
@@ -174,7 +175,7 @@ def qrels_from_data(data: RankingData) -> dict[str, dict[str, int]]:
     >>> qrels_from_data(data)
     {'301': {'d7': 2, 'd3': 0}}
     """
-    for row, label in enumerate(data.y.tolist()):
+    for row, label in enumerate(check_kind("data", data, RankingData).y.tolist()):
         if not label.is_integer():
             raise DataError(f"Qrels hold whole numbers, but row {row} has the label {label:g}.")
     return by_name(data, [int(label) for label in data.y.tolist()])
@@ -183,7 +184,7 @@ def qrels_from_data(data: RankingData) -> dict[str, dict[str, int]]:
 def run_lines(run: Run, tag: str) -> Iterator[str]:
     """The lines of a run, after checking that they will be read back as they are."""
     _check_word("tag", tag)
-    for qid, scores in run.items():
+    for qid, scores in check_kind("run", run, Mapping).items():
         _check_names(qid, scores)
         for doc, score in scores.items():
             if not math.isfinite(score):
@@ -199,7 +200,7 @@ def run_lines(run: Run, tag: str) -> Iterator[str]:
 
 
 def _qrels_lines(qrels: Qrels) -> Iterator[str]:
-    for qid, judged in qrels.items():
+    for qid, judged in check_kind("qrels", qrels, Mapping).items():
         _check_names(qid, judged)
         for doc, relevance in judged.items():
             if not math.isfinite(relevance) or relevance != int(relevance):

@@ -25,7 +25,7 @@ from rankwise.files import read_json_object, replacing_file
 from rankwise.preferences.queries import group_rows
 from rankwise.scoring.additive import AdditiveFunction
 from rankwise.types import Floats
-from rankwise.validation import check_choice
+from rankwise.validation import check_choice, check_flag
 
 
 class Format(StrEnum):
@@ -160,6 +160,7 @@ def export_model(
     }
     """
     form, served = check_choice("to", to, Format), as_served(model, feature_names)
+    nonnegative = check_flag("nonnegative", nonnegative)
     qid = X.qid if isinstance(X, JudgedRows) else qid
     if nonnegative and form not in _TEXT_FORMATS:
         raise ParameterError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from rankwise.scoring.functions import KernelExpansion
 from rankwise.scoring.model import ScoringModel
 from rankwise.scoring.shapes import Line
 from rankwise.types import Floats, Matrix
-from rankwise.validation import check_matrix, check_read_rows
+from rankwise.validation import check_kind, check_matrix, check_read_rows
 
 # Scalers of sklearn.preprocessing, as the factor and shift of ``factor * x + shift`` for a feature x.
 _AFFINE: dict[str, Callable[[Any], tuple[Any, Any]]] = {
@@ -139,9 +139,8 @@ def as_served(model: Any, feature_names: Sequence[str] | None = None) -> Served:
     """Decompose a ranker, or a pipeline of scalers ending in one; `feature_names` renames its features."""
     if isinstance(model, ScoringModel):
         return _decomposed([], model, model.feature_names if feature_names is None else feature_names)
-    *scalers, ranker = [
-        step for _, step in getattr(model, "steps", [("", model)]) if step not in (None, "passthrough")
-    ]
+    steps = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
+    *scalers, ranker = [step for step in steps[:-1] if not _passes_through(step)] + steps[-1:]
     if not hasattr(type(ranker), "_scoring_model"):
         raise ParameterError(f"Only rankwise rankers can be exported; got {type(ranker).__name__}.")
     names = getattr(model, "feature_names_in_", None) if feature_names is None else feature_names
@@ -150,6 +149,11 @@ def as_served(model: Any, feature_names: Sequence[str] | None = None) -> Served:
         encoder, *scalers = scalers
         scoring_model = _of_columns(encoder, scalers, scoring_model)
     return _decomposed(scalers, scoring_model, names)
+
+
+def _passes_through(step: Any) -> bool:
+    """Whether this is what a pipeline has in place of a step that was left out."""
+    return step is None or (isinstance(step, str) and step == "passthrough")
 
 
 def _of_columns(encoder: Any, between: Sequence[Any], model: ScoringModel) -> ScoringModel:
@@ -199,7 +203,7 @@ def _decomposed(scalers: Sequence[Any], model: ScoringModel, names: Sequence[str
 def _checked_names(known: Sequence[str] | None, n_features: int) -> list[str] | None:
     if known is None:
         return None
-    names = [str(name) for name in known]
+    names = [str(name) for name in check_kind("feature_names", known, Iterable)]
     if len(names) != n_features:
         raise ParameterError(f"feature_names must hold {n_features} names; got {len(names)}.")
     if len(set(names)) != len(names):

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from rankwise.errors import FileFormatError
-from rankwise.files import replacing_file
+from rankwise.files import as_path, replacing_file
 from rankwise.numerals import is_whole, read_float, read_whole
 from rankwise.preferences.queries import Queries, nothing_to_learn
 from rankwise.types import Floats
@@ -64,7 +64,7 @@ def load_svmrank(path: str | os.PathLike[str]) -> Floats:
 
     The threshold is ignored, since it shifts all scores equally.
     """
-    path = Path(path)
+    path = as_path(path)
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     if not lines or not lines[0].startswith(MAGIC):
         raise FileFormatError(path, f"is not an SVMrank model: its first line must start with '{MAGIC}'.")

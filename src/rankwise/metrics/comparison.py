@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
@@ -169,7 +169,7 @@ def compare(
         raise ParameterError(
             f"The 'scores' parameter must contain at least two score vectors; got {len(scores)}."
         )
-    if baseline is not None and baseline not in scores:
+    if baseline is not None and not (isinstance(baseline, Hashable) and baseline in scores):
         raise ParameterError(
             f"The 'baseline' parameter must be one of {', '.join(map(repr, scores))}; got {baseline!r}."
         )

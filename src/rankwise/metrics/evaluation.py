@@ -17,7 +17,7 @@ from rankwise.metrics.significance import margin_of_mean
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.rendering import html_table, jsonable, text_table
 from rankwise.types import AnyArray, Bools, Floats, Ints
-from rankwise.validation import check_labels
+from rankwise.validation import check_kind, check_labels
 
 DEFAULT_MEASURES = ("ndcg@10", "map", "p@5", "rr", "pairwise_error")
 SUMMARY_HEADER = ("measure", "mean", "queries", "left out", "why")
@@ -220,10 +220,16 @@ def prepare_measures(
     return [measure.prepare(labels, queries, docs=docs, n_threads=n_threads) for measure in chosen]
 
 
+def listed_measures(measures: str | Measure | Iterable[str | Measure]) -> list[str | Measure]:
+    """One measure or several as a list."""
+    if isinstance(measures, str | Measure):
+        return [measures]
+    return list(check_kind("measures", measures, Iterable))
+
+
 def chosen_measures(measures: str | Measure | Iterable[str | Measure], preset: str | None) -> list[Measure]:
     """Measures with distinct names."""
-    asked = [measures] if isinstance(measures, str | Measure) else list(measures)
-    chosen = [get_measure(measure, preset=preset) for measure in asked]
+    chosen = [get_measure(measure, preset=preset) for measure in listed_measures(measures)]
     names = [measure.name for measure in chosen]
     if not names:
         raise ParameterError("The 'measures' parameter must contain at least one measure.")

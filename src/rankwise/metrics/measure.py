@@ -20,7 +20,7 @@ from rankwise.metrics.vectors import ScoreTable, ScoreVectors
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.threads import resolve_threads
 from rankwise.types import AnyArray, Bools, Floats, Ints
-from rankwise.validation import check_labels, check_row_weight, check_scores, check_vectors
+from rankwise.validation import check_kind, check_labels, check_row_weight, check_scores, check_vectors
 
 # An existing partition, or the query label of each row; None is one global ranking.
 QueryLike = Queries | ArrayLike | Iterable[Hashable] | None
@@ -287,7 +287,7 @@ def get_measure(name: str | Measure, *, preset: str | None = None, **conventions
         return name
     if not isinstance(name, str):
         raise ParameterError(f"A measure must be given as a string such as 'ndcg@10'; got {name!r}.")
-    measure = _named(name, preset)
+    measure = _named(name, check_kind("preset", preset, str, optional=True))
     if conventions:
         measure = replace(measure, conventions=measure.conventions.with_options(**conventions))
     if measure.conventions.ties not in KINDS[measure.kind].ties:

@@ -17,6 +17,7 @@ from rankwise.metrics.evaluation import Evaluation, evaluate
 from rankwise.metrics.measure import Measure
 from rankwise.preferences.queries import Queries
 from rankwise.types import AnyArray, Floats
+from rankwise.validation import check_flag, check_kind
 
 RUN_MEASURES = ("ndcg@10", "map", "p@10", "recall@100", "rr")
 
@@ -120,7 +121,8 @@ class AlignedRuns:
 
 def align(runs: Mapping[str, Run], qrels: Qrels, *, complete: bool) -> AlignedRuns:
     """Align runs and qrels by query and document; queries are in the order of the qrels. O(documents)."""
-    for name, run in runs.items():
+    complete = check_flag("complete", complete)
+    for name, run in check_kind("runs", runs, Mapping).items():
         _check_form(f"The run '{name}'" if len(runs) > 1 else "The run", run)
     _check_form("The qrels", qrels)
     asked = [qid for qid in qrels if complete or any(qid in run for run in runs.values())]

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwise.types import Floats, RandomSource
-from rankwise.validation import check_random_state
+from rankwise.validation import check_column, check_random_state
+from rankwise.validation.arrays import as_floats
 
 # The coverage of confidence intervals.
 CONFIDENCE = 0.95
@@ -61,7 +62,7 @@ def holm(p_values: ArrayLike) -> list[float]:
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
     """
-    p = np.asarray(p_values, dtype=np.float64)
+    p = check_column("p_values", as_floats("p_values", p_values))
     order = np.argsort(p, kind="stable")[: int((~np.isnan(p)).sum())]
     corrected = np.full(len(p), np.nan)
     corrected[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)), 1.0)

@@ -171,11 +171,12 @@ def _open_queries(given: bool | Iterable[Hashable], sizes: QuerySizes | None, qu
         chosen = np.full(queries.n_queries, bool(given) or sizes is not None)
     elif isinstance(given, Iterable) and not isinstance(given, (str, bytes)):
         known = [] if queries.labels is None else queries.labels.tolist()
-        named = set(given)
-        chosen = np.array([label in named for label in known], dtype=np.bool_)
-        missing = named - set(known)
-        if missing:
-            raise DataError(f"The data has no query {next(iter(missing))!r} that could be open.")
+        named, present = list(given), set(known)
+        for label in named:
+            if not isinstance(label, Hashable) or label not in present:
+                raise DataError(f"The data has no query {label!r} that could be open.")
+        opened = set(named)
+        chosen = np.array([label in opened for label in known], dtype=np.bool_)
     else:
         raise ParameterError(
             f"The 'open_queries' parameter must be True, False or a collection of labels; got {given!r}."

@@ -17,6 +17,8 @@ from rankwise.moments.open_queries import OpenQuery, Pool, merge_open, names_of
 from rankwise.moments.quadratic import Quadratic
 from rankwise.preferences.digests import label_digests
 from rankwise.types import Auto, Floats, Ties, Weighting
+from rankwise.validation import check_kind
+from rankwise.validation.arrays import as_floats
 
 if TYPE_CHECKING:
     from rankwise.moments.sizes import QuerySizes
@@ -172,7 +174,10 @@ class Moments:
 
     def loss(self, coef: Floats) -> Floats:
         """The squared loss of these weights on all pairs of the complete queries."""
-        return self.quadratic(np.asarray(coef))
+        weights = as_floats("coef", coef)
+        if weights.ndim not in (1, 2) or weights.shape[-1] != self.n_features:
+            raise DataError(f"coef must hold {self.n_features} weights; got shape {weights.shape}.")
+        return self.quadratic(weights)
 
     def __add__(self, other: object) -> Moments:
         """The moments of both: all queries of each, and all rows of queries that are open in both."""
@@ -240,7 +245,7 @@ class Moments:
         leave_open : collection of labels
             Queries that stay open.
         """
-        kept = set(label_digests(list(leave_open)).tolist())
+        kept = set(label_digests(list(check_kind("leave_open", leave_open, Iterable))).tolist())
         complete = {key: query for key, query in self.open_queries.items() if key not in kept}
         if not complete:
             return self

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from rankwise.data.ranking import RankingData
-from rankwise.errors import ParameterError
 from rankwise.files import replacing_file
 from rankwise.metrics import Measure
+from rankwise.metrics.evaluation import listed_measures
 from rankwise.report.facts import report_facts
 from rankwise.report.judged import Judged
 from rankwise.report.page import page
+from rankwise.validation import check_count, check_kind
 
 DEFAULT_MEASURES = ("ndcg@10", "map", "pairwise_error")
 
@@ -97,19 +98,19 @@ def make_report(
     >>> rankwise.make_report({"title": test.X[:, 0], "model": model}, test, training=train)
     Report(title, model on 15 queries)
     """
-    if not isinstance(data, RankingData):
-        raise ParameterError(f"The 'data' parameter must be a RankingData; got {type(data).__name__}.")
-    asked = [measures] if isinstance(measures, str | Measure) else list(measures)
+    check_kind("data", data, RankingData)
+    check_kind("training", training, RankingData, optional=True)
+    check_kind("title", title, str)
     return Report(
         report_facts(
             _named(rankers),
             Judged.of_data(data),
-            asked,
+            listed_measures(measures),
             title=title,
             training=training,
             preset=preset,
             baseline=baseline,
-            random_state=random_state,
+            random_state=check_count("random_state", random_state, minimum=0),
         )
     )
 

@@ -14,6 +14,7 @@ from rankwise.metrics.measure import Measure
 from rankwise.selection.criteria import Criterion, LeftOut, LossOf, Values
 from rankwise.solvers.family import AlphaStep, Family
 from rankwise.types import Floats
+from rankwise.validation import check_callable
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,7 @@ def choose(
     unfinished setting counts only if it is the first. If there is nothing to choose from yet, the interrupt
     is passed on.
     """
+    check_callable("on_progress", on_progress)
     settings: list[dict[str, Any]] = []
     rows: list[Floats] = []
     best: tuple[Family, Values] | None = None

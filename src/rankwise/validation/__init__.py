@@ -21,6 +21,7 @@ from rankwise.validation.parameters import (
     check_flag,
     check_flag_or_auto,
     check_folder,
+    check_kind,
     check_number,
     check_random_state,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "check_flag",
     "check_flag_or_auto",
     "check_folder",
+    "check_kind",
     "check_labels",
     "check_matrix",
     "check_number",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from enum import StrEnum
-from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
 from rankwise.errors import ParameterError
+from rankwise.files import as_path
 from rankwise.types import Auto, Floats
 
 Choice = TypeVar("Choice", bound=StrEnum)
@@ -70,6 +70,17 @@ def _shown(value: object) -> str:
     return text if len(text) <= 100 else f"{text[:100]}..."
 
 
+def check_kind(name: str, value: Any, kind: type, *, optional: bool = False) -> Any:
+    """Return an instance of a class, such as a data set; or None, if that is allowed."""
+    if not (isinstance(value, kind) or (optional and value is None)):
+        article = "an" if kind.__name__[0] in "AEIOU" else "a"
+        raise ParameterError(
+            f"The '{name}' parameter must be {article} {kind.__name__}{' or None' if optional else ''}; "
+            f"got {type(value).__name__}."
+        )
+    return value
+
+
 def check_flag(name: str, value: object) -> bool:
     """Return True or False; other truthy or falsy values are rejected."""
     if not isinstance(value, (bool, np.bool_)):
@@ -95,9 +106,7 @@ def check_callable(name: str, value: Any) -> Any:
 
 def check_folder(name: str, value: object) -> Path:
     """Return the path of a folder, which need not exist yet."""
-    if not isinstance(value, str | PathLike):
-        raise ParameterError(f"The '{name}' parameter must be the path of a folder; got {value!r}.")
-    folder = Path(value)
+    folder = as_path(value, name)
     if folder.exists() and not folder.is_dir():
         raise ParameterError(f"The '{name}' parameter must be a folder; {folder} is a file.")
     return folder
