@@ -87,7 +87,7 @@ def test_train_predict_and_evaluate_agree_with_python(folder, done, tmp_path, mo
 
     expected = rankwise.metrics.evaluate(test.y, model.predict(test.X), test.qid, measures=["ndcg@10", "map"])
     for given in (scores, "model", "-"):
-        monkeypatch.setattr("sys.stdin", io.StringIO(printed))
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(printed.encode())))
         found = json.loads(done("evaluate", "test.txt", given, "--measures", "ndcg@10,map", "--json"))
         assert found["measures"] == expected.to_dict()["measures"]
 

@@ -11,6 +11,7 @@ import pytest
 import rankwise
 from command_line import letor_lines
 from rankwise import ParameterError, config_context
+from rankwise.cli import main
 from warm import run_warm
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore:Interrupted")
@@ -182,3 +183,35 @@ def test_a_shell_loop_stops_at_the_interrupted_command(rows):
     )
     assert ended.returncode == -signal.SIGINT
     assert "after" not in ended.stdout
+
+
+# The command of a process in which Ctrl-C meets the import of a module, or the end.
+IMPORTING = """
+import atexit, signal, sys
+moment, sys.argv[1:] = sys.argv[1], ["info"]
+
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == moment:
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+if moment == "the end":
+    atexit.register(signal.raise_signal, signal.SIGINT)
+from rankwise.cli import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+@pytest.mark.parametrize(
+    "moment", ["typer", "rankwise.cli.app", "rankwise.cli.info", "rankwise._native", "the end"]
+)
+def test_an_interrupt_between_commands_and_imports_is_quiet(moment):
+    ended = subprocess.run([sys.executable, "-c", IMPORTING, moment], capture_output=True, encoding="utf-8")
+    assert (ended.returncode, ended.stderr) == (-signal.SIGINT, "")
+
+
+def test_a_command_within_a_program_leaves_its_signals_alone():
+    assert main(["info"]) == 0
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

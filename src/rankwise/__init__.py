@@ -5,9 +5,10 @@ imports below instead, which are never executed.
 """
 
 from importlib import import_module as _import_module
-from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-if _TYPE_CHECKING:
+TYPE_CHECKING = False  # as in typing, the import of which would take longer than all others here
+
+if TYPE_CHECKING:
     from rankwise import dask as dask
     from rankwise import metrics as metrics
     from rankwise.auditing.audit import audit as audit
@@ -182,7 +183,7 @@ _HOME = {
 _SUBMODULES = ("dask", "metrics")
 
 
-if not _TYPE_CHECKING:  # which would take any name for an object
+if not TYPE_CHECKING:  # which would take any name for an object
 
     def __getattr__(name: str) -> object:
         if name in _HOME:
@@ -190,6 +191,8 @@ if not _TYPE_CHECKING:  # which would take any name for an object
         if name in _SUBMODULES:
             return _import_module(f"rankwise.{name}")
         raise AttributeError(f"module 'rankwise' has no attribute {name!r}")
+
+    del TYPE_CHECKING
 
 
 def __dir__() -> list[str]:

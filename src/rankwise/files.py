@@ -33,6 +33,7 @@ _TEMPORARY = re.compile(r"\.rankwise-[0-9a-f]{8}-.+")
 
 #: Twice as deep as anything that rankwise writes.
 MAX_JSON_DEPTH = 20
+MAX_JSON_BYTES = 1 << 26
 
 
 def as_path(path: object, name: str = "path") -> Path:
@@ -85,12 +86,22 @@ def parse_json(text: str, *, unique_keys: bool = False) -> Any:
 def read_json_object(path: str | os.PathLike[str], what: str) -> dict[str, Any]:
     """Read a file that holds one JSON object; `what` says what it should hold, for the message."""
     path = as_path(path)
+    encoded = _read_bounded(path)
     try:
-        content = parse_json(path.read_text(encoding="utf-8"), unique_keys=True)
+        content = parse_json(encoded.decode("utf-8"), unique_keys=True)
     except ValueError as error:  # UnicodeDecodeError is one
         raise FileFormatError(path, f"expected a JSON object with {what}: {error}.") from None
     if not isinstance(content, dict):
         raise FileFormatError(path, f"expected a JSON object with {what}; got {type(content).__name__}.")
+    return content
+
+
+def _read_bounded(path: Path) -> bytes:
+    """The content of a file; a device or pipe may have no end."""
+    with path.open("rb") as file:
+        content = file.read(MAX_JSON_BYTES + 1)
+    if len(content) > MAX_JSON_BYTES:
+        raise FileFormatError(path, f"is longer than {MAX_JSON_BYTES:,} bytes, too long for a JSON object.")
     return content
 
 
@@ -108,6 +119,14 @@ def _entries(outer: Any) -> Any:
     return outer.values() if isinstance(outer, dict) else outer if isinstance(outer, list) else ()
 
 
+def resolved(place: Path) -> Path:
+    """Where a path leads through all links; OSError if they lead round in a circle."""
+    # Depending on its version, Python's own `resolve` goes on or raises a RuntimeError.
+    with suppress(FileNotFoundError, NotADirectoryError):
+        place.stat()
+    return Path(os.path.realpath(place))
+
+
 @contextmanager
 def replacing_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a path to write a file to; it replaces `path` once the block ends without an error.
@@ -122,7 +141,7 @@ def replacing_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         with _blaming(place, instead_of=place):
             yield place
         return
-    place = place.resolve()
+    place = resolved(place)
     with _temporary(place, lambda beside: beside.touch(exist_ok=False)) as beside:
         yield beside
         if place.exists():
@@ -147,7 +166,7 @@ def replacing_folder(path: str | os.PathLike[str], *, check: Callable[[Path], ob
         Called with an existing folder that is not empty; raises an error if it must not be replaced, so a
         mistyped path never destroys other files. Called before anything is written, and again at the end.
     """
-    place = as_path(path).resolve()
+    place = resolved(as_path(path))
     if place.exists() and not place.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(place))
 

@@ -42,6 +42,8 @@ def read_tensors(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str
     from safetensors import SafetensorError, safe_open
 
     path = as_path(path)
+    if path.is_fifo() or path.is_char_device():
+        raise FileFormatError(path, "is a pipe or a device; expected a regular file, which can be mapped.")
     path.open("rb").close()  # so that a missing or unreadable file is reported as such
     try:
         with safe_open(path, framework="numpy") as file:

@@ -7,6 +7,7 @@ signal, after what could be kept was written.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
@@ -86,9 +87,8 @@ def main(arguments: list[str] | None = None) -> int:
         arguments.remove("--debug")
     try:
         code = _run(arguments or ["--help"])
-    except BrokenPipeError:
-        # The reader of our output closed the pipe; make sure nothing is written to it at exit either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader of our output closed the pipe
+        _drop_output()
         code = 0
     except (KeyboardInterrupt, typer.Abort):
         return end_by_interrupt()
@@ -97,7 +97,14 @@ def main(arguments: list[str] | None = None) -> int:
             raise
         sentence, code = explain(error)
         typer.echo(printable(f"rankwise: error: {sentence}"), err=True)
+        if isinstance(error, OSError) and error.filename is None:
+            _drop_output()
     return end_if_interrupted(code)
+
+
+def _drop_output() -> None:
+    """Make sure that what standard output did not take is not written at exit either."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(arguments: list[str]) -> int:
@@ -128,8 +135,9 @@ def explain(error: Exception) -> tuple[str, int]:
         return _one_line(_in_options(str(error))), 1
     if isinstance(error, OSError):
         reason = error.strerror or str(error)
-        # Code that writes files names the file when the disk is full; otherwise it is standard output.
-        place = error.filename or ("standard output" if error.errno in FULL else None)
+        # Code that writes files names the file when the disk is full; otherwise it is standard output, which
+        # may also be closed.
+        place = error.filename or ("standard output" if error.errno in (*FULL, errno.EBADF) else None)
         return (f"{place}: {reason}." if place else f"{reason}."), 1
     if isinstance(error, MemoryError):
         return f"not enough memory ({_one_line(str(error)) or 'allocation failed'}).", 1

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from rankwise.cli.data_files import ReadOptions, concatenate, data_files, is_table, read_data
 from rankwise.cli.screen import progress
@@ -89,23 +91,35 @@ def read_scores(path: Path, n_rows: int) -> Floats:
     """One finite number per line, as `predict` writes them; ``-`` is standard input."""
     import numpy as np
 
-    text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8", errors="replace")
-    lines = text.split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    scores = np.empty(len(lines))
-    for number, line in enumerate(lines, start=1):
-        try:
-            scores[number - 1] = read_float(line)
-        except ValueError:
-            hint = "; a TREC run is evaluated with --qrels" if line.split()[1:2] == ["Q0"] else ""
-            message = f"expected one score; found {line[:40]!r}{hint}."
-            raise FileFormatError(path, message, line=number) from None
-        if not np.isfinite(scores[number - 1]):
-            raise FileFormatError(path, f"the score {line.strip()} is not finite.", line=number)
-    if len(scores) != n_rows:
-        raise FileFormatError(path, f"the file has {len(scores)} scores, but the data has {n_rows} rows.")
+    from rankwise.data.text import numbered_lines, open_text
+
+    scores = np.empty(n_rows)
+    number = 0
+    with _standard_input() if str(path) == "-" else open_text(path) as file:
+        for number, line in numbered_lines(file, path):
+            if number > n_rows:  # there may be no end of them
+                raise FileFormatError(path, f"the file has more scores than the {n_rows} rows of the data.")
+            text = line.decode(errors="replace").removesuffix("\n")
+            try:
+                scores[number - 1] = read_float(text)
+            except ValueError:
+                hint = "; a TREC run is evaluated with --qrels" if text.split()[1:2] == ["Q0"] else ""
+                message = f"expected one score; found {text[:40]!r}{hint}."
+                raise FileFormatError(path, message, line=number) from None
+            if not np.isfinite(scores[number - 1]):
+                raise FileFormatError(path, f"the score {text.strip()} is not finite.", line=number)
+    if number != n_rows:
+        raise FileFormatError(path, f"the file has {number} scores, but the data has {n_rows} rows.")
     return scores
+
+
+@contextmanager
+def _standard_input() -> Iterator[IO[bytes]]:
+    try:
+        yield sys.stdin.buffer
+    except OSError as error:
+        error.filename = "standard input"
+        raise
 
 
 def read_judged(data: Path, how: ReadOptions, scores: Path) -> tuple[RankingData, Floats]:

@@ -6,7 +6,6 @@ a path that is declared as neither does not start.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import wraps
@@ -16,6 +15,7 @@ from typing import Any, get_args, get_type_hints
 
 from rankwise.cli.outputs import check_file
 from rankwise.errors import ParameterError
+from rankwise.files import resolved
 
 
 def _itself(value: Any) -> list[Path]:
@@ -86,6 +86,8 @@ def check_paths(declared: Mapping[str, Input | Output], values: Mapping[str, Any
     """Reject outputs that are inputs, that are the same, or that cannot be written."""
     outputs = {name: kind for name, kind in declared.items() if isinstance(kind, Output) and name in values}
     written = [(name, path) for name, kind in outputs.items() for path in _replaced(kind, values[name])]
+    for _, path in written:
+        resolved(path)  # links that lead round in a circle are an error before any work
     threatened = [
         (path, read)
         for output, path in written
@@ -116,4 +118,4 @@ def _leads_into(path: Path, other: Path) -> bool:
     """Whether a path leads to the same file or folder as another, or into that folder."""
     if path.exists() and other.exists() and path.samefile(other):  # also a hard link
         return True
-    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(other))
+    return resolved(path).is_relative_to(resolved(other))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import json
+import os
 import shutil
 import sys
 import textwrap
@@ -20,14 +21,20 @@ from rankwise.rendering import Cell, format_cell, jsonable, printable, text_colu
 PATIENCE_SECONDS = 2.0
 # Text up to this width is never folded; lists up to this length are shown in full.
 FOLD_WIDTH, SHOWN_ENTRIES = 12, 10
+# Opened for the wrong direction; what is said on a closed standard error is lost.
+_REFUSING = (("stdin", os.O_WRONLY, "r"), ("stdout", os.O_RDONLY, "w"), ("stderr", os.O_WRONLY, "w"))
 
 
 def prepare_streams() -> None:
     """Let standard output and standard error carry any text, whatever their encoding.
 
     Characters that the encoding lacks are escaped as in JSON. ASCII is what Python assumes where no language
-    is set, and becomes UTF-8, as `typer.echo` has it.
+    is set, and becomes UTF-8, as `typer.echo` has it. A stream that the caller has closed is replaced by one
+    that refuses everything: the next file to be opened would take its place, and what is printed with it.
     """
+    for name, flag, mode in _REFUSING:
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, flag), mode, encoding="utf-8"))
     codecs.register_error("json_escapes", _escaped)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -62,7 +62,7 @@ def numbered_lines(file: IO[bytes], path: Path) -> Iterator[tuple[int, bytes]]:
         if not line:
             return
         if len(line) > MAX_SHORT_LINE_BYTES:
-            raise FileFormatError(path, f"the line is longer than {MAX_SHORT_LINE_BYTES:,} bytes", number)
+            raise FileFormatError(path, f"the line is longer than {MAX_SHORT_LINE_BYTES:,} bytes.", number)
         yield number, line
 
 

@@ -48,6 +48,8 @@ def read_state(path: Path, like: ShiftedCGState | None, fingerprint: str) -> Shi
     FileFormatError
         If the file is not a checkpoint, or not one that the current run can have written.
     """
+    if not path.is_file():  # a device may have no end
+        raise FileFormatError(path, "is not a rankwise checkpoint (it is not a regular file).")
     try:
         with zipfile.ZipFile(path) as archive:
             saved = str(_read_array(archive, "fingerprint", np.array("0" * 64)))
