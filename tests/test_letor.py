@@ -167,6 +167,7 @@ def test_x_is_dense_if_half_of_it_is_there(text):
     single = load_letor(text("1 1:0.1\n0 1:1"), dtype="float32")
     assert single.X.dtype == np.float32
     assert single.X[0, 0] == np.float32(0.1)
+    assert load_letor(text("1 1:0.1\n0 1:1"), dtype=np.dtype("float32")).X.dtype == np.float32
 
 
 def test_rows_without_features_are_rows(text):

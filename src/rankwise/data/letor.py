@@ -142,7 +142,8 @@ class LetorFile:
         n_threads: int | None = None,
     ) -> None:
         zero_based = check_flag_or_auto("zero_based", zero_based)
-        if not isinstance(dtype, str | type) or dtype not in ("float64", "float32", np.float64, np.float32):
+        is_name = isinstance(dtype, str | type | np.dtype)
+        if not is_name or dtype not in ("float64", "float32", np.float64, np.float32):
             raise ParameterError(f"The 'dtype' parameter must be 'float64' or 'float32'; got {dtype!r}.")
         if n_features is not None:
             n_features = check_count("n_features", n_features)
