@@ -33,6 +33,16 @@ def test_a_closed_standard_output_is_a_sentence(folder, arguments):
     assert (run.returncode, run.stderr) == (1, "rankwise: error: standard output: Bad file descriptor.\n")
 
 
+def test_only_an_error_of_standard_output_gives_it_up(refused, monkeypatch):
+    def fail(*_):
+        raise OSError(19, "No such device")
+
+    monkeypatch.setattr("rankwise.cli.info._build", fail)
+    before = os.fstat(1)
+    assert refused("info", code=1) == "No such device.\n"
+    assert os.path.samestat(os.fstat(1), before)
+
+
 @needs_shell
 def test_a_closed_standard_input_is_a_sentence(folder):
     run = in_shell("RANKWISE evaluate test.txt - <&-", folder)

@@ -97,9 +97,14 @@ def main(arguments: list[str] | None = None) -> int:
             raise
         sentence, code = explain(error)
         typer.echo(printable(f"rankwise: error: {sentence}"), err=True)
-        if isinstance(error, OSError) and error.filename is None:
+        if isinstance(error, OSError) and _concerns_output(error):
             _drop_output()
     return end_if_interrupted(code)
+
+
+def _concerns_output(error: OSError) -> bool:
+    """Whether standard output is full or closed; for files, code that writes them names the file."""
+    return error.filename is None and error.errno in (*FULL, errno.EBADF)
 
 
 def _drop_output() -> None:
@@ -135,9 +140,7 @@ def explain(error: Exception) -> tuple[str, int]:
         return _one_line(_in_options(str(error))), 1
     if isinstance(error, OSError):
         reason = error.strerror or str(error)
-        # Code that writes files names the file when the disk is full; otherwise it is standard output, which
-        # may also be closed.
-        place = error.filename or ("standard output" if error.errno in (*FULL, errno.EBADF) else None)
+        place = error.filename or ("standard output" if _concerns_output(error) else None)
         return (f"{place}: {reason}." if place else f"{reason}."), 1
     if isinstance(error, MemoryError):
         return f"not enough memory ({_one_line(str(error)) or 'allocation failed'}).", 1
