@@ -12,11 +12,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.fixes import parse_version
 
 from rankwise import DataError, QueryMinMaxScaler, RankRLS, make_search_data, rank_scorer, scale_per_query
 from rankwise.data.scaling import scale_grouped
 from rankwise.metrics import ndcg
 from rankwise.preferences.queries import group_rows
+
+OLD = parse_version(sklearn.__version__) < parse_version("1.9")
 
 
 def scaled_by_hand(X, qid):
@@ -158,6 +161,8 @@ def test_a_fit_that_failed_leaves_a_scaler_that_is_not_fitted():
 def test_frames_come_out_as_frames_if_asked(library):
     frames = pytest.importorskip(library)
     frame = frames.DataFrame({"title": [1.0, 3.0, 5.0], "price": [4.0, 4.0, 9.0]})
+    if library == "polars" and not hasattr(frame, "__dataframe__") and OLD:
+        pytest.skip("this scikit-learn does not find the names of frames of this polars")
     scaler = QueryMinMaxScaler().set_output(transform=library)
     scaled = scaler.fit_transform(frame, qid=["a", "a", "b"])
     assert isinstance(scaled, frames.DataFrame)
