@@ -215,3 +215,26 @@ def _of_two_features(form):
     random = np.random.default_rng(0)
     X = random.normal(size=(12, 2))
     return form(X), X @ [3.0, -1.0] + 0.1 * random.normal(size=12), np.repeat([0, 1, 2], 4)
+
+
+def test_predicting_does_not_form_moments(parts):
+    train, test = parts
+    model = rankwise.RankRLS().fit(train)
+    before = dict(vars(model))
+    model.predict(test)
+    model.predict(test.X)
+    model.explain(test, 0, 1)
+    assert vars(model) == before
+    assert "moments_" not in before
+
+
+def test_the_names_of_a_data_set_are_compared_with_those_of_a_frame(parts):
+    train, test = parts
+    pandas = pytest.importorskip("pandas")
+    model = rankwise.RankRLS().fit(pandas.DataFrame(train.X, columns=train.feature_names), train.y, train.qid)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(test)
+    renamed = RankingData.from_arrays(test.X, test.y, test.qid, feature_names=test.feature_names[::-1])
+    with pytest.raises(DataError, match="the order of the features differs"):
+        model.predict(renamed)

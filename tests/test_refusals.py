@@ -6,7 +6,7 @@ import pyarrow
 import pytest
 from scipy import sparse
 from sklearn.model_selection import GroupKFold
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_X_y
 
 from rankwise import (
     DataError,
@@ -89,7 +89,7 @@ def test_bad_training_data_is_refused_with_its_place(arguments, message):
 
 def test_what_only_scikit_learn_minds_is_refused_in_its_own_words():
     with pytest.raises(ValueError, match="requires y to be passed") as original:
-        validate_data(RankRLS(), X, None)
+        check_X_y(X, None, estimator="RankRLS")
     with pytest.raises(DataError) as caught:
         RankRLS().fit(X, None)
     assert str(caught.value) == str(original.value)
@@ -101,7 +101,7 @@ def test_the_place_is_found_whatever_words_scikit_learn_has_for_it(monkeypatch, 
     def refuse(*_, **__):
         raise kind(words)
 
-    monkeypatch.setattr("sklearn.utils.validation.validate_data", refuse)
+    monkeypatch.setattr("sklearn.utils.validation.check_X_y", refuse)
     for data, place in (
         (with_entry(X, (3, 2), np.nan), "row 3, column 2 is NaN"),
         (with_entry(X.astype(object), (3, 2), "many"), "row 3, column 2: could not"),

@@ -7,28 +7,44 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rankwise.errors import DataError
 from rankwise.types import AnyArray, Floats, Matrix
 
 
 @dataclass(frozen=True)
 class Features:
-    """The names of columns, or the number of the first one in the file they were read from.
+    """The columns of rows: what they are called, how many there are, and how they were scaled.
 
     Attributes
     ----------
     names : sequence of str or None
     numbered_from : int or None
         0 or 1, for columns that a file only numbers.
+    count : int or None
+        None if it is not known.
+    scaled_per_query : bool or None
+        Whether they were scaled within each query; None if that is not known, as for arrays.
+    of_frame : bool
+        Whether the names are those of a frame, which rows without names are then expected to be as well.
     """
 
     names: Sequence[str] | None = None
     numbered_from: int | None = None
+    count: int | None = None
+    scaled_per_query: bool | None = None
+    of_frame: bool = False
 
     def label(self, column: int) -> str:
         """What to call a column: its name, its number in the file, or ``x0``, ``x1``, ..."""
         if self.names is not None:
             return str(self.names[column])
         return f"x{column}" if self.numbered_from is None else str(self.numbered_from + column)
+
+    @property
+    def labels(self) -> list[str]:
+        """What to call each column."""
+        assert self.count is not None
+        return [self.label(column) for column in range(self.count)]
 
 
 class JudgedRows:
@@ -76,8 +92,16 @@ class JudgedParts(ABC):
 
 
 def features_of(X: Any) -> Features:
-    """The features of a data set; an array has neither names nor numbers of its columns."""
-    return Features(X.feature_names, X.numbered_from) if isinstance(X, JudgedRows) else Features()
+    """The features of a data set or a frame; an array has neither names nor numbers of its columns."""
+    if isinstance(X, JudgedRows):
+        return Features(X.feature_names, X.numbered_from, scaled_per_query=X.scaled_per_query)
+    columns = column_names(X)
+    names = [] if columns is None else list(columns)
+    texts = [isinstance(name, str) for name in names]
+    if any(texts) and not all(texts):
+        odd = names[texts.index(False)]
+        raise DataError(f"Column names must be text; got {odd!r}, a name of type {type(odd).__name__}.")
+    return Features(tuple(names), of_frame=True) if any(texts) else Features()
 
 
 def column_names(X: Any) -> Any:

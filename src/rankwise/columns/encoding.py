@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from rankwise.columns.codes import Code
 from rankwise.data.table import Table
 from rankwise.errors import ParameterError
+from rankwise.features import Features
 from rankwise.scoring.additive import AdditiveFunction, Term
 from rankwise.types import Floats, Ints, Matrix
 
@@ -46,13 +46,10 @@ class Encoding:
     def n_features(self) -> int:
         return sum(code.width for code in self.codes.values())
 
-    def record_on(self, estimator: Any) -> None:
-        """Set the attributes by which scikit-learn's conventions describe X."""
-        estimator.n_features_in_ = len(self.columns)
-        if self.labels is None:
-            estimator.feature_names_in_ = np.array(self.columns, dtype=object)
-        else:
-            vars(estimator).pop("feature_names_in_", None)
+    @property
+    def features(self) -> Features:
+        """The columns of the table; those found by position have no names."""
+        return Features(tuple(self.columns) if self.labels is None else None, count=len(self.columns))
 
     def encode(self, table: Table) -> Matrix:
         """The features of the rows: C-ordered or, where most of them must be zero, CSR."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
+from rankwise.columns.inputs import Inputs, read_preferences, read_problem
 from rankwise.config import get_config
 from rankwise.errors import DataError
 from rankwise.estimators.explanation import Explanation, Values
-from rankwise.features import Features, JudgedParts
+from rankwise.features import JudgedParts
 from rankwise.persist.models import Saveable
 from rankwise.plots import draw_calibration
+from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import group_rows
 from rankwise.preferences.samples import PairSample, sample_judged_pairs
 from rankwise.scoring.calibration import Calibration, known_calibration, preference_probabilities
@@ -24,8 +26,8 @@ from rankwise.scoring.functions import FeatureFunction, ScoringFunction, checked
 from rankwise.scoring.model import ScoringModel
 from rankwise.selection.calibrating import calibrate, recalibrated
 from rankwise.solvers.held_out import HeldOut
-from rankwise.types import AnyArray, Floats, Ints
-from rankwise.validation import check_fitted, check_labels, check_rows, taken_apart
+from rankwise.types import AnyArray, Floats, Ints, Matrix
+from rankwise.validation import Problem, check_fitted, check_labels, taken_apart
 
 
 def let_through(interrupted: bool) -> None:
@@ -47,15 +49,14 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
     __metadata_request__fit = {"qid": True, "sample_weight": True}  # noqa: RUF012
     __metadata_request__score = {"qid": True, "sample_weight": True}  # noqa: RUF012
 
-    # Whether `fit` takes rows that other processes hold.
-    _takes_parts = False
-
     # Set by rankers fitted with held-out rows.
     validation_score_: float
     validation_curve_: Floats
     best_iter_: int
     # Set if there are pairs that the scoring models were not trained on.
     calibration_: Calibration
+
+    _inputs: Inputs
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         with np.printoptions(threshold=6, edgeitems=2, precision=4):
@@ -83,7 +84,8 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _rows_to_score(self, X: Any, finite: bool = True) -> Any:
         """Rows that the function takes, checked against those of the fit."""
-        return check_rows(self, X, finite)
+        check_fitted(self)
+        return self._inputs.rows_to_score(X, finite)
 
     def _scoring_model(self) -> ScoringModel:
         """The model without scikit-learn, for `rankwise.export` and the command line."""
@@ -115,6 +117,34 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
         """Drop the attributes of an earlier fit, so none of them survive the next fit or its failure."""
         for field in self._schema.state:
             self.__dict__.pop(field.name, None)
+
+    @property
+    def _takes(self) -> dict[str, Any]:
+        """What this class takes as rows, for `read_problem` and `read_preferences`."""
+        return {"who": type(self).__name__, "sparse": True}
+
+    def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any, **options: Any) -> Problem:
+        """Check the arguments of `fit` in place of those of an earlier one."""
+        self._forget()
+        problem, inputs = read_problem(X, y, qid, sample_weight, **self._takes, **options)
+        self._set_inputs(inputs)
+        return problem
+
+    def _read_preferences(self, X: Any, pairs: Any, magnitude: Any, weight: Any) -> tuple[Matrix, Pairs]:
+        """Check the arguments of `fit_preferences` in place of those of an earlier fit."""
+        self._forget()
+        rows, checked, inputs = read_preferences(X, pairs, magnitude, weight, **self._takes)
+        self._set_inputs(inputs)
+        return rows, checked
+
+    def _set_inputs(self, inputs: Inputs) -> None:
+        self._inputs = inputs
+        inputs.record_on(self)
+
+    def _restore(self, attributes: Mapping[str, Any]) -> None:
+        """Become the fitted ranker with these attributes."""
+        self.__dict__.update(attributes)
+        self._inputs = Inputs.of(type(self).__name__, attributes, sparse=self._takes["sparse"])
 
     @abstractmethod
     def _set_function(self, space: Any, coef: Floats) -> None:
@@ -197,10 +227,6 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
     def _contributions(self, pair: Any) -> tuple[Floats, AnyArray] | tuple[Floats, AnyArray, Values]:
         """What the parts of the model contribute to the score difference of two rows; their names; and, if
         they are columns of a table, their values."""
-
-    def _feature_labels(self) -> AnyArray:
-        features = Features(getattr(self, "feature_names_in_", None), getattr(self, "numbered_from_", None))
-        return np.array([features.label(k) for k in range(self.n_features_in_)], dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from rankwise.columns.encoding import Encoding
 from rankwise.columns.fitting import fit_encoding
+from rankwise.columns.inputs import Inputs
 from rankwise.data.table import table_of
 from rankwise.types import AnyArray, Matrix
 from rankwise.validation import check_fitted
@@ -83,8 +84,8 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose what each column becomes, from its values; y is ignored."""
-        self.encoding_ = fit_encoding(table_of(X), self.columns)
-        self.encoding_.record_on(self)
+        encoding = fit_encoding(table_of(X), self.columns)
+        Inputs(type(self).__name__, encoding.features, encoding).record_on(self)
         return self
 
     def transform(self, X: Any) -> Matrix:

@@ -32,6 +32,10 @@ class KernelRanker(Ranker):
     basis_indices_: Ints
     dual_coef_: Floats
 
+    @property
+    def _takes(self) -> dict[str, Any]:
+        return {**super()._takes, "sparse": self.kernel != "precomputed"}
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "dual_coef_")
 

@@ -8,8 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from rankwise.columns.encoding import Encoding
-from rankwise.columns.fitting import fit_encoding
-from rankwise.data.table import Table, table_of
+from rankwise.data.table import Table
 from rankwise.errors import DataError, ParameterError, warn_caller
 from rankwise.estimators.base import Ranker
 from rankwise.estimators.explanation import Values
@@ -17,8 +16,8 @@ from rankwise.plots import draw_functions
 from rankwise.scoring.additive import AdditiveFunction
 from rankwise.scoring.functions import LinearFunction, linear_function
 from rankwise.solvers.hinge_result import HingeResult
-from rankwise.types import AnyArray, Floats, Matrix, is_sparse
-from rankwise.validation import check_fitted, check_scaling
+from rankwise.types import AnyArray, Floats, is_sparse
+from rankwise.validation import check_fitted
 
 
 class LinearRanker(Ranker):
@@ -46,28 +45,9 @@ class LinearRanker(Ranker):
     def _set_function(self, space: Any, coef: Floats) -> None:
         self.coef_ = np.ascontiguousarray(coef)
 
-    def _encode(self, X: Any, *, reset: bool) -> Matrix | None:
-        """The features of the columns of X, if there are columns to encode; with `reset`, chosen for X."""
-        if self.columns is None if reset else not hasattr(self, "encoding_"):
-            return None
-        table = table_of(X)
-        if reset:
-            self.encoding_ = fit_encoding(table, self.columns)
-            self.encoding_.record_on(self)
-        return self.encoding_.encode(table)
-
-    def _rows_to_score(self, X: Any, finite: bool = True) -> Any:
-        if not hasattr(self, "encoding_"):
-            return super()._rows_to_score(X, finite)
-        check_fitted(self)
-        check_scaling(self, X)
-        return table_of(X)
-
-    def _weight_labels(self) -> AnyArray:
-        """What the features are called that have the weights."""
-        if not hasattr(self, "encoding_"):
-            return self._feature_labels()
-        return np.array(self.encoding_.feature_names, dtype=object)
+    @property
+    def _takes(self) -> dict[str, Any]:
+        return {**super()._takes, "columns": self.columns, "parts": True}
 
     def _contributions(self, pair: Any) -> tuple[Floats, AnyArray] | tuple[Floats, AnyArray, Values]:
         function = self._function()
@@ -78,7 +58,7 @@ class LinearRanker(Ranker):
                 f"explain needs one score per row; this model predicts {len(self.coef_)} targets."
             )
         dense = np.asarray(pair.toarray() if is_sparse(pair) else pair, dtype=np.float64)
-        return self.coef_ * (dense[0] - dense[1]), self._feature_labels()
+        return self.coef_ * (dense[0] - dense[1]), self._inputs.weight_labels
 
     def plot_columns(self, X: Any, title: str = "Columns") -> Any:
         """Return a matplotlib figure of what columns add to the score, at values that rows have.

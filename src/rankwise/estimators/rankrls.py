@@ -6,13 +6,14 @@ from collections.abc import Hashable, Iterable, Sequence
 from functools import partial
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
+from rankwise.columns.inputs import Inputs
 from rankwise.errors import ParameterError
 from rankwise.estimators.ridge_ranker import FixedAlphaRidge
 from rankwise.estimators.updatable import Updatable, has_primal_solver
+from rankwise.features import Features
 from rankwise.losses.squared import SquaredLoss
 from rankwise.moments.forming import moments_of
 from rankwise.moments.moments import Moments
@@ -112,7 +113,6 @@ class RankRLS(Updatable, FixedAlphaRidge):
     """
 
     _schema = SCHEMAS["RankRLS"]
-    _takes_parts = True
 
     def __init__(
         self,
@@ -168,9 +168,8 @@ class RankRLS(Updatable, FixedAlphaRidge):
             raise ParameterError(f"from_moments needs Moments; got {type(moments).__name__}.")
         ties, weighting = str(moments.ties), str(moments.weighting)
         model = cls(alpha, ties=ties, weighting=weighting, monotonic_cst=monotonic_cst)
-        model.n_features_in_ = moments.n_features
-        if moments.feature_names is not None:
-            model.feature_names_in_ = np.array(moments.feature_names, dtype=object)
+        features = Features(moments.feature_names, count=moments.n_features)
+        model._set_inputs(Inputs(cls.__name__, features))
         model._adopt(moments)
         return model
 
@@ -192,7 +191,7 @@ class RankRLS(Updatable, FixedAlphaRidge):
         """
         moments = self._moments_to_update()
         problem = self._check_batch(X, y, qid, sample_weight, query_weight=query_weight, multi_output=True)
-        self._adopt(learned_too(moments, problem, *self._checked_loss(), self._feature_names()))
+        self._adopt(learned_too(moments, problem, *self._checked_loss(), self._inputs.weight_names))
         return self
 
     def _learn(
@@ -207,7 +206,7 @@ class RankRLS(Updatable, FixedAlphaRidge):
     def _remember(self, problem: Problem) -> None:
         families, _ = self._families
         if isinstance(families[0], PrimalFamily) and len(families) == 1:
-            names, choices = self._feature_names(), self._checked_loss()
+            names, choices = self._inputs.weight_names, self._checked_loss()
             self._learned_from = partial(
                 moments_of, problem, *choices, names, quadratic=families[0].quadratic
             )

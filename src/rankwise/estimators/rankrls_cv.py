@@ -170,7 +170,6 @@ class RankRLSCV(ProgressiveRanker, RidgeSearchRanker):
     """
 
     _schema = SCHEMAS["RankRLSCV"]
-    _takes_parts = True
 
     def __init__(
         self,

@@ -24,7 +24,6 @@ from rankwise.validation import (
     check_costs,
     check_count,
     check_fitted,
-    check_problem,
 )
 
 # The largest number of features by default.
@@ -109,6 +108,10 @@ class RankRLSPath(LinearRanker):
 
     columns = None  # what is chosen are columns of X, not the features that one could become
 
+    @property
+    def _takes(self) -> dict[str, Any]:
+        return {**super()._takes, "parts": False}
+
     n_features_: int
     coefs_: Floats
     alphas_: Floats
@@ -149,7 +152,7 @@ class RankRLSPath(LinearRanker):
         sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Choose the features of every size, and the size; the data is as in `RankRLSCV.fit`."""
-        problem = check_problem(self, X, y, qid, sample_weight)
+        problem = self._read(X, y, qid, sample_weight)
         settings = self._checked_settings()
         if problem.queries.n_queries < MIN_QUERIES:
             raise DataError(
@@ -200,7 +203,7 @@ class RankRLSPath(LinearRanker):
             "standard_error" on outer folds; and "adds", by how much the score is better.
         """
         check_fitted(self)
-        labels = self._feature_labels()
+        labels = self._inputs.weight_labels
         sign = 1.0 if get_measure(self.measure).higher_is_better else -1.0
         rows: list[dict[str, Any]] = []
         for k in range(len(self.coefs_)):
@@ -238,7 +241,7 @@ class RankRLSPath(LinearRanker):
             )
         costs = np.ones(n)
         if self.feature_costs is not None:
-            costs = check_costs(self.feature_costs, self._feature_labels().tolist())
+            costs = check_costs(self.feature_costs, self._inputs.features.labels)
         return PathSettings(
             method=check_choice("method", self.method, PathMethod),
             n_most=n_most,

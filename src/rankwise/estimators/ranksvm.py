@@ -21,14 +21,7 @@ from rankwise.solvers.held_out import HeldOut
 from rankwise.solvers.hinge_result import EarlyStopping, HingeResult, hinge_design
 from rankwise.solvers.newton import minimize_newton
 from rankwise.types import Floats, Matrix, RandomSource, Weighting
-from rankwise.validation import (
-    check_choice,
-    check_count,
-    check_flag,
-    check_number,
-    check_preferences,
-    check_problem,
-)
+from rankwise.validation import check_choice, check_count, check_flag, check_number
 
 
 class Hinge(StrEnum):
@@ -108,7 +101,6 @@ class RankSVM(CertifiedRanker):
     """
 
     _schema = SCHEMAS["RankSVM"]
-    _takes_parts = True
 
     def __init__(
         self,
@@ -162,8 +154,8 @@ class RankSVM(CertifiedRanker):
         eval_set : (X, y), (X, y, qid) or RankingData, optional
             Rows on which to evaluate the iterates by `measure`, instead of a part of X.
         """
-        start, problem = self._start(), check_problem(self, X, y, qid, sample_weight)
-        problem, held_out = hold_out_rows(self, problem, eval_set)
+        start, problem = self._start(), self._read(X, y, qid, sample_weight)
+        problem, held_out = hold_out_rows(self, self._inputs, problem, eval_set)
         loss = query_hinge(problem, check_choice("weighting", self.weighting, Weighting))
         self.fitted_with_qid_ = problem.has_queries
         self._learn(problem.X, loss, start, held_out)
@@ -193,8 +185,8 @@ class RankSVM(CertifiedRanker):
             Pairs on which to evaluate the iterates, by the fraction of pairs violated, instead of a part of
             the training pairs.
         """
-        start, (rows, checked) = self._start(), check_preferences(self, X, pairs, magnitude, weight)
-        checked, held_out = hold_out_pairs(self, rows, checked, eval_set)
+        start, (rows, checked) = self._start(), self._read_preferences(X, pairs, magnitude, weight)
+        checked, held_out = hold_out_pairs(self, self._inputs, rows, checked, eval_set)
         check_choice("weighting", self.weighting, Weighting)
         self.fitted_with_qid_ = False
         self._learn(rows, pair_hinge(checked, rows.shape[0]), start, held_out)

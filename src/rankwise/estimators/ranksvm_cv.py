@@ -83,7 +83,6 @@ class RankSVMCV(SearchRanker, CertifiedRanker):
     """
 
     _schema = SCHEMAS["RankSVMCV"]
-    _takes_parts = True
     _takes_alpha_zero = False
 
     def __init__(

@@ -30,9 +30,6 @@ from rankwise.types import Floats, Matrix
 from rankwise.validation import (
     check_labels,
     check_number,
-    check_preferences,
-    check_problem,
-    check_rows,
     taken_apart,
 )
 
@@ -139,7 +136,7 @@ class RankSVMPath(KernelRanker):
         The data is as in `RankSVM.fit`. `on_event` is called from time to time with the fraction of the path
         completed (0 to 1, by log alpha), the number of events so far and that of pairs on the margin.
         """
-        problem, settings = check_problem(self, X, y, qid, sample_weight), checked_settings(self)
+        problem, settings = self._read(X, y, qid, sample_weight), checked_settings(self)
         settings.check_fits(problem)
         space = self._space(problem.X, problem.queries)
         path = settings.follow(space.kernel_matrix, settings.graph_of(problem, space), on_event)
@@ -149,7 +146,7 @@ class RankSVMPath(KernelRanker):
         self, X: Any, pairs: Any, *, weight: ArrayLike | None = None, on_event: OnEvent | None = None
     ) -> Self:
         """Fit the ranker to explicit pairs (better row, worse row) by following the path; see `fit`."""
-        rows, checked = check_preferences(self, X, pairs, None, weight)
+        rows, checked = self._read_preferences(X, pairs, None, weight)
         graph, settings = explicit_graph(checked, rows.shape[0]), checked_settings(self)
         space = self._space(rows, checked.components(rows.shape[0]))
         return self._set_path(space, settings.follow(space.kernel_matrix, graph, on_event), False)
@@ -178,7 +175,7 @@ class RankSVMPath(KernelRanker):
     ) -> Self:
         """Measure every breakpoint on validation rows and choose the best; ties go to the largest alpha."""
         path = self._known_path()
-        rows, (_, y, qid) = check_rows(self, X), taken_apart(X, y, qid)
+        rows, (_, y, qid) = self._inputs.rows(X), taken_apart(X, y, qid)
         if qid is None and self.fitted_with_qid_:
             raise DataError("select needs the qid of the validation rows: the path was fitted with qid.")
         blocks = self._function().blocks_of_values(rows)

@@ -30,8 +30,6 @@ from rankwise.validation import (
     check_flag,
     check_folder,
     check_number,
-    check_preferences,
-    check_problem,
 )
 
 
@@ -135,8 +133,8 @@ class FixedAlphaRidge(RidgeRanker):
         query_weight : array, shape (n_queries,), or mapping, optional
             How much each query counts, in order of first appearance or by label; 1 by default.
         """
-        given = check_problem(self, X, y, qid, sample_weight, query_weight=query_weight, multi_output=True)
-        problem, held_out = hold_out_rows(self, given, eval_set)
+        given = self._read(X, y, qid, sample_weight, query_weight=query_weight, multi_output=True)
+        problem, held_out = hold_out_rows(self, self._inputs, given, eval_set)
         losses = losses_on_scores(problem, *self._checked_loss())
         found = self._learn(problem.X, losses, held_out, problem.has_queries)
         self._remember(problem)
@@ -172,11 +170,11 @@ class FixedAlphaRidge(RidgeRanker):
         eval_set : (X, pairs) or (X, pairs, weight), optional
             Pairs on which to evaluate the model, by the fraction of pairs it contradicts; see `fit`.
         """
-        rows, checked = check_preferences(self, X, pairs, magnitude, weight)
-        checked, held_out = hold_out_pairs(self, rows, checked, eval_set)
+        rows, checked = self._read_preferences(X, pairs, magnitude, weight)
+        checked, held_out = hold_out_pairs(self, self._inputs, rows, checked, eval_set)
         losses, choices = [loss_on_pairs(checked, rows.shape[0])], self._checked_loss()
         if y is not None:
-            problem = check_problem(self, matrix_of(X), y, qid, sample_weight, reset=False, multi_output=True)
+            problem = self._inputs.problem(matrix_of(X), y, qid, sample_weight, multi_output=True)
             losses = [with_pairs(scored, losses[0]) for scored in losses_on_scores(problem, *choices)]
         let_through(self._learn(rows, losses, held_out, qid is not None).interrupted)
         return self

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from rankwise.columns.inputs import Inputs
 from rankwise.data.scaling import scale_grouped
 from rankwise.errors import DataError
 from rankwise.preferences.queries import group_rows
@@ -51,7 +52,10 @@ class QueryMinMaxScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator): 
 
     def fit(self, X: Any, y: Any = None, qid: ArrayLike | Iterable[Hashable] | None = None) -> Self:
         """Record the features and whether there are queries; y is ignored."""
-        group_rows(qid, check_rows(self, X, reset=True).shape[0])
+        rows, features = check_rows(X, who=type(self).__name__)
+        group_rows(qid, rows.shape[0])
+        self._inputs = Inputs(type(self).__name__, features)
+        self._inputs.record_on(self)
         self.fitted_with_qid_ = qid is not None
         return self
 
@@ -63,7 +67,7 @@ class QueryMinMaxScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator): 
                 "QueryMinMaxScaler was fitted with qid and needs qid to transform; "
                 "for rows of a single query, pass the same qid for all of them."
             )
-        X = check_rows(self, X)
+        X = self._inputs.rows(X)
         return scale_grouped(X, group_rows(qid, X.shape[0]))
 
     def fit_transform(

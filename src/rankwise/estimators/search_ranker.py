@@ -25,14 +25,7 @@ from rankwise.selection.criteria import (
 from rankwise.selection.eval_sets import eval_pairs, eval_rows
 from rankwise.selection.search import Candidate, Choice, OnProgress, choose, table_of_scores
 from rankwise.types import Floats, Matrix
-from rankwise.validation import (
-    Problem,
-    check_alphas,
-    check_count,
-    check_flag,
-    check_preferences,
-    check_problem,
-)
+from rankwise.validation import Problem, check_alphas, check_count, check_flag
 
 
 class SearchRanker(Ranker):
@@ -117,14 +110,14 @@ class SearchRanker(Ranker):
             Called with a `SearchProgress` after each fold or setting and, where alphas are solved one by one,
             after each alpha.
         """
-        measure, problem = get_measure(self.measure), check_problem(self, X, y, qid, sample_weight)
+        measure, problem = get_measure(self.measure), self._read(X, y, qid, sample_weight)
         alphas = self._checked_alphas()
         candidates, exact = self._candidates(
             problem.X, problem, lambda setting: partial(self._row_loss, setting)
         )
         criterion: Criterion
         if eval_set is not None:
-            criterion = OnEvalSet(eval_rows(self, eval_set, problem, measure))
+            criterion = OnEvalSet(eval_rows(self._inputs, eval_set, problem, measure))
         else:
             self._check_stops_on_eval_set()
             criterion = criterion_on_rows(problem, measure, self.cv, exact=exact)
@@ -164,14 +157,14 @@ class SearchRanker(Ranker):
             As in `fit`.
         """
         measure = measure_of_pairs(self.measure)
-        rows, checked = check_preferences(self, X, pairs, magnitude, weight)
+        rows, checked = self._read_preferences(X, pairs, magnitude, weight)
         alphas = self._checked_alphas()
         candidates, _ = self._candidates(
             rows, checked, lambda setting: partial(self._pair_loss, setting, rows.shape[0])
         )
         criterion: Criterion
         if eval_set is not None:
-            criterion = OnEvalSet(eval_pairs(self, eval_set))
+            criterion = OnEvalSet(eval_pairs(self._inputs, eval_set))
         else:
             self._check_stops_on_eval_set()
             criterion = criterion_on_pairs(rows, checked, self.cv)

@@ -31,9 +31,10 @@ class SignedRanker(RidgeRanker, LinearRanker):
     def _checked_signs(self) -> Ints | None:
         if self.monotonic_cst is None:
             return None
-        if not hasattr(self, "encoding_"):
-            return check_signs(self.monotonic_cst, self._feature_labels().tolist())
-        return self.encoding_.signs(check_signs(self.monotonic_cst, self.encoding_.columns))
+        encoding = self._inputs.encoding
+        if encoding is None:
+            return check_signs(self.monotonic_cst, self._inputs.features.labels)
+        return encoding.signs(check_signs(self.monotonic_cst, encoding.columns))
 
     def _linear_space(self, X: Matrix, reference: Ints) -> Space:
         return linear_space(X, reference, self._checked_signs())
@@ -66,4 +67,4 @@ class SignedRanker(RidgeRanker, LinearRanker):
                 "signs, and that higher labels are better."
             )
         self.kkt_residual_ = found.residual
-        self.contradicted_signs_ = self._weight_labels()[np.flatnonzero(found.contradicted)].tolist()
+        self.contradicted_signs_ = self._inputs.weight_labels[np.flatnonzero(found.contradicted)].tolist()

@@ -26,7 +26,7 @@ from rankwise.solvers.closed_form import PrimalFamily
 from rankwise.solvers.conjugate_gradient import Iterations
 from rankwise.solvers.spaces import Space
 from rankwise.types import Floats, Ints, Solver, Ties, Weighting
-from rankwise.validation import Problem, check_fitted, check_flag, check_number, check_problem
+from rankwise.validation import Problem, check_fitted, check_flag, check_number
 
 # What fits with held-out rows or iterations set, and updates do not.
 _OF_FITS = (
@@ -107,9 +107,9 @@ class Updatable(SignedRanker):
 
     def _check_batch(self, X: Any, y: Any, qid: Any, sample_weight: Any, **options: Any) -> Problem:
         """Check rows to learn or forget, which must have the features of those learned before."""
-        reset = not self.__sklearn_is_fitted__()
-        problem: Problem = check_problem(self, X, y, qid, sample_weight, reset=reset, **options)
-        return problem
+        if self.__sklearn_is_fitted__():
+            return self._inputs.problem(X, y, qid, sample_weight, **options)
+        return self._read(X, y, qid, sample_weight, **options)
 
     def _adopt(self, moments: Moments, *, refuse_noise: bool = False) -> None:
         """Set the attributes of the model that the moments give."""
@@ -139,13 +139,6 @@ class Updatable(SignedRanker):
         self.solver_, self.n_iter_ = str(Solver.PRIMAL), None
         self._set_function(None, found.coef)
         self.fitted_with_qid_ = moments.has_qid
-
-    def _feature_names(self) -> tuple[str, ...] | None:
-        """The names of the features that have weights."""
-        if hasattr(self, "encoding_"):
-            return tuple(self.encoding_.feature_names)
-        names = getattr(self, "feature_names_in_", None)
-        return None if names is None else tuple(map(str, names))
 
     def __getstate__(self) -> dict[str, Any]:
         if "_learned_from" in vars(self):
@@ -189,12 +182,14 @@ class ProgressiveRanker(Updatable):
         problem, measure = self._check_batch(X, y, qid, sample_weight), get_measure(self.measure)
         if moments is None:
             if not hasattr(self, "moments_"):  # because another solver was cheaper for the first batch
-                self.moments_ = moments_of(problem, *self._chosen_loss(), self._feature_names())
+                self.moments_ = moments_of(problem, *self._chosen_loss(), self._inputs.weight_names)
             return self
         so_far = Progress.none(len(self.alphas_), half_life)
         if hasattr(self, "progress_"):
             so_far = Progress(self.progress_, self.progress_queries_, half_life)
-        learned = learned_too(moments * so_far.factor, problem, *self._chosen_loss(), self._feature_names())
+        learned = learned_too(
+            moments * so_far.factor, problem, *self._chosen_loss(), self._inputs.weight_names
+        )
         progress = so_far.then(self._moment_family(moments.quadratic), problem, measure, self.alphas_)
         if progress.is_measured:
             self._choose(progress.means(), measure)
@@ -226,5 +221,5 @@ class ProgressiveRanker(Updatable):
 
     def _remember(self, problem: Problem, choice: Choice) -> None:
         if isinstance(choice.family, PrimalFamily):
-            names, loss = self._feature_names(), self._chosen_loss()
+            names, loss = self._inputs.weight_names, self._chosen_loss()
             self.moments_ = moments_of(problem, *loss, names, quadratic=choice.family.quadratic)

@@ -62,8 +62,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     """
     stored = read_model(path)
     estimator = getattr(rankwise, stored.class_name)(**stored.parameters)
-    for name, attribute in stored.fitted.items():
-        setattr(estimator, name, attribute)
+    estimator._restore(stored.fitted)
     return estimator
 
 

@@ -8,20 +8,21 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.utils import get_tags
 
+from rankwise.columns.inputs import Inputs
 from rankwise.errors import DataError, ParameterError
 from rankwise.mapped import is_on_disk
 from rankwise.metrics.measure import Measure, get_measure
 from rankwise.metrics.preferences import contradicted
 from rankwise.preferences.pairs import Pairs
+from rankwise.preferences.queries import group_rows
 from rankwise.preferences.samples import sample_judged_pairs, sample_of_pairs
 from rankwise.solvers.held_out import HeldOut
 from rankwise.types import Bools, Floats, Matrix, RandomSource
 from rankwise.validation import (
     Problem,
     check_eval_parts,
-    check_eval_rows,
-    check_eval_set,
     check_flag,
+    check_labels,
     check_number,
     check_pairs,
     check_random_state,
@@ -37,13 +38,15 @@ class StopsEarly(Protocol):
     random_state: RandomSource
 
 
-def hold_out_rows(ranker: StopsEarly, problem: Problem, eval_set: Any) -> tuple[Problem, HeldOut | None]:
+def hold_out_rows(
+    ranker: StopsEarly, inputs: Inputs, problem: Problem, eval_set: Any
+) -> tuple[Problem, HeldOut | None]:
     """The rows to train on, and those held out: the eval_set or, for early stopping, a part of the rows."""
     stop_early, fraction, measure, random = _checked(ranker)
     if (eval_set is not None or stop_early) and problem.n_targets is not None:
         raise ParameterError(f"eval_set and early_stopping support one target; y has {problem.n_targets}.")
     if eval_set is not None:
-        return problem, eval_rows(ranker, eval_set, problem, measure)
+        return problem, eval_rows(inputs, eval_set, problem, measure)
     if not stop_early:
         return problem, None
     if get_tags(ranker).input_tags.pairwise:
@@ -52,12 +55,12 @@ def hold_out_rows(ranker: StopsEarly, problem: Problem, eval_set: Any) -> tuple[
 
 
 def hold_out_pairs(
-    ranker: StopsEarly, X: Matrix, pairs: Pairs, eval_set: Any
+    ranker: StopsEarly, inputs: Inputs, X: Matrix, pairs: Pairs, eval_set: Any
 ) -> tuple[Pairs, HeldOut | None]:
     """The pairs to train on, and those held out."""
     stop_early, fraction, _, random = _checked(ranker)
     if eval_set is not None:
-        return pairs, eval_pairs(ranker, eval_set)
+        return pairs, eval_pairs(inputs, eval_set)
     return split_pairs(X, pairs, fraction, random) if stop_early else (pairs, None)
 
 
@@ -71,15 +74,20 @@ def _checked(ranker: StopsEarly) -> tuple[bool, float, Measure, np.random.Genera
     return stop_early, fraction, get_measure(ranker.measure), random
 
 
-def eval_rows(estimator: Any, eval_set: Any, training: Problem, measure: Measure) -> HeldOut:
-    """``(X, y)`` or ``(X, y, qid)`` with the features of the training data."""
-    return _measured_rows(check_eval_set(estimator, eval_set, training), measure, "eval_set")
+def eval_rows(inputs: Inputs, eval_set: Any, training: Problem, measure: Measure) -> HeldOut:
+    """``(X, y)``, ``(X, y, qid)`` or a data set, with the features of the training data."""
+    X, y, qid = check_eval_parts(eval_set, ("X", "y", "qid"))
+    if qid is None and training.has_queries:
+        raise DataError("eval_set must be (X, y, qid) because fit was given a qid.")
+    rows = _rows_of_eval_set(inputs, X)
+    labels = check_labels(y, rows.shape[0], name="y in eval_set")
+    return _measured_rows(Problem(rows, labels, group_rows(qid, rows.shape[0]), None), measure, "eval_set")
 
 
-def eval_pairs(estimator: Any, eval_set: Any) -> HeldOut:
+def eval_pairs(inputs: Inputs, eval_set: Any) -> HeldOut:
     """``(X, pairs)`` or ``(X, pairs, weight)`` with the features of the training data."""
     X, pairs, weight = check_eval_parts(eval_set, ("X", "pairs", "weight"))
-    rows = check_eval_rows(estimator, X)
+    rows = _rows_of_eval_set(inputs, X)
     try:
         checked = check_pairs(pairs, rows.shape[0], None, weight)
     except DataError as error:
@@ -87,6 +95,13 @@ def eval_pairs(estimator: Any, eval_set: Any) -> HeldOut:
     if checked.weight is not None and not checked.weight.any():
         raise DataError("eval_set cannot be measured: all its pairs have weight 0.")
     return _measured_pairs(rows, checked, "eval_set")
+
+
+def _rows_of_eval_set(inputs: Inputs, X: Any) -> Matrix:
+    try:
+        return inputs.rows(X)
+    except ValueError as error:
+        raise DataError(f"eval_set: {error}") from error
 
 
 @singledispatch

@@ -11,7 +11,7 @@ from rankwise.validation.arrays import (
     check_vectors,
 )
 from rankwise.validation.by_feature import check_costs, check_signs
-from rankwise.validation.judgments import check_scaling, taken_apart
+from rankwise.validation.judgments import check_scaling, refuse_beside_parts, refuse_parts, taken_apart
 from rankwise.validation.pairs import check_pairs
 from rankwise.validation.parameters import (
     check_alphas,
@@ -25,14 +25,8 @@ from rankwise.validation.parameters import (
     check_number,
     check_random_state,
 )
-from rankwise.validation.problems import (
-    Problem,
-    check_eval_parts,
-    check_eval_set,
-    check_preferences,
-    check_problem,
-)
-from rankwise.validation.rows import check_eval_rows, check_fitted, check_read_rows, check_rows
+from rankwise.validation.problems import Problem, check_eval_parts, check_pairs_to_learn, check_problem
+from rankwise.validation.rows import check_fitted, check_judged_rows, check_read_rows, check_rows
 
 __all__ = [
     "Problem",
@@ -43,18 +37,17 @@ __all__ = [
     "check_costs",
     "check_count",
     "check_eval_parts",
-    "check_eval_rows",
-    "check_eval_set",
     "check_fitted",
     "check_flag",
     "check_flag_or_auto",
     "check_folder",
+    "check_judged_rows",
     "check_kind",
     "check_labels",
     "check_matrix",
     "check_number",
     "check_pairs",
-    "check_preferences",
+    "check_pairs_to_learn",
     "check_problem",
     "check_products",
     "check_query_weight",
@@ -66,5 +59,7 @@ __all__ = [
     "check_scores",
     "check_signs",
     "check_vectors",
+    "refuse_beside_parts",
+    "refuse_parts",
     "taken_apart",
 ]

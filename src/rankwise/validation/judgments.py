@@ -8,7 +8,7 @@ import numpy as np
 
 from rankwise.config import get_config
 from rankwise.errors import DataError, QueryWarning, warn_caller
-from rankwise.features import JudgedParts, JudgedRows
+from rankwise.features import Features, JudgedParts, JudgedRows
 from rankwise.preferences.queries import Queries, one_query
 
 # With fewer rows per query than this, most rows have no other to be compared with.
@@ -32,32 +32,14 @@ def taken_apart(X: Any, y: Any, qid: Any) -> tuple[Any, Any, Any]:
     return X.X, X.y, X.qid
 
 
-def parts_problem(estimator: Any, data: JudgedParts, **others: Any) -> Any:
-    """Check the arguments of `fit` for rows in parts, and record their features on the estimator."""
+def refuse_beside_parts(data: JudgedParts, **others: Any) -> None:
+    """Reject other arguments of `fit` beside rows in parts, which have their own."""
     given = [argument for argument, value in others.items() if value is not None]
     if given:
         name = type(data).__name__
         raise DataError(f"A {name} has its own labels, queries and weights; pass it without {given[0]}.")
-    record_parts(estimator, data)
     if not data.has_queries:
         question_queries(None, one_query(data.n_rows))
-    return data.problem()
-
-
-def record_parts(estimator: Any, data: JudgedParts) -> None:
-    """Record the features of rows in parts on an estimator that takes such rows."""
-    name = type(data).__name__
-    if not getattr(estimator, "_takes_parts", False):
-        raise DataError(f"{type(estimator).__name__} needs all rows in this process; got {name}.")
-    if getattr(estimator, "columns", None) is not None:
-        raise DataError(f"Columns can be encoded only in this process; a {name} must hold features.")
-    estimator.n_features_in_ = data.n_features
-    if data.features.names is not None:
-        estimator.feature_names_in_ = np.array(data.features.names, dtype=object)
-    if data.features.numbered_from is not None:
-        estimator.numbered_from_ = data.features.numbered_from
-    estimator._fitted_to_frame = False
-    estimator.scaled_per_query_ = data.scaled_per_query
 
 
 def refuse_parts(X: Any) -> None:
@@ -66,10 +48,9 @@ def refuse_parts(X: Any) -> None:
         raise DataError(f"This method needs rows in this process; got {type(X).__name__}.")
 
 
-def check_scaling(estimator: Any, data: Any) -> None:
-    """Reject a data set that is not scaled as the one that the estimator was fitted to, or in parts."""
-    refuse_parts(data)
-    known = getattr(estimator, "scaled_per_query_", None)
+def check_scaling(data: Any, like: Features) -> None:
+    """Reject a data set that is not scaled as the one that a model was fitted to, if that is known."""
+    known = like.scaled_per_query
     if known is None or not isinstance(data, JudgedRows) or known == data.scaled_per_query:
         return
     fitted, given = ("scaled", "are not") if known else ("not scaled", "are")

@@ -10,26 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError
-from rankwise.features import JudgedParts, JudgedRows
+from rankwise.features import JudgedRows
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.types import Bools, Floats, Ints, Matrix
 from rankwise.validation.arrays import (
-    check_labels,
     check_query_weight,
     check_row_weight,
     check_targets,
     check_weight_range,
 )
-from rankwise.validation.judgments import (
-    check_scaling,
-    parts_problem,
-    question_queries,
-    record_parts,
-    taken_apart,
-)
+from rankwise.validation.judgments import question_queries
 from rankwise.validation.pairs import check_pairs
-from rankwise.validation.rows import check_eval_rows, validated
 
 
 @dataclass(frozen=True)
@@ -74,57 +66,20 @@ class Problem:
 
 
 def check_problem(
-    estimator: Any,
     X: Any,
+    rows: Matrix,
     y: Any,
     qid: ArrayLike | Iterable[Hashable] | None,
     sample_weight: ArrayLike | None,
-    *,
     query_weight: Any = None,
-    multi_output: bool = False,
-    reset: bool = True,
-) -> Any:
-    """Check the arguments of `fit`, and record the features on the estimator as scikit-learn expects.
-
-    X may be a data set, which stands for y and qid as well; the result is a `Problem`, or what stands for it
-    if other processes hold the rows. The estimator first discards any earlier fit,
-    which may have had other features. Without `reset`, as for `partial_fit`, the rows must have the features
-    of the earlier fit instead.
-    """
-    if reset:
-        estimator._forget()
-        if isinstance(X, JudgedParts):
-            others = {"y": y, "qid": qid, "sample_weight": sample_weight, "query_weight": query_weight}
-            return parts_problem(estimator, X, **others)
-    else:
-        check_scaling(estimator, X)
-    data, (_, y, qid) = X, taken_apart(X, y, qid)
-    least = 2 if reset else 1
-    X, y = validated(
-        estimator, data, y, reset=reset, ensure_min_samples=least, multi_output=multi_output, y_numeric=True
-    )
-    row_weight = check_row_weight(sample_weight, X.shape[0])
+) -> Problem:
+    """Check queries and weights of rows and labels that were checked; X is what the user gave for them."""
+    row_weight = check_row_weight(sample_weight, rows.shape[0])
     check_weight_range("sample_weight", "row", row_weight)
-    queries = group_rows(qid, X.shape[0])
-    if isinstance(data, JudgedRows):
-        estimator.scaled_per_query_ = data.scaled_per_query
-    else:
+    queries = group_rows(qid, rows.shape[0])
+    if not isinstance(X, JudgedRows):
         question_queries(qid, queries)
-    return Problem(X, check_targets(y), queries, row_weight, check_query_weight(query_weight, queries))
-
-
-def check_eval_set(estimator: Any, eval_set: Any, training: Problem) -> Problem:
-    """Check validation data, ``(X, y)``, ``(X, y, qid)`` or a data set, against the training data."""
-    X, y, qid = check_eval_parts(eval_set, ("X", "y", "qid"))
-    if qid is None and training.has_queries:
-        raise DataError("eval_set must be (X, y, qid) because fit was given a qid.")
-    rows = check_eval_rows(estimator, X)
-    return Problem(
-        X=rows,
-        y=check_labels(y, rows.shape[0], name="y in eval_set"),
-        queries=group_rows(qid, rows.shape[0]),
-        row_weight=None,
-    )
+    return Problem(rows, check_targets(y), queries, row_weight, check_query_weight(query_weight, queries))
 
 
 def check_eval_parts(eval_set: Any, names: tuple[str, str, str]) -> tuple[Any, Any, Any]:
@@ -141,21 +96,10 @@ def check_eval_parts(eval_set: Any, names: tuple[str, str, str]) -> tuple[Any, A
     return first, second, third[0] if third else None
 
 
-def check_preferences(
-    estimator: Any, X: Any, pairs: Any, magnitude: ArrayLike | None, weight: ArrayLike | None
-) -> tuple[Matrix, Pairs]:
-    """Check the arguments of `fit_preferences`, as `check_problem` does for `fit`."""
-    estimator._forget()
-    if isinstance(X, JudgedParts):
-        record_parts(estimator, X)
-        return X.preferences(_checked_pairs(pairs, X.n_rows, magnitude, weight))
-    rows: Matrix = validated(estimator, X, ensure_min_samples=2)
-    if isinstance(X, JudgedRows):
-        estimator.scaled_per_query_ = X.scaled_per_query
-    return rows, _checked_pairs(pairs, rows.shape[0], magnitude, weight)
-
-
-def _checked_pairs(pairs: Any, n_rows: int, magnitude: ArrayLike | None, weight: ArrayLike | None) -> Pairs:
+def check_pairs_to_learn(
+    pairs: Any, n_rows: int, magnitude: ArrayLike | None, weight: ArrayLike | None
+) -> Pairs:
+    """Check the pairs of `fit_preferences`."""
     checked = check_pairs(pairs, n_rows, magnitude, weight)
     check_weight_range("weight", "pair", checked.weight)
     return checked

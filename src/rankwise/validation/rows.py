@@ -1,24 +1,27 @@
-"""Rows checked against an estimator, by the conventions of scikit-learn."""
+"""Rows in the forms that users have them, checked by the conventions of scikit-learn."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from rankwise.errors import DataError
-from rankwise.features import features_of, matrix_of
+from rankwise.errors import DataError, warn_caller
+from rankwise.features import Features, features_of, matrix_of
 from rankwise.mapped import blocks_of, is_on_disk
 from rankwise.types import Matrix, is_sparse
 from rankwise.validation.arrays import check_matrix, first_not_finite, refuse_masked
 from rankwise.validation.csr import check_sparse, check_width
-from rankwise.validation.judgments import check_scaling
+from rankwise.validation.judgments import check_scaling, refuse_parts
 from rankwise.validation.refusals import fault_of
 
 # As dtypes, because comparing a dtype with a type takes as long as the rest of `_is_plain`.
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+# Names that a message lists at most.
+SHOWN_NAMES = 5
 
 
 def check_fitted(estimator: Any) -> None:
@@ -29,13 +32,53 @@ def check_fitted(estimator: Any) -> None:
         check_is_fitted(estimator)
 
 
-def check_rows(estimator: Any, X: Any, finite: bool = True, *, reset: bool = False) -> Matrix:
-    """Check rows against the features seen in `fit` or, if `reset`, record their features."""
-    if not reset:
-        check_fitted(estimator)
-    check_scaling(estimator, X)
-    rows: Matrix = validated(estimator, X, reset=reset, finite=finite)
-    return rows
+def check_rows(
+    X: Any,
+    *,
+    who: str,
+    like: Features | None = None,
+    sparse: bool = True,
+    finite: bool = True,
+    least: int = 1,
+) -> tuple[Matrix, Features]:
+    """Return rows, CSR or C-ordered, and their features.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, frame or data set
+    who : str
+        The class that asks, which messages name.
+    like : Features, optional
+        Those of the rows of a fit, which must be the same.
+    sparse : bool
+        Whether rows may be sparse.
+    finite : bool
+        Whether to refuse NaN and infinity.
+    least : int
+        The least number of rows.
+    """
+    features = _known_features(X, like, who)
+    (rows,) = _checked(matrix_of(X), who=who, like=like, sparse=sparse, finite=finite, least=least)
+    return rows, replace(features, count=int(rows.shape[1]))
+
+
+def check_judged_rows(
+    X: Any,
+    y: Any,
+    *,
+    who: str,
+    like: Features | None = None,
+    sparse: bool = True,
+    least: int = 1,
+    multi_output: bool = False,
+) -> tuple[Matrix, Any, Features]:
+    """Return rows as `check_rows` does, and their labels."""
+    features = _known_features(X, like, who)
+    of_y = {"multi_output": multi_output, "y_numeric": True}
+    rows, labels = _checked(
+        matrix_of(X), y, who=who, like=like, sparse=sparse, finite=True, least=least, **of_y
+    )
+    return rows, labels, replace(features, count=int(rows.shape[1]))
 
 
 def check_read_rows(X: Matrix, finite: bool = True) -> Matrix:
@@ -50,70 +93,43 @@ def check_read_rows(X: Matrix, finite: bool = True) -> Matrix:
     return X
 
 
-def check_eval_rows(estimator: Any, X: Any) -> Matrix:
-    """Check the rows of an eval_set against the features of the current fit."""
-    try:
-        check_scaling(estimator, X)
-        rows: Matrix = validated(estimator, X, reset=False)
-    except ValueError as error:
-        raise DataError(f"eval_set: {error}") from error
-    return rows
+def _known_features(X: Any, like: Features | None, who: str) -> Features:
+    """The features of rows, which must be called and scaled like those of a fit.
 
-
-def validated(
-    estimator: Any,
-    X: Any,
-    *y: Any,
-    reset: bool = True,
-    finite: bool = True,
-    **options: Any,
-) -> Any:
-    """Return real rows, CSR or C-ordered, and y if given, checked by scikit-learn's conventions.
-
-    X may be a data set, whose features are those of the rows. Unless `finite`, rows may hold NaN and
-    infinity. If `reset`, the features of X become those of the estimator; otherwise, they must match. Rankers
-    with the parameter `columns` encode X.
+    Plain arrays have no names, and may have been taken from a data set; only if a fit saw a frame, rows
+    without names are worth a warning. About frames, these are the words of scikit-learn.
     """
-    encoded = estimator._encode(X, reset=reset) if hasattr(estimator, "_encode") else None
-    if encoded is not None:
-        options |= {"multi_output": False} if y else {}
-        return _checked_rows(_taking_features(estimator), encoded, *y, reset=True, finite=finite, **options)
-    features, X = features_of(X), matrix_of(X)
-    if not (reset or hasattr(X, "columns") or hasattr(X, "__dataframe__")):
-        estimator = _without_learned_names(estimator, features.names)
-    checked = _checked_rows(estimator, X, *y, reset=reset, finite=finite, **options)
-    if reset:
-        # Names that scikit-learn found are those of a frame: other rows without names are worth its warning.
-        estimator._fitted_to_frame = hasattr(estimator, "feature_names_in_")
-        if features.names is not None:
-            estimator.feature_names_in_ = np.array(features.names, dtype=object)
-        if features.numbered_from is not None:
-            estimator.numbered_from_ = features.numbered_from
-    return checked
+    refuse_parts(X)
+    given = features_of(X)
+    if like is None:
+        return given
+    check_scaling(X, like)
+    if given.names is not None and like.names is not None:
+        if list(given.names) != list(like.names):
+            raise _other_names(given, like)
+    elif given.of_frame:
+        warn_caller(f"X has feature names, but {who} was fitted without feature names")
+    elif like.of_frame:
+        warn_caller(f"X does not have valid feature names, but {who} was fitted with feature names")
+    return given
 
 
-def _taking_features(estimator: Any) -> Any:
-    """The estimator to check encoded columns against, as one that was never given columns."""
-    bare = copy.copy(estimator)
-    bare.columns = None
-    vars(bare).pop("feature_names_in_", None)
-    return bare
-
-
-def _without_learned_names(estimator: Any, names: Sequence[str] | None) -> Any:
-    """The estimator to check rows against, without names that scikit-learn could not find in X.
-
-    Names from a data set or a file are compared with those of another data set. Plain arrays have none, and
-    were probably taken from such a data set.
-    """
-    known = getattr(estimator, "feature_names_in_", None)
-    if known is None or getattr(estimator, "_fitted_to_frame", False):
-        return estimator
-    if names is not None and list(names) != known.tolist():
-        raise DataError(f"The data does not match the model: {difference_of(known.tolist(), names)}.")
-    bare = copy.copy(estimator)
-    del bare.feature_names_in_
-    return bare
+def _other_names(given: Features, like: Features) -> DataError:
+    """How the names of features differ from those that a model was fitted to."""
+    assert given.names is not None
+    assert like.names is not None
+    if not given.of_frame:
+        return DataError(f"The data does not match the model: {difference_of(like.names, given.names)}.")
+    lines = ["The feature names should match those that were passed during fit."]
+    unseen = sorted(set(given.names) - set(like.names))
+    missing = sorted(set(like.names) - set(given.names))
+    for what, names in (("unseen at fit time:", unseen), ("seen at fit time, yet now missing:", missing)):
+        if names:
+            more = ["- ..."] if len(names) > SHOWN_NAMES else []
+            lines += [f"Feature names {what}", *(f"- {name}" for name in names[:SHOWN_NAMES]), *more]
+    if not unseen and not missing:
+        lines.append("Feature names must be in the same order as they were in fit.")
+    return DataError("\n".join(lines) + "\n")
 
 
 def difference_of(known: Sequence[str], names: Sequence[str]) -> str:
@@ -122,46 +138,46 @@ def difference_of(known: Sequence[str], names: Sequence[str]) -> str:
     return f"the feature '{missing[0]}' is missing" if missing else "the order of the features differs"
 
 
-def _checked_rows(
-    estimator: Any, X: Any, *y: Any, reset: bool, finite: bool, ensure_min_samples: int = 1, **options: Any
-) -> Any:
+def _checked(
+    X: Any, *y: Any, who: str, like: Features | None, sparse: bool, finite: bool, least: int, **of_y: Any
+) -> tuple[Any, ...]:
     if isinstance(X, np.ndarray) and not X.flags.aligned:
         X = X.copy()  # here once, instead of for every kernel
-    if (
-        not hasattr(estimator, "feature_names_in_")
-        and _is_plain(X, *y, finite=finite)
-        and X.shape[0] >= ensure_min_samples
-        and (reset or X.shape[1] == estimator.n_features_in_)
-    ):
-        estimator.n_features_in_ = X.shape[1]
-        return (X, *y) if y else X
-    from sklearn.utils.validation import validate_data
+    if _is_plain(X, *y, finite=finite) and X.shape[0] >= least:
+        check_count_of_features(X, like, who)
+        return (X, *y)
+    from sklearn.utils.validation import check_array, check_X_y
 
     if is_sparse(X):
         check_sparse(X)
     for name, array in zip(("X", "y"), (X, *y), strict=False):
         refuse_masked(name, array)
     on_disk = is_on_disk(X)
+    options: dict[str, Any] = {
+        "accept_sparse": "csr" if sparse else False,
+        "dtype": [np.float64, np.float32],
+        "order": "C",
+        "ensure_all_finite": finite and not on_disk,
+        "ensure_min_samples": least,
+        "estimator": who,
+    }
     try:
-        checked = validate_data(
-            estimator,
-            X,
-            *y,
-            reset=reset,
-            accept_sparse=_accepted_sparse(estimator),
-            dtype=[np.float64, np.float32],
-            order="C",
-            ensure_all_finite=finite and not on_disk,
-            ensure_min_samples=ensure_min_samples,
-            **options,
-        )
+        checked = check_X_y(X, *y, **options, **of_y) if y else (check_array(X, input_name="X", **options),)
     except (ValueError, TypeError, OverflowError) as error:
         raise fault_of(X, *y) or DataError(str(error)) from error
-    rows: Matrix = checked[0] if y else checked
-    check_width(rows.shape[1])
+    check_width(checked[0].shape[1])
+    check_count_of_features(checked[0], like, who)
     if on_disk and finite:
-        _check_file_is_finite(rows)
-    return checked
+        _check_file_is_finite(checked[0])
+    return tuple(checked)
+
+
+def check_count_of_features(X: Matrix, like: Features | None, who: str) -> None:
+    """Reject rows with more or fewer features than those of a fit."""
+    if like is not None and X.shape[1] != like.count:
+        raise DataError(
+            f"X has {X.shape[1]} features, but {who} is expecting {like.count} features as input."
+        )
 
 
 def _is_plain(X: Any, *y: Any, finite: bool) -> bool:
@@ -184,9 +200,3 @@ def _check_file_is_finite(X: Matrix) -> None:
     for block in blocks_of(X if isinstance(X, np.ndarray) else X.data):
         if first_not_finite(block) is not None:
             raise DataError("X contains NaN or infinity; its file must hold finite numbers only.")
-
-
-def _accepted_sparse(estimator: Any) -> str | bool:
-    from sklearn.utils import get_tags
-
-    return "csr" if get_tags(estimator).input_tags.sparse else False
