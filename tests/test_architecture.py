@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from house import journeys
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "rankwise"
@@ -129,6 +130,12 @@ def test_text_is_read_and_written_in_a_stated_encoding(folder):
         if isinstance(node, ast.Call) and reads_text_in_some_encoding(node)
     ]
     assert not found
+
+
+def test_a_ranker_is_made_of_at_most_four_classes():
+    counts = journeys.classes_of_rankers()
+    assert len(counts) == 8
+    assert max(counts.values()) <= 4, counts
 
 
 def test_importing_rankwise_imports_nothing_heavy():

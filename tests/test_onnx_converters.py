@@ -10,7 +10,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from rankwise import KernelRankRLS, RankRLS, RankSVM, RankSVMPath, register_onnx_converters
+from rankwise import KernelRankRLS, RankRLS, RankRLSPath, RankSVM, RankSVMPath, register_onnx_converters
 
 skl2onnx = pytest.importorskip("skl2onnx")
 
@@ -40,6 +40,14 @@ def test_a_pipeline_with_other_transformers_has_the_scores_of_predict(ranker, dt
     assert scores.shape == (40,)
     tolerance = 1e-9 if dtype == np.float64 else 1e-3
     assert scores == pytest.approx(pipeline.predict(X), rel=tolerance, abs=tolerance)
+
+
+def test_a_path_of_features_is_converted_too():
+    rng = np.random.default_rng(0)
+    X, qid = rng.normal(size=(60, 4)), np.repeat(np.arange(12), 5)
+    model = RankRLSPath(max_features=2).fit(X, X @ [1.0, -1.0, 0.5, 0.0], qid)
+    scores = scores_in_onnxruntime(skl2onnx.to_onnx(model, X[:1]), {"X": X})
+    assert scores == pytest.approx(model.predict(X), rel=1e-9)
 
 
 def test_a_pipeline_of_a_column_transformer_takes_raw_columns_and_texts():

@@ -1,11 +1,11 @@
-"""Base classes of all rankers."""
+"""The base class of all rankers."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import os
 from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,20 +13,23 @@ from sklearn.base import BaseEstimator
 
 from rankwise.columns.inputs import Inputs, read_preferences, read_problem
 from rankwise.config import get_config
-from rankwise.errors import DataError
-from rankwise.estimators.explanation import Explanation, Values
+from rankwise.errors import DataError, ParameterError
+from rankwise.estimators.explanation import Explanation, explain
 from rankwise.features import JudgedParts
-from rankwise.persist.models import Saveable
-from rankwise.plots import draw_calibration
+from rankwise.persist.models import save_model
+from rankwise.persist.schemas import ModelSchema
+from rankwise.plots import draw_calibration, draw_functions
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import group_rows
 from rankwise.preferences.samples import PairSample, sample_judged_pairs
+from rankwise.scoring.additive import AdditiveFunction
 from rankwise.scoring.calibration import Calibration, known_calibration, preference_probabilities
-from rankwise.scoring.functions import FeatureFunction, ScoringFunction, checked_scores
+from rankwise.scoring.functions import FeatureFunction, ScoringFunction, checked_scores, scoring_function
+from rankwise.scoring.functions import attributes_of as attributes_of_function
 from rankwise.scoring.model import ScoringModel
 from rankwise.selection.calibrating import calibrate, recalibrated
 from rankwise.solvers.held_out import HeldOut
-from rankwise.types import AnyArray, Floats, Ints, Matrix
+from rankwise.types import Floats, Ints, Matrix
 from rankwise.validation import Problem, check_fitted, check_labels, taken_apart
 
 
@@ -39,8 +42,12 @@ def let_through(interrupted: bool) -> None:
         raise KeyboardInterrupt
 
 
-class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
+class Ranker(BaseEstimator):  # type: ignore[misc]
     """A scoring function for rows; only score differences within a query are meaningful.
+
+    The attributes of a fitted ranker, which its schema declares for files, describe the function (``coef_``
+    if it is linear: scores are ``X @ coef_``, or ``X @ coef_.T`` for k targets; ``dual_coef_`` and ``basis_``
+    if it is a sum of kernel values), the rows that it takes (`columns.inputs.Inputs`), and how it was found.
 
     ``qid`` and ``sample_weight`` are declared as metadata of `fit` and `score`, so grid search and pipelines
     pass them on when scikit-learn's metadata routing is enabled.
@@ -48,6 +55,10 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
 
     __metadata_request__fit = {"qid": True, "sample_weight": True}  # noqa: RUF012
     __metadata_request__score = {"qid": True, "sample_weight": True}  # noqa: RUF012
+
+    _schema: ClassVar[ModelSchema]
+    # Whether `fit` takes rows that other processes hold.
+    _takes_parts: ClassVar[bool] = False
 
     # Set by rankers fitted with held-out rows.
     validation_score_: float
@@ -71,13 +82,14 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
             return X.scored_by(self._scoring_model())
         return self._predict(X, self._function())
 
-    @abstractmethod
     def _function(self) -> ScoringFunction:
         """The function that was fitted."""
+        check_fitted(self)
+        return scoring_function(vars(self))
 
-    @abstractmethod
-    def _function_of_features(self) -> FeatureFunction:
-        """The same function, of the matrix that solvers see."""
+    def _set_function(self, function: FeatureFunction) -> None:
+        """Set the function, of the matrix that solvers see."""
+        self.__dict__.update(attributes_of_function(function))
 
     def _predict(self, X: Any, function: ScoringFunction) -> Floats:
         return checked_scores(function, partial(self._rows_to_score, X))
@@ -109,9 +121,17 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
         _, y, qid = taken_apart(X, y, qid)
         return 1.0 - rank_scorer("pairwise_error").measured(self, X, y, qid, sample_weight)
 
-    @abstractmethod
     def __sklearn_is_fitted__(self) -> bool:
         """Whether there are coefficients; a failed fit leaves none."""
+        return "coef_" in vars(self) or "dual_coef_" in vars(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the fitted model to a file, which `rankwise.load_model` reads.
+
+        The file is written under a temporary name and moved into place, so a failed save leaves an existing
+        model intact.
+        """
+        save_model(self, path)
 
     def _forget(self) -> None:
         """Drop the attributes of an earlier fit, so none of them survive the next fit or its failure."""
@@ -121,7 +141,17 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
     @property
     def _takes(self) -> dict[str, Any]:
         """What this class takes as rows, for `read_problem` and `read_preferences`."""
-        return {"who": type(self).__name__, "sparse": True}
+        return {
+            "who": type(self).__name__,
+            "sparse": not self._takes_kernel_values,
+            "columns": getattr(self, "columns", None),
+            "parts": self._takes_parts,
+        }
+
+    @property
+    def _takes_kernel_values(self) -> bool:
+        kernel = getattr(self, "kernel", None)
+        return isinstance(kernel, str) and kernel == "precomputed"
 
     def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any, **options: Any) -> Problem:
         """Check the arguments of `fit` in place of those of an earlier one."""
@@ -146,10 +176,6 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
         self.__dict__.update(attributes)
         self._inputs = Inputs.of(type(self).__name__, attributes, sparse=self._takes["sparse"])
 
-    @abstractmethod
-    def _set_function(self, space: Any, coef: Floats) -> None:
-        """Set the attributes of the function with these coefficients in a space."""
-
     def rank(self, X: Any, qid: ArrayLike | Iterable[Hashable] | None = None) -> Ints:
         """Return row numbers, query by query in order of appearance, best first; ties keep row order."""
         scores, (_, _, qid) = self.predict(X), taken_apart(X, None, qid)
@@ -164,12 +190,8 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
         for name, row in (("i", i), ("j", j)):
             if not isinstance(row, (int, np.integer)) or not 0 <= row < rows.shape[0]:
                 raise DataError(f"{name} must be a row of X, 0 to {rows.shape[0] - 1}; got {row!r}.")
-        pair = rows[[i, j]]
-        contributions, names, *values = self._contributions(pair)
-        difference = contributions.sum()
         calibration = getattr(self, "calibration_", None)
-        probability = None if calibration is None else float(calibration.probability(difference))
-        return Explanation(float(difference), contributions, names, probability, *values)
+        return explain(self._function(), self._inputs, rows[[i, j]], calibration)
 
     def predict_preference_proba(self, X: Any, pairs: Any) -> Floats:
         """Return the probability that the first row of each pair is judged above the second.
@@ -217,20 +239,32 @@ class Ranker(Saveable, BaseEstimator, ABC):  # type: ignore[misc]
         if found is not None:
             self.calibration_ = found
 
-    def _calibrate_on(self, held_out: HeldOut | None) -> None:
+    def _calibrate_on(self, held_out: HeldOut | None, function: FeatureFunction) -> None:
         """Set the calibration from rows that were held out, if any."""
         if held_out is not None:
-            scores = self._function_of_features().scores(held_out.X)
-            self._calibrate(scores, held_out.sample(), held_out.name)
+            self._calibrate(function.scores(held_out.X), held_out.sample(), held_out.name)
 
-    @abstractmethod
-    def _contributions(self, pair: Any) -> tuple[Floats, AnyArray] | tuple[Floats, AnyArray, Values]:
-        """What the parts of the model contribute to the score difference of two rows; their names; and, if
-        they are columns of a table, their values."""
+    def plot_columns(self, X: Any, title: str = "Columns") -> Any:
+        """Return a matplotlib figure of what columns add to the score, at values that rows have.
+
+        Parameters
+        ----------
+        X : frame, array or RankingData
+            Rows such as those of training; the 12 columns that move their scores most are drawn.
+        title : str, default="Columns"
+        """
+        function = self._function()
+        if not isinstance(function, AdditiveFunction):
+            raise ParameterError("plot_columns needs a ranker with 'columns', such as columns='spline'.")
+        return draw_functions(function, self._rows_to_score(X), title)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.estimator_type = "ranker"
         tags.target_tags.required = True
-        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self._takes_kernel_values
+        tags.input_tags.sparse = not tags.input_tags.pairwise
+        if getattr(self, "columns", None) is not None:
+            tags.input_tags.sparse = False
+            tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
         return tags

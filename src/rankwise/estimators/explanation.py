@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from rankwise.columns.inputs import Inputs
+from rankwise.errors import DataError
+from rankwise.scoring.additive import AdditiveFunction
+from rankwise.scoring.calibration import Calibration
+from rankwise.scoring.functions import KernelExpansion, ScoringFunction
 from rankwise.types import AnyArray, Floats
 
 # The values of columns in two rows, as text.
@@ -68,3 +73,27 @@ class Explanation:
             others = float(self.contributions.sum()) - sum(value for _, value in top)
             lines.append(f"  {rest} others  {others:+.6g}")
         return "\n".join(lines)
+
+
+def explain(
+    function: ScoringFunction, inputs: Inputs, pair: Any, calibration: Calibration | None
+) -> Explanation:
+    """Explain the difference between the scores of two rows, as `function` takes them."""
+    names, values = inputs.weight_labels, None
+    if isinstance(function, AdditiveFunction):
+        names = np.array([term.column for term in function.terms], dtype=object)
+        values = function.shown_values(pair)
+    elif isinstance(function, KernelExpansion):
+        _refuse_targets(function.coefficients)
+        names = np.array([f"training row {row}" for row in function.indices], dtype=object)
+    else:
+        _refuse_targets(function.weights)
+    contributions = function.difference(pair)
+    difference = contributions.sum()
+    probability = None if calibration is None else float(calibration.probability(difference))
+    return Explanation(float(difference), contributions, names, probability, values)
+
+
+def _refuse_targets(coefficients: Floats) -> None:
+    if coefficients.ndim != 1:
+        raise DataError(f"explain needs one score per row; this model predicts {len(coefficients)} targets.")

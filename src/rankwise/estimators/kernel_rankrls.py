@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rankwise.errors import ParameterError
-from rankwise.estimators.kernel_ranker import KernelRanker, checked_kernel
+from rankwise.estimators.kernels import checked_kernel
 from rankwise.estimators.ridge_ranker import FixedAlphaRidge
 from rankwise.operators.kernel import KernelFunction
 from rankwise.persist.schemas import SCHEMAS
@@ -16,7 +16,7 @@ from rankwise.types import Ints, Matrix, RandomSource
 from rankwise.validation import check_random_state
 
 
-class KernelRankRLS(FixedAlphaRidge, KernelRanker):
+class KernelRankRLS(FixedAlphaRidge):
     """Kernel RankRLS: minimize ``Σ_q c_q Σ_{i<j in q} (yᵢ − yⱼ − (f(xᵢ) − f(xⱼ)))² + alpha ‖f‖²``.
 
     Parameters

@@ -6,18 +6,30 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from rankwise.estimators.kernel_ranker import KernelRanker, checked_kernel
 from rankwise.estimators.kernel_rankrls import checked_basis
-from rankwise.estimators.rankrls_cv import DEFAULT_ALPHAS, RidgeSearchRanker
+from rankwise.estimators.kernels import checked_kernel
+from rankwise.estimators.rankrls_cv import DEFAULT_ALPHAS
+from rankwise.estimators.ridge_candidates import (
+    SpaceToTry,
+    choice_attributes,
+    pair_loss,
+    ridge_candidates,
+    row_loss,
+    settings_of_loss,
+)
+from rankwise.estimators.search_ranker import SearchRanker
 from rankwise.metrics.measure import Measure
 from rankwise.operators.kernel import KernelFunction
 from rankwise.persist.schemas import SCHEMAS
-from rankwise.selection.search import grid_of
-from rankwise.solvers.kernel_spaces import BasisSpace, KernelSpace, kernel_space
+from rankwise.preferences.pairs import Pairs
+from rankwise.selection.criteria import LossOf
+from rankwise.selection.search import Candidate, Choice, grid_of
+from rankwise.solvers.kernel_spaces import BasisSpace, kernel_space
 from rankwise.types import Floats, Ints, Matrix, RandomSource
+from rankwise.validation import Problem
 
 
-class KernelRankRLSCV(RidgeSearchRanker, KernelRanker):
+class KernelRankRLSCV(SearchRanker):
     """Kernel RankRLS with built-in selection of alpha and kernel parameters.
 
     The objective is that of `KernelRankRLS`. Each combination of the other settings takes O(m³), or O(m r²)
@@ -58,6 +70,8 @@ class KernelRankRLSCV(RidgeSearchRanker, KernelRanker):
     """
 
     _schema = SCHEMAS["KernelRankRLSCV"]
+    _row_loss = staticmethod(row_loss)
+    _pair_loss = staticmethod(pair_loss)
 
     def __init__(
         self,
@@ -100,9 +114,18 @@ class KernelRankRLSCV(RidgeSearchRanker, KernelRanker):
         self.checkpoint = checkpoint
         self.checkpoint_seconds = checkpoint_seconds
 
-    def _spaces(
-        self, X: Matrix, reference: Ints
-    ) -> list[tuple[dict[str, Any], Callable[[], KernelSpace | BasisSpace]]]:
+    def _candidates(
+        self, X: Matrix, statements: Problem | Pairs, loss_on: Callable[[dict[str, Any]], LossOf]
+    ) -> tuple[list[Candidate], bool]:
+        losses = settings_of_loss(self.ties, self.weighting)
+        spaces = self._spaces(X, loss_on(losses[0])(statements).reference())
+        return ridge_candidates(self, spaces, losses, statements, loss_on)
+
+    def _set_chosen(self, choice: Choice) -> None:
+        self._set_function(choice.family.space.function(choice.solutions.coef[choice.place]))
+        self.__dict__.update(choice_attributes(choice, early_stopping=self.early_stopping))
+
+    def _spaces(self, X: Matrix, reference: Ints) -> list[SpaceToTry]:
         basis = checked_basis(self.basis, X.shape[0], self.random_state)
         options = grid_of({name: getattr(self, name) for name in ("gamma", "degree", "coef0")})
         kernels = [checked_kernel(self.kernel, **option, X=X) for option in options]

@@ -11,6 +11,7 @@ from rankwise.estimators.kernel_rankrls import KernelRankRLS
 from rankwise.estimators.kernel_rankrls_cv import KernelRankRLSCV
 from rankwise.estimators.rankrls import RankRLS
 from rankwise.estimators.rankrls_cv import RankRLSCV
+from rankwise.estimators.rankrls_path import RankRLSPath
 from rankwise.estimators.ranksvm import RankSVM
 from rankwise.estimators.ranksvm_cv import RankSVMCV
 from rankwise.estimators.ranksvm_path import RankSVMPath
@@ -18,7 +19,7 @@ from rankwise.export.onnx_graph import OPSET, OUTPUT, Graph
 from rankwise.export.onnx_models import add_scores_of_rows
 from rankwise.export.served import as_served
 
-_RANKERS = (RankRLS, RankRLSCV, KernelRankRLS, KernelRankRLSCV, RankSVM, RankSVMCV, RankSVMPath)
+_RANKERS = (RankRLS, RankRLSCV, RankRLSPath, KernelRankRLS, KernelRankRLSCV, RankSVM, RankSVMCV, RankSVMPath)
 
 
 def register_onnx_converters() -> None:

@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from rankwise.columns.inputs import Inputs
 from rankwise.errors import ParameterError
 from rankwise.estimators.ridge_ranker import FixedAlphaRidge
+from rankwise.estimators.signs import Signs
 from rankwise.estimators.updatable import Updatable, has_primal_solver
 from rankwise.features import Features
 from rankwise.losses.squared import SquaredLoss
@@ -22,7 +23,8 @@ from rankwise.persist.schemas import SCHEMAS
 from rankwise.solvers.cg_result import RidgeSolutions
 from rankwise.solvers.closed_form import PrimalFamily
 from rankwise.solvers.held_out import HeldOut
-from rankwise.solvers.spaces import Space
+from rankwise.solvers.ridge_family import RidgeFamily
+from rankwise.solvers.spaces import Space, linear_space
 from rankwise.types import Ints, Matrix, RandomSource
 from rankwise.validation import Problem, check_number
 
@@ -113,6 +115,7 @@ class RankRLS(Updatable, FixedAlphaRidge):
     """
 
     _schema = SCHEMAS["RankRLS"]
+    _takes_parts = True
 
     def __init__(
         self,
@@ -197,8 +200,14 @@ class RankRLS(Updatable, FixedAlphaRidge):
     def _learn(
         self, X: Matrix, losses: Sequence[SquaredLoss], held_out: HeldOut | None, fitted_with_qid: bool
     ) -> RidgeSolutions:
-        self._check_signs_fit(n_targets=sum(loss.n_targets or 1 for loss in losses))
+        signs = Signs.of(self.monotonic_cst, self._inputs)
+        signs.check_targets(sum(loss.n_targets or 1 for loss in losses))
         return super()._learn(X, losses, held_out, fitted_with_qid)
+
+    def _set_solution(self, family: RidgeFamily, found: RidgeSolutions, held_out: HeldOut | None) -> None:
+        signs, alpha = Signs.of(self.monotonic_cst, self._inputs), float(found.alphas[0])
+        self.__dict__.update(signs.certificate_of(family, alpha, found.coef[0]))
+        super()._set_solution(family, found, held_out)
 
     def _alpha_to_use(self) -> float:
         return check_number("alpha", self.alpha, minimum=0.0)
@@ -212,4 +221,4 @@ class RankRLS(Updatable, FixedAlphaRidge):
             )
 
     def _make_space(self, X: Matrix, reference: Ints) -> Space:
-        return self._linear_space(X, reference)
+        return linear_space(X, reference, Signs.of(self.monotonic_cst, self._inputs).of_weights)

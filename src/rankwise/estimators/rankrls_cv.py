@@ -2,81 +2,42 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
-from itertools import product
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
+from typing import Any, Self
 
-from rankwise.estimators.ridge_ranker import RidgeRanker
+from numpy.typing import ArrayLike
+from sklearn.utils.metaestimators import available_if
+
+from rankwise.estimators.ridge_candidates import (
+    choice_attributes,
+    pair_loss,
+    ridge_candidates,
+    row_loss,
+    settings_of_loss,
+)
 from rankwise.estimators.search_ranker import SearchRanker
-from rankwise.estimators.updatable import ProgressiveRanker
-from rankwise.losses.squared import loss_on_pairs, losses_on_scores
-from rankwise.metrics.measure import Measure
+from rankwise.estimators.signs import Signs
+from rankwise.estimators.updatable import Updatable, has_primal_solver
+from rankwise.metrics.measure import Measure, get_measure
+from rankwise.moments.forming import moments_of
+from rankwise.moments.updating import learned_too
 from rankwise.persist.schemas import SCHEMAS
 from rankwise.preferences.pairs import Pairs
 from rankwise.selection.criteria import LossOf
-from rankwise.selection.search import Candidate, Choice, grid_of
-from rankwise.solvers.ridge_family import RidgeFamily, ridge_family
-from rankwise.solvers.spaces import Space
-from rankwise.types import Floats, Ints, Matrix, Solver, Ties, Weighting
-from rankwise.validation import Problem, check_choice
+from rankwise.selection.progress import Progress
+from rankwise.selection.search import Candidate, Choice, best_alpha
+from rankwise.solvers.closed_form import PrimalFamily
+from rankwise.solvers.spaces import linear_space
+from rankwise.types import Floats, Ints, Matrix, Ties, Weighting
+from rankwise.validation import Problem, check_number
 
 # Paper A's grid: wide, because suitable alphas grow with the sums over pairs or rows, and at no extra cost,
 # because one decomposition gives every value.
 DEFAULT_ALPHAS = tuple(2.0**k for k in range(-15, 16))
 
 
-class RidgeSearchRanker(SearchRanker, RidgeRanker):
-    """RankRLS with built-in selection of alpha, in any space."""
-
-    ties: Any
-    weighting: Any
-    surface_: Floats
-    readings_: dict[str, dict[str, Any]]
-
-    @abstractmethod
-    def _spaces(self, X: Matrix, reference: Ints) -> list[tuple[dict[str, Any], Callable[[], Any]]]:
-        """The settings of the spaces to choose from, each with a function that creates its space."""
-
-    def _candidates(
-        self, X: Matrix, statements: Problem | Pairs, loss_on: Callable[[dict[str, Any]], LossOf]
-    ) -> tuple[list[Candidate], bool]:
-        losses = grid_of({"ties": self.ties, "weighting": self.weighting})
-        for setting in losses:
-            check_choice("ties", setting["ties"], Ties)
-            check_choice("weighting", setting["weighting"], Weighting)
-        spaces = self._spaces(X, loss_on(losses[0])(statements).reference())
-        # Settings of the same space share it; only one space at a time keeps its matrices in memory.
-        space_of = lru_cache(maxsize=1)(lambda number: spaces[number][1]())
-        solver, iterations = self._checked_solver(space_of(0))
-
-        def family(space: int, loss_of: LossOf, number: int) -> RidgeFamily:
-            made = ridge_family(space_of(space), loss_of(statements), solver, iterations)
-            return made.part(f"setting-{number}")
-
-        candidates: list[Candidate] = []
-        for number, loss in product(range(len(spaces)), losses):
-            loss_of = loss_on(loss)
-            make = partial(family, number, loss_of, len(candidates))
-            candidates.append(Candidate(spaces[number][0] | loss, make, loss_of))
-        return candidates, solver is not Solver.CG
-
-    def _row_loss(self, setting: dict[str, Any], problem: Problem) -> Any:
-        (loss,) = losses_on_scores(problem, Ties(setting["ties"]), Weighting(setting["weighting"]))
-        return loss
-
-    def _pair_loss(self, setting: dict[str, Any], n_rows: int, pairs: Pairs) -> Any:
-        return loss_on_pairs(pairs, n_rows)
-
-    def _set_chosen(self, choice: Choice) -> None:
-        self._record(choice.family, choice.solutions, choice.place)
-        for run in choice.solutions.runs:
-            if run.surface is not None:
-                self.surface_, self.readings_ = run.surface.values, run.readings(self.early_stopping)
-
-
-class RankRLSCV(ProgressiveRanker, RidgeSearchRanker):
+class RankRLSCV(Updatable, SearchRanker):
     """Linear RankRLS with built-in selection of alpha, from one decomposition or one run of "cg".
 
     The objective is that of `RankRLS`. The primal solver takes O(m n² + n³) and then O(n²) per alpha; leaving
@@ -170,6 +131,14 @@ class RankRLSCV(ProgressiveRanker, RidgeSearchRanker):
     """
 
     _schema = SCHEMAS["RankRLSCV"]
+    _takes_parts = True
+    _row_loss = staticmethod(row_loss)
+    _pair_loss = staticmethod(pair_loss)
+
+    surface_: Floats
+    readings_: dict[str, dict[str, Any]]
+    progress_: Floats
+    progress_queries_: Ints
 
     def __init__(
         self,
@@ -206,13 +175,82 @@ class RankRLSCV(ProgressiveRanker, RidgeSearchRanker):
         self.monotonic_cst = monotonic_cst
         self.columns = columns
 
-    def _spaces(self, X: Matrix, reference: Ints) -> list[tuple[dict[str, Any], Callable[[], Space]]]:
-        return [({}, lambda: self._linear_space(X, reference))]
+    @available_if(has_primal_solver)  # type: ignore[untyped-decorator]
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        qid: ArrayLike | Iterable[Hashable] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn more queries, and choose alpha by progressive validation.
+
+        The models of all alphas first score the new queries; the best alpha is that with the best mean over
+        all batches so far, old ones discounted by `half_life`. A first batch has no models to score it, and
+        is fitted as by `fit`. The queries must be complete, and cannot be learned twice.
+        """
+        half_life, moments = self._checked_half_life(), self._moments_to_update()
+        if moments is None:
+            self.fit(X, y, qid, sample_weight)
+        problem, measure = self._check_batch(X, y, qid, sample_weight), get_measure(self.measure)
+        loss, names = self._chosen_loss(), self._inputs.weight_names
+        if moments is None:
+            if not hasattr(self, "moments_"):  # because another solver was cheaper for the first batch
+                self.moments_ = moments_of(problem, *loss, names)
+            return self
+        so_far = Progress.none(len(self.alphas_), half_life)
+        if hasattr(self, "progress_"):
+            so_far = Progress(self.progress_, self.progress_queries_, half_life)
+        learned = learned_too(moments * so_far.factor, problem, *loss, names)
+        family = Signs.of(self.monotonic_cst, self._inputs).family(moments.quadratic)
+        progress = so_far.then(family, problem, measure, self.alphas_)
+        if progress.is_measured:
+            self._choose(progress.means(), measure)
+        self.progress_, self.progress_queries_ = progress.values, progress.n_queries
+        self._adopt(learned)
+        return self
 
     def _candidates(
         self, X: Matrix, statements: Problem | Pairs, loss_on: Callable[[dict[str, Any]], LossOf]
     ) -> tuple[list[Candidate], bool]:
-        candidates, exact = super()._candidates(X, statements, loss_on)
+        self._checked_half_life()  # even if this fit has no use for it
+        losses, signs = (
+            settings_of_loss(self.ties, self.weighting),
+            Signs.of(self.monotonic_cst, self._inputs),
+        )
+        reference = loss_on(losses[0])(statements).reference()
+        space = partial(linear_space, X, reference, signs.of_weights)
+        candidates, exact = ridge_candidates(self, [({}, space)], losses, statements, loss_on)
         one_ranking = isinstance(statements, Problem) and statements.queries.n_queries == 1
         # With signs, whole queries can be left out, pairs of one ranking cannot.
         return candidates, exact and not (one_ranking and self.monotonic_cst is not None)
+
+    def _set_chosen(self, choice: Choice) -> None:
+        coef, alpha = choice.solutions.coef[choice.place], float(choice.solutions.alphas[choice.place])
+        signs = Signs.of(self.monotonic_cst, self._inputs)
+        self.__dict__.update(signs.certificate_of(choice.family, alpha, coef))
+        self._set_function(choice.family.space.function(coef))
+        self.__dict__.update(choice_attributes(choice, early_stopping=self.early_stopping))
+
+    def _remember(self, problem: Problem, choice: Choice) -> None:
+        if isinstance(choice.family, PrimalFamily):
+            names, loss = self._inputs.weight_names, self._chosen_loss()
+            self.moments_ = moments_of(problem, *loss, names, quadratic=choice.family.quadratic)
+
+    def _checked_half_life(self) -> float | None:
+        if self.half_life is None:
+            return None
+        return check_number("half_life", self.half_life, minimum=0.0, exclusive=True)
+
+    def _choose(self, means: Floats, measure: Measure) -> None:
+        """Set the attributes of the choice among the means over all batches."""
+        at = best_alpha(means[None], measure)[1]
+        setting = {name: self.best_[name] for name in ("ties", "weighting")}
+        self.best_ = {"alpha": float(self.alphas_[at]), "score": float(means[at]), **setting}
+        self.settings_, self.scores_, self.cv_ = [setting], means[None], "progressive validation"
+
+    def _chosen_loss(self) -> tuple[Ties, Weighting]:
+        return Ties(self.best_["ties"]), Weighting(self.best_["weighting"])
+
+    def _alpha_to_use(self) -> float:
+        return self.alpha_

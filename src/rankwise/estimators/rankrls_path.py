@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError, ParameterError
-from rankwise.estimators.linear_ranker import LinearRanker
+from rankwise.estimators.base import Ranker
 from rankwise.estimators.rankrls_cv import DEFAULT_ALPHAS
 from rankwise.metrics.measure import Measure, get_measure
 from rankwise.persist.schemas import SCHEMAS
 from rankwise.plots import draw_sizes
 from rankwise.scoring.calibration import Calibration
+from rankwise.scoring.functions import LinearFunction
 from rankwise.selection.feature_paths import PathSettings, follow, outer_curve
 from rankwise.selection.folds import draw_folds
 from rankwise.types import Floats, PathMethod, Ties, Weighting
@@ -32,7 +33,7 @@ MAX_FEATURES = 10
 MIN_QUERIES = 3
 
 
-class RankRLSPath(LinearRanker):
+class RankRLSPath(Ranker):
     """Linear RankRLS with few features: a model of every size, and the smallest that is as good as the best.
 
     Every size is refitted as `RankRLS`, with the best alpha for its features by leave-query-out. How good it
@@ -106,12 +107,6 @@ class RankRLSPath(LinearRanker):
 
     _schema = SCHEMAS["RankRLSPath"]
 
-    columns = None  # what is chosen are columns of X, not the features that one could become
-
-    @property
-    def _takes(self) -> dict[str, Any]:
-        return {**super()._takes, "parts": False}
-
     n_features_: int
     coefs_: Floats
     alphas_: Floats
@@ -181,7 +176,7 @@ class RankRLSPath(LinearRanker):
 
     def _use(self, size: int) -> Self:
         self.n_features_ = size
-        self._set_function(None, self.coefs_[size - 1])
+        self._set_function(LinearFunction(self.coefs_[size - 1]))
         self.__dict__.pop("calibration_", None)
         if size in self.calibrations_:
             self.calibration_ = self.calibrations_[size]

@@ -8,13 +8,15 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
 
-from rankwise.estimators.base import let_through
-from rankwise.estimators.linear_ranker import CertifiedRanker
+from rankwise.errors import warn_caller
+from rankwise.estimators.base import Ranker, let_through
 from rankwise.losses.hinge import HingeLoss, query_hinge
 from rankwise.losses.pair_hinge import pair_hinge
 from rankwise.operators.design import MatrixDesign
 from rankwise.persist.schemas import SCHEMAS
+from rankwise.scoring.functions import LinearFunction
 from rankwise.selection.eval_sets import hold_out_pairs, hold_out_rows
 from rankwise.solvers.bundle import minimize_bundle
 from rankwise.solvers.held_out import HeldOut
@@ -37,7 +39,22 @@ _SOLVERS: dict[Hinge, Callable[..., HingeResult]] = {
 }
 
 
-class RankSVM(CertifiedRanker):
+def certificate(result: HingeResult) -> dict[str, Any]:
+    """The attributes that say how close a model is to the minimum, and what it took."""
+    return {
+        "objective_": result.objective,
+        "gap_": result.gap,
+        "n_iter_": max(1, result.n_iter),
+        "n_products_": result.n_products,
+    }
+
+
+def warn_unless_converged(result: HingeResult) -> None:
+    if result.complaint is not None:
+        warn_caller(result.complaint, ConvergenceWarning)
+
+
+class RankSVM(Ranker):
     """Linear RankSVM: minimize ``R(w) + alpha ‖w‖²``, R the mean of ``max(0, 1 − (xᵢ − xⱼ)·w)`` over pairs.
 
     A pair is two rows of a query with different labels; i is the row with the higher label. Labels may be any
@@ -101,6 +118,13 @@ class RankSVM(CertifiedRanker):
     """
 
     _schema = SCHEMAS["RankSVM"]
+    _takes_parts = True
+
+    coef_: Floats
+    objective_: float
+    gap_: float
+    n_iter_: int
+    n_products_: int
 
     def __init__(
         self,
@@ -210,14 +234,16 @@ class RankSVM(CertifiedRanker):
             on_iteration=stopping,
         )
         if stopping is None or not stopping.stopped:
-            self._warn_unless_converged(found)
+            warn_unless_converged(found)
         kept = found
         if stopping is not None:
             kept = stopping.kept(found) if self.early_stopping else found
             self.validation_curve_, self.best_iter_ = np.array(stopping.curve), stopping.best_iter
             self.validation_score_ = stopping.curve[stopping.best_iter - 1 if self.early_stopping else -1]
-        self._set_result(kept)
-        self._calibrate_on(held_out)
+        self.__dict__.update(certificate(kept))
+        function = LinearFunction(kept.coef)
+        self._set_function(function)
+        self._calibrate_on(held_out, function)
         let_through(found.interrupted)
 
     def _start(self) -> Floats | None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rankwise.estimators.linear_ranker import CertifiedRanker
-from rankwise.estimators.ranksvm import Hinge
+from rankwise.estimators.ranksvm import Hinge, certificate, warn_unless_converged
 from rankwise.estimators.search_ranker import SearchRanker
 from rankwise.losses.hinge import HingeLoss, query_hinge
 from rankwise.losses.pair_hinge import pair_hinge
@@ -14,6 +13,7 @@ from rankwise.metrics.measure import Measure
 from rankwise.operators.design import ProductDesign
 from rankwise.persist.schemas import SCHEMAS
 from rankwise.preferences.pairs import Pairs
+from rankwise.scoring.functions import LinearFunction
 from rankwise.selection.criteria import LossOf
 from rankwise.selection.search import Candidate, Choice, grid_of
 from rankwise.solvers.hinge_family import HingeFamily, SolveEach, bundle_grid, newton_grid
@@ -26,7 +26,7 @@ DEFAULT_ALPHAS = tuple(10.0 ** (-k / 2) for k in range(15))
 _GRIDS: dict[Hinge, SolveEach] = {Hinge.HINGE: bundle_grid, Hinge.SQUARED: newton_grid}
 
 
-class RankSVMCV(SearchRanker, CertifiedRanker):
+class RankSVMCV(SearchRanker):
     """Linear RankSVM with built-in selection of alpha.
 
     The alphas are solved from the largest down, each starting from the weights and, with the hinge, the
@@ -83,6 +83,7 @@ class RankSVMCV(SearchRanker, CertifiedRanker):
     """
 
     _schema = SCHEMAS["RankSVMCV"]
+    _takes_parts = True
     _takes_alpha_zero = False
 
     def __init__(
@@ -140,7 +141,8 @@ class RankSVMCV(SearchRanker, CertifiedRanker):
 
     def _set_chosen(self, choice: Choice) -> None:
         result = choice.solutions.results[choice.place]
-        self._warn_unless_converged(result)
-        self._set_result(result)
+        warn_unless_converged(result)
+        self.__dict__.update(certificate(result))
+        self._set_function(LinearFunction(result.coef))
         if choice.solutions.values is not None:
             self.validation_score_ = float(choice.solutions.values[choice.place])

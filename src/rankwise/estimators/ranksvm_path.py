@@ -12,8 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from rankwise.errors import DataError, RankwiseError, warn_caller
-from rankwise.estimators.base import let_through
-from rankwise.estimators.kernel_ranker import KernelRanker, checked_kernel
+from rankwise.estimators.base import Ranker, let_through
+from rankwise.estimators.kernels import checked_kernel
 from rankwise.metrics import Measure, get_measure
 from rankwise.operators.kernel import KernelFunction
 from rankwise.persist.schemas import SCHEMAS
@@ -21,6 +21,7 @@ from rankwise.plots import draw_path
 from rankwise.preferences.graphs import Representative, explicit_graph
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.preferences.samples import sample_judged_pairs
+from rankwise.scoring.functions import KernelExpansion, kernel_expansion
 from rankwise.selection.path import choose_breakpoint
 from rankwise.solvers.kernel_spaces import KernelSpace, kernel_space
 from rankwise.solvers.path_settings import checked_settings
@@ -34,7 +35,7 @@ from rankwise.validation import (
 )
 
 
-class RankSVMPath(KernelRanker):
+class RankSVMPath(Ranker):
     """Kernel RankSVM for all alphas: minimize ``R(f) + alpha ‖f‖²``, R the weighted mean hinge over pairs.
 
     With the linear kernel and the full graph, the model at `alpha` is that of ``RankSVM(alpha)``. A
@@ -163,7 +164,7 @@ class RankSVMPath(KernelRanker):
         """Return the scores of rows at `alpha`, or at `alpha_` if it is None; higher is better."""
         if alpha is None:
             return super().predict(X)
-        function = replace(self._function(), coefficients=self.dual_coef_at(alpha))
+        function = replace(self._expansion(), coefficients=self.dual_coef_at(alpha))
         return self._predict(X, function)
 
     def select(
@@ -178,7 +179,7 @@ class RankSVMPath(KernelRanker):
         rows, (_, y, qid) = self._inputs.rows(X), taken_apart(X, y, qid)
         if qid is None and self.fitted_with_qid_:
             raise DataError("select needs the qid of the validation rows: the path was fitted with qid.")
-        blocks = self._function().blocks_of_values(rows)
+        blocks = self._expansion().blocks_of_values(rows)
         values = np.concatenate([block for _, block in blocks])
         self.scores_, place = choose_breakpoint(path, values, y, qid, get_measure(measure))
         self.best_score_ = float(self.scores_[place])
@@ -202,7 +203,7 @@ class RankSVMPath(KernelRanker):
         self.active_size_, self.violation_ = path.active_sizes[::-1].copy(), path.violations[::-1].copy()
         if path.complaint is not None:
             warn_caller(path.complaint, ConvergenceWarning)
-        self._set_function(replace(space, reference=None), path.coefficients_of(self.n_events_))
+        self._set_function(replace(space, reference=None).function(path.coefficients_of(self.n_events_)))
         self._set_alpha(0)
         self.fitted_with_qid_ = fitted_with_qid
         let_through(path.interrupted)
@@ -211,6 +212,10 @@ class RankSVMPath(KernelRanker):
     def _set_alpha(self, place: int) -> None:
         self.alpha_ = float(self.alphas_[place])
         self.dual_coef_ = self._path.coefficients_of(self.n_events_ - place)
+
+    def _expansion(self) -> KernelExpansion:
+        check_is_fitted(self)
+        return kernel_expansion(vars(self))
 
     def _level_for(self, alpha: float) -> float:
         asked = check_number("alpha", alpha, minimum=0.0, exclusive=True)

@@ -1,4 +1,4 @@
-"""Base classes of the RankRLS rankers, and fitting with a fixed alpha."""
+"""Fitting RankRLS with a fixed alpha, in any space."""
 
 from __future__ import annotations
 
@@ -8,34 +8,32 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from rankwise.errors import ParameterError, RankwiseError, warn_caller
+from rankwise.errors import ParameterError, RankwiseError
 from rankwise.estimators.base import Ranker, let_through
+from rankwise.estimators.ridge_solvers import checked_solver, solver_attributes
 from rankwise.features import matrix_of
 from rankwise.losses.squared import SquaredLoss, loss_on_pairs, losses_on_scores, with_pairs
-from rankwise.persist.checkpoint import Checkpoint
 from rankwise.selection.eval_sets import hold_out_pairs, hold_out_rows
 from rankwise.solvers.cg_result import RidgeSolutions
-from rankwise.solvers.conjugate_gradient import Iterations, RunAtOnce
 from rankwise.solvers.held_out import HeldOut
-from rankwise.solvers.ridge_family import RidgeFamily, choose_solver, ridge_family, solve_targets
+from rankwise.solvers.ridge_family import RidgeFamily, ridge_family, solve_targets
 from rankwise.solvers.spaces import Space
-from rankwise.types import Ints, Matrix, RandomSource, Solver, Ties, Weighting
+from rankwise.types import Ints, Matrix, RandomSource, Ties, Weighting
 from rankwise.validation import (
     Problem,
     check_choice,
-    check_count,
-    check_flag,
-    check_folder,
     check_number,
 )
 
 
-class RidgeRanker(Ranker):
-    """Solver parameters and attributes of RankRLS, in any space, with alpha fixed or chosen."""
+class FixedAlphaRidge(Ranker):
+    """RankRLS for one alpha, from labels, pairs or both; can produce the model for other alphas."""
 
+    alpha: float
+    ties: str
+    weighting: str
     solver: str
     tol: float
     max_iter: int
@@ -43,57 +41,6 @@ class RidgeRanker(Ranker):
     patience: int
     checkpoint: str | None
     checkpoint_seconds: float
-
-    solver_: str
-    n_iter_: int | None
-
-    def _checked_solver(self, space: Space) -> tuple[Solver, Iterations]:
-        """The solver for a space, and the options of conjugate gradient, checked even if it is not used."""
-        seconds = check_number("checkpoint_seconds", self.checkpoint_seconds, minimum=0.0)
-        folder = None if self.checkpoint is None else check_folder("checkpoint", self.checkpoint)
-        iterations = Iterations(
-            tol=check_number("tol", self.tol, minimum=0.0),
-            max_iter=check_count("max_iter", self.max_iter),
-            stop_early=check_flag("early_stopping", self.early_stopping),
-            patience=check_count("patience", self.patience),
-            run=RunAtOnce() if folder is None else Checkpoint(folder, seconds),
-        )
-        wanted = check_choice("solver", self.solver, Solver)
-        iterate = iterations.stop_early or folder is not None
-        chosen = choose_solver(wanted, space.costs, iterate=iterate)
-        if iterate and chosen is not Solver.CG:
-            name = "early_stopping" if iterations.stop_early else "checkpoint"
-            raise ParameterError(
-                f"{name} needs solver='cg' or 'auto'; solver={self.solver!r} is not iterative."
-            )
-        return chosen, iterations
-
-    def _record(self, family: RidgeFamily, found: RidgeSolutions, place: int) -> None:
-        """Set the attributes of the model at this position among the solved alphas."""
-        self.solver_ = str(family.solver)
-        self._set_function(family.space, found.coef[place])
-        if found.values is not None:
-            self.validation_score_ = float(found.values[place])
-        self.n_iter_ = max((run.n_iterations for run in found.runs), default=None)
-        for run in found.runs:
-            if run.surface is not None:
-                self.validation_curve_ = run.surface.values[place]
-                self.best_iter_ = int(run.surface.best_iter[place])
-            if run.complaint is not None:
-                warn_caller(run.complaint, ConvergenceWarning)
-        complaint = found.complaint(place)
-        if complaint is not None:
-            warn_caller(complaint)
-        if found.runs and found.alphas[place] == 0.0 and not self.early_stopping:
-            warn_caller("alpha is 0 and early_stopping is off, so nothing regularizes the model.")
-
-
-class FixedAlphaRidge(RidgeRanker):
-    """RankRLS for one alpha, from labels, pairs or both; can produce the model for other alphas."""
-
-    alpha: float
-    ties: str
-    weighting: str
     validation_fraction: float
     measure: str
     random_state: RandomSource
@@ -197,8 +144,7 @@ class FixedAlphaRidge(RidgeRanker):
         parts = [family.part(f"alpha-{other.alpha:.17g}") for family in families]
         found = solve_targets(parts, other.alpha, held_out)
         let_through(found.interrupted)
-        other._record(families[0], found, 0)
-        other._calibrate_on(held_out)
+        other._set_solution(families[0], found, held_out)
         return other
 
     def _checked_loss(self) -> tuple[Ties, Weighting]:
@@ -212,14 +158,20 @@ class FixedAlphaRidge(RidgeRanker):
         if not one_target and (held_out is not None or self.checkpoint is not None):
             raise ParameterError("eval_set, early_stopping and checkpoint support one target; y has several.")
         space = self._make_space(X, losses[0].reference())
-        solver, iterations = self._checked_solver(space)
+        solver, iterations = checked_solver(self, space)
         families = [ridge_family(space, loss, solver, iterations) for loss in losses]
         found = solve_targets(families, alpha, held_out)
-        self._record(families[0], found, 0)
-        self._calibrate_on(held_out)
+        self._set_solution(families[0], found, held_out)
         self._families = families, held_out
         self.fitted_with_qid_ = fitted_with_qid
         return found
+
+    def _set_solution(self, family: RidgeFamily, found: RidgeSolutions, held_out: HeldOut | None) -> None:
+        """Set the model, how it was found, and how sure it is."""
+        function = family.space.function(found.coef[0])
+        self._set_function(function)
+        self.__dict__.update(solver_attributes(family, found, 0, early_stopping=self.early_stopping))
+        self._calibrate_on(held_out, function)
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()

@@ -13,20 +13,15 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
 from rankwise.errors import DataError, warn_caller
-from rankwise.estimators.ridge_ranker import RidgeRanker
-from rankwise.estimators.signed import SignedRanker
-from rankwise.metrics.measure import Measure, get_measure
-from rankwise.moments.forming import moments_of
+from rankwise.estimators.base import Ranker
+from rankwise.estimators.signs import Signs
 from rankwise.moments.moments import Moments
 from rankwise.moments.open_queries import names_of
-from rankwise.moments.updating import forgotten, learned_too
-from rankwise.selection.progress import Progress
-from rankwise.selection.search import Choice, best_alpha
-from rankwise.solvers.closed_form import PrimalFamily
-from rankwise.solvers.conjugate_gradient import Iterations
-from rankwise.solvers.spaces import Space
-from rankwise.types import Floats, Ints, Solver, Ties, Weighting
-from rankwise.validation import Problem, check_fitted, check_flag, check_number
+from rankwise.moments.updating import forgotten
+from rankwise.persist.models import save_model
+from rankwise.scoring.functions import LinearFunction
+from rankwise.types import Floats, Solver
+from rankwise.validation import Problem, check_fitted, check_flag
 
 # What fits with held-out rows or iterations set, and updates do not.
 _OF_FITS = (
@@ -35,16 +30,22 @@ _OF_FITS = (
 )
 
 
-def has_primal_solver(ranker: RidgeRanker) -> bool:
+def has_primal_solver(ranker: Updatable) -> bool:
     """Whether the parameters allow updates; as in scikit-learn, there are no methods for them otherwise."""
     if ranker.solver in (Solver.DUAL, Solver.CG):
         raise AttributeError(f"Updates need solver='primal', 'closed' or 'auto'; got {ranker.solver!r}.")
     return True
 
 
-class Updatable(SignedRanker):
-    """A linear ranker with moments, to which queries can be added and from which they can be removed."""
+class Updatable(Ranker):
+    """A linear RankRLS ranker with moments, to which queries can be added, and from which removed."""
 
+    solver: str
+    monotonic_cst: Any
+
+    coef_: Floats
+    solver_: str
+    n_iter_: int | None
     coef_error_: float
     _learned_from: partial[Moments]
 
@@ -88,7 +89,7 @@ class Updatable(SignedRanker):
             Whether the file holds the moments, half a matrix of n × n features. Without them, the loaded
             model cannot be updated.
         """
-        self._save(path, without=None if check_flag("moments", moments) else "moments_")
+        save_model(self, path, without=None if check_flag("moments", moments) else "moments_")
 
     @abstractmethod
     def _alpha_to_use(self) -> float:
@@ -119,7 +120,8 @@ class Updatable(SignedRanker):
                 f"Query {names_of(moments.open_queries.values())} is still open; add the rest of its rows, "
                 f"and call close() on the moments."
             )
-        family = self._moment_family(moments.quadratic)
+        signs = Signs.of(self.monotonic_cst, self._inputs)
+        family = signs.family(moments.quadratic)
         found = family.solve(alpha)
         error = family.error_bound(alpha, found.coef)
         if refuse_noise and not np.isfinite(error):
@@ -132,12 +134,13 @@ class Updatable(SignedRanker):
                 f"XᵀLX is so ill-conditioned that moments lose digits of the model at alpha = {alpha:g} that "
                 f"a fit to all rows keeps; choose a larger alpha, or fit."
             )
-        self._certify(moments.quadratic, alpha, found.coef)
+        certificate = signs.certificate(moments.quadratic, alpha, found.coef)
         for name in ("_families", "_learned_from", *_OF_FITS):
             self.__dict__.pop(name, None)
+        self.__dict__.update(certificate)
         self.moments_, self.coef_error_ = moments, error
         self.solver_, self.n_iter_ = str(Solver.PRIMAL), None
-        self._set_function(None, found.coef)
+        self._set_function(LinearFunction(np.ascontiguousarray(found.coef)))
         self.fitted_with_qid_ = moments.has_qid
 
     def __getstate__(self) -> dict[str, Any]:
@@ -145,81 +148,3 @@ class Updatable(SignedRanker):
             _ = self.moments_  # formed now, because the rows stay in this process
         state: dict[str, Any] = super().__getstate__()
         return state
-
-
-class ProgressiveRanker(Updatable):
-    """A ranker with moments that chooses alpha by scoring every batch before it is learned."""
-
-    measure: str | Measure
-    half_life: float | None
-
-    alpha_: float
-    alphas_: Floats
-    scores_: Floats
-    settings_: list[dict[str, Any]]
-    best_: dict[str, Any]
-    cv_: str
-    progress_: Floats
-    progress_queries_: Ints
-
-    @available_if(has_primal_solver)  # type: ignore[untyped-decorator]
-    def partial_fit(
-        self,
-        X: Any,
-        y: Any = None,
-        qid: ArrayLike | Iterable[Hashable] | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Learn more queries, and choose alpha by progressive validation.
-
-        The models of all alphas first score the new queries; the best alpha is that with the best mean over
-        all batches so far, old ones discounted by `half_life`. A first batch has no models to score it, and
-        is fitted as by `fit`. The queries must be complete, and cannot be learned twice.
-        """
-        half_life, moments = self._checked_half_life(), self._moments_to_update()
-        if moments is None:
-            self.fit(X, y, qid, sample_weight)
-        problem, measure = self._check_batch(X, y, qid, sample_weight), get_measure(self.measure)
-        if moments is None:
-            if not hasattr(self, "moments_"):  # because another solver was cheaper for the first batch
-                self.moments_ = moments_of(problem, *self._chosen_loss(), self._inputs.weight_names)
-            return self
-        so_far = Progress.none(len(self.alphas_), half_life)
-        if hasattr(self, "progress_"):
-            so_far = Progress(self.progress_, self.progress_queries_, half_life)
-        learned = learned_too(
-            moments * so_far.factor, problem, *self._chosen_loss(), self._inputs.weight_names
-        )
-        progress = so_far.then(self._moment_family(moments.quadratic), problem, measure, self.alphas_)
-        if progress.is_measured:
-            self._choose(progress.means(), measure)
-        self.progress_, self.progress_queries_ = progress.values, progress.n_queries
-        self._adopt(learned)
-        return self
-
-    def _checked_half_life(self) -> float | None:
-        if self.half_life is None:
-            return None
-        return check_number("half_life", self.half_life, minimum=0.0, exclusive=True)
-
-    def _checked_solver(self, space: Space) -> tuple[Solver, Iterations]:
-        self._checked_half_life()  # even if this fit has no use for it
-        return super()._checked_solver(space)
-
-    def _choose(self, means: Floats, measure: Measure) -> None:
-        """Set the attributes of the choice among the means over all batches."""
-        at = best_alpha(means[None], measure)[1]
-        setting = {name: self.best_[name] for name in ("ties", "weighting")}
-        self.best_ = {"alpha": float(self.alphas_[at]), "score": float(means[at]), **setting}
-        self.settings_, self.scores_, self.cv_ = [setting], means[None], "progressive validation"
-
-    def _chosen_loss(self) -> tuple[Ties, Weighting]:
-        return Ties(self.best_["ties"]), Weighting(self.best_["weighting"])
-
-    def _alpha_to_use(self) -> float:
-        return self.alpha_
-
-    def _remember(self, problem: Problem, choice: Choice) -> None:
-        if isinstance(choice.family, PrimalFamily):
-            names, loss = self._inputs.weight_names, self._chosen_loss()
-            self.moments_ = moments_of(problem, *loss, names, quadratic=choice.family.quadratic)

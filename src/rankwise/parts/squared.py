@@ -22,6 +22,7 @@ from rankwise.parts.normal import multiplied, origins_of, prepared, right_side, 
 from rankwise.parts.pairs import PartedPairs, prepared_pairs, quadratic_of_pairs
 from rankwise.parts.problem import ONE_RANKING, PartedProblem, PartedRows
 from rankwise.preferences.queries import Queries
+from rankwise.scoring.functions import LinearFunction
 from rankwise.solvers.family import LinearMap
 from rankwise.solvers.spaces import Costs, Equations, linear_costs, linear_space
 from rankwise.solvers.spectrum import Spectrum, precise_spectrum, spectrum_of_factor
@@ -153,6 +154,9 @@ class PartedSpace:
 
     def scorer(self, X: Matrix) -> LinearMap:
         return MatrixDesign(X).scores
+
+    def function(self, coef: Floats) -> LinearFunction:
+        return LinearFunction(np.ascontiguousarray(coef))
 
     def n_digits(self, coef: Floats, reference: Ints) -> None:
         return None

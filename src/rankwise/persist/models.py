@@ -3,33 +3,23 @@
 from __future__ import annotations
 
 import os
-from typing import Any, ClassVar
+from typing import Any
 
 import rankwise
 from rankwise.persist.fields import Plain, plain
 from rankwise.persist.model_file import read_model
-from rankwise.persist.schemas import ModelSchema
 from rankwise.tensor_file import Content, write_tensors
 from rankwise.validation import check_fitted
 
 
-class Saveable:
-    """Mixin that adds `save`; the class names its schema (see `rankwise.persist.schemas`)."""
+def save_model(estimator: Any, path: str | os.PathLike[str], *, without: str | None = None) -> None:
+    """Save a fitted ranker, if need be without an optional attribute, to a file that `load_model` reads.
 
-    _schema: ClassVar[ModelSchema]
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the fitted model to a file, which `rankwise.load_model` reads.
-
-        The file is written under a temporary name and moved into place, so a failed save leaves an existing
-        model intact.
-        """
-        self._save(path)
-
-    def _save(self, path: str | os.PathLike[str], *, without: str | None = None) -> None:
-        """Save the model, if need be without an optional attribute."""
-        header, content = _pack(self, without)
-        write_tensors(path, header, content.tensors)
+    The file is written under a temporary name and moved into place, so a failed save leaves an existing model
+    intact.
+    """
+    header, content = _pack(estimator, without)
+    write_tensors(path, header, content.tensors)
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:

@@ -56,6 +56,11 @@ class AdditiveFunction:
             values[:, c] = term.shape(rows.read(term.column, term.shape.reading))
         return values
 
+    def difference(self, pair: Table) -> Floats:
+        """What each column adds to the score of the first of two rows over that of the second."""
+        first, second = self.contributions(pair)
+        return np.asarray(first - second)
+
     def scores(self, rows: Table) -> Floats:
         """The sum of the terms, added in their order, so that equal rows have equal scores."""
         rows, scores = self._matched(rows), np.zeros(rows.n_rows)

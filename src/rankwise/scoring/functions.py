@@ -39,6 +39,12 @@ class LinearFunction:
     def scores(self, rows: Matrix) -> Floats:
         return by_column(NativeRows(rows).scores, np.asarray(self.weights.T, dtype=np.float64))
 
+    def difference(self, pair: Matrix) -> Floats:
+        """What each feature adds to the score of the first of two rows over that of the second."""
+        dense = pair if isinstance(pair, np.ndarray) else pair.toarray()
+        first, second = np.asarray(dense, dtype=np.float64)
+        return np.asarray(self.weights * (first - second))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelExpansion:
@@ -101,6 +107,11 @@ class KernelExpansion:
             scores[place] = np.vecdot(values, a) if a.ndim == 1 else values @ a.T
         return scores
 
+    def difference(self, pair: Matrix) -> Floats:
+        """What each basis row adds to the score of the first of two rows over that of the second."""
+        first, second = self.kernel_values(pair)
+        return np.asarray(self.coefficients * (first - second))
+
     def kernel_values(self, rows: Matrix) -> Floats:
         """Kernel values between rows and the basis rows, in C order."""
         if self.basis is None:
@@ -157,6 +168,24 @@ def kernel_expansion(attributes: Mapping[str, Any]) -> KernelExpansion:
         reference=attributes.get("basis_reference_") if kernel.function is KernelName.LINEAR else None,
         over_all_rows=attributes.get("basis") is None,
     )
+
+
+def attributes_of(function: FeatureFunction) -> dict[str, Any]:
+    """The attributes of a fitted ranker that stand for its function; the inverse of `scoring_function`."""
+    if isinstance(function, LinearFunction):
+        return {"coef_": function.weights}
+    kernel = function.kernel
+    found = {
+        "basis_": function.basis,
+        "basis_indices_": function.indices,
+        "basis_reference_": function.reference,
+        "dual_coef_": function.coefficients,
+        "gamma_": kernel.gamma,
+        "degree_": kernel.degree,
+        "coef0_": kernel.coef0,
+        "rank_": len(function.indices),
+    }
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def checked_scores(function: ScoringFunction, check: Callable[[bool], Any]) -> Floats:

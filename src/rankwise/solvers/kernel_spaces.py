@@ -12,6 +12,7 @@ from rankwise.operators.basis import BasisDesign, BasisFeatures, features_of_bas
 from rankwise.operators.design import MatrixDesign
 from rankwise.operators.kernel import Kernel, KernelName, check_kernel_fits
 from rankwise.operators.kernel_products import KernelProducts, kernel_matrix, kernel_norms
+from rankwise.scoring.functions import KernelExpansion
 from rankwise.solvers.digits import EPS, ROWS_SAMPLED, digits_of, surviving_digits
 from rankwise.solvers.family import LinearMap
 from rankwise.solvers.spaces import Costs, Equations, normal_equations
@@ -68,6 +69,9 @@ class KernelSpace:
 
     def scorer(self, X: Matrix) -> LinearMap:
         return KernelProducts(self.kernel, X, self.X)
+
+    def function(self, coef: Floats) -> KernelExpansion:
+        return expansion(self, coef, over_all_rows=True)
 
 
 @dataclass(frozen=True)
@@ -161,6 +165,22 @@ class BasisSpace:
         if self.kernel.function is KernelName.PRECOMPUTED:
             X = X[:, self.basis_indices]
         return KernelProducts(self.kernel, X, self.basis)
+
+    def function(self, coef: Floats) -> KernelExpansion:
+        return expansion(self, coef, over_all_rows=False)
+
+
+def expansion(space: KernelSpace | BasisSpace, coef: Floats, *, over_all_rows: bool) -> KernelExpansion:
+    """The sum of kernel values with the basis rows of a space."""
+    precomputed = space.kernel.function is KernelName.PRECOMPUTED
+    return KernelExpansion(
+        kernel=space.kernel,
+        coefficients=np.ascontiguousarray(coef),
+        indices=space.basis_indices,
+        basis=None if precomputed else space.basis,
+        reference=space.reference,
+        over_all_rows=over_all_rows,
+    )
 
 
 def kernel_space(X: Matrix, kernel: Kernel, reference: Ints) -> KernelSpace:

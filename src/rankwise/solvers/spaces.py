@@ -16,6 +16,7 @@ from scipy import sparse
 
 from rankwise.losses.squared import SquaredLoss
 from rankwise.operators.design import Design, MatrixDesign
+from rankwise.scoring.functions import FeatureFunction, LinearFunction
 from rankwise.solvers.family import LinearMap
 from rankwise.solvers.spectrum import precise_spectrum
 from rankwise.types import Floats, Ints, Matrix, Solver
@@ -78,6 +79,10 @@ class Space(Protocol):
 
     def scorer(self, X: Matrix) -> LinearMap:
         """The map from coefficients to the scores of any rows."""
+        ...
+
+    def function(self, coef: Floats) -> FeatureFunction:
+        """The function with these coefficients, one row per target, without the training rows."""
         ...
 
     def n_digits(self, coef: Floats, reference: Ints) -> Floats | None:
@@ -163,6 +168,9 @@ class LinearSpace:
 
     def scorer(self, X: Matrix) -> LinearMap:
         return MatrixDesign(X).scores
+
+    def function(self, coef: Floats) -> LinearFunction:
+        return LinearFunction(np.ascontiguousarray(coef))
 
 
 @singledispatch
