@@ -1,5 +1,6 @@
 """`make elsewhere`: the surroundings that are declared, and how they are chosen, run and counted."""
 
+import platform
 import sys
 from pathlib import Path
 
@@ -78,6 +79,11 @@ def test_failures_fail_the_command_and_a_missing_surrounding_does_not(chosen):
 def test_a_processor_that_openblas_does_not_know_is_not_mistaken_for_another():
     with pytest.raises(UnavailableError, match=r"instead|lacks"):
         places.processor("Abacus", 1)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="needs a processor with its instructions")
+def test_the_processor_of_the_short_form_can_be_had():
+    assert places.processor("Prescott", 1).variables["OPENBLAS_CORETYPE"] == "Prescott"
 
 
 def test_tests_are_counted_by_how_they_end(tmp_path):
