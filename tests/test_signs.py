@@ -347,3 +347,14 @@ def test_a_fold_without_which_every_sign_is_contradicted_is_scored_all_the_same(
 
     together, alone = scores(alphas), [scores([alpha]) for alpha in alphas]
     assert together is None or np.concatenate(alone).tolist() == pytest.approx(together)
+
+
+def test_an_update_without_signs_leaves_no_certificate_of_earlier_ones():
+    rng = np.random.default_rng(0)
+    X, qid = rng.normal(size=(40, 3)), np.repeat([0, 1], 20)
+    y, first = X @ [1.0, 2.0, 0.5], qid == 0
+    model = RankRLS(monotonic_cst=[1, 1, 1]).fit(X[first], y[first], qid[first])
+    assert model.kkt_residual_ >= 0.0
+    model.set_params(monotonic_cst=None).partial_fit(X[~first], y[~first], qid[~first])
+    assert not hasattr(model, "kkt_residual_")
+    assert not hasattr(model, "contradicted_signs_")

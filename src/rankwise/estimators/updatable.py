@@ -23,10 +23,10 @@ from rankwise.scoring.functions import LinearFunction
 from rankwise.types import Floats, Solver
 from rankwise.validation import Problem, check_fitted, check_flag
 
-# What fits with held-out rows or iterations set, and updates do not.
+# What fits set, and updates do not, or only with signs.
 _OF_FITS = (
     *("validation_score_", "validation_curve_", "best_iter_", "surface_", "readings_"),
-    *("calibration_", "_left_out_scores"),
+    *("calibration_", "_left_out_scores", "kkt_residual_", "contradicted_signs_"),
 )
 
 
