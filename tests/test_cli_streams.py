@@ -78,9 +78,10 @@ def test_json_is_json_in_every_encoding(printed, files, encoding):
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_an_error_names_a_file_that_the_encoding_lacks(printed, tmp_path, encoding):
-    code, out, err = printed(encoding, "info", tmp_path / "價格")
-    assert (code, out) == (1, b"")
+def test_an_error_quotes_what_the_encoding_lacks(printed, files, encoding):
+    command = ("evaluate", files / "rows.txt", files / "model", "--measures", "價格")
+    code, out, err = printed(encoding, *command)
+    assert (code, out) == (2, b"")
     assert err.startswith(b"rankwise: error: ")
     assert err.count(b"\n") == 1
     assert (rb"\u50f9\u683c" if encoding == "cp1252" else "價格".encode()) in err
