@@ -147,7 +147,8 @@ def test_rankers_use_the_threads_of_the_block_and_ask_nobody_else(ranker, monkey
 
 @pytest.mark.parametrize("setting", ["none", "", "0", "-1", "2.5", "65537", "99999", "1" * 50, "٣", "²"])
 def test_a_number_of_threads_that_cannot_be_is_blamed_on_the_environment_variable(setting, monkeypatch):
-    monkeypatch.setenv("RANKWISE_NUM_THREADS", setting)
+    # In an ASCII locale, variables of the environment itself hold no other letters.
+    monkeypatch.setattr("rankwise.threads.os.environ", {"RANKWISE_NUM_THREADS": setting})
     with pytest.raises(ParameterError) as error:
         resolve_threads()
     expected = f"RANKWISE_NUM_THREADS must be a whole number from 1 to 65,536; got {setting[:40]!r}."
