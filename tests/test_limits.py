@@ -34,9 +34,9 @@ def test_on_a_full_disk_the_old_version_stays_and_nothing_beside_it(tmp_path):
     private = ["unshare", "--user", "--map-root-user", "--mount"]
     if shutil.which("unshare") is None:
         pytest.skip("there is no unshare to mount a small disk with")
-    trial = subprocess.run(
-        [*private, "mount", "-t", "tmpfs", "tmpfs", tmp_path], capture_output=True, encoding="utf-8"
-    )
+    # Who is root in there may be unable to start this interpreter.
+    attempt = ["sh", "-c", 'mount -t tmpfs tmpfs "$1" && "$2" -c ""', "sh", tmp_path, sys.executable]
+    trial = subprocess.run([*private, *attempt], capture_output=True, encoding="utf-8")
     if trial.returncode != 0:
         pytest.skip(f"a small disk cannot be mounted here: {trial.stderr.strip()}")
     attempts = ends(tmp_path, "tmpfs", *WORKS, through=private)
