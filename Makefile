@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard native/*/*.cpp native/*/*.hpp)
 # The editable install knows modules by name: a folder whose entries changed means installing again.
-PACKAGES := $(sort $(dir $(wildcard src/*/*.py src/*/*/*.py)))
+PACKAGES := $(sort $(dir $(wildcard src/*/*.py src/*/*/*.py src/*/*/*/*.py)))
 # Tests start many interpreters, which would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 SOURCES := src tests benchmarks docs/site elsewhere examples fuzz house mutation wheels
@@ -139,7 +139,7 @@ $(VENV)/.fuzz: $(VENV)/.dev
 CHECKED := build-sanitize
 CHECKED_PYTHON := $(CHECKED)/venv/bin/python
 
-$(CHECKED)/.built: $(VENV)/.dev fuzz/counters.cpp $(wildcard src/*/*.py src/*/*/*.py)
+$(CHECKED)/.built: $(VENV)/.dev fuzz/counters.cpp $(wildcard src/*/*.py src/*/*/*.py src/*/*/*/*.py)
 	@echo "Building rankwise with ASan and UBSan in $(CHECKED)"
 	@$(PYTHON) -m venv --without-pip $(CHECKED)/venv
 	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \

@@ -14,12 +14,12 @@ from benchmarks.rcv1_shaped import N_FEATURES, generate
 from benchmarks.tables import Table, show
 from benchmarks.timing import best_times, header, sized
 from rankwise import RankingData, RankRLS
+from rankwise.cluster.normal import NormalPart, multiplied
+from rankwise.cluster.tree import Tally
 from rankwise.dask import DistributedData
 from rankwise.dask.clusters import connected
-from rankwise.losses.squared import loss_on_scores, losses_on_scores
 from rankwise.operators.design import MatrixDesign
-from rankwise.parts.normal import NormalPart, multiplied
-from rankwise.parts.tree import Tally
+from rankwise.ridge.squared import loss_on_scores, losses_on_scores
 from rankwise.types import Ties, Weighting
 from rankwise.validation import Problem
 

@@ -15,12 +15,12 @@ from benchmarks.peers.trees import fit_lightgbm, rows_of
 from benchmarks.tables import show
 from benchmarks.timing import header, real_data, sized
 from rankwise import RankRLS, RankRLSCV, RankRLSPath, load_letor
-from rankwise.losses.squared import loss_on_scores
 from rankwise.metrics import get_measure
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.queries import group_rows
 from rankwise.rendering import text_table
-from rankwise.solvers.greedy import greedy_path
+from rankwise.ridge.greedy import greedy_path
+from rankwise.ridge.squared import loss_on_scores
 from rankwise.types import Ties, Weighting
 from rankwise.validation import Problem
 

@@ -19,8 +19,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from benchmarks.rcv1_shaped import generate
 from benchmarks.tables import Table, headline
 from benchmarks.timing import best_times, header, sized
-from rankwise.data.ranking import RankingData
-from rankwise.data.store import save_store
+from rankwise.held_out import HeldOut
 from rankwise.metrics import get_measure
 from rankwise.operators.design import MatrixDesign
 from rankwise.operators.normal import normal_operator
@@ -28,9 +27,10 @@ from rankwise.operators.renumbering import frequency_order, renumbered
 from rankwise.operators.rows import NativeRows
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import Queries, group_rows, one_query
-from rankwise.solvers.cg_result import ShiftedCGResult
-from rankwise.solvers.held_out import HeldOut
-from rankwise.solvers.shifted_cg import shifted_cg
+from rankwise.readers.store import save_store
+from rankwise.ridge.cg_result import ShiftedCGResult
+from rankwise.ridge.shifted_cg import shifted_cg
+from rankwise.rows.ranking import RankingData
 
 THREADS = 2
 ROWS, QUERY_ROWS = sized(400_000), 100

@@ -17,9 +17,9 @@ from benchmarks.path_data import SOURCES, kernel_of, load, with_duplicates
 from benchmarks.tables import headline
 from benchmarks.timing import best_times, header, quick, real_data, sized
 from rankwise import RankSVMPath
-from rankwise.preferences.graphs import PreferenceGraph, full_graph, reduced_graph
+from rankwise.path.graphs import PreferenceGraph, full_graph, reduced_graph
+from rankwise.path.svm_path import SVMPath, duality_gap, ranking_svm_path
 from rankwise.preferences.queries import one_query
-from rankwise.solvers.svm_path import SVMPath, duality_gap, ranking_svm_path
 from rankwise.threads import resolve_threads
 
 # The guarantees of the path.

@@ -17,11 +17,11 @@ from benchmarks.reproduce.large_scale import Rows, reuters
 from benchmarks.tables import Table
 from benchmarks.timing import header, real_data, sized
 from rankwise import load_letor, make_search_data
-from rankwise.data.ranking import RankingData
 from rankwise.metrics import get_measure
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows, one_query
+from rankwise.rows.ranking import RankingData
 from rankwise.types import Floats, Matrix
 
 TEXT_ROWS, HELD_ROWS, SEARCH_QUERIES = sized(50_000), sized(8_149), sized(1_000)

@@ -5,8 +5,8 @@ import pandas as pd
 from sklearn.preprocessing import MinMaxScaler
 
 from benchmarks.timing import best_times, header, sized
-from rankwise.data.scaling import scale_grouped
 from rankwise.preferences.queries import group_rows
+from rankwise.rows.scaling import scale_grouped
 
 
 def run() -> None:

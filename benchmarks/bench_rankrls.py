@@ -11,13 +11,13 @@ from scipy import linalg, sparse
 from benchmarks.tables import headline
 from benchmarks.timing import best_times, header, sized
 from rankwise import KernelRankRLS, KernelRankRLSCV, RankRLS, RankRLSCV
-from rankwise.losses.squared import losses_on_scores
 from rankwise.metrics import get_measure
 from rankwise.operators.kernel import Kernel, KernelName
 from rankwise.preferences.queries import group_rows
-from rankwise.solvers.closed_form import DualFamily, PrimalFamily
-from rankwise.solvers.kernel_spaces import BasisSpace, KernelSpace
-from rankwise.solvers.spaces import LinearSpace
+from rankwise.ridge.closed_form import DualFamily, PrimalFamily
+from rankwise.ridge.kernel_spaces import BasisSpace, KernelSpace
+from rankwise.ridge.spaces import LinearSpace
+from rankwise.ridge.squared import losses_on_scores
 from rankwise.types import Ties, Weighting
 from rankwise.validation import Problem
 

@@ -8,13 +8,13 @@ from benchmarks.rcv1_shaped import generate
 from benchmarks.tables import headline
 from benchmarks.timing import best_times, header, sized
 from rankwise import RankSVM
-from rankwise.losses.hinge import QueryHinge
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import Queries, one_query
-from rankwise.solvers.bundle import minimize_bundle
-from rankwise.solvers.hinge_family import bundle_grid
-from rankwise.solvers.newton import minimize_newton
+from rankwise.svm.bundle import minimize_bundle
+from rankwise.svm.hinge import QueryHinge
+from rankwise.svm.hinge_family import bundle_grid
+from rankwise.svm.newton import minimize_newton
 from rankwise.types import Floats, Ties, Weighting
 
 N_THREADS = 2

@@ -14,13 +14,13 @@ from benchmarks.rcv1_shaped import generate
 from benchmarks.tables import show
 from benchmarks.timing import header, real_data, sized
 from rankwise import load_letor, make_search_data, qid_from_group_sizes
-from rankwise.losses.hinge import QueryHinge
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows
-from rankwise.solvers import planes
-from rankwise.solvers.bundle import minimize_bundle
-from rankwise.solvers.newton import minimize_newton
+from rankwise.svm import planes
+from rankwise.svm.bundle import minimize_bundle
+from rankwise.svm.hinge import QueryHinge
+from rankwise.svm.newton import minimize_newton
 from rankwise.types import Floats, Matrix, Ties, Weighting
 
 ALPHAS = (1e-1, 1e-3, 1e-5, 1e-7)

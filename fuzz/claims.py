@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 import rankwise
-from rankwise.data.ranking import RankingData
 from rankwise.errors import RankwiseError
+from rankwise.rows.ranking import RankingData
 
 Result = TypeVar("Result")
 

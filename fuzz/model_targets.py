@@ -14,10 +14,10 @@ from rankwise.cli.inputs import load_model as load_any_model
 from rankwise.cli.learners import parse_by_feature, parse_columns
 from rankwise.export.formats import export_model
 from rankwise.export.svmrank import load_svmrank, save_svmrank
-from rankwise.moments import file as moments_file
-from rankwise.persist import checkpoint
+from rankwise.model.model import ScoringModel
+from rankwise.ridge import checkpoint
+from rankwise.ridge.moments import file as moments_file
 from rankwise.scoring.functions import LinearFunction
-from rankwise.scoring.model import ScoringModel
 from rankwise.validation.by_feature import check_costs, check_signs
 
 FINGERPRINT = "0" * 64

@@ -25,8 +25,8 @@ from fuzz.mutators import archived
 from fuzz.packing import pack
 from fuzz.targets import TARGETS
 from rankwise.export.svmrank import save_svmrank
-from rankwise.moments import file as moments_file
-from rankwise.persist import checkpoint
+from rankwise.ridge import checkpoint
+from rankwise.ridge.moments import file as moments_file
 
 rng = np.random.default_rng(0)
 X, Y, QID = rng.normal(size=(8, 3)).round(2), np.tile([0.0, 1.0], 4), np.repeat([1, 2], 4)

@@ -21,7 +21,7 @@ from mutation.mutant import Mutant
 from mutation.python_mutants import python_mutants
 from mutation.sandbox import ROOT, CompileError, Sandbox
 
-PACKAGES = ["solvers", "losses", "metrics", "selection", "preferences", "operators", "estimators", "persist"]
+PACKAGES = ["ridge", "svm", "path", "metrics", "selection", "preferences", "operators", "rankers", "model"]
 FOLDER = ROOT / "build" / "mutation"
 VERDICTS = FOLDER / "verdicts.json"
 # A mutant may slow a test down; one that takes this many times as long, and a bit, is not coming back.
@@ -73,7 +73,7 @@ def shuffled(mutants: list[Mutant], seed: int) -> list[Mutant]:
 
 
 def all_python() -> list[Mutant]:
-    files = [path for name in PACKAGES for path in sorted((ROOT / "src" / "rankwise" / name).glob("*.py"))]
+    files = [path for name in PACKAGES for path in sorted((ROOT / "src" / "rankwise" / name).rglob("*.py"))]
     return [mutant for path in files for mutant in python_mutants(*_named(path))]
 
 

@@ -19,7 +19,7 @@ from distributed.utils import get_mp_context  # noqa: E402
 def forking(**settings):
     """Workers that are started here are forked from a process that has imported what they need."""
     with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"} | settings):
-        get_mp_context().set_forkserver_preload(["distributed", "rankwise.dask", "rankwise.estimators"])
+        get_mp_context().set_forkserver_preload(["distributed", "rankwise.dask", "rankwise.rankers.rankrls"])
         yield
 
 

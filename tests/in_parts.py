@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 
 from rankwise import RankingData
-from rankwise.parts.base import PartsHere
-from rankwise.parts.data import PartedData, RawPart, common_shape, description_of, problem_of
+from rankwise.cluster.base import PartsHere
+from rankwise.cluster.data import PartedData, RawPart, common_shape, description_of, problem_of
 
 
 def in_parts(data: RankingData, n_parts: int, weight=None) -> PartedData:

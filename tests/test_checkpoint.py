@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from rankwise import DataError, KernelRankRLSCV, RankRLS, RankRLSCV
-from rankwise.persist.checkpoint import FILE, Checkpoint
-from rankwise.solvers import shifted_cg as solver
+from rankwise.ridge import shifted_cg as solver
+from rankwise.ridge.checkpoint import FILE, Checkpoint
 
 
 @pytest.fixture

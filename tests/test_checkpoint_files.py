@@ -10,8 +10,8 @@ import pytest
 
 from rankwise import RankRLS
 from rankwise.errors import FileFormatError
-from rankwise.persist.checkpoint import FILE
-from rankwise.solvers.shifted_cg import ShiftedCGState
+from rankwise.ridge.checkpoint import FILE
+from rankwise.ridge.shifted_cg import ShiftedCGState
 
 NAMES = [field.name for field in dataclasses.fields(ShiftedCGState)]
 

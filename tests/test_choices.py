@@ -13,10 +13,10 @@ from rankwise.operators.query_gram import query_system
 from rankwise.operators.rows import NativeRows
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows
-from rankwise.solvers.kernel_spaces import KernelSpace, kernel_costs
-from rankwise.solvers.ridge_family import solve_targets
-from rankwise.solvers.spaces import ENTRY_COST, linear_costs
-from rankwise.solvers.spectrum import RidgeSystem
+from rankwise.ridge.kernel_spaces import KernelSpace, kernel_costs
+from rankwise.ridge.ridge_family import solve_targets
+from rankwise.ridge.spaces import ENTRY_COST, linear_costs
+from rankwise.ridge.spectrum import RidgeSystem
 from rankwise.types import Solver
 
 

@@ -59,7 +59,7 @@ def test_scores_do_not_depend_on_how_the_rows_come(scaled, folder, done, expecte
 
 
 def test_parts_that_fit_in_memory_do_not_show(scaled, done, expected, monkeypatch):
-    monkeypatch.setattr("rankwise.data.scaling._PART_VALUES", 100)
+    monkeypatch.setattr("rankwise.rows.scaling._PART_VALUES", 100)
     scores = done("predict", scaled / "raw.store", scaled / "model").split()
     np.testing.assert_array_equal([float(score) for score in scores], expected)
 

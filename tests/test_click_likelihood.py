@@ -12,7 +12,7 @@ from rankwise import (
     make_click_log,
     make_search_data,
 )
-from rankwise.data.click_likelihood import ClickLikelihood
+from rankwise.clicks.likelihood import ClickLikelihood
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from rankwise import (
 )
 from rankwise.errors import FileFormatError
 from rankwise.features import JudgedParts
-from rankwise.persist.model_file import read_model
+from rankwise.model.model_file import read_model
 from rankwise.tensor_file import read_tensors, write_tensors
 
 RANKERS = {

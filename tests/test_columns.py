@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 from messy_tables import FEATURES, LIBRARIES, messy_columns, messy_frame
 from rankwise import ColumnEncoder, DataError, ParameterError, RankingData, RankRLS
-from rankwise.data.table import table_of
+from rankwise.rows.table import table_of
 
 MESSY = {name: values for name, values in messy_columns().items() if name in FEATURES}
 ALL_KINDS = {

@@ -6,8 +6,9 @@ from scipy.linalg import block_diag, cython_blas, cython_lapack
 
 from graded_queries import ranking
 from rankwise import KernelRankRLSCV, RankRLS, RankRLSCV, _native
-from rankwise.solvers import leave_query_out, spectrum, tridiagonal
-from rankwise.solvers.spectrum import RidgeSystem
+from rankwise.ridge import spectrum, tridiagonal
+from rankwise.ridge.leave_out import leave_query_out
+from rankwise.ridge.spectrum import RidgeSystem
 
 ALPHAS = 10.0 ** np.arange(-2, 3)
 

@@ -16,7 +16,7 @@ import rankwise
 from golden.write import rows_of
 from rankwise.cli.inputs import load_model as load_for_command
 from rankwise.errors import FileFormatError
-from rankwise.persist.schemas import SCHEMAS
+from rankwise.model.schemas import SCHEMAS
 from rankwise.tensor_file import SCHEMA
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
 from rankwise.errors import DataError
-from rankwise.preferences import graphs
-from rankwise.preferences.graphs import explicit_graph, full_graph, least_alike, reduced_graph
+from rankwise.path import graphs
+from rankwise.path.graphs import explicit_graph, full_graph, least_alike, reduced_graph
 from rankwise.preferences.queries import group_rows, one_query
 from rankwise.types import Weighting
 from rankwise.validation import check_pairs

@@ -7,11 +7,11 @@ import pytest
 
 import rankwise
 from few_features import plain
-from rankwise.losses.squared import loss_on_scores
 from rankwise.metrics import get_measure
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.queries import group_rows
-from rankwise.solvers.greedy import _LeftOutScores, greedy_path
+from rankwise.ridge.greedy import _LeftOutScores, greedy_path
+from rankwise.ridge.squared import loss_on_scores
 from rankwise.types import Ties, Weighting
 from rankwise.validation import Problem
 from stressed import KINDS, dense, pair_weights, pairs_of, stressed
@@ -115,7 +115,7 @@ def test_greedy_work_is_one_pass_over_the_rows_per_feature(monkeypatch):
 def test_greedy_measures_many_features_in_parts(monkeypatch):
     X, y, qid = plain(n=9)
     whole = greedy(X, y, qid, 4)
-    monkeypatch.setattr("rankwise.solvers.greedy.ENTRIES_AT_ONCE", 2 * len(y))
+    monkeypatch.setattr("rankwise.ridge.greedy.ENTRIES_AT_ONCE", 2 * len(y))
     parts = greedy(X, y, qid, 4)
     assert parts.order.tolist() == whole.order.tolist()
     assert parts.values.tolist() == whole.values.tolist()

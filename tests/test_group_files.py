@@ -9,8 +9,8 @@ import rankwise
 from command_line import done, folder, letor_lines, refused
 from rankwise import DataError, load_letor
 from rankwise.cli import main
-from rankwise.data.letor_folds import find_folds
-from rankwise.data.text import COMPRESSED, create_text
+from rankwise.readers.letor_folds import find_folds
+from rankwise.readers.text import COMPRESSED, create_text
 
 __all__ = ["done", "folder", "refused"]  # fixtures
 

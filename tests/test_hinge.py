@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from all_pairs import hinge_pairs, pair_hinge
 from rankwise import _native
-from rankwise.losses.hinge import QueryHinge, query_hinge
-from rankwise.losses.pair_hinge import PairHinge
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import group_rows
+from rankwise.svm.hinge import QueryHinge, query_hinge
+from rankwise.svm.pair_hinge import PairHinge
 from rankwise.types import Ties, Weighting
 from rankwise.validation import Problem
 

@@ -10,7 +10,7 @@ from pyarrow import csv, parquet
 
 from command_line import done, folder, refused
 from rankwise import ColumnEncoder, DataError, RankingData, RankRLS, export_model, load_model
-from rankwise.data.table import stacked, table_of
+from rankwise.rows.table import stacked, table_of
 
 __all__ = ["done", "folder", "refused"]  # fixtures
 

@@ -9,9 +9,9 @@ import pytest
 from scipy import sparse
 
 from rankwise import DataError, RankingData, RankRLS, open_store
-from rankwise.data.store import save_store
 from rankwise.mapped import blocks_of, is_on_disk
 from rankwise.preferences.queries import group_rows
+from rankwise.readers.store import save_store
 
 
 def stored(folder, X, y, qid):

@@ -8,14 +8,14 @@ from sklearn.base import clone
 
 from graded_queries import ranking
 from rankwise import DataError, KernelRankRLS, KernelRankRLSCV, RankRLS, RankRLSCV
-from rankwise.losses.squared import losses_on_scores
+from rankwise.family import Fold
 from rankwise.metrics import pairwise_error
 from rankwise.preferences.queries import group_rows
-from rankwise.solvers import closed_form
-from rankwise.solvers.closed_form import DualFamily, PrimalFamily
-from rankwise.solvers.family import Fold
-from rankwise.solvers.leave_pair_out import LeftOutPairs, leave_pair_out_error
-from rankwise.solvers.spaces import LinearSpace
+from rankwise.ridge import closed_form
+from rankwise.ridge.closed_form import DualFamily, PrimalFamily
+from rankwise.ridge.leave_out.leave_pair_out import LeftOutPairs, leave_pair_out_error
+from rankwise.ridge.spaces import LinearSpace
+from rankwise.ridge.squared import losses_on_scores
 from rankwise.types import Ties, Weighting
 from rankwise.validation import Problem
 from stressed import stressed
@@ -177,7 +177,7 @@ def test_leave_pair_out_in_blocks_is_the_same(monkeypatch):
     X, y, _ = ranking()
     ridges = list(family_of("primal", X, y, None)[0]._ridges_without_pairs(ALPHAS))
     expected = leave_pair_out_error(ridges, y)
-    monkeypatch.setattr("rankwise.solvers.leave_pair_out.BLOCK_PAIRS", 100)
+    monkeypatch.setattr("rankwise.ridge.leave_out.leave_pair_out.BLOCK_PAIRS", 100)
     np.testing.assert_allclose(leave_pair_out_error(ridges, y), expected)
 
 
@@ -211,7 +211,7 @@ def test_leave_query_out_does_not_depend_on_how_many_folds_are_gathered_at_once(
     family, problem = family_of(kind, *data)
     folds = [np.array([q]) for q in range(problem.queries.n_queries)]
     together = held_out_scores(family, problem, folds, ALPHAS)
-    monkeypatch.setattr("rankwise.solvers.left_out_batches.BATCH_ENTRIES", 1)
+    monkeypatch.setattr("rankwise.ridge.leave_out.left_out_batches.BATCH_ENTRIES", 1)
     np.testing.assert_allclose(held_out_scores(family, problem, folds, ALPHAS), together, rtol=1e-12)
 
 
@@ -228,7 +228,7 @@ def test_a_fold_that_leaves_too_few_digits_is_refitted(kind, n, monkeypatch):
     folds = [np.array([q]) for q in range(problem.queries.n_queries)]
     expected = centred_by_query(held_out_scores(family, problem, folds, ALPHAS), qid)
     for kernel in ("left_out_systems", "left_out_blocks"):
-        monkeypatch.setattr(f"rankwise.solvers.leave_query_out.{kernel}", refused)
+        monkeypatch.setattr(f"rankwise.ridge.leave_out.leave_query_out.{kernel}", refused)
     found = held_out_scores(family, problem, folds, ALPHAS)
     np.testing.assert_allclose(centred_by_query(found, qid), expected, rtol=1e-9, atol=1e-11)
 

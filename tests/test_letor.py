@@ -103,7 +103,7 @@ def test_line_ends_of_windows_and_a_byte_order_mark_change_nothing(text):
 
 @pytest.mark.parametrize("block_bytes", [32, 100, 1 << 22])
 def test_blocks_join_without_a_seam(text, monkeypatch, block_bytes):
-    monkeypatch.setattr("rankwise.data.text.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr("rankwise.readers.text.BLOCK_BYTES", block_bytes)
     lines = [f"{i} qid:q{i % 7} {i + 1}:{i / 7}" + (f" # d{i}" if i % 3 == 0 else "") for i in range(50)]
     data = load_letor(text("\n".join(lines)))
     np.testing.assert_array_equal(data.y, np.arange(50))
@@ -190,7 +190,7 @@ def test_bytes_that_are_not_utf8_stay_visible(text):
 
 
 def test_progress_ends_at_the_size_of_the_file(text, monkeypatch):
-    monkeypatch.setattr("rankwise.data.text.BLOCK_BYTES", 64)
+    monkeypatch.setattr("rankwise.readers.text.BLOCK_BYTES", 64)
     path = text(gzip.compress(b"1 qid:1 1:1\n" * 100), name="rows.gz")
     calls = []
     load_letor(path, progress=lambda done, total: calls.append((done, total)))

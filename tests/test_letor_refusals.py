@@ -82,7 +82,7 @@ def test_a_line_of_100_megabytes_is_read_or_refused_like_any_other(text, monkeyp
     path.write_bytes(b"0 7:1\n" + b"z" * 100_000_000)
     with pytest.raises(FileFormatError, match=r"line 2: the label is 'z{40}\.\.\.'"):
         load_letor(path)
-    monkeypatch.setattr("rankwise.data.text.MAX_LINE_BYTES", 1 << 23)
+    monkeypatch.setattr("rankwise.readers.text.MAX_LINE_BYTES", 1 << 23)
     with pytest.raises(FileFormatError, match=r"line 2: the line is longer than"):
         load_letor(path)
 

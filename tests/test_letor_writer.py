@@ -93,7 +93,7 @@ def test_words_are_those_of_the_reader(tmp_path):
 
 
 def test_rows_larger_than_a_block_are_written(tmp_path, monkeypatch):
-    monkeypatch.setattr("rankwise.data.letor_writer._ENTRIES_PER_BLOCK", 3)
+    monkeypatch.setattr("rankwise.readers.letor_writer._ENTRIES_PER_BLOCK", 3)
     rng = np.random.default_rng(0)
     for X in (rng.normal(size=(7, 5)), sparse.random(40, 30, density=0.1, random_state=1, format="csr")):
         save_letor(RankingData.from_arrays(X, np.arange(X.shape[0])), tmp_path / "rows")

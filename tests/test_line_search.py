@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from rankwise.losses.pair_hinge import PairHinge
 from rankwise.preferences.pairs import Pairs
-from rankwise.solvers.line_search import Tangent, minimize_along, minimize_ridge_along
+from rankwise.svm.line_search import Tangent, minimize_along, minimize_ridge_along
+from rankwise.svm.pair_hinge import PairHinge
 
 ALPHA, ACCURACY = 0.05, 1e-4
 

@@ -14,9 +14,9 @@ import rankwise
 from graded_queries import toy
 from rankwise.cli.inputs import load_model as load_for_command
 from rankwise.errors import DataError, FileFormatError
-from rankwise.estimators.base import Ranker
-from rankwise.persist.fields import array, plain, rows, value
-from rankwise.persist.schemas import SCHEMAS
+from rankwise.model.fields import array, plain, rows, value
+from rankwise.model.schemas import SCHEMAS
+from rankwise.rankers.base import Ranker
 from rankwise.tensor_file import Content, RefusedError
 
 

@@ -118,7 +118,7 @@ def test_a_store_is_read_in_batches_of_whole_queries(kind, options, tmp_path, mo
     order = np.argsort(qid, kind="stable")
     data = rankwise.RankingData.from_arrays(X[order], y[order], qid[order])
     rankwise.save_store(data, tmp_path / "rows.store")
-    monkeypatch.setattr("rankwise.moments.forming.BATCH_BYTES", 8 * X.shape[1] * 11)
+    monkeypatch.setattr("rankwise.ridge.moments.forming.BATCH_BYTES", 8 * X.shape[1] * 11)
     weight, factor = weights_of(y, True), np.arange(1.0, 6.0)
     stored = rankwise.open_store(tmp_path / "rows.store")
     for more in ({}, {"sample_weight": weight, "query_weight": factor}):

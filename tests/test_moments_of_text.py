@@ -10,8 +10,8 @@ from rankwise.errors import FileFormatError
 
 @pytest.fixture
 def small_batches(monkeypatch):
-    monkeypatch.setattr("rankwise.data.text.BLOCK_BYTES", 2048)
-    monkeypatch.setattr("rankwise.data.letor_batches.BATCH_BYTES", 1)
+    monkeypatch.setattr("rankwise.readers.text.BLOCK_BYTES", 2048)
+    monkeypatch.setattr("rankwise.readers.letor_batches.BATCH_BYTES", 1)
 
 
 @pytest.mark.usefixtures("small_batches")
@@ -31,7 +31,7 @@ def test_text_in_batches_gives_the_moments_of_the_whole(ties, weighting, tmp_pat
 
 @pytest.mark.usefixtures("small_batches")
 def test_batches_are_small_and_complete(tmp_path):
-    from rankwise.data.letor_batches import letor_batches
+    from rankwise.readers.letor_batches import letor_batches
 
     data = rankwise.make_search_data(12, random_state=0)
     rankwise.save_letor(data, tmp_path / "rows.txt")

@@ -86,7 +86,7 @@ def test_cpp_comments_types_and_text_stay(source):
 
 
 def test_every_mutant_of_the_sources_is_python():
-    for path in sorted((ROOT / "src" / "rankwise" / "persist").glob("*.py")):
+    for path in sorted((ROOT / "src" / "rankwise" / "model").glob("*.py")):
         source = path.read_text(encoding="utf-8")
         for mutant in python_mutants(path.name, source):
             ast.parse(mutant.applied_to(source))

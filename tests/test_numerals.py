@@ -20,11 +20,11 @@ from rankwise import (
 from rankwise.cli.data_files import ReadOptions, read_data
 from rankwise.cli.inputs import read_scores
 from rankwise.cli.learners import LEARNERS, make_learner, parse_by_feature, parse_numbers
-from rankwise.data.letor_folds import find_folds
 from rankwise.errors import RankwiseError
 from rankwise.export.svmrank import load_svmrank, save_svmrank
 from rankwise.files import read_json_object
 from rankwise.numerals import is_number, is_whole, read_float, read_whole
+from rankwise.readers.letor_folds import find_folds
 
 ELSEWHERE = {"underscore": "1_0", "arabic": "\u0661\u0660", "fullwidth": "\uff11\uff10"}
 

@@ -112,7 +112,7 @@ GIVEN = {
     "large-scale.md": STORED,
     "scaling.md": DIVIDED,
     "serving.md": SERVED,
-    "architecture.md": "from rankwise.persist.schemas import ModelSchema, array, value",
+    "architecture.md": "from rankwise.model.schemas import ModelSchema, array, value",
 }
 
 

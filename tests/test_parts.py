@@ -19,8 +19,8 @@ from rankwise import (
     load_letor,
     make_search_data,
 )
+from rankwise.cluster.tree import joined
 from rankwise.metrics import evaluate
-from rankwise.parts.tree import joined
 from stressed import KINDS, dense, pairs_of, stressed
 
 LOSSES = [(ties, weighting) for ties in ("keep", "drop") for weighting in ("example", "pair", "query")]

@@ -17,7 +17,7 @@ from rankwise import (
     RankSVMCV,
     make_search_data,
 )
-from rankwise.parts.base import PartsHere
+from rankwise.cluster.base import PartsHere
 from stressed import KINDS, stressed
 
 LOSSES = ["hinge", "squared_hinge"]

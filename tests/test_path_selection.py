@@ -6,9 +6,9 @@ import pytest
 from graded_queries import toy
 from rankwise import RankSVMPath
 from rankwise.metrics import get_measure
-from rankwise.preferences.graphs import PreferenceGraph
-from rankwise.solvers import path_scores
-from rankwise.solvers.path_solutions import PathSolutions
+from rankwise.path import path_scores
+from rankwise.path.graphs import PreferenceGraph
+from rankwise.path.path_solutions import PathSolutions
 
 
 @pytest.mark.parametrize("measure", ["pairwise_error", "ndcg@5", "kendall_tau_b", "pairwise_error_micro"])

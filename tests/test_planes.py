@@ -5,10 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from rankwise.losses.row_vectors import ArrayVectors
-from rankwise.solvers import subspace
-from rankwise.solvers.planes import Metric, Planes
-from rankwise.solvers.subspace import Subspace
+from rankwise.svm import subspace
+from rankwise.svm.planes import Metric, Planes
+from rankwise.svm.row_vectors import ArrayVectors
+from rankwise.svm.subspace import Subspace
 
 
 def random_planes(scale, seed=0, n=5, k=12):

@@ -22,7 +22,7 @@ from rankwise import (
     load_model,
     make_search_data,
 )
-from rankwise.persist.model_file import read_model
+from rankwise.model.model_file import read_model
 from rankwise.preferences.pairs import PreferencePairs
 from rankwise.preferences.queries import group_rows
 from rankwise.preferences.samples import sample_judged_pairs

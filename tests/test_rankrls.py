@@ -11,8 +11,8 @@ from scipy import sparse
 from all_pairs import pair_laplacian
 from rankwise import DataError, ParameterError, RankRLS, RankwiseError
 from rankwise.preferences.pairs import PreferencePairs
-from rankwise.solvers.ridge_family import choose_solver
-from rankwise.solvers.spaces import linear_costs
+from rankwise.ridge.ridge_family import choose_solver
+from rankwise.ridge.spaces import linear_costs
 from rankwise.types import Solver, Ties
 
 WEIGHTINGS = ["example", "pair", "query"]

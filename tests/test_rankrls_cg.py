@@ -9,8 +9,8 @@ from rankwise import KernelRankRLS, ParameterError, RankRLS, RankRLSCV, load_mod
 from rankwise.metrics import pairwise_error
 from rankwise.operators.kernel import Kernel, KernelName
 from rankwise.operators.rows import NativeRows
-from rankwise.solvers.kernel_spaces import BasisSpace, kernel_costs
-from rankwise.solvers.ridge_family import choose_solver
+from rankwise.ridge.kernel_spaces import BasisSpace, kernel_costs
+from rankwise.ridge.ridge_family import choose_solver
 from rankwise.types import Solver
 
 PRECISE = {"solver": "cg", "tol": 1e-12}

@@ -9,16 +9,16 @@ from scipy import optimize, sparse
 from all_pairs import hinge_pairs
 from hinge_ranking import LOSSES, objective, ranking
 from rankwise import DataError, ParameterError, RankSVM
-from rankwise.losses.hinge import QueryHinge
-from rankwise.losses.row_vectors import ArrayVectors
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows
-from rankwise.solvers import bundle, subspace
-from rankwise.solvers.bundle import Bundle, minimize_bundle
-from rankwise.solvers.newton import minimize_newton
-from rankwise.solvers.simplex_qp import minimize_on_simplex
-from rankwise.solvers.subspace import Subspace
+from rankwise.svm import bundle, subspace
+from rankwise.svm.bundle import Bundle, minimize_bundle
+from rankwise.svm.hinge import QueryHinge
+from rankwise.svm.newton import minimize_newton
+from rankwise.svm.row_vectors import ArrayVectors
+from rankwise.svm.simplex_qp import minimize_on_simplex
+from rankwise.svm.subspace import Subspace
 from rankwise.types import Ties
 
 WEIGHTINGS = ["query", "pair", "example"]

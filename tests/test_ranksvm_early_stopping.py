@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from rankwise import DataError, RankSVM, load_model
+from rankwise.held_out import HeldOut
 from rankwise.metrics import pairwise_error, preference_error
-from rankwise.solvers.held_out import HeldOut
-from rankwise.solvers.hinge_result import EarlyStopping, HingeResult, Iterate
+from rankwise.svm.hinge_result import EarlyStopping, HingeResult, Iterate
 
 LOSSES = ["hinge", "squared_hinge"]
 

@@ -9,13 +9,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from hinge_ranking import LOSSES, objective, ranking
 from rankwise import DataError, RankSVM, config_context
-from rankwise.losses.hinge import QueryHinge, query_hinge
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows
-from rankwise.solvers import bundle, newton, planes, subspace
-from rankwise.solvers.hinge_family import bundle_grid, newton_grid
-from rankwise.solvers.hinge_result import CountedProducts
+from rankwise.svm import bundle, newton, planes, subspace
+from rankwise.svm.hinge import QueryHinge, query_hinge
+from rankwise.svm.hinge_family import bundle_grid, newton_grid
+from rankwise.svm.hinge_result import CountedProducts
 from rankwise.types import Ties, Weighting
 from rankwise.validation import Problem
 

@@ -5,12 +5,12 @@ import pytest
 
 from hinge_ranking import ranking
 from rankwise import RankSVM
-from rankwise.losses.hinge import QueryHinge
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows
-from rankwise.solvers.bundle import Bundle, minimize_bundle
-from rankwise.solvers.newton import minimize_newton
+from rankwise.svm.bundle import Bundle, minimize_bundle
+from rankwise.svm.hinge import QueryHinge
+from rankwise.svm.newton import minimize_newton
 from rankwise.types import Ties
 
 EPS = np.finfo(float).eps

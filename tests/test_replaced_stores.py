@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from rankwise import RankingData, open_store, save_store
-from rankwise.data import store as store_module
 from rankwise.errors import DataError
+from rankwise.readers import store as store_module
 
 
 def generation(k):

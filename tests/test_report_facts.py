@@ -7,13 +7,13 @@ import pytest
 from scipy import sparse
 
 import rankwise
-from rankwise.data.table import table_of
 from rankwise.errors import DataError, ParameterError
 from rankwise.metrics import compare, evaluate
 from rankwise.report.facts import SCHEMA, compared_facts, report_facts
 from rankwise.report.judged import Judged
 from rankwise.report.lists import ranks_of
 from rankwise.report.weights import jackknife_margins, left_out_weights
+from rankwise.rows.table import table_of
 
 MEASURES = ["ndcg@10", "pairwise_error"]
 
@@ -201,7 +201,7 @@ def test_tables_of_any_columns_are_explained_in_their_own_values():
 
 
 def test_a_feature_path_says_what_each_size_adds(parts):
-    path = pytest.importorskip("rankwise.estimators.rankrls_path", reason="there are no feature paths")
+    path = pytest.importorskip("rankwise.rankers.rankrls_path", reason="there are no feature paths")
     training, test = parts
     model = path.RankRLSPath(max_features=3, measure="ndcg@10").fit(training)
     facts = report_facts({"few": model}, Judged.of_data(test), MEASURES, title="sizes")

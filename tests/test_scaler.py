@@ -15,9 +15,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.fixes import parse_version
 
 from rankwise import DataError, QueryMinMaxScaler, RankRLS, make_search_data, rank_scorer, scale_per_query
-from rankwise.data.scaling import scale_grouped
 from rankwise.metrics import ndcg
 from rankwise.preferences.queries import group_rows
+from rankwise.rows.scaling import scale_grouped
 
 OLD = parse_version(sklearn.__version__) < parse_version("1.9")
 
@@ -74,7 +74,7 @@ def test_chunks_do_not_show(n_rows, monkeypatch):
     X = rng.normal(size=(n_rows, 30))
     qid = np.sort(rng.integers(0, 1 + n_rows // 10, size=n_rows))
     whole = scale_per_query(X, qid)
-    monkeypatch.setattr("rankwise.data.scaling._CHUNK_VALUES", 100)
+    monkeypatch.setattr("rankwise.rows.scaling._CHUNK_VALUES", 100)
     np.testing.assert_array_equal(scale_per_query(X, qid), whole)
     np.testing.assert_allclose(whole, scaled_by_hand(X, qid), rtol=1e-15)
     few = np.where(rng.random((n_rows, 1)) < 0.1, np.maximum(X, 0), 0)

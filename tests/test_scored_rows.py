@@ -9,7 +9,7 @@ from scipy import sparse
 
 import rankwise
 from rankwise import DataError, KernelRankRLS, RankRLS, RankSVM, RankSVMPath
-from rankwise.scoring.model import ScoringModel
+from rankwise.model.model import ScoringModel
 from rankwise.validation import rows
 
 rng = np.random.default_rng(0)

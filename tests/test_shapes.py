@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankwise.data.table import table_of
+from rankwise.rows.table import table_of
 from rankwise.scoring.additive import AdditiveFunction, Term
 from rankwise.scoring.shapes import (
     Flag,

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankwise.held_out import HeldOut
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows
-from rankwise.solvers.cg_result import Stop
-from rankwise.solvers.held_out import HeldOut
-from rankwise.solvers.shifted_cg import shifted_cg
+from rankwise.ridge.cg_result import Stop
+from rankwise.ridge.shifted_cg import shifted_cg
 
 ALPHAS = 2.0 ** np.arange(-6, 7)
 

@@ -10,7 +10,7 @@ from scipy import sparse
 import rankwise
 from rankwise import DataError, Moments, ParameterError, RankRLS, RankRLSCV
 from rankwise.metrics import pairwise_error
-from rankwise.solvers.signed import optimality
+from rankwise.ridge.signed import optimality
 from sixty_digits import exact
 from stressed import KINDS, dense, exact_differences, exact_weights, pairs_of, stressed
 

@@ -12,8 +12,8 @@ import pytest
 from scipy import sparse
 
 from rankwise import RankingData, convert_letor, load_letor, open_store, save_letor, save_store
-from rankwise.data.csr import csr_around
 from rankwise.errors import DataError, FileFormatError
+from rankwise.rows.csr import csr_around
 
 SPARSE = "1 qid:a 1:1 9:2 #docid = d1\n0 qid:b 3:1\n2 qid:a\n1.5 qid:c 2:-1 5:0.1 # d4\n"
 GROUPED = "1 qid:1 1:1 9:2\n0 qid:1 3:1\n2 qid:7\n"
@@ -62,7 +62,7 @@ def assert_same(left, right):
 @pytest.mark.parametrize("options", [{}, {"dtype": "float32"}, {"dense": False}])
 def test_a_converted_file_opens_as_it_loads(tmp_path, text, options, monkeypatch):
     for module in ("npy", "convert"):
-        monkeypatch.setattr(f"rankwise.data.{module}.PIECE_BYTES", 16)
+        monkeypatch.setattr(f"rankwise.readers.{module}.PIECE_BYTES", 16)
     (tmp_path / "rows").write_text(text, encoding="utf-8")
     convert_letor(tmp_path / "rows", tmp_path / "store", **options)
     loaded = load_letor(tmp_path / "rows", **options)
@@ -76,7 +76,7 @@ def test_a_converted_file_opens_as_it_loads(tmp_path, text, options, monkeypatch
 def test_blocks_of_any_size_convert_alike(tmp_path, monkeypatch, letor):
     loaded = load_letor(letor)
     for size in (16, 40, 64):
-        monkeypatch.setattr("rankwise.data.text.BLOCK_BYTES", size)
+        monkeypatch.setattr("rankwise.readers.text.BLOCK_BYTES", size)
         convert_letor(letor, tmp_path / "store")
         assert_same(open_store(tmp_path / "store"), loaded)
 

@@ -5,8 +5,8 @@ import pytest
 
 from command_line import done, folder, refused
 from rankwise import RankingData, load_letor, make_search_data, open_store, save_letor
-from rankwise.data.store_parts import save_parts
 from rankwise.errors import FileFormatError
+from rankwise.readers.store_parts import save_parts
 
 __all__ = ["done", "folder", "refused"]  # fixtures
 

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from rankwise import KernelRankRLS, KernelRankRLSCV, RankRLS, RankRLSCV, RankSVM
-from rankwise.losses.squared import losses_on_scores
+from rankwise.family import Fold
 from rankwise.metrics import pairwise_error
 from rankwise.operators.kernel import Kernel, KernelName
 from rankwise.preferences.queries import group_rows
+from rankwise.ridge.closed_form import DualFamily, PrimalFamily
+from rankwise.ridge.spaces import LinearSpace
+from rankwise.ridge.squared import losses_on_scores
 from rankwise.selection.folds import each_query
-from rankwise.solvers.closed_form import DualFamily, PrimalFamily
-from rankwise.solvers.family import Fold
-from rankwise.solvers.spaces import LinearSpace
 from rankwise.types import Ties, Weighting
 from rankwise.validation import Problem
 from stressed import (

@@ -9,9 +9,9 @@ from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from rankwise.errors import DataError, ParameterError
-from rankwise.preferences.graphs import explicit_graph, full_graph, reduced_graph
+from rankwise.path.graphs import explicit_graph, full_graph, reduced_graph
+from rankwise.path.svm_path import duality_gap, ranking_svm_path
 from rankwise.preferences.queries import group_rows, one_query
-from rankwise.solvers.svm_path import duality_gap, ranking_svm_path
 from rankwise.types import Weighting
 from rankwise.validation import check_pairs
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from rankwise.solvers import tridiagonal
-from rankwise.solvers.spectrum import RidgeSystem
+from rankwise.ridge import tridiagonal
+from rankwise.ridge.spectrum import RidgeSystem
 from rankwise.threads import one_blas_thread
 
 

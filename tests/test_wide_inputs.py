@@ -9,10 +9,10 @@ import pytest
 from scipy import sparse
 
 from rankwise import load_feature_log
-from rankwise.data.feature_logs import _Reader
-from rankwise.data.frames import check_present, split_columns
-from rankwise.data.tables import _without_empty_text
 from rankwise.errors import FileFormatError
+from rankwise.readers.feature_logs import _Reader
+from rankwise.readers.tables import _without_empty_text
+from rankwise.rows.frames import check_present, split_columns
 
 
 class Counted(str):

@@ -22,7 +22,7 @@ IMPORTED = (
     "matplotlib.pyplot",
     "pandas",
     "rankwise.cli",
-    "rankwise.estimators.base",
+    "rankwise.rankers.base",
     "scipy.stats",
     "sklearn.model_selection",
     "sklearn.pipeline",

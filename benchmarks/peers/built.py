@@ -16,9 +16,9 @@ from benchmarks.peers import built_peers
 from benchmarks.peers.comparing import MAX_ROUNDS, Best, Side, add_rows, alternate, comparison
 from benchmarks.peers.shapes import Rows, all_pairs, ohsumed_shaped, web_shaped
 from rankwise import RankingData, RankRLSCV, RankSVM, load_letor, save_letor
-from rankwise.losses.hinge import QueryHinge
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows
+from rankwise.svm.hinge import QueryHinge
 from rankwise.types import Ties, Weighting
 
 ALPHAS = 2.0 ** np.arange(-15, 16)

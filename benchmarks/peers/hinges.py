@@ -35,9 +35,9 @@ from benchmarks.peers.shapes import (
 from benchmarks.tables import Table
 from benchmarks.timing import sized
 from rankwise import RankSVM, RankSVMPath, make_search_data
-from rankwise.losses.hinge import QueryHinge
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows
+from rankwise.svm.hinge import QueryHinge
 from rankwise.types import Ties, Weighting
 
 ALPHA = 1e-3

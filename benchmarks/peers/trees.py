@@ -19,8 +19,8 @@ from benchmarks.peers.shapes import Rows, web_shaped
 from benchmarks.tables import Table
 from benchmarks.timing import real_data, sized
 from rankwise import RankRLSCV, load_letor, make_search_data
-from rankwise.data.ranking import RankingData
 from rankwise.metrics import get_measure
+from rankwise.rows.ranking import RankingData
 
 TREES = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 ndcg = get_measure("ndcg@10")

@@ -27,16 +27,16 @@ from scipy import sparse
 from benchmarks.rcv1_shaped import generate
 from benchmarks.reproduce._data import check_folder
 from rankwise import load_letor
-from rankwise.losses.squared import SquaredLoss, loss_on_pairs
+from rankwise.held_out import HeldOut
 from rankwise.metrics import get_measure
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import Queries, group_rows, one_query
-from rankwise.solvers.cg_result import ShiftedCGResult, SurfacePoint
-from rankwise.solvers.conjugate_gradient import ConjugateGradientFamily, Iterations
-from rankwise.solvers.held_out import HeldOut
-from rankwise.solvers.spaces import LinearSpace
+from rankwise.ridge.cg_result import ShiftedCGResult, SurfacePoint
+from rankwise.ridge.conjugate_gradient import ConjugateGradientFamily, Iterations
+from rankwise.ridge.spaces import LinearSpace
+from rankwise.ridge.squared import SquaredLoss, loss_on_pairs
 from rankwise.types import Floats
 
 ALPHAS = 2.0 ** np.arange(-10, 11)

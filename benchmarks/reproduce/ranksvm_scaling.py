@@ -14,12 +14,12 @@ import numpy as np
 
 from benchmarks.rcv1_shaped import generate
 from benchmarks.timing import header
-from rankwise.losses.hinge import HingeValue, QueryHinge
 from rankwise.metrics import pairwise_error
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import one_query
-from rankwise.solvers.bundle import minimize_bundle
+from rankwise.svm.bundle import minimize_bundle
+from rankwise.svm.hinge import HingeValue, QueryHinge
 from rankwise.types import Floats, Ties, Weighting
 
 ALPHA, TOL, TEST_ROWS = 1e-5, 1e-3, 20_000

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.data.table import Table
 from rankwise.errors import MissingExtraError
+from rankwise.rows.table import Table
 from rankwise.scoring.additive import AdditiveFunction, Term
 from rankwise.scoring.calibration import Calibration
 from rankwise.scoring.curves import labels_of, points_of

@@ -22,15 +22,15 @@ from rankwise.auditing.findings import (
 )
 from rankwise.auditing.suspects import contradicted_pairs, label_probabilities
 from rankwise.columns.fitting import fit_encoding
-from rankwise.data.ranking import RankingData
-from rankwise.data.table import Table, table_of
 from rankwise.errors import DataError, ParameterError
-from rankwise.estimators.rankrls_cv import RankRLSCV
-from rankwise.estimators.search_ranker import SearchRanker
 from rankwise.features import Features
 from rankwise.operators.constant_columns import constant_within_queries
 from rankwise.preferences.queries import Queries, group_rows
+from rankwise.rankers.rankrls_cv import RankRLSCV
+from rankwise.rankers.search_ranker import SearchRanker
 from rankwise.rendering import Cell, html_table, jsonable, text_table
+from rankwise.rows.ranking import RankingData
+from rankwise.rows.table import Table, table_of
 from rankwise.scoring.calibration import Calibration
 from rankwise.selection.folds import draw_folds
 from rankwise.validation import check_count, check_number

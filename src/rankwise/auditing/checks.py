@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.data.ranking import RankingData
 from rankwise.metrics.measure import get_measure
 from rankwise.operators.blocks import dense
 from rankwise.operators.equal_rows import first_equal_rows
+from rankwise.rows.ranking import RankingData
 from rankwise.types import Floats, Ints
 
 

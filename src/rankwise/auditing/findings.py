@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.data.ranking import RankingData
 from rankwise.rendering import Cell
+from rankwise.rows.ranking import RankingData
 from rankwise.types import Floats
 
 

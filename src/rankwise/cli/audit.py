@@ -84,7 +84,7 @@ def _show(found: Audit, count: int) -> None:
 def _write(found: Audit, path: Path) -> None:
     import numpy as np
 
-    from rankwise.data.named_rows import write_fields
+    from rankwise.readers.named_rows import write_fields
 
     columns = {"qid": "query", "doc": "doc", "label": "label"}  # named as in a file of judgments
     columns |= {name: name for name in ("row", "score", "judged", "probability")}

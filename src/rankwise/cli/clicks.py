@@ -17,9 +17,9 @@ from rankwise.errors import DataError, ParameterError
 from rankwise.rendering import printable
 
 if TYPE_CHECKING:
-    from rankwise.data.click_likelihood import ClickLikelihood
-    from rankwise.data.clicks import ClickLog
-    from rankwise.data.ranking import RankingData
+    from rankwise.clicks.likelihood import ClickLikelihood
+    from rankwise.clicks.log import ClickLog
+    from rankwise.rows.ranking import RankingData
 
 # What --to writes, in words.
 FORMS = {"rows": "weighted rows", "grades": "graded rows", "pairs": "weighted pairs"}
@@ -93,7 +93,7 @@ def run(
 ) -> None:
     """Describe a click log, test whether clicks depend on the position, and write training data."""
     from rankwise.cli.inputs import read_names
-    from rankwise.data.tables import read_click_log
+    from rankwise.clicks.files import read_click_log
 
     _check_options(data, out, to)
     with progress(f"Reading {log.name}"):
@@ -145,7 +145,7 @@ def _check_options(data: Path | None, out: Path | None, to: str) -> None:
 
 def _likelihood(log: ClickLog) -> tuple[ClickLikelihood | None, str]:
     """The held-out likelihood or, if the position bias cannot be estimated, None and the reason."""
-    from rankwise.data.click_likelihood import click_likelihood
+    from rankwise.clicks.likelihood import click_likelihood
 
     try:
         return click_likelihood(log), ""
@@ -179,9 +179,9 @@ def _positions(log: ClickLog) -> list[dict[str, Any]]:
 
 def _write(log: ClickLog, rows: RankingData, to: str, out: Path) -> int:
     """Write training data in the requested form; return the number of rows or pairs."""
-    from rankwise.data.from_clicks import grades_from_clicks, pairs_from_clicks, rows_from_clicks
-    from rankwise.data.judgment_files import save_judgments
-    from rankwise.data.pair_files import save_pairs
+    from rankwise.clicks.training_data import grades_from_clicks, pairs_from_clicks, rows_from_clicks
+    from rankwise.readers.judgment_files import save_judgments
+    from rankwise.readers.pair_files import save_pairs
 
     if to == "pairs":
         pairs = pairs_from_clicks(log)
@@ -197,7 +197,7 @@ def _write(log: ClickLog, rows: RankingData, to: str, out: Path) -> int:
 
 
 def _show_likelihood(likelihood: ClickLikelihood) -> None:
-    from rankwise.data.click_likelihood import LIKELIHOOD_HEADER
+    from rankwise.clicks.likelihood import LIKELIHOOD_HEADER
 
     low, high = likelihood.interval
     show_table(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from rankwise.cli.data_files import ReadOptions, data_files, is_log, is_table, read_data
 from rankwise.cli.fitting import fit, measure_parts, show_result
 from rankwise.cli.screen import progress
-from rankwise.data.group_files import find_group_sizes
 from rankwise.errors import ParameterError
+from rankwise.readers.group_files import find_group_sizes
 
 if TYPE_CHECKING:
     from distributed import Client

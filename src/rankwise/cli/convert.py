@@ -18,7 +18,7 @@ from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
     from rankwise.cli.data_files import ReadOptions
-    from rankwise.data.ranking import RankingData
+    from rankwise.rows.ranking import RankingData
 
 # File extensions of LETOR text.
 TEXT = (".txt", ".letor", ".dat", ".svm", ".svmlight", ".libsvm")
@@ -68,8 +68,8 @@ def run(
     import rankwise
     from rankwise.cli.data_files import ReadOptions, data_files, is_log, is_table, read_data
     from rankwise.cli.inputs import excluded, split_list
-    from rankwise.data.store_parts import save_parts
-    from rankwise.data.text import COMPRESSED
+    from rankwise.readers.store_parts import save_parts
+    from rankwise.readers.text import COMPRESSED
 
     to_store = out.suffix == ".store" or parts is not None
     kind = Path(out.stem).suffix if out.suffix.lower() in COMPRESSED else out.suffix
@@ -107,7 +107,7 @@ def run(
 
 def stream(files: Sequence[Path], out: Path, how: ReadOptions) -> None:
     """Convert text to a store in bounded memory."""
-    from rankwise.data.convert import convert_letor
+    from rankwise.readers.convert import convert_letor
 
     with progress(f"Converting {files[0].name}{' and others' if len(files) > 1 else ''}") as advance:
         convert_letor(
@@ -122,9 +122,9 @@ def stream(files: Sequence[Path], out: Path, how: ReadOptions) -> None:
 def read_log(data: Path, judgments: Path | None, how: ReadOptions) -> RankingData:
     """Read a feature log joined to judgments."""
     from rankwise.cli.data_files import data_files, is_table
-    from rankwise.data.feature_logs import load_feature_log
-    from rankwise.data.tables import read_judgments
-    from rankwise.data.trec import by_name, load_qrels
+    from rankwise.readers.feature_logs import load_feature_log
+    from rankwise.readers.tables import read_judgments
+    from rankwise.readers.trec import by_name, load_qrels
 
     if judgments is None:
         raise ParameterError(f"{data}: a feature log needs --judgments, a file of TREC qrels or a table.")

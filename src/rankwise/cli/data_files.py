@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankwise.cli.screen import progress
-from rankwise.data.group_files import find_group_sizes
 from rankwise.errors import DataError, QueryWarning, warn_caller
 from rankwise.files import matching_files
+from rankwise.readers.group_files import find_group_sizes
 
 if TYPE_CHECKING:
-    from rankwise.data.ranking import RankingData
+    from rankwise.rows.ranking import RankingData
 
 TABLES = {".csv", ".tsv", ".parquet", ".pq"}
 LOGS = {".json", ".jsonl", ".ndjson"}
@@ -74,7 +74,7 @@ def read_data(
 
 def concatenate(files: list[Path], read: Callable[[Path], RankingData], how: ReadOptions) -> RankingData:
     """The data of one file, or of several that must have the same features."""
-    from rankwise.data.concatenation import concatenated
+    from rankwise.rows.concatenation import concatenated
 
     parts = [read(file) for file in files]
     return concatenated(parts, [str(file) for file in files], merge_queries=how.merge_queries)
@@ -84,7 +84,7 @@ def _read_one(
     path: Path, how: ReadOptions, features: Sequence[str] | None, n_features: int | None
 ) -> RankingData:
     if path.is_dir():
-        from rankwise.data.store import open_store
+        from rankwise.readers.store import open_store
 
         return open_store(path)
     if is_table(path):
@@ -94,7 +94,7 @@ def _read_one(
 
 
 def _read_table(path: Path, how: ReadOptions, features: Sequence[str] | None) -> RankingData:
-    from rankwise.data.tables import load_features, load_table
+    from rankwise.readers.tables import load_features, load_table
 
     label, exclude = how.label or None, how.exclude if features is None else None
     columns: dict[str, Any] = {"qid": how.qid or None, "doc": how.doc, "features": features}
@@ -105,7 +105,7 @@ def _read_table(path: Path, how: ReadOptions, features: Sequence[str] | None) ->
 
 
 def _read_text(files: list[Path], how: ReadOptions, n_features: int | None) -> RankingData:
-    from rankwise.data.letor import load_letor
+    from rankwise.readers.letor import load_letor
 
     log = next(filter(is_log, files), None)
     if log is not None:

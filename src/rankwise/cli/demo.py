@@ -19,7 +19,7 @@ from rankwise.cli.screen import progress, show_json, show_text
 from rankwise.files import created_folder, replacing_file
 
 if TYPE_CHECKING:
-    from rankwise.data.ranking import RankingData
+    from rankwise.rows.ranking import RankingData
     from rankwise.types import Floats
 
 FILES = ("model.safetensors", "per_query.csv", "report.html")

@@ -16,9 +16,9 @@ from rankwise.errors import ParameterError
 if TYPE_CHECKING:
     from rankwise.cli.data_files import ReadOptions
     from rankwise.dask import DistributedData
-    from rankwise.data.ranking import RankingData
     from rankwise.metrics import Measure
     from rankwise.rendering import Cell
+    from rankwise.rows.ranking import RankingData
     from rankwise.types import Floats
 
 
@@ -32,7 +32,7 @@ def read_parts(
     """Read training data and, if given, validation data with the same features; and the training weights."""
     from rankwise.cli.data_files import read_data
     from rankwise.cli.inputs import read_matching
-    from rankwise.data.judgment_files import load_judgments
+    from rankwise.readers.judgment_files import load_judgments
 
     training, weight = read_data(data, how, features=features), None
     if judgments is not None:
@@ -62,7 +62,7 @@ def fit(
 def fit_pairs(ranker: Any, data: RankingData, pairs: Path, with_labels: bool) -> None:
     """Fit a learner on a file of preferences between the rows and, if requested, on their labels."""
     from rankwise.config import config_context
-    from rankwise.data.pair_files import load_pairs
+    from rankwise.readers.pair_files import load_pairs
 
     takes = inspect.signature(ranker.fit_preferences).parameters if hasattr(ranker, "fit_preferences") else {}
     name = type(ranker).__name__

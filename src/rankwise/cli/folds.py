@@ -21,15 +21,15 @@ from rankwise.cli.learners import SELECTORS, LearnerSpec, parse_learner
 from rankwise.cli.outputs import check_folder
 from rankwise.cli.paths import Input, Output
 from rankwise.cli.screen import show_json
-from rankwise.data.letor_folds import FoldFiles, find_folds
 from rankwise.errors import GridWarning, ParameterError, warn_caller
 from rankwise.files import created_folder
+from rankwise.readers.letor_folds import FoldFiles, find_folds
 
 if TYPE_CHECKING:
-    from rankwise.data.ranking import RankingData
     from rankwise.metrics import Comparison, Measure
     from rankwise.preferences.queries import Queries
     from rankwise.report.judged import Judged
+    from rankwise.rows.ranking import RankingData
     from rankwise.types import AnyArray, Floats
 
 # For grades; other labels have the measures of 'evaluate'.

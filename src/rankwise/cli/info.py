@@ -15,7 +15,7 @@ from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
     from rankwise.features import Features
-    from rankwise.moments.moments import Moments
+    from rankwise.ridge.moments.moments import Moments
     from rankwise.scoring.calibration import Calibration
     from rankwise.types import Floats
 
@@ -56,7 +56,7 @@ def run(
 
 
 def _verify(path: Path | None) -> None:
-    from rankwise.data.store import open_store
+    from rankwise.readers.store import open_store
 
     if path is None:
         raise ParameterError("--verify requires FILE to be a store.")
@@ -86,7 +86,7 @@ def _model(path: Path) -> dict[str, Any]:
     from rankwise.cli.inputs import is_svmrank
     from rankwise.export.svmrank import load_svmrank
     from rankwise.features import Features
-    from rankwise.persist.model_file import read_model
+    from rankwise.model.model_file import read_model
 
     if is_svmrank(path):
         coef = load_svmrank(path)

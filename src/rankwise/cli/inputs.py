@@ -17,9 +17,9 @@ from rankwise.numerals import read_float
 
 if TYPE_CHECKING:
     from rankwise.dask import DistributedData
-    from rankwise.data.ranking import RankingData
     from rankwise.metrics import Measure
-    from rankwise.scoring.model import ScoringModel
+    from rankwise.model.model import ScoringModel
+    from rankwise.rows.ranking import RankingData
     from rankwise.types import Floats
 
 # Labels between 0 and this are treated as grades.
@@ -36,8 +36,8 @@ def read_for_model(path: Path, how: ReadOptions, model: ScoringModel) -> Ranking
 
 def read_matching(path: Path, how: ReadOptions, training: RankingData) -> RankingData:
     """Read data with the features and the scaling of the training data."""
-    from rankwise.data.table import Table
-    from rankwise.scoring.data_scores import must_scale
+    from rankwise.model.data_scores import must_scale
+    from rankwise.rows.table import Table
 
     names, width = training.feature_names, training.n_features
     how = replace(how, labelled=True, as_table=isinstance(training.X, Table))
@@ -50,9 +50,9 @@ def read_matching(path: Path, how: ReadOptions, training: RankingData) -> Rankin
 def load_model(path: Path) -> ScoringModel:
     """Load what scoring needs of a rankwise model, or of one written by SVMrank, without scikit-learn."""
     from rankwise.export.svmrank import load_svmrank
-    from rankwise.persist.model_file import read_model
+    from rankwise.model.model import ScoringModel
+    from rankwise.model.model_file import read_model
     from rankwise.scoring.functions import LinearFunction
-    from rankwise.scoring.model import ScoringModel
 
     if not is_svmrank(path):
         return read_model(path).scoring_model()
@@ -81,7 +81,7 @@ def _first_bytes(path: Path, n_bytes: int) -> bytes:
 
 def predict_scores(model: ScoringModel, data: RankingData) -> Floats:
     """The model's scores of all rows, with progress on a terminal."""
-    from rankwise.scoring.data_scores import score_data
+    from rankwise.model.data_scores import score_data
 
     with progress("Scoring"):
         return score_data(model, data)
@@ -91,7 +91,7 @@ def read_scores(path: Path, n_rows: int) -> Floats:
     """One finite number per line, as `predict` writes them; ``-`` is standard input."""
     import numpy as np
 
-    from rankwise.data.text import numbered_lines, open_text
+    from rankwise.readers.text import numbered_lines, open_text
 
     scores = np.empty(n_rows)
     number = 0
@@ -129,7 +129,7 @@ def read_judged(data: Path, how: ReadOptions, scores: Path) -> tuple[RankingData
         rows = read_for_model(data, how, model)
         return rows, predict_scores(model, rows)
     if how.label and all(map(is_table, data_files(data))):
-        from rankwise.data.tables import read_judgments
+        from rankwise.readers.tables import read_judgments
 
         columns: dict[str, Any] = {"label": how.label, "qid": how.qid or None, "doc": how.doc}
         rows = concatenate(data_files(data), lambda path: read_judgments(path, **columns), how)
@@ -142,7 +142,7 @@ def read_names(path: Path, how: ReadOptions) -> RankingData:
     """Read the query and document labels of rows; of a table, nothing else."""
     if not is_table(path):
         return read_data(path, how)
-    from rankwise.data.tables import read_judgments
+    from rankwise.readers.tables import read_judgments
 
     return read_judgments(path, label=None, qid=how.qid or None, doc=how.doc)
 

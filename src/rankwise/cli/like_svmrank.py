@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
-    from rankwise.data.ranking import RankingData
+    from rankwise.rows.ranking import RankingData
 
 DEFAULT_C = 0.01
 

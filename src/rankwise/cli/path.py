@@ -18,8 +18,8 @@ from rankwise.cli.screen import progress, show_json, show_table
 from rankwise.errors import MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
-    from rankwise.data.ranking import RankingData
-    from rankwise.estimators.ranksvm_path import RankSVMPath
+    from rankwise.rankers.ranksvm_path import RankSVMPath
+    from rankwise.rows.ranking import RankingData
 
 # Breakpoints in the table, evenly spaced in log alpha.
 ROWS_SHOWN = 12

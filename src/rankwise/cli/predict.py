@@ -16,8 +16,8 @@ from rankwise.cli.screen import data_stream
 from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
-    from rankwise.data.ranking import RankingData
-    from rankwise.scoring.model import ScoringModel
+    from rankwise.model.model import ScoringModel
+    from rankwise.rows.ranking import RankingData
     from rankwise.types import Floats
 
 
@@ -77,7 +77,7 @@ def run(
 
 def pair_probabilities(model: ScoringModel, rows: RankingData, scores: Floats, pairs: Path) -> Floats:
     """How probable the preferences of a file are, given the scores of the rows."""
-    from rankwise.data.pair_files import load_pairs
+    from rankwise.readers.pair_files import load_pairs
     from rankwise.scoring.calibration import known_calibration, preference_probabilities
 
     calibration = known_calibration(model.calibration, model.class_name)
@@ -90,7 +90,7 @@ def trec_lines(rows: RankingData, scores: Floats, tag: str) -> Iterator[str]:
 
     import numpy as np
 
-    from rankwise.data.trec import run_from_scores, run_lines
+    from rankwise.readers.trec import run_from_scores, run_lines
 
     if rows.docs is None:
         rows = replace(rows, docs=np.arange(1, rows.n_rows + 1))

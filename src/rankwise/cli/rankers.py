@@ -20,9 +20,9 @@ from rankwise.cli.inputs import (
 from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
-    from rankwise.data.ranking import RankingData
     from rankwise.metrics import Measure
     from rankwise.report.judged import Judged
+    from rankwise.rows.ranking import RankingData
 
 
 def named_files(paths: Sequence[Path], least: int) -> dict[str, Path]:
@@ -65,7 +65,7 @@ def read_rankers(
 
 def load_ranker(path: Path) -> Any:
     """A model of rankwise, SVMrank, LightGBM or XGBoost, or a TREC run; None for a file of scores."""
-    from rankwise.persist.model_file import read_model
+    from rankwise.model.model_file import read_model
     from rankwise.report.peers import load_peer
 
     if is_svmrank(path):
@@ -79,7 +79,7 @@ def load_ranker(path: Path) -> Any:
 
 
 def _load_run(path: Path) -> Any:
-    from rankwise.data.trec import load_run
+    from rankwise.readers.trec import load_run
 
     with path.open(encoding="utf-8", errors="replace") as file:
         is_run = file.readline(1000).split()[1:2] == ["Q0"]
@@ -88,9 +88,9 @@ def _load_run(path: Path) -> Any:
 
 def _read_rows(data: Path, how: ReadOptions, models: Iterable[Any]) -> RankingData:
     """Read data with the features of the first rankwise model, preferably of one that encodes columns."""
-    from rankwise.persist.model_file import StoredModel
+    from rankwise.model.model import ScoringModel
+    from rankwise.model.model_file import StoredModel
     from rankwise.scoring.additive import AdditiveFunction
-    from rankwise.scoring.model import ScoringModel
 
     read = (model.scoring_model() if isinstance(model, StoredModel) else model for model in models)
     known = [model for model in read if isinstance(model, ScoringModel)]
@@ -101,9 +101,9 @@ def _read_rows(data: Path, how: ReadOptions, models: Iterable[Any]) -> RankingDa
 def _read_runs(
     files: dict[str, Path], qrels: Path, measures: str | None, preset: str | None, complete: bool
 ) -> tuple[dict[str, Any], Judged, Sequence[Measure], str]:
-    from rankwise.data.trec import load_qrels, load_run
     from rankwise.metrics import get_measure
     from rankwise.metrics.runs import RUN_MEASURES
+    from rankwise.readers.trec import load_qrels, load_run
     from rankwise.report.judged import judged_by
 
     runs, known = {name: load_run(path) for name, path in files.items()}, load_qrels(qrels)

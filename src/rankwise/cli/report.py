@@ -15,7 +15,7 @@ from rankwise.cli.paths import Input, Output
 from rankwise.cli.screen import progress, show_json, show_text
 
 if TYPE_CHECKING:
-    from rankwise.data.ranking import RankingData
+    from rankwise.rows.ranking import RankingData
 
 
 def run(

@@ -34,8 +34,8 @@ from rankwise.numerals import is_whole
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankwise.data.ranking import RankingData
     from rankwise.metrics import Measure
+    from rankwise.rows.ranking import RankingData
 
 
 def run(

@@ -21,7 +21,7 @@ from rankwise.errors import ParameterError
 
 
 def _checkpoint_files(folder: Path) -> list[Path]:
-    from rankwise.persist.checkpoint import Checkpoint
+    from rankwise.ridge.checkpoint import Checkpoint
 
     return [Checkpoint(folder).file]
 

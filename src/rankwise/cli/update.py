@@ -10,7 +10,7 @@ from rankwise.errors import FileFormatError, ParameterError
 
 if TYPE_CHECKING:
     from rankwise.cli.data_files import ReadOptions
-    from rankwise.data.ranking import RankingData
+    from rankwise.rows.ranking import RankingData
 
 
 def check_keeps_parameters(options: dict[str, Any]) -> None:
@@ -28,7 +28,7 @@ def read_update(
     """The model to update, the rows to learn and, if given, validation rows, all scaled alike."""
     import rankwise
     from rankwise.cli.inputs import load_model, read_for_model, read_matching
-    from rankwise.scoring.data_scores import must_scale
+    from rankwise.model.data_scores import must_scale
 
     known, ranker = load_model(model), rankwise.load_model(model)
     if not hasattr(ranker, "partial_fit") or not hasattr(ranker, "moments_"):

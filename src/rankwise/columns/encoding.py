@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankwise.columns.codes import Code
-from rankwise.data.table import Table
 from rankwise.errors import ParameterError
 from rankwise.features import Features
+from rankwise.rows.table import Table
 from rankwise.scoring.additive import AdditiveFunction, Term
 from rankwise.types import Floats, Ints, Matrix
 

@@ -10,11 +10,11 @@ import numpy as np
 from rankwise.columns.codes import AgeCode, CategoryCode, Code, FlagCode, NumberCode, SplineCode
 from rankwise.columns.encoding import Encoding
 from rankwise.columns.specs import DEFAULT_CATEGORIES, DEFAULT_KNOTS, Kind, Spec, specs_of
-from rankwise.data.column import Column
-from rankwise.data.frames import check_present
-from rankwise.data.table import Table
 from rankwise.errors import DataError, warn_caller
 from rankwise.numerals import is_number
+from rankwise.rows.column import Column
+from rankwise.rows.frames import check_present
+from rankwise.rows.table import Table
 from rankwise.scoring.shapes import age_in_days, signed_log
 from rankwise.types import AnyArray, Floats, Reading
 

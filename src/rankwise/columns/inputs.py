@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 
 from rankwise.columns.encoding import Encoding
 from rankwise.columns.fitting import fit_encoding
-from rankwise.data.table import Table, table_of
 from rankwise.errors import DataError
 from rankwise.features import Features, JudgedParts, features_of
 from rankwise.preferences.pairs import Pairs
+from rankwise.rows.table import Table, table_of
 from rankwise.types import AnyArray, Matrix
 from rankwise.validation import (
     Problem,

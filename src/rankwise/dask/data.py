@@ -11,14 +11,14 @@ import numpy as np
 from dask.sizeof import sizeof
 from distributed import Client, Future, default_client
 
+from rankwise.cluster.data import PartedData, RawPart, common_shape, description_of, problem_of
 from rankwise.dask.sources import array_part, frame_part, read_part
 from rankwise.dask.waiting import LostWorkError, living_workers
 from rankwise.dask.workers import WorkerParts, attempt
-from rankwise.data.ranking import RankingData
 from rankwise.errors import DataError, ParameterError
 from rankwise.files import matching_files
 from rankwise.mapped import is_mapped
-from rankwise.parts.data import PartedData, RawPart, common_shape, description_of, problem_of
+from rankwise.rows.ranking import RankingData
 from rankwise.types import AnyArray, Auto
 from rankwise.validation import Problem, check_count, check_flag, check_flag_or_auto, check_row_weight
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.data.group_files import find_group_sizes
-from rankwise.data.letor import load_letor
-from rankwise.data.ranking import RankingData
-from rankwise.data.store import open_store
+from rankwise.cluster.data import RawPart
 from rankwise.errors import DataError, FileFormatError
-from rankwise.parts.data import RawPart
+from rankwise.readers.group_files import find_group_sizes
+from rankwise.readers.letor import load_letor
+from rankwise.readers.store import open_store
+from rankwise.rows.ranking import RankingData
 from rankwise.types import Auto
 
 

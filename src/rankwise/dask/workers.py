@@ -15,11 +15,11 @@ from typing import Any, Self, TypeVar
 
 from distributed import Client, Future, KilledWorker, get_worker, wait
 
+from rankwise.cluster.base import Parts, of_part
+from rankwise.cluster.tree import Node, joined
 from rankwise.config import config_context
 from rankwise.dask.waiting import LOOK_AFTER, ClusterError, LostWorkError, insisted, listed, watched
 from rankwise.errors import RankwiseError
-from rankwise.parts.base import Parts, of_part
-from rankwise.parts.tree import Node, joined
 from rankwise.threads import map_on_threads, one_blas_thread
 
 T = TypeVar("T")

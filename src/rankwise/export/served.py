@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.data.scaling import scale_per_query
-from rankwise.data.table import table_of
 from rankwise.errors import DataError, ParameterError
 from rankwise.export.scores import Values
 from rankwise.features import JudgedRows
+from rankwise.model.model import ScoringModel
+from rankwise.rows.scaling import scale_per_query
+from rankwise.rows.table import table_of
 from rankwise.scoring.additive import AdditiveFunction, Term
 from rankwise.scoring.functions import KernelExpansion
-from rankwise.scoring.model import ScoringModel
 from rankwise.scoring.shapes import Line
 from rankwise.types import Floats, Matrix
 from rankwise.validation import check_kind, check_matrix, check_read_rows

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.data.trec import Qrels, Run
 from rankwise.errors import DataError, ParameterError
 from rankwise.metrics.comparison import Comparison, compare
 from rankwise.metrics.evaluation import Evaluation, evaluate
 from rankwise.metrics.measure import Measure
 from rankwise.preferences.queries import Queries
+from rankwise.readers.trec import Qrels, Run
 from rankwise.types import AnyArray, Floats
 from rankwise.validation import check_flag, check_kind
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.data.ranking import RankingData
 from rankwise.metrics import Measure, get_measure
+from rankwise.model.data_scores import score_data
 from rankwise.report.entrants import Entrant
 from rankwise.report.judged import Judged, with_numbers
 from rankwise.report.lists import rounded, short_name
 from rankwise.report.weights import MAX_FEATURES, alpha_of, is_explained_by_alpha
-from rankwise.scoring.data_scores import score_data
+from rankwise.rows.ranking import RankingData
 from rankwise.selection.search import distinguished
 from rankwise.types import Floats, Ints
 
@@ -106,7 +106,7 @@ def learning_curve(
 
     For linear RankRLS, which learns further queries exactly; None for other models.
     """
-    from rankwise.estimators.rankrls import RankRLS
+    from rankwise.rankers.rankrls import RankRLS
 
     learned, data = one.learned, judged.data
     labels = training.queries.labels

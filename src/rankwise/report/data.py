@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.data.ranking import RankingData
-from rankwise.data.table import Table
 from rankwise.operators.blocks import dense
 from rankwise.operators.constant_columns import constant_within_queries
 from rankwise.report.judged import Judged
 from rankwise.report.lists import short_name
+from rankwise.rows.ranking import RankingData
+from rankwise.rows.table import Table
 from rankwise.types import Bools, Floats, Ints, Matrix
 
 # Labels that are listed one by one, and bins of sizes and of labels that are more than that.

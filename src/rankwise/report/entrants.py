@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.data.ranking import RankingData
-from rankwise.data.scaling import scale_grouped
-from rankwise.data.table import table_of
 from rankwise.errors import DataError, ParameterError
 from rankwise.features import Features
+from rankwise.model.data_scores import must_scale_for, score_data
+from rankwise.model.model import ScoringModel
+from rankwise.model.model_file import StoredModel
 from rankwise.operators.blocks import dense
-from rankwise.persist.model_file import StoredModel
 from rankwise.preferences.queries import one_query
 from rankwise.report.judged import Judged, with_numbers
 from rankwise.report.peers import PeerModel, arranged, peer_model
+from rankwise.rows.ranking import RankingData
+from rankwise.rows.scaling import scale_grouped
+from rankwise.rows.table import table_of
 from rankwise.scoring.additive import AdditiveFunction
-from rankwise.scoring.data_scores import must_scale_for, score_data
-from rankwise.scoring.model import ScoringModel
 from rankwise.types import Floats, Ints, Matrix
 from rankwise.validation.arrays import check_scores
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.data.ranking import RankingData
 from rankwise.errors import ParameterError
 from rankwise.metrics import DEFAULT_MEASURES, Measure
 from rankwise.rendering import jsonable
@@ -27,6 +26,7 @@ from rankwise.report.origin import origin_facts
 from rankwise.report.quality import answer, evaluated, most_contrasting, quality_facts, query_facts
 from rankwise.report.shapes import shape_facts
 from rankwise.report.weights import weight_facts
+from rankwise.rows.ranking import RankingData
 
 SCHEMA = "rankwise.report/1"
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.data.named_rows import RowsByName, rows_by_name
-from rankwise.data.ranking import RankingData
-from rankwise.data.table import Table
-from rankwise.data.trec import Qrels, Run
 from rankwise.errors import DataError
 from rankwise.features import Features
 from rankwise.metrics.runs import align
 from rankwise.preferences.queries import Queries
+from rankwise.readers.trec import Qrels, Run
+from rankwise.rows.documents import RowsByName, rows_by_name
+from rankwise.rows.ranking import RankingData
+from rankwise.rows.table import Table
 from rankwise.types import AnyArray, Floats, Ints, Matrix, Reading
 
 

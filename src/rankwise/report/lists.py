@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.data.table import Table
 from rankwise.operators.blocks import dense
 from rankwise.report.entrants import Entrant
 from rankwise.report.judged import Judged
+from rankwise.rows.table import Table
 from rankwise.types import Floats, Ints
 
 # Numbers to keep in all, which are about 2 MB of text, and per query.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import rankwise
-from rankwise.data.manifest import MANIFEST
+from rankwise.readers.manifest import MANIFEST
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "lightgbm", "xgboost", "xgboost-cpu")
 _BLOCK = 1 << 20

@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankwise.data.ranking import RankingData
 from rankwise.errors import DataError, FileFormatError
 from rankwise.operators.blocks import dense
+from rankwise.rows.ranking import RankingData
 from rankwise.types import Floats, Matrix
 
 

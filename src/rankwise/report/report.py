@@ -9,13 +9,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from rankwise.data.ranking import RankingData
 from rankwise.files import replacing_file
 from rankwise.metrics import Measure
 from rankwise.metrics.evaluation import listed_measures
 from rankwise.report.facts import report_facts
 from rankwise.report.judged import Judged
 from rankwise.report.page import page
+from rankwise.rows.ranking import RankingData
 from rankwise.validation import check_count, check_kind
 
 DEFAULT_MEASURES = ("ndcg@10", "map", "pairwise_error")

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.data.ranking import RankingData
-from rankwise.data.table import Table, table_of
 from rankwise.report.entrants import Entrant
 from rankwise.report.judged import Judged
 from rankwise.report.lists import rounded, short_name
@@ -19,6 +17,8 @@ from rankwise.report.weights import (
     jackknife_margins,
     left_out_weights,
 )
+from rankwise.rows.ranking import RankingData
+from rankwise.rows.table import Table, table_of
 from rankwise.scoring.additive import Term
 from rankwise.scoring.curves import labels_of, points_of
 from rankwise.types import Floats, Reading

@@ -12,17 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.data.ranking import RankingData
-from rankwise.data.table import table_of
 from rankwise.errors import DataError
-from rankwise.losses.squared import loss_on_scores
 from rankwise.metrics.significance import CONFIDENCE
 from rankwise.report.entrants import Entrant
 from rankwise.report.judged import Judged, with_numbers
 from rankwise.report.lists import rounded, short_name
-from rankwise.solvers.closed_form import PrimalFamily
-from rankwise.solvers.left_out_weights import weights_without_each_query
-from rankwise.solvers.spaces import LinearSpace
+from rankwise.ridge.closed_form import PrimalFamily
+from rankwise.ridge.leave_out.left_out_weights import weights_without_each_query
+from rankwise.ridge.spaces import LinearSpace
+from rankwise.ridge.squared import loss_on_scores
+from rankwise.rows.ranking import RankingData
+from rankwise.rows.table import table_of
 from rankwise.types import Floats, Solver, Ties, Weighting
 from rankwise.validation.problems import Problem
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankwise.data.table import Table
+from rankwise.rows.table import Table
 from rankwise.scoring.shapes import Shape
 from rankwise.types import Floats
 

@@ -10,6 +10,8 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from rankwise.errors import DataError, ParameterError, warn_caller
+from rankwise.family import AlphaStep, Family, Fold, Solutions
+from rankwise.held_out import HeldOut
 from rankwise.metrics.measure import Measure, get_measure
 from rankwise.metrics.preferences import contradicted
 from rankwise.operators.equal_rows import first_equal_rows
@@ -17,8 +19,6 @@ from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import nothing_to_learn
 from rankwise.preferences.samples import PairSample, sample_judged_pairs, sample_of_pairs
 from rankwise.selection.folds import LEAVE_QUERY_OUT, Folds, draw_folds, draw_pair_folds, each_query
-from rankwise.solvers.family import AlphaStep, Family, Fold, Solutions
-from rankwise.solvers.held_out import HeldOut
 from rankwise.types import Floats, Ints, Matrix
 from rankwise.validation import Problem
 

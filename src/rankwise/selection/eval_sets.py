@@ -10,13 +10,13 @@ from sklearn.utils import get_tags
 
 from rankwise.columns.inputs import Inputs
 from rankwise.errors import DataError, ParameterError
+from rankwise.held_out import HeldOut
 from rankwise.mapped import is_on_disk
 from rankwise.metrics.measure import Measure, get_measure
 from rankwise.metrics.preferences import contradicted
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import group_rows
 from rankwise.preferences.samples import sample_judged_pairs, sample_of_pairs
-from rankwise.solvers.held_out import HeldOut
 from rankwise.types import Bools, Floats, Matrix, RandomSource
 from rankwise.validation import (
     Problem,

@@ -12,19 +12,19 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path_gram
 
 from rankwise.errors import DataError
-from rankwise.losses.squared import SquaredLoss, losses_on_scores
 from rankwise.metrics.measure import Measure
-from rankwise.moments.quadratic import quadratic_of
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.samples import sample_judged_pairs
+from rankwise.ridge.closed_form import PrimalFamily
+from rankwise.ridge.greedy import greedy_path
+from rankwise.ridge.moments.quadratic import quadratic_of
+from rankwise.ridge.spaces import LinearSpace
+from rankwise.ridge.squared import SquaredLoss, losses_on_scores
 from rankwise.scoring.calibration import Calibration
 from rankwise.selection.calibrating import calibrate
 from rankwise.selection.criteria import OnFolds
 from rankwise.selection.folds import Folds, each_query
 from rankwise.selection.search import best_alpha
-from rankwise.solvers.closed_form import PrimalFamily
-from rankwise.solvers.greedy import greedy_path
-from rankwise.solvers.spaces import LinearSpace
 from rankwise.types import Floats, Ints, Matrix, PathMethod, Ties, Weighting, is_sparse
 from rankwise.validation import Problem
 

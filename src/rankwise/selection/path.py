@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError
 from rankwise.metrics.measure import Measure
+from rankwise.path.path_scores import PathScores
+from rankwise.path.path_solutions import PathSolutions
 from rankwise.preferences.queries import group_rows
 from rankwise.selection.search import best_alpha
-from rankwise.solvers.path_scores import PathScores
-from rankwise.solvers.path_solutions import PathSolutions
 from rankwise.threads import resolve_threads
 from rankwise.types import Floats
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from rankwise.metrics.measure import Measure
 from rankwise.operators.design import MatrixDesign
-from rankwise.solvers.moments import MomentFamily
+from rankwise.ridge.moments.family import MomentFamily
 from rankwise.types import Floats, Ints
 from rankwise.validation import Problem
 

@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rankwise.errors import DataError, ParameterError, warn_caller
+from rankwise.family import AlphaStep, Family
 from rankwise.metrics.measure import Measure
 from rankwise.selection.criteria import Criterion, LeftOut, LossOf, Values
-from rankwise.solvers.family import AlphaStep, Family
 from rankwise.types import Floats
 from rankwise.validation import check_callable
 

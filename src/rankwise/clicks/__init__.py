@@ -1,0 +1,1 @@
+"""Click logs, and training data from them."""

@@ -1,0 +1,74 @@
+"""What an engine has to offer: work on every part where it lies, and sums of the results."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, Self, TypeVar
+
+from rankwise.cluster.tree import joined
+
+T = TypeVar("T")
+
+
+class Parts(ABC):
+    """Objects that other processes hold, one per part.
+
+    Work is a module-level function of an object and further arguments: one for this part, if `own` has one
+    for each, and then those that all parts share. It must not change the object, and may be repeated if a
+    process is lost.
+    """
+
+    @property
+    @abstractmethod
+    def n_parts(self) -> int: ...
+
+    @abstractmethod
+    def total(self, work: Callable[..., T], *shared: Any, own: Sequence[Any] | None = None) -> T:
+        """The sum of the results over the tree of `parts.tree`."""
+
+    @abstractmethod
+    def derived(self, work: Callable[..., Any], *shared: Any, own: Sequence[Any] | None = None) -> Self:
+        """The results, which stay where the parts are."""
+
+    def each(self, work: Callable[..., T], *shared: Any, own: Sequence[Any] | None = None) -> list[T]:
+        """The results, in the order of the parts."""
+        if own is None:
+            return list(self.total(alone, work, *shared))
+        return list(self.total(alone_with, work, *shared, own=own))
+
+
+class PartsHere(Parts):
+    """Parts in this process."""
+
+    def __init__(self, objects: Sequence[Any]) -> None:
+        self._objects = list(objects)
+
+    @property
+    def n_parts(self) -> int:
+        return len(self._objects)
+
+    def total(self, work: Callable[..., T], *shared: Any, own: Sequence[Any] | None = None) -> T:
+        results = self._results(work, shared, own)
+        (total,) = joined({(0, i): result for i, result in enumerate(results)}, self.n_parts).values()
+        return total
+
+    def derived(self, work: Callable[..., Any], *shared: Any, own: Sequence[Any] | None = None) -> Self:
+        return type(self)(self._results(work, shared, own))
+
+    def _results(self, work: Callable[..., T], shared: tuple[Any, ...], own: Sequence[Any] | None) -> list[T]:
+        return [work(one, *of_part(own, i), *shared) for i, one in enumerate(self._objects)]
+
+
+def of_part(own: Sequence[Any] | None, part: int) -> tuple[Any, ...]:
+    """The arguments that belong to a part: one, or none."""
+    return () if own is None else (own[part],)
+
+
+def alone(one: Any, work: Callable[..., T], *shared: Any) -> tuple[T]:
+    """A result as a sequence, so that adding up is putting side by side."""
+    return (work(one, *shared),)
+
+
+def alone_with(one: Any, own: Any, work: Callable[..., T], *shared: Any) -> tuple[T]:
+    return (work(one, own, *shared),)

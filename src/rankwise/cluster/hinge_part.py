@@ -1,0 +1,311 @@
+"""What a process does for the hinge on its part of the rows.
+
+The pairs of whole queries, and explicit pairs, are counted here. The rows of split queries send their scores
+and get the gradient back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwise.cluster.handles import Recipe
+from rankwise.cluster.normal import difference
+from rankwise.operators.design import MatrixDesign
+from rankwise.operators.spread import ColumnSums
+from rankwise.preferences.pairs import Pairs
+from rankwise.preferences.queries import group_rows
+from rankwise.svm.hinge import (
+    HingeLoss,
+    QueryHinge,
+    SquaredHingeValue,
+    label_differences,
+    pair_total,
+)
+from rankwise.svm.hinge_result import CountedProducts, overflow
+from rankwise.svm.pair_hinge import PairHinge
+from rankwise.types import Floats, Ints, Matrix, Weighting
+from rankwise.validation import Problem
+
+
+class RowScores(NamedTuple):
+    """The scores of a part: those of whole queries in the order of their loss, and those of split ones."""
+
+    whole: Floats
+    split: Floats
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a message says about directions: weights that a process may lack, and which ones still exist."""
+
+    weights: dict[int, Floats]
+    alive: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A sum over parts and what each part has to say or, instead of both, the directions that some lack."""
+
+    total: Any
+    notes: tuple[Any, ...] = ()
+    missing: frozenset[int] = frozenset()
+
+    def __add__(self, other: Reply) -> Reply:
+        missing = self.missing | other.missing
+        if missing:
+            return Reply(None, (), missing)
+        return Reply(self.total + other.total, self.notes + other.notes)
+
+
+@dataclass(frozen=True, eq=False)
+class SplitRows:
+    """The rows of split queries in a part.
+
+    Attributes
+    ----------
+    X : Matrix
+    query : Ints
+        The number of each row's query among those of this part.
+    offsets : Matrix or None, shape (n_queries, n)
+        What the products leave out of the rows of a query, less a row that all of its parts share. None if
+        no part leaves out anything.
+    """
+
+    X: Matrix
+    query: Ints
+    offsets: Any = None
+
+    @cached_property
+    def design(self) -> MatrixDesign:
+        return MatrixDesign(self.X, reference=group_rows(self.query, len(self.query)).first_rows())
+
+    def scores(self, weights: Floats) -> Floats:
+        scores = self.design.scores(weights)
+        return scores if self.offsets is None else scores + (self.offsets @ weights)[self.query]
+
+    def adjoint(self, gradient: Floats) -> Floats:
+        slope = self.design.adjoint(gradient)
+        if self.offsets is None:
+            return slope
+        return np.asarray(slope + self.offsets.T @ np.bincount(self.query, gradient, self.offsets.shape[0]))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: vars(self)[name] for name in ("X", "query", "offsets")}  # without compiled operators
+
+
+@dataclass(eq=False)
+class HingePart:
+    """A part prepared for the hinge.
+
+    Attributes
+    ----------
+    X : Matrix
+    loss : HingeLoss or None
+        On the pairs that lie here; None if there are none.
+    split : SplitRows or None
+    """
+
+    X: Matrix
+    loss: HingeLoss | None
+    split: SplitRows | None
+    _scores: dict[int, RowScores] = field(default_factory=dict)
+    _squared: tuple[Recipe, SquaredHingeValue] | None = None
+
+    @cached_property
+    def design(self) -> MatrixDesign:
+        assert self.loss is not None
+        return MatrixDesign(self.X, reference=self.loss.reference())
+
+    @cached_property
+    def products(self) -> CountedProducts:
+        assert self.loss is not None
+        return CountedProducts(self.design, self.loss)
+
+    def learn(self, request: Request, keys: set[int]) -> frozenset[int]:
+        """Compute the scores of directions whose weights are there; return those that are still missing."""
+        self._scores = {key: scores for key, scores in self._scores.items() if key in request.alive}
+        for key in keys - self._scores.keys() & request.weights.keys():
+            self._scores[key] = self._product(request.weights[key])
+        return frozenset(keys - self._scores.keys())
+
+    def _product(self, weights: Floats) -> RowScores:
+        whole = split = np.zeros(0)
+        if self.loss is not None:
+            whole = self.products.scores(weights)
+        if self.split is not None:
+            split = self.split.scores(weights)
+            if not np.isfinite(split).all():
+                raise overflow("scores")
+        return RowScores(whole, split)
+
+    def scores(self, recipe: Recipe) -> RowScores:
+        if not recipe.terms:
+            n_whole = 0 if self.loss is None else self.loss.vectors.n_rows
+            return RowScores(np.zeros(n_whole), np.zeros(0 if self.split is None else len(self.split.query)))
+        terms = [(factor, self._scores[key]) for factor, key in recipe.terms]
+        whole, split = (sum(factor * kind[place] for factor, kind in terms) for place in (0, 1))
+        return RowScores(whole, split)  # type: ignore[arg-type]
+
+    def squared_value(self, recipe: Recipe) -> SquaredHingeValue:
+        """The squared hinge of the pairs that lie here; that of the last scores is kept."""
+        if self._squared is None or self._squared[0] != recipe:
+            assert self.loss is not None
+            self._squared = recipe, self.loss.squared_value(self.scores(recipe).whole)
+        return self._squared[1]
+
+    def table(self, keys: Sequence[int], place: int) -> Floats:
+        """Ones and the scores of some directions, one row each; of whole queries (0) or of split ones (1)."""
+        rows = [self._scores[key][place] for key in keys]
+        return np.vstack([np.ones((1, len(rows[0]))), *rows]) if rows else np.ones((1, 0))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"X": self.X, "loss": self.loss, "split": self.split, "_scores": {}, "_squared": None}
+
+    def __sizeof__(self) -> int:
+        """The rows are those of the part."""
+        return sum(scores.whole.nbytes + scores.split.nbytes for scores in self._scores.values())
+
+
+@dataclass(frozen=True, eq=False)
+class Outline:
+    """What others have to know of a part: the weight of its pairs, and the rows of its split queries.
+
+    Attributes
+    ----------
+    total : float
+        ``Σ c_q N_q`` over whole queries.
+    query : Ints
+        For each row of a split query, the position of that query among the split ones.
+    y, weight : Floats
+        Labels and weights of these rows.
+    leaves_out : bool
+        Whether products with these rows leave out anything.
+    """
+
+    total: float
+    query: Ints
+    y: Floats
+    weight: Floats
+    leaves_out: bool
+
+
+def outline_of(problem: Problem, position: Ints, weighting: Weighting) -> Outline:
+    whole, split = _kinds_of_rows(problem, position)
+    total = pair_total(label_differences(problem, weighting, whole)[0]) if len(whole) else 0.0
+    query = position[problem.queries.query_of_row()[split]]
+    weight = np.ones(len(split)) if problem.row_weight is None else problem.row_weight[split]
+    leaves_out = len(split) > 0 and _split_rows(problem, position, split).design.leaves_out
+    return Outline(total, query, problem.y[split], weight, leaves_out)
+
+
+def query_part(
+    problem: Problem, own: tuple[Ints, Matrix | None], weighting: Weighting, total: float
+) -> HingePart:
+    """Prepare a part for the pairs of its queries, given the rows that split ones are measured from."""
+    position, origins = own
+    whole, split = _kinds_of_rows(problem, position)
+    loss, rows = None, None
+    if len(whole):
+        differences, kept = label_differences(problem, weighting, whole)
+        loss = QueryHinge(differences, kept, len(problem.y), total=total)
+    if len(split):
+        rows = _split_rows(problem, position, split)
+        if origins is not None:
+            here, first = np.unique(position[problem.queries.query_of_row()[split]], return_index=True)
+            place = np.searchsorted(np.unique(position[position >= 0]), here)
+            offsets = difference(rows.design.subtracted(first), origins[place])
+            rows = SplitRows(rows.X, rows.query, offsets)
+    return HingePart(problem.X, loss, rows)
+
+
+def pair_part(problem: Problem, pairs: Pairs, total: float) -> HingePart:
+    """Prepare a part for explicit pairs of its rows."""
+    return HingePart(problem.X, PairHinge(len(problem.y), pairs, total) if len(pairs) else None, None)
+
+
+def _kinds_of_rows(problem: Problem, position: Ints) -> tuple[Ints, Ints]:
+    """The rows of positive weight in whole queries, and in split ones."""
+    counts: Any = True if problem.row_weight is None else problem.row_weight > 0.0
+    is_split = position[problem.queries.query_of_row()] >= 0
+    return np.flatnonzero(~is_split & counts), np.flatnonzero(is_split & counts)
+
+
+def _split_rows(problem: Problem, position: Ints, rows: Ints) -> SplitRows:
+    X = problem.X if len(rows) == len(problem.y) else problem.X[rows]
+    query = np.unique(position[problem.queries.query_of_row()[rows]], return_inverse=True)[1]
+    return SplitRows(X, query)
+
+
+def answered(
+    part: HingePart, own: Any, request: Request, keys: set[int], work: Callable[..., Reply], *arguments: Any
+) -> Reply:
+    """The reply of some work that needs the scores of directions, or which of those it lacks."""
+    missing = part.learn(request, keys)
+    return Reply(None, (), missing) if missing else work(part, own, *arguments)
+
+
+def value_at(part: HingePart, own: None, recipe: Recipe, n_features: int) -> Reply:
+    """Risk, offset and slope of whole queries; the scores of split ones."""
+    scores, packed = part.scores(recipe), np.zeros(2 + n_features)
+    if part.loss is not None:
+        value = part.loss.value(scores.whole)
+        packed[:2] = value.risk, value.offset
+        packed[2:] = part.products.adjoint(value.gradient)
+    return Reply(packed, (scores.split,))
+
+
+def squared_value_at(part: HingePart, own: None, recipe: Recipe, n_features: int) -> Reply:
+    """Risk, weight of active pairs, sum of the gradient's sizes, and slope; the scores of split queries."""
+    packed = np.zeros(3 + n_features)
+    if part.loss is not None:
+        value = part.squared_value(recipe)
+        packed[:3] = value.risk, value.active, value.gradient_sum
+        packed[3:] = part.products.adjoint(value.gradient)
+    return Reply(packed, (part.scores(recipe).split,))
+
+
+def curved(part: HingePart, own: None, at: Recipe, recipe: Recipe, n_features: int) -> Reply:
+    """The product of the squared hinge's Hessian at some scores with others, for whole queries; the other
+    scores of split ones."""
+    scores, slope = part.scores(recipe), np.zeros(n_features)
+    if part.loss is not None:
+        slope = part.products.adjoint(part.squared_value(at).curvature(scores.whole))
+    return Reply(slope, (scores.split,))
+
+
+def density_products(part: HingePart, own: None, at: Recipe, keys: Sequence[int]) -> Reply:
+    """Products of ones and scores of directions, weighted by the density of near-margin pairs."""
+    scores, table = part.scores(at), part.table(keys, 0)
+    density = np.zeros(table.shape[1]) if part.loss is None else part.loss.margin_density(scores.whole)
+    return Reply((table * density) @ table.T, (scores.split,))
+
+
+def split_density_products(part: HingePart, density: Floats, keys: Sequence[int]) -> Reply:
+    """The same for the rows of split queries, whose density is known."""
+    table = part.table(keys, 1)
+    return Reply((table * density) @ table.T)
+
+
+def split_slope(part: HingePart, gradient: Floats, n_features: int) -> Floats:
+    """What the rows of split queries add to a slope."""
+    return np.zeros(n_features) if part.split is None else part.split.adjoint(gradient)
+
+
+def column_sums_of(part: HingePart, split_weight: Floats, shape: tuple[int, int]) -> ColumnSums:
+    """What the rows of a part add to the sums behind the spread of columns."""
+    total = ColumnSums.none(shape)
+    if part.loss is not None:
+        weight = part.loss.restored(part.loss.row_weights())
+        total = total + part.design.column_sums(weight, shape)
+    return total if part.split is None else total + part.split.design.column_sums(split_weight, shape)
+
+
+def longest_row(part: HingePart) -> float:
+    """About the norm of the longest row that is compared with others."""
+    whole = 0.0 if part.loss is None else part.design.row_length()
+    return whole if part.split is None else max(whole, part.split.design.row_length())

@@ -1,1 +1,0 @@
-"""Load text, tables and disk stores, or simulate data, as `RankingData`."""

@@ -1,1 +1,0 @@
-"""Losses on differences of scores."""

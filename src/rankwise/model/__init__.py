@@ -1,0 +1,1 @@
+"""Fitted models, as numbers and names, and their files, which never hold code."""

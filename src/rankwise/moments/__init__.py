@@ -1,1 +1,0 @@
-"""Sums over queries that are all a linear RankRLS model needs of its data."""

@@ -1,0 +1,1 @@
+"""RankSVMPath: the exact regularization path of the hinge with kernels."""

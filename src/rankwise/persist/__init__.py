@@ -1,1 +1,0 @@
-"""Model files that hold numbers and names, never code."""

@@ -1,0 +1,224 @@
+"""RankRLS: regularized least squares on differences."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from functools import partial
+from typing import Any, Self
+
+from numpy.typing import ArrayLike
+from sklearn.utils.metaestimators import available_if
+
+from rankwise.columns.inputs import Inputs
+from rankwise.errors import ParameterError
+from rankwise.features import Features
+from rankwise.held_out import HeldOut
+from rankwise.model.schemas import SCHEMAS
+from rankwise.rankers.ridge_ranker import FixedAlphaRidge
+from rankwise.rankers.signs import Signs
+from rankwise.rankers.updatable import Updatable, has_primal_solver
+from rankwise.ridge.cg_result import RidgeSolutions
+from rankwise.ridge.closed_form import PrimalFamily
+from rankwise.ridge.moments.forming import moments_of
+from rankwise.ridge.moments.moments import Moments
+from rankwise.ridge.moments.updating import learned_too
+from rankwise.ridge.ridge_family import RidgeFamily
+from rankwise.ridge.spaces import Space, linear_space
+from rankwise.ridge.squared import SquaredLoss
+from rankwise.types import Ints, Matrix, RandomSource
+from rankwise.validation import Problem, check_number
+
+
+class RankRLS(Updatable, FixedAlphaRidge):
+    """Linear RankRLS: minimize ``Σ_q c_q Σ_{i<j in q} (yᵢ − yⱼ − (xᵢ − xⱼ)·w)² + alpha ‖w‖²``.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        The papers' λ; 0 gives the least-squares solution of smallest norm.
+    solver : {"auto", "closed", "primal", "dual", "cg"}, default="auto"
+        "primal" solves for feature weights, O(m n² + n³); "dual" for row coefficients, O(m² n + m³); "cg"
+        uses conjugate gradient with sparse products, O(t m s) for t iterations and s non-zeros per row
+        (paper C). "closed" chooses the cheaper of the first two. "auto" chooses the cheapest solver that fits
+        in memory, or "cg" if `early_stopping` or `checkpoint` requires iterations; an `eval_set` does not
+        change the solver. All solvers give the same model, "cg" up to `tol`.
+    ties : {"keep", "drop"}, default="keep"
+        Whether pairs with equal labels count.
+    weighting : {"example", "pair", "query"}, default="example"
+        The weight c of a query's pairs: one over its number of rows, 1, or one over its number of pairs.
+    tol : float, default=1e-5
+        "cg" stops when the norm of the residual is at most this fraction of that of the right-hand side.
+    max_iter : int, default=500
+        "cg" stops after this many iterations, with a warning.
+    early_stopping : bool, default=False
+        Whether "cg" keeps the iterate with the best `measure` on held-out rows (or on `eval_set`) and stops
+        after `patience` iterations without improvement: regularization by iteration. With alpha = 0 this is
+        the only regularization; otherwise the two are combined.
+    patience : int, default=10
+    validation_fraction : float, default=0.1
+        The fraction of queries (of rows, for one global ranking) to hold out for early stopping.
+    measure : str, default="pairwise_error"
+        The name of the measure on held-out rows, as in `rankwise.metrics`.
+    monotonic_cst : dict of str to int, or array, shape (n,), optional
+        The sign of weights, by feature name or for every feature: 1 if the score may only rise with the
+        feature, −1 if it may only fall, 0 for either. With `columns`, it speaks of the columns. Needs the
+        primal solver and alpha above 0.
+    checkpoint : str, optional
+        A folder in which "cg" saves its state; an interrupted run resumes from it with bit-identical results.
+    checkpoint_seconds : float, default=60
+        The minimum time between two saves.
+    random_state : int, RandomState, Generator or None, default=None
+        Determines the rows to hold out.
+    columns : str or dict, optional
+        What the columns of a table become: "auto", "spline", or a dict such as ``{"price": "log", "brand":
+        "category"}``; see `ColumnEncoder`. By default, X is a matrix of features.
+
+    Attributes
+    ----------
+    coef_ : array, shape (n,) or (k, n)
+        The weights w, one row per target if y has k columns.
+    solver_ : {"primal", "dual", "cg"}
+        The solver used.
+    n_iter_ : int or None
+        The number of "cg" iterations; None for the other solvers.
+    validation_score_ : float
+        The measure of the model on held-out rows; set only if there are any.
+    validation_curve_ : array, shape (iterations,)
+        The measure after each iteration of "cg".
+    best_iter_ : int
+        The best iteration, counting from 1: the one that early stopping keeps.
+    calibration_ : Calibration
+        How sure differences of scores are, measured on held-out rows; set only if there are any.
+    moments_ : Moments
+        All that the model needs of its data, for updates; only with the solver "primal".
+    coef_error_ : float
+        After an update, a bound on the norm of the error of `coef_` due to rounding since the first row.
+    kkt_residual_ : float
+        With `monotonic_cst`, by how much `coef_` misses the conditions of optimality (Karush, Kuhn, Tucker),
+        relative to their terms: about 1e-16 at the minimum.
+    contradicted_signs_ : list of str
+        The features whose weight is 0 because the labels contradict its sign.
+    encoding_ : Encoding
+        What each column became; only with `columns`.
+
+    References
+    ----------
+    Pahikkala et al., "Learning to Rank with Pairwise Regularized Least-Squares" (2007), equations 8 and 11;
+    Airola et al., "Large scale training methods for linear RankRLS" (2010).
+
+    Examples
+    --------
+    >>> from rankwise import RankRLS
+    >>> X, y, qid = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [1.0, 0.0, 2.0], ["a", "a", "a"]
+    >>> RankRLS(alpha=0.1).fit(X, y, qid).rank(X, qid).tolist()
+    [2, 0, 1]
+    """
+
+    _schema = SCHEMAS["RankRLS"]
+    _takes_parts = True
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        solver: str = "auto",
+        ties: str = "keep",
+        weighting: str = "example",
+        tol: float = 1e-5,
+        max_iter: int = 500,
+        early_stopping: bool = False,
+        patience: int = 10,
+        validation_fraction: float = 0.1,
+        measure: str = "pairwise_error",
+        monotonic_cst: Any = None,
+        checkpoint: str | None = None,
+        checkpoint_seconds: float = 60.0,
+        random_state: RandomSource = None,
+        columns: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.solver = solver
+        self.ties = ties
+        self.weighting = weighting
+        self.tol = tol
+        self.max_iter = max_iter
+        self.early_stopping = early_stopping
+        self.patience = patience
+        self.validation_fraction = validation_fraction
+        self.measure = measure
+        self.monotonic_cst = monotonic_cst
+        self.checkpoint = checkpoint
+        self.checkpoint_seconds = checkpoint_seconds
+        self.random_state = random_state
+        self.columns = columns
+
+    @classmethod
+    def from_moments(cls, moments: Moments, alpha: float = 1.0, *, monotonic_cst: Any = None) -> Self:
+        """The model that a fit to the rows behind the moments gives; O(n³).
+
+        Where ``XᵀLX`` is too ill-conditioned for this alpha, it has lost digits that a fit still finds in the
+        rows, and a warning says so.
+
+        Parameters
+        ----------
+        moments : Moments
+            All of whose queries are complete.
+        alpha : float, default=1.0
+        monotonic_cst : optional
+            As in the class.
+        """
+        if not isinstance(moments, Moments):
+            raise ParameterError(f"from_moments needs Moments; got {type(moments).__name__}.")
+        ties, weighting = str(moments.ties), str(moments.weighting)
+        model = cls(alpha, ties=ties, weighting=weighting, monotonic_cst=monotonic_cst)
+        features = Features(moments.feature_names, count=moments.n_features)
+        model._set_inputs(Inputs(cls.__name__, features))
+        model._adopt(moments)
+        return model
+
+    @available_if(has_primal_solver)  # type: ignore[untyped-decorator]
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        qid: ArrayLike | Iterable[Hashable] | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        query_weight: Any = None,
+    ) -> Self:
+        """Learn more queries: the model is then that of a fit to all of them.
+
+        O(m n²) for m new rows, and O(n³), however many rows were learned before. The parameters are those of
+        `fit`. A query must be complete, and cannot be learned twice; for rows that arrive in parts, add
+        `Moments` and use `from_moments`.
+        """
+        moments = self._moments_to_update()
+        problem = self._check_batch(X, y, qid, sample_weight, query_weight=query_weight, multi_output=True)
+        self._adopt(learned_too(moments, problem, *self._checked_loss(), self._inputs.weight_names))
+        return self
+
+    def _learn(
+        self, X: Matrix, losses: Sequence[SquaredLoss], held_out: HeldOut | None, fitted_with_qid: bool
+    ) -> RidgeSolutions:
+        signs = Signs.of(self.monotonic_cst, self._inputs)
+        signs.check_targets(sum(loss.n_targets or 1 for loss in losses))
+        return super()._learn(X, losses, held_out, fitted_with_qid)
+
+    def _set_solution(self, family: RidgeFamily, found: RidgeSolutions, held_out: HeldOut | None) -> None:
+        signs, alpha = Signs.of(self.monotonic_cst, self._inputs), float(found.alphas[0])
+        self.__dict__.update(signs.certificate_of(family, alpha, found.coef[0]))
+        super()._set_solution(family, found, held_out)
+
+    def _alpha_to_use(self) -> float:
+        return check_number("alpha", self.alpha, minimum=0.0)
+
+    def _remember(self, problem: Problem) -> None:
+        families, _ = self._families
+        if isinstance(families[0], PrimalFamily) and len(families) == 1:
+            names, choices = self._inputs.weight_names, self._checked_loss()
+            self._learned_from = partial(
+                moments_of, problem, *choices, names, quadratic=families[0].quadratic
+            )
+
+    def _make_space(self, X: Matrix, reference: Ints) -> Space:
+        return linear_space(X, reference, Signs.of(self.monotonic_cst, self._inputs).of_weights)

@@ -1,0 +1,256 @@
+"""RankRLS with built-in selection of alpha."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
+from typing import Any, Self
+
+from numpy.typing import ArrayLike
+from sklearn.utils.metaestimators import available_if
+
+from rankwise.metrics.measure import Measure, get_measure
+from rankwise.model.schemas import SCHEMAS
+from rankwise.preferences.pairs import Pairs
+from rankwise.rankers.ridge_candidates import (
+    choice_attributes,
+    pair_loss,
+    ridge_candidates,
+    row_loss,
+    settings_of_loss,
+)
+from rankwise.rankers.search_ranker import SearchRanker
+from rankwise.rankers.signs import Signs
+from rankwise.rankers.updatable import Updatable, has_primal_solver
+from rankwise.ridge.closed_form import PrimalFamily
+from rankwise.ridge.moments.forming import moments_of
+from rankwise.ridge.moments.updating import learned_too
+from rankwise.ridge.spaces import linear_space
+from rankwise.selection.criteria import LossOf
+from rankwise.selection.progress import Progress
+from rankwise.selection.search import Candidate, Choice, best_alpha
+from rankwise.types import Floats, Ints, Matrix, Ties, Weighting
+from rankwise.validation import Problem, check_number
+
+# Paper A's grid: wide, because suitable alphas grow with the sums over pairs or rows, and at no extra cost,
+# because one decomposition gives every value.
+DEFAULT_ALPHAS = tuple(2.0**k for k in range(-15, 16))
+
+
+class RankRLSCV(Updatable, SearchRanker):
+    """Linear RankRLS with built-in selection of alpha, from one decomposition or one run of "cg".
+
+    The objective is that of `RankRLS`. The primal solver takes O(m n² + n³) and then O(n²) per alpha; leaving
+    out a query of h rows adds at most O(n³) for all alphas together, or O(h² n + h³) per alpha, whichever is
+    less. The costs of the dual solver and "cg" are as in `RankRLS`.
+
+    Parameters
+    ----------
+    alphas : sequence of float, default=(2⁻¹⁵, ..., 2¹⁵)
+        The values to choose from.
+    cv : "auto", "leave-query-out", "leave-pair-out", int, splitter or None, default="auto"
+        What to leave out if `fit` gets no `eval_set`: folds of whole queries (for one global ranking, of rows
+        dealt out by their labels), given as a number of folds or a scikit-learn splitter; each query in turn;
+        or each pair of rows of one global ranking. Closed forms leave out whole queries exactly, for every
+        alpha, at the cost of a few fits. "auto" means leave-query-out or leave-pair-out for closed forms, and
+        otherwise ("cg", explicit pairs) 5 folds, or as many as possible. None requires an `eval_set`.
+    measure : str or Measure, default="pairwise_error"
+        The measure on the left-out data; see `rankwise.metrics.get_measure`.
+    solver : {"auto", "closed", "primal", "dual", "cg"}, default="auto"
+        As in `RankRLS`. "cg" solves all alphas with the products of a single run and, given an `eval_set`,
+        measures every iterate of every alpha on it; each fold takes one run.
+    ties : {"keep", "drop"} or a tuple of them, default="keep"
+        ``("keep", "drop")`` chooses between the two, as in paper A.
+    weighting : {"example", "pair", "query"} or a tuple of them, default="example"
+    early_stopping : bool, default=False
+        Whether "cg" uses the best iteration of each alpha on the `eval_set` (paper C's hybrid method; with
+        ``alphas=[0]``, its regularization by iteration) and stops when no alpha improves, rather than at
+        convergence.
+    tol, max_iter, patience, checkpoint, checkpoint_seconds
+        For "cg", as in `RankRLS`. Every fold and setting has its own checkpoint in the folder.
+    half_life : float, optional
+        For `partial_fit`: the number of batches after which a query counts half as much; None for never.
+    monotonic_cst : dict of str to int, or array, shape (n,), optional
+        The sign of weights, as in `RankRLS`. Every alpha, and every alpha without each query, then takes
+        O(n³), and one global ranking is left out in folds.
+    columns : str or dict, optional
+        What the columns of a table become: "auto", "spline", or a dict such as ``{"price": "log", "brand":
+        "category"}``; see `ColumnEncoder`. By default, X is a matrix of features.
+
+    Attributes
+    ----------
+    coef_ : array, shape (n,)
+    alpha_, best_score_ : float
+        The chosen alpha and its measure.
+    best_ : dict
+        Both of these, and the chosen setting.
+    cv_results_ : dict of columns
+        The alternatives and their scores in the form of scikit-learn's `GridSearchCV`; errors are negated.
+    best_index_ : int
+        The place of the choice in `cv_results_`.
+    alphas_ : array, shape (n_alphas,)
+        In ascending order.
+    settings_ : list of dict
+        The combinations of the other parameters tried.
+    scores_ : array, shape (n_settings, n_alphas)
+        The measure for each setting and alpha.
+    cv_ : str
+        The basis of the choice, such as "leave-query-out", "5 folds of queries" or "eval_set".
+    left_out_scores_ : array, shape (m,)
+        The score of each row by the model that was not trained on its query (or fold), for the chosen alpha;
+        NaN for rows that were not left out. Not set with an `eval_set` or leave-pair-out, nor kept in files.
+    calibration_ : Calibration
+        How sure differences of scores are, measured on the left-out rows or the `eval_set`; see
+        `predict_preference_proba`. Not set by leave-pair-out, and discarded by updates.
+    solver_ : {"primal", "dual", "cg"}
+    surface_ : array, shape (n_alphas, n_iterations)
+        The measure on the `eval_set` for every alpha and iteration of "cg".
+    readings_ : dict
+        The choice of each of paper C's methods on that surface, and its score: "tikhonov" (the best alpha at
+        convergence), "iteration" (the best iteration at the smallest alpha), "hybrid" (the best of all).
+    n_iter_, validation_score_, validation_curve_, best_iter_
+        As in `RankRLS`, for the chosen alpha.
+    moments_, coef_error_, kkt_residual_, contradicted_signs_
+        As in `RankRLS`.
+    progress_ : array, shape (n_batches, n_alphas)
+        The measure on each batch of `partial_fit`, except one that came first, before it was learned.
+    progress_queries_ : array, shape (n_batches,)
+        The number of queries of the batch for which the measure is defined.
+    encoding_ : Encoding
+        What each column became; only with `columns`.
+
+    Examples
+    --------
+    >>> from rankwise import RankRLSCV, make_search_data
+    >>> data = make_search_data(60, random_state=0)
+    >>> model = RankRLSCV(measure="ndcg@10", ties=("keep", "drop")).fit(data)
+    >>> model.cv_, model.scores_.shape
+    ('leave-query-out', (2, 31))
+    >>> model.best_["ties"], model.alpha_
+    ('drop', 0.0009765625)
+    """
+
+    _schema = SCHEMAS["RankRLSCV"]
+    _takes_parts = True
+    _row_loss = staticmethod(row_loss)
+    _pair_loss = staticmethod(pair_loss)
+
+    surface_: Floats
+    readings_: dict[str, dict[str, Any]]
+    progress_: Floats
+    progress_queries_: Ints
+
+    def __init__(
+        self,
+        alphas: Sequence[float] | Floats = DEFAULT_ALPHAS,
+        *,
+        cv: Any = "auto",
+        measure: str | Measure = "pairwise_error",
+        solver: str = "auto",
+        ties: str | Sequence[str] = "keep",
+        weighting: str | Sequence[str] = "example",
+        tol: float = 1e-5,
+        max_iter: int = 500,
+        early_stopping: bool = False,
+        patience: int = 10,
+        checkpoint: str | None = None,
+        checkpoint_seconds: float = 60.0,
+        half_life: float | None = None,
+        monotonic_cst: Any = None,
+        columns: Any = None,
+    ) -> None:
+        self.alphas = alphas
+        self.cv = cv
+        self.measure = measure
+        self.solver = solver
+        self.ties = ties
+        self.weighting = weighting
+        self.tol = tol
+        self.max_iter = max_iter
+        self.early_stopping = early_stopping
+        self.patience = patience
+        self.checkpoint = checkpoint
+        self.checkpoint_seconds = checkpoint_seconds
+        self.half_life = half_life
+        self.monotonic_cst = monotonic_cst
+        self.columns = columns
+
+    @available_if(has_primal_solver)  # type: ignore[untyped-decorator]
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        qid: ArrayLike | Iterable[Hashable] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn more queries, and choose alpha by progressive validation.
+
+        The models of all alphas first score the new queries; the best alpha is that with the best mean over
+        all batches so far, old ones discounted by `half_life`. A first batch has no models to score it, and
+        is fitted as by `fit`. The queries must be complete, and cannot be learned twice.
+        """
+        half_life, moments = self._checked_half_life(), self._moments_to_update()
+        if moments is None:
+            self.fit(X, y, qid, sample_weight)
+        problem, measure = self._check_batch(X, y, qid, sample_weight), get_measure(self.measure)
+        loss, names = self._chosen_loss(), self._inputs.weight_names
+        if moments is None:
+            if not hasattr(self, "moments_"):  # because another solver was cheaper for the first batch
+                self.moments_ = moments_of(problem, *loss, names)
+            return self
+        so_far = Progress.none(len(self.alphas_), half_life)
+        if hasattr(self, "progress_"):
+            so_far = Progress(self.progress_, self.progress_queries_, half_life)
+        learned = learned_too(moments * so_far.factor, problem, *loss, names)
+        family = Signs.of(self.monotonic_cst, self._inputs).family(moments.quadratic)
+        progress = so_far.then(family, problem, measure, self.alphas_)
+        if progress.is_measured:
+            self._choose(progress.means(), measure)
+        self.progress_, self.progress_queries_ = progress.values, progress.n_queries
+        self._adopt(learned)
+        return self
+
+    def _candidates(
+        self, X: Matrix, statements: Problem | Pairs, loss_on: Callable[[dict[str, Any]], LossOf]
+    ) -> tuple[list[Candidate], bool]:
+        self._checked_half_life()  # even if this fit has no use for it
+        losses, signs = (
+            settings_of_loss(self.ties, self.weighting),
+            Signs.of(self.monotonic_cst, self._inputs),
+        )
+        reference = loss_on(losses[0])(statements).reference()
+        space = partial(linear_space, X, reference, signs.of_weights)
+        candidates, exact = ridge_candidates(self, [({}, space)], losses, statements, loss_on)
+        one_ranking = isinstance(statements, Problem) and statements.queries.n_queries == 1
+        # With signs, whole queries can be left out, pairs of one ranking cannot.
+        return candidates, exact and not (one_ranking and self.monotonic_cst is not None)
+
+    def _set_chosen(self, choice: Choice) -> None:
+        coef, alpha = choice.solutions.coef[choice.place], float(choice.solutions.alphas[choice.place])
+        signs = Signs.of(self.monotonic_cst, self._inputs)
+        self.__dict__.update(signs.certificate_of(choice.family, alpha, coef))
+        self._set_function(choice.family.space.function(coef))
+        self.__dict__.update(choice_attributes(choice, early_stopping=self.early_stopping))
+
+    def _remember(self, problem: Problem, choice: Choice) -> None:
+        if isinstance(choice.family, PrimalFamily):
+            names, loss = self._inputs.weight_names, self._chosen_loss()
+            self.moments_ = moments_of(problem, *loss, names, quadratic=choice.family.quadratic)
+
+    def _checked_half_life(self) -> float | None:
+        if self.half_life is None:
+            return None
+        return check_number("half_life", self.half_life, minimum=0.0, exclusive=True)
+
+    def _choose(self, means: Floats, measure: Measure) -> None:
+        """Set the attributes of the choice among the means over all batches."""
+        at = best_alpha(means[None], measure)[1]
+        setting = {name: self.best_[name] for name in ("ties", "weighting")}
+        self.best_ = {"alpha": float(self.alphas_[at]), "score": float(means[at]), **setting}
+        self.settings_, self.scores_, self.cv_ = [setting], means[None], "progressive validation"
+
+    def _chosen_loss(self) -> tuple[Ties, Weighting]:
+        return Ties(self.best_["ties"]), Weighting(self.best_["weighting"])
+
+    def _alpha_to_use(self) -> float:
+        return self.alpha_

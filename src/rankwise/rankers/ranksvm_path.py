@@ -1,0 +1,228 @@
+"""RankSVMPath: kernel RankSVM for every alpha at once."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from rankwise.errors import DataError, RankwiseError, warn_caller
+from rankwise.metrics import Measure, get_measure
+from rankwise.model.schemas import SCHEMAS
+from rankwise.operators.kernel import KernelFunction
+from rankwise.path.graphs import Representative, explicit_graph
+from rankwise.path.path_settings import checked_settings
+from rankwise.path.path_solutions import PathSolutions
+from rankwise.path.svm_path import OnEvent, SVMPath
+from rankwise.plots import draw_path
+from rankwise.preferences.queries import Queries, group_rows
+from rankwise.preferences.samples import sample_judged_pairs
+from rankwise.rankers.base import Ranker, let_through
+from rankwise.rankers.kernels import checked_kernel
+from rankwise.ridge.kernel_spaces import KernelSpace, kernel_space
+from rankwise.scoring.functions import KernelExpansion, kernel_expansion
+from rankwise.selection.path import choose_breakpoint
+from rankwise.types import Floats, Matrix
+from rankwise.validation import (
+    check_labels,
+    check_number,
+    taken_apart,
+)
+
+
+class RankSVMPath(Ranker):
+    """Kernel RankSVM for all alphas: minimize ``R(f) + alpha ‖f‖²``, R the weighted mean hinge over pairs.
+
+    With the linear kernel and the full graph, the model at `alpha` is that of ``RankSVM(alpha)``. A
+    breakpoint with k pairs on the margin takes O(k² + m k) time, plus examining the pairs that may come next;
+    memory is O(m² + pairs).
+
+    Parameters
+    ----------
+    kernel, gamma, degree, coef0
+        As in `KernelRankRLS`.
+    graph : {"full", "reduced"}, default="full"
+        Every pair of rows of a query with different labels, or paper E's double stars between neighbouring
+        levels: about two pairs per row, which makes the path many times faster to follow.
+    representative : callable, optional
+        Chooses which of the rows of a level (an array) represents it in the reduced graph. By default, the
+        row least similar to those of its query, whatever the order of the rows.
+    weighting : {"query", "pair", "example"}, default="query"
+        What is weighted equally: every query, every pair, or every row.
+    alpha_min : float, optional
+        Where the path ends; by default, a thousandth of the largest breakpoint.
+    max_events : int, optional
+    tol : float, default=1e-7
+        The largest violation of the optimality conditions to accept, in units of the margin.
+
+    Attributes
+    ----------
+    alphas_ : array, shape (n_breakpoints,)
+        The breakpoints, in ascending order. Between two of them, ``alpha f`` is linear in alpha.
+    active_size_ : array of int, shape (n_breakpoints,)
+        The number of pairs on the margin below each breakpoint.
+    violation_ : array, shape (n_breakpoints,)
+        The largest violation of the optimality conditions at each breakpoint: the certificate.
+    n_events_, n_pairs_ : int
+    alpha_ : float
+        The alpha that `predict` uses: the smallest breakpoint, or the one that `select` chose.
+    scores_, best_score_ : array, shape (n_breakpoints,), and float
+        The measure that `select` found at each breakpoint, and at `alpha_`.
+    calibration_ : Calibration
+        How sure differences of scores are at `alpha_`, measured on the rows given to `select`.
+    dual_coef_ : array, shape (m,)
+        The coefficients of the training rows at `alpha_`. A saved model keeps those of the whole path.
+
+    References
+    ----------
+    Zapien, Gasso, Gärtner, Canu, "Model Selection for Ranking SVM Using Regularization Path" (2009).
+
+    Examples
+    --------
+    >>> from rankwise import RankSVMPath, make_search_data
+    >>> train, test = make_search_data(20, random_state=0).scale_per_query().split(0.7)
+    >>> model = RankSVMPath(graph="reduced").fit(train)
+    >>> model.select(test.X, test.y, test.qid, "ndcg@10").alpha_ in model.alphas_
+    True
+    """
+
+    _schema = SCHEMAS["RankSVMPath"]
+
+    def __init__(
+        self,
+        *,
+        kernel: str | KernelFunction = "rbf",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        graph: str = "full",
+        representative: Representative | None = None,
+        weighting: str = "query",
+        alpha_min: float | None = None,
+        max_events: int | None = None,
+        tol: float = 1e-7,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.graph = graph
+        self.representative = representative
+        self.weighting = weighting
+        self.alpha_min = alpha_min
+        self.max_events = max_events
+        self.tol = tol
+
+    @property
+    def n_events_(self) -> int:
+        """The number of events on the path."""
+        return len(self.alphas_) - 1
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        qid: ArrayLike | Iterable[Hashable] | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        on_event: OnEvent | None = None,
+    ) -> Self:
+        """Fit the ranker to labels by following the path of all solutions.
+
+        The data is as in `RankSVM.fit`. `on_event` is called from time to time with the fraction of the path
+        completed (0 to 1, by log alpha), the number of events so far and that of pairs on the margin.
+        """
+        problem, settings = self._read(X, y, qid, sample_weight), checked_settings(self)
+        settings.check_fits(problem)
+        space = self._space(problem.X, problem.queries)
+        path = settings.follow(space.kernel_matrix, settings.graph_of(problem, space), on_event)
+        return self._set_path(space, path, problem.has_queries)
+
+    def fit_preferences(
+        self, X: Any, pairs: Any, *, weight: ArrayLike | None = None, on_event: OnEvent | None = None
+    ) -> Self:
+        """Fit the ranker to explicit pairs (better row, worse row) by following the path; see `fit`."""
+        rows, checked = self._read_preferences(X, pairs, None, weight)
+        graph, settings = explicit_graph(checked, rows.shape[0]), checked_settings(self)
+        space = self._space(rows, checked.components(rows.shape[0]))
+        return self._set_path(space, settings.follow(space.kernel_matrix, graph, on_event), False)
+
+    def dual_coef_at(self, alpha: float) -> Floats:
+        """Return the exact coefficients of the training rows at any alpha that the path covers."""
+        return self._known_path().coefficients_at(self._level_for(alpha))
+
+    def n_support_at(self, alpha: float) -> int:
+        """The number of pairs with a positive multiplier, which make up the model, at such an alpha."""
+        return self._known_path().n_support_at(self._level_for(alpha))
+
+    def predict(self, X: Any, alpha: float | None = None) -> Any:
+        """Return the scores of rows at `alpha`, or at `alpha_` if it is None; higher is better."""
+        if alpha is None:
+            return super().predict(X)
+        function = replace(self._expansion(), coefficients=self.dual_coef_at(alpha))
+        return self._predict(X, function)
+
+    def select(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        qid: ArrayLike | Iterable[Hashable] | None = None,
+        measure: str | Measure = "pairwise_error",
+    ) -> Self:
+        """Measure every breakpoint on validation rows and choose the best; ties go to the largest alpha."""
+        path = self._known_path()
+        rows, (_, y, qid) = self._inputs.rows(X), taken_apart(X, y, qid)
+        if qid is None and self.fitted_with_qid_:
+            raise DataError("select needs the qid of the validation rows: the path was fitted with qid.")
+        blocks = self._expansion().blocks_of_values(rows)
+        values = np.concatenate([block for _, block in blocks])
+        self.scores_, place = choose_breakpoint(path, values, y, qid, get_measure(measure))
+        self.best_score_ = float(self.scores_[place])
+        self._set_alpha(place)
+        query = group_rows(qid, len(values)).query_of_row()
+        sample = sample_judged_pairs(check_labels(y, len(values)), query)
+        self._calibrate(np.vecdot(values, self.dual_coef_), sample, "select")
+        return self
+
+    def plot(self, title: str = "Path") -> Any:
+        """Return a matplotlib figure of the measure (if `select` was called) and the margin size by alpha."""
+        check_is_fitted(self)
+        return draw_path(self.alphas_, self.active_size_, getattr(self, "scores_", None), self.alpha_, title)
+
+    def _space(self, X: Matrix, queries: Queries) -> KernelSpace:
+        kernel = checked_kernel(self.kernel, self.gamma, self.degree, self.coef0, X)
+        return kernel_space(X, kernel, queries.first_rows())
+
+    def _set_path(self, space: KernelSpace, path: SVMPath, fitted_with_qid: bool) -> Self:
+        self._path, self.alphas_, self.n_pairs_ = path, path.alphas, path.graph.n_pairs
+        self.active_size_, self.violation_ = path.active_sizes[::-1].copy(), path.violations[::-1].copy()
+        if path.complaint is not None:
+            warn_caller(path.complaint, ConvergenceWarning)
+        self._set_function(replace(space, reference=None).function(path.coefficients_of(self.n_events_)))
+        self._set_alpha(0)
+        self.fitted_with_qid_ = fitted_with_qid
+        let_through(path.interrupted)
+        return self
+
+    def _set_alpha(self, place: int) -> None:
+        self.alpha_ = float(self.alphas_[place])
+        self.dual_coef_ = self._path.coefficients_of(self.n_events_ - place)
+
+    def _expansion(self) -> KernelExpansion:
+        check_is_fitted(self)
+        return kernel_expansion(vars(self))
+
+    def _level_for(self, alpha: float) -> float:
+        asked = check_number("alpha", alpha, minimum=0.0, exclusive=True)
+        return self._known_path().level_for(asked)
+
+    def _known_path(self) -> PathSolutions:
+        check_is_fitted(self)
+        if not hasattr(self, "_path"):
+            raise RankwiseError(f"The file contains no path, only alpha = {self.alpha_:.6g}; fit it again.")
+        return self._path

@@ -1,0 +1,218 @@
+"""Base class of the rankers that choose alpha."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankwise.errors import GridWarning, ParameterError, warn_caller
+from rankwise.metrics.measure import Measure, get_measure
+from rankwise.preferences.pairs import Pairs
+from rankwise.rankers.base import Ranker, let_through
+from rankwise.selection.criteria import (
+    Criterion,
+    LossOf,
+    OnEvalSet,
+    criterion_on_pairs,
+    criterion_on_rows,
+    measure_of_pairs,
+)
+from rankwise.selection.eval_sets import eval_pairs, eval_rows
+from rankwise.selection.search import Candidate, Choice, OnProgress, choose, table_of_scores
+from rankwise.types import Floats, Matrix
+from rankwise.validation import Problem, check_alphas, check_count, check_flag
+
+
+class SearchRanker(Ranker):
+    """A ranker that measures every alpha in every setting, and fits the best."""
+
+    alphas: Any
+    cv: Any
+    measure: str | Measure
+    early_stopping: bool
+    patience: int
+
+    alphas_: Floats
+    scores_: Floats
+    settings_: list[dict[str, Any]]
+    best_: dict[str, Any]
+    cv_: str
+
+    _left_out_scores: Floats
+    _takes_alpha_zero: ClassVar[bool] = True
+
+    @property
+    def alpha_(self) -> float:
+        """The chosen alpha."""
+        return float(self.best_["alpha"])
+
+    @property
+    def best_score_(self) -> float:
+        """The measure for the chosen alpha and setting."""
+        return float(self.best_["score"])
+
+    @property
+    def best_index_(self) -> int:
+        """The place of the choice in `cv_results_`."""
+        row = self.settings_.index({name: self.best_[name] for name in self.settings_[0]})
+        return int(row * len(self.alphas_) + self.alphas_.tolist().index(self.alpha_))
+
+    @property
+    def cv_results_(self) -> dict[str, Any]:
+        """The alternatives and their scores, as in scikit-learn's `GridSearchCV`: ``params``, ``param_alpha``
+        and the like, ``mean_test_score`` (errors are negated) and ``rank_test_score``.
+
+        There are no scores by split: the mean is over queries, however folds divide them.
+        """
+        return table_of_scores(self.settings_, self.alphas_, self.scores_, get_measure(self.measure))
+
+    @property
+    def left_out_scores_(self) -> Floats:
+        """The score of each training row by the model that was not trained on it, for the chosen alpha.
+
+        NaN for rows that were not left out. Model files do not hold them.
+        """
+        if not hasattr(self, "_left_out_scores"):
+            raise AttributeError(f"This {type(self).__name__} has no scores of left-out rows.")
+        return self._left_out_scores
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        qid: ArrayLike | Iterable[Hashable] | None = None,
+        sample_weight: ArrayLike | None = None,
+        eval_set: Sequence[Any] | None = None,
+        *,
+        on_progress: OnProgress | None = None,
+    ) -> Self:
+        """Choose alpha and the other settings, and fit the ranker to all rows with the best choice.
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (m, n), or RankingData
+            A `RankingData` has its own labels, queries and feature names; y and qid are then left out.
+        y : array, shape (m,)
+            Labels of any real value; higher is better.
+        qid : sequence of hashables, optional
+            The query of each row, in any order; None means one global ranking.
+        sample_weight : array, shape (m,), optional
+            Weight 2 means the same as the row given twice. The measure ignores weights, except in
+            leave-pair-out, where the pair of rows i and j weighs ``s_i s_j``.
+        eval_set : (X, y), (X, y, qid) or RankingData, optional
+            Rows on which to choose, instead of using `cv`.
+        on_progress : callable, optional
+            Called with a `SearchProgress` after each fold or setting and, where alphas are solved one by one,
+            after each alpha.
+        """
+        measure, problem = get_measure(self.measure), self._read(X, y, qid, sample_weight)
+        alphas = self._checked_alphas()
+        candidates, exact = self._candidates(
+            problem.X, problem, lambda setting: partial(self._row_loss, setting)
+        )
+        criterion: Criterion
+        if eval_set is not None:
+            criterion = OnEvalSet(eval_rows(self._inputs, eval_set, problem, measure))
+        else:
+            self._check_stops_on_eval_set()
+            criterion = criterion_on_rows(problem, measure, self.cv, exact=exact)
+        self.fitted_with_qid_ = problem.has_queries
+        choice = choose(candidates, alphas, criterion, measure, on_progress)
+        self._become(choice, criterion)
+        if choice.left_out is not None and choice.left_out.rows is not None:
+            self._left_out_scores = np.full(len(problem.y), np.nan)
+            self._left_out_scores[choice.left_out.rows] = choice.left_out.scores
+        self._remember(problem, choice)
+        let_through(choice.cut_short)
+        return self
+
+    def fit_preferences(
+        self,
+        X: Any,
+        pairs: Any,
+        magnitude: ArrayLike | None = None,
+        weight: ArrayLike | None = None,
+        *,
+        eval_set: Any = None,
+        on_progress: OnProgress | None = None,
+    ) -> Self:
+        """Choose alpha and the other settings on explicit pairs, and fit the ranker to all pairs.
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (m, n)
+        pairs : array of int, shape (n_pairs, 2)
+            Row numbers, the preferred row first.
+        magnitude, weight : array, shape (n_pairs,), optional
+            The target score difference, and how much each pair counts; 1 by default.
+        eval_set : (X, pairs) or (X, pairs, weight), optional
+            Pairs on which to choose, by the fraction of pairs contradicted. Without it, `cv` makes folds of
+            pairs that share no row with those of other folds or, if all pairs are connected, of any pairs.
+        on_progress : callable, optional
+            As in `fit`.
+        """
+        measure = measure_of_pairs(self.measure)
+        rows, checked = self._read_preferences(X, pairs, magnitude, weight)
+        alphas = self._checked_alphas()
+        candidates, _ = self._candidates(
+            rows, checked, lambda setting: partial(self._pair_loss, setting, rows.shape[0])
+        )
+        criterion: Criterion
+        if eval_set is not None:
+            criterion = OnEvalSet(eval_pairs(self._inputs, eval_set))
+        else:
+            self._check_stops_on_eval_set()
+            criterion = criterion_on_pairs(rows, checked, self.cv)
+        self.fitted_with_qid_ = False
+        choice = choose(candidates, alphas, criterion, measure, on_progress)
+        self._become(choice, criterion)
+        let_through(choice.cut_short)
+        return self
+
+    def _remember(self, problem: Problem, choice: Choice) -> None:
+        """Keep what later updates of a fitted model need, if there are any."""
+
+    def _forget(self) -> None:
+        super()._forget()
+        self.__dict__.pop("_left_out_scores", None)
+
+    def _checked_alphas(self) -> Floats:
+        check_count("patience", self.patience)
+        return check_alphas(self.alphas, positive=not self._takes_alpha_zero)
+
+    def _check_stops_on_eval_set(self) -> None:
+        if check_flag("early_stopping", self.early_stopping):
+            raise ParameterError("early_stopping needs an eval_set, on which alpha is also chosen.")
+
+    @abstractmethod
+    def _candidates(
+        self, X: Matrix, statements: Problem | Pairs, loss_on: Callable[[dict[str, Any]], LossOf]
+    ) -> tuple[list[Candidate], bool]:
+        """The settings to choose from, and whether they leave out queries exactly, without refitting.
+
+        `loss_on` maps a setting to a function that creates its loss on labels or pairs.
+        """
+
+    @abstractmethod
+    def _row_loss(self, setting: dict[str, Any], problem: Problem) -> Any: ...
+
+    @abstractmethod
+    def _pair_loss(self, setting: dict[str, Any], n_rows: int, pairs: Pairs) -> Any: ...
+
+    @abstractmethod
+    def _set_chosen(self, choice: Choice) -> None:
+        """Set the attributes of the chosen model."""
+
+    def _become(self, choice: Choice, criterion: Criterion) -> None:
+        self.alphas_, self.scores_, self.settings_ = choice.alphas, choice.values, choice.settings
+        self.best_, self.cv_ = choice.best, criterion.name
+        self._set_chosen(choice)
+        if choice.left_out is not None:
+            self._calibrate(choice.left_out.scores, choice.left_out.sample(), criterion.name)
+        if choice.beyond_the_grid is not None:
+            warn_caller(choice.beyond_the_grid, GridWarning)

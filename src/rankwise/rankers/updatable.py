@@ -1,0 +1,150 @@
+"""Linear RankRLS rankers that learn and forget queries exactly."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable
+from functools import cached_property, partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.metaestimators import available_if
+
+from rankwise.errors import DataError, warn_caller
+from rankwise.model.models import save_model
+from rankwise.rankers.base import Ranker
+from rankwise.rankers.signs import Signs
+from rankwise.ridge.moments.moments import Moments
+from rankwise.ridge.moments.open_queries import names_of
+from rankwise.ridge.moments.updating import forgotten
+from rankwise.scoring.functions import LinearFunction
+from rankwise.types import Floats, Solver
+from rankwise.validation import Problem, check_fitted, check_flag
+
+# What fits set, and updates do not, or only with signs.
+_OF_FITS = (
+    *("validation_score_", "validation_curve_", "best_iter_", "surface_", "readings_"),
+    *("calibration_", "_left_out_scores", "kkt_residual_", "contradicted_signs_"),
+)
+
+
+def has_primal_solver(ranker: Updatable) -> bool:
+    """Whether the parameters allow updates; as in scikit-learn, there are no methods for them otherwise."""
+    if ranker.solver in (Solver.DUAL, Solver.CG):
+        raise AttributeError(f"Updates need solver='primal', 'closed' or 'auto'; got {ranker.solver!r}.")
+    return True
+
+
+class Updatable(Ranker):
+    """A linear RankRLS ranker with moments, to which queries can be added, and from which removed."""
+
+    solver: str
+    monotonic_cst: Any
+
+    coef_: Floats
+    solver_: str
+    n_iter_: int | None
+    coef_error_: float
+    _learned_from: partial[Moments]
+
+    __metadata_request__partial_fit = {"qid": True, "sample_weight": True}  # noqa: RUF012
+
+    @cached_property
+    def moments_(self) -> Moments:
+        """Formed when first needed: the digests of all rows take a tenth of the time of a fit."""
+        if not hasattr(self, "_learned_from"):
+            raise AttributeError(f"This {type(self).__name__} has no moments.")
+        return self.__dict__.pop("_learned_from")()  # type: ignore[no-any-return]
+
+    @available_if(has_primal_solver)  # type: ignore[untyped-decorator]
+    def forget(
+        self,
+        X: Any,
+        y: Any = None,
+        qid: ArrayLike | Iterable[Hashable] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Forget whole queries: the model is then that of a fit to the others, up to `coef_error_`.
+
+        Give rows, labels and weights as they were learned, in any order. What was never learned is refused,
+        as is forgetting so much that rounding errors would be as large as what is left.
+        """
+        check_fitted(self)
+        moments = self._moments_to_update()
+        assert moments is not None
+        problem = self._check_batch(X, y, qid, sample_weight, multi_output=moments.b.ndim == 2)
+        self._adopt(forgotten(moments, problem), refuse_noise=True)
+        return self
+
+    def save(self, path: str | os.PathLike[str], *, moments: bool = True) -> None:
+        """Save the fitted model to a file, which `rankwise.load_model` reads.
+
+        Parameters
+        ----------
+        path : path
+            Written under a temporary name and moved into place.
+        moments : bool, default=True
+            Whether the file holds the moments, half a matrix of n × n features. Without them, the loaded
+            model cannot be updated.
+        """
+        save_model(self, path, without=None if check_flag("moments", moments) else "moments_")
+
+    @abstractmethod
+    def _alpha_to_use(self) -> float:
+        """The alpha of the model after an update."""
+
+    def _moments_to_update(self) -> Moments | None:
+        """The moments of a fitted model; None before the first fit."""
+        if not self.__sklearn_is_fitted__():
+            return None
+        if not hasattr(self, "moments_"):
+            raise DataError(
+                f"This model has no moments to update: fits with the solver '{self.solver_}', to pairs or to "
+                f"several targets with ties dropped keep none; fit it to labels with solver='primal'."
+            )
+        return self.moments_
+
+    def _check_batch(self, X: Any, y: Any, qid: Any, sample_weight: Any, **options: Any) -> Problem:
+        """Check rows to learn or forget, which must have the features of those learned before."""
+        if self.__sklearn_is_fitted__():
+            return self._inputs.problem(X, y, qid, sample_weight, **options)
+        return self._read(X, y, qid, sample_weight, **options)
+
+    def _adopt(self, moments: Moments, *, refuse_noise: bool = False) -> None:
+        """Set the attributes of the model that the moments give."""
+        alpha = self._alpha_to_use()
+        if moments.open_queries:
+            raise DataError(
+                f"Query {names_of(moments.open_queries.values())} is still open; add the rest of its rows, "
+                f"and call close() on the moments."
+            )
+        signs = Signs.of(self.monotonic_cst, self._inputs)
+        family = signs.family(moments.quadratic)
+        found = family.solve(alpha)
+        error = family.error_bound(alpha, found.coef)
+        if refuse_noise and not np.isfinite(error):
+            raise DataError(
+                "Rounding errors of all that was learned and forgotten would be as large as what is left; "
+                "fit the model again to the queries that stay, or choose a larger alpha."
+            )
+        if not found.is_resolved:
+            warn_caller(
+                f"XᵀLX is so ill-conditioned that moments lose digits of the model at alpha = {alpha:g} that "
+                f"a fit to all rows keeps; choose a larger alpha, or fit."
+            )
+        certificate = signs.certificate(moments.quadratic, alpha, found.coef)
+        for name in ("_families", "_learned_from", *_OF_FITS):
+            self.__dict__.pop(name, None)
+        self.__dict__.update(certificate)
+        self.moments_, self.coef_error_ = moments, error
+        self.solver_, self.n_iter_ = str(Solver.PRIMAL), None
+        self._set_function(LinearFunction(np.ascontiguousarray(found.coef)))
+        self.fitted_with_qid_ = moments.has_qid
+
+    def __getstate__(self) -> dict[str, Any]:
+        if "_learned_from" in vars(self):
+            _ = self.moments_  # formed now, because the rows stay in this process
+        state: dict[str, Any] = super().__getstate__()
+        return state

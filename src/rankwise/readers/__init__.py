@@ -1,0 +1,1 @@
+"""Text, tables, stores, logs and TREC files: read as rows, and written."""

@@ -1,0 +1,235 @@
+"""CSV and Parquet files as `RankingData`, read with pyarrow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankwise.errors import DataError, FileFormatError, MissingExtraError, ParameterError
+from rankwise.files import as_path, encodable
+from rankwise.rows.frames import check_features, check_present, judgment_columns
+from rankwise.rows.ranking import RankingData
+from rankwise.validation import check_flag, check_kind
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_PARQUET = (".parquet", ".pq")
+_INDEX_OF_FRAME = re.compile(r"__index_level_\d+__")
+_COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
+
+
+def load_table(
+    path: str | PathLike[str],
+    *,
+    label: str | None,
+    qid: str | None = None,
+    features: Sequence[str] | None = None,
+    doc: str | None = None,
+    exclude: Sequence[str] | None = None,
+    as_table: bool = False,
+) -> RankingData:
+    """Read judged rows from a CSV, TSV or Parquet file.
+
+    Requires the ``arrow`` extra. The columns are specified as in `RankingData.from_frame`.
+
+    Parameters
+    ----------
+    path : path
+        The extension determines the format: ``.csv`` or ``.tsv`` with a header line (followed by ``.gz``,
+        ``.bz2``, ``.zst``, ``.lz4`` or ``.br`` if compressed), ``.parquet`` or ``.pq``.
+    label : str or None
+        The label column; None for rows without judgments, whose labels are then 0.
+    qid : str, optional
+        The column of query labels.
+    features : list of str, optional
+        The feature columns, by default all remaining ones. Only named columns are read from a Parquet file.
+    doc : str, optional
+        The column of document labels. In text files, query and document labels become integers only if all
+        of them are in canonical form: 007 stays text.
+    exclude : list of str, optional
+        Columns that are not features, if `features` is not given.
+    as_table : bool, default=False
+        Whether X stays a table with text, dates and missing values, as in `RankingData.from_frame`. In text
+        files, nothing between two delimiters means a missing value.
+
+    Returns
+    -------
+    RankingData
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from rankwise import load_table
+    >>> _ = Path("rows.csv").write_text("query,grade,bm25\\nred shoes,2,7.5\\nred shoes,0,1.5\\n")
+    >>> load_table("rows.csv", label="grade", qid="query").feature_names
+    ('bm25',)
+    """
+    path, as_table = as_path(path), check_flag("as_table", as_table)
+    for name, column in (("label", label), ("qid", qid), ("doc", doc)):
+        check_kind(name, column, str, optional=True)
+    check_features(features)
+    table = _read_rows(path, [label, qid, doc], [qid, doc], features)
+    if as_table:
+        table = _without_empty_text(table)
+    try:
+        return RankingData.from_frame(
+            table, label=label, qid=qid, features=features, doc=doc, exclude=exclude, as_table=as_table
+        )
+    except DataError as error:
+        raise FileFormatError(path, str(error)) from error
+
+
+def load_features(
+    path: Path,
+    *,
+    ignored: str | None,
+    qid: str | None,
+    features: Sequence[str] | None,
+    doc: str | None,
+    exclude: Sequence[str] | None = None,
+    as_table: bool = False,
+) -> RankingData:
+    """Read rows whose labels come from elsewhere: the column `ignored`, if there is one, is not a feature."""
+    table = _read_rows(path, [qid, doc], [qid, doc], features)
+    if ignored in table.column_names:
+        table = table.drop_columns([ignored])
+    if as_table:
+        table = _without_empty_text(table)
+    try:
+        return RankingData.from_frame(
+            table, label=None, qid=qid, features=features, doc=doc, exclude=exclude, as_table=as_table
+        )
+    except DataError as error:
+        raise FileFormatError(path, str(error)) from error
+
+
+def _read_rows(
+    path: Path, columns: list[str | None], labels: list[str | None], features: Sequence[str] | None
+) -> Any:
+    """An arrow table; of a Parquet file only these columns and `features`, if they are named."""
+    wanted = [name for name in (*columns, *features) if name is not None] if features is not None else None
+    return read_columns_of(path, wanted, [name for name in labels if name is not None])
+
+
+def read_judgments(path: Path, *, label: str | None, qid: str | None, doc: str | None) -> RankingData:
+    """Read the labels of rows whose features do not matter; other columns of the table may hold anything.
+
+    X is a column of zeros, and so is y if `label` is None.
+    """
+    labels = [name for name in (qid, doc) if name is not None]
+    table = read_columns_of(path, labels if label is None else [label, *labels], labels)
+    try:
+        y, queries, docs = judgment_columns(table, label=label, qid=qid, doc=doc)
+        return RankingData.from_arrays(np.zeros((len(y), 1)), y, queries, docs)
+    except DataError as error:
+        raise FileFormatError(path, str(error)) from error
+
+
+def read_columns_of(path: Path, columns: list[str] | None, labels: list[str]) -> Any:
+    """An arrow table; only the given columns of a Parquet file. `labels` are the columns that name things."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in _COMPRESSIONS:
+        suffixes.pop()
+    kind = suffixes[-1] if suffixes else ""
+    if kind not in _DELIMITERS and path.suffix.lower() not in _PARQUET:
+        raise ParameterError(
+            f"{path}: the file name must end in .csv, .tsv (or .csv.gz and the like) or .parquet."
+        )
+    try:
+        if kind in _PARQUET:
+            return _read_parquet(path, columns)
+        return _read_text(path, _DELIMITERS[kind], labels)
+    except ImportError:
+        raise MissingExtraError(f"Reading {path.name}", "arrow") from None
+
+
+def _read_parquet(path: Path, columns: list[str] | None) -> Any:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    with path.open("rb") as file:
+        try:
+            names = parquet.read_schema(file).names
+            # pandas stores the index of a frame, unless it is 0, 1, ..., under a name like this.
+            wanted = [name for name in names if not _INDEX_OF_FRAME.fullmatch(name)]
+            if columns is not None:
+                check_present(names, columns)  # here, because the table will have no other columns
+                asked = set(columns)
+                wanted = [name for name in names if name in asked]
+            table = parquet.read_table(file, columns=wanted)
+            table.validate(full=True)
+            return table
+        except DataError as error:
+            raise FileFormatError(path, str(error)) from error
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+            reason = str(error).strip().rstrip(".")
+            raise FileFormatError(path, f"is not a readable Parquet file: {reason}.") from error
+
+
+def _read_text(path: Path, delimiter: str, labels: list[str]) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    compression = _COMPRESSIONS.get(path.suffix.lower())
+    try:
+        # Opened here, because pyarrow accepts only UTF-8 file names.
+        with (
+            encodable(path),
+            path.open("rb") as file,
+            pa.input_stream(file, compression=compression) as stream,
+        ):
+            # A single thread, so that errors can name the line.
+            table = csv.read_csv(
+                stream,
+                read_options=csv.ReadOptions(use_threads=False),
+                parse_options=csv.ParseOptions(delimiter=delimiter),
+                convert_options=csv.ConvertOptions(column_types=dict.fromkeys(labels, pa.string())),
+            )
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.filename is not None:
+            raise  # the usual system error, such as that of a missing file
+        row = re.search(r"Row #(\d+): ", str(error))
+        message = str(error)[row.end() :] if row else str(error)
+        if "Empty CSV file" in message:
+            message = "the file is empty; expected a header line and rows"
+        message = message.strip().rstrip(".")
+        raise FileFormatError(path, f"{message}.", int(row[1]) if row else None) from error
+    try:
+        names = table.column_names
+    except UnicodeDecodeError:
+        raise FileFormatError(path, "the header is not UTF-8 text.", 1) from None
+    for i, name in enumerate(names):
+        if name in labels:
+            table = table.set_column(i, name, _label_column(table.column(i)))
+    return table
+
+
+def _without_empty_text(table: Any) -> Any:
+    """The same table with null for empty text, which is how CSV writes a missing value."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    columns = [
+        compute.if_else(compute.equal(column, ""), None, column)
+        if pa.types.is_string(column.type)
+        else column
+        for column in table.columns
+    ]
+    return pa.table(columns, names=table.column_names)  # at once: setting a column copies the list of all
+
+
+def _label_column(text: Any) -> Any:
+    """Labels as text, null where empty; as integers only if no leading zero is lost."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    text = compute.if_else(compute.equal(text, ""), None, text)
+    try:
+        whole = text.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return text
+    return whole if whole.cast(pa.string()).equals(text) else text

@@ -1,0 +1,285 @@
+"""TREC runs and qrels as dictionaries by query and document: the form that pytrec_eval and ranx use, too.
+
+A run holds scores, qrels hold judgments::
+
+    301 Q0 FR940104-0-00001 1 12.5 bm25        (query, Q0, document, rank, score, name of the system)
+    301 0 FR940104-0-00001 2                   (query, 0, document, relevance)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import TypeAlias, TypeVar
+
+from numpy.typing import ArrayLike
+
+from rankwise.errors import DataError, FileFormatError
+from rankwise.files import as_path, replacing_file
+from rankwise.numerals import read_float
+from rankwise.readers.letor import decoded
+from rankwise.readers.text import create_text, numbered_lines, open_text
+from rankwise.rows.ranking import RankingData
+from rankwise.validation import check_kind, check_labels
+
+#: The score of each document that was retrieved for a query, and the relevance of each that was judged.
+Run: TypeAlias = Mapping[str, Mapping[str, float]]
+Qrels: TypeAlias = Mapping[str, Mapping[str, int]]
+
+_RUN, _QRELS = "qid Q0 doc rank score tag", "qid 0 doc relevance"
+_LONGEST_NUMBER = 18
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_Number = TypeVar("_Number", int, float)
+
+
+def load_run(path: str | PathLike[str]) -> dict[str, dict[str, float]]:
+    """Read a TREC run: lines of ``qid Q0 doc rank score tag``.
+
+    As in trec_eval, scores alone decide: ranks and tags are ignored, and so is the order of the lines.
+
+    Parameters
+    ----------
+    path : path
+        ``.gz``, ``.bz2`` and ``.xz`` are decompressed.
+
+    Returns
+    -------
+    dict
+        ``run[qid][doc]`` is the score of a document, for `rankwise.metrics.evaluate_run`.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from rankwise import load_run
+    >>> _ = Path("run.txt").write_text("301 Q0 d7 1 12.5 bm25\\n301 Q0 d3 2 11.0 bm25\\n")
+    >>> load_run("run.txt")
+    {'301': {'d7': 12.5, 'd3': 11.0}}
+    """
+    return _read(as_path(path), _RUN, _score)
+
+
+def load_qrels(path: str | PathLike[str]) -> dict[str, dict[str, int]]:
+    """Read TREC qrels: lines of ``qid 0 doc relevance``.
+
+    Parameters
+    ----------
+    path : path
+        ``.gz``, ``.bz2`` and ``.xz`` are decompressed.
+
+    Returns
+    -------
+    dict
+        ``qrels[qid][doc]`` is the relevance of a document, a whole number.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from rankwise import load_qrels
+    >>> _ = Path("qrels.txt").write_text("301 0 d7 2\\n301 0 d3 0\\n")
+    >>> load_qrels("qrels.txt")
+    {'301': {'d7': 2, 'd3': 0}}
+    """
+    return _read(as_path(path), _QRELS, _relevance)
+
+
+def save_run(run: Run, path: str | PathLike[str], *, tag: str = "rankwise") -> None:
+    """Write a TREC run, each query's documents by descending score.
+
+    Tied documents are in descending order of their names, which is the order that trec_eval assumes. Scores
+    are written with all their digits.
+
+    Parameters
+    ----------
+    run : dict of dicts
+        Scores by query and document.
+    path : path
+        ``.gz``, ``.bz2`` and ``.xz`` are compressed. An existing file is replaced once the new one is
+        complete.
+    tag : str
+        The name of the system, for the last column.
+
+    Examples
+    --------
+    >>> from rankwise import save_run
+    >>> save_run({"301": {"d3": 11.0, "d7": 12.5}}, "run.txt", tag="bm25")
+    >>> print(open("run.txt").read(), end="")
+    301 Q0 d7 1 12.5 bm25
+    301 Q0 d3 2 11.0 bm25
+    """
+    _write(path, run_lines(run, tag))
+
+
+def save_qrels(qrels: Qrels, path: str | PathLike[str]) -> None:
+    """Write TREC qrels.
+
+    Parameters
+    ----------
+    qrels : dict of dicts
+        Whole numbers by query and document.
+    path : path
+        As in `save_run`.
+
+    Examples
+    --------
+    >>> from rankwise import save_qrels
+    >>> save_qrels({"301": {"d7": 2, "d3": 0}}, "qrels.txt")
+    >>> print(open("qrels.txt").read(), end="")
+    301 0 d7 2
+    301 0 d3 0
+    """
+    _write(path, _qrels_lines(qrels))
+
+
+def run_from_scores(data: RankingData, scores: ArrayLike) -> dict[str, dict[str, float]]:
+    """Name the scores of rows by query and document, as a run.
+
+    Parameters
+    ----------
+    data : RankingData
+        Rows with document labels; without queries, all of them belong to the query "1".
+    scores : array-like, shape (m,)
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> from rankwise import RankingData, run_from_scores
+    >>> data = RankingData.from_arrays([[1.0], [2.0]], y=[2, 0], qid=[301, 301], docs=["d7", "d3"])
+    >>> run_from_scores(data, [12.5, 11.0])
+    {'301': {'d7': 12.5, 'd3': 11.0}}
+    """
+    data = check_kind("data", data, RankingData)
+    return by_name(data, check_labels(scores, data.n_rows, name="scores").tolist())
+
+
+def qrels_from_data(data: RankingData) -> dict[str, dict[str, int]]:
+    """Name the labels of rows by query and document, as qrels.
+
+    Parameters
+    ----------
+    data : RankingData
+        Rows with document labels, whose labels are whole numbers.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> from rankwise import RankingData, qrels_from_data
+    >>> data = RankingData.from_arrays([[1.0], [2.0]], y=[2, 0], qid=[301, 301], docs=["d7", "d3"])
+    >>> qrels_from_data(data)
+    {'301': {'d7': 2, 'd3': 0}}
+    """
+    for row, label in enumerate(check_kind("data", data, RankingData).y.tolist()):
+        if not label.is_integer():
+            raise DataError(f"Qrels hold whole numbers, but row {row} has the label {label:g}.")
+    return by_name(data, [int(label) for label in data.y.tolist()])
+
+
+def run_lines(run: Run, tag: str) -> Iterator[str]:
+    """The lines of a run, after checking that they will be read back as they are."""
+    _check_word("tag", tag)
+    for qid, scores in check_kind("run", run, Mapping).items():
+        _check_names(qid, scores)
+        for doc, score in scores.items():
+            if not math.isfinite(score):
+                raise DataError(
+                    f"The document {doc!r} of query {qid!r} has the score {score}; must be finite."
+                )
+    return (
+        f"{qid} Q0 {doc} {rank} {float(scores[doc])!r} {tag}\n"
+        for qid, scores in run.items()
+        # Among equal scores, names descend; larger scores come first.
+        for rank, doc in enumerate(sorted(scores, key=lambda d: (scores[d], d), reverse=True), start=1)
+    )
+
+
+def _qrels_lines(qrels: Qrels) -> Iterator[str]:
+    for qid, judged in check_kind("qrels", qrels, Mapping).items():
+        _check_names(qid, judged)
+        for doc, relevance in judged.items():
+            if not math.isfinite(relevance) or relevance != int(relevance):
+                raise DataError(
+                    f"Qrels hold whole numbers, but the document {doc!r} of query {qid!r} has {relevance}."
+                )
+            yield f"{qid} 0 {doc} {int(relevance)}\n"
+
+
+def by_name(data: RankingData, values: list[_Number]) -> dict[str, dict[str, _Number]]:
+    """A value for each row, by query and document."""
+    if data.docs is None:
+        raise DataError("Runs and judgments name documents, but the data has no document labels.")
+    queries = ["1"] * data.n_rows if data.qid is None else map(str, data.qid.tolist())
+    named_values: dict[str, dict[str, _Number]] = {}
+    for qid, doc, value in zip(queries, map(str, data.docs.tolist()), values, strict=True):
+        named = named_values.setdefault(qid, {})
+        if doc in named:
+            raise DataError(f"The query {qid!r} contains the document {doc!r} more than once.")
+        named[doc] = value
+    return named_values
+
+
+def _read(
+    path: Path, columns: str, parse: Callable[[bytes], _Number | None]
+) -> dict[str, dict[str, _Number]]:
+    names = columns.split()
+    place = names.index("score") if "score" in names else names.index("relevance")
+    values: dict[str, dict[str, _Number]] = {}
+    with open_text(path) as file:
+        for number, line in numbered_lines(file, path):
+            fields = line.removeprefix(_BYTE_ORDER_MARK if number == 1 else b"").split()
+            if not fields:
+                continue
+            if len(fields) != len(names):
+                found = f"expected {len(names)} fields, '{columns}'; found {len(fields)}."
+                raise FileFormatError(path, found, number)
+            value = parse(fields[place])
+            if value is None:
+                kind = "a finite number" if names[place] == "score" else "a whole number"
+                shown = decoded(fields[place][:40])
+                raise FileFormatError(path, f"the {names[place]} must be {kind}; got {shown!r}.", number)
+            qid, doc = decoded(fields[0]), decoded(fields[2])
+            named = values.setdefault(qid, {})
+            if doc in named:
+                twice = f"the query {qid!r} contains the document {doc!r} more than once."
+                raise FileFormatError(path, twice, number)
+            named[doc] = value
+    if not values:
+        raise FileFormatError(path, f"the file is empty; expected lines of '{columns}'.")
+    return values
+
+
+def _score(field: bytes) -> float | None:
+    try:
+        score = read_float(field)
+    except ValueError:
+        return None
+    return score if math.isfinite(score) else None
+
+
+def _relevance(field: bytes) -> int | None:
+    digits = field[1:] if field[:1] in (b"-", b"+") else field
+    return int(field) if digits.isdigit() and len(field) <= _LONGEST_NUMBER else None
+
+
+def _check_names(qid: str, docs: Iterable[str]) -> None:
+    _check_word("query", qid)
+    for doc in docs:
+        _check_word("document", doc)
+
+
+def _check_word(what: str, name: str) -> None:
+    if not isinstance(name, str) or len(name.split()) != 1 or not name.isprintable():
+        raise DataError(
+            f"TREC files require names without spaces or control characters; got the {what} {name!r}."
+        )
+
+
+def _write(path: str | PathLike[str], lines: Iterable[str]) -> None:
+    with replacing_file(path) as beside, create_text(beside) as file:
+        file.writelines(line.encode() for line in lines)

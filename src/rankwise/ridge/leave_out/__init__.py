@@ -1,0 +1,1 @@
+"""Scores and weights of models without some of their rows, without fitting those models."""

@@ -1,0 +1,316 @@
+"""Scores of two rows by the model fitted without both, for every pair of rows of one global ranking.
+
+If all pairs are kept, RankRLS on one ranking is weighted ridge regression with an unpenalized intercept:
+``L = c S (diag(s) − ssᵀ/S)`` for row weights s with sum S. Removing rows i and j changes the mean that the
+others are compared with, but the result is still the same kind of regression, on the other rows. With
+``f = H y``, its fit to all rows, the residuals of the two rows under the model of the others are
+``(I − H)_{ij,ij}⁻¹ (y − f)_{ij}``, a 2 × 2 system.
+
+"Fitted without both" means the same alpha and weighting on the m − 2 other rows. Under "example" (c = 1/S),
+the alpha of the regression is unchanged. Under "pair" (c = 1), it is alpha/(m − 2), and under "query"
+(c = 2/(S(S − 1))), it is alpha (m − 3)/2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy import linalg
+
+from rankwise.errors import DataError
+from rankwise.operators.blocks import pieces
+from rankwise.operators.design import Design
+from rankwise.operators.kernel import check_kernel_fits
+from rankwise.preferences.differences import QueryDifferences
+from rankwise.ridge.leave_out.left_out_ties import LARGEST_TIE
+from rankwise.ridge.spectrum import EPS, condition
+from rankwise.ridge.squared import SquaredLoss
+from rankwise.ridge.tridiagonal import Decomposition
+from rankwise.types import Floats, Ties, Weighting
+
+# A regression that leaves less than this of a label to its residual has lost too many digits of it.
+LEAST_FREE = 1e-6
+# An alpha this small compared with all eigenvalues but 0 stands for the limit 0.
+NEAR_LIMIT = 1e-7
+# Differences up to so many times the estimated effect of rounding count as ties. Compared with 60-digit
+# arithmetic, the effect was up to twice the estimate.
+TIED = 8.0
+# Held-out differences are computed for at most about this many pairs at a time, which fit into the cache.
+BLOCK_PAIRS = 1 << 16
+
+
+@dataclass(frozen=True)
+class CentredRidge:
+    """Ridge regression, weighted, with an intercept: fits are ``H y = (11ᵀ/S + N) diag(s) y``.
+
+    Attributes
+    ----------
+    rows : Floats, shape (r, m)
+        R, where ``N = RᵀR``.
+    weight : Floats, shape (m,)
+        s.
+    rounding : float
+        About the norm of the error of ``I − H``.
+    """
+
+    rows: Floats
+    weight: Floats
+    rounding: float
+
+    @property
+    def loses_digits(self) -> bool:
+        """Whether little is left of ``1 − H_ii`` for some row, or of ``I − H`` but for one direction."""
+        free = self.free[self.weight > 0.0]
+        return bool((free < LEAST_FREE).any()) or float(free.sum()) < 1.0 + LEAST_FREE * len(free)
+
+    def residual(self, centred: Floats) -> Floats:
+        """``(I − H) y``."""
+        return np.asarray(centred - self.rows.T @ (self.rows @ (self.weight * centred)))
+
+    @cached_property
+    def free(self) -> Floats:
+        """``1 − H_ii``."""
+        s, squares = self.weight, np.einsum("ri,ri->i", self.rows, self.rows)
+        return np.asarray(1.0 - s * (1.0 / s.sum() + squares))
+
+    def between(self, place: slice, others: slice) -> Floats:
+        """``H_ij / s_j`` for i in `place` and j in `others`."""
+        return np.asarray(1.0 / self.weight.sum() + self.rows[:, place].T @ self.rows[:, others])
+
+
+@dataclass(frozen=True)
+class CloseFit(CentredRidge):
+    """A regression that may fit labels almost exactly: ``I − H = RᵀR diag(s)``, up to a factor.
+
+    Held-out residuals are ``(I − H)_{ij,ij}⁻¹ (I − H) y``, so a common factor does not matter, and ``I − H``
+    is added up from its own eigenvalues ``alpha / (v + alpha)`` instead of being left over from H.
+    """
+
+    def residual(self, centred: Floats) -> Floats:
+        return np.asarray(self.rows.T @ (self.rows @ (self.weight * centred)))
+
+    @cached_property
+    def free(self) -> Floats:
+        return np.asarray(self.weight * np.einsum("ri,ri->i", self.rows, self.rows))
+
+    def between(self, place: slice, others: slice) -> Floats:
+        return np.asarray(-self.rows[:, place].T @ self.rows[:, others])
+
+
+@dataclass(frozen=True)
+class LeftOutPairs:
+    """What a regression predicts for any two rows without them, with labels y."""
+
+    ridge: CentredRidge
+    y: Floats
+
+    def differences(self, place: slice, others: slice) -> Floats:
+        """``f_i − f_j`` by the model without rows i and j, for i in `place` and j in `others`; O(r) each.
+
+        0 where it may be: rounding would decide the order of rows that are equal, or that no other row tells
+        apart. Let G be ``I − H``, e the residuals ``G_pp⁻¹ (Gy)_p`` of the two rows p, and ŷ the labels with
+        theirs replaced by the predictions ``y_p − e``. An error Δ of G moves e by
+        ``G_pp⁻¹ ((Δy)_p − Δ_pp e) = G_pp⁻¹ (Δŷ)_p``, and so the difference by at most
+        ``‖Δ‖ ‖ŷ‖ (|u_i| + |u_j|)`` with ``u = G_pp⁻¹ (1, −1)``; weights scale rows and columns of G by √s.
+        """
+        y, s, free, residual = self.y, self.ridge.weight, self.ridge.free, self._residual
+        (root, inverse_root), N = self._roots, self.ridge.between(place, others)
+        free_i, free_j, r_i, r_j = free[place, None], free[others], residual[place, None], residual[others]
+        N_i, N_j = N * s[place, None], N * s[others]
+        determinant = free_i * free_j - N_i * N_j
+        held_i = free_j * r_i + N_j * r_j
+        held_j = free_i * r_j + N_i * r_i
+        u = inverse_root[place, None] * np.abs(free_j - N_i) + inverse_root[others] * np.abs(free_i - N_j)
+        labels = root[place, None] * np.abs(held_i) + root[others] * np.abs(held_j)
+        with np.errstate(invalid="ignore", divide="ignore"):  # i = j, which is not a pair
+            difference = (y[place, None] - y[others]) - (held_i - held_j) / determinant
+            labels /= np.abs(determinant)
+        labels += np.linalg.norm(root * self._centred)
+        level = min(TIED * self.ridge.rounding, LARGEST_TIE)
+        difference[np.abs(difference * determinant) <= level * (labels * u)] = 0.0
+        return np.asarray(difference)
+
+    @cached_property
+    def _centred(self) -> Floats:
+        s = self.ridge.weight
+        return np.asarray(self.y - (s @ self.y) / s.sum())
+
+    @cached_property
+    def _residual(self) -> Floats:
+        return self.ridge.residual(self._centred)
+
+    @cached_property
+    def _roots(self) -> tuple[Floats, Floats]:
+        """√s, and 1/√s, where s is not 0."""
+        root = np.sqrt(self.ridge.weight)
+        return root, _inverse(root)
+
+
+@dataclass(frozen=True)
+class WholeSpectrum:
+    """All eigenvalues of ``F K Fᵀ`` and their vectors, but for the one that is constant on the rows."""
+
+    values: Floats
+    vectors: Floats
+    of_root: bool
+
+    @classmethod
+    def of_matrix(cls, matrix: Floats, constant: Floats) -> WholeSpectrum:
+        """O(m³). The constant vector, of eigenvalue 0, is moved to the end of the spectrum, and cut off."""
+        top = 2.0 * float(np.abs(matrix).sum(axis=0).max()) or 1.0
+        values, vectors = linalg.eigh(matrix + top * np.outer(constant, constant), check_finite=False)
+        return cls(_cut(values[:-1], len(values) * EPS), vectors[:, :-1], of_root=False)
+
+    @classmethod
+    def of_rows(cls, differences: Floats, constant: Floats) -> WholeSpectrum:
+        """The same for ``K = XXᵀ``, from the singular values of ``FX``, which keep twice as many digits."""
+        top = 2.0 * float(np.linalg.norm(differences)) or 1.0
+        vectors, roots, _ = linalg.svd(np.column_stack([differences, top * constant]), check_finite=False)
+        values = np.append(np.square(roots), np.zeros(max(0, len(vectors) - len(roots))))
+        return cls(_cut(values[1:], (max(differences.shape) * EPS) ** 2), vectors[:, 1:], of_root=True)
+
+    def close_fit(self, alpha: float, weight: Floats) -> CloseFit:
+        """The regression with this alpha, or with one so small that the solution is that of the limit 0.
+
+        The limit itself is singular for a pair if ``I − H`` has but one eigenvalue that does not go to 0.
+        """
+        positive = self.values[self.values > 0.0]
+        if len(positive) < len(self.values) and len(positive):
+            alpha = max(alpha, NEAR_LIMIT * float(positive.min()))
+        total = self.values + alpha
+        share = total.min() / total
+        rounding = EPS * condition(self.values, alpha, of_root=self.of_root)
+        return CloseFit((self.vectors * np.sqrt(share)).T * _inverse(np.sqrt(weight)), weight, rounding)
+
+
+def _cut(values: Floats, rcond: float) -> Floats:
+    return np.where(values <= rcond * values.max(initial=0.0), 0.0, values)
+
+
+def leave_pair_out_error(ridges: Iterable[CentredRidge], y: Floats) -> Floats:
+    """The fraction of pairs with different labels misordered by the model fitted without both rows.
+
+    A tied prediction counts as one half; the weight of a pair is ``s_i s_j``. For binary labels, this is 1
+    minus the leave-pair-out estimate of the area under the ROC curve. O(m² r) time per ridge, O(m r) memory.
+    """
+    return np.array([_misordered(ridge, y) for ridge in ridges])
+
+
+def _misordered(ridge: CentredRidge, y: Floats) -> float:
+    # In ascending order of labels, the rows that any row should be above come first.
+    order = np.argsort(y, kind="stable")
+    y, s = y[order], ridge.weight[order]
+    pairs = LeftOutPairs(replace(ridge, rows=np.take(ridge.rows, order, axis=1), weight=s), y)
+    error = total = 0.0
+    for place in pieces(0, len(y), max(1, BLOCK_PAIRS // len(y))):
+        below = slice(int(np.searchsorted(y, y[place.stop - 1])))
+        above = np.where(y[place, None] > y[below], s[place, None] * s[below], 0.0)
+        predicted = pairs.differences(place, below)
+        wrong = np.where(predicted < 0, 1.0, np.where(predicted > 0, 0.0, 0.5))
+        error += float(np.vdot(wrong, above))
+        total += float(above.sum())
+    return error / total
+
+
+def resolved(
+    ridges: Iterable[CentredRidge],
+    loss: SquaredLoss,
+    alphas: Floats,
+    whole: Callable[[Floats], WholeSpectrum],
+) -> Iterator[CentredRidge]:
+    """The same regressions, those that lost digits from the whole spectrum; O(m³) once, if there are any.
+
+    `whole` returns the spectrum, given the vector that is constant on the rows.
+    """
+    F = _one_ranking(loss)
+    spectrum = None
+    for ridge, alpha in zip(ridges, _as_regression(F, alphas)[1], strict=True):
+        if not ridge.loses_digits:
+            yield ridge
+            continue
+        if spectrum is None:
+            check_kernel_fits(F.n_rows)
+            spectrum = whole(_constant(F))
+        yield spectrum.close_fit(float(alpha), F.row_weight)
+
+
+def differences_of(design: Design, loss: SquaredLoss) -> Floats:
+    """``FX`` of one ranking."""
+    F = _one_ranking(loss)
+    rows, whole = np.arange(F.n_rows), np.array([0, F.n_rows])
+    return F.apply(design.centred_rows(rows, whole, F.row_weight))
+
+
+def primal_ridges(
+    design: Design, loss: SquaredLoss, decomposition: Callable[[float], Decomposition], alphas: Floats
+) -> Iterator[CentredRidge]:
+    """The regressions equivalent to RankRLS on one ranking without two rows, from ``XᵀLX``; one per alpha.
+
+    `decomposition` returns one that is accurate for every alpha at or above its argument.
+    """
+    F = _one_ranking(loss)
+    scale, system_alphas = _as_regression(F, alphas)
+    accurate = decomposition(float(system_alphas.min()))
+    rows = design.centred_rows(np.arange(F.n_rows), np.array([0, F.n_rows]), F.row_weight)
+    rows -= (F.row_weight @ rows) / F.row_weight.sum()  # the rounding error of a mean far from zero
+    columns = (rows @ accurate.basis).T
+    for alpha in system_alphas:
+        R = np.sqrt(scale) * accurate.half_inverse(columns, alpha)
+        yield CentredRidge(R, F.row_weight, EPS * accurate.condition(alpha))
+
+
+def dual_ridges(
+    kernel_matrix: Floats, loss: SquaredLoss, decomposition: Callable[[float], Decomposition], alphas: Floats
+) -> Iterator[CentredRidge]:
+    """Like `primal_ridges`, from ``F K Fᵀ``."""
+    F = _one_ranking(loss)
+    scale, system_alphas = _as_regression(F, alphas)
+    accurate = decomposition(float(system_alphas.min()))
+    # Kernel values that are far from zero compared with their differences have errors of their own size.
+    largest = scale * float((F.row_weight * np.diag(kernel_matrix)).max())
+    rounding = EPS * max(1.0, largest / (accurate.extremes[1] or largest or 1.0))
+    inverse_root, constant = _inverse(np.sqrt(F.row_weight)), _constant(F)
+    for alpha in system_alphas:
+        rows, complement = accurate.smoother(alpha)
+        error = rounding * accurate.condition(alpha)
+        if not complement:
+            yield CentredRidge(rows * inverse_root, F.row_weight, error)
+            continue
+        # The intercept fits what is constant, which would outweigh all else that is left of a close fit.
+        rows -= np.outer(rows @ constant, constant)
+        yield CloseFit(rows * inverse_root, F.row_weight, error * min(1.0, float(np.vdot(rows, rows))))
+
+
+def _as_regression(F: QueryDifferences, alphas: Floats) -> tuple[float, Floats]:
+    """``c S``, the scale of the system of all rows, and its alphas for the regressions on m − 2 rows."""
+    S, m = float(F.row_weight.sum()), F.n_rows
+    if F.weighting is Weighting.EXAMPLE:
+        return 1.0, alphas
+    if not (F.row_weight == 1.0).all():
+        raise DataError("Leave-pair-out with sample_weight needs weighting='example'.")
+    scale = float(F.query_weight[0]) * S
+    return scale, scale * (alphas / (m - 2) if F.weighting is Weighting.PAIR else alphas * (m - 3) / 2)
+
+
+def _constant(F: QueryDifferences) -> Floats:
+    """The vector of length 1 that is constant on the rows, as F weights them."""
+    root = np.sqrt(F.row_weight)
+    return np.asarray(root / np.linalg.norm(root))
+
+
+def _inverse(weight: Floats) -> Floats:
+    return np.divide(1.0, weight, out=np.zeros_like(weight), where=weight > 0)
+
+
+def _one_ranking(loss: SquaredLoss) -> QueryDifferences:
+    F = loss.differences
+    if not isinstance(F, QueryDifferences) or F.queries.n_queries != 1 or loss.target.ndim != 1:
+        raise TypeError("Leave-pair-out needs one target of one global ranking.")
+    if F.ties is not Ties.KEEP:
+        raise DataError("Leave-pair-out needs ties='keep'; otherwise, pass an eval_set.")
+    if F.n_rows < 4:
+        raise DataError(f"Leave-pair-out needs at least 4 rows; got {F.n_rows}.")
+    return F

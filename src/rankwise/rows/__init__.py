@@ -1,0 +1,1 @@
+"""Judged rows, and the tables that they may come from."""

@@ -1,1 +1,0 @@
-"""Pure functions: validated operators in, a frozen result out."""

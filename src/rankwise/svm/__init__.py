@@ -1,0 +1,1 @@
+"""RankSVM: the hinge loss on differences, by cutting planes or truncated Newton."""

@@ -1,0 +1,143 @@
+"""RankSVM for every alpha of a grid, from the largest down, each starting where the previous one ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from rankwise.errors import ParameterError
+from rankwise.family import AlphaStep, Fold, FoldScores, OnAlpha, Solutions, refit
+from rankwise.held_out import HeldOut
+from rankwise.operators.design import MatrixDesign, ProductDesign
+from rankwise.svm.bundle import Bundle, minimize_bundle
+from rankwise.svm.hinge import HingeLoss
+from rankwise.svm.hinge_result import HingeResult
+from rankwise.svm.newton import minimize_newton
+from rankwise.types import Floats, Matrix
+
+# Solves for each alpha in the given order, up to an interrupted one.
+SolveEach: TypeAlias = Callable[..., Iterator[HingeResult]]
+
+
+@dataclass(frozen=True)
+class HingeSolutions(Solutions):
+    """RankSVM models, each with its certificate; None for alphas that were not reached."""
+
+    results: tuple[HingeResult | None, ...] = ()
+
+
+@dataclass(frozen=True)
+class HingeFamily:
+    """``R(Xw) + alpha ‖w‖²`` for every alpha.
+
+    Attributes
+    ----------
+    design : ProductDesign
+    loss : HingeLoss
+    solve_each : callable
+        `bundle_grid` for the hinge, `newton_grid` for its square.
+    tol : float
+    max_iter : int
+    patience : int or None
+        With held-out rows, stop after this many alphas in a row without improvement; None tries all alphas.
+    """
+
+    design: ProductDesign
+    loss: HingeLoss
+    solve_each: SolveEach
+    tol: float = 1e-3
+    max_iter: int = 1000
+    patience: int | None = None
+
+    def scores(self, coef: Floats, X: Matrix) -> Floats:
+        return MatrixDesign(X).scores(coef.T)
+
+    def solve(
+        self, alphas: Floats, held_out: HeldOut | None = None, on_alpha: OnAlpha | None = None
+    ) -> HingeSolutions:
+        """Solve from the largest alpha down, until the grid or the patience is exhausted, or an interrupt."""
+        found: list[HingeResult] = []
+        values, best = np.full(len(alphas), np.nan), len(alphas)
+        scores = None if held_out is None else MatrixDesign(held_out.X).scores
+        interrupted = False
+        try:
+            for k, result in zip(reversed(range(len(alphas))), self._descend(alphas), strict=False):
+                found.insert(0, result)
+                if held_out is not None and scores is not None:
+                    values[k] = held_out.measure(scores(result.coef))
+                    if best == len(alphas) or held_out.improves(values[k], values[best]):
+                        best = k
+                interrupted = result.interrupted
+                if on_alpha is not None and not (interrupted and held_out is None):
+                    value = None if held_out is None else float(values[k])
+                    on_alpha(AlphaStep(float(alphas[k]), 1.0 - k / len(alphas), value, result))
+                if held_out is not None and best - k == self.patience:
+                    break
+        except KeyboardInterrupt:
+            interrupted = True
+        missing = len(alphas) - len(found)
+        coef = np.full((len(alphas), self.design.shape[1]), np.nan)
+        for k, result in enumerate(found, start=missing):
+            coef[k] = result.coef
+        finished = np.arange(len(alphas)) >= missing
+        if found and found[0].interrupted:
+            finished[missing] = False
+        results = (*[None] * missing, *found)
+        return HingeSolutions(
+            alphas, coef, finished, None if held_out is None else values, interrupted, results
+        )
+
+    def _descend(self, alphas: Floats) -> Iterator[HingeResult]:
+        return self.solve_each(self.design, self.loss, alphas[::-1], tol=self.tol, max_iter=self.max_iter)
+
+    def leave_out(
+        self, folds: Sequence[Fold], alphas: Floats, on_alpha: OnAlpha | None = None
+    ) -> Iterator[FoldScores]:
+        """Descend once per fold."""
+        return refit(self, folds, alphas, on_alpha)
+
+    def leave_pair_out(self, y: Floats, alphas: Floats) -> Floats:
+        raise ParameterError(
+            "Leave-pair-out needs the closed form of RankRLS; for RankSVM, set cv to a number of folds."
+        )
+
+    def with_loss(self, loss: HingeLoss) -> HingeFamily:
+        return replace(self, loss=loss)
+
+    def part(self, name: str) -> HingeFamily:
+        return self
+
+
+def bundle_grid(
+    design: ProductDesign, loss: HingeLoss, alphas: Floats, *, tol: float, max_iter: int
+) -> Iterator[HingeResult]:
+    """Minimize the hinge for each alpha in turn, up to an interrupted one; descending alphas are cheapest.
+
+    Planes below the risk and scores of directions do not depend on alpha and are kept, so a grid costs little
+    more than its smallest alpha alone.
+    """
+    known, start = Bundle(loss.vectors, design.shape[1]), None
+    for alpha in alphas:
+        result = minimize_bundle(
+            design, loss, float(alpha), tol=tol, max_iter=max_iter, start=start, known=known
+        )
+        yield result
+        if result.interrupted:
+            return  # an interrupt may have left `known` half updated
+        start = result.coef
+
+
+def newton_grid(
+    design: ProductDesign, loss: HingeLoss, alphas: Floats, *, tol: float, max_iter: int
+) -> Iterator[HingeResult]:
+    """Minimize the squared hinge for each alpha in turn, up to an interrupted one, from the last weights."""
+    start = None
+    for alpha in alphas:
+        result = minimize_newton(design, loss, float(alpha), tol=tol, max_iter=max_iter, start=start)
+        yield result
+        if result.interrupted:
+            return
+        start = result.coef
