@@ -16,9 +16,10 @@ from fuzz.packing import unpack
 from rankwise._native import LetorReader
 from rankwise.cli.data_files import ReadOptions, read_data
 from rankwise.cli.inputs import read_scores
+from rankwise.clicks.files import read_click_log
 from rankwise.metrics import evaluate_run
 from rankwise.readers import text
-from rankwise.readers.tables import read_click_log, read_judgments
+from rankwise.readers.tables import read_judgments
 from rankwise.rows.ranking import RankingData
 
 # Rows that files of pairs and judgments name.

@@ -22,7 +22,7 @@ from rankwise.cli.inputs import read_scores
 from rankwise.cli.learners import LEARNERS, make_learner, parse_by_feature, parse_numbers
 from rankwise.errors import RankwiseError
 from rankwise.export.svmrank import load_svmrank, save_svmrank
-from rankwise.files import read_json_object
+from rankwise.foreign_json import read_json_object
 from rankwise.numerals import is_number, is_whole, read_float, read_whole
 from rankwise.readers.letor_folds import find_folds
 

@@ -1,5 +1,4 @@
-"""Write files and folders under a temporary name and move them into place once complete; find files; read
-foreign JSON.
+"""Find files, and write files and folders under a temporary name, moved into place once complete.
 
 Whatever goes wrong while writing (a full disk, an interrupt, an error in the caller), the previous content of
 the path is left intact, and no half-written files remain next to it. Temporary files of killed processes are
@@ -10,7 +9,6 @@ operating system releases when the process ends.
 from __future__ import annotations
 
 import errno
-import json
 import os
 import re
 import secrets
@@ -19,9 +17,8 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
-from rankwise.errors import DataError, FileFormatError, ParameterError
+from rankwise.errors import DataError, ParameterError
 
 if sys.platform != "win32":
     import fcntl
@@ -30,10 +27,6 @@ if sys.platform != "win32":
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 _TEMPORARY = re.compile(r"\.rankwise-[0-9a-f]{8}-.+")
-
-#: Twice as deep as anything that rankwise writes.
-MAX_JSON_DEPTH = 20
-MAX_JSON_BYTES = 1 << 26
 
 
 def as_path(path: object, name: str = "path") -> Path:
@@ -63,60 +56,6 @@ def matching_files(path: Path) -> list[Path]:
     if not found:
         raise ParameterError(f"{path}: no file matches this pattern.")
     return found
-
-
-def parse_json(text: str, *, unique_keys: bool = False) -> Any:
-    """Parse JSON; ValueError if it is invalid, or nested too deeply to be processed safely.
-
-    With `unique_keys`, also if an object has a key twice, of which Python keeps the last; that takes longer.
-    """
-    too_deep = ValueError("it is nested too deeply")
-    try:
-        content = json.loads(text, object_pairs_hook=unique if unique_keys else None)
-    except RecursionError:
-        raise too_deep from None
-    level, depth = [content], 0
-    while level := [entry for outer in level for entry in _entries(outer)]:
-        depth += 1
-        if depth > MAX_JSON_DEPTH:
-            raise too_deep
-    return content
-
-
-def read_json_object(path: str | os.PathLike[str], what: str) -> dict[str, Any]:
-    """Read a file that holds one JSON object; `what` says what it should hold, for the message."""
-    path = as_path(path)
-    encoded = _read_bounded(path)
-    try:
-        content = parse_json(encoded.decode("utf-8"), unique_keys=True)
-    except ValueError as error:  # UnicodeDecodeError is one
-        raise FileFormatError(path, f"expected a JSON object with {what}: {error}.") from None
-    if not isinstance(content, dict):
-        raise FileFormatError(path, f"expected a JSON object with {what}; got {type(content).__name__}.")
-    return content
-
-
-def _read_bounded(path: Path) -> bytes:
-    """The content of a file; a device or pipe may have no end."""
-    with path.open("rb") as file:
-        content = file.read(MAX_JSON_BYTES + 1)
-    if len(content) > MAX_JSON_BYTES:
-        raise FileFormatError(path, f"is longer than {MAX_JSON_BYTES:,} bytes, too long for a JSON object.")
-    return content
-
-
-def unique(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """A dictionary of keys and values; ValueError if a key occurs twice."""
-    values: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in values:
-            raise ValueError(f"{key[:40]!r} is given twice")
-        values[key] = value
-    return values
-
-
-def _entries(outer: Any) -> Any:
-    return outer.values() if isinstance(outer, dict) else outer if isinstance(outer, list) else ()
 
 
 def resolved(place: Path) -> Path:

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from rankwise.errors import FileFormatError
-from rankwise.files import as_path, parse_json, replacing_file
+from rankwise.files import as_path, replacing_file
+from rankwise.foreign_json import parse_json
 from rankwise.types import AnyArray
 
 # Version 2 renamed what RankSVM paths and searches measure, and put the alphas of paths in ascending order.

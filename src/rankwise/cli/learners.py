@@ -11,7 +11,7 @@ from typing import Any
 
 import rankwise
 from rankwise.errors import ParameterError
-from rankwise.files import parse_json, read_json_object, unique
+from rankwise.foreign_json import parse_json, read_json_object, unique
 from rankwise.numerals import is_number, read_float
 
 # Name on the command line -> public class: with fixed parameters, and with parameter selection.

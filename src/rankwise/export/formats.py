@@ -21,7 +21,8 @@ from rankwise.export.svmrank import save_svmrank
 from rankwise.export.vespa import is_feature, is_profile_name, vespa_profile
 from rankwise.export.weights import boosted_scores, weighted_features, weighted_scores
 from rankwise.features import JudgedRows
-from rankwise.files import read_json_object, replacing_file
+from rankwise.files import replacing_file
+from rankwise.foreign_json import read_json_object
 from rankwise.preferences.queries import group_rows
 from rankwise.scoring.additive import AdditiveFunction
 from rankwise.types import Floats

@@ -21,6 +21,7 @@ immutable value that specifies *what* is measured (`conventions.py`); `list_form
 from rankwise.metrics.comparison import Comparison, PairedTest, compare
 from rankwise.metrics.conventions import PRESETS, Conventions
 from rankwise.metrics.evaluation import DEFAULT_MEASURES, Evaluation, evaluate
+from rankwise.metrics.kinds import KINDS
 from rankwise.metrics.list_functions import (
     average_precision,
     err,
@@ -30,7 +31,7 @@ from rankwise.metrics.list_functions import (
     recall_at,
     reciprocal_rank,
 )
-from rankwise.metrics.measure import KINDS, Measure, PreparedMeasure, get_measure
+from rankwise.metrics.measure import Measure, PreparedMeasure, get_measure
 from rankwise.metrics.pair_functions import auc, disagreement_error, kendall_tau_b, pairwise_error
 from rankwise.metrics.preferences import preference_error
 from rankwise.metrics.runs import compare_runs, evaluate_run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rankwise.errors import DataError, ParameterError
-from rankwise.metrics import list_formulas, pair_formulas
+from rankwise.metrics import pair_formulas
 from rankwise.metrics.conventions import Conventions, TiedScores, get_preset
 from rankwise.metrics.judged_rows import Formula, JudgedRows
+from rankwise.metrics.kinds import KIND_OF, KINDS
 from rankwise.metrics.vectors import ScoreTable, ScoreVectors
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.threads import resolve_threads
@@ -27,45 +28,6 @@ QueryLike = Queries | ArrayLike | Iterable[Hashable] | None
 
 # Rows evaluated at once for many score vectors.
 ROWS_AT_ONCE = 1 << 13
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A family of measures: its formula, its direction, and whether it takes a cutoff."""
-
-    formula: Callable[[JudgedRows, int | None, Conventions], Formula]
-    higher_is_better: bool = True
-    cutoff: str = "none"  # "none", "optional" or "needed"
-    aliases: tuple[str, ...] = ()
-    ties: tuple[TiedScores, ...] = tuple(t for t in TiedScores if t is not TiedScores.THRESHOLD)
-
-
-KINDS: dict[str, Kind] = {
-    "ndcg": Kind(list_formulas.ndcg, cutoff="optional"),
-    "mean_ndcg": Kind(list_formulas.mean_ndcg, aliases=("meanndcg",)),
-    "map": Kind(
-        list_formulas.AveragePrecision,
-        cutoff="optional",
-        aliases=("ap", "average_precision"),
-        ties=tuple(TiedScores),
-    ),
-    "p": Kind(list_formulas.precision, cutoff="needed", aliases=("precision",)),
-    "recall": Kind(list_formulas.recall, cutoff="needed", aliases=("r",)),
-    "rr": Kind(list_formulas.reciprocal_rank, cutoff="optional", aliases=("mrr", "reciprocal_rank")),
-    "err": Kind(list_formulas.expected_reciprocal_rank, cutoff="optional"),
-    "auc": Kind(lambda judged, _, conventions: pair_formulas.AreaUnderCurve(judged, conventions)),
-    "pairwise_error": Kind(lambda judged, *_: pair_formulas.PairwiseError(judged), higher_is_better=False),
-    "pairwise_error_micro": Kind(
-        lambda judged, *_: pair_formulas.PairwiseError(judged, micro=True), higher_is_better=False
-    ),
-    "disagreement_error": Kind(
-        lambda judged, *_: pair_formulas.DisagreementError(judged),
-        higher_is_better=False,
-        aliases=("disagreement",),
-    ),
-    "kendall_tau_b": Kind(lambda judged, *_: pair_formulas.KendallTauB(judged), aliases=("tau_b", "tau")),
-}
-_KIND_OF = {alias: kind for kind, entry in KINDS.items() for alias in (kind, *entry.aliases)}
 
 
 @dataclass(frozen=True)
@@ -305,7 +267,7 @@ def _named(name: str, preset: str | None) -> Measure:
             raise ParameterError(f"The measure {name!r} names another preset than {preset!r}.")
         return _named(rest, before.strip())
     match = re.fullmatch(r"\s*([a-z_]+)(?:@([0-9]+))?\s*", name.lower().replace("-", "_"))
-    kind = _KIND_OF.get(match[1]) if match else None
+    kind = KIND_OF.get(match[1]) if match else None
     if match is None or kind is None:
         raise ParameterError(
             f"Unknown measure {name!r}; must be one of {', '.join(KINDS)}, with a cutoff as in 'ndcg@10'."

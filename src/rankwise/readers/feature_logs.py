@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from rankwise.errors import FileFormatError, warn_caller
-from rankwise.files import as_paths, parse_json
+from rankwise.files import as_paths
+from rankwise.foreign_json import parse_json
 from rankwise.numerals import read_float
 from rankwise.readers.text import BLOCK_BYTES, open_text
 from rankwise.readers.trec import Qrels

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankwise.errors import DataError, FileFormatError
-from rankwise.files import parse_json
+from rankwise.foreign_json import parse_json
 from rankwise.readers.npy import HEADER_BYTES, ArrayFile, map_array, read_pieces
 from rankwise.types import AnyArray
 
