@@ -6,6 +6,7 @@ be wrong but can never execute anything.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Mapping
@@ -52,6 +53,10 @@ def read_tensors(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str
             tensors = {name: _tensor(path, file, name) for name in file.keys()}  # noqa: SIM118
     except SafetensorError as error:
         raise FileFormatError(path, f"is not a model file or is damaged ({error}).") from None
+    except OSError as error:
+        if f"(os error {errno.ENOMEM})" in str(error):  # old versions of safetensors set no errno
+            raise MemoryError(f"{path} cannot be mapped") from error
+        raise
     try:
         header = parse_json(metadata[_KEY])
     except (KeyError, ValueError):
