@@ -19,7 +19,7 @@ from wheels.pythons import find_interpreters
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "build" / "elsewhere"
 NOBODY = 65534
-# The kernels for Prescott serve older processors as well, and OpenBLAS reports the first of them.
+# The kernels for Prescott serve older processors, too; some versions of OpenBLAS report the first of them.
 REPORTED_AS = {"Prescott": "Katmai"}
 # What OpenBLAS has for a processor, in NumPy and in SciPy, after a product that uses it.
 _ARCHITECTURES = """
@@ -73,7 +73,7 @@ def processor(kind: str, threads: int) -> Place:
     if asked.returncode != 0:
         raise UnavailableError("this processor lacks its instructions")
     in_force, *kinds = asked.stdout.split()
-    if kinds not in ([kind], [REPORTED_AS.get(kind)]):
+    if not kinds or not {kind, REPORTED_AS.get(kind)}.issuperset(kinds):
         raise UnavailableError(f"OpenBLAS takes {' and '.join(kinds) or 'no kernels'} instead")
     note = "" if int(in_force) == threads else f"{in_force} threads, as many as there are cores"
     return Place(variables=variables, note=note)
