@@ -4,6 +4,7 @@ import json
 import math
 import sqlite3
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -54,7 +55,7 @@ def scores_in_sqlite(expression, frame):
         [value.isoformat() if hasattr(value, "isoformat") else value for value in row.values()]
         for row in plain_rows(frame)
     ]
-    with sqlite3.connect(":memory:") as database:
+    with closing(sqlite3.connect(":memory:")) as database:
         database.execute(f"CREATE TABLE products ({', '.join(COLUMNS)})")
         database.executemany("INSERT INTO products VALUES (?, ?, ?, ?)", rows)
         return [score for (score,) in database.execute(f"SELECT {expression} FROM products")]
