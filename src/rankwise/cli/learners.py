@@ -93,9 +93,9 @@ def _number_of_feature(option: str, text: str) -> tuple[str, float]:
 
 def parse_columns(text: str | None) -> str | dict[str, Any] | None:
     """What columns become: a word such as ``auto`` or ``spline:20``, or a JSON file by column name."""
-    from rankwise.columns.specs import Kind
+    from rankwise.columns.specs import ColumnKind
 
-    if text is None or text.partition(":")[0] in list(Kind):
+    if text is None or text.partition(":")[0] in list(ColumnKind):
         return text
     return read_json_object(text, "what each column becomes")
 

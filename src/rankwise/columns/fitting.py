@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwise.columns.codes import AgeCode, CategoryCode, Code, FlagCode, NumberCode, SplineCode
 from rankwise.columns.encoding import Encoding
-from rankwise.columns.specs import DEFAULT_CATEGORIES, DEFAULT_KNOTS, Kind, Spec, specs_of
+from rankwise.columns.specs import DEFAULT_CATEGORIES, DEFAULT_KNOTS, ColumnKind, Spec, specs_of
 from rankwise.errors import DataError, warn_caller
 from rankwise.numerals import is_number
 from rankwise.rows.column import Column
@@ -42,12 +42,12 @@ def fit_encoding(table: Table, columns: Any) -> Encoding:
     codes: dict[str, Code] = {}
     for name, column in table.columns.items():
         spec = entries.get(name, others)
-        if spec is None or spec.kind is Kind.DROP:
+        if spec is None or spec.kind is ColumnKind.DROP:
             continue
         if not _has_values(column):
             _leave_out(name, named=name in entries)
             continue
-        if name not in entries or spec.kind is Kind.AUTO:
+        if name not in entries or spec.kind is ColumnKind.AUTO:
             spec = _detected(column, name, numbers=spec)
         codes[name] = _code(column, name, spec)
     encoding = Encoding(codes, None if table.named else tuple(table.columns))
@@ -82,14 +82,18 @@ def _detected(column: Column, name: str, numbers: Spec) -> Spec:
         )
     if column.reading is Reading.TEXT:
         _refuse_mostly_numbers(column, name)
-        return Spec(Kind.CATEGORY, DEFAULT_CATEGORIES)
+        return Spec(ColumnKind.CATEGORY, DEFAULT_CATEGORIES)
     if column.reading is Reading.FLAG:
-        return Spec(Kind.FLAG)
+        return Spec(ColumnKind.FLAG)
     if column.reading is Reading.DATE:
-        return Spec(Kind.DATE, numbers.size, Kind.NUMBER if numbers.kind is Kind.AUTO else numbers.kind)
-    if numbers.kind is not Kind.AUTO:
+        return Spec(
+            ColumnKind.DATE,
+            numbers.size,
+            ColumnKind.NUMBER if numbers.kind is ColumnKind.AUTO else numbers.kind,
+        )
+    if numbers.kind is not ColumnKind.AUTO:
         return numbers
-    return Spec(Kind.LOG if _is_skewed(column.read(Reading.NUMBER, name)) else Kind.NUMBER)
+    return Spec(ColumnKind.LOG if _is_skewed(column.read(Reading.NUMBER, name)) else ColumnKind.NUMBER)
 
 
 def _refuse_mostly_numbers(column: Column, name: str) -> None:
@@ -126,11 +130,11 @@ def _mean_and_scale(x: Floats) -> tuple[float, float]:
 
 
 def _code(column: Column, name: str, spec: Spec) -> Code:
-    if spec.kind is Kind.CATEGORY:
+    if spec.kind is ColumnKind.CATEGORY:
         return _category_code(column.read(Reading.TEXT, name), spec.size)
-    if spec.kind is Kind.DATE:
+    if spec.kind is ColumnKind.DATE:
         return _age_code(column.read(Reading.DATE, name), name, spec)
-    if spec.kind is Kind.FLAG:
+    if spec.kind is ColumnKind.FLAG:
         flags = column.read(Reading.FLAG, name)
         return FlagCode(float(np.nanmedian(flags)), bool(np.isnan(flags).any()))
     return _number_code(column.read(Reading.NUMBER, name), name, spec)
@@ -139,9 +143,9 @@ def _code(column: Column, name: str, spec: Spec) -> Code:
 def _number_code(x: Floats, name: str, spec: Spec) -> NumberCode | SplineCode:
     present = x[~np.isnan(x)]
     fill, marks = float(np.median(present)), len(present) < len(x)
-    if spec.kind is Kind.SPLINE:
+    if spec.kind is ColumnKind.SPLINE:
         return SplineCode(tuple(_knots(present, spec.size).tolist()), fill, marks)
-    log = spec.kind is Kind.LOG
+    log = spec.kind is ColumnKind.LOG
     mean, scale = _mean_and_scale(signed_log(present) if log else present)
     if not (np.isfinite(mean) and np.isfinite(scale) and scale > 0.0):
         raise DataError(f"Column {name!r} holds numbers too large or too small to be standardized; scale it.")

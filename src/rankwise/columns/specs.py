@@ -16,7 +16,7 @@ DEFAULT_CATEGORIES = 100
 OTHERS = "*"
 
 
-class Kind(StrEnum):
+class ColumnKind(StrEnum):
     """What a column can become."""
 
     AUTO = "auto"
@@ -35,22 +35,22 @@ class Spec:
 
     Attributes
     ----------
-    kind : Kind
+    kind : ColumnKind
     size : int
         The number of knots of a spline, or the largest number of categories.
-    age : Kind
+    age : ColumnKind
         What the age of a date becomes: a number, its logarithm or a spline.
     """
 
-    kind: Kind
+    kind: ColumnKind
     size: int = 0
-    age: Kind = Kind.NUMBER
+    age: ColumnKind = ColumnKind.NUMBER
 
 
-_LEAST = {Kind.SPLINE: 2, Kind.CATEGORY: 1}
-_DEFAULT = {Kind.SPLINE: DEFAULT_KNOTS, Kind.CATEGORY: DEFAULT_CATEGORIES}
+_LEAST = {ColumnKind.SPLINE: 2, ColumnKind.CATEGORY: 1}
+_DEFAULT = {ColumnKind.SPLINE: DEFAULT_KNOTS, ColumnKind.CATEGORY: DEFAULT_CATEGORIES}
 # What can be said of all numbers.
-_OF_OTHERS = (Kind.AUTO, Kind.NUMBER, Kind.LOG, Kind.SPLINE)
+_OF_OTHERS = (ColumnKind.AUTO, ColumnKind.NUMBER, ColumnKind.LOG, ColumnKind.SPLINE)
 _EXPECTED = (
     "expected auto, number, log, spline, spline:KNOTS, category, category:COUNT, flag, date, date:log, "
     "date:spline or drop"
@@ -62,13 +62,13 @@ def spec_of(text: Any, column: str | None = None) -> Spec:
     of = "" if column is None else f" of column {column!r:.100}"
     fault = ParameterError(f"The 'columns' parameter{of} is {text!r:.100}; {_EXPECTED}.")
     word, colon, option = text.partition(":") if isinstance(text, str) else ("", "", "")
-    if word not in list(Kind):
+    if word not in list(ColumnKind):
         raise fault
-    kind = Kind(word)
+    kind = ColumnKind(word)
     if not colon:
         return Spec(kind, _DEFAULT.get(kind, 0))
-    if kind is Kind.DATE and option in (Kind.LOG, Kind.SPLINE, Kind.NUMBER):
-        return Spec(kind, DEFAULT_KNOTS, Kind(option))
+    if kind is ColumnKind.DATE and option in (ColumnKind.LOG, ColumnKind.SPLINE, ColumnKind.NUMBER):
+        return Spec(kind, DEFAULT_KNOTS, ColumnKind(option))
     if kind in _LEAST and re.fullmatch(r"[0-9]{1,9}", option) and _LEAST[kind] <= int(option):
         return Spec(kind, int(option))
     raise fault

@@ -16,6 +16,7 @@ import numpy as np
 
 from rankwise import _native
 from rankwise.errors import DataError, ParameterError
+from rankwise.metrics.arranged_rows import ArrangedRows, RankedRows
 from rankwise.metrics.conventions import (
     Conventions,
     Denominator,
@@ -25,7 +26,6 @@ from rankwise.metrics.conventions import (
     ShortLists,
     TiedScores,
 )
-from rankwise.metrics.judged_rows import JudgedRows, RankedRows
 from rankwise.types import Floats, Ints
 
 # The largest label whose gain 2^label − 1, and sums of it, are finite.
@@ -43,7 +43,7 @@ class _ListFormula:
     empty_reason = "no relevant rows"
     weight: Floats | None = None
 
-    def __init__(self, judged: JudgedRows, conventions: Conventions, worth: Floats) -> None:
+    def __init__(self, judged: ArrangedRows, conventions: Conventions, worth: Floats) -> None:
         if judged.weight is not None:
             raise ParameterError("Measures of ranked lists do not accept sample_weight; pairwise_error does.")
         self._strict = conventions.ties not in (TiedScores.AVERAGE, TiedScores.THRESHOLD)
@@ -74,7 +74,7 @@ class NormalizedGain(_ListFormula):
     """
 
     def __init__(
-        self, judged: JudgedRows, conventions: Conventions, worth: Floats, discount: Floats, shortest: int
+        self, judged: ArrangedRows, conventions: Conventions, worth: Floats, discount: Floats, shortest: int
     ) -> None:
         super().__init__(judged, conventions, worth)
         judged = self.judged
@@ -99,7 +99,7 @@ class NormalizedGain(_ListFormula):
         return np.repeat(means, sizes)
 
 
-def ndcg(judged: JudgedRows, cutoff: int | None, conventions: Conventions) -> NormalizedGain:
+def ndcg(judged: ArrangedRows, cutoff: int | None, conventions: Conventions) -> NormalizedGain:
     """DCG@k divided by the largest DCG@k that the labels allow (Järvelin and Kekäläinen 2002)."""
     gains = _relative_gains(judged, conventions.gain)
     discount = _discounts(judged, conventions.discount)
@@ -109,7 +109,7 @@ def ndcg(judged: JudgedRows, cutoff: int | None, conventions: Conventions) -> No
     return NormalizedGain(judged, conventions, gains, discount, shortest)
 
 
-def mean_ndcg(judged: JudgedRows, _: int | None, conventions: Conventions) -> NormalizedGain:
+def mean_ndcg(judged: ArrangedRows, _: int | None, conventions: Conventions) -> NormalizedGain:
     """LETOR's MeanNDCG: the mean of NDCG@1 to NDCG@h of a query of h rows.
 
     A gain at rank i is in NDCG@k for all k ≥ i, so the mean is a sum of gains, too: with the discount
@@ -128,7 +128,7 @@ def mean_ndcg(judged: JudgedRows, _: int | None, conventions: Conventions) -> No
 class RelevantOfFirst(_ListFormula):
     """The relevant rows among the first k over a divisor; rows tied across the cutoff count in part."""
 
-    def __init__(self, judged: JudgedRows, cutoff: int, conventions: Conventions, divisor: Floats) -> None:
+    def __init__(self, judged: ArrangedRows, cutoff: int, conventions: Conventions, divisor: Floats) -> None:
         super().__init__(judged, conventions, _relevant(judged, conventions))
         self._cutoff, self._divisor = cutoff, divisor
 
@@ -142,7 +142,7 @@ class RelevantOfFirst(_ListFormula):
         return np.asarray(self.judged.query_sums(expected) / self._divisor)
 
 
-def precision(judged: JudgedRows, cutoff: int | None, conventions: Conventions) -> RelevantOfFirst:
+def precision(judged: ArrangedRows, cutoff: int | None, conventions: Conventions) -> RelevantOfFirst:
     """P@k: the fraction of relevant rows among the first k."""
     assert cutoff is not None
     attainable = conventions.denominator is Denominator.ATTAINABLE
@@ -150,7 +150,7 @@ def precision(judged: JudgedRows, cutoff: int | None, conventions: Conventions) 
     return RelevantOfFirst(judged, cutoff, conventions, divisor.astype(np.float64))
 
 
-def recall(judged: JudgedRows, cutoff: int | None, conventions: Conventions) -> RelevantOfFirst:
+def recall(judged: ArrangedRows, cutoff: int | None, conventions: Conventions) -> RelevantOfFirst:
     """Recall@k: the fraction of the relevant rows that are among the first k."""
     assert cutoff is not None
     n_relevant = judged.query_sums(_relevant(judged, conventions))
@@ -165,7 +165,7 @@ class AveragePrecision(_ListFormula):
     Tied rows contribute their expectation in closed form (McSherry and Najork 2008).
     """
 
-    def __init__(self, judged: JudgedRows, cutoff: int | None, conventions: Conventions) -> None:
+    def __init__(self, judged: ArrangedRows, cutoff: int | None, conventions: Conventions) -> None:
         super().__init__(judged, conventions, _relevant(judged, conventions))
         judged = self.judged
         longest = int(judged.sizes.max())
@@ -206,7 +206,7 @@ class Cascade(_ListFormula):
     """
 
     def __init__(
-        self, judged: JudgedRows, cutoff: int | None, conventions: Conventions, stop: Floats
+        self, judged: ArrangedRows, cutoff: int | None, conventions: Conventions, stop: Floats
     ) -> None:
         super().__init__(judged, conventions, stop)
         self._cutoff = int(judged.sizes.max()) if cutoff is None else cutoff
@@ -220,12 +220,12 @@ class Cascade(_ListFormula):
         return values
 
 
-def reciprocal_rank(judged: JudgedRows, cutoff: int | None, conventions: Conventions) -> Cascade:
+def reciprocal_rank(judged: ArrangedRows, cutoff: int | None, conventions: Conventions) -> Cascade:
     """One over the rank of the first relevant row; 0 if it is beyond the cutoff."""
     return Cascade(judged, cutoff, conventions, _relevant(judged, conventions))
 
 
-def expected_reciprocal_rank(judged: JudgedRows, cutoff: int | None, conventions: Conventions) -> Cascade:
+def expected_reciprocal_rank(judged: ArrangedRows, cutoff: int | None, conventions: Conventions) -> Cascade:
     """ERR: stop probability (2^label − 1) / 2^max_grade."""
     gains = _gains(judged, Gain.EXPONENTIAL)
     greatest = float(judged.y.max()) if conventions.max_grade is None else conventions.max_grade
@@ -237,11 +237,11 @@ def expected_reciprocal_rank(judged: JudgedRows, cutoff: int | None, conventions
     return Cascade(judged, cutoff, conventions, gains / 2.0**greatest)
 
 
-def _relevant(judged: JudgedRows, conventions: Conventions) -> Floats:
+def _relevant(judged: ArrangedRows, conventions: Conventions) -> Floats:
     return (judged.y >= conventions.relevant).astype(np.float64)
 
 
-def _gains(judged: JudgedRows, gain: Gain) -> Floats:
+def _gains(judged: ArrangedRows, gain: Gain) -> Floats:
     if judged.y.min() < 0.0:
         row = judged.caller_rows[judged.y.argmin()]
         raise DataError(
@@ -259,7 +259,7 @@ def _gains(judged: JudgedRows, gain: Gain) -> Floats:
     return np.where(judged.y < 0.5, np.expm1(judged.y * math.log(2.0)), np.exp2(judged.y) - 1.0)
 
 
-def _relative_gains(judged: JudgedRows, gain: Gain) -> Floats:
+def _relative_gains(judged: ArrangedRows, gain: Gain) -> Floats:
     """Gains for formulas in which only ratios count: with the largest of every query about 1, sums neither
     over- nor underflow."""
     gains = _gains(judged, gain)
@@ -267,7 +267,7 @@ def _relative_gains(judged: JudgedRows, gain: Gain) -> Floats:
     return np.asarray(np.ldexp(gains, -np.repeat(exponent, judged.sizes)))
 
 
-def _discounts(judged: JudgedRows, discount: Discount) -> Floats:
+def _discounts(judged: ArrangedRows, discount: Discount) -> Floats:
     """The discount of each place, by its rank in its query."""
     rank = np.arange(1.0, judged.sizes.max() + 1.0)
     by_rank = 1.0 / np.log2(1.0 + rank if discount is Discount.LOG2 else np.maximum(rank, 2.0))

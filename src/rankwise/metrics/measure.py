@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankwise.errors import DataError, ParameterError
 from rankwise.metrics import pair_formulas
+from rankwise.metrics.arranged_rows import ArrangedRows, Formula
 from rankwise.metrics.conventions import Conventions, TiedScores, get_preset
-from rankwise.metrics.judged_rows import Formula, JudgedRows
 from rankwise.metrics.kinds import KIND_OF, KINDS
 from rankwise.metrics.vectors import ScoreTable, ScoreVectors
 from rankwise.preferences.queries import Queries, group_rows
@@ -96,7 +96,7 @@ class Measure:
         if self.conventions.ties is TiedScores.DOC_DESCENDING and docs is not None:
             rows = _by_document(queries, np.asarray(docs))
         weight = check_row_weight(sample_weight, len(labels))
-        judged = JudgedRows(
+        judged = ArrangedRows(
             y=labels if rows is None else labels[rows],
             offsets=queries.offsets,
             rows=rows,
@@ -105,7 +105,7 @@ class Measure:
         )
         return PreparedMeasure(self, queries, self._formula_for(judged))
 
-    def _formula_for(self, judged: JudgedRows) -> Formula:
+    def _formula_for(self, judged: ArrangedRows) -> Formula:
         return KINDS[self.kind].formula(judged, self.cutoff, self.conventions)
 
     def per_query(self, y: ArrayLike, scores: ArrayLike, queries: QueryLike = None, **options: Any) -> Floats:

@@ -14,8 +14,8 @@ import numpy as np
 
 from rankwise import _native
 from rankwise.errors import ParameterError
+from rankwise.metrics.arranged_rows import ArrangedRows
 from rankwise.metrics.conventions import Conventions
-from rankwise.metrics.judged_rows import JudgedRows
 from rankwise.metrics.vectors import ScoreVectors
 from rankwise.types import Floats, Ints
 
@@ -40,7 +40,7 @@ class PairFormula(ABC):
     empty_reason = "no two rows with different labels"
     weight: Floats | None = None
 
-    def __init__(self, judged: JudgedRows) -> None:
+    def __init__(self, judged: ArrangedRows) -> None:
         places, self._level = np.empty((2, len(judged.y)), dtype=np.int64)
         self.n_pairs = np.empty(judged.n_queries)
         _native.order_by_label(judged.offsets, judged.y, places, self._level, self.n_pairs, judged.n_threads)
@@ -95,7 +95,7 @@ class PairwiseError(PairFormula):
     With row weights s, a pair has weight s_i s_j. `micro` weights queries in the mean by their pairs.
     """
 
-    def __init__(self, judged: JudgedRows, *, micro: bool = False) -> None:
+    def __init__(self, judged: ArrangedRows, *, micro: bool = False) -> None:
         super().__init__(judged)
         if micro:
             self.weight = self.n_pairs
@@ -109,7 +109,7 @@ class AreaUnderCurve(PairFormula):
 
     empty_reason = "not both relevant and other rows"
 
-    def __init__(self, judged: JudgedRows, conventions: Conventions) -> None:
+    def __init__(self, judged: ArrangedRows, conventions: Conventions) -> None:
         super().__init__(replace(judged, y=(judged.y >= conventions.relevant).astype(np.float64)))
 
     def _from(self, counts: PairCounts) -> Floats:
@@ -124,7 +124,7 @@ class DisagreementError(PairFormula):
 
     empty_reason = "a single row"
 
-    def __init__(self, judged: JudgedRows) -> None:
+    def __init__(self, judged: ArrangedRows) -> None:
         super().__init__(_unweighted(judged, "Disagreement error"))
         self._all = 0.5 * judged.sizes * (judged.sizes - 1.0)
         self.empty = judged.sizes < 2
@@ -141,7 +141,7 @@ class KendallTauB(PairFormula):
     count.
     """
 
-    def __init__(self, judged: JudgedRows) -> None:
+    def __init__(self, judged: ArrangedRows) -> None:
         super().__init__(_unweighted(judged, "Kendall's tau"))
         self._all = 0.5 * judged.sizes * (judged.sizes - 1.0)
 
@@ -156,7 +156,7 @@ def _ratio(part: Floats, whole: Floats) -> Floats:
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0.0)
 
 
-def _unweighted(judged: JudgedRows, name: str) -> JudgedRows:
+def _unweighted(judged: ArrangedRows, name: str) -> ArrangedRows:
     if judged.weight is not None:
         raise ParameterError(f"{name} does not accept sample_weight; pairwise_error does.")
     return judged

@@ -14,7 +14,7 @@ from rankwise.types import AnyArray, Floats, Ints
 
 
 @dataclass(frozen=True)
-class JudgedRows:
+class ArrangedRows:
     """Judged rows arranged by query; within a query, their order breaks ties between scores.
 
     Attributes
@@ -63,7 +63,7 @@ class JudgedRows:
         """Sums over the rows of each query."""
         return np.add.reduceat(values, self.offsets[:-1], dtype=np.float64)
 
-    def repeated(self, times: int) -> JudgedRows:
+    def repeated(self, times: int) -> ArrangedRows:
         """Repeat the arranged rows this many times, each time as separate queries."""
         starts = self.offsets[:-1] + len(self.y) * np.arange(times)[:, None]
         return replace(
@@ -80,9 +80,9 @@ class JudgedRows:
         _native.rank_rows(self.offsets, scores, row, first, end, self.n_threads)
         return RankedRows(row, first, end)
 
-    def rearranged(self, places: Ints) -> JudgedRows:
+    def rearranged(self, places: Ints) -> ArrangedRows:
         """The same rows in a different order within their queries."""
-        return JudgedRows(
+        return ArrangedRows(
             y=self.y[places],
             offsets=self.offsets,
             rows=places if self.rows is None else self.rows[places],
@@ -113,7 +113,7 @@ class Formula(Protocol):
 
     Attributes
     ----------
-    judged : JudgedRows
+    judged : ArrangedRows
         The rows, arranged as `values` expects scores.
     empty : bool array, shape (n_queries,)
         Queries for which the formula is undefined, whatever the scores.
@@ -125,7 +125,7 @@ class Formula(Protocol):
         Weights of the queries in the mean; None weights them equally.
     """
 
-    judged: JudgedRows
+    judged: ArrangedRows
     empty: NDArray[np.bool_]
     empty_value: float
     empty_reason: str
