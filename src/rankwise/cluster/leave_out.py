@@ -19,7 +19,14 @@ from rankwise.operators.equal_rows import first_equal_rows
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.ridge.leave_out.leave_query_out import leave_out_primal
 from rankwise.ridge.squared import loss_on_scores
-from rankwise.selection.criteria import LEAVE_PAIR_OUT, Criterion, LossOf, Report, Values, criterion_on_rows
+from rankwise.selection.criteria import (
+    LEAVE_PAIR_OUT,
+    Criterion,
+    LossOf,
+    OnFractionDone,
+    Values,
+    criterion_on_rows,
+)
 from rankwise.selection.eval_sets import split_rows
 from rankwise.selection.folds import AUTO_FOLDS, LEAVE_QUERY_OUT
 from rankwise.types import Floats, Ints, Matrix, Ties, Weighting
@@ -95,10 +102,10 @@ class EachPartedQuery:
     measure: Measure
     name: str = LEAVE_QUERY_OUT
 
-    def values(self, family: Any, loss_of: LossOf, alphas: Floats, report: Report) -> Values:
+    def values(self, family: Any, loss_of: LossOf, alphas: Floats, report: OnFractionDone) -> Values:
         loss, positions = family.loss, self.problem.queries.positions
         smallest = float(alphas.min())
-        left_out = LeftOut(
+        left_out = LeaveQueryOut(
             family.system, family.decomposition(smallest), alphas, loss.ties, loss.weighting, self.measure
         )
         found = self.problem.parts.total(left_out_whole, left_out, own=positions)
@@ -128,7 +135,7 @@ class EachPartedQuery:
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
+class LeaveQueryOut:
     """What it takes to leave out a query: the system of all queries, and its decomposition."""
 
     system: Any
@@ -163,7 +170,7 @@ class LeftOut:
         return measured, np.array(lost, dtype=np.int64)
 
 
-def left_out_whole(problem: Problem, position: Ints, left_out: LeftOut) -> Tally:
+def left_out_whole(problem: Problem, position: Ints, left_out: LeaveQueryOut) -> Tally:
     """The measure of a part's whole queries; the digests of those that have to be refitted."""
     measured, lost = left_out(problem, np.flatnonzero(position < 0))
     return Tally(measured, (query_labels_of(problem)[lost],))
@@ -181,7 +188,7 @@ class OnPartedFolds:
     def name(self) -> str:
         return f"{self.n_folds} folds of queries"
 
-    def values(self, family: Family, loss_of: LossOf, alphas: Floats, report: Report) -> Values:
+    def values(self, family: Family, loss_of: LossOf, alphas: Floats, report: OnFractionDone) -> Values:
         distinct = np.unique(np.concatenate(self.problem.queries.digests))
         total = Measurement.none(len(alphas))
         for number in range(self.n_folds):

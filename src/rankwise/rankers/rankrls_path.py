@@ -16,7 +16,7 @@ from rankwise.rankers.base import Ranker
 from rankwise.rankers.rankrls_cv import DEFAULT_ALPHAS
 from rankwise.scoring.calibration import Calibration
 from rankwise.scoring.functions import LinearFunction
-from rankwise.selection.feature_paths import PathSettings, follow, outer_curve
+from rankwise.selection.feature_paths import FeaturePathSettings, follow, outer_curve
 from rankwise.selection.folds import draw_folds
 from rankwise.types import Floats, PathMethod, Ties, Weighting
 from rankwise.validation import (
@@ -226,7 +226,7 @@ class RankRLSPath(Ranker):
         name = get_measure(self.measure).name
         return draw_sizes(curves, self.standard_errors_, self.n_features_, name, title)
 
-    def _checked_settings(self) -> PathSettings:
+    def _checked_settings(self) -> FeaturePathSettings:
         n = int(self.n_features_in_)
         wanted = min(MAX_FEATURES, n) if self.max_features is None else self.max_features
         n_most = check_count("max_features", wanted)
@@ -237,7 +237,7 @@ class RankRLSPath(Ranker):
         costs = np.ones(n)
         if self.feature_costs is not None:
             costs = check_costs(self.feature_costs, self._inputs.features.labels)
-        return PathSettings(
+        return FeaturePathSettings(
             method=check_choice("method", self.method, PathMethod),
             n_most=n_most,
             costs=costs,

@@ -28,14 +28,14 @@ LEAVE_PAIR_OUT = "leave-pair-out"
 LossOf: TypeAlias = Callable[[Any], Any]
 
 
-class Report(Protocol):
+class OnFractionDone(Protocol):
     """Called with the fraction of work done and, where alphas are solved one by one, the last of them."""
 
     def __call__(self, done: float, step: AlphaStep | None = None) -> None: ...
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class LeftOutScores:
     """Scores of rows by models of one alpha that were not trained on them.
 
     Attributes
@@ -64,7 +64,7 @@ class Values:
     values: Floats
     solutions: Solutions | None = None
     interrupted: bool = False
-    left_out: Callable[[int], LeftOut] | None = None
+    left_out: Callable[[int], LeftOutScores] | None = None
 
 
 class Criterion(Protocol):
@@ -73,7 +73,7 @@ class Criterion(Protocol):
     @property
     def name(self) -> str: ...
 
-    def values(self, family: Family, loss_of: LossOf, alphas: Floats, report: Report) -> Values: ...
+    def values(self, family: Family, loss_of: LossOf, alphas: Floats, report: OnFractionDone) -> Values: ...
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class OnEvalSet:
     held_out: HeldOut
     name: str = "eval_set"
 
-    def values(self, family: Family, loss_of: LossOf, alphas: Floats, report: Report) -> Values:
+    def values(self, family: Family, loss_of: LossOf, alphas: Floats, report: OnFractionDone) -> Values:
         found = family.solve(alphas, self.held_out, lambda step: report(step.done, step))
         assert found.values is not None
         if found.interrupted:
@@ -96,9 +96,9 @@ class OnEvalSet:
             report(1.0)
         return Values(found.values, found, found.interrupted, partial(self._left_out, family, found))
 
-    def _left_out(self, family: Family, found: Solutions, place: int) -> LeftOut:
+    def _left_out(self, family: Family, found: Solutions, place: int) -> LeftOutScores:
         """Scored again, which takes one product: solvers measure scores without keeping them."""
-        return LeftOut(family.scores(found.coef[[place]], self.held_out.X)[:, 0], self.held_out.sample)
+        return LeftOutScores(family.scores(found.coef[[place]], self.held_out.X)[:, 0], self.held_out.sample)
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class OnFolds:
         """Equal rows that are compared are tied, however the scores of a fold are computed."""
         return first_equal_rows(self.problem.X, self.folds.compared)
 
-    def values(self, family: Family, loss_of: LossOf, alphas: Floats, report: Report) -> Values:
+    def values(self, family: Family, loss_of: LossOf, alphas: Floats, report: OnFractionDone) -> Values:
         problem, held = self.problem, self.folds.held
         queries = [None] * len(held) if self.folds.queries is None else self.folds.queries
         folds = [
@@ -135,7 +135,7 @@ class OnFolds:
         y, compared = problem.y[seen], self.folds.compared[seen]
         values = _each_column(self.measure.prepare(y, compared), scores)
         sample = partial(sample_judged_pairs, y, compared)
-        return Values(values, None, interrupted, lambda place: LeftOut(scores[:, place], sample, seen))
+        return Values(values, None, interrupted, lambda place: LeftOutScores(scores[:, place], sample, seen))
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class OnPairFolds:
     def name(self) -> str:
         return self.folds.name
 
-    def values(self, family: Family, loss_of: LossOf, alphas: Floats, report: Report) -> Values:
+    def values(self, family: Family, loss_of: LossOf, alphas: Floats, report: OnFractionDone) -> Values:
         held = self.folds.held
         own = [self.pairs.chosen(places).on_own_rows() for places in held]
         folds = [
@@ -163,7 +163,7 @@ class OnPairFolds:
         seen = self.pairs.chosen(np.concatenate(held[: len(found)]))
         values = _each_column(lambda column: contradicted(column, seen.weight), better - worse)
         scores, sample = np.concatenate([better, worse]), partial(self._sample, seen)
-        return Values(values, None, interrupted, lambda place: LeftOut(scores[:, place], sample))
+        return Values(values, None, interrupted, lambda place: LeftOutScores(scores[:, place], sample))
 
     def _sample(self, seen: Pairs) -> PairSample:
         """Left-out pairs, whose preferred rows come before the others."""
@@ -180,7 +180,7 @@ class LeavePairOut:
     measure: Measure
     name: str = LEAVE_PAIR_OUT
 
-    def values(self, family: Family, loss_of: LossOf, alphas: Floats, report: Report) -> Values:
+    def values(self, family: Family, loss_of: LossOf, alphas: Floats, report: OnFractionDone) -> Values:
         errors = family.leave_pair_out(self.problem.y, alphas)
         report(1.0)
         return Values(1.0 - errors if self.measure.higher_is_better else errors)
@@ -248,7 +248,7 @@ def _named_criterion(cv: str, problem: Problem, measure: Measure) -> Criterion:
 
 
 def _left_out(
-    family: Family, folds: Sequence[Fold], alphas: Floats, report: Report
+    family: Family, folds: Sequence[Fold], alphas: Floats, report: OnFractionDone
 ) -> tuple[list[Floats], bool]:
     """Scores of each finished fold, and whether an interrupt cut the work short.
 

@@ -35,7 +35,7 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class PathSettings:
+class FeaturePathSettings:
     """How features are chosen.
 
     Attributes
@@ -134,7 +134,7 @@ def _standard_errors(values: Floats) -> Floats:
     return np.asarray(values.std(axis=1, ddof=1) / np.sqrt(values.shape[1]))
 
 
-def follow(problem: Problem, settings: PathSettings) -> list[SizedModel]:
+def follow(problem: Problem, settings: FeaturePathSettings) -> list[SizedModel]:
     """The model with at most one feature, at most two, and so on, each refitted with the best alpha."""
     if problem.queries.n_queries < 2:
         raise DataError("Features are chosen by leaving out queries, which needs at least 2; got 1.")
@@ -148,7 +148,7 @@ def follow(problem: Problem, settings: PathSettings) -> list[SizedModel]:
 
 
 def outer_curve(
-    problem: Problem, settings: PathSettings, folds: Folds, models: Sequence[SizedModel]
+    problem: Problem, settings: FeaturePathSettings, folds: Folds, models: Sequence[SizedModel]
 ) -> Curve:
     """Follow the path without each fold, and measure every size on it.
 
@@ -193,7 +193,7 @@ def _spreads(problem: Problem, models: Sequence[SizedModel]) -> Floats:
     return np.asarray((grouped - np.repeat(means, queries.sizes, axis=1)).std(axis=1))
 
 
-def _refitted(problem: Problem, features: Ints, settings: PathSettings) -> SizedModel:
+def _refitted(problem: Problem, features: Ints, settings: FeaturePathSettings) -> SizedModel:
     coef = np.zeros(problem.X.shape[1])
     if len(features) == 0:
         prepared = settings.measure.prepare(problem.y, problem.queries)
@@ -217,7 +217,7 @@ def _columns(X: Matrix, features: Ints) -> Matrix:
     return chosen if is_sparse(X) else np.ascontiguousarray(chosen)
 
 
-def _greedy(problem: Problem, settings: PathSettings, alpha: float) -> list[Ints]:
+def _greedy(problem: Problem, settings: FeaturePathSettings, alpha: float) -> list[Ints]:
     loss = settings.loss(problem)
     prepared = settings.measure.prepare(problem.y, problem.queries)
     sign = 1.0 if settings.measure.higher_is_better else -1.0
@@ -228,7 +228,7 @@ def _greedy(problem: Problem, settings: PathSettings, alpha: float) -> list[Ints
     return [found.order[: k + 1] for k in range(settings.n_most)]  # a path that ends early stays as it is
 
 
-def _lasso(problem: Problem, settings: PathSettings, alpha: float) -> list[Ints]:
+def _lasso(problem: Problem, settings: FeaturePathSettings, alpha: float) -> list[Ints]:
     """The first support of each size on the lasso path of differences, or the largest that is smaller.
 
     Features are brought to one scale, divided by their costs: the penalty is ``Σ_j cost_j s_j |w_j|`` with
@@ -252,7 +252,7 @@ def _lasso(problem: Problem, settings: PathSettings, alpha: float) -> list[Ints]
     return [max((s for s in supports if len(s) <= k + 1), key=len) for k in range(settings.n_most)]
 
 
-_SUPPORTS: dict[PathMethod, Callable[[Problem, PathSettings, float], Sequence[Ints]]] = {
+_SUPPORTS: dict[PathMethod, Callable[[Problem, FeaturePathSettings, float], Sequence[Ints]]] = {
     PathMethod.GREEDY: _greedy,
     PathMethod.LASSO: _lasso,
 }

@@ -12,7 +12,7 @@ import numpy as np
 from rankwise.errors import DataError, ParameterError, warn_caller
 from rankwise.family import AlphaStep, Family
 from rankwise.metrics.measure import Measure
-from rankwise.selection.criteria import Criterion, LeftOut, LossOf, Values
+from rankwise.selection.criteria import Criterion, LeftOutScores, LossOf, Values
 from rankwise.types import Floats
 from rankwise.validation import check_callable
 
@@ -88,7 +88,7 @@ class Choice:
     place : int
     interrupted : bool
         Whether an interrupt cut the search short.
-    left_out : LeftOut or None
+    left_out : LeftOutScores or None
         The scores on which the choice is based, for the chosen alpha and setting, if they are known.
     """
 
@@ -101,7 +101,7 @@ class Choice:
     solutions: Any
     place: int
     interrupted: bool
-    left_out: LeftOut | None
+    left_out: LeftOutScores | None
 
     @property
     def best(self) -> dict[str, Any]:
