@@ -29,7 +29,7 @@ ALPHAS = tuple(4.0**power for power in range(-4, 6))
 
 
 @dataclass(frozen=True)
-class Experiment:
+class DemoRankers:
     """The rankers of the demo, and the parts of the data that they were trained, chosen and tested on."""
 
     parts: dict[str, RankingData]
@@ -91,7 +91,7 @@ def write_per_query(path: Path, facts: dict[str, Any]) -> None:
                 writer.writerow([ranker, *line])
 
 
-def run_experiment(random_state: int) -> Experiment:
+def run_experiment(random_state: int) -> DemoRankers:
     """Train on some queries, and choose alpha on others."""
     from sklearn.linear_model import Ridge
 
@@ -104,7 +104,7 @@ def run_experiment(random_state: int) -> Experiment:
     feature, score_by_feature = best_feature(training)
     ranker, alpha = best_model(lambda alpha: rankwise.RankRLS(alpha).fit(training), validation)
     ridge, ridge_alpha = best_model(lambda alpha: Ridge(alpha).fit(training.X, training.y), validation)
-    return Experiment(
+    return DemoRankers(
         parts={"training": training, "validation": validation, "test": test},
         model=ranker,
         settings={"RankRLS": f"alpha={alpha:g}", "regression (Ridge)": f"alpha={ridge_alpha:g}"},

@@ -29,7 +29,7 @@ ENTRIES_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class ComparableRows:
     """Rows of a part whose queries, or groups, can be compared without those of other parts."""
 
     X: Matrix
@@ -57,14 +57,14 @@ class NormalPart:
 
     Attributes
     ----------
-    blocks : tuple of Block
+    blocks : tuple of ComparableRows
         The whole queries and the groups of split ones, if there are any of each.
     means : Matrix or None, shape (n_groups, n)
         The mean row of each group, measured from a row that all groups of its query share.
     label_means : Floats, shape (n_groups,)
     """
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[ComparableRows, ...]
     means: Matrix | None
     label_means: Floats
 
@@ -98,9 +98,9 @@ def prepared(
             X, y = X[groups.rows], y[groups.rows]
             weight = None if weight is None else weight[groups.rows]
         split = Problem(X, y, groups.members, weight, factors)
-        blocks.append(Block(X, y, loss_on_scores(split, Ties.KEEP, Weighting.EXAMPLE)))
+        blocks.append(ComparableRows(X, y, loss_on_scores(split, Ties.KEEP, Weighting.EXAMPLE)))
     if (position < 0).any():
-        blocks.append(Block(problem.X, problem.y, loss_on_scores(whole, ties, weighting)))
+        blocks.append(ComparableRows(problem.X, problem.y, loss_on_scores(whole, ties, weighting)))
     if groups is None or origins is None:
         return NormalPart(tuple(blocks), None, np.zeros(0))
     means = group_means(blocks[0].X, problem, groups, origins)

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from rankwise.cluster.base import Parts
-from rankwise.cluster.normal import Block, NormalPart
+from rankwise.cluster.normal import ComparableRows, NormalPart
 from rankwise.cluster.problem import PartedRows
 from rankwise.errors import DataError, ParameterError
 from rankwise.preferences.pair_differences import PairDifferences
@@ -68,12 +68,14 @@ class PartedPairs:
 
 def prepared_pairs(problem: Problem, pairs: Pairs) -> NormalPart:
     """Prepare a part for products, given the pairs of its rows, of which there may be none."""
-    return NormalPart((Block(problem.X, problem.y, _loss_of(pairs, len(problem.y))),), None, np.zeros(0))
+    return NormalPart(
+        (ComparableRows(problem.X, problem.y, _loss_of(pairs, len(problem.y))),), None, np.zeros(0)
+    )
 
 
 def quadratic_of_pairs(problem: Problem, pairs: Pairs) -> Quadratic:
     """The quadratic of the squared loss on the pairs of a part."""
-    block = Block(problem.X, problem.y, _loss_of(pairs, len(problem.y)))
+    block = ComparableRows(problem.X, problem.y, _loss_of(pairs, len(problem.y)))
     return quadratic_of(block.design, block.loss)
 
 

@@ -35,7 +35,7 @@ def query_system(differences: QueryDifferences, X: Rows, target: Floats) -> tupl
     synchronize after every block. Parts depend only on the shape and are added in order, so results are
     bit-identical for any number of threads.
     """
-    blocks = _Blocks(differences, X, target)
+    blocks = _BlockSums(differences, X, target)
     n_rows, n_features = X.shape
     share = _SHARE_OF_X if isinstance(X, np.ndarray) or sparse.issparse(X) else _SHARE_OF_COMPUTED
     n_parts = int(np.clip(share * n_rows / max(1, n_features), 1, _MOST_PARTS))
@@ -55,7 +55,7 @@ def query_system(differences: QueryDifferences, X: Rows, target: Floats) -> tupl
     return A, b
 
 
-def _sum_parts(blocks: _Blocks, units: list[_Unit], n_parts: int) -> list[_Sum]:
+def _sum_parts(blocks: _BlockSums, units: list[_Unit], n_parts: int) -> list[_Sum]:
     bounds = np.linspace(0, len(units), n_parts + 1).astype(int)
     parts = [units[first:last] for first, last in pairwise(bounds)]
     with one_blas_thread():
@@ -81,7 +81,7 @@ class _Sum:
     moved: dict[int, Floats]
 
 
-def _units(blocks: _Blocks, differences: QueryDifferences) -> tuple[list[_Unit], list[slice]]:
+def _units(blocks: _BlockSums, differences: QueryDifferences) -> tuple[list[_Unit], list[slice]]:
     """Return blocks that can be summed independently, and the large queries whose tied pairs are dropped."""
     units, with_levels = [], []
     offsets, size = differences.queries.offsets, block_rows(blocks.X)
@@ -98,7 +98,7 @@ def _units(blocks: _Blocks, differences: QueryDifferences) -> tuple[list[_Unit],
     return units, with_levels
 
 
-class _Blocks:
+class _BlockSums:
     """Data shared by all blocks of rows."""
 
     def __init__(self, differences: QueryDifferences, X: Rows, target: Floats) -> None:

@@ -22,7 +22,7 @@ from rankwise.preferences.queries import (
     shared_query,
 )
 from rankwise.readers.group_files import find_group_sizes, read_group_sizes
-from rankwise.readers.text import MAX_LINE_BYTES, Block, LineTooLongError, OnBytesRead, line_blocks
+from rankwise.readers.text import MAX_LINE_BYTES, LineTooLongError, OnBytesRead, TextBlock, line_blocks
 from rankwise.rows.csr import csr_around, is_dense
 from rankwise.rows.ranking import RankingData
 from rankwise.threads import resolve_threads
@@ -185,7 +185,7 @@ class LetorFile:
         if self._reader.n_rows == n_rows:
             raise FileFormatError(path, "the file contains no rows.")
 
-    def _feed(self, block: Block, path: Path, n_lines: int) -> None:
+    def _feed(self, block: TextBlock, path: Path, n_lines: int) -> None:
         """Parse a block of a file that begins after `n_lines` lines of the others."""
         lines_before = self._reader.n_lines
         error = self._reader.feed(block.text, self._n_threads)

@@ -30,7 +30,7 @@ COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": open_xz, "
 
 
 @dataclass(frozen=True)
-class Block:
+class TextBlock:
     """Whole lines. The text always ends with a newline; `complete` is False if the file did not."""
 
     text: memoryview
@@ -66,7 +66,7 @@ def numbered_lines(file: IO[bytes], path: Path) -> Iterator[tuple[int, bytes]]:
         yield number, line
 
 
-def line_blocks(path: str | os.PathLike[str], progress: OnBytesRead | None = None) -> Iterator[Block]:
+def line_blocks(path: str | os.PathLike[str], progress: OnBytesRead | None = None) -> Iterator[TextBlock]:
     """Yield the text of a file in blocks of whole lines, decompressed according to its extension.
 
     A byte order mark is skipped, and a missing final newline is added. A block is valid until the next one is
@@ -86,14 +86,14 @@ def _compression(path: Path) -> Callable[..., Any] | None:
     return COMPRESSED.get(path.suffix.lower())
 
 
-def _whole_lines(source: Any) -> Iterator[Block]:
+def _whole_lines(source: Any) -> Iterator[TextBlock]:
     buffer = bytearray(BLOCK_BYTES)
     filled = _fill(source, buffer, 0)
     start = len(_BYTE_ORDER_MARK) if buffer.startswith(_BYTE_ORDER_MARK) else 0
     while filled == len(buffer):
         end = buffer.rfind(b"\n") + 1
         if end > start:
-            yield Block(memoryview(buffer)[start:end])
+            yield TextBlock(memoryview(buffer)[start:end])
             buffer[: filled - end] = buffer[end:filled]
             filled, start = filled - end, 0
         elif len(buffer) < MAX_LINE_BYTES:
@@ -105,7 +105,7 @@ def _whole_lines(source: Any) -> Iterator[Block]:
     if not complete:
         buffer[filled] = ord("\n")
         filled += 1
-    yield Block(memoryview(buffer)[start:filled], complete)
+    yield TextBlock(memoryview(buffer)[start:filled], complete)
 
 
 def _fill(source: Any, buffer: bytearray, filled: int) -> int:

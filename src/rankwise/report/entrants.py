@@ -26,7 +26,7 @@ from rankwise.validation.arrays import check_scores
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class Terms:
     """Scores as sums over columns.
 
     Attributes
@@ -59,7 +59,7 @@ class Entrant:
         The class of a model, or "scores" or "run".
     scores : Floats, shape (m,)
         Masked where a row was not retrieved.
-    parts : Parts or None
+    parts : Terms or None
         None where the scores are not sums over columns.
     learned : mapping
         The parameters and fitted attributes of a rankwise model; empty for everything else.
@@ -70,7 +70,7 @@ class Entrant:
     name: str
     kind: str
     scores: Floats
-    parts: Parts | None = None
+    parts: Terms | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
     n_unknown: int = 0
 
@@ -130,7 +130,7 @@ def _of_peer(name: str, peer: PeerModel, data: RankingData) -> Entrant:
     X = arranged(with_numbers(data).X, sources)
     features = Features(data.feature_names, data.numbered_from)
     columns = peer.names or [features.label(k) if k >= 0 else "none" for k in sources]
-    parts = Parts(columns, sources, lambda rows, shown: peer.contributions(X[rows[shown]]), is_slow=True)
+    parts = Terms(columns, sources, lambda rows, shown: peer.contributions(X[rows[shown]]), is_slow=True)
     return Entrant(name, peer.kind, peer.scores(X), parts)
 
 
@@ -150,19 +150,19 @@ def _of_model(name: str, model: ScoringModel, learned: Mapping[str, Any], judged
     return Entrant(name, model.class_name, scores, parts, learned)
 
 
-def _parts_of(model: ScoringModel, data: RankingData, labels: list[str], sources: list[int]) -> Parts | None:
+def _parts_of(model: ScoringModel, data: RankingData, labels: list[str], sources: list[int]) -> Terms | None:
     """The contributions of columns: weights times values, or functions of values; None for kernels."""
     function = model.function
     if isinstance(function, AdditiveFunction):
         table = table_of(data)
         columns = [term.column for term in function.terms]
         used = [sources[labels.index(column)] for column in columns]
-        return Parts(columns, used, lambda rows, shown: function.contributions(table[rows[shown]]))
+        return Terms(columns, used, lambda rows, shown: function.contributions(table[rows[shown]]))
     weights = function.weights
     if weights is None:
         return None
     scaled = must_scale_for(model, data)
-    return Parts(
+    return Terms(
         labels,
         sources,
         lambda rows, shown: weights * _from_first(data.X[rows], scaled)[shown],
