@@ -35,7 +35,9 @@ KINDS: dict[str, MeasureKind] = {
     "rr": MeasureKind(list_formulas.reciprocal_rank, cutoff="optional", aliases=("mrr", "reciprocal_rank")),
     "err": MeasureKind(list_formulas.expected_reciprocal_rank, cutoff="optional"),
     "auc": MeasureKind(lambda judged, _, conventions: pair_formulas.AreaUnderCurve(judged, conventions)),
-    "pairwise_error": MeasureKind(lambda judged, *_: pair_formulas.PairwiseError(judged), higher_is_better=False),
+    "pairwise_error": MeasureKind(
+        lambda judged, *_: pair_formulas.PairwiseError(judged), higher_is_better=False
+    ),
     "pairwise_error_micro": MeasureKind(
         lambda judged, *_: pair_formulas.PairwiseError(judged, micro=True), higher_is_better=False
     ),
@@ -44,7 +46,9 @@ KINDS: dict[str, MeasureKind] = {
         higher_is_better=False,
         aliases=("disagreement",),
     ),
-    "kendall_tau_b": MeasureKind(lambda judged, *_: pair_formulas.KendallTauB(judged), aliases=("tau_b", "tau")),
+    "kendall_tau_b": MeasureKind(
+        lambda judged, *_: pair_formulas.KendallTauB(judged), aliases=("tau_b", "tau")
+    ),
 }
 # By every name that a kind goes by.
 KIND_OF = {alias: kind for kind, entry in KINDS.items() for alias in (kind, *entry.aliases)}
