@@ -11,7 +11,6 @@ from rankwise import DataError, KernelRankRLS, KernelRankRLSCV, RankRLS, RankRLS
 from rankwise.family import Fold
 from rankwise.metrics import pairwise_error
 from rankwise.preferences.queries import group_rows
-from rankwise.ridge import closed_form
 from rankwise.ridge.closed_form import DualFamily, PrimalFamily
 from rankwise.ridge.leave_out.leave_pair_out import LeftOutPairs, leave_pair_out_error
 from rankwise.ridge.spaces import LinearSpace
@@ -98,7 +97,7 @@ def test_leaving_out_groups_of_queries_at_alpha_zero_equals_refitting(kind, n):
 def test_no_query_is_refitted_at_alpha_zero(n, monkeypatch):
     X, y, qid = ranking(n=n, n_queries=12)
     family, problem = family_of("primal", X, y, qid)
-    monkeypatch.setattr(closed_form, "refit", lambda *arguments: pytest.fail("refitted"))
+    monkeypatch.setattr(PrimalFamily, "solve_without", lambda *arguments: pytest.fail("refitted"))
     folds = [np.array([q]) for q in range(problem.queries.n_queries)]
     assert np.isfinite(held_out_scores(family, problem, folds, np.array([0.0]))).all()
 

@@ -160,7 +160,7 @@ def test_parameters_of_another_type_are_refused_by_name():
         get_measure(3)
     with pytest.raises(ParameterError, match=r"'cv' parameter must be 'auto', .*; got 'loo'"):
         RankSVMCV(cv="loo").fit(X, Y, QID)
-    with pytest.raises(ParameterError, match="Leave-pair-out needs the closed form of RankRLS"):
+    with pytest.raises(ParameterError, match="Leave-pair-out needs a closed form of RankRLS"):
         RankSVMCV(cv="leave-pair-out").fit(X, Y)
 
 

@@ -1,7 +1,7 @@
 """A family of models: one loss, one space of functions, one model per alpha.
 
-The solvers of `ridge_family` and `hinge_family` are families. They share these methods, so the search over
-alphas (`selection.search`) is written only once:
+Closed forms, conjugate gradient, weights with signs, moments and RankSVM grids are families. They share these
+methods, so the search over alphas (`selection.search`) is written only once, and so is leaving out:
 
 - ``solve(alphas)``: the model for each alpha;
 - ``leave_out(folds, alphas)``: the scores of each fold by the models that were not trained on it;
@@ -10,12 +10,15 @@ alphas (`selection.search`) is written only once:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 
+from rankwise.errors import ParameterError
 from rankwise.held_out import HeldOut
 from rankwise.types import Bools, Floats, Ints, Matrix
 
@@ -70,7 +73,7 @@ class Fold:
     Attributes
     ----------
     data : Matrix
-        The training rows.
+        The training rows, or some that include these.
     index : Ints, shape (h,)
         The rows of this fold, in ascending order.
     queries : Ints or None
@@ -98,50 +101,57 @@ class FoldScores:
 
 
 class Family(Protocol):
-    """The interface of every family; see the module docstring."""
+    """What every family implements; those without a better way inherit how folds are left out."""
 
+    @abstractmethod
     def scores(self, coef: Floats, X: Matrix) -> Floats:
         """The scores of rows, shape (h, n_alphas), by the models with these coefficients."""
-        ...
 
+    @abstractmethod
     def solve(
         self, alphas: Floats, held_out: HeldOut | None = None, on_alpha: OnAlpha | None = None
     ) -> Solutions:
         """The model for each alpha, and its measure on held-out rows."""
-        ...
 
     def leave_out(
         self, folds: Sequence[Fold], alphas: Floats, on_alpha: OnAlpha | None = None
     ) -> Iterator[FoldScores]:
         """The scores of the rows of each fold by models that were not trained on them.
 
-        If an interrupt leaves a fold unfinished, it is the last one.
+        Models are fitted only where `_leave_queries_out` has no answer. If an interrupt leaves a
+        fold unfinished, it is the last one.
         """
-        ...
+        queries = [fold.queries for fold in folds if fold.queries is not None]
+        whole = len(queries) == len(folds)
+        known = self._leave_queries_out(queries, alphas) if whole else repeat(None, len(folds))
+        for number, (fold, scores) in enumerate(zip(folds, known, strict=True)):
+            if scores is not None:
+                yield FoldScores(scores, np.ones(len(alphas), dtype=np.bool_))
+                continue
+            found = self.part(f"fold-{number}").solve_without(fold, alphas, on_alpha)
+            scores = np.full((len(fold.index), len(alphas)), np.nan)
+            if found.finished.any():
+                scores[:, found.finished] = self.scores(found.coef[found.finished], fold.rows)
+            yield FoldScores(scores, found.finished)
+            if found.interrupted:
+                return
+
+    def _leave_queries_out(self, folds: Sequence[Ints], alphas: Floats) -> Iterable[Floats | None]:
+        """The scores of each fold of whole queries, without a fit; None where that takes one."""
+        return repeat(None, len(folds))
+
+    def solve_without(self, fold: Fold, alphas: Floats, on_alpha: OnAlpha | None = None) -> Solutions:
+        """The models of everything but a fold."""
+        return self.with_loss(fold.loss()).solve(alphas, on_alpha=on_alpha)
 
     def leave_pair_out(self, y: Floats, alphas: Floats) -> Floats:
         """The fraction of pairs of one global ranking misordered by the model fitted without both rows."""
-        ...
+        raise ParameterError("Leave-pair-out needs a closed form of RankRLS; set cv to a number of folds.")
 
     def with_loss(self, loss: Any) -> Self:
         """The family for another loss on the same rows; whatever does not depend on the loss is shared."""
-        ...
+        return replace(self, loss=loss)  # type: ignore[type-var]  # families are dataclasses
 
     def part(self, name: str) -> Self:
         """The same family for a part of the work, such as one fold, with its own checkpoint, if any."""
-        ...
-
-
-def refit(
-    family: Family, folds: Sequence[Fold], alphas: Floats, on_alpha: OnAlpha | None = None
-) -> Iterator[FoldScores]:
-    """`Family.leave_out` with one fit per fold."""
-    for number, fold in enumerate(folds):
-        rest = family.with_loss(fold.loss()).part(f"fold-{number}")
-        found = rest.solve(alphas, on_alpha=on_alpha)
-        scores = np.full((len(fold.index), len(alphas)), np.nan)
-        if found.finished.any():
-            scores[:, found.finished] = rest.scores(found.coef[found.finished], fold.rows)
-        yield FoldScores(scores, found.finished)
-        if found.interrupted:
-            return
+        return self

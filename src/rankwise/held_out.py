@@ -36,6 +36,10 @@ class HeldOut:
     sample: Callable[[], PairSample] = PairSample.none
     name: str = "eval_set"
 
+    def measured(self, scores: Floats) -> Floats:
+        """The measure of each column of scores."""
+        return np.array([self.measure(column) for column in scores.T])
+
     def improves(self, value: float, best: float) -> bool:
         """Whether a value beats the best so far; any number beats NaN."""
         if np.isnan(best):

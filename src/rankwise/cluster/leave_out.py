@@ -12,7 +12,7 @@ from rankwise.cluster.normal import stacked
 from rankwise.cluster.problem import PartedProblem, positions_in, query_labels_of
 from rankwise.cluster.tree import Tally
 from rankwise.errors import DataError, ParameterError
-from rankwise.family import Family
+from rankwise.family import Family, Fold
 from rankwise.metrics.measure import Measure
 from rankwise.operators.design import MatrixDesign
 from rankwise.operators.equal_rows import first_equal_rows
@@ -128,10 +128,10 @@ class EachPartedQuery:
         return Rows.joined([part for part in parts if len(part.y)])
 
     def _refitted(self, family: Any, loss_of: LossOf, alphas: Floats, digest: Ints) -> Measurement:
-        rest = family.with_loss(loss_of(self.problem.without(digest)))
         rows = self._gathered(digest)
-        scores = rest.scores(rest.solve(alphas).coef, rows.X)
-        return Measurement.of(self.measure, rows.y, rows.queries, scores)
+        fold = Fold(rows.X, np.arange(len(rows.y)), None, lambda: loss_of(self.problem.without(digest)))
+        (found,) = family.leave_out([fold], alphas)
+        return Measurement.of(self.measure, rows.y, rows.queries, found.scores)
 
 
 @dataclass(frozen=True, eq=False)

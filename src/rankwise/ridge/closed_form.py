@@ -5,16 +5,16 @@ One decomposition serves every alpha and every left-out query (`leave_query_out`
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
-from rankwise.family import Fold, FoldScores, OnAlpha, refit
+from rankwise.family import Family, OnAlpha
 from rankwise.held_out import HeldOut
 from rankwise.preferences.differences import Differences
 from rankwise.preferences.pair_differences import compacted
@@ -37,7 +37,7 @@ from rankwise.ridge.tridiagonal import WELL_CONDITIONED, Decomposition
 from rankwise.types import Floats, Ints, Matrix, Solver
 
 
-class ClosedForm(ABC):
+class ClosedForm(Family):
     """Base class of the two closed forms; see `Family`."""
 
     space: Space
@@ -52,36 +52,13 @@ class ClosedForm(ABC):
     ) -> RidgeSolutions:
         """Use a Cholesky factorization for one alpha; for several, a decomposition, at O(p²) per alpha."""
         coef = self._coefficients(alphas)
-        values = None
-        if held_out is not None:
-            values = np.array([held_out.measure(column) for column in self.scores(coef, held_out.X).T])
+        values = None if held_out is None else held_out.measured(self.scores(coef, held_out.X))
         finished = np.ones(len(alphas), dtype=np.bool_)
         return RidgeSolutions(alphas, coef, finished, values, False, n_digits=self._n_digits(coef, alphas))
-
-    def leave_out(
-        self, folds: Sequence[Fold], alphas: Floats, on_alpha: OnAlpha | None = None
-    ) -> Iterator[FoldScores]:
-        """Use the decomposition, of which whole queries are blocks; anything else takes one fit per fold."""
-        queries = [fold.queries for fold in folds if fold.queries is not None]
-        if len(queries) < len(folds):
-            yield from refit(self, folds, alphas)
-            return
-        finished = np.ones(len(alphas), dtype=np.bool_)
-        for fold, scores in zip(folds, self._leave_queries_out(queries, alphas), strict=True):
-            if scores is None:  # without this fold, nothing would be left of the digits
-                yield from refit(self, [fold], alphas)
-            else:
-                yield FoldScores(scores, finished)
 
     def leave_pair_out(self, y: Floats, alphas: Floats) -> Floats:
         ridges = resolved(self._ridges_without_pairs(alphas), self.loss, alphas, self._whole_spectrum)
         return leave_pair_out_error(ridges, y)
-
-    def with_loss(self, loss: SquaredLoss) -> Self:
-        return replace(self, loss=loss)  # type: ignore[type-var]  # both are dataclasses
-
-    def part(self, name: str) -> Self:
-        return self
 
     @abstractmethod
     def decompose(self) -> None:
@@ -94,10 +71,6 @@ class ClosedForm(ABC):
     def _n_digits(self, coef: Floats, alphas: Floats) -> Floats | None:
         """About how many digits of the scores survive; None for all that matter."""
         return self.space.n_digits(coef, self.loss.reference())
-
-    @abstractmethod
-    def _leave_queries_out(self, folds: Sequence[Ints], alphas: Floats) -> Iterator[Floats | None]:
-        """Scores of each fold; None for one that has to be refitted."""
 
     @abstractmethod
     def _ridges_without_pairs(self, alphas: Floats) -> Iterator[CentredRidge]: ...
@@ -152,7 +125,7 @@ class PrimalFamily(ClosedForm):
         weights, rcond = self.system.cholesky(alpha)
         return weights if rcond > WELL_CONDITIONED else self.precise_spectrum.solve(alpha)
 
-    def _leave_queries_out(self, folds: Sequence[Ints], alphas: Floats) -> Iterator[Floats | None]:
+    def _leave_queries_out(self, folds: Sequence[Ints], alphas: Floats) -> Iterable[Floats | None]:
         decomposition = self.decomposition(float(alphas.min()))
         return leave_out_primal(self.space.features, self.loss, self.system, decomposition, folds, alphas)
 
@@ -219,7 +192,7 @@ class DualFamily(ClosedForm):
         z, rcond = self.system.cholesky(alpha)
         return z if rcond > WELL_CONDITIONED else self.system.spectrum.solve(alpha)
 
-    def _leave_queries_out(self, folds: Sequence[Ints], alphas: Floats) -> Iterator[Floats | None]:
+    def _leave_queries_out(self, folds: Sequence[Ints], alphas: Floats) -> Iterable[Floats | None]:
         if self._needs_weights(alphas):
             return repeat(None, len(folds))
         return leave_out_dual(self.space.kernel_matrix, self.loss, self.system, folds, alphas)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import count
@@ -10,8 +10,8 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from rankwise.errors import DataError, ParameterError
-from rankwise.family import AlphaStep, Fold, FoldScores, OnAlpha, refit
+from rankwise.errors import DataError
+from rankwise.family import AlphaStep, Family, OnAlpha
 from rankwise.held_out import HeldOut
 from rankwise.ridge.cg_result import RidgeSolutions, ShiftedCGResult, Stop
 from rankwise.ridge.shifted_cg import shifted_cg
@@ -64,7 +64,7 @@ class Iterations:
 
 
 @dataclass(frozen=True)
-class ConjugateGradientFamily:
+class ConjugateGradientFamily(Family):
     """``(A + αI) z = b``, solved for all alphas with the products of a single run per target."""
 
     space: Space
@@ -129,20 +129,6 @@ class ConjugateGradientFamily:
                 "learn from; scale them."
             )
         return result
-
-    def leave_out(
-        self, folds: Sequence[Fold], alphas: Floats, on_alpha: OnAlpha | None = None
-    ) -> Iterator[FoldScores]:
-        """Make one run per fold."""
-        return refit(self, folds, alphas, on_alpha)
-
-    def leave_pair_out(self, y: Floats, alphas: Floats) -> Floats:
-        raise ParameterError(
-            "Leave-pair-out needs a closed form; with solver='cg', set cv to a number of folds."
-        )
-
-    def with_loss(self, loss: SquaredLoss) -> ConjugateGradientFamily:
-        return replace(self, loss=loss)
 
     def part(self, name: str) -> ConjugateGradientFamily:
         return replace(self, iterations=replace(self.iterations, run=self.iterations.run.part(name)))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
-from rankwise.errors import ParameterError
-from rankwise.family import AlphaStep, Fold, FoldScores, OnAlpha, Solutions, refit
+from rankwise.family import AlphaStep, Family, OnAlpha, Solutions
 from rankwise.held_out import HeldOut
 from rankwise.operators.design import MatrixDesign, ProductDesign
 from rankwise.svm.bundle import Bundle, minimize_bundle
@@ -30,7 +29,7 @@ class HingeSolutions(Solutions):
 
 
 @dataclass(frozen=True)
-class HingeFamily:
+class HingeFamily(Family):
     """``R(Xw) + alpha ‖w‖²`` for every alpha.
 
     Attributes
@@ -92,23 +91,6 @@ class HingeFamily:
 
     def _descend(self, alphas: Floats) -> Iterator[HingeResult]:
         return self.solve_each(self.design, self.loss, alphas[::-1], tol=self.tol, max_iter=self.max_iter)
-
-    def leave_out(
-        self, folds: Sequence[Fold], alphas: Floats, on_alpha: OnAlpha | None = None
-    ) -> Iterator[FoldScores]:
-        """Descend once per fold."""
-        return refit(self, folds, alphas, on_alpha)
-
-    def leave_pair_out(self, y: Floats, alphas: Floats) -> Floats:
-        raise ParameterError(
-            "Leave-pair-out needs the closed form of RankRLS; for RankSVM, set cv to a number of folds."
-        )
-
-    def with_loss(self, loss: HingeLoss) -> HingeFamily:
-        return replace(self, loss=loss)
-
-    def part(self, name: str) -> HingeFamily:
-        return self
 
 
 def bundle_grid(
