@@ -10,7 +10,9 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from rankwise import KernelRankRLS, RankRLS, RankRLSPath, RankSVM, RankSVMPath, register_onnx_converters
+import rankwise
+from rankwise import KernelRankRLS, RankRLS, RankSVM, RankSVMPath, register_onnx_converters
+from rankwise.rankers.base import Ranker
 
 skl2onnx = pytest.importorskip("skl2onnx")
 
@@ -26,6 +28,11 @@ def scores_in_onnxruntime(converted, inputs):
     return scores
 
 
+EVERY_RANKER = [
+    name
+    for name in rankwise.__all__
+    if isinstance(kind := getattr(rankwise, name), type) and issubclass(kind, Ranker)
+]
 RANKERS = [RankRLS(), RankSVM(), KernelRankRLS(gamma=0.3), KernelRankRLS(kernel="polynomial"), RankSVMPath()]
 
 
@@ -42,12 +49,13 @@ def test_a_pipeline_with_other_transformers_has_the_scores_of_predict(ranker, dt
     assert scores == pytest.approx(pipeline.predict(X), rel=tolerance, abs=tolerance)
 
 
-def test_a_path_of_features_is_converted_too():
+@pytest.mark.parametrize("name", EVERY_RANKER)
+def test_every_ranker_is_converted(name):
     rng = np.random.default_rng(0)
     X, qid = rng.normal(size=(60, 4)), np.repeat(np.arange(12), 5)
-    model = RankRLSPath(max_features=2).fit(X, X @ [1.0, -1.0, 0.5, 0.0], qid)
+    model = getattr(rankwise, name)().fit(X, np.round(X @ [1.0, -1.0, 0.5, 0.0]), qid)
     scores = scores_in_onnxruntime(skl2onnx.to_onnx(model, X[:1]), {"X": X})
-    assert scores == pytest.approx(model.predict(X), rel=1e-9)
+    assert scores == pytest.approx(model.predict(X), rel=1e-9, abs=1e-9)
 
 
 def test_a_pipeline_of_a_column_transformer_takes_raw_columns_and_texts():

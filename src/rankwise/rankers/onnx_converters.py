@@ -6,20 +6,12 @@ from typing import Any
 
 import numpy as np
 
+import rankwise
 from rankwise.errors import MissingExtraError
 from rankwise.export.onnx_graph import OPSET, OUTPUT, Graph
 from rankwise.export.onnx_models import add_scores_of_rows
 from rankwise.export.served import as_served
-from rankwise.rankers.kernel_rankrls import KernelRankRLS
-from rankwise.rankers.kernel_rankrls_cv import KernelRankRLSCV
-from rankwise.rankers.rankrls import RankRLS
-from rankwise.rankers.rankrls_cv import RankRLSCV
-from rankwise.rankers.rankrls_path import RankRLSPath
-from rankwise.rankers.ranksvm import RankSVM
-from rankwise.rankers.ranksvm_cv import RankSVMCV
-from rankwise.rankers.ranksvm_path import RankSVMPath
-
-_RANKERS = (RankRLS, RankRLSCV, RankRLSPath, KernelRankRLS, KernelRankRLSCV, RankSVM, RankSVMCV, RankSVMPath)
+from rankwise.model.schemas import SCHEMAS
 
 
 def register_onnx_converters() -> None:
@@ -42,8 +34,8 @@ def register_onnx_converters() -> None:
         from skl2onnx import update_registered_converter
     except ImportError:
         raise MissingExtraError("Converting pipelines with skl2onnx", "skl2onnx") from None
-    for ranker in _RANKERS:
-        update_registered_converter(ranker, f"Rankwise{ranker.__name__}", _set_shape, _convert)
+    for name in SCHEMAS:
+        update_registered_converter(getattr(rankwise, name), f"Rankwise{name}", _set_shape, _convert)
 
 
 def _set_shape(operator: Any) -> None:
