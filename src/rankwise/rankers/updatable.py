@@ -122,25 +122,26 @@ class Updatable(Ranker):
             )
         signs = Signs.of(self.monotonic_cst, self._inputs)
         family = signs.family(moments.quadratic)
-        found = family.solve(alpha)
-        error = family.error_bound(alpha, found.coef)
+        found = family.solve(np.array([alpha]))
+        (coef,) = found.coef
+        error = family.error_bound(alpha, coef)
         if refuse_noise and not np.isfinite(error):
             raise DataError(
                 "Rounding errors of all that was learned and forgotten would be as large as what is left; "
                 "fit the model again to the queries that stay, or choose a larger alpha."
             )
-        if not found.is_resolved:
+        if not found.is_resolved.all():
             warn_caller(
                 f"XᵀLX is so ill-conditioned that moments lose digits of the model at alpha = {alpha:g} that "
                 f"a fit to all rows keeps; choose a larger alpha, or fit."
             )
-        certificate = signs.certificate(moments.quadratic, alpha, found.coef)
+        certificate = signs.certificate(moments.quadratic, alpha, coef)
         for name in ("_families", "_learned_from", *_OF_FITS):
             self.__dict__.pop(name, None)
         self.__dict__.update(certificate)
         self.moments_, self.coef_error_ = moments, error
         self.solver_, self.n_iter_ = str(Solver.PRIMAL), None
-        self._set_function(LinearFunction(np.ascontiguousarray(found.coef)))
+        self._set_function(LinearFunction(coef))
         self.fitted_with_qid_ = moments.has_qid
 
     def __getstate__(self) -> dict[str, Any]:

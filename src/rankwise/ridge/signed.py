@@ -21,7 +21,7 @@ from rankwise.preferences.differences import QueryDifferences
 from rankwise.ridge.closed_form import PrimalFamily
 from rankwise.ridge.leave_out.leave_query_out import leaves_enough
 from rankwise.ridge.leave_out.left_out_batches import batches
-from rankwise.ridge.moments.family import ROUNDINGS_PER_UNKNOWN, MomentFamily, MomentSolution
+from rankwise.ridge.moments.family import ROUNDINGS_PER_UNKNOWN, MomentFamily
 from rankwise.ridge.moments.quadratic import UNIT_ROUNDOFF, Quadratic
 from rankwise.ridge.spectrum import EPS, RidgeSystem
 from rankwise.ridge.tridiagonal import WELL_CONDITIONED
@@ -102,12 +102,8 @@ class SignedMoments(MomentFamily):
 
     signs: Ints
 
-    def solve(self, alpha: float) -> MomentSolution:
-        """Solve with features brought to one scale."""
-        return next(self.solve_each([alpha]))
-
-    def solve_each(self, alphas: Sequence[float]) -> Iterator[MomentSolution]:
-        """Solve for one alpha after the other.
+    def _solve_each(self, alphas: Sequence[float]) -> Iterator[tuple[Floats, bool]]:
+        """Solve for one alpha after the other, with features brought to one scale.
 
         As a rule, the weights of an alpha that are not 0 are those of the alpha before. They then take one
         Cholesky factorization, and the conditions of optimality tell that they are the solution.
@@ -121,7 +117,7 @@ class SignedMoments(MomentFamily):
                 known = None if support is None else self._with_support(system, support)
                 weights, is_resolved = self._search(system) if known is None else (known, True)
             support = (weights != 0.0) | (self.signs == 0)
-            yield MomentSolution(weights / scale, is_resolved)
+            yield weights / scale, is_resolved
 
     def _search(self, system: RidgeSystem) -> tuple[Floats, bool]:
         factor, rcond = system.factor(0.0)
@@ -139,7 +135,7 @@ class SignedMoments(MomentFamily):
             weights[support], rcond = part.cholesky(0.0)
             if rcond <= WELL_CONDITIONED:
                 return None
-        found = _scaled_optimality(system, float(self.quadratic.constant), weights, self.signs)
+        found = _scaled_optimality(system, float(self.loss.constant), weights, self.signs)
         return weights if found.residual <= ROUNDINGS_PER_UNKNOWN * len(weights) * UNIT_ROUNDOFF else None
 
 
@@ -176,10 +172,10 @@ class SignedFamily(PrimalFamily):
         )
 
     def _coefficients(self, alphas: Floats) -> Floats:
-        found = SignedMoments(self.quadratic, self._signs).solve_each(alphas.tolist())
+        found = SignedMoments(self.quadratic, self._signs).solve(alphas)
         weights = [
-            one.coef if one.is_resolved else self._from_rows(alpha)
-            for alpha, one in zip(alphas.tolist(), found, strict=True)
+            coef if is_resolved else self._from_rows(alpha)
+            for alpha, coef, is_resolved in zip(alphas.tolist(), found.coef, found.is_resolved, strict=True)
         ]
         return np.stack([self.space.from_weights(one) for one in weights])
 
@@ -210,9 +206,5 @@ class SignedFamily(PrimalFamily):
         total, left, smallest = np.diag(self.quadratic.matrix), np.diag(rest.matrix), alphas.min()
         if not leaves_enough(left + smallest, total + smallest):
             return None
-        coef = []
-        for found in SignedMoments(rest, self._signs).solve_each(alphas.tolist()):
-            if not found.is_resolved:
-                return None
-            coef.append(found.coef)
-        return np.array(coef)
+        found = SignedMoments(rest, self._signs).solve(alphas)
+        return found.coef if found.is_resolved.all() else None

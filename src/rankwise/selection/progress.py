@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rankwise.family import Family
 from rankwise.metrics.measure import Measure
-from rankwise.operators.design import MatrixDesign
-from rankwise.ridge.moments.family import MomentFamily
 from rankwise.types import Floats, Ints
 from rankwise.validation import Problem
 
@@ -44,13 +43,12 @@ class Progress:
         """How much a batch counts compared with the next."""
         return 1.0 if self.half_life is None else 0.5 ** (1.0 / self.half_life)
 
-    def then(self, family: MomentFamily, batch: Problem, measure: Measure, alphas: Floats) -> Progress:
+    def then(self, family: Family, batch: Problem, measure: Measure, alphas: Floats) -> Progress:
         """The progress with another batch, scored by the models of a family."""
         prepared = measure.prepare(batch.y, batch.queries)
         n_measured, values = int((~prepared.left_out).sum()), np.full(len(alphas), np.nan)
         if n_measured:
-            coef = np.stack([family.solve(alpha).coef for alpha in alphas.tolist()], axis=1)
-            scores = MatrixDesign(batch.X).scores(coef)
+            scores = family.scores(family.solve(alphas).coef, batch.X)
             values = np.array([prepared(column) for column in np.ascontiguousarray(scores.T)])
         n_queries = np.append(self.n_queries, n_measured)
         return Progress(np.vstack([self.values, values]), n_queries, self.half_life)
