@@ -15,7 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 import rankwise
 from benchmarks.tables import show
 from benchmarks.timing import header, quick, sized
-from rankwise import ClickLog, DataError, RankingData, RankRLS, make_click_log, make_search_data
+from rankwise import DataError, RankingData, RankRLS, make_search_data
+from rankwise.clicks import ClickLog, make_click_log
 from rankwise.metrics import ndcg
 from rankwise.rendering import text_table
 
@@ -121,27 +122,27 @@ def corrected_and_evident(train: RankingData, test: RankingData, log: ClickLog) 
         warnings.simplefilter("ignore", ConvergenceWarning)
         try:
             corrected = measured(from_rows(train, log.with_propensity()), test)
-            return corrected, float(rankwise.click_likelihood(log).has_bias)
+            return corrected, float(rankwise.clicks.click_likelihood(log).has_bias)
         except DataError:
             return np.nan, np.nan
 
 
 def from_rows(train: RankingData, log: ClickLog) -> RankRLS:
-    rows, weight = rankwise.rows_from_clicks(log, train)
+    rows, weight = rankwise.clicks.rows_from_clicks(log, train)
     return RankRLS().fit(rows.X, rows.y, rows.qid, sample_weight=weight)
 
 
 def from_exposure(train: RankingData, log: ClickLog) -> RankRLS:
-    rows, weight = rankwise.rows_from_clicks(log, train, prior_clicks=1e9)
+    rows, weight = rankwise.clicks.rows_from_clicks(log, train, prior_clicks=1e9)
     return RankRLS().fit(rows.X, rows.y, rows.qid, sample_weight=weight / weight.mean())
 
 
 def from_pairs(train: RankingData, log: ClickLog) -> RankRLS:
-    return RankRLS().fit_preferences(train.X, rankwise.pairs_from_clicks(log))
+    return RankRLS().fit_preferences(train.X, rankwise.clicks.pairs_from_clicks(log))
 
 
 def from_grades(train: RankingData, log: ClickLog) -> RankRLS:
-    rows = rankwise.grades_from_clicks(log, train)
+    rows = rankwise.clicks.grades_from_clicks(log, train)
     return RankRLS().fit(rows.X, rows.y, rows.qid)
 
 

@@ -6,7 +6,8 @@ Needs pandas. Run: python examples/learn_from_clicks.py
 import pandas as pd
 
 import rankwise
-from rankwise import ClickLog, RankingData, RankRLS
+from rankwise import RankingData, RankRLS
+from rankwise.clicks import ClickLog
 
 # What a search engineer has (simulated here): the features of the results of every query, ...
 train, test = rankwise.make_search_data(n_queries=300, random_state=3).split(0.6, random_state=1)
@@ -22,7 +23,7 @@ features = pd.DataFrame(train.X, columns=train.feature_names)
 features["query"], features["url"] = train.qid, train.docs
 
 # ... and a log with one line per result shown, clicked or not.
-users = rankwise.make_click_log(train, engine(train), n_sessions=20_000, random_state=0)
+users = rankwise.clicks.make_click_log(train, engine(train), n_sessions=20_000, random_state=0)
 shown = features.loc[users.row, ["query", "url"]].assign(
     session=users.session, position=users.position, clicked=users.clicked
 )
@@ -35,14 +36,14 @@ log = ClickLog.from_frame(
 print(log)
 
 # Users look mostly at the top. Does that show in the log?
-likelihood = rankwise.click_likelihood(log)
+likelihood = rankwise.clicks.click_likelihood(log)
 print(likelihood)
 print("The position matters:", "yes" if likelihood.has_bias else "no")
 
 
 def learn(log):
     """A model of clicks over expected clicks; rows that users examined more often weigh more."""
-    rows, weight = rankwise.rows_from_clicks(log, data)
+    rows, weight = rankwise.clicks.rows_from_clicks(log, data)
     return RankRLS(alpha=1.0).fit(rows, sample_weight=weight)
 
 

@@ -172,16 +172,16 @@ def trec(content: bytes, folder: Path) -> None:
     path, again = folder / f"trec{choice.of('', '', '.gz')}", folder / "again"
     path.write_bytes(content[1:])
     again.unlink(missing_ok=True)
-    run = attempt(rankwise.load_run, path)
+    run = attempt(rankwise.trec.load_run, path)
     if run is not None:
-        attempt(rankwise.save_run, run, again)
-        assert not again.exists() or rankwise.load_run(again) == run
+        attempt(rankwise.trec.save_run, run, again)
+        assert not again.exists() or rankwise.trec.load_run(again) == run
         attempt(evaluate_run, run, {"1": {"d1": 1}}, complete=True)
-    qrels = attempt(rankwise.load_qrels, path)
+    qrels = attempt(rankwise.trec.load_qrels, path)
     if qrels is not None:
         again.unlink(missing_ok=True)
-        attempt(rankwise.save_qrels, qrels, again)
-        assert not again.exists() or rankwise.load_qrels(again) == qrels
+        attempt(rankwise.trec.save_qrels, qrels, again)
+        assert not again.exists() or rankwise.trec.load_qrels(again) == qrels
         attempt(evaluate_run, {"1": {"d1": 1.0}}, qrels, ["ndcg", "map", "err"], complete=True)
 
 

@@ -23,7 +23,7 @@ ROOMS = [
     {"validation"},
     {"rows"},
     {"readers"},
-    {"clicks"},
+    {"clicks", "trec"},
     {"simulated_search"},
     {"operators"},
     {"scoring"},

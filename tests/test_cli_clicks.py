@@ -55,7 +55,7 @@ def test_the_report_says_what_the_log_holds_and_whether_position_matters(files, 
     simulated = made[1]
     assert f"Click log {log}\n  sessions           1200\n" in report
     assert f"results shown      {len(simulated.row)}\n" in report
-    likelihood = rankwise.click_likelihood(simulated)
+    likelihood = rankwise.clicks.click_likelihood(simulated)
     assert f"without position bias         {likelihood.without_bias:.4f}" in report
     assert f"Gain per result {likelihood.gain:.5f}, 95 % interval " in report
     assert (
@@ -66,7 +66,7 @@ def test_the_report_says_what_the_log_holds_and_whether_position_matters(files, 
 
 def expected_rows(made, propensity=None):
     data, log, _, _ = made
-    return rankwise.rows_from_clicks(log.with_propensity(propensity), data)
+    return rankwise.clicks.rows_from_clicks(log.with_propensity(propensity), data)
 
 
 @pytest.mark.parametrize("correct", [True, False])
@@ -87,7 +87,7 @@ def test_grades_are_trained_on_as_in_python(files, made, capsys):
     command = ["train", "features.parquet", "model", "--judgments", "graded.csv.gz"]
     assert main([*command, "--qid", "query", "--doc", "url"]) == 0
     data, log, _, _ = made
-    graded = rankwise.grades_from_clicks(log.with_propensity(), data)
+    graded = rankwise.clicks.grades_from_clicks(log.with_propensity(), data)
     expected = rankwise.RankRLS().fit(graded.X, graded.y, graded.qid)
     np.testing.assert_allclose(rankwise.load_model("model").coef_, expected.coef_, rtol=1e-5, atol=1e-10)
 
@@ -99,7 +99,7 @@ def test_pairs_name_documents_and_are_trained_on_as_in_python(files, made, capsy
     found = rankwise.load_pairs(
         "pairs.csv", data=rankwise.RankingData.from_frame(features, label=None, qid="query", doc="url")
     )
-    expected = rankwise.pairs_from_clicks(log.with_propensity())
+    expected = rankwise.clicks.pairs_from_clicks(log.with_propensity())
     order = np.lexsort(found.pairs.T[::-1])
     np.testing.assert_array_equal(found.pairs[order], expected.pairs)
     np.testing.assert_allclose(found.weight[order], expected.weight, rtol=1e-5)
@@ -179,7 +179,7 @@ def test_results_without_features_are_counted_on_standard_error(files, made, cap
 
 def test_an_engine_that_never_varies_is_reported_and_not_corrected(files, made, capsys):
     data = made[0]
-    log = rankwise.make_click_log(data, data.X[:, 0], n_sessions=200, exploration=0.0)
+    log = rankwise.clicks.make_click_log(data, data.X[:, 0], n_sessions=200, exploration=0.0)
     frame = pd.DataFrame({"session": log.session, "qid": data.qid[log.row], "doc": data.docs[log.row]})
     frame.assign(position=log.position, clicked=log.clicked).to_csv("fixed.csv", index=False)
     assert main(["clicks", "fixed.csv"]) == 0
@@ -192,7 +192,7 @@ def test_an_engine_that_never_varies_is_reported_and_not_corrected(files, made, 
 def test_without_position_bias_nothing_is_corrected(made, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     data = made[0]
-    log = rankwise.make_click_log(data, data.X[:, 0], n_sessions=1000, position_bias=0.0)
+    log = rankwise.clicks.make_click_log(data, data.X[:, 0], n_sessions=1000, position_bias=0.0)
     frame = pd.DataFrame({"session": log.session, "qid": data.qid[log.row], "doc": data.docs[log.row]})
     frame.assign(position=log.position, clicked=log.clicked).to_parquet("log.parquet")
     assert main(["clicks", "log.parquet"]) == 0

@@ -23,7 +23,7 @@ def rankers(folder, tmp_path_factory):
     (place / "title.txt").write_text(
         "".join(f"{score!r}\n" for score in test.X[:, 0].tolist()), encoding="utf-8"
     )
-    rankwise.save_run(rankwise.run_from_scores(test, test.X[:, 0]), place / "title.run")
+    rankwise.trec.save_run(rankwise.trec.run_from_scores(test, test.X[:, 0]), place / "title.run")
     rankwise.export_model(rankwise.load_model(folder / "model"), place / "svmrank", "svmrank")
     return place
 

@@ -59,8 +59,8 @@ def test_the_terminal_and_the_page_of_compare_say_the_same(done, scores, tmp_pat
 def test_runs_have_pages_without_features(done, folder, tmp_path):
     test = rankwise.load_letor(folder / "test.txt")
     for name, column in (("a.run", 0), ("b.run", 1)):
-        rankwise.save_run(rankwise.run_from_scores(test, test.X[:, column]), tmp_path / name)
-    rankwise.save_qrels(rankwise.qrels_from_data(test), tmp_path / "qrels")
+        rankwise.trec.save_run(rankwise.trec.run_from_scores(test, test.X[:, column]), tmp_path / name)
+    rankwise.trec.save_qrels(rankwise.trec.qrels_from_data(test), tmp_path / "qrels")
     out = tmp_path / "runs.html"
     done("report", tmp_path / "a.run", tmp_path / "b.run", "--qrels", tmp_path / "qrels", "--out", out)
     facts = facts_of(out)

@@ -16,9 +16,9 @@ def judged(folder, tmp_path_factory):
     place = tmp_path_factory.mktemp("trec")
     test = rankwise.load_letor(folder / "test.txt")
     model = rankwise.load_model(folder / "model")
-    rankwise.save_qrels(rankwise.qrels_from_data(test), place / "qrels.txt")
-    rankwise.save_run(rankwise.run_from_scores(test, model.predict(test.X)), place / "model.run")
-    rankwise.save_run(rankwise.run_from_scores(test, test.X[:, 3].round(1)), place / "feature.run")
+    rankwise.trec.save_qrels(rankwise.trec.qrels_from_data(test), place / "qrels.txt")
+    rankwise.trec.save_run(rankwise.trec.run_from_scores(test, model.predict(test.X)), place / "model.run")
+    rankwise.trec.save_run(rankwise.trec.run_from_scores(test, test.X[:, 3].round(1)), place / "feature.run")
     return place
 
 
@@ -46,9 +46,9 @@ def test_a_run_is_evaluated_as_the_scores_of_the_rows_are(done, judged):
 
 
 def test_evaluating_a_run_says_which_queries_do_not_count(done, judged, tmp_path):
-    run, qrels = rankwise.load_run(judged / "model.run"), judged / "qrels.txt"
+    run, qrels = rankwise.trec.load_run(judged / "model.run"), judged / "qrels.txt"
     kept = dict(list(run.items())[2:]) | {"unknown": {"d": 1.0}}
-    rankwise.save_run(kept, tmp_path / "run")
+    rankwise.trec.save_run(kept, tmp_path / "run")
     printed = done("evaluate", tmp_path / "run", "--qrels", qrels)
     n = len(run)
     assert (
@@ -78,7 +78,7 @@ def test_runs_are_compared(done, judged):
     printed = done(*arguments)
     assert "model" in printed
     assert "Holm's correction" in printed
-    n_queries = len(rankwise.load_qrels(judged / "qrels.txt"))
+    n_queries = len(rankwise.trec.load_qrels(judged / "qrels.txt"))
     assert f"Queries in a run and in the qrels: {n_queries}.\n" in printed
     found = json.loads(done(*arguments, "--measures", "map", "--json"))
     assert list(found["means"]) == ["model", "feature"]

@@ -13,7 +13,9 @@ import rankwise
 SOURCE = Path(rankwise.__file__).parent
 MODULES = sorted(path for path in SOURCE.rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))
 PUBLIC = {name: getattr(rankwise, name) for name in rankwise.__all__ if not name.startswith("__")} | {
-    f"metrics.{name}": getattr(rankwise.metrics, name) for name in rankwise.metrics.__all__
+    f"{space}.{name}": getattr(module, name)
+    for space, module in {s: getattr(rankwise, s) for s in ("clicks", "metrics", "trec")}.items()
+    for name in module.__all__
 }
 FUNCTIONS = {name for name, thing in PUBLIC.items() if inspect.isfunction(thing)}
 ESTIMATORS = {name for name, thing in PUBLIC.items() if hasattr(thing, "get_params")}

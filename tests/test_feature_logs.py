@@ -226,7 +226,7 @@ def test_a_log_becomes_a_model_for_the_engine(done, refused, tmp_path):
         hits = [hit(doc, bm25=b, age=a) for doc, b, a in zip(docs, bm25.tolist(), age.tolist(), strict=True)]
         responses.append(elasticsearch(*hits, qid=f"q{q}"))
     (tmp_path / "log.jsonl").write_text(lines(*responses), encoding="utf-8")
-    rankwise.save_qrels(qrels, tmp_path / "qrels.txt")
+    rankwise.trec.save_qrels(qrels, tmp_path / "qrels.txt")
     rows = [f"{q},{doc},{label}" for q, judged in qrels.items() for doc, label in judged.items()]
     (tmp_path / "ratings.csv").write_text("query,docid,rating\n" + "\n".join(rows) + "\n", encoding="utf-8")
     columns = ["--qid", "query", "--doc", "docid", "--label", "rating"]

@@ -43,8 +43,8 @@ def folder(tmp_path_factory):
         ranker.fit(data.X, data.y, data.qid).save(folder / name)
     rankwise.KernelRankRLS(gamma=0.1).fit(few, data.y, data.qid).save(folder / "rbf-sparse")
     rankwise.export_model(MODELS["linear"], folder / "svmrank", "svmrank")
-    rankwise.save_run(rankwise.run_from_scores(data, data.y), folder / "run")
-    rankwise.save_qrels(rankwise.qrels_from_data(data), folder / "qrels")
+    rankwise.trec.save_run(rankwise.trec.run_from_scores(data, data.y), folder / "run")
+    rankwise.trec.save_qrels(rankwise.trec.qrels_from_data(data), folder / "qrels")
     (folder / "scores").write_text("".join(f"{score!r}\n" for score in data.y.tolist()), encoding="utf-8")
     return folder
 

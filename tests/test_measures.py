@@ -9,7 +9,8 @@ from scipy.stats import kendalltau
 
 import ranked_lists
 from all_pairs import pair_errors
-from rankwise import make_search_data, pairs_from_clicks
+from rankwise import make_search_data
+from rankwise.clicks import pairs_from_clicks
 from rankwise.metrics import (
     auc,
     average_precision,

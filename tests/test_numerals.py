@@ -77,8 +77,8 @@ READERS = {
     "weight of a judgment": of_file(
         lambda path: load_judgments(path, DATA), "qid,doc,label,weight\nq,a,1,X\n"
     ),
-    "score of a run": of_file(rankwise.load_run, "q Q0 a 1 X tag\n"),
-    "relevance": of_file(rankwise.load_qrels, "q 0 a X\n"),
+    "score of a run": of_file(rankwise.trec.load_run, "q Q0 a 1 X tag\n"),
+    "relevance": of_file(rankwise.trec.load_qrels, "q 0 a X\n"),
     "Elasticsearch": of_file(lambda path: load_feature_log(path, {"q": {"a": 1}}), json.dumps(LOG)),
     "Solr": of_file(
         lambda path: load_feature_log(path, {"q": {"a": 1}}),

@@ -17,8 +17,8 @@ import pathlib, rankwise
 data = rankwise.make_search_data(30, random_state=2)
 y, qid, bm25 = data.y, data.qid, data.X[:, 0]
 scores = rankwise.RankRLS().fit(data.X, y, qid).predict(data.X)
-run, qrels = rankwise.run_from_scores(data, bm25), rankwise.qrels_from_data(data)
-other = rankwise.run_from_scores(data, scores)
+run, qrels = rankwise.trec.run_from_scores(data, bm25), rankwise.trec.qrels_from_data(data)
+other = rankwise.trec.run_from_scores(data, scores)
 labels = data.queries.labels.tolist()
 for fold in range(3):
     pathlib.Path(f"MQ2007/Fold{fold + 1}").mkdir(parents=True)
@@ -44,7 +44,7 @@ rankwise.export_model(model, "model.onnx")
 docs = [{"id": f"d{n}", "[features]": f"title={n % 3},price={n}"} for n in range(9)]
 response = {"responseHeader": {"params": {"qid": "17"}}, "response": {"docs": docs}}
 pathlib.Path("log.jsonl").write_text(json.dumps(response))
-rankwise.save_qrels({"17": {f"d{n}": n % 3 for n in range(9)}}, "qrels.txt")
+rankwise.trec.save_qrels({"17": {f"d{n}": n % 3 for n in range(9)}}, "qrels.txt")
 data, names = rankwise.make_search_data(20, random_state=2), ["title_bm25", "popularity", "in_stock"]
 judged = pandas.DataFrame(data.X, columns=data.feature_names)[names].assign(label=data.y, qid=data.qid)
 judged.to_csv("judged.csv", index=False)
@@ -58,8 +58,8 @@ rankwise.save_letor(test, "test.txt")
 rankwise.save_letor(test, "validation.txt")
 model = rankwise.RankRLS().fit(train.X, train.y, train.qid)
 model.save("model.safetensors")
-rankwise.save_qrels(rankwise.qrels_from_data(test), "qrels.txt")
-rankwise.save_run(rankwise.run_from_scores(test, test.X[:, 0]), "bm25.txt")
+rankwise.trec.save_qrels(rankwise.trec.qrels_from_data(test), "qrels.txt")
+rankwise.trec.save_run(rankwise.trec.run_from_scores(test, test.X[:, 0]), "bm25.txt")
 """
 CLICKED = """
 import pandas, rankwise

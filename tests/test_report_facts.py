@@ -321,7 +321,7 @@ def test_models_of_other_packages_scores_runs_and_predictors_are_rankers(parts):
         "booster": trees.booster_,
         "kernel": rankwise.KernelRankRLS(gamma=1e-6, basis=10, random_state=0).fit(training),
         "scores": test.X[:, 0].tolist(),
-        "run": rankwise.run_from_scores(test, test.X[:, 0]),
+        "run": rankwise.trec.run_from_scores(test, test.X[:, 0]),
     }
     facts = report_facts(rankers, Judged.of_data(test), MEASURES, title="all kinds")
     kinds = {model["name"]: model["kind"] for model in facts["models"]}
@@ -336,7 +336,7 @@ def test_models_of_other_packages_scores_runs_and_predictors_are_rankers(parts):
 
 def test_documents_that_were_not_judged_or_not_retrieved_are_counted(parts):
     test = parts[1]
-    run = rankwise.run_from_scores(test, test.X[:, 0])
+    run = rankwise.trec.run_from_scores(test, test.X[:, 0])
     first = str(test.qid[0])
     run[first] = {str(test.docs[0]): 1.0, "unknown": 2.0}
     facts, _ = compared_facts({"run": run}, Judged.of_data(test), MEASURES, note="A note.")

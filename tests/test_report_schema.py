@@ -54,7 +54,7 @@ def test_facts_of_all_kinds_of_models_follow_the_schema(parts, validate):
     surface = rankwise.RankRLSCV(alphas=[0.1, 1.0], solver="cg", early_stopping=True)
     models = {
         "scores": test.X[:, 0],
-        "run": rankwise.run_from_scores(test, test.X[:, 1]),
+        "run": rankwise.trec.run_from_scores(test, test.X[:, 1]),
         "chosen": rankwise.RankRLSCV(alphas=[0.1, 1.0], ties=["keep", "drop"]).fit(training),
         "surface": surface.fit(training, eval_set=test),
         "spline": rankwise.RankRLS(columns="spline").fit(training),
@@ -68,8 +68,8 @@ def test_facts_of_all_kinds_of_models_follow_the_schema(parts, validate):
 def test_facts_of_commands_follow_the_schema(done, folder, tmp_path, validate):
     test = rankwise.load_letor(folder / "test.txt")
     for name, column in (("a.run", 0), ("b.run", 1)):
-        rankwise.save_run(rankwise.run_from_scores(test, test.X[:, column]), tmp_path / name)
-    rankwise.save_qrels(rankwise.qrels_from_data(test), tmp_path / "qrels")
+        rankwise.trec.save_run(rankwise.trec.run_from_scores(test, test.X[:, column]), tmp_path / name)
+    rankwise.trec.save_qrels(rankwise.trec.qrels_from_data(test), tmp_path / "qrels")
     runs = [tmp_path / "a.run", tmp_path / "b.run", "--qrels", tmp_path / "qrels", "--json"]
     validate(json.loads(done("compare", *runs)))
     validate(json.loads(done("report", *runs, "--out", tmp_path / "page.html")))

@@ -38,7 +38,7 @@ def test_a_section_introduces_its_pages_in_the_order_of_its_contents(section):
     assert introduced == contents_of(section)
 
 
-@pytest.mark.parametrize("module", ["rankwise", "rankwise.dask", "rankwise.metrics"])
+@pytest.mark.parametrize("module", ["rankwise", *(f"rankwise.{name}" for name in SUBMODULES)])
 def test_the_reference_lists_every_public_name_once(module):
     if module == "rankwise.dask":
         pytest.importorskip("distributed")

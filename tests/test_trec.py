@@ -79,7 +79,7 @@ def test_equal_scores_are_broken_by_name_whatever_the_order_of_the_lines():
 def test_a_run_that_retrieves_every_row_is_measured_as_the_rows_are():
     data = rankwise.make_search_data(20, random_state=1)
     scores = np.round(data.X[:, 0], 1)
-    run, qrels = rankwise.run_from_scores(data, scores), rankwise.qrels_from_data(data)
+    run, qrels = rankwise.trec.run_from_scores(data, scores), rankwise.trec.qrels_from_data(data)
     measures = ["ndcg@5", "map", "rr", "recall@3", "err", "pairwise_error", "mean_ndcg"]
     by_row = evaluate(data.y, scores, data.qid, measures, preset="trec", docs=data.docs)
     assert evaluate_run(run, qrels, measures).means == by_row.means
@@ -108,14 +108,14 @@ by_name = lambda values: st.dictionaries(  # noqa: E731
 @given(by_name(st.floats(allow_nan=False, allow_infinity=False)), by_name(st.integers(-5, 10)))
 def test_files_are_read_as_they_were_written(tmp_path_factory, run, qrels):
     folder = tmp_path_factory.mktemp("trec")
-    rankwise.save_run(run, folder / "run.txt.gz", tag="test")
-    rankwise.save_qrels(qrels, folder / "qrels.txt")
-    assert rankwise.load_run(folder / "run.txt.gz") == run
-    assert rankwise.load_qrels(folder / "qrels.txt") == qrels
+    rankwise.trec.save_run(run, folder / "run.txt.gz", tag="test")
+    rankwise.trec.save_qrels(qrels, folder / "qrels.txt")
+    assert rankwise.trec.load_run(folder / "run.txt.gz") == run
+    assert rankwise.trec.load_qrels(folder / "qrels.txt") == qrels
 
 
 def test_a_written_run_is_ranked_as_trec_eval_ranks_it(tmp_path):
-    rankwise.save_run({"1": {"a": 0.5, "c": 0.5, "b": 0.5, "z": 0.25, "y": 1.0}}, tmp_path / "run")
+    rankwise.trec.save_run({"1": {"a": 0.5, "c": 0.5, "b": 0.5, "z": 0.25, "y": 1.0}}, tmp_path / "run")
     lines = [line.split() for line in (tmp_path / "run").read_text(encoding="utf-8").splitlines()]
     assert [(fields[2], int(fields[3])) for fields in lines] == [
         *[("y", 1), ("c", 2), ("b", 3), ("a", 4), ("z", 5)]
@@ -124,7 +124,7 @@ def test_a_written_run_is_ranked_as_trec_eval_ranks_it(tmp_path):
 
 def test_windows_lines_tabs_blank_lines_and_a_byte_order_mark_are_read(text):
     path = text(b"\xef\xbb\xbf1 Q0 d1 1 0.5 t\r\n\r\n1\tQ0\td2\t2\t-1e-3\tt", "run")
-    assert rankwise.load_run(path) == {"1": {"d1": 0.5, "d2": -0.001}}
+    assert rankwise.trec.load_run(path) == {"1": {"d1": 0.5, "d2": -0.001}}
 
 
 @pytest.mark.parametrize(
@@ -177,10 +177,14 @@ def test_a_bad_line_gets_one_sentence_with_its_number(text, load, content, sente
             "The run must be a dict of di",
         ),
         (lambda: compare_runs({"a": {}, "b": 1}, {}), ParameterError, "The run 'b' must be a dict of dicts"),
-        (lambda: rankwise.save_run({"a b": {"d": 1.0}}, "run"), DataError, "got the query 'a b'"),
-        (lambda: rankwise.save_run({"a": {"": 1.0}}, "run"), DataError, "got the document ''"),
-        (lambda: rankwise.save_run({"a": {"d": np.inf}}, "run"), DataError, "has the score inf"),
-        (lambda: rankwise.save_qrels({"a": {"d": 0.5}}, "qrels"), DataError, "Qrels hold whole numbers, but"),
+        (lambda: rankwise.trec.save_run({"a b": {"d": 1.0}}, "run"), DataError, "got the query 'a b'"),
+        (lambda: rankwise.trec.save_run({"a": {"": 1.0}}, "run"), DataError, "got the document ''"),
+        (lambda: rankwise.trec.save_run({"a": {"d": np.inf}}, "run"), DataError, "has the score inf"),
+        (
+            lambda: rankwise.trec.save_qrels({"a": {"d": 0.5}}, "qrels"),
+            DataError,
+            "Qrels hold whole numbers, but",
+        ),
     ],
 )
 def test_a_mistake_gets_one_sentence(call, error, sentence, tmp_path, monkeypatch):
@@ -201,4 +205,4 @@ def test_a_mistake_gets_one_sentence(call, error, sentence, tmp_path, monkeypatc
 def test_data_that_cannot_be_qrels_is_refused(options, sentence):
     data = rankwise.RankingData.from_arrays([[1.0], [2.0]], **{"y": [1, 0], "docs": ["d", "e"]} | options)
     with pytest.raises(DataError, match=sentence):
-        rankwise.qrels_from_data(data)
+        rankwise.trec.qrels_from_data(data)

@@ -50,7 +50,7 @@ class Setting:
         self.data = rankwise.RankingData.from_arrays(X, Y, QID, docs=DOCS, feature_names=["f", "g"])
         shown = {"row": [0, 1, 1, 0] * 6, "position": [1, 2] * 12, "propensity": [1.0, 0.5] * 12}
         self.shown = shown | {"session": np.arange(24) // 2, "clicked": [1, 0, 0, 1] * 6}
-        self.log = rankwise.ClickLog.from_arrays(**self.shown)
+        self.log = rankwise.clicks.ClickLog.from_arrays(**self.shown)
         self.named = FRAME.assign(p=[1, 2, 3, 4] * 3, c=Y > 1)
         self.columns = {"query": "q", "doc": "doc", "position": "p", "clicked": "c", "session": "q"}
         self.model = rankwise.RankRLS().fit(self.data)
@@ -59,8 +59,8 @@ class Setting:
         rankwise.save_store(self.data, folder / "rows.store")
         rankwise.save_judgments(self.data, folder / "judgments.csv")
         rankwise.save_pairs(PAIRS, folder / "pairs.txt")
-        rankwise.save_run(RUN, folder / "run.txt")
-        rankwise.save_qrels(QRELS, folder / "qrels.txt")
+        rankwise.trec.save_run(RUN, folder / "run.txt")
+        rankwise.trec.save_qrels(QRELS, folder / "qrels.txt")
         FRAME.to_csv(folder / "table.csv", index=False)
         self.model.save(folder / "model")
         self.moments.save(folder / "moments")
@@ -73,7 +73,7 @@ def calls_of_functions(s):
     rows = {"X": X, "y": Y, "qid": QID}
     table = {"label": "y", "qid": "q", "features": ["f"], "doc": None, "exclude": None, "as_table": False}
     yield rankwise.audit, {**rows, "ranker": rankwise.RankRLSCV([1.0]), "n_suspects": 2, "reveals": 0.9}
-    yield rankwise.click_likelihood, {"log": s.log, "n_folds": 2, "random_state": 0}
+    yield rankwise.clicks.click_likelihood, {"log": s.log, "n_folds": 2, "random_state": 0}
     yield rankwise.config_context, {"n_threads": 1, "one_ranking": True, "on_interrupt": "raise"}
     letor = {"dtype": "float64", "dense": "auto", "zero_based": "auto", "n_features": 2}
     more = {"merge_queries": False, "n_threads": 1, "progress": None}
@@ -92,7 +92,7 @@ def calls_of_functions(s):
         {"model": s.model, "path": s.folder / "out", "dtype": "float32", "X": X, "qid": QID},
     )
     yield (
-        rankwise.grades_from_clicks,
+        rankwise.clicks.grades_from_clicks,
         {"log": s.log, "data": s.data, "thresholds": (0.5, 1.0), "min_expected": 0.0},
     )
     yield (
@@ -108,11 +108,11 @@ def calls_of_functions(s):
     yield rankwise.load_judgments, {"path": s.folder / "judgments.csv", "data": s.data}
     yield rankwise.load_model, {"path": s.folder / "model"}
     yield rankwise.load_pairs, {"path": s.folder / "pairs.txt", "n_rows": 12, "data": None}
-    yield rankwise.load_qrels, {"path": s.folder / "qrels.txt"}
-    yield rankwise.load_run, {"path": s.folder / "run.txt"}
+    yield rankwise.trec.load_qrels, {"path": s.folder / "qrels.txt"}
+    yield rankwise.trec.load_run, {"path": s.folder / "run.txt"}
     yield rankwise.load_table, {"path": s.folder / "table.csv", **table}
     yield (
-        rankwise.make_click_log,
+        rankwise.clicks.make_click_log,
         {"data": s.data, "scores": X[:, 0], "n_sessions": 5, "n_shown": 3, "exploration": 0.3}
         | {"position_bias": 1.0, "click_noise": 0.1, "random_state": 0},
     )
@@ -126,17 +126,17 @@ def calls_of_functions(s):
         {"n_queries": 3, "mean_rows": 4.0, "noise": 1.0, "habits": 0.0, "random_state": 0, "clicks": False},
     )
     yield rankwise.open_store, {"path": s.folder / "rows.store", "verify": False}
-    yield rankwise.pairs_from_clicks, {"log": s.log, "max_weight": None}
+    yield rankwise.clicks.pairs_from_clicks, {"log": s.log, "max_weight": None}
     yield rankwise.qid_from_group_sizes, {"sizes": [2, 3]}
-    yield rankwise.qrels_from_data, {"data": s.data}
+    yield rankwise.trec.qrels_from_data, {"data": s.data}
     yield rankwise.rank_scorer, {"measure": "ndcg@5", "preset": None}
-    yield rankwise.rows_from_clicks, {"log": s.log, "data": s.data, "prior_clicks": 1.0}
-    yield rankwise.run_from_scores, {"data": s.data, "scores": X[:, 0]}
+    yield rankwise.clicks.rows_from_clicks, {"log": s.log, "data": s.data, "prior_clicks": 1.0}
+    yield rankwise.trec.run_from_scores, {"data": s.data, "scores": X[:, 0]}
     yield rankwise.save_judgments, {"data": s.data, "path": s.folder / "out", "weight": np.ones(12)}
     yield rankwise.save_letor, {"data": s.data, "path": s.folder / "out", "zero_based": False, "n_threads": 1}
     yield rankwise.save_pairs, {"pairs": PAIRS, "path": s.folder / "out", "weight": np.ones(3), "data": None}
-    yield rankwise.save_qrels, {"qrels": QRELS, "path": s.folder / "out"}
-    yield rankwise.save_run, {"run": RUN, "path": s.folder / "out", "tag": "t"}
+    yield rankwise.trec.save_qrels, {"qrels": QRELS, "path": s.folder / "out"}
+    yield rankwise.trec.save_run, {"run": RUN, "path": s.folder / "out", "tag": "t"}
     yield rankwise.save_store, {"data": s.data, "path": s.folder / "again.store"}
     yield rankwise.scale_per_query, {"X": X, "qid": QID}
     yield rankwise.set_config, {"n_threads": None, "one_ranking": False, "on_interrupt": "raise"}
@@ -146,9 +146,9 @@ def calls_of_functions(s):
     yield s.data.select, {"rows": [0, 1], "queries": None}
     yield s.data.select, {"queries": ["a"]}
     yield s.data.split, {"fraction": 0.5, "random_state": 0}
-    yield rankwise.ClickLog.from_arrays, s.shown
-    yield rankwise.ClickLog.from_frame, {"df": s.named, **s.columns, "propensity": 1.0}
-    yield rankwise.ClickLog.from_frame(s.named, **s.columns, propensity=1.0).match, {"data": s.data}
+    yield rankwise.clicks.ClickLog.from_arrays, s.shown
+    yield rankwise.clicks.ClickLog.from_frame, {"df": s.named, **s.columns, "propensity": 1.0}
+    yield rankwise.clicks.ClickLog.from_frame(s.named, **s.columns, propensity=1.0).match, {"data": s.data}
     yield s.log.with_propensity, {"propensity": np.ones(24)}
     yield (
         rankwise.Moments.of,
@@ -200,6 +200,7 @@ def calls_of_measures(s):
     yield metrics.reciprocal_rank, {**common, "k": 3, "relevant": 1.0}
 
 
+MODULES = (rankwise, rankwise.clicks, metrics, rankwise.trec)
 KINDS = [
     getattr(rankwise, name)
     for name in rankwise.__all__
@@ -284,6 +285,6 @@ def test_an_odd_parameter_is_taken_or_refused_in_a_sentence(kind, setting):
 
 def test_every_public_function_is_called(setting):
     called = {call for calls in (calls_of_functions, calls_of_measures) for call, _ in calls(setting)}
-    public = [getattr(module, name) for module in (rankwise, metrics) for name in module.__all__]
+    public = [getattr(module, name) for module in MODULES for name in module.__all__]
     functions = {each for each in public if isinstance(each, types.FunctionType)}
     assert functions - called == {rankwise.get_config, rankwise.register_onnx_converters}

@@ -28,7 +28,7 @@ explorations = [0.1, 0.3, 1.0, 3.0]
 
 def quality(log):
     """NDCG@10, on other queries, of a ranker that learned from a log."""
-    rows, weight = rankwise.rows_from_clicks(log, train)
+    rows, weight = rankwise.clicks.rows_from_clicks(log, train)
     model = rankwise.RankRLS().fit(rows, sample_weight=weight)
     return rankwise.metrics.ndcg(test.y, model.predict(test.X), test.qid, k=10)
 
@@ -36,7 +36,9 @@ def quality(log):
 gains = np.zeros((len(engines), len(explorations)))
 for row, scores in enumerate(engines.values()):
     for column, exploration in enumerate(explorations):
-        log = rankwise.make_click_log(train, scores, n_sessions=4000, exploration=exploration, random_state=1)
+        log = rankwise.clicks.make_click_log(
+            train, scores, n_sessions=4000, exploration=exploration, random_state=1
+        )
         gains[row, column] = quality(log) - quality(log.with_propensity(1.0))
 
 figure, axis = plt.subplots(figsize=(7, 4), layout="constrained")

@@ -9,15 +9,11 @@ from importlib import import_module as _import_module
 TYPE_CHECKING = False  # as in typing, the import of which would take longer than all others here
 
 if TYPE_CHECKING:
+    from rankwise import clicks as clicks
     from rankwise import dask as dask
     from rankwise import metrics as metrics
+    from rankwise import trec as trec
     from rankwise.auditing.audit import audit as audit
-    from rankwise.clicks.likelihood import click_likelihood as click_likelihood
-    from rankwise.clicks.log import ClickLog as ClickLog
-    from rankwise.clicks.simulation import make_click_log as make_click_log
-    from rankwise.clicks.training_data import grades_from_clicks as grades_from_clicks
-    from rankwise.clicks.training_data import pairs_from_clicks as pairs_from_clicks
-    from rankwise.clicks.training_data import rows_from_clicks as rows_from_clicks
     from rankwise.config import config_context as config_context
     from rankwise.config import get_config as get_config
     from rankwise.config import set_config as set_config
@@ -50,12 +46,6 @@ if TYPE_CHECKING:
     from rankwise.readers.store import open_store as open_store
     from rankwise.readers.store import save_store as save_store
     from rankwise.readers.tables import load_table as load_table
-    from rankwise.readers.trec import load_qrels as load_qrels
-    from rankwise.readers.trec import load_run as load_run
-    from rankwise.readers.trec import qrels_from_data as qrels_from_data
-    from rankwise.readers.trec import run_from_scores as run_from_scores
-    from rankwise.readers.trec import save_qrels as save_qrels
-    from rankwise.readers.trec import save_run as save_run
     from rankwise.report.report import make_report as make_report
     from rankwise.ridge.moments.moments import Moments as Moments
     from rankwise.ridge.moments.sizes import QuerySizes as QuerySizes
@@ -67,7 +57,6 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "ClickLog",
     "ColumnEncoder",
     "DataError",
     "KernelRankRLS",
@@ -87,55 +76,43 @@ __all__ = [
     "RankwiseError",
     "__version__",
     "audit",
-    "click_likelihood",
+    "clicks",
     "config_context",
     "convert_letor",
     "dask",
     "export_model",
     "get_config",
-    "grades_from_clicks",
     "load_feature_log",
     "load_judgments",
     "load_letor",
     "load_model",
     "load_pairs",
-    "load_qrels",
-    "load_run",
     "load_table",
-    "make_click_log",
     "make_report",
     "make_search_data",
     "metrics",
     "open_store",
-    "pairs_from_clicks",
     "qid_from_group_sizes",
-    "qrels_from_data",
     "rank_scorer",
     "register_onnx_converters",
-    "rows_from_clicks",
-    "run_from_scores",
     "save_judgments",
     "save_letor",
     "save_pairs",
-    "save_qrels",
-    "save_run",
     "save_store",
     "scale_per_query",
     "set_config",
+    "trec",
 ]
 
 # Public name -> module that defines it.
 _HOME = {
     "audit": "rankwise.auditing.audit",
-    "click_likelihood": "rankwise.clicks.likelihood",
-    "ClickLog": "rankwise.clicks.log",
     "ColumnEncoder": "rankwise.rankers.column_encoder",
     "config_context": "rankwise.config",
     "convert_letor": "rankwise.readers.convert",
     "DataError": "rankwise.errors",
     "export_model": "rankwise.export.formats",
     "get_config": "rankwise.config",
-    "grades_from_clicks": "rankwise.clicks.training_data",
     "KernelRankRLS": "rankwise.rankers.kernel_rankrls",
     "KernelRankRLSCV": "rankwise.rankers.kernel_rankrls_cv",
     "load_feature_log": "rankwise.readers.feature_logs",
@@ -143,18 +120,13 @@ _HOME = {
     "load_letor": "rankwise.readers.letor",
     "load_model": "rankwise.model.models",
     "load_pairs": "rankwise.readers.pair_files",
-    "load_qrels": "rankwise.readers.trec",
-    "load_run": "rankwise.readers.trec",
     "load_table": "rankwise.readers.tables",
-    "make_click_log": "rankwise.clicks.simulation",
     "make_report": "rankwise.report.report",
     "make_search_data": "rankwise.simulated_search",
     "Moments": "rankwise.ridge.moments.moments",
     "open_store": "rankwise.readers.store",
-    "pairs_from_clicks": "rankwise.clicks.training_data",
     "ParameterError": "rankwise.errors",
     "qid_from_group_sizes": "rankwise.preferences.queries",
-    "qrels_from_data": "rankwise.readers.trec",
     "QueryMinMaxScaler": "rankwise.rankers.scaler",
     "QuerySizes": "rankwise.ridge.moments.sizes",
     "QueryWarning": "rankwise.errors",
@@ -168,26 +140,39 @@ _HOME = {
     "RankSVMPath": "rankwise.rankers.ranksvm_path",
     "RankwiseError": "rankwise.errors",
     "register_onnx_converters": "rankwise.rankers.onnx_converters",
-    "rows_from_clicks": "rankwise.clicks.training_data",
-    "run_from_scores": "rankwise.readers.trec",
     "save_judgments": "rankwise.readers.judgment_files",
     "save_letor": "rankwise.readers.letor_writer",
     "save_pairs": "rankwise.readers.pair_files",
-    "save_qrels": "rankwise.readers.trec",
-    "save_run": "rankwise.readers.trec",
     "save_store": "rankwise.readers.store",
     "scale_per_query": "rankwise.rows.scaling",
     "set_config": "rankwise.config",
 }
 
-_SUBMODULES = ("dask", "metrics")
+_SUBMODULES = ("clicks", "dask", "metrics", "trec")
+
+# Names that used to be here -> where they are now.
+_MOVED = dict.fromkeys(
+    (
+        "ClickLog",
+        "click_likelihood",
+        "grades_from_clicks",
+        "make_click_log",
+        "pairs_from_clicks",
+        "rows_from_clicks",
+    ),
+    "rankwise.clicks",
+) | dict.fromkeys(
+    ("load_qrels", "load_run", "qrels_from_data", "run_from_scores", "save_qrels", "save_run"),
+    "rankwise.trec",
+)
 
 
 if not TYPE_CHECKING:  # which would take any name for an object
 
     def __getattr__(name: str) -> object:
-        if name in _HOME:
-            return getattr(_import_module(_HOME[name]), name)
+        home = _HOME.get(name) or _MOVED.get(name)
+        if home is not None:
+            return getattr(_import_module(home), name)
         if name in _SUBMODULES:
             return _import_module(f"rankwise.{name}")
         raise AttributeError(f"module 'rankwise' has no attribute {name!r}")

@@ -115,8 +115,8 @@ def make_search_data(
     random_state : int, RandomState, Generator or None, default=0
         The same integer gives bit-identical data.
     clicks : bool, default=False
-        Whether to also return a click log of the simulated engine (`rankwise.make_click_log`, 20 sessions
-        per query on average, with an engine that ranks by ``title_bm25 + body_bm25``).
+        Whether to also return a click log of the simulated engine (`rankwise.clicks.make_click_log`, 20
+        sessions per query on average, with an engine that ranks by ``title_bm25 + body_bm25``).
 
     Returns
     -------

@@ -124,7 +124,7 @@ def read_log(data: Path, judgments: Path | None, how: ReadOptions) -> RankingDat
     from rankwise.cli.data_files import data_files, is_table
     from rankwise.readers.feature_logs import load_feature_log
     from rankwise.readers.tables import read_judgments
-    from rankwise.readers.trec import by_name, load_qrels
+    from rankwise.trec import by_name, load_qrels
 
     if judgments is None:
         raise ParameterError(f"{data}: a feature log needs --judgments, a file of TREC qrels or a table.")

@@ -75,7 +75,7 @@ def _evaluate_run(
     from rankwise.cli.inputs import split_list
     from rankwise.metrics import evaluate_run
     from rankwise.metrics.runs import RUN_MEASURES
-    from rankwise.readers.trec import load_qrels, load_run
+    from rankwise.trec import load_qrels, load_run
 
     scored, judged = load_run(path), load_qrels(qrels)
     chosen = split_list(measures) or RUN_MEASURES

@@ -90,7 +90,7 @@ def trec_lines(rows: RankingData, scores: Floats, tag: str) -> Iterator[str]:
 
     import numpy as np
 
-    from rankwise.readers.trec import run_from_scores, run_lines
+    from rankwise.trec import run_from_scores, run_lines
 
     if rows.docs is None:
         rows = replace(rows, docs=np.arange(1, rows.n_rows + 1))

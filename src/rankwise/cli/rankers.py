@@ -79,7 +79,7 @@ def load_ranker(path: Path) -> Any:
 
 
 def _load_run(path: Path) -> Any:
-    from rankwise.readers.trec import load_run
+    from rankwise.trec import load_run
 
     with path.open(encoding="utf-8", errors="replace") as file:
         is_run = file.readline(1000).split()[1:2] == ["Q0"]
@@ -103,8 +103,8 @@ def _read_runs(
 ) -> tuple[dict[str, Any], Judged, Sequence[Measure], str]:
     from rankwise.metrics import get_measure
     from rankwise.metrics.runs import RUN_MEASURES
-    from rankwise.readers.trec import load_qrels, load_run
     from rankwise.report.judged import judged_by
+    from rankwise.trec import load_qrels, load_run
 
     runs, known = {name: load_run(path) for name, path in files.items()}, load_qrels(qrels)
     judged, scores = judged_by(runs, known, complete=complete)

@@ -93,7 +93,8 @@ def click_likelihood(log: ClickLog, *, n_folds: int = 5, random_state: RandomSou
 
     Examples
     --------
-    >>> from rankwise import click_likelihood, make_search_data
+    >>> from rankwise import make_search_data
+    >>> from rankwise.clicks import click_likelihood
     >>> _, log = make_search_data(100, random_state=0, clicks=True)
     >>> print(click_likelihood(log))
     click model            log-likelihood  perplexity

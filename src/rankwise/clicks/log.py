@@ -48,7 +48,7 @@ class ClickLog:
 
     Examples
     --------
-    >>> from rankwise import ClickLog
+    >>> from rankwise.clicks import ClickLog
     >>> clicked, look = [0, 1, 1, 0], [1.0, 0.5, 1.0, 0.5]
     >>> ClickLog.from_arrays(["s1", "s1", "s2", "s2"], [3, 5, 5, 3], [1, 2, 1, 2], clicked, look)
     ClickLog(2 sessions, 4 results shown, 2 clicks)
@@ -129,7 +129,8 @@ class ClickLog:
         Examples
         --------
         >>> import pandas as pd
-        >>> from rankwise import ClickLog, RankingData
+        >>> from rankwise import RankingData
+        >>> from rankwise.clicks import ClickLog
         >>> shown = pd.DataFrame({"session": [1, 1, 2, 2], "query": "shoes", "doc": ["a", "b", "b", "a"],
         ...                       "position": [1, 2, 1, 2], "clicked": [0, 1, 1, 0]})
         >>> log = ClickLog.from_frame(shown, query="query", doc="doc", position="position",

@@ -53,7 +53,8 @@ def make_click_log(
 
     Examples
     --------
-    >>> from rankwise import make_click_log, make_search_data
+    >>> from rankwise import make_search_data
+    >>> from rankwise.clicks import make_click_log
     >>> data = make_search_data(50, random_state=0)
     >>> make_click_log(data, scores=data.X[:, 0], n_sessions=100)
     ClickLog(100 sessions, 862 results shown, 78 clicks)

@@ -58,7 +58,8 @@ def rows_from_clicks(log: ClickLog, data: RankingData, *, prior_clicks: float = 
 
     Examples
     --------
-    >>> from rankwise import RankRLS, make_search_data, rows_from_clicks
+    >>> from rankwise import RankRLS, make_search_data
+    >>> from rankwise.clicks import rows_from_clicks
     >>> data, log = make_search_data(50, random_state=0, clicks=True)
     >>> rows, weight = rows_from_clicks(log, data)
     >>> model = RankRLS().fit(rows, sample_weight=weight)
@@ -99,7 +100,8 @@ def grades_from_clicks(
 
     Examples
     --------
-    >>> from rankwise import grades_from_clicks, make_search_data
+    >>> from rankwise import make_search_data
+    >>> from rankwise.clicks import grades_from_clicks
     >>> data, log = make_search_data(50, random_state=0, clicks=True)
     >>> grades_from_clicks(log, data)
     RankingData(638 rows, 50 queries, 22 features (float64), labels 0 to 4)
@@ -146,7 +148,8 @@ def pairs_from_clicks(log: ClickLog, *, max_weight: float | None = None) -> Pref
 
     Examples
     --------
-    >>> from rankwise import RankRLS, make_search_data, pairs_from_clicks
+    >>> from rankwise import RankRLS, make_search_data
+    >>> from rankwise.clicks import pairs_from_clicks
     >>> data, log = make_search_data(50, random_state=0, clicks=True)
     >>> preferences = pairs_from_clicks(log)
     >>> model = RankRLS().fit_preferences(data.X, preferences)

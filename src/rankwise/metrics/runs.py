@@ -15,7 +15,7 @@ from rankwise.metrics.comparison import Comparison, compare
 from rankwise.metrics.evaluation import Evaluation, evaluate
 from rankwise.metrics.measure import Measure
 from rankwise.preferences.queries import Queries
-from rankwise.readers.trec import Qrels, Run
+from rankwise.trec import Qrels, Run
 from rankwise.types import AnyArray, Floats
 from rankwise.validation import check_flag, check_kind
 
@@ -42,9 +42,9 @@ def evaluate_run(
     Parameters
     ----------
     run : dict of dicts
-        Scores by query and document, as from `rankwise.load_run`.
+        Scores by query and document, as from `rankwise.trec.load_run`.
     qrels : dict of dicts
-        Judgments by query and document, as from `rankwise.load_qrels`.
+        Judgments by query and document, as from `rankwise.trec.load_qrels`.
     measures, n_threads
         As in `evaluate`.
     preset : str or None, default="trec"

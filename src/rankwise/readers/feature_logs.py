@@ -24,7 +24,6 @@ from rankwise.files import as_paths
 from rankwise.foreign_json import parse_json
 from rankwise.numerals import read_float
 from rankwise.readers.text import BLOCK_BYTES, open_text
-from rankwise.readers.trec import Qrels
 from rankwise.rows.csr import is_dense
 from rankwise.rows.ranking import RankingData
 from rankwise.types import Matrix
@@ -54,7 +53,7 @@ class LoggedDocument:
 
 def load_feature_log(
     path: str | PathLike[str] | Sequence[str | PathLike[str]],
-    judgments: Qrels | Mapping[str, Mapping[str, float]],
+    judgments: Mapping[str, Mapping[str, float]],
     *,
     qid: str = "qid",
     doc: str | None = None,
@@ -74,7 +73,7 @@ def load_feature_log(
     path : path or list of paths
         ``.gz``, ``.bz2`` and ``.xz`` are decompressed.
     judgments : dict of dicts
-        Labels by query and document, such as those of `rankwise.load_qrels`.
+        Labels by query and document, such as those of `rankwise.trec.load_qrels`.
     qid : str
         The key of the query.
     doc : str, optional

@@ -83,7 +83,7 @@ def entrant(name: str, ranker: Any, judged: Judged) -> Entrant:
     name : str
     ranker : object
         A fitted rankwise ranker, a `StoredModel` or `ScoringModel`; a model of LightGBM or XGBoost; a run as
-        from `rankwise.load_run`; one score per row; or any object with a method `predict`.
+        from `rankwise.trec.load_run`; one score per row; or any object with a method `predict`.
     judged : Judged
     """
     try:

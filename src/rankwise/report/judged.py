@@ -13,10 +13,10 @@ from rankwise.errors import DataError
 from rankwise.features import Features
 from rankwise.metrics.runs import align
 from rankwise.preferences.queries import Queries
-from rankwise.readers.trec import Qrels, Run
 from rankwise.rows.documents import RowsByName, rows_by_name
 from rankwise.rows.ranking import RankingData
 from rankwise.rows.table import Table
+from rankwise.trec import Qrels, Run
 from rankwise.types import AnyArray, Floats, Ints, Matrix, Reading
 
 

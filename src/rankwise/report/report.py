@@ -72,7 +72,7 @@ def make_report(
     ----------
     rankers : dict of name to ranker, a list of rankers, or one
         Fitted rankers of rankwise, LightGBM or XGBoost, or anything with `predict`; one score per row; or
-        runs as from `rankwise.load_run`.
+        runs as from `rankwise.trec.load_run`.
     data : RankingData
         Judged rows that the rankers were not trained on.
     training : RankingData, optional

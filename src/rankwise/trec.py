@@ -24,6 +24,8 @@ from rankwise.readers.text import create_text, numbered_lines, open_text
 from rankwise.rows.ranking import RankingData
 from rankwise.validation import check_kind, check_labels
 
+__all__ = ["load_qrels", "load_run", "qrels_from_data", "run_from_scores", "save_qrels", "save_run"]
+
 #: The score of each document that was retrieved for a query, and the relevance of each that was judged.
 Run: TypeAlias = Mapping[str, Mapping[str, float]]
 Qrels: TypeAlias = Mapping[str, Mapping[str, int]]
@@ -52,7 +54,7 @@ def load_run(path: str | PathLike[str]) -> dict[str, dict[str, float]]:
     Examples
     --------
     >>> from pathlib import Path
-    >>> from rankwise import load_run
+    >>> from rankwise.trec import load_run
     >>> _ = Path("run.txt").write_text("301 Q0 d7 1 12.5 bm25\\n301 Q0 d3 2 11.0 bm25\\n")
     >>> load_run("run.txt")
     {'301': {'d7': 12.5, 'd3': 11.0}}
@@ -76,7 +78,7 @@ def load_qrels(path: str | PathLike[str]) -> dict[str, dict[str, int]]:
     Examples
     --------
     >>> from pathlib import Path
-    >>> from rankwise import load_qrels
+    >>> from rankwise.trec import load_qrels
     >>> _ = Path("qrels.txt").write_text("301 0 d7 2\\n301 0 d3 0\\n")
     >>> load_qrels("qrels.txt")
     {'301': {'d7': 2, 'd3': 0}}
@@ -102,7 +104,7 @@ def save_run(run: Run, path: str | PathLike[str], *, tag: str = "rankwise") -> N
 
     Examples
     --------
-    >>> from rankwise import save_run
+    >>> from rankwise.trec import save_run
     >>> save_run({"301": {"d3": 11.0, "d7": 12.5}}, "run.txt", tag="bm25")
     >>> print(open("run.txt").read(), end="")
     301 Q0 d7 1 12.5 bm25
@@ -123,7 +125,7 @@ def save_qrels(qrels: Qrels, path: str | PathLike[str]) -> None:
 
     Examples
     --------
-    >>> from rankwise import save_qrels
+    >>> from rankwise.trec import save_qrels
     >>> save_qrels({"301": {"d7": 2, "d3": 0}}, "qrels.txt")
     >>> print(open("qrels.txt").read(), end="")
     301 0 d7 2
@@ -147,7 +149,8 @@ def run_from_scores(data: RankingData, scores: ArrayLike) -> dict[str, dict[str,
 
     Examples
     --------
-    >>> from rankwise import RankingData, run_from_scores
+    >>> from rankwise import RankingData
+    >>> from rankwise.trec import run_from_scores
     >>> data = RankingData.from_arrays([[1.0], [2.0]], y=[2, 0], qid=[301, 301], docs=["d7", "d3"])
     >>> run_from_scores(data, [12.5, 11.0])
     {'301': {'d7': 12.5, 'd3': 11.0}}
@@ -170,7 +173,8 @@ def qrels_from_data(data: RankingData) -> dict[str, dict[str, int]]:
 
     Examples
     --------
-    >>> from rankwise import RankingData, qrels_from_data
+    >>> from rankwise import RankingData
+    >>> from rankwise.trec import qrels_from_data
     >>> data = RankingData.from_arrays([[1.0], [2.0]], y=[2, 0], qid=[301, 301], docs=["d7", "d3"])
     >>> qrels_from_data(data)
     {'301': {'d7': 2, 'd3': 0}}
