@@ -19,7 +19,7 @@ from rankwise.clicks.checks import (
 from rankwise.clicks.position_bias import estimate_position_bias
 from rankwise.errors import DataError, warn_caller
 from rankwise.preferences.queries import group_rows
-from rankwise.rows.documents import rows_by_name
+from rankwise.rows.documents import find_row, rows_by_name
 from rankwise.rows.ranking import RankingData
 from rankwise.types import AnyArray, Bools, Floats, Ints
 from rankwise.validation import check_column
@@ -200,15 +200,8 @@ class ClickLog:
             raise DataError("The log refers to rows by number, so there are no labels to match.")
         row_of = rows_by_name(data)
         names = list(zip(map(str, self.qid.tolist()), map(str, self.docs.tolist()), strict=True))
-        found = np.full(len(names), -1)
-        for number, name in enumerate(names):
-            rows = row_of.get(name, [])
-            if len(rows) > 1:
-                raise DataError(
-                    f"The query {name[0]!r} of the data contains the document {name[1]!r} {len(rows)} times; "
-                    "it must be there once."
-                )
-            found[number] = rows[0] if rows else -1
+        rows = (find_row(row_of, *name) for name in names)
+        found = np.array([-1 if row is None else row for row in rows])
         kept = found[self.row] >= 0
         if not self.clicked[kept].any():
             (query, doc), (other_query, other_doc) = names[0], next(iter(row_of))

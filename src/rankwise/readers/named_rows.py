@@ -12,7 +12,7 @@ from pathlib import Path
 from rankwise.errors import DataError, FileFormatError
 from rankwise.files import replacing_file
 from rankwise.readers.text import create_text
-from rankwise.rows.documents import RowsByName, rows_by_name
+from rankwise.rows.documents import RowsByName, find_row, rows_by_name
 from rankwise.rows.ranking import RankingData
 from rankwise.types import AnyArray
 
@@ -69,8 +69,10 @@ def write_fields(path: str | PathLike[str], columns: dict[str, AnyArray]) -> Non
 
 def row_named(rows: RowsByName, qid: str, doc: str, path: Path, number: int) -> int:
     """The row that a line of a file names; an error if there is none or several."""
-    found = rows.get((qid, doc), [])
-    if len(found) != 1:
-        times = f"contains the document {doc!r} {len(found)} times" if found else f"has no document {doc!r}"
-        raise FileFormatError(path, f"the query {qid!r} of the data {times}", number)
-    return found[0]
+    try:
+        row = find_row(rows, qid, doc)
+    except DataError as error:
+        raise FileFormatError(path, str(error), number) from None
+    if row is None:
+        raise FileFormatError(path, f"the query {qid!r} of the data has no document {doc!r}", number)
+    return row

@@ -20,6 +20,17 @@ def rows_by_name(data: RankingData) -> RowsByName:
     return rows
 
 
+def find_row(rows: RowsByName, qid: str, doc: str) -> int | None:
+    """The row of a query and document, if there is one; several are an error."""
+    found = rows.get((qid, doc), [])
+    if len(found) > 1:
+        raise DataError(
+            f"The query {qid!r} of the data contains the document {doc!r} {len(found)} times; "
+            "it must be there once."
+        )
+    return found[0] if found else None
+
+
 def names_of(data: RankingData) -> tuple[AnyArray, AnyArray]:
     """The query and document labels of rows that are found, or written, by name."""
     check_kind("data", data, RankingData)
