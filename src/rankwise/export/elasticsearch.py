@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 
@@ -92,6 +92,8 @@ def _parameters(term: Term) -> dict[str, Any]:
             known["log"] = True
         case Line(at, value, slope):
             pass
+        case _:
+            assert_never(shape)
     return known | {"knots": [at], "values": [value], "slopes": [slope]}
 
 

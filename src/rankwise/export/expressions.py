@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, assert_never
 
 from rankwise.scoring.additive import AdditiveFunction, Term
 from rankwise.scoring.shapes import Flag, Line, LogLine, Lookup, NumberShape, OfAge, PiecewiseLinear
@@ -129,8 +129,10 @@ def _number_cases(shape: NumberShape, number: str, language: Language) -> list[C
         case LogLine(at, value, slope, missing):
             line, number = Line(at, value, slope, missing), language.signed_log(number)
             return [Case("", language.sum(_line(line, number, language)))]
-        case line:
-            return [Case("", language.sum(_line(line, number, language)))]
+        case Line():
+            return [Case("", language.sum(_line(shape, number, language)))]
+        case _:
+            assert_never(shape)
 
 
 def _line(line: Line, number: str, language: Language) -> list[str]:

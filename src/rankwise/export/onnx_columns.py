@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 import numpy as np
 
 from rankwise.errors import ParameterError
@@ -66,6 +68,8 @@ def _of_number(graph: Graph, shape: NumberShape, number: str) -> str:
             value = _line(graph, logs, *map(graph.constant, (at, value_at, slope)))
         case Line(at, value_at, slope):
             value = _line(graph, number, *map(graph.constant, (at, value_at, slope)))
+        case _:
+            assert_never(shape)
     return _unless_missing(graph, number, value, shape.missing)
 
 

@@ -2,7 +2,7 @@
 
 A solver adds and scales scores, multiplies them by gradients, and keeps some of each in stacks. It never
 looks inside, so that the loss decides what they are: arrays where the rows are in this process, and handles
-where they are not (`parts.handles`).
+where they are not (`cluster/handles.py`).
 """
 
 from __future__ import annotations
