@@ -22,6 +22,7 @@ from mutation.python_mutants import python_mutants
 from mutation.sandbox import ROOT, CompileError, Sandbox
 
 PACKAGES = ["ridge", "svm", "path", "metrics", "selection", "preferences", "operators", "rankers", "model"]
+MODULES = ["family.py", "held_out.py"]
 FOLDER = ROOT / "build" / "mutation"
 VERDICTS = FOLDER / "verdicts.json"
 # A mutant may slow a test down; one that takes this many times as long, and a bit, is not coming back.
@@ -73,7 +74,9 @@ def shuffled(mutants: list[Mutant], seed: int) -> list[Mutant]:
 
 
 def all_python() -> list[Mutant]:
-    files = [path for name in PACKAGES for path in sorted((ROOT / "src" / "rankwise" / name).rglob("*.py"))]
+    sources = ROOT / "src" / "rankwise"
+    files = [path for name in PACKAGES for path in sorted((sources / name).rglob("*.py"))]
+    files += [sources / name for name in MODULES]
     return [mutant for path in files for mutant in python_mutants(*_named(path))]
 
 
