@@ -111,6 +111,13 @@ def test_counts_and_scalars_that_no_run_leaves_are_refused(refit, tmp_path, name
     refused(refit, reason)
 
 
+def test_a_run_without_a_best_iteration_yet_is_taken_up(refit, tmp_path):
+    arrays = saved(tmp_path)
+    arrays["best_iter"][...] = 0
+    np.savez(tmp_path / FILE, **arrays)
+    refit()
+
+
 def test_truth_values_that_are_neither_are_refused(refit, tmp_path):
     arrays = saved(tmp_path)
     arrays["active"] = np.full(arrays["active"].shape, 7, dtype=np.uint8).view(bool)

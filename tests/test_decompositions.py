@@ -46,6 +46,17 @@ def test_the_extremes_of_eigenvalues_that_only_rounding_tells_apart_are_found():
         np.testing.assert_allclose(form.extremes, 1.0, rtol=1e-12)
 
 
+def test_without_an_alpha_what_has_no_eigenvalue_is_not_fitted():
+    Z = np.random.default_rng(0).normal(size=(3, 5))
+    R, complement = RidgeSystem(Z.T @ Z, np.ones(5)).spectrum.smoother(0.0)
+    assert not complement
+    np.testing.assert_allclose(R.T @ R, np.linalg.pinv(Z) @ Z, atol=1e-12)
+
+
+def test_a_matrix_of_zeros_is_well_conditioned():
+    assert spectrum.condition(np.zeros(3), 1.0, of_root=False) == 1.0
+
+
 def test_a_matrix_of_blocks_that_share_no_feature_is_given_back_too():
     matrix = block_diag(system_of(3).matrix, system_of(4).matrix)
     found = RidgeSystem(matrix, np.ones(7)).tridiagonal

@@ -125,3 +125,9 @@ def test_system_has_the_same_bits_for_any_number_of_threads(rows, monkeypatch, t
     for A, b in systems[1:]:
         np.testing.assert_array_equal(A, systems[0][0])
         np.testing.assert_array_equal(b, systems[0][1])
+
+
+def test_products_of_barely_sparse_rows_are_those_of_all_rows():
+    Z = sparse.random_array((300, 40), density=0.5, rng=np.random.default_rng(0), format="csr")
+    assert not gram._is_cheaper_sparse(Z)
+    np.testing.assert_allclose(gram._gram(Z), Z.toarray().T @ Z.toarray(), rtol=1e-12)

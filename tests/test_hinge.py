@@ -167,6 +167,8 @@ def test_margin_density_is_the_weight_of_the_pairs_near_their_margin():
         loss.restored(loss.margin_density(loss.arranged(scores))), expected, atol=1e-12
     )
     np.testing.assert_allclose(listed.margin_density(scores), expected, atol=1e-12)
+    stretched = PairHinge(30, Pairs(pairs[:, 0], pairs[:, 1], np.full(len(pairs), 2.0), weights))
+    np.testing.assert_allclose(stretched.margin_density(2.0 * scores), expected / 2.0, atol=1e-12)
 
 
 def test_finite_differences_of_the_risk_agree_with_its_gradient():

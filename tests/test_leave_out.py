@@ -15,6 +15,7 @@ from rankwise.ridge.closed_form import DualFamily, PrimalFamily
 from rankwise.ridge.leave_out.leave_pair_out import LeftOutPairs, leave_pair_out_error
 from rankwise.ridge.spaces import LinearSpace
 from rankwise.ridge.squared import losses_on_scores
+from rankwise.ridge.tridiagonal import Tridiagonal
 from rankwise.types import Ties, Weighting
 from rankwise.validation import Problem
 from stressed import stressed
@@ -178,6 +179,24 @@ def test_leave_pair_out_in_blocks_is_the_same(monkeypatch):
     expected = leave_pair_out_error(ridges, y)
     monkeypatch.setattr("rankwise.ridge.leave_out.leave_pair_out.BLOCK_PAIRS", 100)
     np.testing.assert_allclose(leave_pair_out_error(ridges, y), expected)
+
+
+def test_leave_pair_out_needs_four_rows():
+    X, y, _ = ranking()
+    assert np.isfinite(family_of("primal", X[:4], y[:4], None)[0].leave_pair_out(y[:4], ALPHAS)).all()
+    with pytest.raises(DataError, match="at least 4 rows; got 3"):
+        family_of("primal", X[:3], y[:3], None)[0].leave_pair_out(y[:3], ALPHAS)
+
+
+@pytest.mark.parametrize("kind", ["primal", "dual"])
+def test_leave_pair_out_takes_a_decomposition_that_serves_the_smallest_alpha(kind, monkeypatch):
+    X, y, _ = ranking()
+    asked, resolves = [], Tridiagonal.resolves
+    monkeypatch.setattr(
+        Tridiagonal, "resolves", lambda self, alpha: asked.append(alpha) or resolves(self, alpha)
+    )
+    family_of(kind, X, y, None)[0].leave_pair_out(y, ALPHAS)
+    assert asked == [ALPHAS.min()]
 
 
 def test_one_global_ranking_is_chosen_by_leave_pair_out():

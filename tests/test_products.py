@@ -293,5 +293,6 @@ def test_a_sample_of_rows_without_weight_has_no_spread(narrow, storage):
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix])
 def test_the_length_of_the_longest_row_follows_the_units(unit, storage):
     X = np.random.default_rng(12).normal(size=(50, 6))
+    X[-1] *= 10.0
     longest = np.linalg.norm(X, axis=1).max()
     assert MatrixDesign(storage(X * unit)).row_length() == pytest.approx(unit * longest, rel=1e-12, abs=0.0)

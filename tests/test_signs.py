@@ -10,6 +10,7 @@ from scipy import sparse
 import rankwise
 from rankwise import DataError, Moments, ParameterError, RankRLS, RankRLSCV
 from rankwise.metrics import pairwise_error
+from rankwise.ridge import signed
 from rankwise.ridge.signed import optimality
 from sixty_digits import exact
 from stressed import KINDS, dense, exact_differences, exact_weights, pairs_of, stressed
@@ -123,6 +124,16 @@ def test_a_grid_of_alphas_is_solved_exactly():
             atol=1e-14,
         )
     np.testing.assert_allclose(model.with_alpha(held.alpha_).coef_, held.coef_, rtol=1e-10, atol=1e-14)
+
+
+def test_an_alpha_with_the_support_of_the_one_before_takes_no_search(monkeypatch):
+    X, y, qid = plain(n=8)
+    signs, searches = np.array([1, 1, -1, 1, 1, -1, 0, 1]), []
+    search = signed.signed_least_squares
+    monkeypatch.setattr(signed, "signed_least_squares", lambda *a: searches.append(a) or search(*a))
+    model = RankRLSCV([1.0, 1.01, 1.02], monotonic_cst=signs).fit(X, y, qid, eval_set=(X, y, qid))
+    assert (model.coef_ == 0.0).any()
+    assert len(searches) == 1
 
 
 @pytest.mark.parametrize("seed", range(5))
