@@ -167,6 +167,7 @@ def test_the_curve_of_known_probabilities_is_the_diagonal_within_its_error_bars(
     assert np.mean(z**2) < 2.5
     assert found.expected_calibration_error < 0.015
     assert found.n_pairs == found.n_pairs_in_bin.sum()
+    assert len(found.predicted) == 10
     assert (np.diff(found.predicted) > 0).all()
 
 

@@ -5,11 +5,12 @@ import json
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 from scipy.stats import wilcoxon
 
 from rankwise.errors import DataError, ParameterError
 from rankwise.metrics import compare, evaluate, get_measure, holm, ndcg, pairwise_error, preference_error
-from rankwise.metrics.significance import randomization_p
+from rankwise.metrics.significance import margin_of_mean, randomization_p
 from rankwise.preferences.queries import group_rows
 
 Y = [2, 0, 1, 0, 0, 1, 1]
@@ -150,6 +151,13 @@ def test_randomization_is_exact_for_few_queries_and_close_to_it_for_more():
         [abs(np.dot(signs, difference)) >= 8.0 for signs in itertools.product([-1, 1], repeat=10)]
     )
     assert randomization_p(difference, 2**10 - 1, 0) == pytest.approx(exact, abs=0.03)
+
+
+@pytest.mark.parametrize("n", [2, 5, 40])
+def test_the_margin_of_a_mean_is_half_of_students_interval(n):
+    values = np.random.default_rng(n).normal(size=n)
+    low, high = student.interval(0.95, n - 1, values.mean(), values.std(ddof=1) / np.sqrt(n))
+    assert margin_of_mean(values, np.ones(n)) == pytest.approx((high - low) / 2.0, rel=1e-12)
 
 
 def test_randomization_never_says_impossible():

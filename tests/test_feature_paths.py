@@ -78,6 +78,12 @@ def test_a_size_that_is_worse_in_a_single_query_is_within_one_standard_error(n_q
     assert Curve(values, True).smallest() == 2
 
 
+def test_by_default_there_are_ten_sizes_at_most():
+    rng = np.random.default_rng(0)
+    X, y, qid = rng.normal(size=(60, 12)), rng.integers(0, 3, 60), np.arange(60) // 10
+    assert len(RankRLSPath(alphas=[1.0]).fit(X, y, qid).coefs_) == 10
+
+
 def test_few_useful_features_are_found_among_many():
     X, y, qid = plain(n_queries=40, n=20, noise=0.5)
     for method in ("greedy", "lasso"):

@@ -175,6 +175,12 @@ def test_a_graph_too_large_is_refused_before_it_is_built(monkeypatch):
     graphs.check_graph_fits(one_query(20), np.repeat([0.0, 1.0], 10))
 
 
+def test_a_full_graph_may_take_two_gigabytes():
+    graphs.check_graph_fits(one_query(2 * 7_327), np.repeat([0.0, 1.0], 7_327))
+    with pytest.raises(DataError, match="more than the 53,687,091 that fit"):
+        graphs.check_graph_fits(one_query(2 * 7_328), np.repeat([0.0, 1.0], 7_328))
+
+
 def test_explicit_pairs_of_weight_zero_are_left_out():
     graph = explicit_graph(check_pairs([[0, 1], [2, 1]], 3, weight=[0.0, 2.0]), 3)
     assert (graph.better, graph.worse, graph.weight) == ([2], [1], [2.0])

@@ -219,3 +219,9 @@ def test_a_model_on_basis_vectors_never_holds_the_features_of_all_rows(ranker):
     ranker(kernel=kernel, basis=100, random_state=0).fit(X, X[:, 0] + rng.normal(size=6000), qid)
     assert sum(sizes) >= 6000 * 100
     assert max(sizes) * 8 <= 2**20
+
+
+def test_a_kernel_matrix_may_take_two_gigabytes():
+    kernels.check_kernel_fits(16_384)
+    with pytest.raises(DataError, match=r"16,385 rows \(2\.0 GB\).*at most 16,384 rows"):
+        kernels.check_kernel_fits(16_385)

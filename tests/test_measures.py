@@ -11,6 +11,7 @@ import ranked_lists
 from all_pairs import pair_errors
 from rankwise import make_search_data
 from rankwise.clicks import pairs_from_clicks
+from rankwise.errors import ParameterError
 from rankwise.metrics import (
     auc,
     average_precision,
@@ -332,3 +333,9 @@ def test_err_without_cutoff_averages_mixed_grades_exactly():
     y = [0, 1, 2, 3, 0, 2]
     expected = np.mean([ranked_lists.err(list(p), 6, 3) for p in itertools.permutations(y)])
     assert err(y, np.ones(6)) == pytest.approx(expected, rel=1e-12)
+
+
+def test_err_takes_grades_up_to_a_thousand():
+    assert err([1000.0, 0.0], [1.0, 0.0]) == pytest.approx(1.0)
+    with pytest.raises(ParameterError, match=r"at most 1000; got 1000\.5"):
+        err([1.0, 0.0], [1.0, 0.0], max_grade=1000.5)
