@@ -12,7 +12,7 @@ from rankwise.errors import DataError, ParameterError
 from rankwise.ridge.closed_form import PrimalFamily
 from rankwise.ridge.moments.family import MomentFamily
 from rankwise.ridge.moments.quadratic import Quadratic
-from rankwise.ridge.signed import SignedMoments, optimality
+from rankwise.ridge.signed import moment_family, optimality
 from rankwise.types import Floats, Ints
 from rankwise.validation import check_signs
 
@@ -50,9 +50,7 @@ class Signs:
     def family(self, quadratic: Quadratic) -> MomentFamily:
         """The models that moments give."""
         self.check_targets(quadratic.constant.size)
-        if self.of_weights is None:
-            return MomentFamily(quadratic)
-        return SignedMoments(quadratic, self.of_weights)
+        return moment_family(quadratic, self.of_weights)
 
     def certificate(self, quadratic: Quadratic, alpha: float, coef: Floats) -> dict[str, Any]:
         """The attributes that say what the signs led to; none without signs."""

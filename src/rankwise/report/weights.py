@@ -2,12 +2,13 @@
 
 Intervals are by the jackknife over queries (Efron and Stein, 1981): how much the weights vary when any one
 query is left out of training. The models without a query are exact, from the decomposition of the whole
-(`solvers.left_out_weights`), so they cost about as much as one fit.
+(`ridge.leave_out.left_out_weights`), so they cost about as much as one fit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,13 @@ from rankwise.metrics.significance import CONFIDENCE
 from rankwise.report.entrants import Entrant
 from rankwise.report.judged import Judged, with_numbers
 from rankwise.report.lists import rounded, short_name
-from rankwise.ridge.closed_form import PrimalFamily
-from rankwise.ridge.leave_out.left_out_weights import weights_without_each_query
-from rankwise.ridge.spaces import LinearSpace
+from rankwise.ridge.leave_out.left_out_weights import weights_without
+from rankwise.ridge.ridge_family import linear_family
 from rankwise.ridge.squared import loss_on_scores
 from rankwise.rows.ranking import RankingData
 from rankwise.rows.table import table_of
+from rankwise.selection.criteria import folds_of
+from rankwise.selection.folds import each_query
 from rankwise.types import Floats, Solver, Ties, Weighting
 from rankwise.validation.problems import Problem
 
@@ -106,7 +108,7 @@ def left_out_weights(learned: Mapping[str, Any], training: RankingData) -> Float
     Raises an error if the model is not that of the training data.
     """
     chosen = {name: learned.get("best_", {}).get(name, learned[name]) for name in ("ties", "weighting")}
-    choices = Ties(chosen["ties"]), Weighting(chosen["weighting"])
+    loss_of = partial(loss_on_scores, ties=Ties(chosen["ties"]), weighting=Weighting(chosen["weighting"]))
     data = training.scale_per_query() if learned.get("scaled_per_query_") else training
     if "encoding_" in learned:
         X = learned["encoding_"].encode(table_of(data))
@@ -116,23 +118,15 @@ def left_out_weights(learned: Mapping[str, Any], training: RankingData) -> Float
     if X.shape[1] != len(coef):
         raise DataError(f"The training data has {X.shape[1]} features, but the model has {len(coef)}.")
     problem = Problem(X, data.y, data.queries, None)
-    loss = loss_on_scores(problem, *choices)
-    family = PrimalFamily(LinearSpace(X, loss.differences.reference()), loss)
+    family = linear_family(X, loss_of(problem))
     whole = family.solve(np.array([alpha])).coef[0]
     if np.abs(whole - coef).max() > SAME_WEIGHTS * np.abs(coef).max():
         raise DataError(
             "The model is not that of the training data: fitted again, it has other weights. (Models trained "
             "with weights of rows or queries, or on pairs, have no intervals.)"
         )
-    found = weights_without_each_query(family, alpha)
-    for query, weights in enumerate(found):
-        if weights is None:
-            first, last = data.queries.offsets[query : query + 2]
-            order = data.queries.order
-            rows = np.arange(first, last) if order is None else order[first:last]
-            rest = family.with_loss(loss_on_scores(problem.without(rows), *choices))
-            found[query] = rest.solve(np.array([alpha])).coef[0]
-    return np.array(found)
+    folds = folds_of(each_query(data.queries), problem, loss_of)
+    return np.array(list(weights_without(family, folds, alpha)))
 
 
 def jackknife_margins(without: Floats) -> Floats:

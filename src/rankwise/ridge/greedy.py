@@ -19,7 +19,7 @@ from typing import TypeAlias
 import numpy as np
 
 from rankwise.operators.design import Design
-from rankwise.preferences.differences import QueryDifferences
+from rankwise.ridge.leave_out.leave_query_out import query_differences
 from rankwise.ridge.leave_out.left_out_batches import Batch
 from rankwise.ridge.spectrum import EPS
 from rankwise.ridge.squared import SquaredLoss
@@ -102,8 +102,7 @@ class _LeftOutScores:
     """The left-out scores of the chosen features, and of these and one more."""
 
     def __init__(self, design: Design, loss: SquaredLoss, alpha: float) -> None:
-        F = loss.differences
-        assert isinstance(F, QueryDifferences)
+        F = query_differences(loss)
         batch = Batch(F, [np.arange(F.queries.n_queries)])
         self._rows, self._starts = batch.rows, F.queries.offsets[:-1]
         self._query = np.repeat(np.arange(F.queries.n_queries), F.queries.sizes)

@@ -15,9 +15,9 @@ from rankwise.ridge.cg_result import RidgeSolutions
 from rankwise.ridge.closed_form import DualFamily, PrimalFamily
 from rankwise.ridge.conjugate_gradient import ConjugateGradientFamily, Iterations
 from rankwise.ridge.signed import SignedFamily
-from rankwise.ridge.spaces import Costs, PrimalSpace, Space
+from rankwise.ridge.spaces import Costs, LinearSpace, PrimalSpace, Space
 from rankwise.ridge.squared import SquaredLoss
-from rankwise.types import Floats, Solver
+from rankwise.types import Floats, Matrix, Solver
 
 # The largest matrix that "auto" may form: 2 GB.
 MAX_ENTRIES = 1 << 28
@@ -67,6 +67,11 @@ def ridge_family(space: Space, loss: SquaredLoss, solver: Solver, iterations: It
 
 def _primal_family(space: PrimalSpace, loss: SquaredLoss) -> PrimalFamily:
     return PrimalFamily(space, loss) if space.signs is None else SignedFamily(space, loss)
+
+
+def linear_family(X: Matrix, loss: SquaredLoss) -> PrimalFamily:
+    """The weights of features, of any sign, in closed form."""
+    return _primal_family(LinearSpace(X, loss.reference()), loss)
 
 
 def choose_solver(wanted: Solver, costs: Costs, *, iterate: bool = False) -> Solver:

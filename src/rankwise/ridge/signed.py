@@ -17,9 +17,8 @@ from scipy import linalg
 from scipy.optimize import nnls
 
 from rankwise.errors import ParameterError
-from rankwise.preferences.differences import QueryDifferences
 from rankwise.ridge.closed_form import PrimalFamily
-from rankwise.ridge.leave_out.leave_query_out import leaves_enough
+from rankwise.ridge.leave_out.leave_query_out import leaves_enough, query_differences
 from rankwise.ridge.leave_out.left_out_batches import batches
 from rankwise.ridge.moments.family import ROUNDINGS_PER_UNKNOWN, MomentFamily
 from rankwise.ridge.moments.quadratic import UNIT_ROUNDOFF, Quadratic
@@ -139,6 +138,11 @@ class SignedMoments(MomentFamily):
         return weights if found.residual <= ROUNDINGS_PER_UNKNOWN * len(weights) * UNIT_ROUNDOFF else None
 
 
+def moment_family(quadratic: Quadratic, signs: Ints | None) -> MomentFamily:
+    """The models that moments give, with weights of given signs or, without, of any."""
+    return MomentFamily(quadratic) if signs is None else SignedMoments(quadratic, signs)
+
+
 def _nearest_factor(system: RidgeSystem) -> tuple[Floats, Floats]:
     """R and d of the system whose eigenvalues are not below the rounding errors of the largest."""
     values, vectors = linalg.eigh(system.matrix, check_finite=False)
@@ -188,8 +192,7 @@ class SignedFamily(PrimalFamily):
         return np.asarray(signed_least_squares(stacked, np.append(d, np.zeros(n)), self._signs) / scale)
 
     def _leave_queries_out(self, folds: Sequence[Ints], alphas: Floats) -> Iterator[Floats | None]:
-        F, design = self.loss.differences, self.space.features
-        assert isinstance(F, QueryDifferences)
+        F, design = query_differences(self.loss), self.space.features
         for batch in batches(F, folds, design.shape[1]):
             X = batch.centred_rows(design)
             Z, t = batch.differences(X), self.loss.target[batch.places]

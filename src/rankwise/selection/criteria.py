@@ -120,11 +120,7 @@ class OnFolds:
 
     def values(self, family: Family, loss_of: LossOf, alphas: Floats, report: OnFractionDone) -> Values:
         problem, held = self.problem, self.folds.held
-        queries = [None] * len(held) if self.folds.queries is None else self.folds.queries
-        folds = [
-            Fold(problem.X, rows, own, partial(_loss_without, loss_of, problem, rows, number))
-            for number, (rows, own) in enumerate(zip(held, queries, strict=True))
-        ]
+        folds = folds_of(self.folds, problem, loss_of)
         found, interrupted = _left_out(family, folds, alphas, report)
         seen = np.concatenate(held[: len(found)])
         scores, first_equal = np.concatenate(found), self._first_equal[seen]
@@ -245,6 +241,15 @@ def _named_criterion(cv: str, problem: Problem, measure: Measure) -> Criterion:
     if len(np.unique(problem.y)) < 2:
         raise nothing_to_learn(problem.queries)
     return LeavePairOut(problem, measure)
+
+
+def folds_of(folds: Folds, problem: Problem, loss_of: LossOf) -> list[Fold]:
+    """Folds of rows, as families leave them out."""
+    queries = [None] * len(folds.held) if folds.queries is None else folds.queries
+    return [
+        Fold(problem.X, rows, own, partial(_loss_without, loss_of, problem, rows, number))
+        for number, (rows, own) in enumerate(zip(folds.held, queries, strict=True))
+    ]
 
 
 def _left_out(

@@ -15,10 +15,9 @@ from rankwise.errors import DataError
 from rankwise.metrics.measure import Measure
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.samples import sample_judged_pairs
-from rankwise.ridge.closed_form import PrimalFamily
 from rankwise.ridge.greedy import greedy_path
 from rankwise.ridge.moments.quadratic import quadratic_of
-from rankwise.ridge.spaces import LinearSpace
+from rankwise.ridge.ridge_family import linear_family
 from rankwise.ridge.squared import SquaredLoss, losses_on_scores
 from rankwise.scoring.calibration import Calibration
 from rankwise.selection.calibrating import calibrate
@@ -204,7 +203,7 @@ def _refitted(problem: Problem, features: Ints, settings: FeaturePathSettings) -
         settings.alphas,
     )
     loss = settings.loss(part)
-    family = PrimalFamily(LinearSpace(part.X, loss.differences.reference()), loss)
+    family = linear_family(part.X, loss)
     criterion = OnFolds(each_query(part.queries), part, measure)
     found = criterion.values(family, settings.loss, alphas, lambda done, step=None: None).values
     place = best_alpha(found[None], measure)[1]

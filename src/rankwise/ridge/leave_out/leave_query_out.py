@@ -69,7 +69,7 @@ def leave_out_primal(
     Floats, shape (h, n_alphas), or None
         One row per row of the fold, in ascending order of row numbers; None if too few digits would be left.
     """
-    F, n = _query_differences(loss), design.shape[1]
+    F, n = query_differences(loss), design.shape[1]
     score = _scorer(design, loss, system, decomposition, folds, alphas)
     rounding = ScoreRounding.primal(F, decomposition, alphas)
     for batch in batches(F, folds, n):
@@ -94,7 +94,7 @@ def _scorer(
         above = _scorer(design, loss, system, decomposition, folds, alphas[positive])
         return lambda batch: map(partial(_joined, positive), at_zero(batch), above(batch))
     smallest = float(alphas.min())
-    sizes = np.array([_query_differences(loss).queries.sizes[fold].sum() for fold in folds], dtype=np.float64)
+    sizes = np.array([query_differences(loss).queries.sizes[fold].sum() for fold in folds], dtype=np.float64)
     resolves = system.tridiagonal.resolves(smallest)
     if smallest == 0.0 or (resolves and _prefers_systems(sizes, design.shape[1], len(alphas))):
         return _Systems(design, loss, system, alphas)
@@ -204,7 +204,7 @@ def leave_out_dual(
     kernel_matrix: Floats, loss: SquaredLoss, system: RidgeSystem, folds: Sequence[Ints], alphas: Floats
 ) -> Iterator[Floats | None]:
     """Like `leave_out_primal`, from the coefficients of the rows of the other queries."""
-    score = _Rows(kernel_matrix, _query_differences(loss), system, alphas)
+    score = _Rows(kernel_matrix, query_differences(loss), system, alphas)
     rounding = ScoreRounding.dual(score.F, score.decomposition, alphas)
     for batch in batches(score.F, folds, len(system.right)):
         yield from rounding.tied(score(batch), batch.folds)
@@ -311,7 +311,8 @@ def _unless_lost(batch: Batch, scores: Floats, resolved: Bools) -> Iterator[Floa
     return (one if kept else None for one, kept in zip(found, resolved, strict=True))
 
 
-def _query_differences(loss: SquaredLoss) -> QueryDifferences:
+def query_differences(loss: SquaredLoss) -> QueryDifferences:
+    """The differences of a loss of which queries can be left out."""
     F = loss.differences
     if not isinstance(F, QueryDifferences) or loss.target.ndim != 1:
         raise TypeError("Leave-query-out needs a loss on the labels of one target.")
