@@ -19,16 +19,16 @@ from rankwise.held_out import HeldOut
 from rankwise.preferences.differences import Differences
 from rankwise.preferences.pair_differences import compacted
 from rankwise.ridge.cg_result import RidgeSolutions
+from rankwise.ridge.leave_out.centred_ridge import CentredRidge, WholeSpectrum
 from rankwise.ridge.leave_out.leave_pair_out import (
-    CentredRidge,
-    WholeSpectrum,
     differences_of,
     dual_ridges,
     leave_pair_out_error,
     primal_ridges,
     resolved,
 )
-from rankwise.ridge.leave_out.leave_query_out import leave_out_dual, leave_out_primal
+from rankwise.ridge.leave_out.leave_query_out import leave_out_primal
+from rankwise.ridge.leave_out.leave_query_out_dual import leave_out_dual
 from rankwise.ridge.moments.quadratic import Quadratic, quadratic_of
 from rankwise.ridge.spaces import DualSpace, PrimalSpace, Space
 from rankwise.ridge.spectrum import EPS, RidgeSystem, Spectrum, precise_spectrum

@@ -18,86 +18,24 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy import linalg
 
 from rankwise.errors import DataError
 from rankwise.operators.blocks import pieces
 from rankwise.operators.design import Design
 from rankwise.operators.kernel import check_kernel_fits
 from rankwise.preferences.differences import QueryDifferences
+from rankwise.ridge.leave_out.centred_ridge import CentredRidge, CloseFit, WholeSpectrum, inverse
 from rankwise.ridge.leave_out.left_out_ties import LARGEST_TIE
-from rankwise.ridge.spectrum import EPS, condition
+from rankwise.ridge.spectrum import EPS
 from rankwise.ridge.squared import SquaredLoss
 from rankwise.ridge.tridiagonal import Decomposition
 from rankwise.types import Floats, Ties, Weighting
 
-# A regression that leaves less than this of a label to its residual has lost too many digits of it.
-LEAST_FREE = 1e-6
-# An alpha this small compared with all eigenvalues but 0 stands for the limit 0.
-NEAR_LIMIT = 1e-7
 # Differences up to so many times the estimated effect of rounding count as ties. Compared with 60-digit
 # arithmetic, the effect was up to twice the estimate.
 TIED = 8.0
 # Held-out differences are computed for at most about this many pairs at a time, which fit into the cache.
 BLOCK_PAIRS = 1 << 16
-
-
-@dataclass(frozen=True)
-class CentredRidge:
-    """Ridge regression, weighted, with an intercept: fits are ``H y = (11ᵀ/S + N) diag(s) y``.
-
-    Attributes
-    ----------
-    rows : Floats, shape (r, m)
-        R, where ``N = RᵀR``.
-    weight : Floats, shape (m,)
-        s.
-    rounding : float
-        About the norm of the error of ``I − H``.
-    """
-
-    rows: Floats
-    weight: Floats
-    rounding: float
-
-    @property
-    def loses_digits(self) -> bool:
-        """Whether little is left of ``1 − H_ii`` for some row, or of ``I − H`` but for one direction."""
-        free = self.free[self.weight > 0.0]
-        return bool((free < LEAST_FREE).any()) or float(free.sum()) < 1.0 + LEAST_FREE * len(free)
-
-    def residual(self, centred: Floats) -> Floats:
-        """``(I − H) y``."""
-        return np.asarray(centred - self.rows.T @ (self.rows @ (self.weight * centred)))
-
-    @cached_property
-    def free(self) -> Floats:
-        """``1 − H_ii``."""
-        s, squares = self.weight, np.einsum("ri,ri->i", self.rows, self.rows)
-        return np.asarray(1.0 - s * (1.0 / s.sum() + squares))
-
-    def between(self, place: slice, others: slice) -> Floats:
-        """``H_ij / s_j`` for i in `place` and j in `others`."""
-        return np.asarray(1.0 / self.weight.sum() + self.rows[:, place].T @ self.rows[:, others])
-
-
-@dataclass(frozen=True)
-class CloseFit(CentredRidge):
-    """A regression that may fit labels almost exactly: ``I − H = RᵀR diag(s)``, up to a factor.
-
-    Held-out residuals are ``(I − H)_{ij,ij}⁻¹ (I − H) y``, so a common factor does not matter, and ``I − H``
-    is added up from its own eigenvalues ``alpha / (v + alpha)`` instead of being left over from H.
-    """
-
-    def residual(self, centred: Floats) -> Floats:
-        return np.asarray(self.rows.T @ (self.rows @ (self.weight * centred)))
-
-    @cached_property
-    def free(self) -> Floats:
-        return np.asarray(self.weight * np.einsum("ri,ri->i", self.rows, self.rows))
-
-    def between(self, place: slice, others: slice) -> Floats:
-        return np.asarray(-self.rows[:, place].T @ self.rows[:, others])
 
 
 @dataclass(frozen=True)
@@ -146,48 +84,7 @@ class LeftOutPairs:
     def _roots(self) -> tuple[Floats, Floats]:
         """√s, and 1/√s, where s is not 0."""
         root = np.sqrt(self.ridge.weight)
-        return root, _inverse(root)
-
-
-@dataclass(frozen=True)
-class WholeSpectrum:
-    """All eigenvalues of ``F K Fᵀ`` and their vectors, but for the one that is constant on the rows."""
-
-    values: Floats
-    vectors: Floats
-    of_root: bool
-
-    @classmethod
-    def of_matrix(cls, matrix: Floats, constant: Floats) -> WholeSpectrum:
-        """O(m³). The constant vector, of eigenvalue 0, is moved to the end of the spectrum, and cut off."""
-        top = 2.0 * float(np.abs(matrix).sum(axis=0).max()) or 1.0
-        values, vectors = linalg.eigh(matrix + top * np.outer(constant, constant), check_finite=False)
-        return cls(_cut(values[:-1], len(values) * EPS), vectors[:, :-1], of_root=False)
-
-    @classmethod
-    def of_rows(cls, differences: Floats, constant: Floats) -> WholeSpectrum:
-        """The same for ``K = XXᵀ``, from the singular values of ``FX``, which keep twice as many digits."""
-        top = 2.0 * float(np.linalg.norm(differences)) or 1.0
-        vectors, roots, _ = linalg.svd(np.column_stack([differences, top * constant]), check_finite=False)
-        values = np.append(np.square(roots), np.zeros(max(0, len(vectors) - len(roots))))
-        return cls(_cut(values[1:], (max(differences.shape) * EPS) ** 2), vectors[:, 1:], of_root=True)
-
-    def close_fit(self, alpha: float, weight: Floats) -> CloseFit:
-        """The regression with this alpha, or with one so small that the solution is that of the limit 0.
-
-        The limit itself is singular for a pair if ``I − H`` has but one eigenvalue that does not go to 0.
-        """
-        positive = self.values[self.values > 0.0]
-        if len(positive) < len(self.values) and len(positive):
-            alpha = max(alpha, NEAR_LIMIT * float(positive.min()))
-        total = self.values + alpha
-        share = total.min() / total
-        rounding = EPS * condition(self.values, alpha, of_root=self.of_root)
-        return CloseFit((self.vectors * np.sqrt(share)).T * _inverse(np.sqrt(weight)), weight, rounding)
-
-
-def _cut(values: Floats, rcond: float) -> Floats:
-    return np.where(values <= rcond * values.max(initial=0.0), 0.0, values)
+        return root, inverse(root)
 
 
 def leave_pair_out_error(ridges: Iterable[CentredRidge], y: Floats) -> Floats:
@@ -272,7 +169,7 @@ def dual_ridges(
     # Kernel values that are far from zero compared with their differences have errors of their own size.
     largest = scale * float((F.row_weight * np.diag(kernel_matrix)).max())
     rounding = EPS * max(1.0, largest / (accurate.extremes[1] or largest or 1.0))
-    inverse_root, constant = _inverse(np.sqrt(F.row_weight)), _constant(F)
+    inverse_root, constant = inverse(np.sqrt(F.row_weight)), _constant(F)
     for alpha in system_alphas:
         rows, complement = accurate.smoother(alpha)
         error = rounding * accurate.condition(alpha)
@@ -299,10 +196,6 @@ def _constant(F: QueryDifferences) -> Floats:
     """The vector of length 1 that is constant on the rows, as F weights them."""
     root = np.sqrt(F.row_weight)
     return np.asarray(root / np.linalg.norm(root))
-
-
-def _inverse(weight: Floats) -> Floats:
-    return np.divide(1.0, weight, out=np.zeros_like(weight), where=weight > 0)
 
 
 def _one_ranking(loss: SquaredLoss) -> QueryDifferences:

@@ -8,17 +8,16 @@ the other queries does not change when one is left out. The model without a set 
 - ``(A − ZᵀZ + αI) w = r − Zᵀt_q``, reduced to a tridiagonal system once more for each fold, O(n³) per fold
   and O(n²) per alpha; or
 - ``w = Q D (g − Bᵀe)`` with ``B = ZQ`` and ``e = (I − B D Bᵀ)⁻¹ (t_q − B D g)``, O(h² n + h³) per alpha for
-  h rows;
-- in the dual, ``F K Fᵀ = QTQᵀ``: ``e = (Q_q D Q_qᵀ)⁻¹ Q_q D g`` with ``g = Qᵀt``, and the scores are
-  ``K Fᵀ Q D (g − Q_qᵀe)``, O(h² m + h³) per alpha.
+  h rows.
 
-Scores are up to a constant for each query, because only differences inside a query matter.
+Scores are up to a constant for each query, because only differences inside a query matter. The dual is in
+`leave_query_out_dual`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -37,8 +36,6 @@ from rankwise.types import Bools, Floats, Ints
 # A fold is refitted if more of what it leaves would be lost to rounding.
 LARGEST_LOSS = 1e-7
 LEAST_SHARE = 4.0 * EPS / LARGEST_LOSS
-# In the dual, a refit takes as long as everything else, so only a fold that leaves nothing gets one.
-LEAST_DUAL_SHARE = 4.0 * EPS
 
 
 def leave_out_primal(
@@ -147,7 +144,7 @@ class _Systems:
                 resolved,
                 resolve_threads(),
             )
-        return _unless_lost(batch, scores, resolved)
+        return unless_lost(batch, scores, resolved)
 
 
 class _MinimumNorm:
@@ -167,7 +164,7 @@ class _MinimumNorm:
             resolved[f] = leaves_enough(np.diag(rest.matrix), np.diag(self._system.matrix))
             if resolved[f]:
                 scores[place, 0] = X[place] @ rest.spectrum.solve(0.0)
-        return _unless_lost(batch, scores, resolved)
+        return unless_lost(batch, scores, resolved)
 
 
 def leaves_enough(left: Floats, total: Floats) -> bool:
@@ -189,7 +186,7 @@ class _Blocks:
         B, t, offsets = _at_most_square(
             batch.differences(rows), self._loss.target[batch.places], batch.offsets
         )
-        scores, resolved = _without_blocks(
+        scores, resolved = without_blocks(
             self._decomposition,
             self._decomposition.target,
             (FoldRows(B, offsets), t),
@@ -197,74 +194,10 @@ class _Blocks:
             self._alphas,
             LEAST_SHARE,
         )
-        return _unless_lost(batch, scores, resolved)
+        return unless_lost(batch, scores, resolved)
 
 
-def leave_out_dual(
-    kernel_matrix: Floats, loss: SquaredLoss, system: RidgeSystem, folds: Sequence[Ints], alphas: Floats
-) -> Iterator[Floats | None]:
-    """Like `leave_out_primal`, from the coefficients of the rows of the other queries."""
-    score = _Rows(kernel_matrix, query_differences(loss), system, alphas)
-    rounding = ScoreRounding.dual(score.F, score.decomposition, alphas)
-    for batch in batches(score.F, folds, len(system.right)):
-        yield from rounding.tied(score(batch), batch.folds)
-
-
-class _Rows:
-    """Correct the coefficients of all rows by the solution of a small system for each fold and alpha."""
-
-    def __init__(
-        self, kernel_matrix: Floats, F: QueryDifferences, system: RidgeSystem, alphas: Floats
-    ) -> None:
-        self._kernel_matrix, self.F, self._system, self._alphas = kernel_matrix, F, system, alphas
-        self.decomposition = system.decomposition(float(alphas.min()))
-        # Including the null space of the kernel, which the other queries may reach.
-        self._target = self.decomposition.basis.T @ system.right
-
-    def __call__(self, batch: Batch) -> Iterator[Floats | None]:
-        positive = self._alphas > 0.0
-        basis = self.decomposition.basis[batch.places]
-        found, resolved = _without_blocks(
-            self.decomposition,
-            self._target,
-            (FoldRows(basis, batch.offsets), None),
-            (self._scored(batch, basis), batch.offsets),
-            self._alphas[positive],
-            LEAST_DUAL_SHARE,
-        )
-        scores = np.empty((batch.n_rows, len(positive)))
-        scores[:, positive] = found
-        if not positive.all():
-            for f, fold in enumerate(batch.folds):
-                place = slice(*batch.offsets[f : f + 2])
-                minimum_norm = self._kernel_matrix[batch.rows[place]] @ self._minimum_norm(fold)
-                scores[place, ~positive] = minimum_norm[:, None]
-        return _unless_lost(batch, scores, resolved)
-
-    def _scored(self, batch: Batch, basis: Floats) -> Floats:
-        """``K Fᵀ Q``, up to a constant per query: F times that is ``QT``, which is known."""
-        scored = batch.rows_with(self.decomposition.times_middle(basis))
-        lost = ~self.F.tells_rows[batch.places]
-        if lost.any():
-            scored[lost] = self._kernel_matrix[batch.rows[lost]] @ self._coefficients
-        return scored
-
-    @cached_property
-    def _coefficients(self) -> Floats:
-        return self.F.adjoint(self.decomposition.basis)
-
-    def _minimum_norm(self, fold: Ints) -> Floats:
-        """The minimum-norm model of the other queries, which is not a limit of the formula above."""
-        kept = np.isin(
-            np.repeat(np.arange(self.F.queries.n_queries), self.F.queries.sizes), fold, invert=True
-        )
-        rest = RidgeSystem(self._system.matrix[np.ix_(kept, kept)], self._system.right[kept])
-        z = np.zeros(len(kept))
-        z[kept] = rest.spectrum.solve(0.0)
-        return self.F.adjoint(z)
-
-
-def _without_blocks(
+def without_blocks(
     decomposition: Decomposition,
     right: Floats,
     differences: tuple[FoldRows, Floats | None],
@@ -306,7 +239,8 @@ def _at_most_square(B: Floats, t: Floats, offsets: Ints) -> tuple[Floats, Floats
     return np.ascontiguousarray(joined[:, :n]), joined[:, n].copy(), np.concatenate([[0], ends])
 
 
-def _unless_lost(batch: Batch, scores: Floats, resolved: Bools) -> Iterator[Floats | None]:
+def unless_lost(batch: Batch, scores: Floats, resolved: Bools) -> Iterator[Floats | None]:
+    """The scores of each fold; None if it is not resolved."""
     found = batch.by_fold(scores)
     return (one if kept else None for one, kept in zip(found, resolved, strict=True))
 
