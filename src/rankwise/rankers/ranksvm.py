@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
-from enum import StrEnum
+from collections.abc import Hashable, Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -17,26 +16,11 @@ from rankwise.operators.design import MatrixDesign
 from rankwise.rankers.base import Ranker, let_through
 from rankwise.scoring.functions import LinearFunction
 from rankwise.selection.eval_sets import hold_out_pairs, hold_out_rows
-from rankwise.svm.bundle import minimize_bundle
-from rankwise.svm.hinge import HingeLoss, query_hinge
+from rankwise.svm.hinge import HingeLoss
 from rankwise.svm.hinge_result import EarlyStopping, HingeResult, hinge_design
-from rankwise.svm.newton import minimize_newton
-from rankwise.svm.pair_hinge import pair_hinge
+from rankwise.svm.losses import LOSSES, LossKind, LossName
 from rankwise.types import Floats, Matrix, RandomSource, Weighting
 from rankwise.validation import check_choice, check_count, check_flag, check_number
-
-
-class Hinge(StrEnum):
-    """The cost of a pair inside the margin: its slack, or the square of its slack."""
-
-    HINGE = "hinge"
-    SQUARED = "squared_hinge"
-
-
-_SOLVERS: dict[Hinge, Callable[..., HingeResult]] = {
-    Hinge.HINGE: minimize_bundle,
-    Hinge.SQUARED: minimize_newton,
-}
 
 
 def certificate(result: HingeResult) -> dict[str, Any]:
@@ -180,7 +164,7 @@ class RankSVM(Ranker):
         """
         start, problem = self._start(), self._read(X, y, qid, sample_weight)
         problem, held_out = hold_out_rows(self, self._inputs, problem, eval_set)
-        loss = query_hinge(problem, check_choice("weighting", self.weighting, Weighting))
+        loss = self._loss_kind().of_rows(problem, check_choice("weighting", self.weighting, Weighting))
         self.fitted_with_qid_ = problem.has_queries
         self._learn(problem.X, loss, start, held_out)
         return self
@@ -213,18 +197,17 @@ class RankSVM(Ranker):
         checked, held_out = hold_out_pairs(self, self._inputs, rows, checked, eval_set)
         check_choice("weighting", self.weighting, Weighting)
         self.fitted_with_qid_ = False
-        self._learn(rows, pair_hinge(checked, rows.shape[0]), start, held_out)
+        self._learn(rows, self._loss_kind().of_pairs(checked, rows.shape[0]), start, held_out)
         return self
 
     def _learn(self, X: Matrix, loss: HingeLoss, start: Floats | None, held_out: HeldOut | None) -> None:
-        solve = _SOLVERS[check_choice("loss", self.loss, Hinge)]
         tol = check_number("tol", self.tol, minimum=0.0)
         patience = check_count("patience", self.patience)
         stopping = None
         if held_out is not None:
             scores = MatrixDesign(held_out.X).scores
             stopping = EarlyStopping(held_out, scores, patience if self.early_stopping else None)
-        found = solve(
+        found = self._loss_kind().solve(
             hinge_design(X, loss),
             loss,
             check_number("alpha", self.alpha, minimum=0.0, exclusive=True),
@@ -245,6 +228,9 @@ class RankSVM(Ranker):
         self._set_function(function)
         self._calibrate_on(held_out, function)
         let_through(found.interrupted)
+
+    def _loss_kind(self) -> LossKind:
+        return LOSSES[check_choice("loss", self.loss, LossName)]
 
     def _start(self) -> Floats | None:
         """The weights of the previous fit, if this fit is to start from them."""

@@ -9,21 +9,19 @@ from rankwise.metrics.measure import Measure
 from rankwise.model.schemas import SCHEMAS
 from rankwise.operators.design import ProductDesign
 from rankwise.preferences.pairs import Pairs
-from rankwise.rankers.ranksvm import Hinge, certificate, warn_unless_converged
+from rankwise.rankers.ranksvm import certificate, warn_unless_converged
 from rankwise.rankers.search_ranker import SearchRanker
 from rankwise.scoring.functions import LinearFunction
 from rankwise.selection.criteria import LossOf
 from rankwise.selection.search import Candidate, Choice, grid_of
-from rankwise.svm.hinge import HingeLoss, query_hinge
-from rankwise.svm.hinge_family import HingeFamily, SolveEach, bundle_grid, newton_grid
+from rankwise.svm.hinge import HingeLoss
+from rankwise.svm.hinge_family import HingeFamily, SolveEach
 from rankwise.svm.hinge_result import hinge_design
-from rankwise.svm.pair_hinge import pair_hinge
+from rankwise.svm.losses import LOSSES, LossName
 from rankwise.types import Floats, Matrix, Weighting
 from rankwise.validation import Problem, check_choice, check_count, check_flag, check_number
 
 DEFAULT_ALPHAS = tuple(10.0 ** (-k / 2) for k in range(15))
-
-_GRIDS: dict[Hinge, SolveEach] = {Hinge.HINGE: bundle_grid, Hinge.SQUARED: newton_grid}
 
 
 class RankSVMCV(SearchRanker):
@@ -120,7 +118,7 @@ class RankSVMCV(SearchRanker):
         candidates, settings = [], grid_of({"loss": self.loss, "weighting": self.weighting})
         design: ProductDesign | None = None
         for setting in settings:
-            solve_each = _GRIDS[check_choice("loss", setting["loss"], Hinge)]
+            solve_each = LOSSES[check_choice("loss", setting["loss"], LossName)].solve_each
             check_choice("weighting", setting["weighting"], Weighting)
             loss_of = loss_on(setting)
             design = design or hinge_design(X, loss_of(statements))
@@ -134,10 +132,10 @@ class RankSVMCV(SearchRanker):
         return candidates, False
 
     def _row_loss(self, setting: dict[str, Any], problem: Problem) -> HingeLoss:
-        return query_hinge(problem, Weighting(setting["weighting"]))
+        return LOSSES[LossName(setting["loss"])].of_rows(problem, Weighting(setting["weighting"]))
 
     def _pair_loss(self, setting: dict[str, Any], n_rows: int, pairs: Pairs) -> HingeLoss:
-        return pair_hinge(pairs, n_rows)
+        return LOSSES[LossName(setting["loss"])].of_pairs(pairs, n_rows)
 
     def _set_chosen(self, choice: Choice) -> None:
         result = choice.solutions.results[choice.place]
