@@ -109,7 +109,7 @@ def test_bad_columns_on_the_command_line_are_refused(refused, tmp_path):
     parquet.write_table(TABLE, tmp_path / "rows.parquet")
     (tmp_path / "list.json").write_text("[1]", encoding="utf-8")
     train = ["train", tmp_path / "rows.parquet", tmp_path / "model", *NAMES, "--columns"]
-    assert "expected auto, number" in refused(*train, "spline:x", code=2)
+    assert "expected one of auto, number" in refused(*train, "spline:x", code=2)
     assert "with what each column becomes" in refused(*train, tmp_path / "list.json", code=1)
 
 

@@ -349,7 +349,7 @@ def test_sparse_rows_are_refused():
 BAD_SPECS = [
     (None, "must be 'auto', 'spline' or a dict"),
     ({}, "must be 'auto', 'spline' or a dict"),
-    ("splines", "is 'splines'; expected auto, number"),
+    ("splines", "is 'splines'; expected one of auto, number"),
     ("spline:1", "is 'spline:1'; expected"),
     ("category", "cannot make every column a category"),
     ({"a": "log:2"}, "of column 'a' is 'log:2'; expected"),

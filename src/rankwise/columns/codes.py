@@ -140,6 +140,10 @@ class SplineCode:
         return f"spline with {len(self.knots)} knots {span}{missing}"
 
 
+# The codes of numbers, and so those of ages.
+NumericCode: TypeAlias = NumberCode | SplineCode
+
+
 @dataclass(frozen=True, slots=True)
 class AgeCode:
     """The age in days before a reference date, as a number or a spline."""
@@ -147,7 +151,7 @@ class AgeCode:
     reading: ClassVar[Reading] = Reading.DATE
 
     reference: str
-    of: NumberCode | SplineCode
+    of: NumericCode
 
     @property
     def kind(self) -> str:
@@ -270,7 +274,7 @@ class CategoryCode:
         return f"category: {n} {'category' if n == 1 else 'categories'}{other}{missing}"
 
 
-Code: TypeAlias = NumberCode | SplineCode | AgeCode | FlagCode | CategoryCode
+Code: TypeAlias = NumericCode | AgeCode | FlagCode | CategoryCode
 
 
 def _marked(features: Floats, missing: Bools, marks: bool) -> Floats:

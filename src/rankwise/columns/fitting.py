@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.columns.codes import AgeCode, CategoryCode, Code, FlagCode, NumberCode, SplineCode
+from rankwise.columns.codes import AgeCode, CategoryCode, Code, FlagCode, NumberCode, NumericCode, SplineCode
 from rankwise.columns.encoding import Encoding
 from rankwise.columns.specs import DEFAULT_CATEGORIES, DEFAULT_KNOTS, ColumnKind, Spec, specs_of
 from rankwise.errors import DataError, warn_caller
@@ -140,7 +140,7 @@ def _code(column: Column, name: str, spec: Spec) -> Code:
     return _number_code(column.read(Reading.NUMBER, name), name, spec)
 
 
-def _number_code(x: Floats, name: str, spec: Spec) -> NumberCode | SplineCode:
+def _number_code(x: Floats, name: str, spec: Spec) -> NumericCode:
     present = x[~np.isnan(x)]
     fill, marks = float(np.median(present)), len(present) < len(x)
     if spec.kind is ColumnKind.SPLINE:

@@ -49,25 +49,29 @@ class Spec:
 
 _LEAST = {ColumnKind.SPLINE: 2, ColumnKind.CATEGORY: 1}
 _DEFAULT = {ColumnKind.SPLINE: DEFAULT_KNOTS, ColumnKind.CATEGORY: DEFAULT_CATEGORIES}
-# What can be said of all numbers.
-_OF_OTHERS = (ColumnKind.AUTO, ColumnKind.NUMBER, ColumnKind.LOG, ColumnKind.SPLINE)
-_EXPECTED = (
-    "expected auto, number, log, spline, spline:KNOTS, category, category:COUNT, flag, date, date:log, "
-    "date:spline or drop"
+# What numbers can become, and so the ages of dates.
+_OF_NUMBERS = (ColumnKind.NUMBER, ColumnKind.LOG, ColumnKind.SPLINE)
+_OPTIONS = {
+    ColumnKind.SPLINE: ("KNOTS",),
+    ColumnKind.CATEGORY: ("COUNT",),
+    ColumnKind.DATE: _OF_NUMBERS,
+}
+_EXPECTED = ", ".join(
+    text for kind in ColumnKind for text in (kind, *(f"{kind}:{option}" for option in _OPTIONS.get(kind, ())))
 )
 
 
 def spec_of(text: Any, column: str | None = None) -> Spec:
     """Read what a column becomes; an error names the column."""
     of = "" if column is None else f" of column {column!r:.100}"
-    fault = ParameterError(f"The 'columns' parameter{of} is {text!r:.100}; {_EXPECTED}.")
+    fault = ParameterError(f"The 'columns' parameter{of} is {text!r:.100}; expected one of {_EXPECTED}.")
     word, colon, option = text.partition(":") if isinstance(text, str) else ("", "", "")
     if word not in list(ColumnKind):
         raise fault
     kind = ColumnKind(word)
     if not colon:
         return Spec(kind, _DEFAULT.get(kind, 0))
-    if kind is ColumnKind.DATE and option in (ColumnKind.LOG, ColumnKind.SPLINE, ColumnKind.NUMBER):
+    if kind is ColumnKind.DATE and option in _OF_NUMBERS:
         return Spec(kind, DEFAULT_KNOTS, ColumnKind(option))
     if kind in _LEAST and re.fullmatch(r"[0-9]{1,9}", option) and _LEAST[kind] <= int(option):
         return Spec(kind, int(option))
@@ -95,7 +99,7 @@ def specs_of(columns: Any) -> tuple[Spec | None, dict[str, Spec]]:
 def _spec_of_others(text: Any) -> Spec:
     """What numbers without an entry become; flags, dates and text are recognized."""
     spec = spec_of(text)
-    if spec.kind not in _OF_OTHERS:
+    if spec.kind not in (ColumnKind.AUTO, *_OF_NUMBERS):
         raise ParameterError(
             f"The 'columns' parameter cannot make every column a {spec.kind}; name the columns: "
             f"{{'column': {text!r}, '*': 'auto'}}."

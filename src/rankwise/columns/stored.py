@@ -11,7 +11,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from rankwise.columns.codes import AgeCode, CategoryCode, Code, FlagCode, NumberCode, SplineCode
+from rankwise.columns.codes import AgeCode, CategoryCode, Code, FlagCode, NumberCode, NumericCode, SplineCode
 from rankwise.columns.encoding import Encoding
 from rankwise.tensor_file import RefusedError
 
@@ -101,7 +101,7 @@ def _value_of(stored: Any, kind: Any, column: str) -> Any:
 
 
 def _is_age(code: Any) -> bool:
-    return _is_reference(code.reference) and isinstance(code.of, NumberCode | SplineCode)
+    return _is_reference(code.reference) and isinstance(code.of, NumericCode)
 
 
 def _is_reference(text: str) -> bool:
