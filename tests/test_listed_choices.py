@@ -1,4 +1,4 @@
-"""What is listed by hand lists every choice: measures, formats, codes and shapes of columns."""
+"""Whatever is listed by hand lists every choice: rankers, losses, measures, formats, codes, shapes."""
 
 import inspect
 import re
@@ -7,6 +7,8 @@ from typing import get_args
 
 import pytest
 
+import hinge_ranking
+import rankwise
 from rankwise import export_model
 from rankwise.cli import export
 from rankwise.columns import stored
@@ -16,14 +18,37 @@ from rankwise.errors import ParameterError
 from rankwise.export import weights
 from rankwise.export.formats import Format
 from rankwise.metrics import KINDS, get_measure
+from rankwise.model.schemas import SCHEMAS
 from rankwise.rankers.column_encoder import ColumnEncoder
 from rankwise.scoring.shapes import Line, Shape
+from rankwise.svm.losses import LossName
 
-DOCS = Path(__file__).parent.parent / "docs"
+ROOT = Path(__file__).parent.parent
 
 
 def page(name):
-    return (DOCS / name).read_text(encoding="utf-8")
+    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("ranker", SCHEMAS)
+def test_a_ranker_is_described_and_tried_wherever_one_of_each_is(ranker):
+    assert re.search(rf"^\| `[^|]*\b{ranker}`", page("rankers.md"), re.MULTILINE)
+    for file in ("tests/golden/write.py", "house/fits.py", "fuzz/seeds.py"):
+        assert f"rankwise.{ranker}(" in (ROOT / file).read_text(encoding="utf-8"), file
+
+
+@pytest.mark.parametrize("ranker", SCHEMAS)
+def test_a_ranker_is_tried_with_the_checks_of_scikit_learn(ranker):
+    tests = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("test_*.py")]
+    assert any("@parametrize_with_checks" in text and re.search(rf"\b{ranker}[()]", text) for text in tests)
+
+
+@pytest.mark.parametrize("loss", LossName)
+def test_a_loss_is_described_and_tried(loss):
+    assert loss in hinge_ranking.LOSSES
+    for ranker in (rankwise.RankSVM, rankwise.RankSVMCV):
+        (choices,) = re.findall(r"loss : (\{.*?\})", ranker.__doc__)
+        assert f'"{loss}"' in choices
 
 
 @pytest.mark.parametrize("kind", KINDS)
