@@ -158,6 +158,20 @@ def test_work_that_nobody_takes_is_a_sentence_that_names_parts_and_workers(small
     )
 
 
+def test_work_that_dask_cancels_is_done_again(small):
+    left = [True, False]
+
+    async def cancelled_once():
+        if left.pop(0):
+            raise asyncio.CancelledError
+        return "done"
+
+    def wait():
+        return small.sync(waiting.watched, small, cancelled_once(), list, str)
+
+    assert waiting.insisted(small, wait) == "done"
+
+
 def test_slow_work_is_left_alone_also_that_of_the_user(small):
     start_worker(small)
     RUNS.clear()

@@ -114,6 +114,8 @@ async def watched(
                 stopped = LostWorkError(f"no worker took up {behind()} within {WITHOUT_PROGRESS:g} s")
                 await client.cancel(idle)
                 raise stopped
+        if waiting.cancelled():  # by Dask, with the worker; `client.sync` would lose such an exception
+            raise LostWorkError()
         return waiting.result()
     finally:
         waiting.cancel()
