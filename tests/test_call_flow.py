@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from house import journeys
 
+import rankwise
+
 ROOT = Path(__file__).parent.parent
-PACKAGE = ROOT / "src" / "rankwise"
+PACKAGE = Path(rankwise.__file__).parent  # where it is installed, which is elsewhere for a wheel
 TRACED = ["RankRLS.fit", "RankRLSCV.fit", "RankSVM.fit", "predict"]
 
 
