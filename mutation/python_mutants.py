@@ -58,8 +58,9 @@ def lines_of_functions(source: str) -> list[tuple[range, range]]:
     """The lines of every function's head, which run on import, and of its body, which run in a call."""
     lines = []
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.FunctionDef):
-            first, last = node.body[0].lineno, node.body[-1].end_lineno or node.body[-1].lineno
+        if isinstance(node, (ast.FunctionDef, ast.Lambda)):
+            body = node.body if isinstance(node.body, list) else [node.body]
+            first, last = body[0].lineno, body[-1].end_lineno or body[-1].lineno
             lines.append((range(node.lineno, first), range(first, last + 1)))
     return lines
 

@@ -5,6 +5,7 @@ import pytest
 
 from rankwise import KernelRankRLS, KernelRankRLSCV, RankRLS, RankRLSCV
 from rankwise.metrics import pairwise_error
+from rankwise.ridge.leave_out.centred_ridge import CentredRidge, inverse
 
 ROWS = 12
 
@@ -49,3 +50,18 @@ def test_leave_pair_out_ignores_a_feature_that_rounding_may_have_made():
     assert np.linalg.norm(RankRLS(0.0).fit(X, y).coef_) < 10.0
     found, expected = (RankRLSCV([0.0], cv="leave-pair-out").fit(rows, y).scores_ for rows in (X, without))
     np.testing.assert_allclose(found, expected, atol=1e-3)
+
+
+@pytest.mark.parametrize("n_close", [0, 1, 5])
+def test_a_single_row_that_is_fitted_exactly_costs_digits(n_close):
+    """Each of some rows has a feature of its own, which leaves nothing of its residual."""
+    weight, rows = np.ones(8), np.zeros((n_close, 8))
+    for i in range(n_close):
+        rows[i, i] = np.sqrt(1.0 - 1.0 / 8.0)
+    ridge = CentredRidge(rows, weight, 0.0)
+    np.testing.assert_allclose(ridge.free[:n_close], 0.0, atol=1e-15)
+    assert ridge.loses_digits == (n_close > 0)
+
+
+def test_a_weight_of_zero_has_an_inverse_of_zero():
+    np.testing.assert_array_equal(inverse(np.array([0.0, 2.0, 0.5])), [0.0, 0.5, 2.0])

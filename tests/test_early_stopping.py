@@ -179,3 +179,9 @@ def test_mistakes_are_named(options, eval_set, error, message):
     }[eval_set]
     with pytest.raises(error, match=message):
         RankRLS(**options).fit(X, y, qid, eval_set=given)
+
+
+def test_without_anything_to_learn_early_stopping_keeps_the_model_of_zeros():
+    X, y, qid = noisy_ranking()
+    model = RankRLS(early_stopping=True).fit(np.zeros_like(X), y, qid, eval_set=noisy_ranking(seed=5))
+    np.testing.assert_array_equal(model.coef_, 0.0)

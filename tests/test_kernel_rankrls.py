@@ -9,6 +9,7 @@ import rankwise
 from all_pairs import pair_laplacian
 from rankwise import DataError, KernelRankRLS, KernelRankRLSCV, ParameterError, RankRLS
 from rankwise.operators import kernel as kernels
+from rankwise.ridge.digits import _rounding
 
 WEIGHTINGS = ["example", "pair", "query"]
 
@@ -225,3 +226,12 @@ def test_a_kernel_matrix_may_take_two_gigabytes():
     kernels.check_kernel_fits(16_384)
     with pytest.raises(DataError, match=r"16,385 rows \(2\.0 GB\).*at most 16,384 rows"):
         kernels.check_kernel_fits(16_385)
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1e3])
+def test_the_rounding_of_an_rbf_kernel_does_not_depend_on_the_unit_of_measurement(unit):
+    rows = 5.0 * ranking()[0]
+    kernel = kernels.Kernel(kernels.KernelName.RBF, gamma=0.01)
+    rescaled = kernels.Kernel(kernels.KernelName.RBF, gamma=0.01 / unit**2)
+    assert _rounding(rescaled, unit * rows) == pytest.approx(_rounding(kernel, rows), rel=1e-9)
+    assert _rounding(kernel, rows) > 2.0 * np.finfo(np.float64).eps

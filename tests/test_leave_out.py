@@ -335,3 +335,15 @@ def test_at_alpha_zero_a_query_that_dominates_leaves_the_model_of_the_others(siz
         expected = RankRLS(alpha, solver="primal").fit(X[10:], y[10:], qid[10:]).predict(X[:10])
         gap = scores[:, a] - expected
         np.testing.assert_allclose(gap - gap.mean(), 0.0, atol=1e-6 * np.abs(expected).max())
+
+
+def test_leaving_a_query_out_of_a_kernel_at_alpha_zero_equals_refitting():
+    X, y, qid = ranking(n=3)
+    search = KernelRankRLSCV([0.0, 1.0], gamma=1.0, cv="leave-query-out").fit(X, y, qid)
+    for a, alpha in enumerate([0.0, 1.0]):
+        errors = []
+        for q in np.unique(qid):
+            rest = qid != q
+            model = KernelRankRLS(alpha, gamma=1.0, solver="dual").fit(X[rest], y[rest], qid[rest])
+            errors.append(pairwise_error(y[~rest], model.predict(X[~rest])))
+        assert search.scores_[0, a] == pytest.approx(np.nanmean(errors), abs=1e-12)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rankwise.preferences.pairs import Pairs
-from rankwise.svm.line_search import Tangent, minimize_along, minimize_ridge_along
+from rankwise.svm.line_search import Tangent, _better, minimize_along, minimize_ridge_along
 from rankwise.svm.pair_hinge import PairHinge
 
 ALPHA, ACCURACY = 0.05, 1e-4
@@ -68,3 +68,16 @@ def test_where_values_differ_by_rounding_only_the_slopes_lead_near_the_minimum()
         return Tangent(t, 1.0 + 1e-15 * t, 2e-20 * (t - 0.3), None)
 
     assert minimize_along(at, accuracy=1e-30).t == pytest.approx(0.3, rel=0.1)
+
+
+@pytest.mark.parametrize("low", [0.0, 1.0, 2.5])
+@pytest.mark.parametrize("high", [3.1, 4.0, 9.0])
+def test_the_tangents_at_the_ends_of_a_bracket_bound_the_minimum(low, high):
+    def at(t):
+        return Tangent(t, (t - 3.0) ** 2, 2.0 * (t - 3.0), None)
+
+    best, excess = _better(at(low), at(high))
+    assert best.value == min(at(low).value, at(high).value)
+    # Tangents of a parabola meet half-way.
+    meet = at(low).value + at(low).slope * (high - low) / 2.0
+    assert excess == pytest.approx(best.value - meet, rel=1e-12)

@@ -209,6 +209,18 @@ def test_files_hold_moments_with_open_queries(told, tmp_path):
         assert loaded.quadratic.matrix_error == halves[0].quadratic.matrix_error
 
 
+def test_files_hold_the_sizes_of_levels_without_weight(tmp_path):
+    X, y, qid = stressed("plain")
+    weight = np.where(y == y.max(), 0.0, 1.0)
+    early = np.arange(len(y)) < 12
+    options = {"ties": "drop", "open_queries": True, "sizes": QuerySizes.of(y, qid, weight)}
+    half, rest = (
+        Moments.of(X[part], y[part], qid[part], weight[part], **options) for part in (early, ~early)
+    )
+    half.save(tmp_path / "half")
+    same((Moments.load(tmp_path / "half") + rest).close(), (half + rest).close(), 0.0)
+
+
 def moments(**options):
     X, y, qid = stressed("plain")
     return Moments.of(X, y, qid, **options)

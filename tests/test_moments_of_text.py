@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import rankwise
 from rankwise import Moments
@@ -68,3 +69,12 @@ def test_features_may_be_told(text):
     made = Moments.of_text(path, n_features=4, zero_based=True)
     assert made.n_features == 4
     assert np.flatnonzero(made.b).tolist() == [1, 3]
+
+
+def test_features_that_are_always_zero_change_no_bound_on_rounding():
+    """Whatever is stored in sparse rows counts, not how wide they are."""
+    data = rankwise.make_search_data(12, random_state=0)
+    narrow = sparse.csr_array(data.X)
+    wide = sparse.csr_array((narrow.data, narrow.indices, narrow.indptr), shape=(narrow.shape[0], 5_000))
+    bounds = [Moments.of(X, data.y, data.qid).quadratic.matrix_error for X in (narrow, wide)]
+    assert bounds[0] == pytest.approx(bounds[1], rel=1e-9)

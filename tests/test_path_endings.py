@@ -1,6 +1,7 @@
 """Where a path ends, and what is rejected before it starts."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from graded_queries import toy
 from rankwise import DataError, ParameterError, RankSVMPath
+from rankwise.path.svm_path import End, _read
 from stressed import stressed
 
 
@@ -28,6 +30,24 @@ def test_a_path_ends_where_no_event_is_left(graph):
     assert loss > 1.0
     with pytest.raises(ParameterError, match="up to rounding errors that could show at smaller alphas"):
         model.predict(X, alpha=1e-25)
+
+
+@pytest.mark.parametrize("least", ["settled", "resolved"])
+def test_a_settled_path_holds_down_to_where_what_is_left_of_scores_would_show(least):
+    X, y, qid = toy()
+    path = RankSVMPath(kernel="linear", alpha_min=1e-30).fit(X, y, qid)._path
+    remaining, resolved = (1e-9, 1e-12) if least == "settled" else (1e-19, 1e-12)
+    walk = SimpleNamespace(
+        n_breakpoints=1,
+        active_size=0,
+        violation=0.0,
+        remaining=remaining * path.levels[-1],
+        breakpoints=lambda levels, violations, offsets: (levels.fill(path.levels[-1]), offsets.fill(0)),
+        changes=lambda *arrays: None,
+    )
+    read = _read(walk, path.graph, End.SETTLED, 1e-8, resolved * path.levels[-1])
+    expected = 1e-3 if least == "settled" else resolved
+    assert read.least == pytest.approx(expected * path.levels[-1])
 
 
 @pytest.mark.parametrize("kind", ["scales", "dominating query"])

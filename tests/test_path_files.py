@@ -47,6 +47,11 @@ def test_a_model_file_without_the_path_says_so(tmp_path):
         ("path.offsets", lambda offsets: offsets[::-1].copy(), "must start at 0, never decrease and end at"),
         ("path.levels", lambda levels: levels[::-1].copy(), "'path.levels' must be non-empty and never"),
         ("path.weight", lambda weight: -weight, "'path.weight' must hold positive numbers"),
+        (
+            "path.levels",
+            lambda levels: np.append(levels[:-1], 0.0),
+            "'path.levels' must hold positive numbers",
+        ),
         ("path.changes", lambda changes: changes[:-1].copy(), r"'path.pairs'|'path.changes' must have shape"),
     ],
 )
