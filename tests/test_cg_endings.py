@@ -155,3 +155,17 @@ def test_values_too_large_to_square_are_refused(scale, early):
     X, y, qid = noisy_ranking()
     with pytest.raises(DataError, match="products of conjugate gradient overflow"):
         RankRLS(solver="cg", early_stopping=early).fit(scale * X, y, qid)
+
+
+@pytest.mark.parametrize("target", [1, 2])
+def test_an_interrupt_while_other_targets_wait_ends_the_fit(monkeypatch, target):
+    X, y, qid = noisy_ranking()
+    calls, targets = [], np.column_stack([y, -y, y**2])
+    monkeypatch.setattr(NativeRows, "query_normal_product", counting(calls))
+    RankRLS(solver="cg").fit(X, y, qid)
+    monkeypatch.undo()
+    first_of_target = (target - 1) * len(calls) + 1
+    failing = failing_in_call(first_of_target, interrupt, once=True)
+    monkeypatch.setattr(NativeRows, "query_normal_product", failing)
+    with pytest.raises(KeyboardInterrupt):
+        RankRLS(solver="cg").fit(X, targets, qid)

@@ -183,6 +183,17 @@ def test_an_interrupt_on_an_eval_set_keeps_the_best_so_far(loss, product, call, 
     assert model.best_["score"] == model.scores_.min()
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+def test_an_interrupt_at_the_last_alpha_of_an_eval_set_leaves_none_untried(loss, monkeypatch):
+    Interrupting(monkeypatch, 2, "adjoint")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = RankSVMCV([1e-3], tol=1e-9, loss=loss).fit(*ranking(), eval_set=ranking(seed=1))
+    assert model.alphas_.tolist() == [1e-3]
+    assert any("Interrupted" in str(one.message) for one in caught)
+    assert not any("were not tried" in str(one.message) for one in caught)
+
+
 def test_a_saved_choice_is_loaded_as_it_was(tmp_path):
     X, y, qid = ranking()
     model = RankSVMCV(ALPHAS, cv=3).fit(X, y, qid)

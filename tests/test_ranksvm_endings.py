@@ -29,9 +29,11 @@ def fits_return_what_an_interrupt_left():
 @pytest.mark.parametrize("loss", LOSSES)
 def test_too_few_iterations_warn_and_name_the_gap(loss):
     X, y, qid = ranking(m=300, n=20)
-    with pytest.warns(ConvergenceWarning, match=r"max_iter=1 .* gap_="):
-        model = RankSVM(1e-6, loss=loss, tol=1e-9, max_iter=1).fit(X, y, qid)
-    assert model.gap_ > 1e-9
+    for limit in (1, 3):
+        with pytest.warns(ConvergenceWarning, match=rf"max_iter={limit} .* gap_="):
+            model = RankSVM(1e-6, loss=loss, tol=1e-9, max_iter=limit).fit(X, y, qid)
+        assert model.gap_ > 1e-9
+        assert model.n_iter_ == limit
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -310,3 +310,32 @@ def test_a_failed_update_changes_nothing(data):
             model.partial_fit(rows, labels, qid + 50)
     np.testing.assert_array_equal(model.coef_, before)
     assert model.moments_ is moments
+
+
+def test_the_error_of_weights_is_measured_in_their_unit(data):
+    X, y, qid = data
+    first, other = (
+        RankRLS(alpha=unit**2).partial_fit(unit * X, y, qid).partial_fit(unit * X, y, qid + 100)
+        for unit in (1.0, 2.0**10)
+    )
+    np.testing.assert_allclose(other.coef_, first.coef_ / 2.0**10, rtol=1e-12)
+    assert other.coef_error_ == pytest.approx(first.coef_error_ / 2.0**10, rel=1e-9)
+
+
+@pytest.mark.filterwarnings("error", "ignore:XᵀLX is so ill-conditioned")
+def test_a_feature_that_is_constant_within_queries_gets_no_weight_at_alpha_zero(data):
+    X, y, qid = data
+    X = np.column_stack([X, np.ones(len(y))])
+    early = qid < 6
+    model = RankRLS(alpha=0.0).partial_fit(X[early], y[early], qid[early])
+    model.partial_fit(X[~early], y[~early], qid[~early])
+    assert model.coef_[-1] == pytest.approx(0.0, abs=1e-12)
+    np.testing.assert_allclose(model.coef_, RankRLS(alpha=0.0).fit(X, y, qid).coef_, atol=1e-10)
+
+
+def test_a_model_of_several_targets_learns_all_of_them(data):
+    X, y, qid = data
+    targets, early = np.column_stack([y, -2.0 * y]), qid < 6
+    model = RankRLS().fit(X[early], targets[early], qid[early])
+    model.partial_fit(X[~early], targets[~early], qid[~early])
+    np.testing.assert_allclose(model.coef_, RankRLS().fit(X, targets, qid).coef_, atol=1e-12)
