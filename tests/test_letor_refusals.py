@@ -18,7 +18,7 @@ from rankwise.errors import FileFormatError, ParameterError
     [
         ("nan qid:1 1:1", r"the label is 'nan'; expected a finite number"),
         ("1 qid:1 1:inf", r"the value of feature 1 is 'inf'; expected a finite number"),
-        ("1 qid:1 2:1e999", r"the value of feature 2 is '1e999'; expected a finite number"),
+        ("1 qid:1 2:1e999", r"the value of feature 2 is '1e999'; expected a finite number\."),
         ("one qid:1 1:1", r"the label is 'one'"),
         ("1 qid:1 1:x", r"the value of feature 1 is 'x'"),
         ("1 qid:1 1:", r"the value of feature 1 is ''"),
