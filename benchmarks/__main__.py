@@ -12,6 +12,7 @@ from pathlib import Path
 
 from benchmarks import tables, timing
 from benchmarks.peers import built_peers
+from rankwise import config_context
 
 FOLDER = Path(__file__).parent
 
@@ -44,8 +45,9 @@ def main() -> int:
     built_peers.use(options)
     for name in options.names or parts:
         start = time.perf_counter()
-        # Imported only now, because a benchmark sets its sizes on import.
-        importlib.import_module(f"benchmarks.bench_{name}").run()
+        # Imported only now, because a benchmark sets its sizes on import. Some rank all rows at once.
+        with config_context(one_ranking=True):
+            importlib.import_module(f"benchmarks.bench_{name}").run()
         print(f"({name}: {time.perf_counter() - start:.0f} s in total)", flush=True)
         if not (options.quick or options.keep_pages):
             tables.write(f"python -m benchmarks {name}")

@@ -24,7 +24,7 @@ import numpy as np
 from benchmarks.path_data import SOURCES, load
 from benchmarks.reproduce._data import check_folder
 from benchmarks.timing import best_times
-from rankwise import RankSVMPath
+from rankwise import RankSVMPath, config_context
 from rankwise.metrics import best_threshold, pairwise_error
 
 TABLE_1 = {
@@ -156,4 +156,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with config_context(one_ranking=True):
+        main()
