@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankwise.operators.blocks import dense
+from rankwise.operators.blocks import block_rows, dense, runs
 from rankwise.preferences.queries import Queries
 from rankwise.types import Bools, Matrix
 
@@ -12,9 +12,16 @@ from rankwise.types import Bools, Matrix
 def constant_within_queries(X: Matrix, queries: Queries) -> Bools:
     """Which columns have the same value in all rows of each query, so that no ranker can use them."""
     constant = np.ones(X.shape[1], dtype=bool)
-    for q in range(queries.n_queries):
-        first, last = queries.offsets[q : q + 2]
-        rows = slice(first, last) if queries.order is None else queries.order[first:last]
-        low, high = dense(X[rows].min(axis=0)), dense(X[rows].max(axis=0))
-        constant &= (low == high).ravel()
+    size, offsets = block_rows(X), queries.offsets
+    for first, last in runs(offsets, size):
+        if not constant.any():
+            break
+        start, stop = int(offsets[first]), int(offsets[last])
+        rows = slice(start, stop) if queries.order is None else queries.order[start:stop]
+        if stop - start > size:  # one query, which may be too large to be dense
+            low, high = dense(X[rows].min(axis=0)), dense(X[rows].max(axis=0))
+        else:
+            block, starts = dense(X[rows]), offsets[first:last] - start
+            low, high = np.minimum.reduceat(block, starts), np.maximum.reduceat(block, starts)
+        constant &= (low == high).reshape(-1, len(constant)).all(axis=0)
     return constant
