@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from all_pairs import pair_laplacian
-from rankwise import RankRLS, _native
+from rankwise import RankRLS, _native, config_context
 from rankwise.operators import design, normal, reference, renumbering
 from rankwise.operators.design import MatrixDesign
+from rankwise.operators.products import product_on_threads
 from rankwise.operators.renumbering import frequency_order, renumbered
 from rankwise.operators.rows import NativeRows
 from rankwise.operators.spread import column_spread
@@ -296,3 +297,16 @@ def test_the_length_of_the_longest_row_follows_the_units(unit, storage):
     X[-1] *= 10.0
     longest = np.linalg.norm(X, axis=1).max()
     assert MatrixDesign(storage(X * unit)).row_length() == pytest.approx(unit * longest, rel=1e-12, abs=0.0)
+
+
+def test_products_of_many_rows_have_the_same_bits_for_any_number_of_threads():
+    rng = np.random.default_rng(3)
+    for shape in ((0, 3), (5, 3), (5_000, 120)):
+        rows, matrix = rng.normal(size=shape), rng.normal(size=(shape[1], 50))
+        found = []
+        for n_threads in (1, 2, 5):
+            with config_context(n_threads=n_threads):
+                found.append(product_on_threads(rows, matrix))
+        np.testing.assert_allclose(found[0], rows @ matrix, rtol=1e-12, atol=1e-12)
+        np.testing.assert_array_equal(found[0], found[1])
+        np.testing.assert_array_equal(found[0], found[2])

@@ -22,6 +22,10 @@ from rankwise.numerals import is_whole
 _BUFFER_BYTES = 33 << 20
 _THREAD_BYTES = 2 * _BUFFER_BYTES + (136 << 20)
 
+# Matrices up to this size are factorized on one thread: with two threads, a matrix of 300 rows took as long
+# at best, and ten times as long on a busy machine.
+SMALL = 500
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 

@@ -23,7 +23,13 @@ from rankwise.ridge.moments.forming import moments_of
 from rankwise.ridge.moments.moments import Moments
 from rankwise.ridge.moments.quadratic import Quadratic, quadratic_of
 from rankwise.ridge.spaces import Costs, Equations, linear_costs, linear_space
-from rankwise.ridge.spectrum import Spectrum, precise_spectrum, spectrum_of_factor
+from rankwise.ridge.spectrum import (
+    RidgeSystem,
+    Spectrum,
+    precise_spectrum,
+    spectrum_of_factor,
+    spectrum_without_null_space,
+)
 from rankwise.ridge.squared import loss_on_pairs, losses_on_scores
 from rankwise.scoring.functions import LinearFunction
 from rankwise.types import Floats, Ints, Matrix, Solver, Ties, Weighting
@@ -199,6 +205,11 @@ def _(X: PartedRows, reference: None, signs: Ints | None = None) -> PartedSpace:
 @quadratic_of.register(PartedRows)
 def _(X: PartedRows, loss: PartedLoss | PartedPairLoss) -> Quadratic:
     return loss.quadratic
+
+
+@spectrum_without_null_space.register(PartedRows)
+def _(design: PartedRows, loss: Any, system: RidgeSystem) -> None:
+    """It would take a pass over the parts, after which `precise_spectrum` may still need its own."""
 
 
 @precise_spectrum.register(PartedRows)

@@ -10,11 +10,11 @@ from scipy import linalg
 
 from rankwise.errors import DataError
 from rankwise.operators.blocks import Index, centred, pieces
-from rankwise.operators.gram import difference_factor, difference_system
+from rankwise.operators.gram import difference_factor, difference_norm, difference_system
 from rankwise.operators.kernel import Kernel, KernelName
 from rankwise.operators.kernel_products import checked_kernel_matrix
 from rankwise.preferences.differences import Differences
-from rankwise.threads import resolve_threads
+from rankwise.threads import SMALL, one_blas_thread, resolve_threads
 from rankwise.types import Floats, Ints, Matrix
 
 # A product with a triangular matrix skips its zeros in panels of this many columns.
@@ -67,12 +67,14 @@ def features_of_basis(X: Matrix, kernel: Kernel, chosen: Ints) -> BasisFeatures:
     precomputed = kernel.function is KernelName.PRECOMPUTED
     basis = X[chosen]
     K_RR = np.asarray(basis[:, chosen], dtype=np.float64) if precomputed else kernel(basis, basis)
-    factor, pivots, rank, _ = linalg.lapack.dpstrf(checked_kernel_matrix(K_RR, kernel), lower=1)
+    with one_blas_thread(len(chosen) <= SMALL):
+        factor, pivots, rank, _ = linalg.lapack.dpstrf(checked_kernel_matrix(K_RR, kernel), lower=1)
     if rank == 0:
         raise DataError("The kernel is 0 between all basis vectors; there is nothing to learn.")
     kept = np.asarray(pivots[:rank] - 1, dtype=np.int64)
     C = np.tril(factor[:rank, :rank])
-    transform = np.ascontiguousarray(linalg.solve_triangular(C, np.eye(rank), lower=True).T)
+    with one_blas_thread(rank <= SMALL):
+        transform = np.ascontiguousarray(linalg.solve_triangular(C, np.eye(rank), lower=True).T)
     places, vectors = chosen[kept], basis[kept]
 
     def kernel_rows(rows: Index) -> Floats:
@@ -99,3 +101,6 @@ class BasisDesign:
 
     def difference_factor(self, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
         return difference_factor(self.features, differences, target)
+
+    def difference_norm(self, differences: Differences, directions: Floats) -> float:
+        return difference_norm(self.features, differences, directions)

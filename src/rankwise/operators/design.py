@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from rankwise.operators.blocks import centred, dense
-from rankwise.operators.gram import difference_factor, difference_system
+from rankwise.operators.gram import difference_factor, difference_norm, difference_system
 from rankwise.operators.kernel import Kernel, KernelName
 from rankwise.operators.normal import NormalOperator, normal_operator
 from rankwise.operators.reference import near_zero
@@ -40,6 +40,10 @@ class Design(Protocol):
 
     def difference_factor(self, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
         """``R`` and ``Qᵀt`` of ``F X = QR``; for systems too ill-conditioned for ``Xᵀ L X``."""
+        ...
+
+    def difference_norm(self, differences: Differences, directions: Floats) -> float:
+        """The Frobenius norm of ``F X V`` for directions V: 0, but for rounding, if ``Xᵀ L X V`` is 0."""
         ...
 
 
@@ -172,3 +176,6 @@ class MatrixDesign:
 
     def difference_factor(self, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
         return difference_factor(self.X, differences, target)
+
+    def difference_norm(self, differences: Differences, directions: Floats) -> float:
+        return difference_norm(self.X, differences, directions)

@@ -15,6 +15,7 @@ from rankwise.operators.blocks import Rows, block_rows, dense, difference_blocks
 from rankwise.operators.query_gram import query_system
 from rankwise.preferences.differences import Differences, QueryDifferences
 from rankwise.preferences.pair_differences import MatrixDifferences, PairDifferences, StackedDifferences
+from rankwise.threads import SMALL, one_blas_thread
 from rankwise.types import Floats
 
 # Cost of a multiply-add in a sparse Gram matrix, relative to a dense one.
@@ -54,10 +55,18 @@ def difference_factor(X: Rows, differences: Differences, target: Floats) -> tupl
     return triangle[:n, :n], triangle[:n, n:].reshape(-1, *target.shape[1:])
 
 
+def difference_norm(X: Rows, differences: Differences, directions: Floats) -> float:
+    """The Frobenius norm of ``F X V``, for directions V as columns, in one pass over X."""
+    blocks = difference_blocks(differences, X)
+    with one_blas_thread(X.shape[1] <= SMALL):
+        return float(np.linalg.norm([np.linalg.norm(Z @ directions) for Z, _ in blocks]))
+
+
 def _folded(triangle: Floats, rows: list[Floats]) -> Floats:
     """The triangle of a QR factorization of all of these rows."""
     stack = np.vstack([triangle, *rows])
-    folded = linalg.qr(stack, mode="r", overwrite_a=True, check_finite=False)[0][: stack.shape[1]]
+    with one_blas_thread(stack.shape[1] <= SMALL):
+        folded = linalg.qr(stack, mode="r", overwrite_a=True, check_finite=False)[0][: stack.shape[1]]
     return np.asarray(folded, dtype=np.float64)
 
 
@@ -72,9 +81,10 @@ def dense_system(differences: Any, X: Rows, target: Floats) -> tuple[Floats, Flo
     """``XᵀLX`` and ``XᵀFᵀt`` from blocks of dense rows."""
     n = X.shape[1]
     A, b = np.zeros((n, n)), np.zeros((n, *target.shape[1:]))
-    for Z, place in difference_blocks(differences, X):
-        A += Z.T @ Z
-        b += Z.T @ target[place]
+    with one_blas_thread(n <= SMALL):
+        for Z, place in difference_blocks(differences, X):
+            A += Z.T @ Z
+            b += Z.T @ target[place]
     return A, b
 
 
@@ -98,9 +108,10 @@ def _gram(Z: Any) -> Floats:
     if _is_cheaper_sparse(Z):
         return np.asarray((Z.T @ Z).toarray(), dtype=np.float64)
     total = np.zeros((Z.shape[1], Z.shape[1]))
-    for place in pieces(0, Z.shape[0], block_rows(Z)):
-        block = dense(Z[place])
-        total += block.T @ block
+    with one_blas_thread(Z.shape[1] <= SMALL):
+        for place in pieces(0, Z.shape[0], block_rows(Z)):
+            block = dense(Z[place])
+            total += block.T @ block
     return total
 
 

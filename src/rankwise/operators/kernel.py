@@ -12,6 +12,7 @@ import numpy as np
 
 from rankwise import _native
 from rankwise.errors import DataError
+from rankwise.threads import SMALL, one_blas_thread
 from rankwise.types import Floats, Matrix
 from rankwise.validation.arrays import as_floats, check_products
 from rankwise.validation.parameters import check_choice
@@ -180,7 +181,9 @@ def check_kernel_matrix(K: Floats, name: str) -> None:
     shift = TOLERANCE * float(sizes.sum(axis=1).max(initial=0.0))
     shifted = K.copy()
     shifted[np.diag_indices_from(shifted)] += shift
-    if shift > 0.0 and linalg.lapack.dpotrf(shifted, lower=1, overwrite_a=1)[1]:
+    with one_blas_thread(len(K) <= SMALL):
+        failed = linalg.lapack.dpotrf(shifted, lower=1, overwrite_a=1)[1]
+    if shift > 0.0 and failed:
         values = linalg.eigvalsh(K)
         raise DataError(
             f"{name} must be positive semi-definite; its smallest eigenvalue is {values[0]:.3g}, "

@@ -19,13 +19,15 @@ from scipy import sparse
 from rankwise._native import centred_rows
 from rankwise.operators.blocks import Rows, block_rows, dense, large_query_blocks, pieces, runs
 from rankwise.preferences.differences import QueryDifferences
-from rankwise.threads import map_on_threads, one_blas_thread
+from rankwise.threads import SMALL, map_on_threads, one_blas_thread
 from rankwise.types import Floats, Ints
 
 # Partial sums are n × n matrices; together they may use this share of the memory of a dense X. Rows that are
 # computed cost more than BLAS threads can speed up.
 _SHARE_OF_X, _SHARE_OF_COMPUTED = 0.05, 0.2
 _MOST_PARTS = 16
+# Small matrices are summed in as many parts as this, if each is worth so many multiply-adds.
+_PARTS_IF_SMALL, _WORTH_A_PART = 4, 1e8
 
 
 def query_system(differences: QueryDifferences, X: Rows, target: Floats) -> tuple[Floats, Floats]:
@@ -39,8 +41,12 @@ def query_system(differences: QueryDifferences, X: Rows, target: Floats) -> tupl
     n_rows, n_features = X.shape
     share = _SHARE_OF_X if isinstance(X, np.ndarray) or sparse.issparse(X) else _SHARE_OF_COMPUTED
     n_parts = int(np.clip(share * n_rows / max(1, n_features), 1, _MOST_PARTS))
+    if n_features <= SMALL:
+        n_parts = max(n_parts, min(_PARTS_IF_SMALL, int(n_rows * n_features**2 // _WORTH_A_PART)))
     units, with_levels = _units(blocks, differences)
-    sums = [blocks.sum_of(units)] if n_parts == 1 else _sum_parts(blocks, units, n_parts)
+    with one_blas_thread(n_parts > 1 or n_features <= SMALL):
+        each = map_on_threads if n_parts > 1 else map
+        sums = list(each(blocks.sum_of, _parts(units, n_parts)))
     A, b = sums[0].A, sums[0].b
     for part in sums[1:]:
         A += part.A
@@ -48,18 +54,17 @@ def query_system(differences: QueryDifferences, X: Rows, target: Floats) -> tupl
     for start in sorted({start for part in sums for start in part.moved}):
         rest = sum(part.moved[start] for part in sums if start in part.moved)
         A -= np.outer(rest, rest)
-    for place in with_levels:
-        for Z, rows in large_query_blocks(differences, X, place, block_rows(X)):
-            A += Z.T @ Z
-            b += Z.T @ target[rows]
+    with one_blas_thread(n_features <= SMALL):
+        for place in with_levels:
+            for Z, rows in large_query_blocks(differences, X, place, block_rows(X)):
+                A += Z.T @ Z
+                b += Z.T @ target[rows]
     return A, b
 
 
-def _sum_parts(blocks: _BlockSums, units: list[_Unit], n_parts: int) -> list[_Sum]:
+def _parts(units: list[_Unit], n_parts: int) -> list[list[_Unit]]:
     bounds = np.linspace(0, len(units), n_parts + 1).astype(int)
-    parts = [units[first:last] for first, last in pairwise(bounds)]
-    with one_blas_thread():
-        return list(map_on_threads(blocks.sum_of, parts))
+    return [units[first:last] for first, last in pairwise(bounds)]
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from rankwise.operators.blocks import block_rows, dense, pieces
 from rankwise.operators.rows import NativeRows
+from rankwise.threads import SMALL, one_blas_thread
 from rankwise.types import Floats, Ints, Matrix
 
 _SAMPLE = 16_384
@@ -72,7 +73,8 @@ class ColumnSums:
         if self.count is not None:
             return Spread(_variances(self.total, self.square, self.count, weight_sum))
         covariances = self.square / weight_sum - np.outer(self.total, self.total) / weight_sum**2
-        variances, axes = np.linalg.eigh(covariances)
+        with one_blas_thread(len(covariances) <= SMALL):
+            variances, axes = np.linalg.eigh(covariances)
         return Spread(np.maximum(variances, 0.0), axes)
 
 

@@ -166,13 +166,14 @@ class QueryDifferences:
         between = _scaled(self._between[place], np.broadcast_to(level_mean - query_mean, v.shape))
         return _scaled(self._within[place], v - level_mean) + between
 
-    def apply_centred(self, v: Floats, place: slice) -> Floats:
-        """`apply_rows` for whole queries of rows with mean 0."""
+    def apply_centred(self, v: Floats, place: slice | Ints) -> Floats:
+        """`apply_rows` for whole queries of rows with mean 0; with levels, the queries must be adjacent."""
         if self.level_offsets is None:
             return _scaled(self._between[place], v)
+        assert isinstance(place, slice)
         return self.apply_rows(v, place, np.zeros(v.shape[1:]))
 
-    def rows_with(self, differences: Floats, place: slice) -> Floats:
+    def rows_with(self, differences: Floats, place: slice | Ints) -> Floats:
         """Rows whose differences these are, up to a constant per query; the inverse of `apply_rows`.
 
         Only rows for which `tells_rows` is true are valid.
@@ -180,6 +181,7 @@ class QueryDifferences:
         v = _scaled(_inverse(self._between[place]), differences)
         if self.level_offsets is None or self._within is None:
             return v
+        assert isinstance(place, slice)
         level_mean = self._local_mean(v, place, self.level_offsets)
         return _scaled(self._between[place] * _inverse(self._within[place]), v - level_mean) + level_mean
 

@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from rankwise.preferences.differences import Differences
 from rankwise.preferences.queries import group_rows
+from rankwise.threads import SMALL, one_blas_thread
 from rankwise.types import Floats, Ints
 
 
@@ -114,7 +115,8 @@ def compacted(differences: Differences, target: Floats) -> tuple[Differences, Fl
     """
     if differences.n_differences <= differences.n_rows:
         return differences, target
-    values, vectors = linalg.eigh(differences.laplacian(np.eye(differences.n_rows)))
+    with one_blas_thread(differences.n_rows <= SMALL):
+        values, vectors = linalg.eigh(differences.laplacian(np.eye(differences.n_rows)))
     kept = values > values[-1] * len(values) * np.finfo(np.float64).eps
     root = np.sqrt(values[kept])
     projected = vectors[:, kept].T @ differences.adjoint(target)

@@ -31,7 +31,13 @@ from rankwise.ridge.leave_out.leave_query_out import leave_out_primal
 from rankwise.ridge.leave_out.leave_query_out_dual import leave_out_dual
 from rankwise.ridge.moments.quadratic import Quadratic, quadratic_of
 from rankwise.ridge.spaces import DualSpace, PrimalSpace, Space
-from rankwise.ridge.spectrum import EPS, RidgeSystem, Spectrum, precise_spectrum
+from rankwise.ridge.spectrum import (
+    EPS,
+    RidgeSystem,
+    Spectrum,
+    precise_spectrum,
+    spectrum_without_null_space,
+)
 from rankwise.ridge.squared import SquaredLoss
 from rankwise.ridge.tridiagonal import WELL_CONDITIONED, Decomposition
 from rankwise.types import Floats, Ints, Matrix, Solver
@@ -104,10 +110,16 @@ class PrimalFamily(ClosedForm):
     def precise_spectrum(self) -> Spectrum:
         return precise_spectrum(self.space.features, self.loss)
 
+    @cached_property
+    def _without_null_space(self) -> Spectrum | None:
+        return spectrum_without_null_space(self.space.features, self.loss, self.system)
+
     def decomposition(self, smallest_alpha: float) -> Decomposition:
         """The cheapest one that is accurate for every alpha ≥ `smallest_alpha`."""
         form = self.system.tridiagonal
-        return form if form.resolves(smallest_alpha) else self.precise_spectrum
+        if form.resolves(smallest_alpha):
+            return form
+        return self._without_null_space or self.precise_spectrum
 
     def decompose(self) -> None:
         _ = self.system.tridiagonal
@@ -120,10 +132,10 @@ class PrimalFamily(ClosedForm):
         return np.stack([self.space.from_weights(one).T for one in weights])
 
     def _factorized(self, alpha: float) -> Floats:
-        """Use Cholesky or, if ``XᵀLX + αI`` is so ill-conditioned that digits are lost, the singular values
-        of ``FX``, which give the minimum-norm solution if alpha is 0."""
+        """Use Cholesky or, if ``XᵀLX + αI`` is so ill-conditioned that digits are lost, a decomposition,
+        which gives the minimum-norm solution if alpha is 0."""
         weights, rcond = self.system.cholesky(alpha)
-        return weights if rcond > WELL_CONDITIONED else self.precise_spectrum.solve(alpha)
+        return weights if rcond > WELL_CONDITIONED else self.decomposition(alpha).solve(alpha)
 
     def _leave_queries_out(self, folds: Sequence[Ints], alphas: Floats) -> Iterable[Floats | None]:
         decomposition = self.decomposition(float(alphas.min()))

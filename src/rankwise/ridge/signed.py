@@ -24,7 +24,7 @@ from rankwise.ridge.moments.family import ROUNDINGS_PER_UNKNOWN, MomentFamily
 from rankwise.ridge.moments.quadratic import UNIT_ROUNDOFF, Quadratic
 from rankwise.ridge.spectrum import EPS, RidgeSystem
 from rankwise.ridge.tridiagonal import WELL_CONDITIONED
-from rankwise.threads import one_blas_thread
+from rankwise.threads import SMALL, one_blas_thread
 from rankwise.types import Bools, Floats, Ints
 
 
@@ -189,7 +189,9 @@ class SignedFamily(PrimalFamily):
         n = R.shape[1]
         scale = np.sqrt((R**2).sum(axis=0) + alpha)
         stacked = np.vstack([R, np.sqrt(alpha) * np.eye(n)]) / scale
-        return np.asarray(signed_least_squares(stacked, np.append(d, np.zeros(n)), self._signs) / scale)
+        with one_blas_thread(n <= SMALL):
+            weights = signed_least_squares(stacked, np.append(d, np.zeros(n)), self._signs)
+        return np.asarray(weights / scale)
 
     def _leave_queries_out(self, folds: Sequence[Ints], alphas: Floats) -> Iterator[Floats | None]:
         F, design = query_differences(self.loss), self.space.features

@@ -21,8 +21,8 @@ import numpy as np
 from scipy import linalg
 
 from rankwise.ridge.squared import SquaredLoss
-from rankwise.ridge.tridiagonal import SMALL, Decomposition, Tridiagonal, tridiagonal_form
-from rankwise.threads import one_blas_thread
+from rankwise.ridge.tridiagonal import WELL_CONDITIONED, Decomposition, Tridiagonal, tridiagonal_form
+from rankwise.threads import SMALL, one_blas_thread
 from rankwise.types import Floats
 from rankwise.validation import check_products
 
@@ -39,6 +39,7 @@ class Spectrum(Decomposition):
     Attributes
     ----------
     vectors : Floats, shape (p, r)
+        For r < p, M is 0 on all that is orthogonal to them, and so is the target.
     of_root : bool
         Whether these are the singular values of a root of M, squared, which have twice as many digits.
     """
@@ -66,7 +67,8 @@ class Spectrum(Decomposition):
         return condition(self.values, alpha, of_root=self.of_root)
 
     def from_basis(self, columns: Floats) -> Floats:
-        return np.asarray(self.vectors @ columns)
+        with one_blas_thread(len(self.vectors) <= SMALL):
+            return np.asarray(self.vectors @ columns)
 
     def smoother(self, alpha: float) -> tuple[Floats, bool]:
         total = self.values + alpha
@@ -153,10 +155,31 @@ def precise_spectrum(design: Any, loss: SquaredLoss) -> Spectrum:
 
 def spectrum_of_factor(R: Floats, projected: Floats, shape: tuple[int, int]) -> Spectrum:
     """`precise_spectrum`, given R and ``Qᵀt``."""
-    U, s, Vt = linalg.svd(R, full_matrices=False, check_finite=False)
+    with one_blas_thread(len(R) <= SMALL):
+        U, s, Vt = linalg.svd(R, full_matrices=False, check_finite=False)
     target = (s * (U.T @ projected).T).T
     values = truncated(s[::-1] ** 2, Vt[::-1].T, target[::-1], (max(shape) * EPS) ** 2)
     return replace(values, of_root=True)
+
+
+@singledispatch
+def spectrum_without_null_space(design: Any, loss: SquaredLoss, system: RidgeSystem) -> Spectrum | None:
+    """The spectrum of ``XᵀLX`` on the complement of its null space; None if that leaves it ill-conditioned.
+
+    Columns that are constant within queries, or that sum to one that is, make ``XᵀLX`` singular. It has lost
+    no digits where it is not 0, if that is well conditioned. Its eigenvalues do not tell what is 0 from what
+    rounding hides, so the rows do: where they have no differences, in the sense of `precise_spectrum`, there
+    are as many singular values of ``FX`` that this takes for 0. Leaving out rows makes nothing else of them.
+    Rows in parts register a function of their own.
+    """
+    spectrum = system.spectrum
+    largest = spectrum.extremes[1]
+    kept = spectrum.values > WELL_CONDITIONED * largest
+    norm = design.difference_norm(loss.differences, spectrum.vectors[:, ~kept])
+    if not kept.any() or norm > max(design.shape) * EPS * np.sqrt(largest):
+        return None
+    values, vectors = spectrum.values[kept], np.ascontiguousarray(spectrum.vectors[:, kept])
+    return Spectrum(values, np.zeros(len(values) - 1), spectrum.target[kept], vectors)
 
 
 def condition(values: Floats, alpha: float, *, of_root: bool) -> float:

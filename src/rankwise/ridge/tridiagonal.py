@@ -16,14 +16,11 @@ import numpy as np
 from scipy import linalg
 
 from rankwise._native import Lapack, solve_half, solve_shifted
-from rankwise.threads import one_blas_thread
+from rankwise.threads import SMALL, one_blas_thread
 from rankwise.types import Floats
 
 # Below this reciprocal condition number, M has lost so many digits that something else must be decomposed.
 WELL_CONDITIONED = 1e-9
-# Matrices up to this size are factorized on one thread: with two threads, a matrix of 300 rows took as long
-# at best, and ten times as long on a busy machine.
-SMALL = 500
 # Columns that LAPACK transforms at once, and what it needs besides.
 _LAPACK_BLOCK, _LAPACK_EXTRA = 64, 65 * 64
 

@@ -10,12 +10,14 @@ from scipy.special import expit
 
 from rankwise.preferences.samples import PairSample
 from rankwise.scoring.calibration import Calibration
+from rankwise.threads import one_blas_thread
 from rankwise.types import Floats, Ints
 
 # Bins of the curve, and parts of the queries whose probabilities come from the slope of the other parts.
 N_BINS, PAIRS_PER_BIN, N_PARTS = 10, 10, 5
 
 
+@one_blas_thread()
 def calibrate(scores: Floats, sample: PairSample, source: str) -> Calibration | None:
     """The calibration of models that gave these scores to rows they were not trained on.
 
@@ -38,6 +40,7 @@ def calibrate(scores: Floats, sample: PairSample, source: str) -> Calibration | 
     return _measured(slope, error, probability, weight, group, source)
 
 
+@one_blas_thread()
 def recalibrated(calibration: Calibration, scores: Floats, sample: PairSample, source: str) -> Calibration:
     """The same slope, with its curve on other pairs, such as those of test data."""
     difference, weight, group = _counted(scores, sample)
@@ -64,9 +67,10 @@ def _slope(difference: Floats, weight: Floats) -> float | None:
     if largest == 0.0:
         return None
     scaled, target = difference / largest, (len(difference) + 1.0) / (len(difference) + 2.0)
+    weighted = weight * scaled
 
     def derivative(slope: float) -> float:
-        return float((weight * scaled) @ (expit(slope * scaled) - target))
+        return float(weighted @ (expit(slope * scaled) - target))
 
     low, high = -1.0, 1.0
     while derivative(high) < 0.0:

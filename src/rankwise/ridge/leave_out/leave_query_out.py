@@ -17,22 +17,27 @@ Scores are up to a constant for each query, because only differences inside a qu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 
 from rankwise._native import FoldRows, left_out_blocks, left_out_systems
 from rankwise.operators.design import Design
+from rankwise.operators.products import product_on_threads
 from rankwise.preferences.differences import QueryDifferences
-from rankwise.ridge.leave_out.left_out_batches import Batch, batches
+from rankwise.ridge.leave_out.left_out_batches import Batch, batches, fold_sizes
 from rankwise.ridge.leave_out.left_out_ties import ScoreRounding
 from rankwise.ridge.spectrum import EPS, RidgeSystem
 from rankwise.ridge.squared import SquaredLoss
 from rankwise.ridge.tridiagonal import WELL_CONDITIONED, Decomposition, lapack
-from rankwise.threads import one_blas_thread, resolve_threads
+from rankwise.threads import SMALL, one_blas_thread, resolve_threads
 from rankwise.types import Bools, Floats, Ints
 
+# Scores the rows of a batch, and says which of its folds are resolved.
+Scorer: TypeAlias = Callable[[Batch], tuple[Floats, Bools]]
 # A fold is refitted if more of what it leaves would be lost to rounding.
 LARGEST_LOSS = 1e-7
 LEAST_SHARE = 4.0 * EPS / LARGEST_LOSS
@@ -67,44 +72,78 @@ def leave_out_primal(
         One row per row of the fold, in ascending order of row numbers; None if too few digits would be left.
     """
     F, n = query_differences(loss), design.shape[1]
-    score = _scorer(design, loss, system, decomposition, folds, alphas)
+    whole = _Whole(design, loss, system)
+    if not system.tridiagonal.resolves(float(alphas.min())) and decomposition.resolves(0.0):
+        projected = RidgeSystem(np.diag(decomposition.diagonal), decomposition.target)
+        whole = _Whole(design, loss, projected, decomposition.basis)
+    score = _scorer(whole, decomposition, folds, alphas)
     rounding = ScoreRounding.primal(F, decomposition, alphas)
     for batch in batches(F, folds, n):
-        yield from rounding.tied(score(batch), batch.folds)
+        yield from unless_lost(batch, rounding, *score(batch))
 
 
-def _scorer(
-    design: Design,
-    loss: SquaredLoss,
-    system: RidgeSystem,
-    decomposition: Decomposition,
-    folds: Sequence[Ints],
-    alphas: Floats,
-) -> Callable[[Batch], Iterator[Floats | None]]:
+def _scorer(whole: _Whole, decomposition: Decomposition, folds: Sequence[Ints], alphas: Floats) -> Scorer:
     """What scores the folds of a batch for these alphas in the fewest multiplications."""
-    positive = alphas > 0.0
+    positive, system = alphas > 0.0, whole.system
     # The rest has no larger eigenvalue than the whole: if the whole does not resolve 0, no fold does.
-    if not positive.all() and not system.tridiagonal.resolves(0.0):
-        at_zero = _MinimumNorm(design, loss, system)
+    if not positive.all() and (whole.is_projected or not system.tridiagonal.resolves(0.0)):
+        at_zero = _MinimumNorm(whole)
         if not positive.any():
             return at_zero
-        above = _scorer(design, loss, system, decomposition, folds, alphas[positive])
-        return lambda batch: map(partial(_joined, positive), at_zero(batch), above(batch))
+        return partial(_joined, positive, at_zero, _scorer(whole, decomposition, folds, alphas[positive]))
     smallest = float(alphas.min())
-    sizes = np.array([query_differences(loss).queries.sizes[fold].sum() for fold in folds], dtype=np.float64)
+    sizes = fold_sizes(query_differences(whole.loss), folds).astype(np.float64)
     resolves = system.tridiagonal.resolves(smallest)
-    if smallest == 0.0 or (resolves and _prefers_systems(sizes, design.shape[1], len(alphas))):
-        return _Systems(design, loss, system, alphas)
-    return _Blocks(design, loss, decomposition, alphas)
+    blocks = _Blocks(whole.design, whole.loss, decomposition, alphas)
+    if smallest == 0.0 or (resolves and _prefers_systems(sizes, len(system.right), len(alphas))):
+        systems = _Systems(whole, alphas)
+        return partial(_first_resolved, systems, blocks) if whole.is_projected else systems
+    return blocks
 
 
-def _joined(positive: Bools, at_zero: Floats | None, above: Floats | None) -> Floats | None:
-    """The scores of a fold for every alpha, from those at 0 and those above."""
-    if at_zero is None or above is None:
-        return None
-    scores = np.empty((len(above), len(positive)))
-    scores[:, ~positive], scores[:, positive] = at_zero, above
-    return scores
+def _joined(positive: Bools, at_zero: Scorer, above: Scorer, batch: Batch) -> tuple[Floats, Bools]:
+    """The scores for every alpha, from those at 0 and those above."""
+    scores = np.empty((batch.n_rows, len(positive)))
+    scores[:, ~positive], resolved = at_zero(batch)
+    scores[:, positive], resolved_above = above(batch)
+    return scores, resolved & resolved_above
+
+
+def _first_resolved(first: Scorer, second: Scorer, batch: Batch) -> tuple[Floats, Bools]:
+    """Have the second scorer score the folds that the first does not resolve.
+
+    What is left without a fold may have null directions of its own, which no system without it resolves.
+    """
+    scores, resolved = first(batch)
+    lost = np.flatnonzero(~resolved).tolist()
+    if lost:
+        rows = np.repeat(~resolved, np.diff(batch.offsets))
+        scores[rows], resolved[lost] = second(Batch(batch.F, [batch.folds[f] for f in lost]))
+    return scores, resolved
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """The system of all queries, in coordinates of the features or, if these have null directions, of a
+    basis without them: what is 0 for all queries is 0 without some of them."""
+
+    design: Design
+    loss: SquaredLoss
+    system: RidgeSystem
+    basis: Floats | None = None
+
+    @property
+    def is_projected(self) -> bool:
+        return self.basis is not None
+
+    def rows(self, batch: Batch) -> Floats:
+        """The rows of a batch, each minus the mean of its query."""
+        rows = batch.centred_rows(self.design)
+        return rows if self.basis is None else product_on_threads(rows, self.basis)
+
+    def differences(self, batch: Batch, rows: Floats) -> tuple[Floats, Floats]:
+        """The differences of these rows, and their targets."""
+        return batch.differences(rows), self.loss.target[batch.places]
 
 
 def _prefers_systems(sizes: Floats, n: int, n_alphas: int) -> bool:
@@ -118,18 +157,18 @@ def _prefers_systems(sizes: Floats, n: int, n_alphas: int) -> bool:
 class _Systems:
     """Subtract each fold from the system, and reduce what is left to a tridiagonal one."""
 
-    def __init__(self, design: Design, loss: SquaredLoss, system: RidgeSystem, alphas: Floats) -> None:
-        self._design, self._loss, self._system, self._alphas = design, loss, system, alphas
+    def __init__(self, whole: _Whole, alphas: Floats) -> None:
+        self._whole, self._system, self._alphas = whole, whole.system, alphas
         self._smallest = float(alphas.min())
 
-    def __call__(self, batch: Batch) -> Iterator[Floats | None]:
-        X = batch.centred_rows(self._design)
-        Z, t = batch.differences(X), self._loss.target[batch.places]
+    def __call__(self, batch: Batch) -> tuple[Floats, Bools]:
+        X = self._whole.rows(batch)
+        Z, t = self._whole.differences(batch, X)
         scores = np.empty((len(X), len(self._alphas)))
         resolved = np.empty(len(batch.folds), dtype=np.bool_)
         # The rest has no larger eigenvalue than the whole.
         least = WELL_CONDITIONED * self._system.tridiagonal.extremes[1] - self._smallest
-        with one_blas_thread(len(resolved) > 1):
+        with one_blas_thread():
             left_out_systems(
                 lapack(),
                 self._system.matrix,
@@ -144,27 +183,28 @@ class _Systems:
                 resolved,
                 resolve_threads(),
             )
-        return unless_lost(batch, scores, resolved)
+        return scores, resolved
 
 
 class _MinimumNorm:
     """The minimum-norm solution (alpha = 0) without each fold, from the rank of what is left."""
 
-    def __init__(self, design: Design, loss: SquaredLoss, system: RidgeSystem) -> None:
-        self._design, self._loss, self._system = design, loss, system
+    def __init__(self, whole: _Whole) -> None:
+        self._whole, self._system = whole, whole.system
 
-    def __call__(self, batch: Batch) -> Iterator[Floats | None]:
-        X = batch.centred_rows(self._design)
-        Z, t = batch.differences(X), self._loss.target[batch.places]
+    def __call__(self, batch: Batch) -> tuple[Floats, Bools]:
+        X = self._whole.rows(batch)
+        Z, t = self._whole.differences(batch, X)
         scores, resolved = np.empty((len(X), 1)), np.empty(len(batch.folds), dtype=np.bool_)
         for f, place in enumerate(slice(*ends) for ends in pairwise(batch.offsets)):
-            rest = RidgeSystem(
-                self._system.matrix - Z[place].T @ Z[place], self._system.right - Z[place].T @ t[place]
-            )
+            with one_blas_thread(self._system.is_small):
+                rest = RidgeSystem(
+                    self._system.matrix - Z[place].T @ Z[place], self._system.right - Z[place].T @ t[place]
+                )
             resolved[f] = leaves_enough(np.diag(rest.matrix), np.diag(self._system.matrix))
             if resolved[f]:
                 scores[place, 0] = X[place] @ rest.spectrum.solve(0.0)
-        return unless_lost(batch, scores, resolved)
+        return scores, resolved
 
 
 def leaves_enough(left: Floats, total: Floats) -> bool:
@@ -181,12 +221,12 @@ class _Blocks:
         self._design, self._loss, self._alphas = design, loss, alphas
         self._decomposition = decomposition
 
-    def __call__(self, batch: Batch) -> Iterator[Floats | None]:
-        rows = batch.centred_rows(self._design) @ self._decomposition.basis
+    def __call__(self, batch: Batch) -> tuple[Floats, Bools]:
+        rows = product_on_threads(batch.centred_rows(self._design), self._decomposition.basis)
         B, t, offsets = _at_most_square(
             batch.differences(rows), self._loss.target[batch.places], batch.offsets
         )
-        scores, resolved = without_blocks(
+        return without_blocks(
             self._decomposition,
             self._decomposition.target,
             (FoldRows(B, offsets), t),
@@ -194,7 +234,6 @@ class _Blocks:
             self._alphas,
             LEAST_SHARE,
         )
-        return unless_lost(batch, scores, resolved)
 
 
 def without_blocks(
@@ -208,7 +247,7 @@ def without_blocks(
     """Scores for all alphas, and whether there are any, for each fold; see the module docstring."""
     rows, offsets = scored
     scores, resolved = np.empty((len(rows), len(alphas))), np.empty(len(offsets) - 1, dtype=np.bool_)
-    with one_blas_thread(len(resolved) > 1):
+    with one_blas_thread():
         left_out_blocks(
             lapack(),
             decomposition.diagonal,
@@ -233,15 +272,19 @@ def _at_most_square(B: Floats, t: Floats, offsets: Ints) -> tuple[Floats, Floats
     parts = []
     for first, last in pairwise(offsets):
         part = np.column_stack([B[first:last], t[first:last]])
-        parts.append(part if len(part) <= n else np.linalg.qr(part, mode="r")[:n])
+        with one_blas_thread(n <= SMALL):
+            parts.append(part if len(part) <= n else np.linalg.qr(part, mode="r")[:n])
     joined = np.concatenate(parts)
     ends = np.cumsum([len(part) for part in parts])
     return np.ascontiguousarray(joined[:, :n]), joined[:, n].copy(), np.concatenate([[0], ends])
 
 
-def unless_lost(batch: Batch, scores: Floats, resolved: Bools) -> Iterator[Floats | None]:
+def unless_lost(
+    batch: Batch, rounding: ScoreRounding, scores: Floats, resolved: Bools
+) -> Iterator[Floats | None]:
     """The scores of each fold; None if it is not resolved."""
-    found = batch.by_fold(scores)
+    scores[np.repeat(~resolved, np.diff(batch.offsets))] = 0.0
+    found = batch.by_fold(rounding.tied(scores, batch))
     return (one if kept else None for one, kept in zip(found, resolved, strict=True))
 
 

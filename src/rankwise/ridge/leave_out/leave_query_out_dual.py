@@ -18,7 +18,7 @@ from rankwise.ridge.leave_out.left_out_batches import Batch, batches
 from rankwise.ridge.leave_out.left_out_ties import ScoreRounding
 from rankwise.ridge.spectrum import EPS, RidgeSystem
 from rankwise.ridge.squared import SquaredLoss
-from rankwise.types import Floats, Ints
+from rankwise.types import Bools, Floats, Ints
 
 # A refit takes as long as everything else, so only a fold that leaves nothing gets one.
 LEAST_DUAL_SHARE = 4.0 * EPS
@@ -31,7 +31,7 @@ def leave_out_dual(
     score = _Rows(kernel_matrix, query_differences(loss), system, alphas)
     rounding = ScoreRounding.dual(score.F, score.decomposition, alphas)
     for batch in batches(score.F, folds, len(system.right)):
-        yield from rounding.tied(score(batch), batch.folds)
+        yield from unless_lost(batch, rounding, *score(batch))
 
 
 class _Rows:
@@ -45,7 +45,7 @@ class _Rows:
         # Including the null space of the kernel, which the other queries may reach.
         self._target = self.decomposition.basis.T @ system.right
 
-    def __call__(self, batch: Batch) -> Iterator[Floats | None]:
+    def __call__(self, batch: Batch) -> tuple[Floats, Bools]:
         positive = self._alphas > 0.0
         basis = self.decomposition.basis[batch.places]
         found, resolved = without_blocks(
@@ -63,7 +63,7 @@ class _Rows:
                 place = slice(*batch.offsets[f : f + 2])
                 minimum_norm = self._kernel_matrix[batch.rows[place]] @ self._minimum_norm(fold)
                 scores[place, ~positive] = minimum_norm[:, None]
-        return unless_lost(batch, scores, resolved)
+        return scores, resolved
 
     def _scored(self, batch: Batch, basis: Floats) -> Floats:
         """``K Fᵀ Q``, up to a constant per query: F times that is ``QT``, which is known."""

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from rankwise.operators.blocks import runs
+from rankwise.operators.blocks import Index, runs
 from rankwise.operators.design import Design
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.types import Floats, Ints
@@ -33,17 +33,24 @@ class Batch:
     folds: Sequence[Ints]
 
     @cached_property
-    def _queries(self) -> Ints:
+    def queries(self) -> Ints:
+        """The queries of all folds, one after the other."""
         return np.concatenate(self.folds)
 
     @cached_property
-    def _query_offsets(self) -> Ints:
-        return _offsets(self.F.queries.sizes[self._queries])
+    def query_offsets(self) -> Ints:
+        """The rows of the query at place q are ``query_offsets[q]:query_offsets[q + 1]``."""
+        return _offsets(self.F.queries.sizes[self.queries])
+
+    @cached_property
+    def fold_offsets(self) -> Ints:
+        """The queries of fold f are at the places ``fold_offsets[f]:fold_offsets[f + 1]``."""
+        return _offsets(np.array([len(fold) for fold in self.folds]))
 
     @cached_property
     def offsets(self) -> Ints:
         """The rows of fold f are ``offsets[f]:offsets[f + 1]``."""
-        return self._query_offsets[_offsets(np.array([len(fold) for fold in self.folds]))]
+        return self.query_offsets[self.fold_offsets]
 
     @property
     def n_rows(self) -> int:
@@ -52,8 +59,8 @@ class Batch:
     @cached_property
     def places(self) -> Ints:
         """The position of each row among the differences."""
-        starts = self.F.queries.offsets[self._queries] - self._query_offsets[:-1]
-        return np.repeat(starts, np.diff(self._query_offsets)) + np.arange(self.n_rows)
+        starts = self.F.queries.offsets[self.queries] - self.query_offsets[:-1]
+        return np.repeat(starts, np.diff(self.query_offsets)) + np.arange(self.n_rows)
 
     @cached_property
     def rows(self) -> Ints:
@@ -62,7 +69,7 @@ class Batch:
 
     def centred_rows(self, design: Design) -> Floats:
         """The rows of X, each minus the mean of its query."""
-        return design.centred_rows(self.rows, self._query_offsets, self.F.row_weight[self.places])
+        return design.centred_rows(self.rows, self.query_offsets, self.F.row_weight[self.places])
 
     def differences(self, centred: Floats) -> Floats:
         """F applied to rows whose queries have mean 0."""
@@ -79,12 +86,14 @@ class Batch:
             return [scores[first:last] for first, last in pairwise(self.offsets)]
         return [scores[first:last][np.argsort(rows[first:last])] for first, last in pairwise(self.offsets)]
 
-    def _by_run(self, rows: Floats, work: Callable[[Floats, slice], Floats]) -> Floats:
-        """Work on runs of queries that are adjacent among the differences."""
-        breaks = np.flatnonzero(np.diff(self._queries) != 1) + 1
+    def _by_run(self, rows: Floats, work: Callable[[Floats, Index], Floats]) -> Floats:
+        """Work on runs of queries that are adjacent among the differences; without levels, on all at once."""
+        if self.F.level_offsets is None:
+            return work(rows, self.places)
+        breaks = np.flatnonzero(np.diff(self.queries) != 1) + 1
         parts = []
-        for first, last in pairwise([0, *breaks.tolist(), len(self._queries)]):
-            start, stop = self._query_offsets[first], self._query_offsets[last]
+        for first, last in pairwise([0, *breaks.tolist(), len(self.queries)]):
+            start, stop = self.query_offsets[first], self.query_offsets[last]
             place = slice(int(self.places[start]), int(self.places[start]) + int(stop - start))
             parts.append(work(rows[start:stop], place))
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
@@ -92,9 +101,14 @@ class Batch:
 
 def batches(F: QueryDifferences, folds: Sequence[Ints], n_columns: int) -> Iterator[Batch]:
     """All folds in order; a fold larger than a batch has its own."""
-    sizes = np.array([int(F.queries.sizes[fold].sum()) for fold in folds], dtype=np.int64)
-    for first, last in runs(_offsets(sizes), max(1, BATCH_ENTRIES // n_columns)):
+    for first, last in runs(_offsets(fold_sizes(F, folds)), max(1, BATCH_ENTRIES // n_columns)):
         yield Batch(F, folds[first:last])
+
+
+def fold_sizes(F: QueryDifferences, folds: Sequence[Ints]) -> Ints:
+    """The number of rows of each fold."""
+    ends = _offsets(np.array([len(fold) for fold in folds]))
+    return np.asarray(np.add.reduceat(F.queries.sizes[np.concatenate(folds)], ends[:-1]))
 
 
 def _offsets(sizes: Ints) -> Ints:

@@ -7,16 +7,15 @@ them.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rankwise.preferences.differences import QueryDifferences
+from rankwise.ridge.leave_out.left_out_batches import Batch
 from rankwise.ridge.spectrum import EPS
 from rankwise.ridge.tridiagonal import Decomposition
-from rankwise.types import Floats, Ints
+from rankwise.types import Floats
 
 # Scores closer than so many times the estimated effect of rounding are tied. For scores that are tied
 # exactly, the effect was up to five times the estimate.
@@ -66,35 +65,32 @@ class ScoreRounding:
         condition = np.divide(largest, alphas, out=np.ones(len(alphas)), where=alphas > 0.0)
         return cls(F, condition, fitted)
 
-    def tied(self, found: Iterable[Floats | None], folds: Sequence[Ints]) -> Iterator[Floats | None]:
-        """The scores of each fold, the same for rows that only rounding tells apart."""
-        scores = list(found)
-        scale = self._scales(folds)
-        by_shape: defaultdict[int, list[int]] = defaultdict(list)
-        for place, one in enumerate(scores):
-            if one is not None:
-                by_shape[len(one)].append(place)
-        for places in by_shape.values():  # few shapes, though there may be many folds
-            table = np.stack([scores[place].T for place in places])  # type: ignore[union-attr]
-            level = self._levels(table, scale[places])
+    def tied(self, scores: Floats, batch: Batch) -> Floats:
+        """The scores of the rows of a batch, the same for rows of a query that only rounding tells apart."""
+        level = np.repeat(self._levels(scores, batch), np.diff(batch.fold_offsets), axis=0)
+        sizes, starts = np.diff(batch.query_offsets), batch.query_offsets[:-1]
+        for size in np.unique(sizes):  # few, though there may be many queries
+            chosen = sizes == size
+            rows = starts[chosen, None] + np.arange(size)
+            table = np.ascontiguousarray(scores[rows].swapaxes(1, 2))
             gaps = np.diff(np.sort(table, axis=2), axis=2)
-            for at in np.flatnonzero((gaps <= level).any(axis=(1, 2))):
-                scores[places[at]] = _joined(table[at], level[at]).T
-        return iter(scores)
+            for at in np.flatnonzero((gaps <= level[chosen, :, None]).any(axis=(1, 2))):
+                scores[rows[at]] = _joined(table[at], level[chosen][at, :, None]).T
+        return scores
 
-    def _levels(self, table: Floats, scale: Floats) -> Floats:
+    def _levels(self, scores: Floats, batch: Batch) -> Floats:
         """How close scores are that rounding may have told apart, for each fold and alpha."""
-        size = self.fitted / scale[:, None] + np.linalg.norm(
-            table - table.mean(axis=2, keepdims=True), axis=2
-        )
-        return np.asarray(np.minimum(TIED * EPS * self.condition, LARGEST_TIE) * size)[:, :, None]
+        starts, n_rows = batch.offsets[:-1], np.diff(batch.offsets)
+        mean = np.add.reduceat(scores, starts) / n_rows[:, None]
+        squares = np.add.reduceat(np.square(scores - np.repeat(mean, n_rows, axis=0)), starts)
+        size = self.fitted / self._scales(batch)[:, None] + np.sqrt(squares)
+        return np.asarray(np.minimum(TIED * EPS * self.condition, LARGEST_TIE) * size)
 
-    def _scales(self, folds: Sequence[Ints]) -> Floats:
+    def _scales(self, batch: Batch) -> Floats:
         """How much F enlarges the scores of each fold, where it does so least; infinite without pairs."""
         squares = self.F.query_weight * self.F.query_sum
         scale = np.sqrt(np.where(squares > 0.0, squares, np.inf))
-        starts = np.cumsum([0, *(len(fold) for fold in folds[:-1])])
-        return np.asarray(np.minimum.reduceat(scale[np.concatenate(folds)], starts))
+        return np.asarray(np.minimum.reduceat(scale[batch.queries], batch.fold_offsets[:-1]))
 
 
 def _joined(scores: Floats, level: Floats) -> Floats:
