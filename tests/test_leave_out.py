@@ -12,7 +12,7 @@ from rankwise.family import Fold
 from rankwise.metrics import pairwise_error
 from rankwise.preferences.queries import group_rows
 from rankwise.ridge.closed_form import DualFamily, PrimalFamily
-from rankwise.ridge.leave_out.leave_pair_out import LeftOutPairs, leave_pair_out_error
+from rankwise.ridge.leave_out.leave_pair_out import leave_pair_out_error
 from rankwise.ridge.spaces import LinearSpace
 from rankwise.ridge.squared import losses_on_scores
 from rankwise.ridge.tridiagonal import Tridiagonal
@@ -157,7 +157,7 @@ def test_leave_pair_out_equals_refitting_without_both_rows(kind, weighting, n, w
         return
     i, j = np.triu_indices(m, 1)
     for alpha, ridge in zip(ALPHAS, family._ridges_without_pairs(ALPHAS), strict=True):
-        held = LeftOutPairs(ridge, y).differences(slice(m), slice(m))[i, j]
+        held = held_out_differences(ridge, y)[i, j]
         expected = []
         for p in zip(i, j, strict=True):
             rest = np.delete(np.arange(m), p)
@@ -173,12 +173,32 @@ def test_leave_pair_out_equals_refitting_without_both_rows(kind, weighting, n, w
         assert leave_pair_out_error([ridge], y) == pytest.approx((wrong * counted).sum() / counted.sum())
 
 
-def test_leave_pair_out_in_blocks_is_the_same(monkeypatch):
-    X, y, _ = ranking()
-    ridges = list(family_of("primal", X, y, None)[0]._ridges_without_pairs(ALPHAS))
-    expected = leave_pair_out_error(ridges, y)
-    monkeypatch.setattr("rankwise.ridge.leave_out.leave_pair_out.BLOCK_PAIRS", 100)
-    np.testing.assert_allclose(leave_pair_out_error(ridges, y), expected)
+@pytest.mark.parametrize("kind", ["primal", "dual"])
+def test_leave_pair_out_counts_all_pairs_of_many_rows(kind):
+    m = 300  # several blocks of the kernel
+    X, _, _ = ranking(m=m, n=3)
+    rng = np.random.default_rng(4)
+    y, s = np.round(X[:, 0] + rng.normal(size=m)), rng.uniform(0.5, 2.0, m)
+    family, _ = family_of(kind, X, y, None, weighting=Weighting.EXAMPLE, weight=s)
+    better = (y[:, None] > y) * np.outer(s, s)
+    for ridge in family._ridges_without_pairs(ALPHAS):
+        wrong = held_out_differences(ridge, y) < 0.0
+        expected = (wrong * better).sum() / better.sum()
+        assert leave_pair_out_error([ridge], y) == pytest.approx(expected, abs=1e-12)
+
+
+def held_out_differences(ridge, y):
+    """``f_i − f_j`` by the model without rows i and j, from the 2 × 2 systems of all pairs."""
+    s, (offset, sign) = ridge.weight, ridge.products
+    N = offset + sign * ridge.rows.T @ ridge.rows
+    residual = ridge.residual(y - (s @ y) / s.sum())
+    G = -N * s
+    held = np.zeros(N.shape)
+    for i, j in np.argwhere(~np.eye(len(y), dtype=bool)):
+        of_pair = np.array([[ridge.free[i], G[i, j]], [G[j, i], ridge.free[j]]])
+        e = np.linalg.solve(of_pair, residual[[i, j]])
+        held[i, j] = (y[i] - e[0]) - (y[j] - e[1])
+    return held
 
 
 def test_leave_pair_out_needs_four_rows():

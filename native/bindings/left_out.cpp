@@ -6,6 +6,7 @@
 
 #include "bindings/arrays.hpp"
 #include "kernels/left_out_blocks.hpp"
+#include "kernels/left_out_pairs.hpp"
 #include "kernels/left_out_systems.hpp"
 #include "kernels/shifted_tridiagonal.hpp"
 
@@ -133,6 +134,32 @@ void bind_left_out(nb::module_& module) {
         nb::arg("lapack"), nb::arg("diagonal"), nb::arg("off_diagonal"), nb::arg("right"),
         nb::arg("differences"), nb::arg("target").none(), nb::arg("scored"), nb::arg("alphas"),
         nb::arg("tolerance"), nb::arg("scores").noconvert(), nb::arg("resolved").noconvert(),
+        nb::arg("n_threads"));
+    module.def(
+        "misordered_pairs",
+        [](const Lapack& lapack, Table<const double> rows, double offset, double sign, Doubles weight,
+           Doubles root, Doubles inverse, Doubles free, Doubles residual, Doubles label, Indices below,
+           double level, double size, Vector<double> wrong, int n_threads) {
+            const PairRidge ridge{rows.data(),
+                                  weight.data(),
+                                  root.data(),
+                                  inverse.data(),
+                                  free.data(),
+                                  residual.data(),
+                                  label.data(),
+                                  below.data(),
+                                  static_cast<std::int64_t>(rows.shape(1)),
+                                  static_cast<std::int64_t>(rows.shape(0)),
+                                  offset,
+                                  sign,
+                                  level,
+                                  size};
+            const nb::gil_scoped_release release;
+            misordered_pairs(lapack, ridge, wrong.data(), n_threads);
+        },
+        nb::arg("lapack"), nb::arg("rows"), nb::arg("offset"), nb::arg("sign"), nb::arg("weight"),
+        nb::arg("root"), nb::arg("inverse"), nb::arg("free"), nb::arg("residual"), nb::arg("label"),
+        nb::arg("below"), nb::arg("level"), nb::arg("size"), nb::arg("wrong").noconvert(),
         nb::arg("n_threads"));
 }
 

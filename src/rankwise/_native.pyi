@@ -85,6 +85,23 @@ def left_out_blocks(
     resolved: Bools,
     n_threads: int,
 ) -> None: ...
+def misordered_pairs(
+    lapack: Lapack,
+    rows: Floats,
+    offset: float,
+    sign: float,
+    weight: Floats,
+    root: Floats,
+    inverse: Floats,
+    free: Floats,
+    residual: Floats,
+    label: Floats,
+    below: Ints,
+    level: float,
+    size: float,
+    wrong: Floats,
+    n_threads: int,
+) -> None: ...
 def move_rows(rows: AnyArray, centre: Floats, scale: float, moved: Floats, half_squares: Floats) -> None: ...
 def negative_half_distances(values: Floats, half_a: Floats, half_b: Floats) -> None: ...
 def shifted_update(

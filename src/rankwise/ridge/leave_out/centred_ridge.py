@@ -13,6 +13,7 @@ import numpy as np
 from scipy import linalg
 
 from rankwise.ridge.spectrum import EPS, condition
+from rankwise.threads import SMALL, one_blas_thread
 from rankwise.types import Floats
 
 # A regression that leaves less than this of a label to its residual has lost too many digits of it.
@@ -55,9 +56,10 @@ class CentredRidge:
         s, squares = self.weight, np.einsum("ri,ri->i", self.rows, self.rows)
         return np.asarray(1.0 - s * (1.0 / s.sum() + squares))
 
-    def between(self, place: slice, others: slice) -> Floats:
-        """``H_ij / s_j`` for i in `place` and j in `others`."""
-        return np.asarray(1.0 / self.weight.sum() + self.rows[:, place].T @ self.rows[:, others])
+    @property
+    def products(self) -> tuple[float, float]:
+        """What to add to products of rows times what, to have ``H_ij / s_j`` for i ≠ j."""
+        return 1.0 / float(self.weight.sum()), 1.0
 
 
 @dataclass(frozen=True)
@@ -75,8 +77,9 @@ class CloseFit(CentredRidge):
     def free(self) -> Floats:
         return np.asarray(self.weight * np.einsum("ri,ri->i", self.rows, self.rows))
 
-    def between(self, place: slice, others: slice) -> Floats:
-        return np.asarray(-self.rows[:, place].T @ self.rows[:, others])
+    @property
+    def products(self) -> tuple[float, float]:
+        return 0.0, -1.0
 
 
 @dataclass(frozen=True)
@@ -91,14 +94,16 @@ class WholeSpectrum:
     def of_matrix(cls, matrix: Floats, constant: Floats) -> WholeSpectrum:
         """O(m³). The constant vector, of eigenvalue 0, is moved to the end of the spectrum, and cut off."""
         top = 2.0 * float(np.abs(matrix).sum(axis=0).max()) or 1.0
-        values, vectors = linalg.eigh(matrix + top * np.outer(constant, constant), check_finite=False)
+        with one_blas_thread(len(matrix) <= SMALL):
+            values, vectors = linalg.eigh(matrix + top * np.outer(constant, constant), check_finite=False)
         return cls(_cut(values[:-1], len(values) * EPS), vectors[:, :-1], of_root=False)
 
     @classmethod
     def of_rows(cls, differences: Floats, constant: Floats) -> WholeSpectrum:
         """The same for ``K = XXᵀ``, from the singular values of ``FX``, which keep twice as many digits."""
         top = 2.0 * float(np.linalg.norm(differences)) or 1.0
-        vectors, roots, _ = linalg.svd(np.column_stack([differences, top * constant]), check_finite=False)
+        with one_blas_thread(len(differences) <= SMALL):
+            vectors, roots, _ = linalg.svd(np.column_stack([differences, top * constant]), check_finite=False)
         values = np.append(np.square(roots), np.zeros(max(0, len(vectors) - len(roots))))
         return cls(_cut(values[1:], (max(differences.shape) * EPS) ** 2), vectors[:, 1:], of_root=True)
 

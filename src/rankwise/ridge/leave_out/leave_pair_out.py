@@ -14,77 +14,27 @@ the alpha of the regression is unchanged. Under "pair" (c = 1), it is alpha/(m �
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
 
+from rankwise._native import misordered_pairs
 from rankwise.errors import DataError
-from rankwise.operators.blocks import pieces
 from rankwise.operators.design import Design
 from rankwise.operators.kernel import check_kernel_fits
+from rankwise.operators.products import product_on_threads
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.ridge.leave_out.centred_ridge import CentredRidge, CloseFit, WholeSpectrum, inverse
 from rankwise.ridge.leave_out.left_out_ties import LARGEST_TIE
 from rankwise.ridge.spectrum import EPS
 from rankwise.ridge.squared import SquaredLoss
-from rankwise.ridge.tridiagonal import Decomposition
+from rankwise.ridge.tridiagonal import Decomposition, lapack
+from rankwise.threads import one_blas_thread, resolve_threads
 from rankwise.types import Floats, Ties, Weighting
 
 # Differences up to so many times the estimated effect of rounding count as ties. Compared with 60-digit
 # arithmetic, the effect was up to twice the estimate.
 TIED = 8.0
-# Held-out differences are computed for at most about this many pairs at a time, which fit into the cache.
-BLOCK_PAIRS = 1 << 16
-
-
-@dataclass(frozen=True)
-class LeftOutPairs:
-    """What a regression predicts for any two rows without them, with labels y."""
-
-    ridge: CentredRidge
-    y: Floats
-
-    def differences(self, place: slice, others: slice) -> Floats:
-        """``f_i − f_j`` by the model without rows i and j, for i in `place` and j in `others`; O(r) each.
-
-        0 where it may be: rounding would decide the order of rows that are equal, or that no other row tells
-        apart. Let G be ``I − H``, e the residuals ``G_pp⁻¹ (Gy)_p`` of the two rows p, and ŷ the labels with
-        theirs replaced by the predictions ``y_p − e``. An error Δ of G moves e by
-        ``G_pp⁻¹ ((Δy)_p − Δ_pp e) = G_pp⁻¹ (Δŷ)_p``, and so the difference by at most
-        ``‖Δ‖ ‖ŷ‖ (|u_i| + |u_j|)`` with ``u = G_pp⁻¹ (1, −1)``; weights scale rows and columns of G by √s.
-        """
-        y, s, free, residual = self.y, self.ridge.weight, self.ridge.free, self._residual
-        (root, inverse_root), N = self._roots, self.ridge.between(place, others)
-        free_i, free_j, r_i, r_j = free[place, None], free[others], residual[place, None], residual[others]
-        N_i, N_j = N * s[place, None], N * s[others]
-        determinant = free_i * free_j - N_i * N_j
-        held_i = free_j * r_i + N_j * r_j
-        held_j = free_i * r_j + N_i * r_i
-        u = inverse_root[place, None] * np.abs(free_j - N_i) + inverse_root[others] * np.abs(free_i - N_j)
-        labels = root[place, None] * np.abs(held_i) + root[others] * np.abs(held_j)
-        with np.errstate(invalid="ignore", divide="ignore"):  # i = j, which is not a pair
-            difference = (y[place, None] - y[others]) - (held_i - held_j) / determinant
-            labels /= np.abs(determinant)
-        labels += np.linalg.norm(root * self._centred)
-        level = min(TIED * self.ridge.rounding, LARGEST_TIE)
-        difference[np.abs(difference * determinant) <= level * (labels * u)] = 0.0
-        return np.asarray(difference)
-
-    @cached_property
-    def _centred(self) -> Floats:
-        s = self.ridge.weight
-        return np.asarray(self.y - (s @ self.y) / s.sum())
-
-    @cached_property
-    def _residual(self) -> Floats:
-        return self.ridge.residual(self._centred)
-
-    @cached_property
-    def _roots(self) -> tuple[Floats, Floats]:
-        """√s, and 1/√s, where s is not 0."""
-        root = np.sqrt(self.ridge.weight)
-        return root, inverse(root)
 
 
 def leave_pair_out_error(ridges: Iterable[CentredRidge], y: Floats) -> Floats:
@@ -97,19 +47,39 @@ def leave_pair_out_error(ridges: Iterable[CentredRidge], y: Floats) -> Floats:
 
 
 def _misordered(ridge: CentredRidge, y: Floats) -> float:
+    """Compare ``f_i − f_j``, by the model without rows i and j, with 0, for every row i and those below it.
+
+    It counts as 0 where it may be: rounding would decide the order of rows that are equal, or that no other
+    row tells apart. Let G be ``I − H``, e the residuals ``G_pp⁻¹ (Gy)_p`` of the two rows p, and ŷ the labels
+    with theirs replaced by the predictions ``y_p − e``. An error Δ of G moves e by
+    ``G_pp⁻¹ ((Δy)_p − Δ_pp e) = G_pp⁻¹ (Δŷ)_p``, and so the difference by at most
+    ``‖Δ‖ ‖ŷ‖ (|u_i| + |u_j|)`` with ``u = G_pp⁻¹ (1, −1)``; weights scale rows and columns of G by √s.
+    """
     # In ascending order of labels, the rows that any row should be above come first.
     order = np.argsort(y, kind="stable")
     y, s = y[order], ridge.weight[order]
-    pairs = LeftOutPairs(replace(ridge, rows=np.take(ridge.rows, order, axis=1), weight=s), y)
-    error = total = 0.0
-    for place in pieces(0, len(y), max(1, BLOCK_PAIRS // len(y))):
-        below = slice(int(np.searchsorted(y, y[place.stop - 1])))
-        above = np.where(y[place, None] > y[below], s[place, None] * s[below], 0.0)
-        predicted = pairs.differences(place, below)
-        wrong = np.where(predicted < 0, 1.0, np.where(predicted > 0, 0.0, 0.5))
-        error += float(np.vdot(wrong, above))
-        total += float(above.sum())
-    return error / total
+    ridge = replace(ridge, rows=np.take(ridge.rows, order, axis=1), weight=s)
+    centred, root = y - (s @ y) / s.sum(), np.sqrt(s)
+    below, wrong = np.searchsorted(y, y), np.empty(len(y))
+    with one_blas_thread():
+        misordered_pairs(
+            lapack(),
+            ridge.rows,
+            *ridge.products,
+            s,
+            root,
+            inverse(root),
+            ridge.free,
+            ridge.residual(centred),
+            y,
+            below,
+            min(TIED * ridge.rounding, LARGEST_TIE),
+            float(np.linalg.norm(root * centred)),
+            wrong,
+            resolve_threads(),
+        )
+    total = np.append(0.0, np.cumsum(s))[below]
+    return float(s @ wrong) / float(s @ total)
 
 
 def resolved(
@@ -153,7 +123,7 @@ def primal_ridges(
     accurate = decomposition(float(system_alphas.min()))
     rows = design.centred_rows(np.arange(F.n_rows), np.array([0, F.n_rows]), F.row_weight)
     rows -= (F.row_weight @ rows) / F.row_weight.sum()  # the rounding error of a mean far from zero
-    columns = (rows @ accurate.basis).T
+    columns = product_on_threads(rows, accurate.basis).T
     for alpha in system_alphas:
         R = np.sqrt(scale) * accurate.half_inverse(columns, alpha)
         yield CentredRidge(R, F.row_weight, EPS * accurate.condition(alpha))
