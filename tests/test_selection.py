@@ -21,6 +21,8 @@ from rankwise import (
 )
 from rankwise.metrics import get_measure, pairwise_error
 from rankwise.operators.equal_rows import first_equal_rows
+from rankwise.preferences.queries import group_rows
+from rankwise.selection.folds import queries_or_groups
 
 ALPHAS = np.array([1e-2, 1.0, 100.0])
 
@@ -39,6 +41,33 @@ def test_rankrlscv_scores_are_leave_query_out_and_the_model_is_the_best_one():
     best = {"alpha": model.alpha_, "ties": model.best_["ties"]}
     np.testing.assert_allclose(model.coef_, RankRLS(**best).fit(X, y, qid).coef_, rtol=1e-8)
     assert model.cv_ == "leave-query-out"
+
+
+def test_of_many_queries_groups_are_left_out(monkeypatch):
+    X, y, qid = ranking(m=120, n_queries=30)
+    monkeypatch.setattr("rankwise.selection.folds.MOST_QUERIES", 20)
+    monkeypatch.setattr("rankwise.selection.folds.N_GROUPS", 7)
+    groups = queries_or_groups(group_rows(qid, len(y)))
+    assert sorted(np.concatenate(groups.queries).tolist()) == list(range(31))
+    assert {len(group) for group in groups.queries} == {4, 5}
+    query_of_row = group_rows(qid, len(y)).query_of_row()
+    for rows, queries in zip(groups.held, groups.queries, strict=True):
+        np.testing.assert_array_equal(rows, np.flatnonzero(np.isin(query_of_row, queries)))
+    found = RankRLSCV(ALPHAS).fit(X, y, qid)
+    assert found.cv_ == found.calibration_.source == "leave-group-out (7 groups of queries)"
+    splits = [(np.setdiff1d(np.arange(len(y)), rows), rows) for rows in groups.held]
+    expected = RankRLSCV(ALPHAS, cv=splits).fit(X, y, qid)
+    np.testing.assert_array_equal(found.scores_, expected.scores_)
+    assert RankRLSCV(ALPHAS, cv="leave-query-out").fit(X, y, qid).cv_ == "leave-query-out"
+
+
+def test_of_a_long_global_ranking_folds_are_left_out(monkeypatch):
+    X, y, _ = ranking()
+    monkeypatch.setattr("rankwise.selection.criteria.MOST_PAIRED_ROWS", len(y))
+    assert RankRLSCV(ALPHAS).fit(X, y).cv_ == "leave-pair-out"
+    monkeypatch.setattr("rankwise.selection.criteria.MOST_PAIRED_ROWS", len(y) - 1)
+    assert RankRLSCV(ALPHAS).fit(X, y).cv_ == "5 folds of rows"
+    assert RankRLSCV(ALPHAS, cv="leave-pair-out").fit(X, y).cv_ == "leave-pair-out"
 
 
 def test_among_equal_scores_the_largest_alpha_wins():

@@ -52,8 +52,10 @@ class RankRLSCV(Updatable, SearchRanker):
         What to leave out if `fit` gets no `eval_set`: folds of whole queries (for one global ranking, of rows
         dealt out by their labels), given as a number of folds or a scikit-learn splitter; each query in turn;
         or each pair of rows of one global ranking. Closed forms leave out whole queries exactly, for every
-        alpha, at the cost of a few fits. "auto" means leave-query-out or leave-pair-out for closed forms, and
-        otherwise ("cg", explicit pairs) 5 folds, or as many as possible. None requires an `eval_set`.
+        alpha, at the cost of a few fits. "auto" means leave-query-out for closed forms (of more than
+        10,000 queries, 1,000 random groups are left out) or, for one global ranking of up to 5,000 rows,
+        leave-pair-out; otherwise ("cg", explicit pairs) 5 folds, or as many as possible. None requires an
+        `eval_set`.
     measure : str or Measure, default="pairwise_error"
         The measure on the left-out data; see `rankwise.metrics.get_measure`.
     solver : {"auto", "closed", "primal", "dual", "cg"}, default="auto"

@@ -18,11 +18,14 @@ from rankwise.operators.equal_rows import first_equal_rows
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import nothing_to_learn
 from rankwise.preferences.samples import PairSample, sample_judged_pairs, sample_of_pairs
-from rankwise.selection.folds import LEAVE_QUERY_OUT, Folds, draw_folds, draw_pair_folds, each_query
+from rankwise.selection import folds as splits
+from rankwise.selection.folds import LEAVE_QUERY_OUT, Folds
 from rankwise.types import Floats, Ints, Matrix
 from rankwise.validation import Problem
 
 LEAVE_PAIR_OUT = "leave-pair-out"
+# "auto" leaves out the pairs of a global ranking of up to so many rows: there are 12 million of them.
+MOST_PAIRED_ROWS = 5_000
 
 # Creates the loss of a candidate on labels or pairs.
 LossOf: TypeAlias = Callable[[Any], Any]
@@ -186,21 +189,23 @@ class LeavePairOut:
 def criterion_on_rows(problem: Any, measure: Measure, cv: Any, *, exact: bool) -> Criterion:
     """The criterion that the `cv` parameter specifies, if there is no eval_set.
 
-    "auto" leaves out queries, or pairs of one global ranking, where that is exact and costs a few fits;
-    otherwise it draws folds. Rows in parts register a function of their own.
+    "auto" leaves out queries, groups of them if there are many, or pairs of one global ranking that is not
+    too long, where that is exact and costs a few fits; otherwise it draws folds. Rows in parts register a
+    function of their own.
     """
-    one_ranking = problem.queries.n_queries == 1
     if isinstance(cv, str) and cv == "auto" and exact:
-        cv = LEAVE_PAIR_OUT if one_ranking else LEAVE_QUERY_OUT
+        if problem.queries.n_queries > 1:
+            return OnFolds(splits.queries_or_groups(problem.queries), problem, measure)
+        cv = LEAVE_PAIR_OUT if len(problem.y) <= MOST_PAIRED_ROWS else cv
     if isinstance(cv, str) and cv != "auto":
         return _named_criterion(cv, problem, measure)
-    return OnFolds(draw_folds(cv, problem.y, problem.queries), problem, measure)
+    return OnFolds(splits.draw_folds(cv, problem.y, problem.queries), problem, measure)
 
 
 @singledispatch
 def criterion_on_pairs(X: Any, pairs: Pairs, cv: Any) -> Criterion:
     """Like `criterion_on_rows`, for explicit pairs, which are left out in folds."""
-    return OnPairFolds(draw_pair_folds(cv, pairs, X.shape[0]), X, pairs)
+    return OnPairFolds(splits.draw_pair_folds(cv, pairs, X.shape[0]), X, pairs)
 
 
 def measure_of_pairs(measure: str | Measure) -> Measure:
@@ -227,7 +232,7 @@ def _named_criterion(cv: str, problem: Problem, measure: Measure) -> Criterion:
                 f"Leave-query-out with one global ranking leaves nothing to learn from; use "
                 f"cv='{LEAVE_PAIR_OUT}' or a number of folds, or pass qid."
             )
-        return OnFolds(each_query(problem.queries), problem, measure)
+        return OnFolds(splits.each_query(problem.queries), problem, measure)
     if n_queries > 1:
         raise DataError(
             f"Leave-pair-out needs one global ranking, but there are {n_queries} queries; "

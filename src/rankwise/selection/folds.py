@@ -17,6 +17,8 @@ from rankwise.types import Floats, Ints
 LEAVE_QUERY_OUT = "leave-query-out"
 # The number of folds that "auto" draws, data permitting.
 AUTO_FOLDS = 5
+# "auto" leaves out each query up to so many; above, it leaves out so many groups of queries.
+MOST_QUERIES, N_GROUPS = 10_000, 1_000
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,20 @@ def each_query(queries: Queries) -> Folds:
     order = np.arange(queries.n_rows) if queries.order is None else queries.order
     held = np.split(order, queries.offsets[1:-1])
     return Folds(LEAVE_QUERY_OUT, held, queries.query_of_row(), list(np.arange(queries.n_queries)[:, None]))
+
+
+def queries_or_groups(queries: Queries) -> Folds:
+    """Make every query a fold or, if there are many, deal them out at random, always the same way."""
+    if queries.n_queries <= MOST_QUERIES:
+        return each_query(queries)
+    dealt = np.random.default_rng(0).permutation(queries.n_queries)
+    groups = [np.sort(group) for group in np.array_split(dealt, N_GROUPS)]
+    group_of_query = np.empty(queries.n_queries, dtype=np.int64)
+    group_of_query[np.concatenate(groups)] = np.repeat(np.arange(N_GROUPS), [len(group) for group in groups])
+    query_of_row = queries.query_of_row()
+    group_of_row = group_of_query[query_of_row]
+    held = np.split(np.argsort(group_of_row, kind="stable"), np.cumsum(np.bincount(group_of_row))[:-1])
+    return Folds(f"leave-group-out ({N_GROUPS:,} groups of queries)", held, query_of_row, groups)
 
 
 def draw_folds(cv: Any, y: Floats, queries: Queries) -> Folds:
