@@ -107,7 +107,7 @@ def size_of_interfaces() -> dict[str, int]:
         "public names": len(rankwise.__all__),
         "commands": len(options),
         "options of all commands": sum(options.values()),
-        **{f"options of {name}": options[name] for name in ("train", "select") if name in options},
+        **{f"options of {name}": options[name] for name in ("train", "select", "update") if name in options},
     }
 
 

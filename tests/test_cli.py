@@ -25,7 +25,7 @@ COMMANDS = [
     "demo",
     "clicks",
     "train",
-    "select",
+    "update",
     "path",
     "folds",
     "predict",
@@ -35,6 +35,7 @@ COMMANDS = [
     "export",
     "convert",
     "info",
+    "svm_rank_learn",
 ]
 
 
@@ -121,9 +122,8 @@ def test_a_trec_run_ranks_each_query_by_falling_score(done):
 
 
 @pytest.mark.parametrize("learner", ["rankrls", "ranksvm"])
-@pytest.mark.parametrize("early", [["--early-stopping"], ["--set", "early_stopping=true"]])
-def test_train_stops_early_on_validation_data(learner, early, done, folder, tmp_path):
-    model = tmp_path / "model"
+def test_train_stops_early_on_validation_data(learner, done, folder, tmp_path):
+    model, early = tmp_path / "model", ["--alpha", "0.001", "--set", "early_stopping=true"]
     done("train", "train.txt.gz", model, "--learner", learner, "--validation", "test.txt", *early)
     test = rankwise.load_letor(folder / "test.txt")
     stopped = rankwise.load_model(model)
@@ -132,7 +132,7 @@ def test_train_stops_early_on_validation_data(learner, early, done, folder, tmp_
 
 
 def test_train_reports_a_validation_set_and_json(done, tmp_path):
-    arguments = ["--validation", "test.txt", "--json", "--set", "alpha=2", "--ties", "drop"]
+    arguments = ["--validation", "test.txt", "--json", "--alpha", "2", "--ties", "drop"]
     report = json.loads(done("train", "train.txt.gz", tmp_path / "model", *arguments))
     assert set(report) >= {"model", "class", "seconds", "training", "validation"}
     assert rankwise.load_model(tmp_path / "model").get_params()["alpha"] == 2

@@ -74,7 +74,7 @@ def test_weighted_rows_are_trained_on_as_in_python(files, made, capsys, correct)
     flags = [] if correct else ["--no-correct"]
     printed = clicks(capsys, "--data", "features.parquet", "--out", "judged.csv", *flags)
     next_step = printed.strip().splitlines()[-1].partition("rankwise ")[2].split()
-    assert main([part.replace("MODEL", "model") for part in next_step]) == 0
+    assert main([part.replace("MODEL", "model") for part in next_step] + ["--alpha", "1"]) == 0
     rows, weight = expected_rows(made, None if correct else 1.0)
     expected = rankwise.RankRLS().fit(rows.X, rows.y, rows.qid, sample_weight=weight)
     found = rankwise.load_model("model")
@@ -85,7 +85,7 @@ def test_weighted_rows_are_trained_on_as_in_python(files, made, capsys, correct)
 def test_grades_are_trained_on_as_in_python(files, made, capsys):
     clicks(capsys, "--data", "features.parquet", "--to", "grades", "--out", "graded.csv.gz")
     command = ["train", "features.parquet", "model", "--judgments", "graded.csv.gz"]
-    assert main([*command, "--qid", "query", "--doc", "url"]) == 0
+    assert main([*command, "--alpha", "1", "--qid", "query", "--doc", "url"]) == 0
     data, log, _, _ = made
     graded = rankwise.clicks.grades_from_clicks(log.with_propensity(), data)
     expected = rankwise.RankRLS().fit(graded.X, graded.y, graded.qid)
@@ -94,7 +94,7 @@ def test_grades_are_trained_on_as_in_python(files, made, capsys):
 
 def test_pairs_name_documents_and_are_trained_on_as_in_python(files, made, capsys):
     printed = clicks(capsys, "--data", "features.parquet", "--to", "pairs", "--out", "pairs.csv")
-    assert "  rankwise select features.parquet MODEL --pairs pairs.csv --qid query --doc url" in printed
+    assert "  rankwise train features.parquet MODEL --pairs pairs.csv --qid query --doc url" in printed
     _, log, features, _ = made
     found = rankwise.load_pairs(
         "pairs.csv", data=rankwise.RankingData.from_frame(features, label=None, qid="query", doc="url")
@@ -103,13 +103,13 @@ def test_pairs_name_documents_and_are_trained_on_as_in_python(files, made, capsy
     order = np.lexsort(found.pairs.T[::-1])
     np.testing.assert_array_equal(found.pairs[order], expected.pairs)
     np.testing.assert_allclose(found.weight[order], expected.weight, rtol=1e-5)
-    command = ["select", "features.parquet", "model", "--pairs", "pairs.csv", "--alphas", "1,100"]
+    command = ["train", "features.parquet", "model", "--pairs", "pairs.csv", "--alpha", "1,100"]
     assert main([*command, "--qid", "query", "--doc", "url"]) == 0
 
 
 def test_alpha_can_be_chosen_on_judgments(files, made, capsys):
     clicks(capsys, "--data", "features.parquet", "--out", "judged.csv")
-    command = ["select", "features.parquet", "model", "--judgments", "judged.csv", "--alphas", "1,1000"]
+    command = ["train", "features.parquet", "model", "--judgments", "judged.csv", "--alpha", "1,1000"]
     assert main([*command, "--qid", "query", "--doc", "url"]) == 0
     rows, weight = expected_rows(made)
     expected = rankwise.RankRLSCV([1.0, 1000.0]).fit(rows.X, rows.y, rows.qid, sample_weight=weight)
@@ -137,7 +137,7 @@ def test_a_model_of_judgments_is_validated_on_the_labels_of_the_validation_data(
         "--validation",
         "graded.csv",
     ]
-    assert main([*command, "--qid", "query", "--doc", "url", "--measures", "ndcg@10", "--json"]) == 0
+    assert main([*command, "--qid", "query", "--doc", "url", "--json"]) == 0
     data = made[0]
     scores = rankwise.load_model("model").predict(made[2][list(data.feature_names)])
     found = json.loads(capsys.readouterr().out)["validation"]["ndcg@10"]
@@ -243,7 +243,6 @@ def test_options_that_make_no_sense_are_refused(files, capsys, arguments, messag
     assert message in clicks(capsys, *arguments, code=2)
 
 
-@pytest.mark.parametrize("command", ["train", "select"])
-def test_judgments_and_pairs_exclude_each_other(files, capsys, command):
-    assert main([command, "features.parquet", "model", "--judgments", "a.csv", "--pairs", "b.csv"]) == 2
+def test_judgments_and_pairs_exclude_each_other(files, capsys):
+    assert main(["train", "features.parquet", "model", "--judgments", "a.csv", "--pairs", "b.csv"]) == 2
     assert "--judgments cannot be used with --pairs." in capsys.readouterr().err

@@ -48,7 +48,7 @@ def test_a_file_says_what_columns_become(done, rows, tmp_path):
 
 def test_alpha_is_chosen_for_columns(done, rows, tmp_path):
     chosen = done(
-        "select", rows, tmp_path / "model", "--columns", "spline", "--alphas", "1,10,100,1000", *NAMES
+        "train", rows, tmp_path / "model", "--columns", "spline", "--alpha", "1,10,100,1000", *NAMES
     )
     assert "spline with" in " ".join(chosen.split())
 
@@ -58,8 +58,8 @@ def test_a_model_of_columns_learns_more_tables(done, tmp_path):
     for name, part in (("first", first), ("second", ~first)):
         parquet.write_table(TABLE.filter(pa.array(part)), tmp_path / f"{name}.parquet")
     model, updated = tmp_path / "model", tmp_path / "updated"
-    done("train", tmp_path / "first.parquet", model, "--columns", "auto", "--solver", "primal", *NAMES)
-    done("train", tmp_path / "second.parquet", updated, "--update", model, *NAMES)
+    done("train", tmp_path / "first.parquet", model, "--columns", "auto", "--set", "solver=primal", *NAMES)
+    done("update", tmp_path / "second.parquet", model, "--out", updated, *NAMES)
     assert load_model(updated).encoding_ == load_model(model).encoding_
 
 

@@ -22,7 +22,7 @@ __all__ = ["done", "folder", "refused"]  # fixtures
         (["trian"], "No such command 'trian'"),
         (["train"], "Missing argument 'DATA'"),
         (["train", "test.txt", "out", "--alhpa", "1"], "No such option: --alhpa"),
-        (["train", "test.txt", "out", "--alpha", "much"], "Invalid value for '--alpha'"),
+        (["train", "test.txt", "out", "--alpha", "much"], "Expected a number like 0.1 or a power like 2^-3"),
         (
             ["train", "test.txt", "out", "--alpha", "-1"],
             "option --alpha must be a finite number of at least 0",
@@ -31,13 +31,13 @@ __all__ = ["done", "folder", "refused"]  # fixtures
         (["train", "test.txt", "out", "--learner", "oracle"], "--learner must be one of rankrls"),
         (["train", "test.txt", "out", "--set", "beta=1"], "The learner rankrls has no option 'beta'"),
         (["train", "test.txt", "out", "--set", "beta"], "--set expects name=value; got 'beta'"),
-        (["select", "test.txt", "out", "--alphas", "2^x"], "Expected a number like 0.1 or a power like 2^-3"),
+        (["train", "test.txt", "out", "--alpha", "2^x"], "Expected a number like 0.1 or a power like 2^-3"),
         (
-            ["select", "test.txt", "out", "--alphas", "2^1..3^2"],
+            ["train", "test.txt", "out", "--alpha", "2^1..3^2"],
             "Expected a range of powers like 2^-15..2^15",
         ),
-        (["select", "test.txt", "out", "--cv", "guess"], "option --cv must be"),
-        (["select", "test.txt", "out", "--cv", "-3"], "between 2 and the number of queries, 24; got -3"),
+        (["train", "test.txt", "out", "--cv", "guess"], "option --cv must be"),
+        (["train", "test.txt", "out", "--cv", "-3"], "between 2 and the number of queries, 24; got -3"),
         (["train", "test.txt", "no/such/out"], "the folder no/such does not exist"),
         (["train", "test.txt", "."], "is a folder; expected the name of a file"),
         (["evaluate", "test.txt", "model", "--measures", "fame"], "Unknown measure 'fame'"),
@@ -138,7 +138,7 @@ def test_a_demo_on_a_full_disk_leaves_nothing(refused, tmp_path, monkeypatch):
     assert (tmp_path / "mine" / "notes").read_text(encoding="utf-8") == "kept"
 
 
-@pytest.mark.parametrize("command", ["train test.txt", "select test.txt", "path test.txt --model"])
+@pytest.mark.parametrize("command", ["train test.txt", "path test.txt --model"])
 def test_a_model_is_not_written_over_what_is_no_model(refused, tmp_path, command):
     data = tmp_path / "validation.txt"
     data.write_text("1 qid:1 1:0.5\n", encoding="utf-8")

@@ -166,8 +166,12 @@ def test_a_model_is_updated_in_place(tmp_path):
         rankwise.save_letor(week, tmp_path / f"{name}.txt")
     model = str(tmp_path / "model")
     assert main(["train", str(tmp_path / "a.txt"), model]) == 0
-    assert main(["train", str(tmp_path / "b.txt"), model, "--update", model]) == 0
+    assert main(["update", str(tmp_path / "b.txt"), model]) == 0
     assert rankwise.load_model(model).moments_.n_queries == data.n_queries
+    assert (
+        main(["update", str(tmp_path / "b.txt"), model, "--forget", str(tmp_path / "b.txt"), "--out", model])
+        == 0
+    )
 
 
 def test_outputs_that_are_no_files_may_be_the_same(tmp_path):

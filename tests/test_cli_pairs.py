@@ -1,4 +1,6 @@
-"""``rankwise train --pairs`` and ``select --pairs``: models from preferences, with labels or without."""
+"""``rankwise train --pairs``: models from preferences instead of labels."""
+
+import json
 
 import numpy as np
 import pytest
@@ -19,26 +21,21 @@ def files(tmp_path):
     return tmp_path, X, y.astype(float), np.arange(40) // 10, pairs
 
 
-@pytest.mark.parametrize("with_labels", [True, False])
-def test_pairs_are_learned_from_beside_or_instead_of_labels(files, with_labels):
-    folder, X, y, qid, pairs = files
-    flags = [] if with_labels else ["--no-labels"]
+def test_pairs_are_learned_from_instead_of_labels(files):
+    folder, X, _, _, pairs = files
     command = ["train", str(folder / "data.txt"), str(folder / "model"), "--pairs", str(folder / "pairs.tsv")]
-    assert main([*command, *flags]) == 0
-    more = {"y": y, "qid": qid} if with_labels else {}
-    expected = rankwise.RankRLS().fit_preferences(X, pairs, **more)
+    assert main([*command, "--alpha", "1"]) == 0
+    expected = rankwise.RankRLS().fit_preferences(X, pairs)
     np.testing.assert_allclose(rankwise.load_model(folder / "model").coef_, expected.coef_, rtol=1e-10)
 
 
-@pytest.mark.parametrize("flags", [[], ["--no-labels"]])
-def test_the_model_remembers_that_rows_of_pairs_were_scaled(files, flags):
-    folder, X, y, qid, pairs = files
+def test_the_model_remembers_that_rows_of_pairs_were_scaled(files):
+    folder, X, _, qid, pairs = files
     command = ["train", str(folder / "data.txt"), str(folder / "model"), "--pairs", str(folder / "pairs.tsv")]
-    assert main([*command, "--scale", *flags]) == 0
+    assert main([*command, "--alpha", "1", "--scale"]) == 0
     model = rankwise.load_model(folder / "model")
     assert model.scaled_per_query_
-    more = {} if flags else {"y": y, "qid": qid}
-    expected = rankwise.RankRLS().fit_preferences(rankwise.scale_per_query(X, qid), pairs, **more)
+    expected = rankwise.RankRLS().fit_preferences(rankwise.scale_per_query(X, qid), pairs)
     np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-10)
 
 
@@ -48,13 +45,13 @@ def test_the_model_remembers_that_rows_of_pairs_were_scaled(files, flags):
 def test_alpha_is_chosen_on_folds_of_pairs_without_labels(files, capsys, learner, choosing):
     folder, X, _, _, pairs = files
     command = [
-        "select",
+        "train",
         str(folder / "data.txt"),
         str(folder / "model"),
         "--pairs",
         str(folder / "pairs.tsv"),
     ]
-    assert main([*command, "--learner", learner, "--alphas", "0.1,10"]) == 0
+    assert main([*command, "--learner", learner, "--alpha", "0.1,10"]) == 0
     printed = capsys.readouterr()
     expected = choosing([0.1, 10.0], cv=5).fit_preferences(X, pairs)
     model = rankwise.load_model(folder / "model")
@@ -63,29 +60,17 @@ def test_alpha_is_chosen_on_folds_of_pairs_without_labels(files, capsys, learner
     assert printed.out.startswith("pairwise_error by 5 folds of pairs\n")
     assert f"Chosen: alpha {expected.best_['alpha']:g}, " in printed.out
     assert "Quality" not in printed.out
-    assert main([*command, "--validation", str(folder / "data.txt")]) == 2
-    assert (
-        "--validation cannot be used with --pairs, which uses folds of the preferences."
-        in capsys.readouterr().err
-    )
+    assert main([*command, "--validation", str(folder / "data.txt"), "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["cv"] == "5 folds of pairs"
+    assert "validation" in shown
+    assert "training" not in shown
 
 
-def test_neither_labels_nor_pairs_is_refused(files, capsys):
+def test_a_pair_of_a_row_that_is_not_there_is_refused(files, capsys):
     folder = files[0]
-    assert main(["train", str(folder / "data.txt"), str(folder / "model"), "--no-labels"]) == 2
-    assert (
-        "--no-labels requires --pairs; otherwise there is nothing to learn from." in capsys.readouterr().err
-    )
-    assert not (folder / "model").exists()
-
-
-def test_what_cannot_learn_from_both_says_so(files, capsys):
-    folder = files[0]
-    command = ["train", str(folder / "data.txt"), str(folder / "model"), "--pairs", str(folder / "pairs.tsv")]
-    assert main([*command, "--learner", "ranksvm"]) == 2
-    assert "RankSVM learns from --pairs or from labels, not both; add --no-labels." in capsys.readouterr().err
-    assert main([*command, "--learner", "ranksvm", "--no-labels"]) == 0
     (folder / "pairs.tsv").write_text("0\t40\n", encoding="utf-8")
+    command = ["train", str(folder / "data.txt"), str(folder / "model"), "--pairs", str(folder / "pairs.tsv")]
     assert main(command) == 1
     assert "pairs.tsv, line 1" in capsys.readouterr().err
 
@@ -96,7 +81,7 @@ def test_clicks_in_a_table_name_documents(tmp_path):
     (tmp_path / "clicks.csv").write_text(
         "qid,preferred,other,weight\n0,d3,d1,2\n3,d35,d36,1\n", encoding="utf-8"
     )
-    command = ["train", str(tmp_path / "data.txt"), str(tmp_path / "model"), "--no-labels", "--measures", ""]
+    command = ["train", str(tmp_path / "data.txt"), str(tmp_path / "model"), "--alpha", "1"]
     assert main([*command, "--pairs", str(tmp_path / "clicks.csv")]) == 0
     X = rankwise.load_letor(tmp_path / "data.txt", dense=True).X
     expected = rankwise.RankRLS().fit_preferences(X, [[3, 1], [35, 36]], weight=[2.0, 1.0])

@@ -71,7 +71,7 @@ def test_runs_have_pages_without_features(done, folder, tmp_path):
 
 
 def test_select_path_and_folds_write_pages(done, folder, tmp_path):
-    done("select", "train.txt.gz", tmp_path / "chosen", "--alphas", "0.1,1,10", "--report", tmp_path / "s")
+    done("train", "train.txt.gz", tmp_path / "chosen", "--alpha", "0.1,1,10", "--report", tmp_path / "s")
     chosen = facts_of(tmp_path / "s")
     assert chosen["choices"]["RankRLSCV"]["alphas"] == [0.1, 1, 10]
     assert chosen["measures"][0]["name"] == "pairwise_error"
@@ -113,7 +113,7 @@ def test_folds_print_and_draw_the_same_tests_of_every_pair(done, tmp_path):
 
 def test_choosing_features_writes_what_each_adds(done, tmp_path):
     page = tmp_path / "page.html"
-    arguments = ["select", "train.txt.gz", tmp_path / "few", "--features-at-most", "2", "--report", page]
+    arguments = ["train", "train.txt.gz", tmp_path / "few", "--features-at-most", "2", "--report", page]
     done(*arguments)
     facts = facts_of(page)
     assert len(facts["sizes"]["RankRLSPath"]["added"]) == 2
@@ -171,7 +171,7 @@ def test_mistakes_get_one_sentence_before_anything_is_written(refused, scores, t
     assert "either --data" in refused("report", "model", "--out", tmp_path / "page.html", code=2)
     assert "each named once" in refused("report", "model", "model", *page, code=2)
     assert "not that of the training data" in refused("report", "model", *page, "--train", "test.txt", code=1)
-    assert "--report cannot be used with --pairs" in refused(
-        "select", "train.txt.gz", tmp_path / "m", "--pairs", "x", "--report", tmp_path / "page.html", code=2
+    assert "--report measures labels; with --pairs, it needs --validation." in refused(
+        "train", "train.txt.gz", tmp_path / "m", "--pairs", "x", "--report", tmp_path / "page.html", code=2
     )
     assert not (tmp_path / "page.html").exists()

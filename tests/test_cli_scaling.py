@@ -73,13 +73,13 @@ def test_evaluation_and_validation_scale_too(scaled, folder, done, tmp_path):
     )
     assert by_text["validation"] == by_store["validation"]
     selected = (
-        json.loads(done("select", scaled / "train.store", tmp_path / "m", "--validation", data, "--json"))
+        json.loads(done("train", scaled / "train.store", tmp_path / "m", "--validation", data, "--json"))
         for data in ("test.txt", store)
     )
     assert len({json.dumps(choice["scores"]) for choice in selected}) == 1
 
 
-@pytest.mark.parametrize("command", ["train", "select --alphas 0.5,2", "path --alpha-min 0.04 --model"])
+@pytest.mark.parametrize("command", ["train", "train --alpha 0.5,2", "path --alpha-min 0.04 --model"])
 def test_train_select_and_path_scale_as_convert_does(scaled, folder, done, tmp_path, command):
     found = []
     for data, scale in ((scaled / "train.store", []), (folder / "train.txt.gz", ["--scale"])):
@@ -115,7 +115,7 @@ def test_rows_without_queries_cannot_be_scaled_by_them(scaled, refused, tmp_path
 
 
 def test_what_cannot_remember_the_scaling_says_so(scaled, tmp_path):
-    run = rankwise_process("train", scaled / "train.store", tmp_path / "svm", "--like-svmrank")
+    run = rankwise_process("svm_rank_learn", scaled / "train.store", tmp_path / "svm")
     assert run.returncode == 0
     assert "SVMrank model files cannot record that features were scaled" in run.stderr
 

@@ -34,7 +34,7 @@ def test_a_list_and_a_pattern_mean_the_same_as_one_file(done, folder, parts, tmp
     assert done("predict", f"{parts / 'part-0.txt'},{parts / 'part-[12].txt'}", "model") == expected
     whole = json.loads(done("evaluate", "test.txt", "model", "--json"))
     assert json.loads(done("evaluate", files, "model", "--json")) == whole
-    done("train", "test.txt", tmp_path / "one")
+    done("train", "test.txt", tmp_path / "one", "--validation", "test.txt")
     done("train", files, tmp_path / "several", "--validation", parts / "part-*.txt")
     coefs = [rankwise.load_model(tmp_path / name).coef_ for name in ("one", "several")]
     np.testing.assert_array_equal(*coefs)
@@ -47,7 +47,7 @@ def test_a_list_and_a_pattern_mean_the_same_as_one_file(done, folder, parts, tmp
 
 
 def test_tables_and_stores_are_joined(done, parts, tmp_path):
-    done("select", parts / "part-*.csv", tmp_path / "model", "--alphas", "1,10")
+    done("train", parts / "part-*.csv", tmp_path / "model", "--alpha", "1,10")
     for number in range(3):
         done("convert", parts / f"part-{number}.csv", tmp_path / f"part-{number}.store", "--scale")
     done("train", tmp_path / "part-*.store", tmp_path / "scaled")

@@ -196,15 +196,18 @@ except ImportError as error:
 def test_the_command_line_trains_on_a_cluster(cluster, client, files, tmp_path, done, data):
     model = tmp_path / "model.safetensors"
     address = cluster.scheduler_address
-    shown = done("train", files, model, "--dask", address, "--merge-queries", "--ties", "drop", "--json")
+    drop = ["--ties", "drop", "--json"]
+    shown = done("train", files, model, "--dask", address, "--merge-queries", "--alpha", "1", *drop)
     expected = RankRLS(ties="drop").fit(data.X, data.y, data.qid)
     np.testing.assert_allclose(load_model(model).coef_, expected.coef_, rtol=1e-9, atol=1e-10)
     means = json.loads(shown)["training"]
     measured = evaluate(data.y, expected.predict(data), data.qid, list(means)).means
     assert means == pytest.approx(measured)
-    svm = ["--learner", "ranksvm", "--alpha", "0.1", "--tol", "0.05", "--merge-queries"]
+    svm = ["--learner", "ranksvm", "--alpha", "0.1", "--set", "tol=0.05", "--merge-queries"]
     done("train", files, model, "--dask", address, *svm)
     assert load_model(model).gap_ <= 0.05
+    shown = json.loads(done("train", files, model, "--dask", address, "--merge-queries", "--json"))
+    assert (shown["class"], shown["cv"]) == ("RankRLSCV", "leave-query-out")
 
 
 def test_a_local_cluster_has_as_many_workers_as_asked_for_which_keep_memory():

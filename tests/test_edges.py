@@ -36,7 +36,7 @@ def test_columns_can_be_excluded_in_place_of_naming_all_others(done, tmp_path):
         with pytest.raises(ParameterError, match="The 'exclude' parameter must be"):
             RankingData.from_frame(frame(), label="label", qid="qid", exclude=exclude, features=features)
     frame().to_csv(tmp_path / "rows.csv", index=False)
-    printed = done("train", tmp_path / "rows.csv", tmp_path / "model", "--exclude", "url", "--measures", "")
+    printed = done("train", tmp_path / "rows.csv", tmp_path / "model", "--exclude", "url", "--alpha", "1")
     assert "1 features" in printed
 
 
@@ -72,7 +72,7 @@ def test_the_command_line_speaks_of_options(refused, tmp_path):
     sentence = refused("train", "train.txt.gz", tmp_path / "model", "--alpha", "-1", code=2)
     assert sentence.startswith("The option --alpha must be")
     sentence = refused("train", "train.txt.gz", tmp_path / "model", "--set", "max_iter=0", code=2)
-    assert sentence.startswith("The option --max-iter must be")
+    assert sentence.startswith("The option --set max_iter must be")
 
 
 def test_the_demo_says_why_its_counts_do_not_sum_to_all_queries(done, tmp_path):

@@ -306,12 +306,13 @@ def test_one_ranking_and_labels_without_pairs_are_refused():
         RankRLSPath().fit(X, np.column_stack([y, y]), qid)
 
 
-def test_select_shows_what_each_feature_adds(done, refused, tmp_path):
-    command = ["select", "train.txt.gz", tmp_path / "model", "--features-at-most", "3"]
+def test_train_shows_what_each_feature_adds(done, refused, tmp_path):
+    command = ["train", "train.txt.gz", tmp_path / "model", "--features-at-most", "3"]
     table = done(*command, "--feature-costs", "1=4,2=0.5")
     assert table.startswith("pairwise_error on 5 folds of queries")
     assert "chosen" in table
     assert "standard error" in table
+    assert " by 5 folds of queries\nRankRLSPath on " in table
     found = json.loads(done(*command, "--json", "--measure", "map", "--set", "method=lasso"))
     assert len(found["path"]) == 3
     assert rankwise.load_model(tmp_path / "model").n_features_ == found["chosen"]
@@ -321,17 +322,22 @@ def test_select_shows_what_each_feature_adds(done, refused, tmp_path):
     assert "must be finite and above 0; got -4.0 for '1'" in refused(
         *command, "--feature-costs", "1=-4", code=2
     )
-    assert "--feature-costs requires --features-at-most" in refused(
-        *command[:3], "--feature-costs", "1=4", code=2
-    )
-    assert "rankrls with few features has no option 'kernel'" in refused(*command, "--kernel", "rbf", code=2)
-    for other in (("--validation", "test.txt"), ("--pairs", "test.txt")):
-        assert "cannot be used with --pairs or --validation" in refused(*command, *other, code=2)
+    few = "rankrls with few features has no option 'kernel'"
+    assert few in refused(*command, "--set", "kernel=rbf", code=2)
+    assert "RankRLSPath does not support --pairs." in refused(*command, "--pairs", "test.txt", code=2)
+    found = json.loads(done(*command, "--json", "--validation", "test.txt"))
+    assert found["cv"] == "5 folds of queries"
+    assert set(found["validation"]) == {"pairwise_error", "ndcg@10", "map"}
 
 
-def test_select_reports_on_few_features_and_info_lists_them_alone(done, tmp_path):
+def test_costs_alone_choose_features(done, tmp_path):
+    found = json.loads(done("train", "test.txt", tmp_path / "model", "--feature-costs", "1=4", "--json"))
+    assert found["class"] == "RankRLSPath"
+
+
+def test_train_reports_on_few_features_and_info_lists_them_alone(done, tmp_path):
     page, model = tmp_path / "page.html", tmp_path / "model"
-    done("select", "train.txt.gz", model, "--features-at-most", "2", "--report", page)
+    done("train", "train.txt.gz", model, "--features-at-most", "2", "--report", page)
     assert '"added"' in page.read_text(encoding="utf-8")
     shown = json.loads(done("info", model, "--json"))
     assert shown["weights"] == len(shown["largest weights"]) <= 2

@@ -44,7 +44,7 @@ def written_sizes(path, sizes=SIZES):
 def test_sizes_of_queries_are_found_beside_text_without_qid(done, refused, rows, text, tmp_path, ending):
     (X, y), sizes = rows, SIZES
     data, beside = write(tmp_path / "rank.train", text), written_sizes(tmp_path / f"rank.train.{ending}")
-    done("train", data, tmp_path / "model")
+    done("train", data, tmp_path / "model", "--alpha", "1")
     expected = rankwise.RankRLS().fit(X, y, rankwise.qid_from_group_sizes(sizes))
     np.testing.assert_allclose(rankwise.load_model(tmp_path / "model").coef_, expected.coef_, rtol=1e-10)
     done("convert", data, tmp_path / "rank.store")
@@ -74,7 +74,7 @@ def test_commands_and_library_read_the_same_queries(done, text, tmp_path):
     for found in (load_letor(data), rankwise.open_store(tmp_path / "rank.store")):
         assert found.qid.tolist() == rankwise.qid_from_group_sizes(SIZES).tolist()
         assert found.queries.labels.tolist() == [0, 1, 2, 3]
-    done("train", data, tmp_path / "model")
+    done("train", data, tmp_path / "model", "--alpha", "1")
     expected = rankwise.RankRLS().fit(load_letor(data))
     np.testing.assert_array_equal(rankwise.load_model(tmp_path / "model").coef_, expected.coef_)
 
@@ -107,13 +107,13 @@ def test_compressed_sizes_are_no_part_of_a_fold(text, tmp_path):
     assert fold.training.name == "train.txt.gz"
 
 
-@pytest.mark.parametrize("command", ["train", "select", "path", "audit", "folds"])
+@pytest.mark.parametrize("command", ["train", "path", "audit", "folds"])
 def test_rows_without_queries_are_questioned_in_one_line(text, tmp_path, monkeypatch, capsys, command):
     monkeypatch.chdir(tmp_path)
     for name in ("rows.txt", "train.txt", "vali.txt", "test.txt"):
         write(tmp_path / name, text)
     given = "." if command == "folds" else "rows.txt"
-    line = [command, given, *(["m"] if command in ("train", "select") else [])]
+    line = [command, given, *(["m"] if command == "train" else [])]
     assert main(line) == 0
     read = "train.txt" if command == "folds" else "rows.txt"
     says = "the rows have no qid, so all 30 form one ranking; if that is meant, say so with --qid ''."

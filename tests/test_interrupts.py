@@ -132,7 +132,7 @@ def process(arguments, module, call, cwd, stdout=None):
     "arguments, module, call",
     [
         (["path", "rows.txt", "--model", "model"], "path", 1),
-        (["select", "rows.txt", "model", "--learner", "ranksvm", "--alphas", "1e-3,1e-2"], "fitting", 3),
+        (["train", "rows.txt", "model", "--learner", "ranksvm", "--alpha", "1e-3,1e-2"], "fitting", 3),
     ],
 )
 def test_an_interrupted_command_writes_names_and_ends_by_the_signal(arguments, module, call, rows):
@@ -153,8 +153,8 @@ def test_a_command_that_fails_after_an_interrupt_says_why_and_ends_by_the_signal
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_nothing_to_keep_ends_by_the_signal_and_writes_nothing(rows):
-    select = ["select", "rows.txt", "model", "--learner", "kernel-rankrls", "--scale", "--gamma", "0.1,1"]
-    ended = process(select, "fitting", 1, rows.parent)
+    train = ["train", "rows.txt", "model", "--learner", "kernel-rankrls", "--scale"]
+    ended = process([*train, "--set", "gamma=[0.1,1]"], "fitting", 1, rows.parent)
     assert (ended.returncode, ended.stdout, ended.stderr) == (-signal.SIGINT, "", "")
     assert sorted(path.name for path in rows.parent.iterdir()) == ["rows.txt"]
 

@@ -91,9 +91,7 @@ def test_more_scores_than_rows_are_not_counted(refused, tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
-@pytest.mark.parametrize(
-    "command", ["predict test.txt PIPE", "export PIPE out", "train test.txt out --update PIPE"]
-)
+@pytest.mark.parametrize("command", ["predict test.txt PIPE", "export PIPE out", "update test.txt PIPE"])
 def test_a_model_in_a_pipe_is_refused_in_a_sentence(refused, tmp_path, command):
     os.mkfifo(tmp_path / "model")
     said = refused(*(tmp_path / "model" if word == "PIPE" else word for word in command.split()), code=1)

@@ -130,7 +130,7 @@ def test_the_commands_train_signs_and_export_the_query(rows, tmp_path, capsys, m
     first = scored(query, dict(zip(NAMES, X[0].tolist(), strict=True)))
     assert first == pytest.approx(rankwise.load_model("model").predict(X[:1])[0])
     capsys.readouterr()
-    assert main(["select", "data.csv", "other", "--monotonic-cst", "signs.json"]) == 0
+    assert main(["train", "data.csv", "other", "--monotonic-cst", "signs.json"]) == 0
     assert "Weight 0, because the labels contradict the sign: bm25" in capsys.readouterr().out
     assert main(["train", "data.csv", "other", "--monotonic-cst", "bm25=up"]) == 2
     assert "--monotonic-cst expects price=-1,bm25=+1 or the like" in capsys.readouterr().err

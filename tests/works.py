@@ -145,8 +145,8 @@ WORKS = {
 } | {
     line.split()[0] if name is None else name: Work(place, partial(command, f"{line} {place}"))
     for name, line, place in [
-        (None, "train {}.store --learner ranksvm --set tol=1e-4", "train.safetensors"),
-        (None, "select {}.store", "select.safetensors"),
+        (None, "train {}.store --learner ranksvm --alpha 0.001 --set tol=1e-4", "train.safetensors"),
+        ("choose", "train {}.store", "choose.safetensors"),
         (None, "convert {}.txt", "convert.store"),
         ("write_text", "convert {}.store", "rows.txt"),
         (None, "predict {}.store model.safetensors --out", "scores.txt"),

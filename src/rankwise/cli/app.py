@@ -14,6 +14,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
+from inspect import signature
 from typing import Annotated, Any
 
 import typer
@@ -31,7 +32,7 @@ COMMANDS = (
     "clicks",
     "audit",
     "train",
-    "select",
+    "update",
     "path",
     "folds",
     "predict",
@@ -41,9 +42,10 @@ COMMANDS = (
     "export",
     "convert",
     "info",
+    "svm_rank_learn",
 )
 # Options that are not called what the parameter is called.
-RENAMED = {"max_features": "features-at-most", "n_suspects": "count"}
+RENAMED = {"alphas": "alpha", "max_features": "features_at_most", "n_suspects": "count"}
 
 
 def _print_version(wanted: bool) -> None:
@@ -95,7 +97,7 @@ def main(arguments: list[str] | None = None) -> int:
     except Exception as error:
         if debug:
             raise
-        sentence, code = explain(error)
+        sentence, code = explain(error, arguments[:1])
         typer.echo(printable(f"rankwise: error: {sentence}"), err=True)
         if isinstance(error, OSError) and _concerns_output(error):
             _drop_output()
@@ -127,17 +129,17 @@ def _run(arguments: list[str]) -> int:
     return 0
 
 
-def explain(error: Exception) -> tuple[str, int]:
-    """Describe an error in one sentence, and return its exit code."""
+def explain(error: Exception, command: Sequence[str] = ()) -> tuple[str, int]:
+    """Describe an error of a command in one sentence, and return its exit code."""
     if isinstance(error, typer.TyperException):
         context = getattr(error, "ctx", None)
         path = context.command_path if context is not None else "rankwise"
         message = _one_line(error.format_message())
         return f"{message}{'' if message.endswith(('.', '?')) else '.'} See '{path} --help'.", 2
     if isinstance(error, ParameterError):
-        return _one_line(_in_options(str(error))), 2
+        return _one_line(_in_options(str(error), command)), 2
     if isinstance(error, RankwiseError):
-        return _one_line(_in_options(str(error))), 1
+        return _one_line(_in_options(str(error), command)), 1
     if isinstance(error, OSError):
         reason = error.strerror or str(error)
         place = error.filename or ("standard output" if _concerns_output(error) else None)
@@ -149,13 +151,19 @@ def explain(error: Exception) -> tuple[str, int]:
     return f"{type(error).__name__}: {_one_line(str(error))} (use --debug to see the traceback)", 1
 
 
-def _in_options(message: str) -> str:
-    """A message of the library, which speaks of parameters, as the command line does, which has options."""
-    return re.sub(
-        r"\b([Tt]he) '(\w+)' parameter",
-        lambda found: f"{found[1]} option --{RENAMED.get(found[2], found[2].replace('_', '-'))}",
-        message,
-    )
+def _in_options(message: str, command: Sequence[str]) -> str:
+    """A message of the library, which speaks of parameters, as a command does, which has options."""
+    known = {
+        name for name in command for name in signature(import_module(f"rankwise.cli.{name}").run).parameters
+    }
+
+    def option(found: re.Match[str]) -> str:
+        name = RENAMED.get(found[2], found[2])
+        if name in known:
+            return f"{found[1]} option --{name.replace('_', '-')}"
+        return f"{found[1]} option --set {name}" if "settings" in known else found[0]
+
+    return re.sub(r"\b([Tt]he) '(\w+)' parameter", option, message).replace("an eval_set", "--validation")
 
 
 def _one_line(text: str) -> str:

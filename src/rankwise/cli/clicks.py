@@ -59,7 +59,7 @@ def run(
         str,
         typer.Option(
             help="What to write: rows (labelled with clicks over expected clicks, and weighted) or grades, "
-            "for --judgments of 'train' and 'select'; or pairs, for --pairs."
+            "for --judgments of 'train'; or pairs, for --pairs."
         ),
     ] = "rows",
     correct: Annotated[
@@ -231,5 +231,5 @@ def _conclusion(correct: bool, likelihood: ClickLikelihood | None) -> str:
 def _next_step(data: Path, how: ReadOptions, to: str, out: Path) -> str:
     """The command that trains on what was written."""
     columns = ["--qid", str(how.qid), "--doc", str(how.doc)] if is_table(data) else []
-    learn, file = ("select", "--pairs") if to == "pairs" else ("train", "--judgments")
-    return shlex.join(["rankwise", learn, str(data), "MODEL", file, str(out), *columns])
+    file = "--pairs" if to == "pairs" else "--judgments"
+    return shlex.join(["rankwise", "train", str(data), "MODEL", file, str(out), *columns])

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankwise.cli.data_files import ReadOptions, data_files, is_log, is_table, read_data
-from rankwise.cli.fitting import fit, measure_parts, show_result
+from rankwise.cli.fitting import criterion_and_usual, fit, measure_parts, show_result
 from rankwise.cli.screen import progress
 from rankwise.errors import ParameterError
 from rankwise.readers.group_files import find_group_sizes
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from rankwise.dask import DistributedData
 
 
-def refuse_with_dask(given: Mapping[str, Any]) -> None:
+def refuse_with_dask(**given: Any) -> None:
     """Reject options that need the rows in this process."""
     for name, value in given.items():
         if value not in (None, False):
@@ -45,28 +44,20 @@ def read_on_cluster(path: Path, how: ReadOptions, client: Client) -> Distributed
 
 
 def train_on_cluster(
-    ranker: Any,
-    data: Path,
-    model: Path,
-    address: str,
-    how: ReadOptions,
-    validation: Path | None,
-    measures: str | None,
-    preset: str | None,
-    json: bool,
+    ranker: Any, data: Path, model: Path, address: str, how: ReadOptions, validation: Path | None, json: bool
 ) -> None:
     """Train as `rankwise train` does, on rows that workers hold; validation data is read here."""
-    from rankwise.cli.inputs import choose_measures
     from rankwise.dask.clusters import connected
     from rankwise.metrics import evaluate
 
     with connected(address) as client:
         training = read_on_cluster(data, how, client)
         held = None if validation is None else read_data(validation, how, n_features=training.n_features)
-        wanted, start = choose_measures(measures, training, preset), time.perf_counter()
-        fit(ranker, training, held if ranker.get_params().get("early_stopping", False) else None)
+        start = time.perf_counter()
+        fit(ranker, training, held)
         seconds = time.perf_counter() - start
         ranker.save(model)
-        found = evaluate(training, ranker.predict(training), measures=wanted).means if wanted else {}
-    means = {"training": found} | measure_parts(ranker, {} if held is None else {"validation": held}, wanted)
+        measures = criterion_and_usual(ranker, training)
+        found = evaluate(training, ranker.predict(training), measures=measures).means
+    means = {"training": found} | measure_parts(ranker, {} if held is None else {"validation": held})
     show_result(ranker, training, model, seconds, means, json)

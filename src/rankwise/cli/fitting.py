@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from rankwise.cli.choices import choice_facts, describe_choice, show_choice
 from rankwise.cli.interrupts import keeping_what_was_fitted
 from rankwise.cli.screen import progress, show_json, show_table
 from rankwise.errors import ParameterError
+from rankwise.rendering import printable
 
 if TYPE_CHECKING:
     from rankwise.cli.data_files import ReadOptions
@@ -48,10 +49,14 @@ def fit(
     validation: RankingData | None = None,
     weight: Floats | None = None,
 ) -> None:
-    """Fit a learner, passing it the validation data if it accepts any."""
-    takes = inspect.signature(ranker.fit).parameters
+    """Fit a learner, which chooses or stops by the validation data if it can.
+
+    Who asks for cross-validation has the validation data only measured.
+    """
+    takes, parameters = inspect.signature(ranker.fit).parameters, ranker.get_params()
     more: dict[str, Any] = {} if weight is None else {"sample_weight": weight}
-    if validation is not None and "eval_set" in takes:
+    decides = parameters.get("early_stopping", False) or parameters.get("cv") == "auto"
+    if validation is not None and decides and "eval_set" in takes:
         more["eval_set"] = validation
     with keeping_what_was_fitted(ranker), progress(f"Training {type(ranker).__name__}") as advance:
         if "on_progress" in takes:
@@ -59,39 +64,41 @@ def fit(
         ranker.fit(data, **more)
 
 
-def fit_pairs(ranker: Any, data: RankingData, pairs: Path, with_labels: bool) -> None:
-    """Fit a learner on a file of preferences between the rows and, if requested, on their labels."""
+def fit_pairs(ranker: Any, data: RankingData, pairs: Path) -> None:
+    """Fit a learner on a file of preferences between the rows."""
     from rankwise.config import config_context
     from rankwise.readers.pair_files import load_pairs
 
-    takes = inspect.signature(ranker.fit_preferences).parameters if hasattr(ranker, "fit_preferences") else {}
     name = type(ranker).__name__
-    if not takes:
+    if not hasattr(ranker, "fit_preferences"):
         raise ParameterError(f"{name} does not support --pairs.")
-    if with_labels and "y" not in takes:
-        raise ParameterError(f"{name} learns from --pairs or from labels, not both; add --no-labels.")
     preferences = load_pairs(pairs, data=data)
-    more = {"y": data.y, "qid": data.qid} if with_labels else {}
     with (
         config_context(one_ranking=True),  # a file without queries says so
         keeping_what_was_fitted(ranker),
         progress(f"Training {name}"),
     ):
-        ranker.fit_preferences(data, preferences, **more)
+        ranker.fit_preferences(data, preferences)
 
 
-def measure_parts(
-    ranker: Any, parts: dict[str, RankingData], measures: Sequence[Measure]
-) -> dict[str, dict[str, float]]:
-    """The means of the measures on each part of the data; empty if there are no measures."""
+def criterion_and_usual(ranker: Any, rows: RankingData | DistributedData) -> list[Measure]:
+    """The measure that a learner decides by, and the usual ones for the labels."""
+    from rankwise.cli.inputs import choose_measures
+    from rankwise.metrics import get_measure
+
+    criterion, usual = get_measure(ranker.get_params()["measure"]), choose_measures(None, rows)
+    return [criterion, *(measure for measure in usual if measure.name != criterion.name)]
+
+
+def measure_parts(ranker: Any, parts: dict[str, RankingData]) -> dict[str, dict[str, float]]:
+    """The means of the usual measures on each part of the data."""
     from rankwise.cli.inputs import predict_scores
     from rankwise.metrics import evaluate
 
-    means: dict[str, dict[str, float]] = {name: {} for name in parts}
-    if not measures:
-        return means
+    means = {}
     for name, part in parts.items():
         scores = predict_scores(ranker._scoring_model(), part)
+        measures = criterion_and_usual(ranker, next(iter(parts.values())))
         means[name] = evaluate(part.y, scores, part.queries, measures).means
     return means
 
@@ -104,26 +111,29 @@ def show_result(
     means: dict[str, dict[str, float]],
     json: bool,
 ) -> None:
-    """Show what was trained, and how good it is."""
+    """Show what was trained, what was chosen and by what, and how good it is."""
     if json:
         became = columns_of(ranker)
-        more: dict[str, Any] = {"columns": became, **means} if became else {**means}
-        show_json({"model": str(model), "class": type(ranker).__name__, "seconds": seconds, **more})
+        facts: dict[str, Any] = {"model": str(model), "class": type(ranker).__name__, "seconds": seconds}
+        facts |= choice_facts(ranker) | ({"columns": became} if became else {})
+        show_json(facts | means)
         return
     show_columns(ranker)
-    done = summary(ranker, data, seconds, model)
-    if not means["training"]:
-        typer.echo(done)
-        return
-    show_quality("Quality", means, done)
+    show_choice(ranker)
+    done = describe_choice(ranker) + summary(ranker, data, seconds, model)
+    if means:
+        show_quality(means, done)
+    else:
+        typer.echo(printable(done))
 
 
-def show_quality(title: str, means: dict[str, dict[str, float]], note: str) -> None:
+def show_quality(means: dict[str, dict[str, float]], note: str) -> None:
     """Show the result of `measure_parts`: one line per measure, one column per part."""
+    measures = next(iter(means.values()))
     rows: list[tuple[Cell, ...]] = [
-        (measure, *(part[measure] for part in means.values())) for measure in means["training"]
+        (measure, *(part[measure] for part in means.values())) for measure in measures
     ]
-    show_table(title, ["measure", *means], rows, note)
+    show_table("Quality", ["measure", *means], rows, note)
 
 
 def columns_of(ranker: Any) -> dict[str, str]:

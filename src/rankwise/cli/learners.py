@@ -12,7 +12,7 @@ from typing import Any
 import rankwise
 from rankwise.errors import ParameterError
 from rankwise.foreign_json import parse_json, read_json_object, unique
-from rankwise.numerals import is_number, read_float
+from rankwise.numerals import is_number, is_whole, read_float
 
 # Name on the command line -> public class: with fixed parameters, and with parameter selection.
 LEARNERS = {
@@ -25,8 +25,45 @@ SELECTORS = {
     "kernel-rankrls": "KernelRankRLSCV",
     "ranksvm": "RankSVMCV",
 }
-# The classes with few features, for `select --features-at-most`.
+# The classes that choose features, too.
 PATHS = {"rankrls": "RankRLSPath"}
+# Parameters of which `SELECTORS` take several values to choose from.
+CHOICES = ("ties", "weighting", "loss", "gamma", "degree", "coef0")
+
+
+def learner_to_train(
+    name: str,
+    alpha: str | None,
+    cv: str | None,
+    few: dict[str, Any],
+    options: dict[str, Any],
+    settings: list[str],
+) -> Any:
+    """Create the learner that chooses what was left to choose.
+
+    Parameters
+    ----------
+    name : str
+        A key of `LEARNERS`.
+    alpha : str or None
+        One value, or those to choose from.
+    cv : str or None
+        What to leave out; a number means folds.
+    few : dict
+        Options for choosing features; all None for a model of all features.
+    options, settings
+        As in `make_learner`.
+    """
+    alphas = None if alpha is None else parse_numbers(alpha)
+    folds = int(cv) if cv is not None and is_whole(cv.removeprefix("-")) else cv
+    given = options | _unique("--set", map(_setting, settings))
+    several = any(isinstance(given.get(choice), list) for choice in CHOICES)
+    choosing = {"alphas": alphas, "cv": folds}
+    if any(value is not None for value in few.values()):
+        return make_learner(PATHS, name, options | choosing | few, settings)
+    if alphas is None or len(alphas) > 1 or cv is not None or several:
+        return make_learner(SELECTORS, name, options | choosing, settings)
+    return make_learner(LEARNERS, name, options | {"alpha": alphas[0]}, settings)
 
 
 def make_learner(classes: dict[str, str], name: str, options: dict[str, Any], settings: list[str]) -> Any:

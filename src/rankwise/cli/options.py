@@ -27,9 +27,18 @@ def _use_threads(n_threads: int | None) -> int | None:
     return n_threads
 
 
+# The panels of the help.
+LEARNER, CHOICE, ROWS, TABLES = "Learner", "Choosing", "Rows", "Tables"
+
+
 def of_learner(help: str) -> Any:
     """An option that becomes a parameter of the learner; None leaves it at its default."""
-    return typer.Option(help=help, rich_help_panel="Learner", show_default=False)
+    return typer.Option(help=help, rich_help_panel=LEARNER, show_default=False)
+
+
+def of_choice(help: str) -> Any:
+    """An option that says what to choose from, or by what."""
+    return typer.Option(help=help, rich_help_panel=CHOICE, show_default=False)
 
 
 Data: TypeAlias = Annotated[
@@ -80,7 +89,7 @@ Model: TypeAlias = Annotated[
     Path,
     typer.Argument(
         metavar="MODEL",
-        help="A model file written by 'train', 'select', 'path' or SVMrank.",
+        help="A model file written by 'train', 'path' or SVMrank.",
         show_default=False,
     ),
     Input(),
@@ -95,7 +104,7 @@ MonotonicCst: TypeAlias = Annotated[
     typer.Option(
         metavar="A=1,B=-1,...|FILE",
         help="The sign that weights of features must have, or a JSON file of them (rankrls).",
-        rich_help_panel="Learner",
+        rich_help_panel=LEARNER,
         show_default=False,
     ),
     Input(),
@@ -106,7 +115,7 @@ Columns: TypeAlias = Annotated[
         metavar="auto|spline|FILE",
         help="What the columns of a table become, with missing values, text and dates: detected (auto), with "
         'a spline for every number (spline), or a JSON file such as {"price": "log", "*": "auto"}.',
-        rich_help_panel="Learner",
+        rich_help_panel=LEARNER,
         show_default=False,
     ),
     Input(),
@@ -117,12 +126,18 @@ Settings: TypeAlias = Annotated[
         "--set",
         metavar="NAME=VALUE",
         help="Any other parameter of the learner's class; may be repeated.",
-        rich_help_panel="Learner",
+        rich_help_panel=LEARNER,
     ),
 ]
 Validation: TypeAlias = Annotated[
     Path | None,
-    typer.Option(metavar="DATA", help="Judged rows for validation.", show_default=False),
+    typer.Option(
+        metavar="DATA",
+        help="Judged rows to choose on instead of left-out queries; with one alpha, with --cv, --pairs or "
+        "chosen features, they are only measured.",
+        rich_help_panel=CHOICE,
+        show_default=False,
+    ),
     Input(files_to_read),
 ]
 Pairs: TypeAlias = Annotated[
@@ -130,7 +145,8 @@ Pairs: TypeAlias = Annotated[
     typer.Option(
         metavar="FILE",
         help="Preferences to learn from: preferred, other[, weight] by row number from 0, or documents by "
-        "name, below the header qid,preferred,other[,weight].",
+        "name, below the header qid,preferred,other[,weight]. Labels are then not learned.",
+        rich_help_panel=ROWS,
         show_default=False,
     ),
     Input(),
@@ -154,24 +170,25 @@ Judgments: TypeAlias = Annotated[
         metavar="FILE",
         help="Labels to learn from instead of those of the data: a table of qid,doc,label[,weight] with a "
         "header, as 'clicks' writes it. Other rows are left out.",
+        rich_help_panel=ROWS,
         show_default=False,
     ),
     Input(),
 ]
-Label: TypeAlias = Annotated[str, typer.Option(help="The label column.", rich_help_panel="Tables")]
+Label: TypeAlias = Annotated[str, typer.Option(help="The label column.", rich_help_panel=TABLES)]
 Qid: TypeAlias = Annotated[
     str | None,
-    typer.Option(help="The column of query labels; '' for one global ranking.", rich_help_panel="Tables"),
+    typer.Option(help="The column of query labels; '' for one global ranking.", rich_help_panel=TABLES),
 ]
 Doc: TypeAlias = Annotated[
-    str | None, typer.Option(help="The column of document labels.", rich_help_panel="Tables")
+    str | None, typer.Option(help="The column of document labels.", rich_help_panel=TABLES)
 ]
 Features: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="A,B,...",
         help="The feature columns; all others by default.",
-        rich_help_panel="Tables",
+        rich_help_panel=TABLES,
     ),
 ]
 Exclude: TypeAlias = Annotated[
@@ -179,7 +196,7 @@ Exclude: TypeAlias = Annotated[
     typer.Option(
         metavar="A,B,...",
         help="Columns that are not features; all others are.",
-        rich_help_panel="Tables",
+        rich_help_panel=TABLES,
     ),
 ]
 Scale: TypeAlias = Annotated[
@@ -188,12 +205,15 @@ Scale: TypeAlias = Annotated[
         "--scale",
         help="Scale every feature to [0, 1] within each query, in memory. Stores and models record this, and "
         "the inputs of such a model are scaled the same way; text does not record it.",
+        rich_help_panel=ROWS,
     ),
 ]
 MergeQueries: TypeAlias = Annotated[
     bool,
     typer.Option(
-        "--merge-queries", help="Let several files share queries: rows with the same label are one query."
+        "--merge-queries",
+        help="Let several files share queries: rows with the same label are one query.",
+        rich_help_panel=ROWS,
     ),
 ]
 ZeroBased: TypeAlias = Annotated[
@@ -201,7 +221,7 @@ ZeroBased: TypeAlias = Annotated[
     typer.Option(
         "--zero-based/--one-based",
         help="Index of the first feature in text; zero-based by default if index 0 occurs.",
-        rich_help_panel="Text",
+        rich_help_panel=ROWS,
         show_default=False,
     ),
 ]

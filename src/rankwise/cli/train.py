@@ -1,23 +1,24 @@
-"""``rankwise train``: train a model on judged rows."""
+"""``rankwise train``: train a model on judged rows, with alpha and other settings chosen from the data."""
 
 from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rankwise.cli import options
 from rankwise.cli.cluster import refuse_with_dask, train_on_cluster
-from rankwise.cli.data_files import ReadOptions, files_to_read, warn_of_one_ranking
-from rankwise.cli.fitting import fit, fit_pairs, measure_parts, read_parts, show_result
-from rankwise.cli.learners import LEARNERS, make_learner, parse_by_feature, parse_columns
-from rankwise.cli.like_svmrank import adopt_c, check_c, refuse_others
+from rankwise.cli.data_files import ReadOptions, warn_of_one_ranking
+from rankwise.cli.fitting import criterion_and_usual, fit, fit_pairs, measure_parts, read_parts, show_result
+from rankwise.cli.learners import LEARNERS, learner_to_train, parse_by_feature, parse_choices, parse_columns
 from rankwise.cli.outputs import check_folder
 from rankwise.cli.paths import Input, Output
-from rankwise.cli.update import check_keeps_parameters, learn_and_forget, read_update
 from rankwise.errors import ParameterError
+
+if TYPE_CHECKING:
+    from rankwise.rows.ranking import RankingData
 
 
 def _checkpoint_files(folder: Path) -> list[Path]:
@@ -32,149 +33,151 @@ def run(
     learner: Annotated[
         str, options.of_learner(f"One of: {', '.join(LEARNERS)}; the first by default.")
     ] = "rankrls",
-    alpha: Annotated[
-        float | None,
-        options.of_learner("Regularization strength (λ in the papers); 1 by default, or 0.001 for ranksvm."),
+    ties: Annotated[
+        str | None, options.of_learner("Pairs with equal labels: keep or drop; keep,drop to choose.")
     ] = None,
-    ties: Annotated[str | None, options.of_learner("Pairs with equal labels: keep or drop.")] = None,
     weighting: Annotated[
-        str | None, options.of_learner("What is weighted equally: example, pair or query.")
-    ] = None,
-    solver: Annotated[
         str | None,
-        options.of_learner("auto, closed, primal, dual or cg."),
-    ] = None,
-    kernel: Annotated[str | None, options.of_learner("rbf, linear or polynomial.")] = None,
-    gamma: Annotated[
-        float | None, options.of_learner("Scale of the rbf or polynomial kernel; 1 / features by default.")
-    ] = None,
-    basis: Annotated[int | None, options.of_learner("Number of basis vectors of a kernel model.")] = None,
-    max_iter: Annotated[int | None, options.of_learner("Maximum number of solver iterations.")] = None,
-    tol: Annotated[float | None, options.of_learner("Tolerance of an iterative solver.")] = None,
-    early_stopping: Annotated[
-        bool | None, options.of_learner("Keep the best iterate on held-out rows.")
-    ] = None,
-    checkpoint: Annotated[
-        Path | None,
-        options.of_learner("A folder from which an interrupted run resumes."),
-        Output(check_folder, _checkpoint_files),
+        options.of_learner("What is weighted equally: example, pair or query; several to choose from."),
     ] = None,
     monotonic_cst: options.MonotonicCst = None,
     columns: options.Columns = None,
-    settings: options.Settings = None,
-    update: Annotated[
+    checkpoint: Annotated[
         Path | None,
+        options.of_learner("A folder from which an interrupted run of conjugate gradient resumes."),
+        Output(check_folder, _checkpoint_files),
+    ] = None,
+    settings: options.Settings = None,
+    alpha: Annotated[
+        str | None,
+        options.of_choice(
+            "Regularization strength (λ in the papers): one value, or several to choose from, such as "
+            "0.1,1,10 or 2^-3..2^3; 2^-15..2^15 by default, or 15 values from 1e-7 to 1 for ranksvm."
+        ),
+    ] = None,
+    measure: Annotated[
+        str | None,
+        options.of_choice(
+            "What to choose by, such as ndcg@10 or, by the conventions of a tool, letor:ndcg@10; "
+            "pairwise_error by default."
+        ),
+    ] = None,
+    cv: Annotated[
+        str | None,
+        options.of_choice(
+            "What is left out to choose: auto (the default), leave-query-out, leave-pair-out or a number of "
+            "folds; auto means leave-query-out where it is exact and 5 folds elsewhere (ranksvm, --pairs, "
+            "conjugate gradient)."
+        ),
+    ] = None,
+    validation: options.Validation = None,
+    features_at_most: Annotated[
+        int | None,
+        options.of_choice(
+            "Choose features, too: greedily, up to this number, with a table of what each adds."
+        ),
+    ] = None,
+    feature_costs: Annotated[
+        str | None,
         typer.Option(
-            metavar="MODEL",
-            help="A RankRLS model that learns DATA in addition to what it has learned; may be MODEL.",
+            metavar="A=2,B=0.5,...|FILE",
+            help="Choose features by what they cost, 1 by default, or a JSON file of it.",
+            rich_help_panel=options.CHOICE,
             show_default=False,
         ),
-        Input(replaced_by="model"),
-    ] = None,
-    forget: Annotated[
-        Path | None,
-        typer.Option(metavar="DATA", help="Queries that --update forgets first.", show_default=False),
-        Input(files_to_read),
-    ] = None,
-    like_svmrank: Annotated[
-        bool, typer.Option("--like-svmrank", help="Train like svm_rank_learn and write an SVMrank model.")
-    ] = False,
-    c: Annotated[
-        float | None, typer.Option("-c", help="SVMrank's C; 0.01 by default.", show_default=False)
+        Input(),
     ] = None,
     judgments: options.Judgments = None,
     pairs: options.Pairs = None,
-    labels: Annotated[
-        bool, typer.Option("--labels/--no-labels", help="Whether to learn from labels as well as --pairs.")
-    ] = True,
-    validation: options.Validation = None,
-    measures: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,...",
-            help="Measures to compute, '' for none; by default as in 'evaluate'.",
-            show_default=False,
-        ),
-    ] = None,
-    preset: options.Preset = None,
-    label: options.Label = "label",
-    qid: options.Qid = "qid",
-    doc: options.Doc = None,
-    features: options.Features = None,
-    exclude: options.Exclude = None,
+    scale: options.Scale = False,
+    merge_queries: options.MergeQueries = False,
+    zero_based: options.ZeroBased = None,
     dask: Annotated[
         str | None,
         typer.Option(
             metavar="ADDRESS",
             help="Train on the workers of this Dask scheduler, each of which reads its own files of text or "
             "stores; local:N starts N workers here.",
+            rich_help_panel=options.ROWS,
             show_default=False,
         ),
     ] = None,
-    zero_based: options.ZeroBased = None,
-    scale: options.Scale = False,
-    merge_queries: options.MergeQueries = False,
+    label: options.Label = "label",
+    qid: options.Qid = "qid",
+    doc: options.Doc = None,
+    features: options.Features = None,
+    exclude: options.Exclude = None,
+    report: options.Report = None,
     threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
-    """Train a ranker on judged rows and write it to a model file."""
-    from rankwise.cli.inputs import choose_measures, excluded, read_matching, split_list
-    from rankwise.export.svmrank import save_svmrank
+    """Train a ranker on judged rows and write it to a model file.
 
-    if pairs is None and not labels:
-        raise ParameterError("--no-labels requires --pairs; otherwise there is nothing to learn from.")
-    if judgments is not None and pairs is not None:
+    Alpha is chosen by exact leave-query-out, on folds or on validation data, unless --alpha has one value.
+    """
+    from rankwise.cli.inputs import excluded, split_list
+
+    if pairs is not None and judgments is not None:
         raise ParameterError("--judgments cannot be used with --pairs.")
-    given: dict[str, Any] = {"alpha": alpha, "ties": ties, "weighting": weighting, "solver": solver}
-    given |= {"kernel": kernel, "gamma": gamma, "basis": basis, "max_iter": max_iter, "tol": tol}
-    given |= {"early_stopping": early_stopping, "checkpoint": checkpoint and str(checkpoint)}
+    if pairs is not None and report is not None and validation is None:
+        raise ParameterError("--report measures labels; with --pairs, it needs --validation.")
+    given: dict[str, Any] = {"measure": measure}
+    given |= {"ties": parse_choices(ties), "weighting": parse_choices(weighting)}
     given |= {"monotonic_cst": parse_by_feature("--monotonic-cst", monotonic_cst)}
-    given |= {"columns": parse_columns(columns)}
-    if forget is not None and update is None:
-        raise ParameterError("--forget requires --update.")
-    c = check_c(c, like_svmrank)
-    left_out, weight = excluded(exclude, features), None
-    labelled = judgments is None
+    given |= {"columns": parse_columns(columns), "checkpoint": checkpoint and str(checkpoint)}
+    costs = parse_by_feature("--feature-costs", feature_costs)
+    few = {"max_features": features_at_most, "feature_costs": costs}
+    ranker = learner_to_train(learner, alpha, cv, few, given, settings or [])
+    left_out, labelled = excluded(exclude, features), judgments is None and pairs is None
     how = ReadOptions(
         label, qid, doc, zero_based, scale, merge_queries, left_out, labelled, columns is not None
     )
     if dask is not None:
-        here = {"update": update, "like_svmrank": like_svmrank, "judgments": judgments, "pairs": pairs}
         refuse_with_dask(
-            {**here, "columns": columns, "scale": scale, "features": features, "exclude": exclude, "doc": doc}
+            judgments=judgments,
+            pairs=pairs,
+            columns=columns,
+            scale=scale,
+            features=features,
+            exclude=exclude,
+            doc=doc,
+            report=report,
         )
-        ranker = make_learner(LEARNERS, learner, given, settings or [])
-        train_on_cluster(ranker, data, model, dask, how, validation, measures, preset, json)
+        train_on_cluster(ranker, data, model, dask, how, validation, json)
         return
-    if update is not None:
-        others = {"set": settings, "like_svmrank": like_svmrank, "pairs": pairs, "features": features}
-        others |= {"exclude": exclude, "judgments": judgments}
-        check_keeps_parameters({**given, **others, "learner": None if learner == "rankrls" else learner})
-        ranker, parts = read_update(update, data, validation, how)
-        rows_to_forget = None if forget is None else read_matching(forget, how, parts["training"])
-    else:
-        if like_svmrank:
-            refuse_others(learner, given, settings)
-        ranker = make_learner(LEARNERS, "ranksvm" if like_svmrank else learner, given, settings or [])
-        parts, weight = read_parts(data, validation, how, split_list(features), judgments)
-    if labels:  # preferences alone need no queries
-        warn_of_one_ranking(data, parts["training"], how)
-    wanted = choose_measures(measures, parts["training"], preset)
-    if like_svmrank:
-        adopt_c(ranker, c, parts["training"])
+    parts, weight = read_parts(data, validation, how, split_list(features), judgments)
+    training = parts["training"]
     start = time.perf_counter()
-    # Without early stopping, validation data is only evaluated; nothing is decided on it.
-    stops_early = ranker.get_params().get("early_stopping", False)
-    if update is not None:
-        learn_and_forget(ranker, parts["training"], rows_to_forget)
-    elif pairs is None:
-        fit(ranker, parts["training"], parts.get("validation") if stops_early else None, weight)
+    if pairs is None:
+        warn_of_one_ranking(data, training, how)
+        fit(ranker, training, parts.get("validation"), weight)
     else:
-        fit_pairs(ranker, parts["training"], pairs, labels)
+        fit_pairs(ranker, training, pairs)
+        del parts["training"]  # whose labels, if it has any, were not learned
     seconds = time.perf_counter() - start
-    if like_svmrank:
-        save_svmrank(ranker.coef_, model, n_rows=parts["training"].n_rows)
-    else:
-        ranker.save(model)
-    means = measure_parts(ranker, parts, wanted)
-    show_result(ranker, parts["training"], model, seconds, means, json)
+    ranker.save(model)
+    if report is not None:
+        files = [path for path in (model, data, validation) if path is not None]
+        _write_page(report, ranker, parts, None if weight is not None else training, files)
+    show_result(ranker, training, model, seconds, measure_parts(ranker, parts), json)
+
+
+def _write_page(
+    report: Path, ranker: Any, parts: dict[str, RankingData], training: RankingData | None, files: list[Path]
+) -> None:
+    """Report on the validation data or, without any, on the training data."""
+    from rankwise.cli.report import note_on, write_page
+    from rankwise.report.judged import Judged
+
+    part, rows = list(parts.items())[-1]
+    name = type(ranker).__name__
+    write_page(
+        report,
+        {name: ranker},
+        Judged.of_data(rows),
+        criterion_and_usual(ranker, rows),
+        title=f"{name} on {part} data",
+        training=training,
+        note=note_on(part),
+        files=files,
+    )

@@ -1,51 +1,77 @@
-"""``rankwise train --update``: a model that learns and forgets queries."""
+"""``rankwise update``: a model that learns and forgets queries."""
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated
 
+import typer
+
+from rankwise.cli import options
+from rankwise.cli.data_files import ReadOptions, files_to_read
+from rankwise.cli.outputs import check_model
+from rankwise.cli.paths import Input, Output
 from rankwise.cli.screen import progress
-from rankwise.errors import FileFormatError, ParameterError
-
-if TYPE_CHECKING:
-    from rankwise.cli.data_files import ReadOptions
-    from rankwise.rows.ranking import RankingData
+from rankwise.errors import FileFormatError
 
 
-def check_keeps_parameters(options: dict[str, Any]) -> None:
-    """Reject options that an update would ignore: the model keeps its parameters and features."""
-    named = [f"--{name.replace('_', '-')}" for name, value in options.items() if value not in (None, False)]
-    if named:
-        raise ParameterError(
-            f"--update keeps the parameters and features of the model; {named[0]} cannot be given."
-        )
+def run(
+    data: options.Data,
+    model: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MODEL", help="A RankRLS model with the primal solver, from 'train'.", show_default=False
+        ),
+        Input(replaced_by="out"),
+    ],
+    forget: Annotated[
+        Path | None,
+        typer.Option(metavar="DATA", help="Queries that the model forgets first.", show_default=False),
+        Input(files_to_read),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="MODEL", help="The model file to write; MODEL itself by default.", show_default=False
+        ),
+        Output(check_model),
+    ] = None,
+    label: options.Label = "label",
+    qid: options.Qid = "qid",
+    zero_based: options.ZeroBased = None,
+    merge_queries: options.MergeQueries = False,
+    threads: options.Threads = None,
+    json: options.Json = False,
+) -> None:
+    """Learn DATA in addition to what a model has learned, exactly as if it had been trained on all of it.
 
-
-def read_update(
-    model: Path, data: Path, validation: Path | None, how: ReadOptions
-) -> tuple[Any, dict[str, RankingData]]:
-    """The model to update, the rows to learn and, if given, validation rows, all scaled alike."""
+    The model keeps its parameters, features and scaling; one that chose alpha chooses it again.
+    """
     import rankwise
+    from rankwise.cli.data_files import warn_of_one_ranking
+    from rankwise.cli.fitting import measure_parts, show_result
     from rankwise.cli.inputs import load_model, read_for_model, read_matching
     from rankwise.model.data_scores import must_scale
 
+    how = ReadOptions(label, qid, zero_based=zero_based, merge_queries=merge_queries)
     known, ranker = load_model(model), rankwise.load_model(model)
     if not hasattr(ranker, "partial_fit") or not hasattr(ranker, "moments_"):
         raise FileFormatError(
             model,
-            "the model has no moments to update; train it with --learner rankrls --solver primal.",
+            "the model has no moments to update; train it with --learner rankrls --set solver=primal.",
         )
-    rows = read_for_model(data, how, known)
-    parts = {"training": rows.scale_per_query() if must_scale(rows, bool(known.scaled_per_query)) else rows}
-    if validation is not None:
-        parts["validation"] = read_matching(validation, how, parts["training"])
-    return ranker, parts
-
-
-def learn_and_forget(ranker: Any, new: RankingData, old: RankingData | None) -> None:
-    """Update a model with rows that were matched to its features when they were read."""
+    new = read_for_model(data, how, known)
+    if must_scale(new, bool(known.scaled_per_query)):
+        new = new.scale_per_query()
+    old = None if forget is None else read_matching(forget, how, new)
+    warn_of_one_ranking(data, new, how)
+    start = time.perf_counter()
     with progress(f"Updating {type(ranker).__name__}"):
         if old is not None:
             ranker.forget(old)
         ranker.partial_fit(new)
+    seconds = time.perf_counter() - start
+    written = model if out is None else out
+    ranker.save(written)
+    show_result(ranker, new, written, seconds, measure_parts(ranker, {"training": new}), json)

@@ -1,4 +1,4 @@
-"""The command that chooses alpha."""
+"""`rankwise train` chooses alpha, and what else is left to choose."""
 
 import json
 import warnings
@@ -16,10 +16,10 @@ from rankwise.metrics import get_measure
 __all__ = ["done", "folder", "refused"]  # fixtures
 
 
-def test_select_chooses_what_python_chooses(folder, done, tmp_path):
+def test_train_chooses_what_python_chooses(folder, done, tmp_path):
     model = tmp_path / "model"
-    arguments = ["--alphas", "2^-5..2^3,100", "--ties", "keep,drop", "--measure", "map"]
-    table = done("select", "train.txt.gz", model, *arguments)
+    arguments = ["--alpha", "2^-5..2^3,100", "--ties", "keep,drop", "--measure", "map"]
+    table = done("train", "train.txt.gz", model, *arguments)
     assert table.startswith("map by leave-query-out")
     train = rankwise.load_letor(folder / "train.txt.gz")
     alphas = [*(2.0**k for k in range(-5, 4)), 100.0]
@@ -29,16 +29,16 @@ def test_select_chooses_what_python_chooses(folder, done, tmp_path):
     assert rankwise.load_model(model).best_ == expected.best_
     assert done("predict", "test.txt", model).count("\n") == rankwise.load_letor(folder / "test.txt").n_rows
     choice = json.loads(
-        done("select", "train.txt.gz", model, "--validation", "test.txt", "--json", *arguments)
+        done("train", "train.txt.gz", model, "--validation", "test.txt", "--json", *arguments)
     )
     assert choice["cv"] == "eval_set"
     assert np.shape(choice["scores"]) == (2, 10)
 
 
-def test_select_measures_by_the_conventions_of_a_preset(folder, done, refused, tmp_path):
+def test_train_measures_by_the_conventions_of_a_preset(folder, done, refused, tmp_path):
     model = tmp_path / "model"
-    arguments = ["select", "train.txt.gz", model, "--measure", "ndcg@3", "--alphas", "2^-9..2^3"]
-    assert done(*arguments, "--preset", "letor").startswith("letor:ndcg@3 by leave-query-out")
+    arguments = ["train", "train.txt.gz", model, "--alpha", "2^-9..2^3", "--measure"]
+    assert done(*arguments, "letor:ndcg@3").startswith("letor:ndcg@3 by leave-query-out")
     train = rankwise.load_letor(folder / "train.txt.gz")
     measure = get_measure("ndcg@3", preset="letor")
     expected = rankwise.RankRLSCV(parse_numbers("2^-9..2^3"), measure=measure).fit(
@@ -46,37 +46,67 @@ def test_select_measures_by_the_conventions_of_a_preset(folder, done, refused, t
     )
     np.testing.assert_array_equal(rankwise.load_model(model).scores_, expected.scores_)
     assert rankwise.load_model(model).measure == "letor:ndcg@3"
-    scores = json.loads(done(*arguments, "--json"))["scores"]
+    scores = json.loads(done(*arguments, "ndcg@3", "--json"))["scores"]
     assert not np.allclose(scores, expected.scores_)
-    named = [*arguments[:4], "trec:ndcg@10", *arguments[5:]]
-    assert "ndcg@10" in done(*named)
-    assert "names another preset than 'letor'" in refused(*named, "--preset", "letor", code=2)
-    assert "Unknown preset 'lettor'" in refused(*arguments, "--preset", "lettor", code=2)
+    assert "Unknown preset 'lettor'" in refused(*arguments, "lettor:ndcg@3", code=2)
+
+
+def test_one_alpha_is_fixed_and_several_are_chosen_from(folder, done, tmp_path):
+    model = tmp_path / "model"
+    for arguments, name in (
+        (["--alpha", "2^-1"], "RankRLS"),
+        ([], "RankRLSCV"),
+        (["--alpha", "0.5,1"], "RankRLSCV"),
+        (["--alpha", "0.5", "--ties", "keep,drop"], "RankRLSCV"),
+        (["--alpha", "0.5", "--cv", "3"], "RankRLSCV"),
+    ):
+        shown = json.loads(done("train", "train.txt.gz", model, "--json", *arguments))
+        assert shown["class"] == name
+        assert ("best" in shown) == (name == "RankRLSCV")
+    done("train", "train.txt.gz", model, "--alpha", "0.5")
+    assert model.read_bytes() == (folder / "model").read_bytes()
+
+
+def test_train_says_by_which_measure_on_which_rows_it_chose(folder, done, tmp_path):
+    command = ["train", "train.txt.gz", tmp_path / "model"]
+    for arguments, rows in (
+        ([], "leave-query-out"),
+        (["--cv", "4"], "4 folds of queries"),
+        (["--validation", "test.txt"], "validation data"),
+        (["--validation", "test.txt", "--cv", "4"], "4 folds of queries"),
+    ):
+        shown = done(*command, "--measure", "map", *arguments)
+        best = rankwise.load_model(tmp_path / "model").best_
+        assert f"map by {rows}\n" in shown
+        assert f"Chosen: alpha {best['alpha']:.6g}, " in shown
+        assert f"; map {best['score']:.4f} by {rows}\n" in shown
+        assert len(shown.splitlines()) < 25
+    assert "Chosen" not in done(*command, "--alpha", "1", "--validation", "test.txt")
 
 
 @pytest.mark.parametrize("learner", SELECTORS)
 def test_every_learner_can_choose_alpha(done, tmp_path, learner):
     store, model = tmp_path / "test.store", tmp_path / "model"
     done("convert", "test.txt", store, "--scale")
-    arguments = ["--learner", learner, "--alphas", "0.5,2", "--cv", "3"]
-    assert "3 folds of queries" in done("select", store, model, *arguments)
+    arguments = ["--learner", learner, "--alpha", "0.5,2", "--cv", "3"]
+    assert "3 folds of queries" in done("train", store, model, *arguments)
     assert rankwise.load_model(model).best_["alpha"] in (0.5, 2.0)
-    assert len(json.loads(done("select", store, model, *arguments, "--json"))["alphas"]) == 2
+    assert len(json.loads(done("train", store, model, *arguments, "--json"))["alphas"]) == 2
 
 
 def test_a_choice_speaks_of_what_its_kernel_uses(done, tmp_path):
-    arguments = ["select", "test.txt", tmp_path / "model", "--learner", "kernel-rankrls", "--scale"]
-    arguments += ["--alphas", "1", "--kernel"]
+    arguments = ["train", "test.txt", tmp_path / "model", "--learner", "kernel-rankrls", "--scale"]
+    arguments += ["--alpha", "1", "--cv", "auto", "--set"]
     gamma = 1 / rankwise.make_search_data(2).n_features
-    assert f"gamma {gamma:.6g}, ties keep, weighting example\n" in done(*arguments, "rbf")
+    assert f"gamma {gamma:.6g}, ties keep, weighting example; " in done(*arguments, "kernel=rbf")
     assert rankwise.load_model(tmp_path / "model").settings_ == [
         {"gamma": None, "ties": "keep", "weighting": "example"}
     ]
-    assert "gamma" not in done(*arguments, "linear")
-    assert f"gamma {gamma:.6g}, degree 3, coef0 1, ties keep" in done(*arguments, "polynomial")
+    assert "gamma" not in done(*arguments, "kernel=linear")
+    assert f"gamma {gamma:.6g}, degree 3, coef0 1, ties keep" in done(*arguments, "kernel=polynomial")
 
 
-def test_select_shows_how_far_it_is(done, tmp_path, monkeypatch):
+def test_train_shows_how_far_it_is(done, tmp_path, monkeypatch):
     shares, details = [], []
 
     @contextmanager
@@ -84,12 +114,12 @@ def test_select_shows_how_far_it_is(done, tmp_path, monkeypatch):
         yield lambda share, detail: (shares.append(share), details.append(detail))
 
     monkeypatch.setattr("rankwise.cli.fitting.progress", progress)
-    done("select", "train.txt.gz", tmp_path / "model", "--learner", "ranksvm", "--alphas", "1e-3,1e-2")
+    done("train", "train.txt.gz", tmp_path / "model", "--learner", "ranksvm", "--alpha", "1e-3,1e-2")
     np.testing.assert_allclose(shares, np.arange(1, 11) / 10)
     assert set(details) == {""}
 
 
-def test_select_names_the_setting_before_it_is_tried(done, tmp_path, monkeypatch):
+def test_train_names_the_setting_before_it_is_tried(done, tmp_path, monkeypatch):
     seen = []
 
     @contextmanager
@@ -97,8 +127,8 @@ def test_select_names_the_setting_before_it_is_tried(done, tmp_path, monkeypatch
         yield lambda share, detail: seen.append((share, detail))
 
     monkeypatch.setattr("rankwise.cli.fitting.progress", progress)
-    kernel = ("--learner", "kernel-rankrls", "--scale", "--alphas", "1")
-    done("select", "train.txt.gz", tmp_path / "model", *kernel, "--gamma", "0.01,0.1")
+    kernel = ("--learner", "kernel-rankrls", "--scale", "--alpha", "1")
+    done("train", "train.txt.gz", tmp_path / "model", *kernel, "--set", "gamma=[0.01,0.1]")
     first = {detail: share for share, detail in reversed(seen)}
     assert [detail.partition("gamma=")[2] for detail in first][::-1] == [
         "0.01 (1 of 2)",
@@ -116,8 +146,8 @@ def test_progress_moves_inside_a_fold_of_conjugate_gradient(monkeypatch):
     assert seen[-1] == 1.0
 
 
-def test_the_help_of_select_names_the_default_alphas(capsys):
-    main(["select", "--help"])
+def test_the_help_of_train_names_the_default_alphas(capsys):
+    main(["train", "--help"])
     text = " ".join(capsys.readouterr().out.replace("│", " ").split())
     by_learner = {name: getattr(rankwise, SELECTORS[name])().alphas for name in SELECTORS}
     np.testing.assert_allclose(sorted(by_learner["rankrls"]), parse_numbers("2^-15..2^15"))
@@ -144,5 +174,5 @@ def test_a_best_alpha_that_ends_the_grid_is_said(folder, tmp_path, alphas, says,
         rankwise.RankRLSCV(parse_numbers(alphas)).fit(data)
     assert [str(warning.message) for warning in caught] == ([says] if says else [])
     capsys.readouterr()
-    assert main(["select", str(folder / "train.txt.gz"), str(tmp_path / "model"), "--alphas", alphas]) == 0
+    assert main(["train", str(folder / "train.txt.gz"), str(tmp_path / "model"), "--alpha", alphas]) == 0
     assert capsys.readouterr().err == (f"rankwise: warning: {says}\n" if says else "")
