@@ -6,6 +6,7 @@ of those imports scikit-learn again (test_pages.py runs the main commands that w
 
 import io
 import json
+import os
 import subprocess
 import sys
 import time
@@ -73,6 +74,16 @@ def test_no_command_shows_help_and_version_shows_the_version(capsys):
     assert capsys.readouterr().out == f"rankwise {rankwise.__version__}\n"
     assert main([]) == 0
     assert "Usage" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("place", [0, 1, 3])
+@pytest.mark.parametrize("threads", [["--threads", "3"], ["--threads=3"]])
+def test_the_number_of_threads_may_be_anywhere(done, monkeypatch, place, threads):
+    for variable in ("RANKWISE", "OMP", "OPENBLAS", "MKL"):
+        monkeypatch.setenv(f"{variable}_NUM_THREADS", "1")
+    arguments = ["info", "model", "--json"]
+    done(*arguments[:place], *threads, *arguments[place:])
+    assert os.environ["RANKWISE_NUM_THREADS"] == os.environ["OPENBLAS_NUM_THREADS"] == "3"
 
 
 def test_train_predict_and_evaluate_agree_with_python(folder, done, tmp_path, monkeypatch):

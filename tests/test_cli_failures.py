@@ -44,6 +44,7 @@ __all__ = ["done", "folder", "refused"]  # fixtures
         (["evaluate", "test.txt", "model", "--preset", "fame"], "Unknown preset 'fame'"),
         (["predict", "test.txt", "model", "--threads", "0"], "Invalid value for '--threads'"),
         (["predict", "test.txt", "model", "--threads", "99999"], "Invalid value for '--threads'"),
+        (["predict", "test.txt", "model", "--threads"], "Option '--threads' requires an argument"),
         (["convert", "test.txt", "out.foo"], "out.foo: the output name must end in .store or, for"),
         (
             ["convert", "test.txt", "out"],

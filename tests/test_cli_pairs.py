@@ -65,6 +65,9 @@ def test_alpha_is_chosen_on_folds_of_pairs_without_labels(files, capsys, learner
     assert shown["cv"] == "5 folds of pairs"
     assert "validation" in shown
     assert "training" not in shown
+    page = folder / "page.html"
+    assert main([*command, "--validation", str(folder / "data.txt"), "--report", str(page)]) == 0
+    assert "on validation data" in page.read_text(encoding="utf-8")
 
 
 def test_a_pair_of_a_row_that_is_not_there_is_refused(files, capsys):

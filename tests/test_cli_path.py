@@ -65,12 +65,12 @@ def test_a_table_without_queries_is_one_ranking(folder, capsys):
     [
         (["--graph", "half"], "option --graph must be one of 'full', 'reduced'"),
         (["--plot", "path.txt"], "--plot must name a file ending in .svg, .png, .pdf"),
-        (["--alpha-min", "0"], "option --alpha-min"),
+        (["--set", "alpha_min=0"], "option --set alpha_min"),
         (["--measure", "beauty"], "beauty"),
     ],
 )
 def test_wrong_options_are_one_sentence(folder, capsys, options, message):
-    assert main(["path", str(folder / "train.txt"), "--max-events", "20", *options]) == 2
+    assert main(["path", str(folder / "train.txt"), "--set", "max_events=20", *options]) == 2
     error = [line for line in capsys.readouterr().err.splitlines() if "error" in line]
     assert len(error) == 1
     assert message in error[0]

@@ -70,7 +70,7 @@ def test_runs_have_pages_without_features(done, folder, tmp_path):
     assert set(facts["lists"]["queries"][0]["docs"]) <= set(map(str, test.docs))
 
 
-def test_select_path_and_folds_write_pages(done, folder, tmp_path):
+def test_train_path_and_folds_write_pages(done, folder, tmp_path):
     done("train", "train.txt.gz", tmp_path / "chosen", "--alpha", "0.1,1,10", "--report", tmp_path / "s")
     chosen = facts_of(tmp_path / "s")
     assert chosen["choices"]["RankRLSCV"]["alphas"] == [0.1, 1, 10]
@@ -81,7 +81,7 @@ def test_select_path_and_folds_write_pages(done, folder, tmp_path):
     few = rankwise.load_letor(folder / "test.txt").scale_per_query()
     rankwise.save_letor(few.select(queries=few.queries.labels[:5].tolist()), tmp_path / "few.txt")
     done("path", tmp_path / "few.txt", "--graph", "reduced", "--report", tmp_path / "p")
-    assert facts_of(tmp_path / "p")["choices"]["path"]["on_margin"]
+    assert facts_of(tmp_path / "p")["choices"]["RankSVMPath"]["on_margin"]
 
     data = rankwise.make_search_data(30, random_state=1)
     labels = data.queries.labels.tolist()

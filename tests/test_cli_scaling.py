@@ -79,8 +79,8 @@ def test_evaluation_and_validation_scale_too(scaled, folder, done, tmp_path):
     assert len({json.dumps(choice["scores"]) for choice in selected}) == 1
 
 
-@pytest.mark.parametrize("command", ["train", "train --alpha 0.5,2", "path --alpha-min 0.04 --model"])
-def test_train_select_and_path_scale_as_convert_does(scaled, folder, done, tmp_path, command):
+@pytest.mark.parametrize("command", ["train", "train --alpha 0.5,2", "path --set alpha_min=0.04 --model"])
+def test_train_and_path_scale_as_convert_does(scaled, folder, done, tmp_path, command):
     found = []
     for data, scale in ((scaled / "train.store", []), (folder / "train.txt.gz", ["--scale"])):
         name, *options = command.split()

@@ -15,10 +15,13 @@ import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from inspect import signature
+from itertools import islice
 from typing import Annotated, Any
 
 import typer
 
+from rankwise.cli import options
+from rankwise.cli.bundles import unbundled
 from rankwise.cli.interrupts import end_by_interrupt, end_if_interrupted
 from rankwise.cli.paths import checking_paths
 from rankwise.cli.screen import prepare_streams
@@ -61,6 +64,7 @@ def _options(
     version: Annotated[
         bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version.")
     ] = False,
+    threads: options.Threads = None,
 ) -> None:
     """Fast, exact, explainable learning to rank."""
 
@@ -76,19 +80,17 @@ def application(commands: Sequence[str]) -> typer.Typer:
     )
     app.callback()(_options)
     for command in commands:
-        app.command(name=command)(checking_paths(import_module(f"rankwise.cli.{command}").run))
+        app.command(name=command)(checking_paths(unbundled(import_module(f"rankwise.cli.{command}").run)))
     return app
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
     prepare_streams()
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
-    debug = "--debug" in arguments
-    if debug:
-        arguments.remove("--debug")
+    common, arguments = _common_first(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in common
     try:
-        code = _run(arguments or ["--help"])
+        code = _run(common, arguments or ["--help"])
     except BrokenPipeError:  # the reader of our output closed the pipe
         _drop_output()
         code = 0
@@ -114,14 +116,27 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _run(arguments: list[str]) -> int:
+def _common_first(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Options of all commands, which may be anywhere on the command line, and everything else."""
+    common, others, rest = [], [], iter(arguments)
+    for argument in rest:
+        if argument == "--threads":
+            common += [argument, *islice(rest, 1)]
+        elif argument == "--debug" or argument.startswith("--threads="):
+            common.append(argument)
+        else:
+            others.append(argument)
+    return common, others
+
+
+def _run(common: list[str], arguments: list[str]) -> int:
     # Importing and describing them all would take longer than reading the arguments of one.
     wanted = arguments[:1] if arguments[0] in COMMANDS else COMMANDS
     command = typer.main.get_command(application(wanted))
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
-            with command.make_context("rankwise", arguments) as context:
+            with command.make_context("rankwise", [*common, *arguments]) as context:
                 command.invoke(context)
     except typer.Exit as request:
         return request.exit_code
@@ -153,9 +168,8 @@ def explain(error: Exception, command: Sequence[str] = ()) -> tuple[str, int]:
 
 def _in_options(message: str, command: Sequence[str]) -> str:
     """A message of the library, which speaks of parameters, as a command does, which has options."""
-    known = {
-        name for name in command for name in signature(import_module(f"rankwise.cli.{name}").run).parameters
-    }
+    runs = [unbundled(import_module(f"rankwise.cli.{name}").run) for name in command]
+    known = {parameter for run in runs for parameter in signature(run).parameters}
 
     def option(found: re.Match[str]) -> str:
         name = RENAMED.get(found[2], found[2])

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 def run(
     data: options.Data,
+    *,
     learner: Annotated[
         str,
         options.of_learner(f"What scores left-out queries: {', '.join(SELECTORS)}; the first by default."),
@@ -35,31 +36,18 @@ def run(
     ] = None,
     columns: options.Columns = None,
     settings: options.Settings = None,
+    rows: options.FeatureOptions,
     judgments: options.Judgments = None,
-    label: options.Label = "label",
-    qid: options.Qid = "qid",
-    doc: options.Doc = None,
-    features: options.Features = None,
-    exclude: options.Exclude = None,
-    zero_based: options.ZeroBased = None,
-    scale: options.Scale = False,
-    merge_queries: options.MergeQueries = False,
-    threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
     """List judgments that models trained on the other queries contradict, and data that cannot be right."""
     from rankwise.auditing.audit import audit
-    from rankwise.cli.data_files import ReadOptions, warn_of_one_ranking
+    from rankwise.cli.data_files import warn_of_one_ranking
     from rankwise.cli.fitting import read_parts
-    from rankwise.cli.inputs import excluded, split_list
 
     ranker = make_learner(SELECTORS, learner, {"columns": parse_columns(columns)}, settings or [])
-    left_out = excluded(exclude, features)
-    labelled = judgments is None
-    how = ReadOptions(
-        label, qid, doc, zero_based, scale, merge_queries, left_out, labelled, columns is not None
-    )
-    parts, _ = read_parts(data, None, how, split_list(features), judgments)
+    how = rows.how(labelled=judgments is None, as_table=columns is not None)
+    parts, _ = read_parts(data, None, how, rows.columns(), judgments)
     warn_of_one_ranking(data, parts["training"], how)
     with progress("Leaving out queries"):
         found = audit(parts["training"], ranker=ranker, n_suspects=count, reveals=reveals)

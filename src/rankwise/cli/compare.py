@@ -13,6 +13,7 @@ from rankwise.rendering import Cell, format_cell
 
 def run(
     rankers: options.Rankers,
+    *,
     data: options.TestData = None,
     qrels: options.Qrels = None,
     complete: options.Complete = False,
@@ -22,23 +23,17 @@ def run(
     ] = 0,
     measures: options.Measures = None,
     preset: options.PresetOrTrec = None,
-    label: options.Label = "label",
-    qid: options.Qid = "qid",
-    doc: options.Doc = None,
-    zero_based: options.ZeroBased = None,
-    merge_queries: options.MergeQueries = False,
+    rows: options.RowOptions,
     report: options.Report = None,
-    threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
     """Compare models, score files or TREC runs with a baseline, query by query."""
-    from rankwise.cli.data_files import ReadOptions
     from rankwise.cli.rankers import files_read, named_files, read_rankers
     from rankwise.cli.report import title_of, write_page
     from rankwise.report.facts import compared_facts
 
     files = named_files(rankers, least=2)
-    how = ReadOptions(label, qid, doc, zero_based, merge_queries=merge_queries)
+    how = rows.how()
     named, judged, chosen, note = read_rankers(files, data, qrels, how, measures, preset, complete)
     if report is None:
         with progress("Comparing"):

@@ -36,6 +36,7 @@ def run(
         ),
         Output(check_destination),
     ],
+    *,
     judgments: Annotated[
         Path | None,
         typer.Option(
@@ -46,14 +47,7 @@ def run(
         ),
         Input(),
     ] = None,
-    scale: options.Scale = False,
-    label: options.Label = "label",
-    qid: options.Qid = "qid",
-    doc: options.Doc = None,
-    features: options.Features = None,
-    exclude: options.Exclude = None,
-    zero_based: options.ZeroBased = None,
-    merge_queries: options.MergeQueries = False,
+    row_options: options.FeatureOptions,
     parts: Annotated[
         int | None,
         typer.Option(
@@ -62,12 +56,10 @@ def run(
             show_default=False,
         ),
     ] = None,
-    threads: options.Threads = None,
 ) -> None:
     """Convert data between formats; text is streamed to a memory-mapped store in bounded memory."""
     import rankwise
-    from rankwise.cli.data_files import ReadOptions, data_files, is_log, is_table, read_data
-    from rankwise.cli.inputs import excluded, split_list
+    from rankwise.cli.data_files import data_files, is_log, is_table, read_data
     from rankwise.readers.store_parts import save_parts
     from rankwise.readers.text import COMPRESSED
 
@@ -80,12 +72,12 @@ def run(
         )
     if not to_store:
         check_file(out)
-    how = ReadOptions(label, qid, doc, zero_based, scale, merge_queries, excluded(exclude, features))
+    how = row_options.how()
     logged = judgments is not None or any(map(is_log, data_files(data)))
-    if logged and features is not None:
+    if logged and row_options.features is not None:
         raise ParameterError("--features selects the columns of tables, not those of a feature log.")
     files = data_files(data)
-    streams = not (logged or scale or any(f.is_dir() or is_table(f) for f in files))
+    streams = not (logged or how.scale or any(f.is_dir() or is_table(f) for f in files))
     if to_store and streams and parts is None:
         stream(files, out, how)
         return
@@ -97,7 +89,7 @@ def run(
         elif logged:
             rows = read_log(data, judgments, how)
         else:
-            rows = read_data(data, how, features=split_list(features))
+            rows = read_data(data, how, features=row_options.columns())
         stack.enter_context(progress(f"Writing {out.name}"))
         if parts is not None:
             save_parts(rows, out, parts)

@@ -45,7 +45,6 @@ def run(
         Output(check_folder, lambda folder: [folder / name for name in FILES]),
     ] = Path("demo"),
     random_state: Annotated[int, typer.Option(min=0, help="Seed of the simulated search engine.")] = 0,
-    threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
     """Train on the built-in data, compare with simpler rankers, and write a report.

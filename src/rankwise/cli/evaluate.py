@@ -38,7 +38,6 @@ def run(
     doc: options.Doc = None,
     zero_based: options.ZeroBased = None,
     merge_queries: options.MergeQueries = False,
-    threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
     """Evaluate scores or a model on judged rows, or a TREC run with --qrels."""

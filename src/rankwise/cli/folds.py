@@ -52,6 +52,7 @@ def run(
         ),
         Input(_files_of_folds),
     ],
+    *,
     learners: Annotated[
         str,
         typer.Option(
@@ -79,14 +80,8 @@ def run(
         ),
         Output(check_folder, lambda folder: [folder / name for name in FILES]),
     ] = None,
-    label: options.Label = "label",
-    qid: options.Qid = "qid",
-    doc: options.Doc = None,
-    features: options.Features = None,
-    zero_based: options.ZeroBased = None,
-    scale: options.Scale = False,
+    rows: options.FeatureOptions,
     report: options.Report = None,
-    threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
     """Compare learners on folds: train, choose parameters on validation data, test, and average.
@@ -102,11 +97,11 @@ def run(
         raise ParameterError(f"--learners must name one or more different learners; got {learners!r}.")
     for name in [measure or "map", *(split_list(measures) or [])]:
         get_measure(name, preset=preset)  # a mistake is an error before any data is read
-    how = ReadOptions(label, qid, doc, zero_based, scale)
+    how = rows.how()
     experiment = Experiment(specified, measure, measures, preset)
     with nullcontext() if out is None else created_folder(out):
         for fold in folds:
-            experiment.run(fold, how, split_list(features))
+            experiment.run(fold, how, rows.columns())
         warn_of_queries_tested_twice(experiment.tests)
         if out is not None:
             write_folds(experiment, out)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from rankwise.cli.data_files import files_to_read
+from rankwise.cli.data_files import ReadOptions, files_to_read
 from rankwise.cli.outputs import check_model, check_page
 from rankwise.cli.paths import Input, Output
 from rankwise.config import MAX_THREADS
@@ -242,6 +243,44 @@ Threads: TypeAlias = Annotated[
         help="Number of threads, also of BLAS; all cores by default.",
     ),
 ]
+
+
+@dataclass(frozen=True)
+class RowOptions:
+    """How to read judged rows whose features are known."""
+
+    label: Label = "label"
+    qid: Qid = "qid"
+    doc: Doc = None
+    zero_based: ZeroBased = None
+    merge_queries: MergeQueries = False
+
+    def how(self) -> ReadOptions:
+        return ReadOptions(self.label, self.qid, self.doc, self.zero_based, merge_queries=self.merge_queries)
+
+
+@dataclass(frozen=True)
+class FeatureOptions(RowOptions):
+    """How to read rows, and which of their columns, scaled or not, are the features."""
+
+    features: Features = None
+    exclude: Exclude = None
+    scale: Scale = False
+
+    def how(self, *, labelled: bool = True, as_table: bool = False) -> ReadOptions:
+        from rankwise.cli.inputs import excluded
+
+        left_out = excluded(self.exclude, self.features)
+        return replace(
+            super().how(), scale=self.scale, exclude=left_out, labelled=labelled, as_table=as_table
+        )
+
+    def columns(self) -> list[str] | None:
+        """The feature columns of a table; None for all others."""
+        from rankwise.cli.inputs import split_list
+
+        return split_list(self.features)
+
 
 Measures: TypeAlias = Annotated[
     str | None,

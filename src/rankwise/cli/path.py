@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankwise.cli import options
-from rankwise.cli.data_files import ReadOptions, files_to_read, read_data, warn_of_one_ranking
+from rankwise.cli.data_files import files_to_read, warn_of_one_ranking
 from rankwise.cli.interrupts import keeping_what_was_fitted
 from rankwise.cli.outputs import check_file, check_model
 from rankwise.cli.paths import Input, Output
@@ -37,6 +37,7 @@ def _check_plot(file: Path) -> None:
 
 def run(
     data: options.Data,
+    *,
     validation: Annotated[
         Path | None,
         typer.Option(
@@ -54,10 +55,6 @@ def run(
     weighting: Annotated[
         str, options.of_learner("What is weighted equally: query, pair or example.")
     ] = "query",
-    alpha_min: Annotated[
-        float | None, options.of_learner("Where the path ends; 1/1000 of its start by default.")
-    ] = None,
-    max_events: Annotated[int | None, options.of_learner("Stop after this many breakpoints.")] = None,
     settings: options.Settings = None,
     measure: Annotated[str, typer.Option(help="The measure for choosing alpha.")] = "pairwise_error",
     model: Annotated[
@@ -72,45 +69,31 @@ def run(
         ),
         Output(_check_plot),
     ] = None,
-    label: options.Label = "label",
-    qid: options.Qid = "qid",
-    doc: options.Doc = None,
-    features: options.Features = None,
-    exclude: options.Exclude = None,
-    zero_based: options.ZeroBased = None,
-    scale: options.Scale = False,
-    merge_queries: options.MergeQueries = False,
+    rows: options.FeatureOptions,
     report: options.Report = None,
-    threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
     """Compute kernel RankSVM for all regularization strengths and choose the best on validation rows."""
-    from rankwise.cli.inputs import excluded, read_matching, split_list
+    from rankwise.cli.fitting import read_parts
     from rankwise.cli.learners import make_learner
-    from rankwise.cli.report import note_on, write_page
+    from rankwise.cli.report import write_page_of_new
     from rankwise.metrics import get_measure
 
     get_measure(measure)
-    how = ReadOptions(label, qid, doc, zero_based, scale, merge_queries, excluded(exclude, features))
-    training = read_data(data, how, features=split_list(features))
-    warn_of_one_ranking(data, training, how)
-    judged = training if validation is None else read_matching(validation, how, training)
+    how = rows.how()
+    parts, _ = read_parts(data, validation, how, rows.columns(), judgments=None)
+    warn_of_one_ranking(data, parts["training"], how)
+    *_, (part, judged) = parts.items()
     given = {"kernel": kernel, "gamma": gamma, "graph": graph, "weighting": weighting}
-    given |= {"alpha_min": alpha_min, "max_events": max_events}
     ranker = make_learner({"path": "RankSVMPath"}, "path", given, settings or [])
-    seconds = _follow(ranker, training)
+    seconds = _follow(ranker, parts["training"])
     ranker.select(judged, measure=measure)
     if model is not None:
         ranker.save(model)
-    part = "training" if validation is None else "validation"
     if plot is not None:
         _draw(ranker, f"{measure} on {part} rows", plot)
     if report is not None:
-        from rankwise.report.judged import Judged
-
-        files = [path for path in (model, data, validation) if path is not None]
-        options = {"title": f"RankSVMPath on {part} data", "note": note_on(part), "files": files}
-        write_page(report, {"path": ranker}, Judged.of_data(judged), [measure], **options)
+        write_page_of_new(report, ranker, parts, [measure], [model, data, validation])
     _report(ranker, f"{measure} ({part})", seconds, json)
 
 

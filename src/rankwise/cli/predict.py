@@ -52,7 +52,6 @@ def run(
     ] = None,
     doc: options.Doc = None,
     zero_based: options.ZeroBased = None,
-    threads: options.Threads = None,
 ) -> None:
     """Score rows with a model: one score per line, in the order of the data.
 

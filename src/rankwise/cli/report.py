@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 def run(
     rankers: options.Rankers,
+    *,
     data: options.TestData = None,
     out: Annotated[
         Path,
@@ -42,19 +43,14 @@ def run(
     title: Annotated[str | None, typer.Option(help="The title of the page.", show_default=False)] = None,
     measures: options.Measures = None,
     preset: options.PresetOrTrec = None,
-    label: options.Label = "label",
-    qid: options.Qid = "qid",
-    doc: options.Doc = None,
-    zero_based: options.ZeroBased = None,
-    merge_queries: options.MergeQueries = False,
-    threads: options.Threads = None,
+    rows: options.RowOptions,
     json: options.Json = False,
 ) -> None:
     """Write a page about models, score files or TREC runs: quality, changed queries, explanations."""
     from rankwise.cli.rankers import files_read, named_files, read_rankers
 
     files = named_files(rankers, least=1)
-    how = ReadOptions(label, qid, doc, zero_based, merge_queries=merge_queries)
+    how = rows.how()
     named, judged, chosen, note = read_rankers(files, data, qrels, how, measures, preset, complete)
     training = None if train is None else _read_training(train, how, judged.data)
     facts = write_page(
@@ -101,10 +97,29 @@ def write_page(
     return facts
 
 
-def note_on(part: str) -> str | None:
-    """What readers of a report on the training data must know."""
+def write_page_of_new(
+    out: Path,
+    ranker: Any,
+    parts: Mapping[str, RankingData],
+    measures: Iterable[Any],
+    files: Iterable[Path | None],
+    training: RankingData | None = None,
+) -> None:
+    """Write a page about a new model on the last part of its data: validation data, if there is any."""
+    from rankwise.report.judged import Judged
+
+    (*_, (part, rows)), name = parts.items(), type(ranker).__name__
     flattering = "These are the rows that the model was trained on, which flatters it; see --validation."
-    return flattering if part == "training" else None
+    write_page(
+        out,
+        {name: ranker},
+        Judged.of_data(rows),
+        measures,
+        title=f"{name} on {part} data",
+        training=training,
+        note=flattering if part == "training" else None,
+        files=[path for path in files if path is not None],
+    )
 
 
 def _command() -> str:

@@ -16,7 +16,6 @@ def run(
     data: options.Data,
     model: options.ModelOut,
     c: Annotated[float, typer.Option("-c", help="SVMrank's C, which counts errors.")] = 0.01,
-    threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
     """Train as svm_rank_learn does, and write an SVMrank model."""

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from rankwise.cli import options
 from rankwise.cli.cluster import refuse_with_dask, train_on_cluster
-from rankwise.cli.data_files import ReadOptions, warn_of_one_ranking
+from rankwise.cli.data_files import warn_of_one_ranking
 from rankwise.cli.fitting import criterion_and_usual, fit, fit_pairs, measure_parts, read_parts, show_result
 from rankwise.cli.learners import LEARNERS, learner_to_train, parse_by_feature, parse_choices, parse_columns
 from rankwise.cli.outputs import check_folder
 from rankwise.cli.paths import Input, Output
 from rankwise.errors import ParameterError
-
-if TYPE_CHECKING:
-    from rankwise.rows.ranking import RankingData
 
 
 def _checkpoint_files(folder: Path) -> list[Path]:
@@ -30,6 +27,7 @@ def _checkpoint_files(folder: Path) -> list[Path]:
 def run(
     data: options.Data,
     model: options.ModelOut,
+    *,
     learner: Annotated[
         str, options.of_learner(f"One of: {', '.join(LEARNERS)}; the first by default.")
     ] = "rankrls",
@@ -87,11 +85,9 @@ def run(
         ),
         Input(),
     ] = None,
+    rows: options.FeatureOptions,
     judgments: options.Judgments = None,
     pairs: options.Pairs = None,
-    scale: options.Scale = False,
-    merge_queries: options.MergeQueries = False,
-    zero_based: options.ZeroBased = None,
     dask: Annotated[
         str | None,
         typer.Option(
@@ -102,20 +98,14 @@ def run(
             show_default=False,
         ),
     ] = None,
-    label: options.Label = "label",
-    qid: options.Qid = "qid",
-    doc: options.Doc = None,
-    features: options.Features = None,
-    exclude: options.Exclude = None,
     report: options.Report = None,
-    threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
     """Train a ranker on judged rows and write it to a model file.
 
     Alpha is chosen by exact leave-query-out, on folds or on validation data, unless --alpha has one value.
     """
-    from rankwise.cli.inputs import excluded, split_list
+    from rankwise.cli.report import write_page_of_new
 
     if pairs is not None and judgments is not None:
         raise ParameterError("--judgments cannot be used with --pairs.")
@@ -128,24 +118,21 @@ def run(
     costs = parse_by_feature("--feature-costs", feature_costs)
     few = {"max_features": features_at_most, "feature_costs": costs}
     ranker = learner_to_train(learner, alpha, cv, few, given, settings or [])
-    left_out, labelled = excluded(exclude, features), judgments is None and pairs is None
-    how = ReadOptions(
-        label, qid, doc, zero_based, scale, merge_queries, left_out, labelled, columns is not None
-    )
+    how = rows.how(labelled=judgments is None and pairs is None, as_table=columns is not None)
     if dask is not None:
         refuse_with_dask(
             judgments=judgments,
             pairs=pairs,
             columns=columns,
-            scale=scale,
-            features=features,
-            exclude=exclude,
-            doc=doc,
+            scale=rows.scale,
+            features=rows.features,
+            exclude=rows.exclude,
+            doc=rows.doc,
             report=report,
         )
         train_on_cluster(ranker, data, model, dask, how, validation, json)
         return
-    parts, weight = read_parts(data, validation, how, split_list(features), judgments)
+    parts, weight = read_parts(data, validation, how, rows.columns(), judgments)
     training = parts["training"]
     start = time.perf_counter()
     if pairs is None:
@@ -157,27 +144,7 @@ def run(
     seconds = time.perf_counter() - start
     ranker.save(model)
     if report is not None:
-        files = [path for path in (model, data, validation) if path is not None]
-        _write_page(report, ranker, parts, None if weight is not None else training, files)
+        measures = criterion_and_usual(ranker, next(iter(parts.values())))
+        learned = parts.get("training") if weight is None else None  # a report cannot weigh rows
+        write_page_of_new(report, ranker, parts, measures, [model, data, validation], learned)
     show_result(ranker, training, model, seconds, measure_parts(ranker, parts), json)
-
-
-def _write_page(
-    report: Path, ranker: Any, parts: dict[str, RankingData], training: RankingData | None, files: list[Path]
-) -> None:
-    """Report on the validation data or, without any, on the training data."""
-    from rankwise.cli.report import note_on, write_page
-    from rankwise.report.judged import Judged
-
-    part, rows = list(parts.items())[-1]
-    name = type(ranker).__name__
-    write_page(
-        report,
-        {name: ranker},
-        Judged.of_data(rows),
-        criterion_and_usual(ranker, rows),
-        title=f"{name} on {part} data",
-        training=training,
-        note=note_on(part),
-        files=files,
-    )

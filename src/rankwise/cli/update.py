@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from rankwise.cli import options
-from rankwise.cli.data_files import ReadOptions, files_to_read
+from rankwise.cli.data_files import files_to_read
 from rankwise.cli.outputs import check_model
 from rankwise.cli.paths import Input, Output
 from rankwise.cli.screen import progress
@@ -25,6 +25,7 @@ def run(
         ),
         Input(replaced_by="out"),
     ],
+    *,
     forget: Annotated[
         Path | None,
         typer.Option(metavar="DATA", help="Queries that the model forgets first.", show_default=False),
@@ -37,11 +38,7 @@ def run(
         ),
         Output(check_model),
     ] = None,
-    label: options.Label = "label",
-    qid: options.Qid = "qid",
-    zero_based: options.ZeroBased = None,
-    merge_queries: options.MergeQueries = False,
-    threads: options.Threads = None,
+    rows: options.RowOptions,
     json: options.Json = False,
 ) -> None:
     """Learn DATA in addition to what a model has learned, exactly as if it had been trained on all of it.
@@ -54,7 +51,7 @@ def run(
     from rankwise.cli.inputs import load_model, read_for_model, read_matching
     from rankwise.model.data_scores import must_scale
 
-    how = ReadOptions(label, qid, zero_based=zero_based, merge_queries=merge_queries)
+    how = rows.how()
     known, ranker = load_model(model), rankwise.load_model(model)
     if not hasattr(ranker, "partial_fit") or not hasattr(ranker, "moments_"):
         raise FileFormatError(
