@@ -30,7 +30,7 @@ __all__ = ["done", "folder", "refused"]  # fixtures
         (["train", "test.txt", "out", "--ties", "maybe"], "option --ties must be one of 'keep', 'drop'"),
         (["train", "test.txt", "out", "--learner", "oracle"], "--learner must be one of rankrls"),
         (["train", "test.txt", "out", "--set", "beta=1"], "The learner rankrls has no option 'beta'"),
-        (["train", "test.txt", "out", "--set", "beta"], "--set expects name=value; got 'beta'"),
+        (["train", "test.txt", "out", "--set", "beta"], "--set expects name=value; got 'beta'.\n"),
         (["train", "test.txt", "out", "--alpha", "2^x"], "Expected a number like 0.1 or a power like 2^-3"),
         (
             ["train", "test.txt", "out", "--alpha", "2^1..3^2"],
@@ -44,7 +44,7 @@ __all__ = ["done", "folder", "refused"]  # fixtures
         (["evaluate", "test.txt", "model", "--preset", "fame"], "Unknown preset 'fame'"),
         (["predict", "test.txt", "model", "--threads", "0"], "Invalid value for '--threads'"),
         (["predict", "test.txt", "model", "--threads", "99999"], "Invalid value for '--threads'"),
-        (["predict", "test.txt", "model", "--threads"], "Option '--threads' requires an argument"),
+        (["predict", "test.txt", "model", "--threads"], "Invalid value for '--threads'"),
         (["convert", "test.txt", "out.foo"], "out.foo: the output name must end in .store or, for"),
         (
             ["convert", "test.txt", "out"],

@@ -56,7 +56,7 @@ def learner_to_train(
     """
     alphas = None if alpha is None else parse_numbers(alpha)
     folds = int(cv) if cv is not None and is_whole(cv.removeprefix("-")) else cv
-    given = options | _unique("--set", map(_setting, settings))
+    given = options | _parsed(settings)
     several = any(isinstance(given.get(choice), list) for choice in CHOICES)
     choosing = {"alphas": alphas, "cv": folds}
     if any(value is not None for value in few.values()):
@@ -84,7 +84,7 @@ def make_learner(classes: dict[str, str], name: str, options: dict[str, Any], se
         raise ParameterError(f"--learner must be one of {', '.join(classes)}; got {name!r}.")
     kind = getattr(rankwise, classes[name])
     given = {key: value for key, value in options.items() if value is not None}
-    given |= _unique("--set", map(_setting, settings))
+    given |= _parsed(settings)
     known = list(inspect.signature(kind).parameters)
     for key in given:
         if key not in known:
@@ -93,6 +93,10 @@ def make_learner(classes: dict[str, str], name: str, options: dict[str, Any], se
                 f"The learner {name}{few} has no option '{key}'; expected {', '.join(known)}."
             )
     return kind(**given)
+
+
+def _parsed(settings: list[str]) -> dict[str, Any]:
+    return _unique("--set", [_setting(text) for text in settings])
 
 
 def _setting(text: str) -> tuple[str, Any]:
