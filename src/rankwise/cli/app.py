@@ -20,11 +20,11 @@ from typing import Annotated, Any
 
 import typer
 
-from rankwise.cli import options
 from rankwise.cli.bundles import unbundled
 from rankwise.cli.interrupts import end_by_interrupt, end_if_interrupted
 from rankwise.cli.paths import checking_paths
 from rankwise.cli.screen import prepare_streams
+from rankwise.config import MAX_THREADS
 from rankwise.errors import ParameterError, RankwiseError
 from rankwise.files import FULL
 from rankwise.rendering import printable
@@ -59,12 +59,33 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _use_threads(n_threads: int | None) -> int | None:
+    """Set the number of threads of our kernels and of BLAS, which reads it once, when NumPy is imported."""
+    if n_threads is not None:
+        for variable in (
+            "RANKWISE_NUM_THREADS",
+            "OMP_NUM_THREADS",
+            "OPENBLAS_NUM_THREADS",
+            "MKL_NUM_THREADS",
+        ):
+            os.environ[variable] = str(n_threads)
+    return n_threads
+
+
 def _options(
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks for errors.")] = False,
     version: Annotated[
         bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version.")
     ] = False,
-    threads: options.Threads = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=MAX_THREADS,
+            callback=_use_threads,
+            help="Number of threads, also of BLAS; all cores by default.",
+        ),
+    ] = None,
 ) -> None:
     """Fast, exact, explainable learning to rank."""
 

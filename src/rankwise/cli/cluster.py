@@ -59,5 +59,7 @@ def train_on_cluster(
         ranker.save(model)
         measures = criterion_and_usual(ranker, training)
         found = evaluate(training, ranker.predict(training), measures=measures).means
-    means = {"training": found} | measure_parts(ranker, {} if held is None else {"validation": held})
+    means = {"training": found} | measure_parts(
+        ranker, {} if held is None else {"validation": held}, measures
+    )
     show_result(ranker, training, model, seconds, means, json)

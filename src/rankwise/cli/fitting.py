@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from rankwise.cli.choices import choice_facts, describe_choice, show_choice
+from rankwise.cli.chosen import choice_facts, describe_choice, show_choice
 from rankwise.cli.interrupts import keeping_what_was_fitted
 from rankwise.cli.screen import progress, show_json, show_table
 from rankwise.errors import ParameterError
@@ -90,15 +90,16 @@ def criterion_and_usual(ranker: Any, rows: RankingData | DistributedData) -> lis
     return [criterion, *(measure for measure in usual if measure.name != criterion.name)]
 
 
-def measure_parts(ranker: Any, parts: dict[str, RankingData]) -> dict[str, dict[str, float]]:
-    """The means of the usual measures on each part of the data."""
+def measure_parts(
+    ranker: Any, parts: dict[str, RankingData], measures: list[Measure]
+) -> dict[str, dict[str, float]]:
+    """The means of the measures on each part of the data."""
     from rankwise.cli.inputs import predict_scores
     from rankwise.metrics import evaluate
 
     means = {}
     for name, part in parts.items():
         scores = predict_scores(ranker._scoring_model(), part)
-        measures = criterion_and_usual(ranker, next(iter(parts.values())))
         means[name] = evaluate(part.y, scores, part.queries, measures).means
     return means
 

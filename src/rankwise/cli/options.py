@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -12,21 +11,6 @@ import typer
 from rankwise.cli.data_files import ReadOptions, files_to_read
 from rankwise.cli.outputs import check_model, check_page
 from rankwise.cli.paths import Input, Output
-from rankwise.config import MAX_THREADS
-
-
-def _use_threads(n_threads: int | None) -> int | None:
-    """Set the number of threads of our kernels and of BLAS, which reads it once, when NumPy is imported."""
-    if n_threads is not None:
-        for variable in (
-            "RANKWISE_NUM_THREADS",
-            "OMP_NUM_THREADS",
-            "OPENBLAS_NUM_THREADS",
-            "MKL_NUM_THREADS",
-        ):
-            os.environ[variable] = str(n_threads)
-    return n_threads
-
 
 # The panels of the help.
 LEARNER, CHOICE, ROWS, TABLES = "Learner", "Choosing", "Rows", "Tables"
@@ -234,15 +218,6 @@ Report: TypeAlias = Annotated[
     Output(check_page),
 ]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")]
-Threads: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        max=MAX_THREADS,
-        callback=_use_threads,
-        help="Number of threads, also of BLAS; all cores by default.",
-    ),
-]
 
 
 @dataclass(frozen=True)

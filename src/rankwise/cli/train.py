@@ -143,8 +143,9 @@ def run(
         del parts["training"]  # whose labels, if it has any, were not learned
     seconds = time.perf_counter() - start
     ranker.save(model)
+    judged = next(iter(parts.values()), None)
+    measures = [] if judged is None else criterion_and_usual(ranker, judged)
     if report is not None:
-        measures = criterion_and_usual(ranker, next(iter(parts.values())))
         learned = parts.get("training") if weight is None else None  # a report cannot weigh rows
         write_page_of_new(report, ranker, parts, measures, [model, data, validation], learned)
-    show_result(ranker, training, model, seconds, measure_parts(ranker, parts), json)
+    show_result(ranker, training, model, seconds, measure_parts(ranker, parts, measures), json)

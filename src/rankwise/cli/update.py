@@ -47,7 +47,7 @@ def run(
     """
     import rankwise
     from rankwise.cli.data_files import warn_of_one_ranking
-    from rankwise.cli.fitting import measure_parts, show_result
+    from rankwise.cli.fitting import criterion_and_usual, measure_parts, show_result
     from rankwise.cli.inputs import load_model, read_for_model, read_matching
     from rankwise.model.data_scores import must_scale
 
@@ -71,4 +71,5 @@ def run(
     seconds = time.perf_counter() - start
     written = model if out is None else out
     ranker.save(written)
-    show_result(ranker, new, written, seconds, measure_parts(ranker, {"training": new}), json)
+    means = measure_parts(ranker, {"training": new}, criterion_and_usual(ranker, new))
+    show_result(ranker, new, written, seconds, means, json)
