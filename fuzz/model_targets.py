@@ -14,7 +14,8 @@ from rankwise.cli.inputs import load_model as load_any_model
 from rankwise.cli.learners import parse_by_feature, parse_columns
 from rankwise.export.formats import export_model
 from rankwise.export.svmrank import load_svmrank, save_svmrank
-from rankwise.model.model import ScoringModel
+from rankwise.features import Features
+from rankwise.model.model import Model
 from rankwise.ridge import checkpoint
 from rankwise.ridge.moments import file as moments_file
 from rankwise.scoring.functions import LinearFunction
@@ -23,7 +24,7 @@ from rankwise.validation.by_feature import check_costs, check_signs
 FINGERPRINT = "0" * 64
 # What files of settings name.
 TABLE = pd.DataFrame({"a": [1.0, 2.0, 4.0, 8.0], "b": ["x", "y", "x", "z"]})
-LINEAR = ScoringModel("RankRLS", LinearFunction(np.array([0.5, 2.0])), 2, feature_names=["a", "b"])
+LINEAR = Model("RankRLS", LinearFunction(np.array([0.5, 2.0])), Features(("a", "b"), count=2))
 
 
 def models(content: bytes, folder: Path) -> None:

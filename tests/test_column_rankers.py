@@ -203,9 +203,7 @@ def test_a_saved_model_has_the_same_bits(ranker, columns, tmp_path):
     loaded = load_model(tmp_path / "model")
     assert loaded.encoding_ == model.encoding_
     np.testing.assert_array_equal(loaded.predict(frame), model.predict(frame))
-    np.testing.assert_array_equal(
-        read_model(tmp_path / "model").scoring_model().predict(frame), model.predict(frame)
-    )
+    np.testing.assert_array_equal(read_model(tmp_path / "model").predict(frame), model.predict(frame))
     assert str(loaded.explain(frame, 0, 1)) == str(model.explain(frame, 0, 1))
 
 

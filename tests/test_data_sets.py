@@ -208,7 +208,7 @@ def test_columns_are_those_of_the_data_set_that_is_scored(tmp_path):
     model = rankwise.RankRLS(columns="auto").fit(one)
     assert model.feature_names_in_.tolist() == ["price", "stock"]
     np.testing.assert_array_equal(model.predict(two), model.predict(one))
-    assert model._scoring_model().predict(two).tolist() == model.predict(one).tolist()
+    assert model.model_.predict(two).tolist() == model.predict(one).tolist()
 
 
 def _of_two_features(form):

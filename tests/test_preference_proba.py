@@ -216,7 +216,7 @@ def test_measuring_on_other_rows_keeps_the_slope(data, model, held):
 
 def test_files_keep_the_calibration(data, model, tmp_path):
     model.save(tmp_path / "model")
-    loaded, scoring = load_model(tmp_path / "model"), read_model(tmp_path / "model").scoring_model()
+    loaded, scoring = load_model(tmp_path / "model"), read_model(tmp_path / "model")
     assert loaded.calibration_.to_dict() == model.calibration_.to_dict()
     p = model.predict_preference_proba(data, PAIRS)
     assert (loaded.predict_preference_proba(data, PAIRS) == p).all()
@@ -224,7 +224,7 @@ def test_files_keep_the_calibration(data, model, tmp_path):
     RankRLS().fit(data).save(tmp_path / "plain")
     assert not hasattr(load_model(tmp_path / "plain"), "calibration_")
     with pytest.raises(RankwiseError, match="This RankRLS has no calibration"):
-        read_model(tmp_path / "plain").scoring_model().predict_preference_proba(data.X, PAIRS)
+        read_model(tmp_path / "plain").predict_preference_proba(data.X, PAIRS)
 
 
 @pytest.mark.parametrize(

@@ -273,7 +273,7 @@ def test_data_too_large_or_too_small_is_not_audited(parts, monkeypatch):
 def test_weights_without_a_query_and_their_intervals_equal_refitting(parts, choices):
     training = parts[0]
     model = rankwise.RankRLS(**choices).fit(training)
-    found = left_out_weights({**model.get_params(), **vars(model)}, training)
+    found = left_out_weights(model.model_, training)
     labels = training.queries.labels.tolist()
     refitted = np.array(
         [
@@ -298,7 +298,7 @@ def test_weights_without_the_query_that_taught_everything_are_refitted():
     X[:8] *= 1e6
     data = rankwise.RankingData.from_arrays(X, y, [0] * 8 + [1] * 6)
     model = rankwise.RankRLS(1e-6).fit(data)
-    found = left_out_weights({**model.get_params(), **vars(model)}, data)
+    found = left_out_weights(model.model_, data)
     expected = rankwise.RankRLS(1e-6).fit(data.select(queries=[1])).coef_
     np.testing.assert_allclose(found[0], expected, rtol=1e-5)
 

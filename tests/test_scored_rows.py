@@ -9,7 +9,6 @@ from scipy import sparse
 
 import rankwise
 from rankwise import DataError, KernelRankRLS, RankRLS, RankSVM, RankSVMPath
-from rankwise.model.model import ScoringModel
 from rankwise.validation import rows
 
 rng = np.random.default_rng(0)
@@ -125,7 +124,7 @@ def test_kernel_values_that_no_basis_row_needs_are_checked_too():
     with pytest.raises(DataError, match="Sparse data was passed") as original:
         model.predict(sparse.csr_matrix(X @ X.T))
     with pytest.raises(DataError) as light:
-        ScoringModel.of("KernelRankRLS", vars(model)).predict(sparse.csr_matrix(X @ X.T))
+        model.model_.predict(sparse.csr_matrix(X @ X.T))
     assert str(light.value) == str(original.value)
 
 
@@ -153,7 +152,7 @@ def test_a_file_that_is_not_finite_is_refused(form, tmp_path):
     values[7] = np.nan
     values.flush()
     rows = rankwise.open_store(tmp_path / "s.store").X
-    light = ScoringModel.of("RankRLS", vars(model))
+    light = model.model_
     for predict in (model.predict, light.predict):
         with pytest.raises(DataError, match="its file must hold finite numbers only"):
             predict(rows)

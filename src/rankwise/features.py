@@ -84,7 +84,7 @@ class JudgedParts(ABC):
 
     @abstractmethod
     def scored_by(self, model: Any) -> Any:
-        """The scores of a `ScoringModel`, which stay where the rows are."""
+        """The scores of a `Model`, which stay where the rows are."""
 
     @abstractmethod
     def evaluated(self, scores: Any, measures: Sequence[Any]) -> Any:

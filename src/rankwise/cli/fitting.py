@@ -99,7 +99,7 @@ def measure_parts(
 
     means = {}
     for name, part in parts.items():
-        scores = predict_scores(ranker._scoring_model(), part)
+        scores = predict_scores(ranker.model_, part)
         means[name] = evaluate(part.y, scores, part.queries, measures).means
     return means
 

@@ -169,7 +169,7 @@ class Experiment:
                 warnings.simplefilter("ignore", GridWarning)  # the table of choices says so
                 fit(ranker, training, validation)
             stop_if_interrupted()
-            scores = predict_scores(ranker._scoring_model(), test)
+            scores = predict_scores(ranker.model_, test)
             found = evaluate(test.y, scores, test.queries, self.measures, docs=test.docs)
             self.values[fold.name][learner.name] = found.means
             self.chosen[fold.name][learner.name] = _choice(ranker)

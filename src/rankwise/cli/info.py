@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rankwise.features import Features
     from rankwise.ridge.moments.moments import Moments
     from rankwise.scoring.calibration import Calibration
-    from rankwise.types import Floats
+    from rankwise.scoring.functions import FeatureFunction
 
 # Values of a model file that are described together.
 _SHOWN_APART = ("moments.", "calibration.", "encoding_")
@@ -83,37 +83,30 @@ def _build() -> dict[str, Any]:
 
 
 def _model(path: Path) -> dict[str, Any]:
-    from rankwise.cli.inputs import is_svmrank
-    from rankwise.export.svmrank import load_svmrank
+    from rankwise.cli.inputs import is_svmrank, load_model
     from rankwise.features import Features
-    from rankwise.model.model_file import read_model
+    from rankwise.tensor_file import read_tensors
 
+    model = load_model(path)
     if is_svmrank(path):
-        coef = load_svmrank(path)
-        return {
-            "class": "SVMrank, linear",
-            "features": len(coef),
-            **_weights(coef, Features(numbered_from=1)),
-        }
-    model = read_model(path)
-    header = model.header
-    features = Features(header.get("feature_names"), model.fitted.get("numbered_from_"))
-    encoding = model.fitted.get("encoding_")
-    if encoding is not None:
-        features = Features(encoding.feature_names)
+        weights = _weights(model.of_features, Features(numbered_from=1))
+        return {"class": "SVMrank, linear", "features": model.n_features, **weights}
+    header, tensors = read_tensors(path)
+    encoding = model.encoding
+    features = model.features if encoding is None else Features(encoding.feature_names)
     return {
         "class": header["class"],
         **{f"parameter {name}": value for name, value in header["parameters"].items()},
         "features": header["n_features"],
         "feature names": header.get("feature_names"),
         **({} if encoding is None else {"columns": encoding.describe()}),
-        **_weights(model.fitted.get("coef_"), features),
-        **_learned(model.fitted.get("moments_")),
-        **_calibrated(model.fitted.get("calibration_")),
+        **_weights(model.of_features, features),
+        **_learned(model.moments),
+        **_calibrated(model.calibration),
         **{name: value for name, value in header["values"].items() if not name.startswith(_SHOWN_APART)},
         **{
-            f"tensor {name}": shape
-            for name, shape in model.tensors.items()
+            f"tensor {name}": f"{tensor.dtype} {tensor.shape}"
+            for name, tensor in sorted(tensors.items())
             if not name.startswith("calibration.")
         },
         "schema": header["schema"],
@@ -136,12 +129,15 @@ def _calibrated(calibration: Calibration | None) -> dict[str, Any]:
     return {"calibration": {name: fact for name, fact in calibration.to_dict().items() if name != "curve"}}
 
 
-def _weights(coef: Floats | None, features: Features) -> dict[str, Any]:
+def _weights(function: FeatureFunction, features: Features) -> dict[str, Any]:
     """The number of nonzero weights of a linear model and its largest weights; empty for other models."""
     import numpy as np
 
-    if coef is None or coef.ndim != 1:
+    from rankwise.scoring.functions import LinearFunction
+
+    if not isinstance(function, LinearFunction) or function.weights.ndim != 1:
         return {}
+    coef = function.weights
     n_weights = int(np.count_nonzero(coef))
     largest = np.argsort(-np.abs(coef), kind="stable")[: min(n_weights, SHOWN_ENTRIES)].tolist()
     return {

@@ -18,7 +18,7 @@ from rankwise.numerals import read_float
 if TYPE_CHECKING:
     from rankwise.dask import DistributedData
     from rankwise.metrics import Measure
-    from rankwise.model.model import ScoringModel
+    from rankwise.model.model import Model
     from rankwise.rows.ranking import RankingData
     from rankwise.types import Floats
 
@@ -26,11 +26,9 @@ if TYPE_CHECKING:
 MAX_GRADE = 30
 
 
-def read_for_model(path: Path, how: ReadOptions, model: ScoringModel) -> RankingData:
+def read_for_model(path: Path, how: ReadOptions, model: Model) -> RankingData:
     """Read data with the features, or the columns, of a fitted model."""
-    from rankwise.scoring.additive import AdditiveFunction
-
-    how = replace(how, as_table=isinstance(model.function, AdditiveFunction))
+    how = replace(how, as_table=model.encoding is not None)
     return read_data(path, how, features=model.feature_names, n_features=model.n_features)
 
 
@@ -47,17 +45,18 @@ def read_matching(path: Path, how: ReadOptions, training: RankingData) -> Rankin
     return data.scale_per_query() if must_scale(data, training.scaled_per_query) else data
 
 
-def load_model(path: Path) -> ScoringModel:
-    """Load what scoring needs of a rankwise model, or of one written by SVMrank, without scikit-learn."""
+def load_model(path: Path) -> Model:
+    """Load a model of rankwise, or one written by SVMrank, without scikit-learn."""
     from rankwise.export.svmrank import load_svmrank
-    from rankwise.model.model import ScoringModel
+    from rankwise.features import Features
+    from rankwise.model.model import Model
     from rankwise.model.model_file import read_model
     from rankwise.scoring.functions import LinearFunction
 
     if not is_svmrank(path):
-        return read_model(path).scoring_model()
+        return read_model(path)
     coef = load_svmrank(path)
-    return ScoringModel("RankSVM", LinearFunction(coef), len(coef))
+    return Model("RankSVM", LinearFunction(coef), Features(count=len(coef)))
 
 
 def is_model(path: Path) -> bool:
@@ -79,7 +78,7 @@ def _first_bytes(path: Path, n_bytes: int) -> bytes:
         return file.read(n_bytes)
 
 
-def predict_scores(model: ScoringModel, data: RankingData) -> Floats:
+def predict_scores(model: Model, data: RankingData) -> Floats:
     """The model's scores of all rows, with progress on a terminal."""
     from rankwise.model.data_scores import score_data
 

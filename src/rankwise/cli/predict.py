@@ -16,7 +16,7 @@ from rankwise.cli.screen import data_stream
 from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
-    from rankwise.model.model import ScoringModel
+    from rankwise.model.model import Model
     from rankwise.rows.ranking import RankingData
     from rankwise.types import Floats
 
@@ -74,7 +74,7 @@ def run(
         file.writelines(trec_lines(rows, scores, tag) if trec else (f"{s!r}\n" for s in scores.tolist()))
 
 
-def pair_probabilities(model: ScoringModel, rows: RankingData, scores: Floats, pairs: Path) -> Floats:
+def pair_probabilities(model: Model, rows: RankingData, scores: Floats, pairs: Path) -> Floats:
     """How probable the preferences of a file are, given the scores of the rows."""
     from rankwise.readers.pair_files import load_pairs
     from rankwise.scoring.calibration import known_calibration, preference_probabilities

@@ -11,7 +11,6 @@ from rankwise.cli.evaluate import count_coverage, describe_coverage
 from rankwise.cli.inputs import (
     choose_measures,
     is_model,
-    is_svmrank,
     load_model,
     read_for_model,
     read_scores,
@@ -65,13 +64,10 @@ def read_rankers(
 
 def load_ranker(path: Path) -> Any:
     """A model of rankwise, SVMrank, LightGBM or XGBoost, or a TREC run; None for a file of scores."""
-    from rankwise.model.model_file import read_model
     from rankwise.report.peers import load_peer
 
-    if is_svmrank(path):
-        return load_model(path)
     if is_model(path):
-        return read_model(path)
+        return load_model(path)
     if not path.is_file():  # a pipe, which can be read only once
         return None
     peer = load_peer(path)
@@ -88,13 +84,10 @@ def _load_run(path: Path) -> Any:
 
 def _read_rows(data: Path, how: ReadOptions, models: Iterable[Any]) -> RankingData:
     """Read data with the features of the first rankwise model, preferably of one that encodes columns."""
-    from rankwise.model.model import ScoringModel
-    from rankwise.model.model_file import StoredModel
-    from rankwise.scoring.additive import AdditiveFunction
+    from rankwise.model.model import Model
 
-    read = (model.scoring_model() if isinstance(model, StoredModel) else model for model in models)
-    known = [model for model in read if isinstance(model, ScoringModel)]
-    known.sort(key=lambda model: not isinstance(model.function, AdditiveFunction))
+    known = [model for model in models if isinstance(model, Model)]
+    known.sort(key=lambda model: model.encoding is None)
     return read_for_model(data, how, known[0]) if known else read_data(data, how)
 
 

@@ -17,7 +17,7 @@ from rankwise.errors import DataError
 from rankwise.features import Features, JudgedParts
 from rankwise.metrics.evaluation import Evaluation
 from rankwise.metrics.measure import Measure
-from rankwise.model.model import ScoringModel
+from rankwise.model.model import Model
 from rankwise.operators.blocks import dense
 from rankwise.preferences.pairs import Pairs
 from rankwise.rows.ranking import RankingData
@@ -62,7 +62,7 @@ class PartedData(JudgedParts):
     def preferences(self, pairs: Pairs) -> tuple[PartedRows, PartedPairs]:
         return self._problem.X, PartedPairs.of(self.parts, self._part_sizes, self.n_features, pairs)
 
-    def scored_by(self, model: ScoringModel) -> PartedScores:
+    def scored_by(self, model: Model) -> PartedScores:
         known, names = model.feature_names, self.features.names
         if model.n_features != self.n_features or (known and names and known != list(names)):
             raise DataError("The data does not match the model: it has other features.")

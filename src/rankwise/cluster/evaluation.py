@@ -13,7 +13,7 @@ from rankwise.cluster.scores import PartedScores, scores_of
 from rankwise.errors import ParameterError
 from rankwise.metrics.evaluation import Evaluation, QueryValues, evaluation_of
 from rankwise.metrics.measure import Measure
-from rankwise.model.model import ScoringModel
+from rankwise.model.model import Model
 from rankwise.preferences.queries import group_rows, label_array
 from rankwise.types import Bools, Floats, Ints
 from rankwise.validation import Problem
@@ -62,9 +62,7 @@ def evaluated(problem: PartedProblem, scores: Any, measures: Sequence[Measure]) 
     return evaluation_of(labels, np.concatenate(sizes)[order], columns)
 
 
-def measured_part(
-    problem: Problem, position: Ints, model: ScoringModel, measures: Sequence[Measure]
-) -> Measured:
+def measured_part(problem: Problem, position: Ints, model: Model, measures: Sequence[Measure]) -> Measured:
     """The measures of a part's whole queries, and the rows of the others without their features."""
     queries, scores = problem.queries, scores_of(problem, model)
     labels = (ONE_RANKING if queries.labels is None else queries.labels).tolist()

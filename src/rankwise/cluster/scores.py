@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankwise.cluster.base import Parts
-from rankwise.model.model import ScoringModel
+from rankwise.model.model import Model
 from rankwise.types import Floats
 from rankwise.validation import Problem
 
@@ -19,11 +19,11 @@ class PartedScores:
     Attributes
     ----------
     parts : Parts of Problem
-    model : ScoringModel
+    model : Model
     """
 
     parts: Parts
-    model: ScoringModel
+    model: Model
 
     def by_part(self) -> list[Floats]:
         """The scores of each part, in the order of its rows."""
@@ -37,6 +37,6 @@ class PartedScores:
         return f"PartedScores({self.model.class_name}, {self.parts.n_parts:,} parts)"
 
 
-def scores_of(problem: Problem, model: ScoringModel) -> Floats:
+def scores_of(problem: Problem, model: Model) -> Floats:
     """The scores of a part."""
     return model.predict(problem.X)

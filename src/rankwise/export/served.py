@@ -11,11 +11,11 @@ import numpy as np
 from rankwise.errors import DataError, ParameterError
 from rankwise.export.scores import Values
 from rankwise.features import JudgedRows
-from rankwise.model.model import ScoringModel
+from rankwise.model.model import Model, model_of
 from rankwise.rows.scaling import scale_per_query
 from rankwise.rows.table import table_of
 from rankwise.scoring.additive import AdditiveFunction, Term
-from rankwise.scoring.functions import KernelExpansion
+from rankwise.scoring.functions import KernelExpansion, LinearFunction
 from rankwise.scoring.shapes import Line
 from rankwise.types import Floats, Matrix
 from rankwise.validation import check_kind, check_matrix, check_read_rows
@@ -35,7 +35,7 @@ class Served:
 
     Attributes
     ----------
-    model : ScoringModel
+    model : Model
         The model f.
     coef : Floats or None, shape (n,) or (k, n)
         Its weights; None if it is not linear.
@@ -46,7 +46,7 @@ class Served:
         The names before any pipeline step.
     """
 
-    model: ScoringModel
+    model: Model
     coef: Floats | None
     factor: Floats
     shift: Floats
@@ -129,7 +129,7 @@ def dense_rows(rows: Matrix) -> Floats:
     return np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray(), dtype=np.float64)
 
 
-def _columns_of(model: ScoringModel) -> Sequence[str]:
+def _columns_of(model: Model) -> Sequence[str]:
     """What a model calls the columns of a table, in their order."""
     assert isinstance(model.function, AdditiveFunction)
     return model.function.labels or model.feature_names or []
@@ -137,18 +137,16 @@ def _columns_of(model: ScoringModel) -> Sequence[str]:
 
 def as_served(model: Any, feature_names: Sequence[str] | None = None) -> Served:
     """Decompose a ranker, or a pipeline of scalers ending in one; `feature_names` renames its features."""
-    if isinstance(model, ScoringModel):
-        return _decomposed([], model, model.feature_names if feature_names is None else feature_names)
     steps = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
     *scalers, ranker = [step for step in steps[:-1] if not _passes_through(step)] + steps[-1:]
-    if not hasattr(type(ranker), "_scoring_model"):
+    learned = model_of(ranker)
+    if learned is None:
         raise ParameterError(f"Only rankwise rankers can be exported; got {type(ranker).__name__}.")
-    names = getattr(model, "feature_names_in_", None) if feature_names is None else feature_names
-    scoring_model = ranker._scoring_model()
+    known = learned.feature_names if model is ranker else getattr(model, "feature_names_in_", None)
     if scalers and _is_marked(scalers[0], "_encodes_columns"):
         encoder, *scalers = scalers
-        scoring_model = _of_columns(encoder, scalers, scoring_model)
-    return _decomposed(scalers, scoring_model, names)
+        learned = _of_columns(encoder, scalers, learned)
+    return _decomposed(scalers, learned, known if feature_names is None else feature_names)
 
 
 def _passes_through(step: Any) -> bool:
@@ -156,7 +154,7 @@ def _passes_through(step: Any) -> bool:
     return step is None or (isinstance(step, str) and step == "passthrough")
 
 
-def _of_columns(encoder: Any, between: Sequence[Any], model: ScoringModel) -> ScoringModel:
+def _of_columns(encoder: Any, between: Sequence[Any], model: Model) -> Model:
     """The model of features that a `ColumnEncoder` makes, as a function of its columns."""
     weights = model.function.weights
     if between or weights is None or weights.ndim != 1:
@@ -164,15 +162,10 @@ def _of_columns(encoder: Any, between: Sequence[Any], model: ScoringModel) -> Sc
             "A ColumnEncoder can be exported only with a linear ranker of one target right behind it."
         )
     encoding = encoder.encoding_
-    return replace(
-        model,
-        function=encoding.function(weights),
-        n_features=len(encoding.columns),
-        feature_names=encoding.columns if encoding.labels is None else None,
-    )
+    return replace(model, of_features=LinearFunction(weights), features=encoding.features, encoding=encoding)
 
 
-def _decomposed(scalers: Sequence[Any], model: ScoringModel, names: Sequence[str] | None) -> Served:
+def _decomposed(scalers: Sequence[Any], model: Model, names: Sequence[str] | None) -> Served:
     n_features = model.n_features
     factor, shift = np.ones(n_features), np.zeros(n_features)
     scaled = bool(model.scaled_per_query)

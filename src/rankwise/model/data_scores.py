@@ -11,12 +11,12 @@ from rankwise.rows.scaling import scaled_parts
 from rankwise.scoring.additive import AdditiveFunction
 
 if TYPE_CHECKING:
-    from rankwise.model.model import ScoringModel
+    from rankwise.model.model import Model
     from rankwise.rows.ranking import RankingData
     from rankwise.types import Floats
 
 
-def score_data(model: ScoringModel, data: RankingData) -> Floats:
+def score_data(model: Model, data: RankingData) -> Floats:
     """The model's scores of all rows, after checking that the features match those of training.
 
     Rows are scaled within each query if the model was trained on rows scaled that way.
@@ -29,7 +29,7 @@ def score_data(model: ScoringModel, data: RankingData) -> Floats:
     return scores
 
 
-def must_scale_for(model: ScoringModel, data: RankingData) -> bool:
+def must_scale_for(model: Model, data: RankingData) -> bool:
     """Whether rows still have to be scaled for a model; raises an error if their features do not match."""
     if not isinstance(model.function, AdditiveFunction):  # which finds its columns itself
         _check_features(model, data)
@@ -38,7 +38,7 @@ def must_scale_for(model: ScoringModel, data: RankingData) -> bool:
     return must_scale(data, data.scaled_per_query if known_scaling is None else known_scaling)
 
 
-def _check_features(model: ScoringModel, data: RankingData) -> None:
+def _check_features(model: Model, data: RankingData) -> None:
     known = model.feature_names
     if known is not None and data.feature_names is not None and known != list(data.feature_names):
         missing = [name for name in known if name not in data.feature_names]

@@ -1,75 +1,140 @@
-"""A fitted ranker reduced to its scoring function and its features, which needs no scikit-learn."""
+"""A fitted model: all that a ranker has learned, without scikit-learn."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any, Self
 
+from rankwise.columns.encoding import Encoding
 from rankwise.errors import DataError
-from rankwise.features import matrix_of
+from rankwise.features import Features, matrix_of
+from rankwise.model.outcome import Outcome
+from rankwise.ridge.moments.moments import Moments
 from rankwise.rows.table import table_of
 from rankwise.scoring.additive import AdditiveFunction
 from rankwise.scoring.calibration import Calibration, known_calibration, preference_probabilities
-from rankwise.scoring.functions import ScoringFunction, checked_scores, scoring_function
+from rankwise.scoring.functions import FeatureFunction, LinearFunction, ScoringFunction, checked_scores
 from rankwise.types import Floats, is_sparse
-from rankwise.validation import check_read_rows
+from rankwise.validation import check_fitted, check_read_rows
 
 
 @dataclass(frozen=True, eq=False)
-class ScoringModel:
-    """What a fitted ranker computes, and from which features.
+class Model:
+    """A function, the features that it takes, how sure it is, and how it was made.
+
+    Rankers have one as ``model_``, and files hold one; exports, reports and commands take nothing else.
 
     Attributes
     ----------
     class_name : str
-        The class of the ranker.
-    function : LinearFunction, KernelExpansion or AdditiveFunction
-    n_features : int
-    feature_names : list of str or None
-    scaled_per_query : bool or None
-        Whether it was trained on features scaled within each query; None if that is not known.
+        The class of the ranker that made it.
+    of_features : LinearFunction or KernelExpansion
+        The function that was learned, of the matrix that solvers see.
+    features : Features
+        The columns of the rows that it takes.
+    encoding : Encoding or None
+        What the columns of a table become; None if they are features already.
     calibration : Calibration or None
+        How sure differences of scores are; None if that is not known.
+    parameters : mapping
+        The parameters of the ranker, by name.
+    outcome : Outcome
+        What else fitting found out.
+    form_moments : callable or None
+        Returns the moments that the model can be updated from; None if it cannot.
     """
 
     class_name: str
-    function: ScoringFunction
-    n_features: int
-    feature_names: list[str] | None = None
-    scaled_per_query: bool | None = None
+    of_features: FeatureFunction
+    features: Features
+    encoding: Encoding | None = None
     calibration: Calibration | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    outcome: Outcome = field(default_factory=Outcome)
+    form_moments: Callable[[], Moments] | None = None
 
-    @classmethod
-    def of(cls, class_name: str, attributes: Mapping[str, Any]) -> Self:
-        """From the parameters and attributes of a fitted ranker, of an estimator or read from a file."""
-        names = attributes.get("feature_names_in_")
-        return cls(
-            class_name=class_name,
-            function=scoring_function(attributes),
-            n_features=int(attributes["n_features_in_"]),
-            feature_names=None if names is None else [str(name) for name in names],
-            scaled_per_query=attributes.get("scaled_per_query_"),
-            calibration=attributes.get("calibration_"),
-        )
+    @cached_property
+    def function(self) -> ScoringFunction:
+        """The function that scores rows: of features or, if they are encoded from columns, of these."""
+        if self.encoding is None:
+            return self.of_features
+        assert isinstance(self.of_features, LinearFunction)
+        return self.encoding.function(self.of_features.weights)
+
+    @cached_property
+    def moments(self) -> Moments | None:
+        """Formed when first needed: the digests of all rows take a tenth of the time of a fit."""
+        return None if self.form_moments is None else self.form_moments()
+
+    def without_moments(self) -> Self:
+        return replace(self, form_moments=None)
+
+    @property
+    def n_features(self) -> int:
+        assert self.features.count is not None
+        return self.features.count
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        return None if self.features.names is None else list(self.features.names)
+
+    @property
+    def scaled_per_query(self) -> bool | None:
+        """Whether it was trained on features scaled within each query; None if that is not known."""
+        return self.features.scaled_per_query
+
+    @property
+    def choice(self) -> Mapping[str, Any]:
+        """The parameters, with the values that a search chose."""
+        return {**self.parameters, **(self.outcome.best or {})}
+
+    @property
+    def alpha(self) -> float:
+        """The alpha of the model, given or chosen."""
+        chosen = self.outcome.alpha
+        return float(self.choice["alpha"] if chosen is None else chosen)
 
     def predict(self, X: Any) -> Floats:
-        """Return the scores of rows as `rankwise.readers` reads them, bit for bit those of the estimator.
+        """Return the scores of rows as `rankwise.readers` reads them, bit for bit those of the ranker.
 
         X may be a data set, which is scored as it is; `score_data` checks its features as well.
         """
         if isinstance(self.function, AdditiveFunction):
             return self.function.scores(table_of(X))
         X = matrix_of(X)
-        if is_sparse(X) and not self.function.takes_sparse:
-            # In scikit-learn's words, which the estimators pass on.
+        if is_sparse(X) and not self.of_features.takes_sparse:
+            # In scikit-learn's words, which the rankers pass on.
             raise DataError(
                 "Sparse data was passed for X, but dense data is required. Use '.toarray()' to convert to a "
                 "dense numpy array."
             )
-        return checked_scores(self.function, partial(check_read_rows, X))
+        return checked_scores(self.of_features, partial(check_read_rows, X))
 
     def predict_preference_proba(self, X: Any, pairs: Any) -> Floats:
         """Return the probability that the first row of each pair is judged above the second."""
         calibration = known_calibration(self.calibration, self.class_name)
         return preference_probabilities(calibration, self.predict(X), pairs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """With the moments themselves, because the rows that they are formed from stay in this process."""
+        state = dict(vars(self))
+        if self.moments is not None:
+            state["form_moments"] = partial(given, self.moments)
+        return state
+
+
+def given(moments: Moments) -> Moments:
+    return moments
+
+
+def model_of(ranker: Any) -> Model | None:
+    """The model of a fitted ranker, or a model itself; None for anything else."""
+    if isinstance(ranker, Model):
+        return ranker
+    if not hasattr(type(ranker), "model_"):
+        return None
+    check_fitted(ranker)
+    found: Model = ranker.model_
+    return found

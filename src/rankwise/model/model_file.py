@@ -8,56 +8,30 @@ plain attributes; the tensors hold the rest. Reading accepts only what the schem
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rankwise.errors import FileFormatError
-from rankwise.model.model import ScoringModel
+from rankwise.model.attributes import model_from
+from rankwise.model.model import Model
 from rankwise.model.schemas import ALWAYS_WRITTEN, SCHEMAS, Attributes
 from rankwise.tensor_file import Content, RefusedError, read_tensors
 from rankwise.types import AnyArray
 from rankwise.validation.csr import MAX_FEATURES
 
 
-@dataclass(frozen=True, eq=False)
-class StoredModel:
-    """The checked content of a model file.
-
-    Attributes
-    ----------
-    header : dict
-        The metadata, as written.
-    tensors : dict
-        A description of each tensor, by name.
-    class_name : str
-    parameters, fitted : dict
-        What the estimator was created with, and the attributes that fitting set, by name.
-    """
-
-    header: dict[str, Any]
-    tensors: dict[str, str]
-    class_name: str
-    parameters: Attributes
-    fitted: Attributes
-
-    def scoring_model(self) -> ScoringModel:
-        return ScoringModel.of(self.class_name, {**self.parameters, **self.fitted})
-
-
-def read_model(path: str | os.PathLike[str]) -> StoredModel:
+def read_model(path: str | os.PathLike[str]) -> Model:
     """Read and check a file; anything but the state of a known class is an error."""
     header, tensors = read_tensors(path)
-    shapes = {name: f"{tensor.dtype} {tensor.shape}" for name, tensor in sorted(tensors.items())}
     try:
-        return _checked(header, tensors, shapes)
+        return _checked(header, tensors)
     except RefusedError as reason:
         raise FileFormatError(Path(path), f"cannot be loaded: {reason}.") from None
 
 
-def _checked(header: dict[str, Any], tensors: dict[str, AnyArray], shapes: dict[str, str]) -> StoredModel:
+def _checked(header: dict[str, Any], tensors: dict[str, AnyArray]) -> Model:
     name = header.get("class")
     if not isinstance(name, str) or name not in SCHEMAS:
         raise RefusedError(f"its class {name!r} is unknown to this version of rankwise")
@@ -89,7 +63,7 @@ def _checked(header: dict[str, Any], tensors: dict[str, AnyArray], shapes: dict[
         raise RefusedError(f"{name} has no fitted attribute '{unexpected[0]}'")
     for check in schema.checks:
         check(parameters, fitted)
-    return StoredModel(header, shapes, name, parameters, fitted)
+    return model_from(name, parameters, fitted)
 
 
 def _expect(header: dict[str, Any], key: str, kind: type) -> Any:

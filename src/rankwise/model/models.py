@@ -50,10 +50,10 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     >>> bool((load_model("model.safetensors").predict(data.X) == model.predict(data.X)).all())
     True
     """
-    stored = read_model(path)
-    estimator = getattr(rankwise, stored.class_name)(**stored.parameters)
-    estimator._restore(stored.fitted)
-    return estimator
+    model = read_model(path)
+    ranker = getattr(rankwise, model.class_name)(**model.parameters)
+    ranker._restore(model)
+    return ranker
 
 
 def _pack(estimator: Any, without: str | None) -> tuple[dict[str, Plain], Content]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from functools import partial
 from typing import Any, ClassVar
 
@@ -16,7 +16,8 @@ from rankwise.config import get_config
 from rankwise.errors import DataError, ParameterError
 from rankwise.features import JudgedParts
 from rankwise.held_out import HeldOut
-from rankwise.model.model import ScoringModel
+from rankwise.model.attributes import attributes_of, attributes_of_function, function_from, model_from
+from rankwise.model.model import Model
 from rankwise.model.models import save_model
 from rankwise.model.schemas import ModelSchema
 from rankwise.plots import draw_calibration, draw_functions
@@ -26,8 +27,7 @@ from rankwise.preferences.samples import PairSample, sample_judged_pairs
 from rankwise.rankers.explanation import Explanation, explain
 from rankwise.scoring.additive import AdditiveFunction
 from rankwise.scoring.calibration import Calibration, known_calibration, preference_probabilities
-from rankwise.scoring.functions import FeatureFunction, ScoringFunction, checked_scores, scoring_function
-from rankwise.scoring.functions import attributes_of as attributes_of_function
+from rankwise.scoring.functions import FeatureFunction, LinearFunction, ScoringFunction, checked_scores
 from rankwise.selection.calibrating import calibrate, recalibrated
 from rankwise.types import Floats, Ints, Matrix
 from rankwise.validation import Problem, check_fitted, check_labels, taken_apart
@@ -79,13 +79,17 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         The scores of a `rankwise.dask.DistributedData` are computed where its rows are, when they are needed.
         """
         if isinstance(X, JudgedParts):
-            return X.scored_by(self._scoring_model())
+            return X.scored_by(self.model_.without_moments())
         return self._predict(X, self._function())
 
     def _function(self) -> ScoringFunction:
         """The function that was fitted."""
         check_fitted(self)
-        return scoring_function(vars(self))
+        function, encoding = function_from(vars(self), vars(self)), self._inputs.encoding
+        if encoding is None:
+            return function
+        assert isinstance(function, LinearFunction)
+        return encoding.function(function.weights)
 
     def _set_function(self, function: FeatureFunction) -> None:
         """Set the function, of the matrix that solvers see."""
@@ -99,10 +103,11 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         check_fitted(self)
         return self._inputs.rows_to_score(X, finite)
 
-    def _scoring_model(self) -> ScoringModel:
-        """The model without scikit-learn, for `rankwise.export` and the command line."""
+    @property
+    def model_(self) -> Model:
+        """What was fitted, without scikit-learn."""
         check_fitted(self)
-        return ScoringModel.of(type(self).__name__, vars(self))
+        return model_from(type(self).__name__, self.get_params(deep=False), vars(self))
 
     def score(
         self,
@@ -171,10 +176,13 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         self._inputs = inputs
         inputs.record_on(self)
 
-    def _restore(self, attributes: Mapping[str, Any]) -> None:
-        """Become the fitted ranker with these attributes."""
-        self.__dict__.update(attributes)
-        self._inputs = Inputs.of(type(self).__name__, attributes, sparse=self._takes["sparse"])
+    def _restore(self, model: Model) -> None:
+        """Become the fitted ranker that has this model."""
+        self._set_inputs(Inputs(model.class_name, model.features, model.encoding, self._takes["sparse"]))
+        self.__dict__.update({field.name: None for field in self._schema.state if not field.optional})
+        self.__dict__.update(attributes_of(model))
+        if model.moments is not None:
+            self.__dict__["moments_"] = model.moments
 
     def rank(self, X: Any, qid: ArrayLike | Iterable[Hashable] | None = None) -> Ints:
         """Return row numbers, query by query in order of appearance, best first; ties keep row order."""

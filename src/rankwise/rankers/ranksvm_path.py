@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rankwise.errors import DataError, RankwiseError, warn_caller
 from rankwise.metrics import Measure, get_measure
+from rankwise.model.attributes import function_from
 from rankwise.model.schemas import SCHEMAS
 from rankwise.operators.kernel import KernelFunction
 from rankwise.path.graphs import Representative, explicit_graph
@@ -25,7 +26,7 @@ from rankwise.preferences.samples import sample_judged_pairs
 from rankwise.rankers.base import Ranker, let_through
 from rankwise.rankers.kernels import checked_kernel
 from rankwise.ridge.kernel_spaces import KernelSpace, kernel_space
-from rankwise.scoring.functions import KernelExpansion, kernel_expansion
+from rankwise.scoring.functions import KernelExpansion
 from rankwise.selection.path import choose_breakpoint
 from rankwise.types import Floats, Matrix
 from rankwise.validation import (
@@ -215,7 +216,9 @@ class RankSVMPath(Ranker):
 
     def _expansion(self) -> KernelExpansion:
         check_is_fitted(self)
-        return kernel_expansion(vars(self))
+        function = function_from(vars(self), vars(self))
+        assert isinstance(function, KernelExpansion)
+        return function
 
     def _level_for(self, alpha: float) -> float:
         asked = check_number("alpha", alpha, minimum=0.0, exclusive=True)

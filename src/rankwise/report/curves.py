@@ -9,10 +9,11 @@ import numpy as np
 
 from rankwise.metrics import Measure, get_measure
 from rankwise.model.data_scores import score_data
+from rankwise.model.model import Model
 from rankwise.report.entrants import Entrant
 from rankwise.report.judged import Judged, with_numbers
 from rankwise.report.lists import rounded, short_name
-from rankwise.report.weights import MAX_FEATURES, alpha_of, is_explained_by_alpha
+from rankwise.report.weights import MAX_FEATURES, is_explained_by_alpha
 from rankwise.rows.ranking import RankingData
 from rankwise.selection.search import distinguished
 from rankwise.types import Floats, Ints
@@ -25,48 +26,49 @@ _BY = {"eval_set": "validation rows", None: "the rows given to select"}
 LEARNING_POINTS, GROWTH = 8, 1.6
 
 
-def curve_facts(learned: Mapping[str, Any]) -> dict[str, Any] | None:
+def curve_facts(model: Model) -> dict[str, Any] | None:
     """The criterion by alpha, or along a path, and by iteration; None for models that chose no alpha."""
-    if "alphas_" not in learned or learned.get("scores_") is None or "coefs_" in learned:
+    outcome, alphas = model.outcome, model.outcome.alphas
+    if alphas is None or outcome.scores is None or outcome.coefs is not None:
         return None
-    alphas, scores = np.asarray(learned["alphas_"]), np.atleast_2d(np.asarray(learned["scores_"]))
-    chosen = float(learned["alpha_"] if "alpha_" in learned else learned["best_"]["alpha"])
+    scores, chosen = np.atleast_2d(outcome.scores), model.alpha
     kept = _thinned(alphas, chosen, MAX_POINTS)
-    settings = learned.get("settings_") or [{}]
-    measure = None if learned.get("measure") is None else get_measure(learned["measure"])
+    settings = outcome.settings or [{}]
+    named = model.parameters.get("measure")
+    measure = None if named is None else get_measure(named)
     facts: dict[str, Any] = {
         "measure": None if measure is None else measure.name,
         "higher_is_better": None if measure is None else measure.higher_is_better,
-        "by": _BY.get(by := learned.get("cv_"), by),
+        "by": _BY.get(outcome.cv, outcome.cv),
         "alphas": rounded(alphas[kept]),
         "settings": [distinguished(setting, settings) or "score" for setting in settings],
         "scores": [rounded(row[kept]) for row in scores],
-        "chosen": {"alpha": chosen, "setting": _chosen_setting(learned, settings)},
+        "chosen": {"alpha": chosen, "setting": _chosen_setting(outcome.best or {}, settings)},
     }
-    if "active_size_" in learned:
-        facts["on_margin"] = rounded(np.asarray(learned["active_size_"])[kept])
-    if learned.get("surface_") is not None:
-        facts["surface"] = _surface(np.asarray(learned["surface_"]), alphas, chosen, learned["best_iter_"])
+    if outcome.active_size is not None:
+        facts["on_margin"] = rounded(outcome.active_size[kept])
+    if outcome.surface is not None and outcome.best_iter is not None:
+        facts["surface"] = _surface(outcome.surface, alphas, chosen, outcome.best_iter)
     return facts
 
 
 def size_facts(one: Entrant) -> dict[str, Any] | None:
     """Quality by the number of features, and the features that each size adds; None for other models."""
-    learned = one.learned
-    if "coefs_" not in learned or one.parts is None:
+    if one.model is None or one.model.outcome.coefs is None or one.parts is None:
         return None
-    used = np.asarray(learned["coefs_"]) != 0.0
+    outcome = one.model.outcome
+    used = np.asarray(outcome.coefs) != 0.0
     before = np.vstack([np.zeros_like(used[:1]), used[:-1]])
-    measure = get_measure(learned["measure"])
+    measure = get_measure(one.model.parameters["measure"])
     return {
         "measure": measure.name,
         "higher_is_better": measure.higher_is_better,
-        "by": learned["cv_"],
+        "by": outcome.cv,
         "added": [[short_name(one.parts.columns[k]) for k in np.flatnonzero(new)] for new in used & ~before],
-        "scores": rounded(np.asarray(learned["scores_"])),
-        "standard_errors": rounded(np.asarray(learned["standard_errors_"])),
-        "costs": rounded(np.asarray(learned["costs_"])),
-        "chosen": int(learned["n_features_"]),
+        "scores": rounded(outcome.scores),
+        "standard_errors": rounded(outcome.standard_errors),
+        "costs": rounded(outcome.costs),
+        "chosen": outcome.n_features,
     }
 
 
@@ -79,8 +81,7 @@ def _thinned(alphas: Floats, chosen: float, most: int) -> Ints:
     return np.unique(np.append(nearest, np.argmin(np.abs(alphas - chosen))))
 
 
-def _chosen_setting(learned: Mapping[str, Any], settings: Sequence[dict[str, Any]]) -> int:
-    best = learned.get("best_", {})
+def _chosen_setting(best: Mapping[str, Any], settings: Sequence[dict[str, Any]]) -> int:
     matches = (all(best.get(k) == v for k, v in setting.items()) for setting in settings)
     return next((number for number, match in enumerate(matches) if match), 0)
 
@@ -108,26 +109,27 @@ def learning_curve(
     """
     from rankwise.rankers.rankrls import RankRLS
 
-    learned, data = one.learned, judged.data
-    labels = training.queries.labels
-    if data is None or labels is None or "encoding_" in learned or not is_explained_by_alpha(learned):
+    learned, data, labels = one.model, judged.data, training.queries.labels
+    if data is None or labels is None or learned is None:
+        return None
+    if learned.encoding is not None or not is_explained_by_alpha(learned):
         return None
     sizes = _sizes(training.n_queries)
     if len(sizes) < 2 or training.n_features > MAX_FEATURES:
         return None
-    if learned.get("scaled_per_query_"):
+    if learned.scaled_per_query:
         training = training.scale_per_query()
-    chosen = {name: learned.get("best_", {}).get(name, learned[name]) for name in ("ties", "weighting")}
-    names = learned.get("feature_names_in_")
+    chosen = {name: learned.choice[name] for name in ("ties", "weighting")}
+    names = learned.feature_names
     training, data = with_numbers(training, names), with_numbers(data, names)
-    model = RankRLS(alpha_of(learned), solver="primal", **chosen)
+    ranker = RankRLS(learned.alpha, solver="primal", **chosen)
     prepared = get_measure(measure).prepare(judged.y, judged.queries, docs=judged.docs)
     order = np.random.default_rng(random_state).permutation(training.n_queries)
     values, done = [], 0
     for size in sizes:
         batch = training.select(queries=labels[order[done:size]].tolist())
-        model.partial_fit(batch)
-        values.append(prepared(score_data(model._scoring_model(), data)))
+        ranker.partial_fit(batch)
+        values.append(prepared(score_data(ranker.model_, data)))
         done = size
     return {"measure": prepared.measure.name, "queries": sizes, "values": rounded(np.array(values))}
 

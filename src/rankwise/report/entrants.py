@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,7 @@ import numpy as np
 from rankwise.errors import DataError, ParameterError
 from rankwise.features import Features
 from rankwise.model.data_scores import must_scale_for, score_data
-from rankwise.model.model import ScoringModel
-from rankwise.model.model_file import StoredModel
+from rankwise.model.model import Model, model_of
 from rankwise.operators.blocks import dense
 from rankwise.preferences.queries import one_query
 from rankwise.report.judged import Judged, with_numbers
@@ -61,8 +60,8 @@ class Entrant:
         Masked where a row was not retrieved.
     parts : Terms or None
         None where the scores are not sums over columns.
-    learned : mapping
-        The parameters and fitted attributes of a rankwise model; empty for everything else.
+    model : Model or None
+        None for rankers that are not of rankwise.
     n_unknown : int
         The number of documents of a run that are not among the rows.
     """
@@ -71,7 +70,7 @@ class Entrant:
     kind: str
     scores: Floats
     parts: Terms | None = None
-    learned: Mapping[str, Any] = field(default_factory=dict)
+    model: Model | None = None
     n_unknown: int = 0
 
 
@@ -82,8 +81,8 @@ def entrant(name: str, ranker: Any, judged: Judged) -> Entrant:
     ----------
     name : str
     ranker : object
-        A fitted rankwise ranker, a `StoredModel` or `ScoringModel`; a model of LightGBM or XGBoost; a run as
-        from `rankwise.trec.load_run`; one score per row; or any object with a method `predict`.
+        A fitted rankwise ranker or a `Model`; a model of LightGBM or XGBoost; a run as from
+        `rankwise.trec.load_run`; one score per row; or any object with a method `predict`.
     judged : Judged
     """
     try:
@@ -96,13 +95,9 @@ def _scored(name: str, ranker: Any, judged: Judged) -> Entrant:
     if isinstance(ranker, Mapping):
         run, n_unknown = judged.scores_of_run(ranker)
         return Entrant(name, "run", run, n_unknown=n_unknown)
-    if isinstance(ranker, StoredModel):
-        attributes = {**ranker.parameters, **ranker.fitted}
-        return _of_model(name, ranker.scoring_model(), attributes, judged)
-    if isinstance(ranker, ScoringModel):
-        return _of_model(name, ranker, {}, judged)
-    if hasattr(ranker, "_scoring_model"):
-        return _of_model(name, ranker._scoring_model(), {**ranker.get_params(False), **vars(ranker)}, judged)
+    model = model_of(ranker)
+    if model is not None:
+        return _of_model(name, model, judged)
     peer = peer_model(ranker)
     if peer is not None:
         return _of_peer(name, peer, _data(judged))
@@ -134,23 +129,24 @@ def _of_peer(name: str, peer: PeerModel, data: RankingData) -> Entrant:
     return Entrant(name, peer.kind, peer.scores(X), parts)
 
 
-def _of_model(name: str, model: ScoringModel, learned: Mapping[str, Any], judged: Judged) -> Entrant:
+def _of_model(name: str, model: Model, judged: Judged) -> Entrant:
     data = _data(judged)
     if not isinstance(model.function, AdditiveFunction):
         data = with_numbers(data, model.feature_names)
     scores = score_data(model, data)
     if scores.ndim != 1:
         raise DataError(f"the model predicts {scores.shape[1]} targets; a report needs one score per row.")
-    numbered = learned.get("numbered_from_", data.numbered_from)
+    known = model.features.numbered_from
+    numbered = data.numbered_from if known is None else known
     features = Features(model.feature_names or data.feature_names, numbered)
     labels = [features.label(k) for k in range(model.n_features)]
     places = {feature: k for k, feature in enumerate(_data(judged).feature_names or ())}
     sources = [places.get(label, k) for k, label in enumerate(labels)]
     parts = _parts_of(model, data, labels, sources)
-    return Entrant(name, model.class_name, scores, parts, learned)
+    return Entrant(name, model.class_name, scores, parts, model)
 
 
-def _parts_of(model: ScoringModel, data: RankingData, labels: list[str], sources: list[int]) -> Terms | None:
+def _parts_of(model: Model, data: RankingData, labels: list[str], sources: list[int]) -> Terms | None:
     """The contributions of columns: weights times values, or functions of values; None for kernels."""
     function = model.function
     if isinstance(function, AdditiveFunction):

@@ -124,7 +124,7 @@ def report_facts(
     sections: dict[str, Any] = {
         "weights": weight_facts(entrants, judged, training),
         "shapes": shape_facts(entrants, judged, training),
-        "choices": {one.name: curve_facts(one.learned) for one in entrants},
+        "choices": {one.name: None if one.model is None else curve_facts(one.model) for one in entrants},
         "sizes": {one.name: size_facts(one) for one in entrants},
         "calibration": {one.name: _calibration(one) for one in entrants},
         "data": data_facts(judged),
@@ -162,7 +162,7 @@ def _sentences(texts: Iterable[str | None]) -> str | None:
 
 def _calibration(one: Entrant) -> dict[str, Any] | None:
     """How a difference of scores becomes a probability, and how well that holds; None if it is not known."""
-    calibration = one.learned.get("calibration_")
+    calibration = None if one.model is None else one.model.calibration
     return None if calibration is None else calibration.to_dict()
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from rankwise.columns.encoding import Encoding
+from rankwise.model.model import Model
 from rankwise.report.entrants import Entrant
 from rankwise.report.judged import Judged
 from rankwise.report.lists import rounded, short_name
@@ -16,6 +18,7 @@ from rankwise.report.weights import (
     is_explained_by_alpha,
     jackknife_margins,
     left_out_weights,
+    weights_of,
 )
 from rankwise.rows.ranking import RankingData
 from rankwise.rows.table import Table, table_of
@@ -33,18 +36,23 @@ def shape_facts(
     """The functions of columns that vary most, at values of the judged rows; None if there are none."""
     if judged.data is None:
         return None
+    models = {one.name: one.model for one in entrants if one.model is not None}
     found = {
-        one.name: _of_model(one, judged.data, training) for one in entrants if "encoding_" in one.learned
+        name: _of_model(model, model.encoding, judged.data, training)
+        for name, model in models.items()
+        if model.encoding is not None
     }
     return found or None
 
 
-def _of_model(one: Entrant, data: RankingData, training: RankingData | None) -> list[dict[str, Any]]:
-    encoding, coef = one.learned["encoding_"], one.learned["coef_"]
+def _of_model(
+    model: Model, encoding: Encoding, data: RankingData, training: RankingData | None
+) -> list[dict[str, Any]]:
+    coef = weights_of(model)
     table = table_of(data).matched(list(encoding.codes), encoding.labels)
     without: list[Floats] = []
-    if training is not None and is_explained_by_alpha(one.learned) and len(coef) <= MAX_FEATURES:
-        without = list(left_out_weights(one.learned, training))
+    if training is not None and is_explained_by_alpha(model) and len(coef) <= MAX_FEATURES:
+        without = list(left_out_weights(model, training))
     functions = [encoding.function(weights).terms for weights in (coef, *without)]
     shapes = [_shape(terms, table) for terms in zip(*functions, strict=True)]
     ranges = np.array([np.ptp(shape["values"]) if shape["values"] else 0.0 for shape in shapes])

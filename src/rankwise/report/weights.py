@@ -7,7 +7,7 @@ query is left out of training. The models without a query are exact, from the de
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from rankwise.errors import DataError
 from rankwise.metrics.significance import CONFIDENCE
+from rankwise.model.model import Model
 from rankwise.report.entrants import Entrant
 from rankwise.report.judged import Judged, with_numbers
 from rankwise.report.lists import rounded, short_name
@@ -23,6 +24,7 @@ from rankwise.ridge.ridge_family import linear_family
 from rankwise.ridge.squared import loss_on_scores
 from rankwise.rows.ranking import RankingData
 from rankwise.rows.table import table_of
+from rankwise.scoring.functions import LinearFunction
 from rankwise.selection.criteria import folds_of
 from rankwise.selection.folds import each_query
 from rankwise.types import Floats, Solver, Ties, Weighting
@@ -59,13 +61,14 @@ def _of_model(one: Entrant, judged: Judged, training: RankingData | None) -> dic
         "n_columns": len(effects),
         "effects_from_queries": n_queries,
     }
-    coef = one.learned.get("coef_")
-    if coef is None or "encoding_" in one.learned:  # functions of columns have `shape_facts`
+    model = one.model
+    if model is None or not isinstance(model.function, LinearFunction):  # columns: `shape_facts`
         return facts
+    coef = weights_of(model)
     facts["effects"] = rounded(np.copysign(effects, coef)[order])
     facts["weights"] = rounded(coef[order])
-    if training is not None and is_explained_by_alpha(one.learned) and len(coef) <= MAX_FEATURES:
-        without = left_out_weights(one.learned, training)
+    if training is not None and is_explained_by_alpha(model) and len(coef) <= MAX_FEATURES:
+        without = left_out_weights(model, training)
         margins = jackknife_margins(without)
         facts |= {
             "margins": rounded(margins[order]),
@@ -92,29 +95,32 @@ def _effects(one: Entrant, judged: Judged) -> tuple[Floats, int]:
     return np.sqrt(squares / n_rows), len(chosen)
 
 
-def is_explained_by_alpha(learned: Mapping[str, Any]) -> bool:
+def is_explained_by_alpha(model: Model) -> bool:
     """Whether a model is the exact minimum of the squared loss plus a multiple of the norm of its weights."""
-    closed = "coef_" in learned and learned.get("solver_") in (Solver.PRIMAL, Solver.DUAL)
-    return closed and learned.get("monotonic_cst") is None and alpha_of(learned) > 0.0
+    is_closed = model.outcome.solver in (Solver.PRIMAL, Solver.DUAL)
+    is_linear = isinstance(model.of_features, LinearFunction)
+    return is_closed and is_linear and model.parameters.get("monotonic_cst") is None and model.alpha > 0.0
 
 
-def alpha_of(learned: Mapping[str, Any]) -> float:
-    return float(learned["best_"]["alpha"] if "best_" in learned else learned["alpha"])
+def weights_of(model: Model) -> Floats:
+    """The weights of a linear model."""
+    assert isinstance(model.of_features, LinearFunction)
+    return model.of_features.weights
 
 
-def left_out_weights(learned: Mapping[str, Any], training: RankingData) -> Floats:
+def left_out_weights(model: Model, training: RankingData) -> Floats:
     """The weights of a linear RankRLS model without each query of its training data, shape (queries, n).
 
     Raises an error if the model is not that of the training data.
     """
-    chosen = {name: learned.get("best_", {}).get(name, learned[name]) for name in ("ties", "weighting")}
-    loss_of = partial(loss_on_scores, ties=Ties(chosen["ties"]), weighting=Weighting(chosen["weighting"]))
-    data = training.scale_per_query() if learned.get("scaled_per_query_") else training
-    if "encoding_" in learned:
-        X = learned["encoding_"].encode(table_of(data))
+    ties, weighting = Ties(model.choice["ties"]), Weighting(model.choice["weighting"])
+    loss_of = partial(loss_on_scores, ties=ties, weighting=weighting)
+    data = training.scale_per_query() if model.scaled_per_query else training
+    if model.encoding is not None:
+        X = model.encoding.encode(table_of(data))
     else:
-        X = with_numbers(data, learned.get("feature_names_in_")).X
-    alpha, coef = alpha_of(learned), learned["coef_"]
+        X = with_numbers(data, model.feature_names).X
+    alpha, coef = model.alpha, weights_of(model)
     if X.shape[1] != len(coef):
         raise DataError(f"The training data has {X.shape[1]} features, but the model has {len(coef)}.")
     problem = Problem(X, data.y, data.queries, None)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from rankwise.operators.kernel import Kernel, KernelFunction, KernelName, checked_function, row_blocks
+from rankwise.operators.kernel import Kernel, KernelFunction, KernelName, row_blocks
 from rankwise.operators.reference import near_zero
 from rankwise.operators.rows import NativeRows, by_column
 from rankwise.scoring.additive import AdditiveFunction
@@ -137,55 +137,6 @@ class KernelExpansion:
 
 FeatureFunction: TypeAlias = LinearFunction | KernelExpansion
 ScoringFunction: TypeAlias = FeatureFunction | AdditiveFunction
-
-
-def scoring_function(attributes: Mapping[str, Any]) -> ScoringFunction:
-    """The function that the parameters and attributes of a fitted ranker stand for."""
-    return linear_function(attributes) if "coef_" in attributes else kernel_expansion(attributes)
-
-
-def linear_function(attributes: Mapping[str, Any]) -> LinearFunction | AdditiveFunction:
-    """A function of features or, if they are encoded from columns, of these columns."""
-    weights = attributes["coef_"]
-    if "encoding_" not in attributes:
-        return LinearFunction(weights)
-    function: AdditiveFunction = attributes["encoding_"].function(weights)
-    return function
-
-
-def kernel_expansion(attributes: Mapping[str, Any]) -> KernelExpansion:
-    kernel = Kernel(
-        checked_function(attributes["kernel"]),
-        attributes["gamma_"],
-        attributes["degree_"],
-        attributes["coef0_"],
-    )
-    return KernelExpansion(
-        kernel=kernel,
-        coefficients=attributes["dual_coef_"],
-        indices=attributes["basis_indices_"],
-        basis=None if kernel.function is KernelName.PRECOMPUTED else attributes["basis_"],
-        reference=attributes.get("basis_reference_") if kernel.function is KernelName.LINEAR else None,
-        over_all_rows=attributes.get("basis") is None,
-    )
-
-
-def attributes_of(function: FeatureFunction) -> dict[str, Any]:
-    """The attributes of a fitted ranker that stand for its function; the inverse of `scoring_function`."""
-    if isinstance(function, LinearFunction):
-        return {"coef_": function.weights}
-    kernel = function.kernel
-    found = {
-        "basis_": function.basis,
-        "basis_indices_": function.indices,
-        "basis_reference_": function.reference,
-        "dual_coef_": function.coefficients,
-        "gamma_": kernel.gamma,
-        "degree_": kernel.degree,
-        "coef0_": kernel.coef0,
-        "rank_": len(function.indices),
-    }
-    return {name: value for name, value in found.items() if value is not None}
 
 
 def checked_scores(function: ScoringFunction, check: Callable[[bool], Any]) -> Floats:
