@@ -105,10 +105,10 @@ def bench_time() -> None:
     y = np.digitize(X[:, :5].sum(axis=1) + rng.normal(size=len(X)), [-1.0, 1.0]).astype(float)
     qid = np.arange(len(X)) // size
     old = RankRLS(solver="primal").fit(X[:m], y[:m], qid[:m])
-    moments = old.moments_
+    learned, _ = old.model_, old.moments_
 
     def update() -> None:
-        old.moments_ = moments
+        old.model_ = learned
         old.partial_fit(X[m:], y[m:], qid[m:])
 
     def refit() -> RankRLS:

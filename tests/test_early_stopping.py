@@ -55,9 +55,9 @@ def test_early_stopping_holds_out_whole_queries_the_same_for_the_same_seed():
     seen = {}
 
     class Watching(RankRLS):
-        def _learn(self, rows, losses, held_out, fitted_with_qid):
+        def _families_of(self, rows, losses, held_out):
             seen[self.random_state] = (rows, held_out.X)
-            return super()._learn(rows, losses, held_out, fitted_with_qid)
+            return super()._families_of(rows, losses, held_out)
 
     models = [Watching(early_stopping=True, validation_fraction=0.2, random_state=s) for s in (3, 4)]
     for model in models:

@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 import rankwise
+from changed_models import set_features, set_weights
 from command_line import done, folder, refused
 from rankwise import (
     KernelRankRLS,
@@ -114,7 +115,7 @@ def test_onnx_scales_the_rows_of_a_query_as_the_model_was_trained(rows, tmp_path
     X[:10, 1] = 3.0  # constant within a query
     scaled = rankwise.scale_per_query(X, qid)
     model = RankRLS().fit(scaled, y, qid)
-    model.scaled_per_query_ = True
+    set_features(model, scaled_per_query=True)
     export_model(model, tmp_path / "model.onnx")
     parts = [run_onnx(tmp_path / "model.onnx", X[qid == query]) for query in range(6)]
     assert np.concatenate(parts) == pytest.approx(model.predict(scaled), rel=1e-12, abs=1e-12)
@@ -207,7 +208,7 @@ def test_steps_that_cannot_be_exported_are_named(step, rows, tmp_path):
 
 def test_onnx_keeps_the_names_of_the_features(rows, tmp_path):
     model = RankRLS().fit(*rows)
-    model.feature_names_in_ = np.array(NAMES, dtype=object)
+    set_features(model, names=tuple(NAMES))
     for given in (None, ["a", "b", "c"]):
         export_model(model, tmp_path / "model.onnx", feature_names=given)
         props = {prop.key: prop.value for prop in onnx.load(tmp_path / "model.onnx").metadata_props}
@@ -244,7 +245,7 @@ READERS = {
 @pytest.mark.parametrize("engine", READERS)
 def test_engines_get_every_weight_to_the_last_bit(engine, rows, tmp_path):
     model = RankRLS().fit(*rows)
-    model.coef_ = np.array([0.1, -2.5e-7, 1e22 / 3])
+    set_weights(model, np.array([0.1, -2.5e-7, 1e22 / 3]))
     export_model(model, tmp_path / "model", engine, name="learned", feature_names=NAMES)
     read = READERS[engine]((tmp_path / "model").read_text(encoding="utf-8"))
     assert read == dict(zip(NAMES, model.coef_.tolist(), strict=True))
@@ -252,7 +253,7 @@ def test_engines_get_every_weight_to_the_last_bit(engine, rows, tmp_path):
 
 def test_vespa_computes_no_feature_without_weight(rows, tmp_path):
     model = RankRLS().fit(*rows)
-    model.coef_ = np.array([0.0, -2.0, 0.0])
+    set_weights(model, np.array([0.0, -2.0, 0.0]))
     export_model(model, tmp_path / "profile", "vespa", name="learned", feature_names=NAMES)
     assert weights_of_vespa((tmp_path / "profile").read_text(encoding="utf-8")) == {"attribute(age)": -2.0}
 
@@ -290,7 +291,7 @@ def test_what_a_form_has_no_room_for_is_refused_in_a_sentence(rows, tmp_path):
         export_model("model", tmp_path / "model")
     with pytest.raises(ParameterError, match="kernel='precomputed'"):
         export_model(KernelRankRLS(kernel="precomputed").fit(X @ X.T, y, qid), tmp_path / "model.onnx")
-    linear.scaled_per_query_ = True
+    set_features(linear, scaled_per_query=True)
     with pytest.raises(DataError, match="scaled within each query"):
         export_model(linear, tmp_path / "model", "vespa", feature_names=NAMES)
     several = RankRLS().fit(X, np.stack([y, -y], axis=1), qid)

@@ -10,6 +10,7 @@ import onnxruntime
 import pandas
 import pytest
 
+from changed_models import set_weights
 from rankwise import RankRLS, export_model
 from rankwise.errors import ParameterError
 from rankwise.export.formats import Format
@@ -43,7 +44,7 @@ TAKEN = dict.fromkeys(ENGINES, PRINTABLE) | {
 def model():
     X = np.random.default_rng(0).uniform(size=(20, 2))
     model = RankRLS().fit(X, X @ [1.0, 1.0])
-    model.coef_ = np.array([2.0, 3.0])
+    set_weights(model, np.array([2.0, 3.0]))
     return model
 
 

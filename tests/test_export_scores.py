@@ -9,6 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import rankwise
+from changed_models import set_weights
 from column_functions import FUNCTION, expected_scores, values_of_rows
 from command_line import done, folder, rankwise_process, refused
 from rankwise import RankRLS, export_model
@@ -87,7 +88,7 @@ def test_formats_in_which_the_sign_does_not_matter_say_nothing(engine, rows, tmp
 
 def test_a_model_without_negative_weights_is_no_cause_for_alarm(rows, tmp_path):
     model = RankRLS().fit(*rows)
-    model.coef_ = np.array([1.0, 0.0])
+    set_weights(model, np.array([1.0, 0.0]))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         export_model(model, tmp_path / "model", "solr", feature_names=NAMES)

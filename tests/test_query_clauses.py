@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import rankwise
+from changed_models import set_weights
 from rankwise import DataError, ParameterError, RankRLS, export_model
 from rankwise.cli import main
 from rankwise.errors import FileFormatError
@@ -65,7 +66,7 @@ def test_the_query_orders_documents_as_the_model_does(rows, model, tmp_path):
 
 
 def test_features_without_weight_need_no_clause(model, tmp_path):
-    model.coef_ = np.array([0.0, 2.0, 0.0])
+    set_weights(model, np.array([0.0, 2.0, 0.0]))
     clauses = {"popularity": CLAUSES["popularity"]}
     export_model(model, tmp_path / "query", "elasticsearch-query", feature_names=NAMES, clauses=clauses)
     (clause,) = json.loads((tmp_path / "query").read_text(encoding="utf-8"))["query"]["bool"]["should"]
@@ -93,10 +94,10 @@ def test_clauses_that_do_not_fit_the_model_are_refused(clauses, message, model, 
 
 
 def test_weights_that_cannot_be_boosts_are_refused(model, tmp_path):
-    model.coef_ = np.array([1.0, -0.25, 0.0])
+    set_weights(model, np.array([1.0, -0.25, 0.0]))
     with pytest.raises(DataError, match=r"weight of 'popularity' is -0\.25; train with monotonic_cst"):
         export_model(model, tmp_path / "q", "elasticsearch-query", feature_names=NAMES, clauses=CLAUSES)
-    model.coef_ = np.zeros(3)
+    set_weights(model, np.zeros(3))
     with pytest.raises(DataError, match="All weights of the model are 0"):
         export_model(model, tmp_path / "q", "elasticsearch-query", feature_names=NAMES, clauses=CLAUSES)
 

@@ -1,6 +1,7 @@
 """Rankers are scikit-learn estimators: its own checks, pipelines, searches and metadata routing."""
 
 import locale
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -38,7 +39,8 @@ class PathOnDealtRows(RankRLSPath):
     def fit(self, X, y=None, qid=None, sample_weight=None):
         n = _num_samples(X)
         super().fit(X, y, np.random.default_rng(0).permutation(n) % 4 if qid is None else qid, sample_weight)
-        self.fitted_with_qid_ = qid is not None
+        outcome = replace(self.model_.outcome, fitted_with_qid=qid is not None)
+        self.model_ = replace(self.model_, outcome=outcome)
         return self
 
 

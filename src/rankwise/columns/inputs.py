@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -51,18 +51,6 @@ class Inputs:
     features: Features
     encoding: Encoding | None = None
     sparse: bool = True
-
-    @classmethod
-    def of(cls, who: str, attributes: Mapping[str, Any], *, sparse: bool) -> Self:
-        """From the attributes of a fitted ranker; the inverse of `attributes`."""
-        names = attributes.get("feature_names_in_")
-        features = Features(
-            names=None if names is None else tuple(map(str, names)),
-            numbered_from=attributes.get("numbered_from_"),
-            count=int(attributes["n_features_in_"]),
-            scaled_per_query=attributes.get("scaled_per_query_"),
-        )
-        return cls(who, features, attributes.get("encoding_"), sparse)
 
     def attributes(self) -> dict[str, Any]:
         """The attributes by which scikit-learn and model files describe X."""

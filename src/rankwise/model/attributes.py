@@ -7,6 +7,8 @@ from dataclasses import fields
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from rankwise.features import Features
 from rankwise.model.model import Model, given
 from rankwise.model.outcome import Outcome
@@ -77,7 +79,10 @@ def attributes_of_function(function: FeatureFunction) -> dict[str, Any]:
 def attributes_of(model: Model) -> dict[str, Any]:
     """All that a model says, except its moments, which may not have been formed; None is left out."""
     features, outcome = model.features, model.outcome
+    names = None if features.names is None else np.array(features.names, dtype=object)
     found = {
+        "n_features_in_": features.count,
+        "feature_names_in_": names,
         "numbered_from_": features.numbered_from,
         "scaled_per_query_": features.scaled_per_query,
         "encoding_": model.encoding,

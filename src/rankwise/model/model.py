@@ -133,8 +133,7 @@ def model_of(ranker: Any) -> Model | None:
     """The model of a fitted ranker, or a model itself; None for anything else."""
     if isinstance(ranker, Model):
         return ranker
-    if not hasattr(type(ranker), "model_"):
-        return None
-    check_fitted(ranker)
-    found: Model = ranker.model_
-    return found
+    if hasattr(type(ranker), "_schema"):  # of a ranker, which this slice cannot import
+        check_fitted(ranker)
+    found = getattr(ranker, "model_", None)
+    return found if isinstance(found, Model) else None

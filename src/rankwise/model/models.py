@@ -1,4 +1,4 @@
-"""Saving fitted estimators, and building them from model files."""
+"""Saving models, and building rankers from their files."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ import os
 from typing import Any
 
 import rankwise
+from rankwise.errors import DataError
+from rankwise.model.attributes import attributes_of
 from rankwise.model.fields import Plain, plain
+from rankwise.model.model import Model
 from rankwise.model.model_file import read_model
+from rankwise.model.schemas import SCHEMAS
 from rankwise.tensor_file import Content, write_tensors
-from rankwise.validation import check_fitted
 
 
-def save_model(estimator: Any, path: str | os.PathLike[str], *, without: str | None = None) -> None:
-    """Save a fitted ranker, if need be without an optional attribute, to a file that `load_model` reads.
+def save_model(model: Model, path: str | os.PathLike[str]) -> None:
+    """Save a model to a file that `load_model` reads.
 
     The file is written under a temporary name and moved into place, so a failed save leaves an existing model
     intact.
     """
-    header, content = _pack(estimator, without)
+    header, content = _pack(model)
     write_tensors(path, header, content.tensors)
 
 
@@ -56,20 +59,22 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     return ranker
 
 
-def _pack(estimator: Any, without: str | None) -> tuple[dict[str, Plain], Content]:
-    check_fitted(estimator)
-    content = Content()
-    for field in estimator._schema.state:
-        if field.name != without and (not field.optional or hasattr(estimator, field.name)):
-            field.pack(getattr(estimator, field.name), content)
-    parameters = estimator.get_params(deep=False).items()
-    names = getattr(estimator, "feature_names_in_", None)
+def _pack(model: Model) -> tuple[dict[str, Plain], Content]:
+    if model.class_name not in SCHEMAS:
+        raise DataError(f"The model cannot be saved: {model.class_name} is not a class of rankwise.")
+    attributes, content = attributes_of(model), Content()
+    if model.moments is not None:
+        attributes["moments_"] = model.moments
+    for field in SCHEMAS[model.class_name].state:
+        if not field.optional or field.name in attributes:
+            field.pack(attributes.get(field.name), content)
+    parameters = model.parameters.items()
     header: dict[str, Plain] = {
         "written_by": f"rankwise {rankwise.__version__}",
-        "class": type(estimator).__name__,
+        "class": model.class_name,
         "parameters": {name: plain(value, f"the parameter '{name}'") for name, value in parameters},
-        "n_features": int(estimator.n_features_in_),
-        "feature_names": None if names is None else [str(name) for name in names],
+        "n_features": model.n_features,
+        "feature_names": None if model.feature_names is None else list(map(str, model.feature_names)),
         "values": content.values,
     }
     return header, content

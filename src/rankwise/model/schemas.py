@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 from rankwise.model.calibration_field import CalibrationField, CalibrationsField
 from rankwise.model.choices import check_choice_of_search
 from rankwise.model.encoding_field import EncodingField
-from rankwise.model.fields import Fields, array, check_within, rows, value
+from rankwise.model.fields import Field, Fields, array, check_within, rows, value
 from rankwise.model.moments_field import MomentsField
 from rankwise.model.path_file import PathField
 from rankwise.operators.kernel import KernelName
@@ -42,6 +43,11 @@ class ModelSchema:
     state: Fields
     checks: tuple[Callable[[Attributes, Attributes], None], ...] = ()
     oldest: int = 1
+
+    @cached_property
+    def attributes(self) -> dict[str, Field]:
+        """The attributes by name."""
+        return {field.name: field for field in self.state}
 
 
 def _check_basis(parameters: Attributes, fitted: Attributes) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,21 +16,30 @@ from rankwise.config import get_config
 from rankwise.errors import DataError, ParameterError
 from rankwise.features import JudgedParts
 from rankwise.held_out import HeldOut
-from rankwise.model.attributes import attributes_of, attributes_of_function, function_from, model_from
+from rankwise.model.attributes import attributes_of
 from rankwise.model.model import Model
 from rankwise.model.models import save_model
+from rankwise.model.outcome import Outcome
 from rankwise.model.schemas import ModelSchema
 from rankwise.plots import draw_calibration, draw_functions
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import group_rows
-from rankwise.preferences.samples import PairSample, sample_judged_pairs
+from rankwise.preferences.samples import sample_judged_pairs
 from rankwise.rankers.explanation import Explanation, explain
+from rankwise.ridge.moments.moments import Moments
 from rankwise.scoring.additive import AdditiveFunction
 from rankwise.scoring.calibration import Calibration, known_calibration, preference_probabilities
-from rankwise.scoring.functions import FeatureFunction, LinearFunction, ScoringFunction, checked_scores
+from rankwise.scoring.functions import FeatureFunction, ScoringFunction, checked_scores
 from rankwise.selection.calibrating import calibrate, recalibrated
-from rankwise.types import Floats, Ints, Matrix
+from rankwise.types import AnyArray, Floats, Ints, Matrix
 from rankwise.validation import Problem, check_fitted, check_labels, taken_apart
+
+
+def calibration_on(held_out: HeldOut | None, function: FeatureFunction) -> Calibration | None:
+    """The calibration on rows that were held out; None if there are none, or too few."""
+    if held_out is None:
+        return None
+    return calibrate(function.scores(held_out.X), held_out.sample(), held_out.name)
 
 
 def let_through(interrupted: bool) -> None:
@@ -45,9 +54,10 @@ def let_through(interrupted: bool) -> None:
 class Ranker(BaseEstimator):  # type: ignore[misc]
     """A scoring function for rows; only score differences within a query are meaningful.
 
-    The attributes of a fitted ranker, which its schema declares for files, describe the function (``coef_``
-    if it is linear: scores are ``X @ coef_``, or ``X @ coef_.T`` for k targets; ``dual_coef_`` and ``basis_``
-    if it is a sum of kernel values), the rows that it takes (`columns.inputs.Inputs`), and how it was found.
+    A fit sets ``model_``. The other attributes of a fitted ranker, which its schema declares, are read from
+    it: the function (``coef_`` if it is linear: scores are ``X @ coef_``, or ``X @ coef_.T`` for k targets;
+    ``dual_coef_`` and ``basis_`` if it is a sum of kernel values), the rows that it takes, and how it was
+    found.
 
     ``qid`` and ``sample_weight`` are declared as metadata of `fit` and `score`, so grid search and pipelines
     pass them on when scikit-learn's metadata routing is enabled.
@@ -60,14 +70,38 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     # Whether `fit` takes rows that other processes hold.
     _takes_parts: ClassVar[bool] = False
 
-    # Set by rankers fitted with held-out rows.
+    model_: Model
+
+    n_features_in_: int
+    # Of fits to rows whose columns have names.
+    feature_names_in_: AnyArray
+    # Of fits with held-out rows.
     validation_score_: float
     validation_curve_: Floats
     best_iter_: int
-    # Set if there are pairs that the scoring models were not trained on.
+    # If there are pairs that the scoring models were not trained on.
     calibration_: Calibration
 
+    # The rows of the fit, with which others must agree.
     _inputs: Inputs
+
+    if not TYPE_CHECKING:  # to a type checker, attributes are what classes declare
+
+        def __getattr__(self, name: str) -> Any:
+            """Read an attribute from the model; what it does not say is no attribute."""
+            if hasattr(type(self), name):  # a property or method that says why there is none
+                return super().__getattribute__(name)
+            if "model_" in vars(self):
+                found = attributes_of(self.model_).get(name)
+                declared = self._schema.attributes.get(name)
+                if found is not None or (declared is not None and not declared.optional):
+                    return found
+            raise AttributeError(f"This {type(self).__name__} has no attribute '{name}'.")
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if name in self._schema.attributes:
+                raise AttributeError(f"'{name}' is read from 'model_', and cannot be set.")
+            super().__setattr__(name, value)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         with np.printoptions(threshold=6, edgeitems=2, precision=4):
@@ -78,22 +112,10 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
         The scores of a `rankwise.dask.DistributedData` are computed where its rows are, when they are needed.
         """
+        check_fitted(self)
         if isinstance(X, JudgedParts):
             return X.scored_by(self.model_.without_moments())
-        return self._predict(X, self._function())
-
-    def _function(self) -> ScoringFunction:
-        """The function that was fitted."""
-        check_fitted(self)
-        function, encoding = function_from(vars(self), vars(self)), self._inputs.encoding
-        if encoding is None:
-            return function
-        assert isinstance(function, LinearFunction)
-        return encoding.function(function.weights)
-
-    def _set_function(self, function: FeatureFunction) -> None:
-        """Set the function, of the matrix that solvers see."""
-        self.__dict__.update(attributes_of_function(function))
+        return self._predict(X, self.model_.function)
 
     def _predict(self, X: Any, function: ScoringFunction) -> Floats:
         return checked_scores(function, partial(self._rows_to_score, X))
@@ -102,12 +124,6 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         """Rows that the function takes, checked against those of the fit."""
         check_fitted(self)
         return self._inputs.rows_to_score(X, finite)
-
-    @property
-    def model_(self) -> Model:
-        """What was fitted, without scikit-learn."""
-        check_fitted(self)
-        return model_from(type(self).__name__, self.get_params(deep=False), vars(self))
 
     def score(
         self,
@@ -127,8 +143,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         return 1.0 - rank_scorer("pairwise_error").measured(self, X, y, qid, sample_weight)
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Whether there are coefficients; a failed fit leaves none."""
-        return "coef_" in vars(self) or "dual_coef_" in vars(self)
+        """Whether there is a model; a failed fit leaves none."""
+        return "model_" in vars(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the fitted model to a file, which `rankwise.load_model` reads.
@@ -136,12 +152,12 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         The file is written under a temporary name and moved into place, so a failed save leaves an existing
         model intact.
         """
-        save_model(self, path)
+        check_fitted(self)
+        save_model(self.model_, path)
 
     def _forget(self) -> None:
-        """Drop the attributes of an earlier fit, so none of them survive the next fit or its failure."""
-        for field in self._schema.state:
-            self.__dict__.pop(field.name, None)
+        """Drop the model of an earlier fit, so that it does not survive the failure of the next one."""
+        self.__dict__.pop("model_", None)
 
     @property
     def _takes(self) -> dict[str, Any]:
@@ -161,28 +177,38 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any, **options: Any) -> Problem:
         """Check the arguments of `fit` in place of those of an earlier one."""
         self._forget()
-        problem, inputs = read_problem(X, y, qid, sample_weight, **self._takes, **options)
-        self._set_inputs(inputs)
+        problem, self._inputs = read_problem(X, y, qid, sample_weight, **self._takes, **options)
         return problem
 
     def _read_preferences(self, X: Any, pairs: Any, magnitude: Any, weight: Any) -> tuple[Matrix, Pairs]:
         """Check the arguments of `fit_preferences` in place of those of an earlier fit."""
         self._forget()
-        rows, checked, inputs = read_preferences(X, pairs, magnitude, weight, **self._takes)
-        self._set_inputs(inputs)
+        rows, checked, self._inputs = read_preferences(X, pairs, magnitude, weight, **self._takes)
         return rows, checked
 
-    def _set_inputs(self, inputs: Inputs) -> None:
-        self._inputs = inputs
-        inputs.record_on(self)
+    def _become(
+        self,
+        function: FeatureFunction,
+        outcome: Outcome,
+        calibration: Calibration | None = None,
+        form_moments: Callable[[], Moments] | None = None,
+    ) -> None:
+        """Set the model."""
+        self.model_ = Model(
+            class_name=type(self).__name__,
+            of_features=function,
+            features=self._inputs.features,
+            encoding=self._inputs.encoding,
+            calibration=calibration,
+            parameters=self.get_params(deep=False),
+            outcome=outcome,
+            form_moments=form_moments,
+        )
 
     def _restore(self, model: Model) -> None:
         """Become the fitted ranker that has this model."""
-        self._set_inputs(Inputs(model.class_name, model.features, model.encoding, self._takes["sparse"]))
-        self.__dict__.update({field.name: None for field in self._schema.state if not field.optional})
-        self.__dict__.update(attributes_of(model))
-        if model.moments is not None:
-            self.__dict__["moments_"] = model.moments
+        self._inputs = Inputs(model.class_name, model.features, model.encoding, self._takes["sparse"])
+        self.model_ = model
 
     def rank(self, X: Any, qid: ArrayLike | Iterable[Hashable] | None = None) -> Ints:
         """Return row numbers, query by query in order of appearance, best first; ties keep row order."""
@@ -198,8 +224,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         for name, row in (("i", i), ("j", j)):
             if not isinstance(row, (int, np.integer)) or not 0 <= row < rows.shape[0]:
                 raise DataError(f"{name} must be a row of X, 0 to {rows.shape[0] - 1}; got {row!r}.")
-        calibration = getattr(self, "calibration_", None)
-        return explain(self._function(), self._inputs, rows[[i, j]], calibration)
+        return explain(self.model_.function, self._inputs, rows[[i, j]], self.model_.calibration)
 
     def predict_preference_proba(self, X: Any, pairs: Any) -> Floats:
         """Return the probability that the first row of each pair is judged above the second.
@@ -224,7 +249,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     ) -> Calibration:
         """Return the calibration with its curve and error on other judged rows, such as test data."""
         calibration, scores, (_, y, qid) = self._known_calibration(), self.predict(X), taken_apart(X, y, qid)
-        if qid is None and getattr(self, "fitted_with_qid_", False):
+        if qid is None and self.model_.outcome.fitted_with_qid:
             raise DataError("measure_calibration needs the qid of the rows: the model was fitted with qid.")
         query = group_rows(qid, len(scores)).query_of_row()
         sample = sample_judged_pairs(check_labels(y, len(scores)), query)
@@ -238,19 +263,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
     def _known_calibration(self) -> Calibration:
         check_fitted(self)
-        return known_calibration(getattr(self, "calibration_", None), type(self).__name__)
-
-    def _calibrate(self, scores: Floats, sample: PairSample, source: str) -> None:
-        """Set the calibration, or none, from scores of rows that the scoring models were not trained on."""
-        self.__dict__.pop("calibration_", None)
-        found = calibrate(scores, sample, source)
-        if found is not None:
-            self.calibration_ = found
-
-    def _calibrate_on(self, held_out: HeldOut | None, function: FeatureFunction) -> None:
-        """Set the calibration from rows that were held out, if any."""
-        if held_out is not None:
-            self._calibrate(function.scores(held_out.X), held_out.sample(), held_out.name)
+        return known_calibration(self.model_.calibration, type(self).__name__)
 
     def plot_columns(self, X: Any, title: str = "Columns") -> Any:
         """Return a matplotlib figure of what columns add to the score, at values that rows have.
@@ -261,7 +274,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             Rows such as those of training; the 12 columns that move their scores most are drawn.
         title : str, default="Columns"
         """
-        function = self._function()
+        check_fitted(self)
+        function = self.model_.function
         if not isinstance(function, AdditiveFunction):
             raise ParameterError("plot_columns needs a ranker with 'columns', such as columns='spline'.")
         return draw_functions(function, self._rows_to_score(X), title)

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from rankwise.metrics.measure import Measure
+from rankwise.model.outcome import Outcome
 from rankwise.model.schemas import SCHEMAS
 from rankwise.operators.kernel import KernelFunction
 from rankwise.preferences.pairs import Pairs
@@ -15,7 +16,7 @@ from rankwise.rankers.kernels import checked_kernel
 from rankwise.rankers.rankrls_cv import DEFAULT_ALPHAS
 from rankwise.rankers.ridge_candidates import (
     SpaceToTry,
-    choice_attributes,
+    choice_outcome,
     pair_loss,
     ridge_candidates,
     row_loss,
@@ -23,6 +24,7 @@ from rankwise.rankers.ridge_candidates import (
 )
 from rankwise.rankers.search_ranker import SearchRanker
 from rankwise.ridge.kernel_spaces import BasisSpace, kernel_space
+from rankwise.scoring.functions import FeatureFunction
 from rankwise.selection.criteria import LossOf
 from rankwise.selection.search import Candidate, Choice, grid_of
 from rankwise.types import Floats, Ints, Matrix, RandomSource
@@ -121,9 +123,9 @@ class KernelRankRLSCV(SearchRanker):
         spaces = self._spaces(X, loss_on(losses[0])(statements).reference())
         return ridge_candidates(self, spaces, losses, statements, loss_on)
 
-    def _set_chosen(self, choice: Choice) -> None:
-        self._set_function(choice.family.space.function(choice.solutions.coef[choice.place]))
-        self.__dict__.update(choice_attributes(choice, early_stopping=self.early_stopping))
+    def _chosen(self, choice: Choice) -> tuple[FeatureFunction, Outcome]:
+        function = choice.family.space.function(choice.solutions.coef[choice.place])
+        return function, choice_outcome(choice, early_stopping=self.early_stopping)
 
     def _spaces(self, X: Matrix, reference: Ints) -> list[SpaceToTry]:
         basis = checked_basis(self.basis, X.shape[0], self.random_state)

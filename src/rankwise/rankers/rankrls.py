@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -13,8 +14,9 @@ from rankwise.columns.inputs import Inputs
 from rankwise.errors import ParameterError
 from rankwise.features import Features
 from rankwise.held_out import HeldOut
+from rankwise.model.outcome import Outcome
 from rankwise.model.schemas import SCHEMAS
-from rankwise.rankers.ridge_ranker import FixedAlphaRidge
+from rankwise.rankers.ridge_ranker import FixedAlphaRidge, FormMoments
 from rankwise.rankers.signs import Signs
 from rankwise.rankers.updatable import Updatable, has_primal_solver
 from rankwise.ridge.cg_result import RidgeSolutions
@@ -172,8 +174,8 @@ class RankRLS(Updatable, FixedAlphaRidge):
         ties, weighting = str(moments.ties), str(moments.weighting)
         model = cls(alpha, ties=ties, weighting=weighting, monotonic_cst=monotonic_cst)
         features = Features(moments.feature_names, count=moments.n_features)
-        model._set_inputs(Inputs(cls.__name__, features))
-        model._adopt(moments)
+        model._inputs = Inputs(cls.__name__, features)
+        model._adopt(moments, Outcome())
         return model
 
     @available_if(has_primal_solver)  # type: ignore[untyped-decorator]
@@ -194,31 +196,30 @@ class RankRLS(Updatable, FixedAlphaRidge):
         """
         moments = self._moments_to_update()
         problem = self._check_batch(X, y, qid, sample_weight, query_weight=query_weight, multi_output=True)
-        self._adopt(learned_too(moments, problem, *self._checked_loss(), self._inputs.weight_names))
+        learned = learned_too(moments, problem, *self._checked_loss(), self._inputs.weight_names)
+        self._adopt(learned, Outcome())
         return self
 
-    def _learn(
-        self, X: Matrix, losses: Sequence[SquaredLoss], held_out: HeldOut | None, fitted_with_qid: bool
-    ) -> RidgeSolutions:
+    def _families_of(
+        self, X: Matrix, losses: Sequence[SquaredLoss], held_out: HeldOut | None
+    ) -> list[RidgeFamily]:
         signs = Signs.of(self.monotonic_cst, self._inputs)
         signs.check_targets(sum(loss.n_targets or 1 for loss in losses))
-        return super()._learn(X, losses, held_out, fitted_with_qid)
+        return super()._families_of(X, losses, held_out)
 
-    def _set_solution(self, family: RidgeFamily, found: RidgeSolutions, held_out: HeldOut | None) -> None:
+    def _outcome(self, family: RidgeFamily, found: RidgeSolutions) -> Outcome:
         signs, alpha = Signs.of(self.monotonic_cst, self._inputs), float(found.alphas[0])
-        self.__dict__.update(signs.certificate_of(family, alpha, found.coef[0]))
-        super()._set_solution(family, found, held_out)
+        certificate = signs.certificate_of(family, alpha, found.coef[0])
+        return replace(super()._outcome(family, found), **certificate)
 
     def _alpha_to_use(self) -> float:
         return check_number("alpha", self.alpha, minimum=0.0)
 
-    def _remember(self, problem: Problem) -> None:
-        families, _ = self._families
-        if isinstance(families[0], PrimalFamily) and len(families) == 1:
-            names, choices = self._inputs.weight_names, self._checked_loss()
-            self._learned_from = partial(
-                moments_of, problem, *choices, names, quadratic=families[0].quadratic
-            )
+    def _moments_from(self, problem: Problem, families: Sequence[RidgeFamily]) -> FormMoments | None:
+        if not isinstance(families[0], PrimalFamily) or len(families) > 1:
+            return None
+        names, choices = self._inputs.weight_names, self._checked_loss()
+        return partial(moments_of, problem, *choices, names, quadratic=families[0].quadratic)
 
     def _make_space(self, X: Matrix, reference: Ints) -> Space:
         return linear_space(X, reference, Signs.of(self.monotonic_cst, self._inputs).of_weights)

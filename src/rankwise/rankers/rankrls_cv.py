@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -10,10 +11,12 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
 from rankwise.metrics.measure import Measure, get_measure
+from rankwise.model.model import given
+from rankwise.model.outcome import Outcome
 from rankwise.model.schemas import SCHEMAS
 from rankwise.preferences.pairs import Pairs
 from rankwise.rankers.ridge_candidates import (
-    choice_attributes,
+    choice_outcome,
     pair_loss,
     ridge_candidates,
     row_loss,
@@ -24,8 +27,10 @@ from rankwise.rankers.signs import Signs
 from rankwise.rankers.updatable import Updatable, has_primal_solver
 from rankwise.ridge.closed_form import PrimalFamily
 from rankwise.ridge.moments.forming import moments_of
+from rankwise.ridge.moments.moments import Moments
 from rankwise.ridge.moments.updating import learned_too
 from rankwise.ridge.spaces import linear_space
+from rankwise.scoring.functions import FeatureFunction
 from rankwise.selection.criteria import LossOf
 from rankwise.selection.progress import Progress
 from rankwise.selection.search import Candidate, Choice, best_alpha
@@ -195,21 +200,22 @@ class RankRLSCV(Updatable, SearchRanker):
         if moments is None:
             self.fit(X, y, qid, sample_weight)
         problem, measure = self._check_batch(X, y, qid, sample_weight), get_measure(self.measure)
-        loss, names = self._chosen_loss(), self._inputs.weight_names
+        loss, names = _loss_of(self.best_), self._inputs.weight_names
         if moments is None:
-            if not hasattr(self, "moments_"):  # because another solver was cheaper for the first batch
-                self.moments_ = moments_of(problem, *loss, names)
+            if self.model_.moments is None:  # because another solver was cheaper for the first batch
+                first = partial(given, moments_of(problem, *loss, names))
+                self.model_ = replace(self.model_, form_moments=first)
             return self
-        so_far = Progress.none(len(self.alphas_), half_life)
-        if hasattr(self, "progress_"):
-            so_far = Progress(self.progress_, self.progress_queries_, half_life)
+        so_far, known = Progress.none(len(self.alphas_), half_life), self._kept_outcome()
+        if known.progress is not None and known.progress_queries is not None:
+            so_far = Progress(known.progress, known.progress_queries, half_life)
         learned = learned_too(moments * so_far.factor, problem, *loss, names)
         family = Signs.of(self.monotonic_cst, self._inputs).family(moments.quadratic)
         progress = so_far.then(family, problem, measure, self.alphas_)
+        known = replace(known, progress=progress.values, progress_queries=progress.n_queries)
         if progress.is_measured:
-            self._choose(progress.means(), measure)
-        self.progress_, self.progress_queries_ = progress.values, progress.n_queries
-        self._adopt(learned)
+            known = replace(known, **self._chosen_by(progress.means(), measure))
+        self._adopt(learned, known)
         return self
 
     def _candidates(
@@ -227,32 +233,48 @@ class RankRLSCV(Updatable, SearchRanker):
         # With signs, whole queries can be left out, pairs of one ranking cannot.
         return candidates, exact and not (one_ranking and self.monotonic_cst is not None)
 
-    def _set_chosen(self, choice: Choice) -> None:
+    def _chosen(self, choice: Choice) -> tuple[FeatureFunction, Outcome]:
         coef, alpha = choice.solutions.coef[choice.place], float(choice.solutions.alphas[choice.place])
         signs = Signs.of(self.monotonic_cst, self._inputs)
-        self.__dict__.update(signs.certificate_of(choice.family, alpha, coef))
-        self._set_function(choice.family.space.function(coef))
-        self.__dict__.update(choice_attributes(choice, early_stopping=self.early_stopping))
+        certificate = signs.certificate_of(choice.family, alpha, coef)
+        outcome = choice_outcome(choice, early_stopping=self.early_stopping)
+        return choice.family.space.function(coef), replace(outcome, **certificate)
 
-    def _remember(self, problem: Problem, choice: Choice) -> None:
-        if isinstance(choice.family, PrimalFamily):
-            names, loss = self._inputs.weight_names, self._chosen_loss()
-            self.moments_ = moments_of(problem, *loss, names, quadratic=choice.family.quadratic)
+    def _moments_of(self, problem: Problem, choice: Choice) -> Moments | None:
+        if not isinstance(choice.family, PrimalFamily):
+            return None
+        names = self._inputs.weight_names
+        return moments_of(problem, *_loss_of(choice.best), names, quadratic=choice.family.quadratic)
+
+    def _kept_outcome(self) -> Outcome:
+        """The choice, and how it came about."""
+        known = self.model_.outcome
+        return Outcome(
+            alphas=known.alphas,
+            scores=known.scores,
+            settings=known.settings,
+            best=known.best,
+            cv=known.cv,
+            progress=known.progress,
+            progress_queries=known.progress_queries,
+        )
 
     def _checked_half_life(self) -> float | None:
         if self.half_life is None:
             return None
         return check_number("half_life", self.half_life, minimum=0.0, exclusive=True)
 
-    def _choose(self, means: Floats, measure: Measure) -> None:
-        """Set the attributes of the choice among the means over all batches."""
+    def _chosen_by(self, means: Floats, measure: Measure) -> dict[str, Any]:
+        """What an `Outcome` says of the choice among the means over all batches."""
         at = best_alpha(means[None], measure)[1]
         setting = {name: self.best_[name] for name in ("ties", "weighting")}
-        self.best_ = {"alpha": float(self.alphas_[at]), "score": float(means[at]), **setting}
-        self.settings_, self.scores_, self.cv_ = [setting], means[None], "progressive validation"
-
-    def _chosen_loss(self) -> tuple[Ties, Weighting]:
-        return Ties(self.best_["ties"]), Weighting(self.best_["weighting"])
+        best = {"alpha": float(self.alphas_[at]), "score": float(means[at]), **setting}
+        return {"best": best, "settings": [setting], "scores": means[None], "cv": "progressive validation"}
 
     def _alpha_to_use(self) -> float:
         return self.alpha_
+
+
+def _loss_of(best: dict[str, Any]) -> tuple[Ties, Weighting]:
+    """The loss of a choice."""
+    return Ties(best["ties"]), Weighting(best["weighting"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError, ParameterError
 from rankwise.metrics.measure import Measure, get_measure
+from rankwise.model.outcome import Outcome
 from rankwise.model.schemas import SCHEMAS
 from rankwise.plots import draw_sizes
 from rankwise.rankers.base import Ranker
@@ -157,14 +159,19 @@ class RankRLSPath(Ranker):
         folds = draw_folds(self.cv, problem.y, problem.queries)
         models = follow(problem, settings)
         curve = outer_curve(problem, settings, folds, models)
-        self.coefs_ = np.stack([model.coef for model in models])
-        self.alphas_ = np.array([model.alpha for model in models])
-        self.costs_ = np.array([settings.costs[model.features].sum() for model in models])
-        self.criterion_ = np.array([model.value for model in models])
-        self.scores_, self.standard_errors_, self.cv_ = curve.means, curve.errors, folds.name
-        self.errors_of_difference_, self.calibrations_ = curve.errors_of_difference, curve.calibrations
-        self.fitted_with_qid_ = problem.has_queries
-        return self._use(curve.smallest())
+        outcome = Outcome(
+            fitted_with_qid=problem.has_queries,
+            coefs=np.stack([model.coef for model in models]),
+            alphas=np.array([model.alpha for model in models]),
+            costs=np.array([settings.costs[model.features].sum() for model in models]),
+            criterion=np.array([model.value for model in models]),
+            scores=curve.means,
+            standard_errors=curve.errors,
+            errors_of_difference=curve.errors_of_difference,
+            calibrations=curve.calibrations,
+            cv=folds.name,
+        )
+        return self._use(curve.smallest(), outcome)
 
     def select(self, n_features: int) -> Self:
         """Use the model with at most this many features."""
@@ -172,14 +179,14 @@ class RankRLSPath(Ranker):
         size = check_count("n_features", n_features)
         if size > len(self.coefs_):
             raise ParameterError(f"The path has at most {len(self.coefs_)} features; got n_features={size}.")
-        return self._use(size)
+        return self._use(size, self.model_.outcome)
 
-    def _use(self, size: int) -> Self:
-        self.n_features_ = size
-        self._set_function(LinearFunction(self.coefs_[size - 1]))
-        self.__dict__.pop("calibration_", None)
-        if size in self.calibrations_:
-            self.calibration_ = self.calibrations_[size]
+    def _use(self, size: int, path: Outcome) -> Self:
+        """Set the model of one size."""
+        assert path.coefs is not None
+        assert path.calibrations is not None
+        function, calibration = LinearFunction(path.coefs[size - 1]), path.calibrations.get(size)
+        self._become(function, replace(path, n_features=size), calibration)
         return self
 
     @property
@@ -227,7 +234,7 @@ class RankRLSPath(Ranker):
         return draw_sizes(curves, self.standard_errors_, self.n_features_, name, title)
 
     def _checked_settings(self) -> FeaturePathSettings:
-        n = int(self.n_features_in_)
+        n = len(self._inputs.features.labels)
         wanted = min(MAX_FEATURES, n) if self.max_features is None else self.max_features
         n_most = check_count("max_features", wanted)
         if n_most > n:

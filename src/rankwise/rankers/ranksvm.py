@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,9 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from rankwise.errors import warn_caller
 from rankwise.held_out import HeldOut
+from rankwise.model.outcome import Outcome
 from rankwise.model.schemas import SCHEMAS
 from rankwise.operators.design import MatrixDesign
-from rankwise.rankers.base import Ranker, let_through
+from rankwise.rankers.base import Ranker, calibration_on, let_through
 from rankwise.scoring.functions import LinearFunction
 from rankwise.selection.eval_sets import hold_out_pairs, hold_out_rows
 from rankwise.svm.hinge import HingeLoss
@@ -23,14 +25,14 @@ from rankwise.types import Floats, Matrix, RandomSource, Weighting
 from rankwise.validation import check_choice, check_count, check_flag, check_number
 
 
-def certificate(result: HingeResult) -> dict[str, Any]:
-    """The attributes that say how close a model is to the minimum, and what it took."""
-    return {
-        "objective_": result.objective,
-        "gap_": result.gap,
-        "n_iter_": max(1, result.n_iter),
-        "n_products_": result.n_products,
-    }
+def certificate(result: HingeResult) -> Outcome:
+    """How close a model is to the minimum, and what it took."""
+    return Outcome(
+        objective=result.objective,
+        gap=result.gap,
+        n_iter=max(1, result.n_iter),
+        n_products=result.n_products,
+    )
 
 
 def warn_unless_converged(result: HingeResult) -> None:
@@ -165,9 +167,7 @@ class RankSVM(Ranker):
         start, problem = self._start(), self._read(X, y, qid, sample_weight)
         problem, held_out = hold_out_rows(self, self._inputs, problem, eval_set)
         loss = self._loss_kind().of_rows(problem, check_choice("weighting", self.weighting, Weighting))
-        self.fitted_with_qid_ = problem.has_queries
-        self._learn(problem.X, loss, start, held_out)
-        return self
+        return self._learn(problem.X, loss, start, held_out, problem.has_queries)
 
     def fit_preferences(
         self,
@@ -196,11 +196,17 @@ class RankSVM(Ranker):
         start, (rows, checked) = self._start(), self._read_preferences(X, pairs, magnitude, weight)
         checked, held_out = hold_out_pairs(self, self._inputs, rows, checked, eval_set)
         check_choice("weighting", self.weighting, Weighting)
-        self.fitted_with_qid_ = False
-        self._learn(rows, self._loss_kind().of_pairs(checked, rows.shape[0]), start, held_out)
-        return self
+        loss = self._loss_kind().of_pairs(checked, rows.shape[0])
+        return self._learn(rows, loss, start, held_out, False)
 
-    def _learn(self, X: Matrix, loss: HingeLoss, start: Floats | None, held_out: HeldOut | None) -> None:
+    def _learn(
+        self,
+        X: Matrix,
+        loss: HingeLoss,
+        start: Floats | None,
+        held_out: HeldOut | None,
+        fitted_with_qid: bool,
+    ) -> Self:
         tol = check_number("tol", self.tol, minimum=0.0)
         patience = check_count("patience", self.patience)
         stopping = None
@@ -218,16 +224,19 @@ class RankSVM(Ranker):
         )
         if stopping is None or not stopping.stopped:
             warn_unless_converged(found)
-        kept = found
+        kept = stopping.kept(found) if stopping is not None and self.early_stopping else found
+        outcome = replace(certificate(kept), fitted_with_qid=fitted_with_qid)
         if stopping is not None:
-            kept = stopping.kept(found) if self.early_stopping else found
-            self.validation_curve_, self.best_iter_ = np.array(stopping.curve), stopping.best_iter
-            self.validation_score_ = stopping.curve[stopping.best_iter - 1 if self.early_stopping else -1]
-        self.__dict__.update(certificate(kept))
+            outcome = replace(
+                outcome,
+                validation_curve=np.array(stopping.curve),
+                best_iter=stopping.best_iter,
+                validation_score=stopping.curve[stopping.best_iter - 1 if self.early_stopping else -1],
+            )
         function = LinearFunction(kept.coef)
-        self._set_function(function)
-        self._calibrate_on(held_out, function)
+        self._become(function, outcome, calibration_on(held_out, function))
         let_through(found.interrupted)
+        return self
 
     def _loss_kind(self) -> LossKind:
         return LOSSES[check_choice("loss", self.loss, LossName)]

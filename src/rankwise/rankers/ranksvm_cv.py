@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from rankwise.metrics.measure import Measure
+from rankwise.model.outcome import Outcome
 from rankwise.model.schemas import SCHEMAS
 from rankwise.operators.design import ProductDesign
 from rankwise.preferences.pairs import Pairs
@@ -137,10 +139,8 @@ class RankSVMCV(SearchRanker):
     def _pair_loss(self, setting: dict[str, Any], n_rows: int, pairs: Pairs) -> HingeLoss:
         return LOSSES[LossName(setting["loss"])].of_pairs(pairs, n_rows)
 
-    def _set_chosen(self, choice: Choice) -> None:
-        result = choice.solutions.results[choice.place]
+    def _chosen(self, choice: Choice) -> tuple[LinearFunction, Outcome]:
+        result, values = choice.solutions.results[choice.place], choice.solutions.values
         warn_unless_converged(result)
-        self.__dict__.update(certificate(result))
-        self._set_function(LinearFunction(result.coef))
-        if choice.solutions.values is not None:
-            self.validation_score_ = float(choice.solutions.values[choice.place])
+        score = None if values is None else float(values[choice.place])
+        return LinearFunction(result.coef), replace(certificate(result), validation_score=score)

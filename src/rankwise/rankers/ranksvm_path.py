@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rankwise.errors import DataError, RankwiseError, warn_caller
 from rankwise.metrics import Measure, get_measure
-from rankwise.model.attributes import function_from
+from rankwise.model.outcome import Outcome
 from rankwise.model.schemas import SCHEMAS
 from rankwise.operators.kernel import KernelFunction
 from rankwise.path.graphs import Representative, explicit_graph
@@ -27,6 +27,7 @@ from rankwise.rankers.base import Ranker, let_through
 from rankwise.rankers.kernels import checked_kernel
 from rankwise.ridge.kernel_spaces import KernelSpace, kernel_space
 from rankwise.scoring.functions import KernelExpansion
+from rankwise.selection.calibrating import calibrate
 from rankwise.selection.path import choose_breakpoint
 from rankwise.types import Floats, Matrix
 from rankwise.validation import (
@@ -182,12 +183,20 @@ class RankSVMPath(Ranker):
             raise DataError("select needs the qid of the validation rows: the path was fitted with qid.")
         blocks = self._expansion().blocks_of_values(rows)
         values = np.concatenate([block for _, block in blocks])
-        self.scores_, place = choose_breakpoint(path, values, y, qid, get_measure(measure))
-        self.best_score_ = float(self.scores_[place])
-        self._set_alpha(place)
+        scores, place = choose_breakpoint(path, values, y, qid, get_measure(measure))
         query = group_rows(qid, len(values)).query_of_row()
         sample = sample_judged_pairs(check_labels(y, len(values)), query)
-        self._calibrate(np.vecdot(values, self.dual_coef_), sample, "select")
+        function = replace(self._expansion(), coefficients=path.coefficients_of(self.n_events_ - place))
+        self._become(
+            function,
+            replace(
+                self.model_.outcome,
+                alpha=float(self.alphas_[place]),
+                scores=scores,
+                best_score=float(scores[place]),
+            ),
+            calibrate(np.vecdot(values, function.coefficients), sample, "select"),
+        )
         return self
 
     def plot(self, title: str = "Path") -> Any:
@@ -200,23 +209,25 @@ class RankSVMPath(Ranker):
         return kernel_space(X, kernel, queries.first_rows())
 
     def _set_path(self, space: KernelSpace, path: SVMPath, fitted_with_qid: bool) -> Self:
-        self._path, self.alphas_, self.n_pairs_ = path, path.alphas, path.graph.n_pairs
-        self.active_size_, self.violation_ = path.active_sizes[::-1].copy(), path.violations[::-1].copy()
         if path.complaint is not None:
             warn_caller(path.complaint, ConvergenceWarning)
-        self._set_function(replace(space, reference=None).function(path.coefficients_of(self.n_events_)))
-        self._set_alpha(0)
-        self.fitted_with_qid_ = fitted_with_qid
+        outcome = Outcome(
+            fitted_with_qid=fitted_with_qid,
+            path=path,
+            alphas=path.alphas,
+            alpha=float(path.alphas[0]),
+            n_pairs=path.graph.n_pairs,
+            active_size=path.active_sizes[::-1].copy(),
+            violation=path.violations[::-1].copy(),
+        )
+        last = path.coefficients_of(len(path.alphas) - 1)
+        self._become(replace(space, reference=None).function(last), outcome)
         let_through(path.interrupted)
         return self
 
-    def _set_alpha(self, place: int) -> None:
-        self.alpha_ = float(self.alphas_[place])
-        self.dual_coef_ = self._path.coefficients_of(self.n_events_ - place)
-
     def _expansion(self) -> KernelExpansion:
         check_is_fitted(self)
-        function = function_from(vars(self), vars(self))
+        function = self.model_.of_features
         assert isinstance(function, KernelExpansion)
         return function
 
@@ -226,6 +237,7 @@ class RankSVMPath(Ranker):
 
     def _known_path(self) -> PathSolutions:
         check_is_fitted(self)
-        if not hasattr(self, "_path"):
+        path = self.model_.outcome.path
+        if path is None:
             raise RankwiseError(f"The file contains no path, only alpha = {self.alpha_:.6g}; fit it again.")
-        return self._path
+        return path

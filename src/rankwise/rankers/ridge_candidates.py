@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import product
 from typing import Any, TypeAlias
 
+from rankwise.model.outcome import Outcome
 from rankwise.preferences.pairs import Pairs
-from rankwise.rankers.ridge_solvers import SolverParameters, checked_solver, solver_attributes
+from rankwise.rankers.ridge_solvers import SolverParameters, checked_solver, solver_outcome
 from rankwise.ridge.ridge_family import RidgeFamily, ridge_family
 from rankwise.ridge.spaces import Space
 from rankwise.ridge.squared import loss_on_pairs, losses_on_scores
@@ -65,10 +67,11 @@ def pair_loss(setting: dict[str, Any], n_rows: int, pairs: Pairs) -> Any:
     return loss_on_pairs(pairs, n_rows)
 
 
-def choice_attributes(choice: Choice, *, early_stopping: bool) -> dict[str, Any]:
+def choice_outcome(choice: Choice, *, early_stopping: bool) -> Outcome:
     """How the chosen model was found."""
-    found = solver_attributes(choice.family, choice.solutions, choice.place, early_stopping=early_stopping)
+    outcome = solver_outcome(choice.family, choice.solutions, choice.place, early_stopping=early_stopping)
     for run in choice.solutions.runs:
         if run.surface is not None:
-            found |= {"surface_": run.surface.values, "readings_": run.readings(early_stopping)}
-    return found
+            readings = run.readings(early_stopping)
+            outcome = replace(outcome, surface=run.surface.values, readings=readings)
+    return outcome

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, Self
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Self, TypeAlias
 
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
@@ -13,9 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from rankwise.errors import ParameterError, RankwiseError
 from rankwise.features import matrix_of
 from rankwise.held_out import HeldOut
-from rankwise.rankers.base import Ranker, let_through
-from rankwise.rankers.ridge_solvers import checked_solver, solver_attributes
+from rankwise.model.outcome import Outcome
+from rankwise.rankers.base import Ranker, calibration_on, let_through
+from rankwise.rankers.ridge_solvers import checked_solver, solver_outcome
 from rankwise.ridge.cg_result import RidgeSolutions
+from rankwise.ridge.moments.moments import Moments
 from rankwise.ridge.ridge_family import RidgeFamily, ridge_family, solve_targets
 from rankwise.ridge.spaces import Space
 from rankwise.ridge.squared import SquaredLoss, loss_on_pairs, losses_on_scores, with_pairs
@@ -26,6 +29,8 @@ from rankwise.validation import (
     check_choice,
     check_number,
 )
+
+FormMoments: TypeAlias = Callable[[], Moments]
 
 
 class FixedAlphaRidge(Ranker):
@@ -45,8 +50,9 @@ class FixedAlphaRidge(Ranker):
     measure: str
     random_state: RandomSource
 
-    def _remember(self, problem: Problem) -> None:
-        """Keep what later updates of a fitted model need, if there are any."""
+    def _moments_from(self, problem: Problem, families: Sequence[RidgeFamily]) -> FormMoments | None:
+        """What later updates of the model need; None if it cannot be updated."""
+        return None
 
     @abstractmethod
     def _make_space(self, X: Matrix, reference: Ints) -> Space:
@@ -83,10 +89,9 @@ class FixedAlphaRidge(Ranker):
         given = self._read(X, y, qid, sample_weight, query_weight=query_weight, multi_output=True)
         problem, held_out = hold_out_rows(self, self._inputs, given, eval_set)
         losses = losses_on_scores(problem, *self._checked_loss())
-        found = self._learn(problem.X, losses, held_out, problem.has_queries)
-        self._remember(problem)
-        let_through(found.interrupted)
-        return self
+        families = self._families_of(problem.X, losses, held_out)
+        moments = self._moments_from(problem, families)
+        return self._solve(families, held_out, problem.has_queries, moments)
 
     def fit_preferences(
         self,
@@ -123,8 +128,7 @@ class FixedAlphaRidge(Ranker):
         if y is not None:
             problem = self._inputs.problem(matrix_of(X), y, qid, sample_weight, multi_output=True)
             losses = [with_pairs(scored, losses[0]) for scored in losses_on_scores(problem, *choices)]
-        let_through(self._learn(rows, losses, held_out, qid is not None).interrupted)
-        return self
+        return self._solve(self._families_of(rows, losses, held_out), held_out, qid is not None)
 
     def with_alpha(self, alpha: float) -> Self:
         """Return the model for another alpha, from the same decomposition.
@@ -142,36 +146,47 @@ class FixedAlphaRidge(Ranker):
         for family in families:
             family.decompose()
         parts = [family.part(f"alpha-{other.alpha:.17g}") for family in families]
-        found = solve_targets(parts, other.alpha, held_out)
+        found, learned = solve_targets(parts, other.alpha, held_out), self.model_
         let_through(found.interrupted)
-        other._set_solution(families[0], found, held_out)
+        outcome = replace(self._outcome(families[0], found), fitted_with_qid=learned.outcome.fitted_with_qid)
+        function = families[0].space.function(found.coef[0])
+        other._become(function, outcome, calibration_on(held_out, function), learned.form_moments)
         return other
 
     def _checked_loss(self) -> tuple[Ties, Weighting]:
         return check_choice("ties", self.ties, Ties), check_choice("weighting", self.weighting, Weighting)
 
-    def _learn(
-        self, X: Matrix, losses: Sequence[SquaredLoss], held_out: HeldOut | None, fitted_with_qid: bool
-    ) -> RidgeSolutions:
-        alpha = check_number("alpha", self.alpha, minimum=0.0)
+    def _families_of(
+        self, X: Matrix, losses: Sequence[SquaredLoss], held_out: HeldOut | None
+    ) -> list[RidgeFamily]:
+        """The models to choose from, of each loss."""
+        check_number("alpha", self.alpha, minimum=0.0)
         one_target = len(losses) == 1 and losses[0].n_targets is None
         if not one_target and (held_out is not None or self.checkpoint is not None):
             raise ParameterError("eval_set, early_stopping and checkpoint support one target; y has several.")
         space = self._make_space(X, losses[0].reference())
         solver, iterations = checked_solver(self, space)
-        families = [ridge_family(space, loss, solver, iterations) for loss in losses]
-        found = solve_targets(families, alpha, held_out)
-        self._set_solution(families[0], found, held_out)
-        self._families = families, held_out
-        self.fitted_with_qid_ = fitted_with_qid
-        return found
+        return [ridge_family(space, loss, solver, iterations) for loss in losses]
 
-    def _set_solution(self, family: RidgeFamily, found: RidgeSolutions, held_out: HeldOut | None) -> None:
-        """Set the model, how it was found, and how sure it is."""
-        function = family.space.function(found.coef[0])
-        self._set_function(function)
-        self.__dict__.update(solver_attributes(family, found, 0, early_stopping=self.early_stopping))
-        self._calibrate_on(held_out, function)
+    def _solve(
+        self,
+        families: list[RidgeFamily],
+        held_out: HeldOut | None,
+        fitted_with_qid: bool,
+        moments: FormMoments | None = None,
+    ) -> Self:
+        """Set the model for alpha."""
+        found = solve_targets(families, check_number("alpha", self.alpha, minimum=0.0), held_out)
+        outcome = replace(self._outcome(families[0], found), fitted_with_qid=fitted_with_qid)
+        function = families[0].space.function(found.coef[0])
+        self._become(function, outcome, calibration_on(held_out, function), moments)
+        self._families = families, held_out
+        let_through(found.interrupted)
+        return self
+
+    def _outcome(self, family: RidgeFamily, found: RidgeSolutions) -> Outcome:
+        """How the model was found."""
+        return solver_outcome(family, found, 0, early_stopping=self.early_stopping)
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()

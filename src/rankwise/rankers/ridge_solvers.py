@@ -1,12 +1,14 @@
-"""Options and results of the RankRLS solvers, as parameters and attributes of rankers."""
+"""Options and results of the RankRLS solvers, as parameters of rankers and outcomes of fits."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import Protocol
 
 from sklearn.exceptions import ConvergenceWarning
 
 from rankwise.errors import ParameterError, warn_caller
+from rankwise.model.outcome import Outcome
 from rankwise.ridge.cg_result import RidgeSolutions
 from rankwise.ridge.checkpoint import Checkpoint
 from rankwise.ridge.conjugate_gradient import Iterations, RunAtOnce
@@ -48,18 +50,19 @@ def checked_solver(given: SolverParameters, space: Space) -> tuple[Solver, Itera
     return chosen, iterations
 
 
-def solver_attributes(
+def solver_outcome(
     family: RidgeFamily, found: RidgeSolutions, place: int, *, early_stopping: bool
-) -> dict[str, Any]:
+) -> Outcome:
     """How the model at this position among the solved alphas was found, with warnings if it is flawed."""
-    attributes: dict[str, Any] = {"solver_": str(family.solver)}
-    if found.values is not None:
-        attributes["validation_score_"] = float(found.values[place])
-    attributes["n_iter_"] = max((run.n_iterations for run in found.runs), default=None)
+    outcome = Outcome(
+        solver=str(family.solver),
+        n_iter=max((run.n_iterations for run in found.runs), default=None),
+        validation_score=None if found.values is None else float(found.values[place]),
+    )
     for run in found.runs:
         if run.surface is not None:
-            attributes["validation_curve_"] = run.surface.values[place]
-            attributes["best_iter_"] = int(run.surface.best_iter[place])
+            curve, best_iter = run.surface.values[place], int(run.surface.best_iter[place])
+            outcome = replace(outcome, validation_curve=curve, best_iter=best_iter)
         if run.complaint is not None:
             warn_caller(run.complaint, ConvergenceWarning)
     complaint = found.complaint(place)
@@ -67,4 +70,4 @@ def solver_attributes(
         warn_caller(complaint)
     if found.runs and found.alphas[place] == 0.0 and not early_stopping:
         warn_caller("alpha is 0 and early_stopping is off, so nothing regularizes the model.")
-    return attributes
+    return outcome

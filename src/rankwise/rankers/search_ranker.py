@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -12,8 +13,13 @@ from numpy.typing import ArrayLike
 
 from rankwise.errors import GridWarning, ParameterError, warn_caller
 from rankwise.metrics.measure import Measure, get_measure
+from rankwise.model.model import given
+from rankwise.model.outcome import Outcome
 from rankwise.preferences.pairs import Pairs
 from rankwise.rankers.base import Ranker, let_through
+from rankwise.ridge.moments.moments import Moments
+from rankwise.scoring.functions import FeatureFunction
+from rankwise.selection.calibrating import calibrate
 from rankwise.selection.criteria import (
     Criterion,
     LossOf,
@@ -43,7 +49,9 @@ class SearchRanker(Ranker):
     best_: dict[str, Any]
     cv_: str
 
-    _left_out_scores: Floats
+    # Of fits that left out rows.
+    left_out_scores_: Floats
+
     _takes_alpha_zero: ClassVar[bool] = True
 
     @property
@@ -70,16 +78,6 @@ class SearchRanker(Ranker):
         There are no scores by split: the mean is over queries, however folds divide them.
         """
         return table_of_scores(self.settings_, self.alphas_, self.scores_, get_measure(self.measure))
-
-    @property
-    def left_out_scores_(self) -> Floats:
-        """The score of each training row by the model that was not trained on it, for the chosen alpha.
-
-        NaN for rows that were not left out. Model files do not hold them.
-        """
-        if not hasattr(self, "_left_out_scores"):
-            raise AttributeError(f"This {type(self).__name__} has no scores of left-out rows.")
-        return self._left_out_scores
 
     def fit(
         self,
@@ -121,15 +119,13 @@ class SearchRanker(Ranker):
         else:
             self._check_stops_on_eval_set()
             criterion = criterion_on_rows(problem, measure, self.cv, exact=exact)
-        self.fitted_with_qid_ = problem.has_queries
         choice = choose(candidates, alphas, criterion, measure, on_progress)
-        self._become(choice, criterion)
+        outcome = Outcome(fitted_with_qid=problem.has_queries)
         if choice.left_out is not None and choice.left_out.rows is not None:
-            self._left_out_scores = np.full(len(problem.y), np.nan)
-            self._left_out_scores[choice.left_out.rows] = choice.left_out.scores
-        self._remember(problem, choice)
-        let_through(choice.cut_short)
-        return self
+            scores = np.full(len(problem.y), np.nan)
+            scores[choice.left_out.rows] = choice.left_out.scores
+            outcome = replace(outcome, left_out_scores=scores)
+        return self._use(choice, criterion, outcome, self._moments_of(problem, choice))
 
     def fit_preferences(
         self,
@@ -168,18 +164,12 @@ class SearchRanker(Ranker):
         else:
             self._check_stops_on_eval_set()
             criterion = criterion_on_pairs(rows, checked, self.cv)
-        self.fitted_with_qid_ = False
         choice = choose(candidates, alphas, criterion, measure, on_progress)
-        self._become(choice, criterion)
-        let_through(choice.cut_short)
-        return self
+        return self._use(choice, criterion, Outcome(fitted_with_qid=False))
 
-    def _remember(self, problem: Problem, choice: Choice) -> None:
-        """Keep what later updates of a fitted model need, if there are any."""
-
-    def _forget(self) -> None:
-        super()._forget()
-        self.__dict__.pop("_left_out_scores", None)
+    def _moments_of(self, problem: Problem, choice: Choice) -> Moments | None:
+        """What later updates of the model need; None if it cannot be updated."""
+        return None
 
     def _checked_alphas(self) -> Floats:
         check_count("patience", self.patience)
@@ -205,14 +195,30 @@ class SearchRanker(Ranker):
     def _pair_loss(self, setting: dict[str, Any], n_rows: int, pairs: Pairs) -> Any: ...
 
     @abstractmethod
-    def _set_chosen(self, choice: Choice) -> None:
-        """Set the attributes of the chosen model."""
+    def _chosen(self, choice: Choice) -> tuple[FeatureFunction, Outcome]:
+        """The chosen function, and how it was found."""
 
-    def _become(self, choice: Choice, criterion: Criterion) -> None:
-        self.alphas_, self.scores_, self.settings_ = choice.alphas, choice.values, choice.settings
-        self.best_, self.cv_ = choice.best, criterion.name
-        self._set_chosen(choice)
-        if choice.left_out is not None:
-            self._calibrate(choice.left_out.scores, choice.left_out.sample(), criterion.name)
+    def _use(
+        self, choice: Choice, criterion: Criterion, known: Outcome, moments: Moments | None = None
+    ) -> Self:
+        """Set the chosen model; `known` is what the choice does not say."""
+        function, found = self._chosen(choice)
+        outcome = replace(
+            found,
+            alphas=choice.alphas,
+            scores=choice.values,
+            settings=choice.settings,
+            best=choice.best,
+            cv=criterion.name,
+            fitted_with_qid=known.fitted_with_qid,
+            left_out_scores=known.left_out_scores,
+        )
+        calibration, left_out = None, choice.left_out
+        if left_out is not None:
+            calibration = calibrate(left_out.scores, left_out.sample(), criterion.name)
+        form_moments = None if moments is None else partial(given, moments)
+        self._become(function, outcome, calibration, form_moments)
         if choice.beyond_the_grid is not None:
             warn_caller(choice.beyond_the_grid, GridWarning)
+        let_through(choice.cut_short)
+        return self

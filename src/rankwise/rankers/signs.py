@@ -53,7 +53,7 @@ class Signs:
         return moment_family(quadratic, self.of_weights)
 
     def certificate(self, quadratic: Quadratic, alpha: float, coef: Floats) -> dict[str, Any]:
-        """The attributes that say what the signs led to; none without signs."""
+        """What an `Outcome` says of what the signs led to; nothing without signs."""
         if self.of_weights is None:
             return {}
         found = optimality(quadratic, alpha, coef, self.of_weights)
@@ -63,7 +63,7 @@ class Signs:
                 "signs, and that higher labels are better."
             )
         contradicted = self.inputs.weight_labels[np.flatnonzero(found.contradicted)].tolist()
-        return {"kkt_residual_": found.residual, "contradicted_signs_": contradicted}
+        return {"kkt_residual": found.residual, "contradicted_signs": contradicted}
 
     def certificate_of(self, family: Any, alpha: float, coef: Floats) -> dict[str, Any]:
         """The same for a model of a family; signs need the primal one."""

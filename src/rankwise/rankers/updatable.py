@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +14,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
 from rankwise.errors import DataError, warn_caller
+from rankwise.model.model import given
 from rankwise.model.models import save_model
+from rankwise.model.outcome import Outcome
 from rankwise.rankers.base import Ranker
 from rankwise.rankers.signs import Signs
 from rankwise.ridge.moments.moments import Moments
@@ -22,12 +25,6 @@ from rankwise.ridge.moments.updating import forgotten
 from rankwise.scoring.functions import LinearFunction
 from rankwise.types import Floats, Solver
 from rankwise.validation import Problem, check_fitted, check_flag
-
-# What fits set, and updates do not, or only with signs.
-_OF_FITS = (
-    *("validation_score_", "validation_curve_", "best_iter_", "surface_", "readings_"),
-    *("calibration_", "_left_out_scores", "kkt_residual_", "contradicted_signs_"),
-)
 
 
 def has_primal_solver(ranker: Updatable) -> bool:
@@ -47,16 +44,16 @@ class Updatable(Ranker):
     solver_: str
     n_iter_: int | None
     coef_error_: float
-    _learned_from: partial[Moments]
 
     __metadata_request__partial_fit = {"qid": True, "sample_weight": True}  # noqa: RUF012
 
-    @cached_property
+    @property
     def moments_(self) -> Moments:
-        """Formed when first needed: the digests of all rows take a tenth of the time of a fit."""
-        if not hasattr(self, "_learned_from"):
+        """What the model is updated from; formed when first needed."""
+        moments = self.model_.moments
+        if moments is None:
             raise AttributeError(f"This {type(self).__name__} has no moments.")
-        return self.__dict__.pop("_learned_from")()  # type: ignore[no-any-return]
+        return moments
 
     @available_if(has_primal_solver)  # type: ignore[untyped-decorator]
     def forget(
@@ -75,7 +72,7 @@ class Updatable(Ranker):
         moments = self._moments_to_update()
         assert moments is not None
         problem = self._check_batch(X, y, qid, sample_weight, multi_output=moments.b.ndim == 2)
-        self._adopt(forgotten(moments, problem), refuse_noise=True)
+        self._adopt(forgotten(moments, problem), self._kept_outcome(), refuse_noise=True)
         return self
 
     def save(self, path: str | os.PathLike[str], *, moments: bool = True) -> None:
@@ -89,22 +86,28 @@ class Updatable(Ranker):
             Whether the file holds the moments, half a matrix of n × n features. Without them, the loaded
             model cannot be updated.
         """
-        save_model(self, path, without=None if check_flag("moments", moments) else "moments_")
+        check_fitted(self)
+        save_model(self.model_ if check_flag("moments", moments) else self.model_.without_moments(), path)
 
     @abstractmethod
     def _alpha_to_use(self) -> float:
         """The alpha of the model after an update."""
 
+    def _kept_outcome(self) -> Outcome:
+        """What an update leaves as it is of what is known of the model."""
+        return Outcome()
+
     def _moments_to_update(self) -> Moments | None:
         """The moments of a fitted model; None before the first fit."""
         if not self.__sklearn_is_fitted__():
             return None
-        if not hasattr(self, "moments_"):
+        moments = self.model_.moments
+        if moments is None:
             raise DataError(
                 f"This model has no moments to update: fits with the solver '{self.solver_}', to pairs or to "
                 f"several targets with ties dropped keep none; fit it to labels with solver='primal'."
             )
-        return self.moments_
+        return moments
 
     def _check_batch(self, X: Any, y: Any, qid: Any, sample_weight: Any, **options: Any) -> Problem:
         """Check rows to learn or forget, which must have the features of those learned before."""
@@ -112,9 +115,9 @@ class Updatable(Ranker):
             return self._inputs.problem(X, y, qid, sample_weight, **options)
         return self._read(X, y, qid, sample_weight, **options)
 
-    def _adopt(self, moments: Moments, *, refuse_noise: bool = False) -> None:
-        """Set the attributes of the model that the moments give."""
-        alpha = self._alpha_to_use()
+    def _adopt(self, moments: Moments, known: Outcome, *, refuse_noise: bool = False) -> None:
+        """Set the model that the moments give; `known` is what they do not say."""
+        alpha = self._alpha_to_use() if known.best is None else float(known.best["alpha"])
         if moments.open_queries:
             raise DataError(
                 f"Query {names_of(moments.open_queries.values())} is still open; add the rest of its rows, "
@@ -136,16 +139,12 @@ class Updatable(Ranker):
                 f"a fit to all rows keeps; choose a larger alpha, or fit."
             )
         certificate = signs.certificate(moments.quadratic, alpha, coef)
-        for name in ("_families", "_learned_from", *_OF_FITS):
-            self.__dict__.pop(name, None)
-        self.__dict__.update(certificate)
-        self.moments_, self.coef_error_ = moments, error
-        self.solver_, self.n_iter_ = str(Solver.PRIMAL), None
-        self._set_function(LinearFunction(coef))
-        self.fitted_with_qid_ = moments.has_qid
-
-    def __getstate__(self) -> dict[str, Any]:
-        if "_learned_from" in vars(self):
-            _ = self.moments_  # formed now, because the rows stay in this process
-        state: dict[str, Any] = super().__getstate__()
-        return state
+        self.__dict__.pop("_families", None)
+        outcome = replace(
+            known,
+            solver=str(Solver.PRIMAL),
+            coef_error=error,
+            fitted_with_qid=moments.has_qid,
+            **certificate,
+        )
+        self._become(LinearFunction(coef), outcome, form_moments=partial(given, moments))
