@@ -13,7 +13,7 @@ from rankwise.errors import MissingExtraError, ParameterError
 from rankwise.export.onnx_columns import add_columns
 from rankwise.export.onnx_graph import OUTPUT, Graph
 from rankwise.export.onnx_trial import warn_if_imprecise
-from rankwise.export.served import Served, dense_rows
+from rankwise.export.served import ScaledModel, dense_rows
 from rankwise.files import encodable, replacing_file
 from rankwise.operators.kernel import KernelName
 from rankwise.scoring.additive import AdditiveFunction
@@ -29,7 +29,12 @@ class Precision(StrEnum):
 
 
 def save_onnx(
-    served: Served, path: str | os.PathLike[str], *, dtype: str, X: Any = None, qid: ArrayLike | None = None
+    served: ScaledModel,
+    path: str | os.PathLike[str],
+    *,
+    dtype: str,
+    X: Any = None,
+    qid: ArrayLike | None = None,
 ) -> None:
     """Write a graph that maps ``X`` (rows, features), or columns, to ``scores`` (rows[, targets]).
 
@@ -50,7 +55,7 @@ def save_onnx(
         beside.write_bytes(encoded)
 
 
-def _encoded(served: Served, dtype: np.dtype[Any]) -> bytes:
+def _encoded(served: ScaledModel, dtype: np.dtype[Any]) -> bytes:
     if isinstance(served.model.function, AdditiveFunction):
         columns = served.as_columns("onnx")
         graph = Graph(dtype, [term.column for term in columns.terms])
@@ -66,7 +71,7 @@ def _encoded(served: Served, dtype: np.dtype[Any]) -> bytes:
     return graph.encoded(served.model.class_name, targets, says, facts)
 
 
-def add_scores_of_rows(graph: Graph, served: Served) -> tuple[int, ...]:
+def add_scores_of_rows(graph: Graph, served: ScaledModel) -> tuple[int, ...]:
     """Add the scores of a matrix of features; return the shape of a row's scores."""
     rows = graph.input("X", served.n_features)
     if served.scaled_per_query:
@@ -77,7 +82,7 @@ def add_scores_of_rows(graph: Graph, served: Served) -> tuple[int, ...]:
     return _linear_scores(graph, served, rows)
 
 
-def _linear_scores(graph: Graph, served: Served, rows: str) -> tuple[int, ...]:
+def _linear_scores(graph: Graph, served: ScaledModel, rows: str) -> tuple[int, ...]:
     """Add linear scores, folding factors into the weights; return the shape of a row's scores."""
     assert served.coef is not None
     rows, rest = graph.centred(rows, served.factor, served.shift)
@@ -90,13 +95,15 @@ def _linear_scores(graph: Graph, served: Served, rows: str) -> tuple[int, ...]:
     return served.coef.shape[:-1]
 
 
-def _kernel_scores(graph: Graph, served: Served, function: KernelExpansion, rows: str) -> tuple[int, ...]:
+def _kernel_scores(
+    graph: Graph, served: ScaledModel, function: KernelExpansion, rows: str
+) -> tuple[int, ...]:
     values = _kernel_values(graph, served, function, rows)
     graph.add("MatMul", [values, graph.constant(function.coefficients.T)], OUTPUT)
     return function.coefficients.shape[:-1]
 
 
-def _kernel_values(graph: Graph, served: Served, function: KernelExpansion, rows: str) -> str:
+def _kernel_values(graph: Graph, served: ScaledModel, function: KernelExpansion, rows: str) -> str:
     """Add kernel values between rows and the basis rows, by the formulas of `rankwise.operators.kernel`."""
     kernel = function.kernel
     if kernel.function not in (KernelName.RBF, KernelName.POLYNOMIAL) or function.basis is None:

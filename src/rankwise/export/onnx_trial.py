@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from rankwise.errors import warn_caller
 from rankwise.export.scores import double_scores, warn_if_reordered
-from rankwise.export.served import Served, dense_rows
+from rankwise.export.served import ScaledModel, dense_rows
 from rankwise.operators.kernel import row_blocks
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.scoring.additive import AdditiveFunction
@@ -23,7 +23,7 @@ Run: TypeAlias = Callable[[Mapping[str, AnyArray]], Floats]
 ROWS_TRIED, LARGEST_ERROR = 256, 1e-2
 
 
-def warn_if_imprecise(encoded: bytes, served: Served, X: Any, qid: ArrayLike | None) -> None:
+def warn_if_imprecise(encoded: bytes, served: ScaledModel, X: Any, qid: ArrayLike | None) -> None:
     """Warn if a graph changes the order of rows or, without rows, the scores of a model's own rows."""
     if X is None:
         _try_basis_rows(encoded, served)
@@ -54,7 +54,7 @@ def _runner(encoded: bytes) -> Run:
     return run
 
 
-def _scores_of_columns(run: Run, served: Served, X: Any) -> tuple[Floats, Floats]:
+def _scores_of_columns(run: Run, served: ScaledModel, X: Any) -> tuple[Floats, Floats]:
     """The scores of `predict` and those of the graph."""
     function, values = served.as_columns("onnx"), served.values(X)
     inputs = {term.column: _input(values[term.column], term.shape.reading) for term in function.terms}
@@ -76,7 +76,7 @@ def _single(values: AnyArray) -> AnyArray:
         return values.astype(np.float32)
 
 
-def _scores_of_rows(run: Run, served: Served, rows: Matrix, queries: Queries) -> tuple[Floats, Floats]:
+def _scores_of_rows(run: Run, served: ScaledModel, rows: Matrix, queries: Queries) -> tuple[Floats, Floats]:
     """The scores of `predict` and those of the graph, of rows that are grouped by query."""
     expected, found = [], []
     for part in _parts(served, queries):
@@ -86,7 +86,7 @@ def _scores_of_rows(run: Run, served: Served, rows: Matrix, queries: Queries) ->
     return np.concatenate(expected), np.concatenate(found)
 
 
-def _parts(served: Served, queries: Queries) -> Iterator[slice]:
+def _parts(served: ScaledModel, queries: Queries) -> Iterator[slice]:
     """Rows that the graph takes at a time: all of one query if it scales them, otherwise some."""
     if not served.scaled_per_query:
         function = served.model.function
@@ -95,7 +95,7 @@ def _parts(served: Served, queries: Queries) -> Iterator[slice]:
     return map(slice, queries.offsets[:-1].tolist(), queries.offsets[1:].tolist())
 
 
-def _try_basis_rows(encoded: bytes, served: Served) -> None:
+def _try_basis_rows(encoded: bytes, served: ScaledModel) -> None:
     """Distances between rows that barely differ are lost in single precision."""
     function = served.model.function
     if served.scaled_per_query or not isinstance(function, KernelExpansion) or function.basis is None:

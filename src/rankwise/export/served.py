@@ -30,8 +30,10 @@ _AFFINE: dict[str, Callable[[Any], tuple[Any, Any]]] = {
 
 
 @dataclass(frozen=True)
-class Served:
-    """``f(factor * x + shift)``, with x raw or scaled to [0, 1] within its query.
+class ScaledModel:
+    """A model f behind the scalers of a pipeline, if any: ``f(factor * x + shift)``.
+
+    The features x are raw, or scaled to [0, 1] within their query.
 
     Attributes
     ----------
@@ -135,7 +137,7 @@ def _columns_of(model: Model) -> Sequence[str]:
     return model.function.labels or model.feature_names or []
 
 
-def as_served(model: Any, feature_names: Sequence[str] | None = None) -> Served:
+def as_served(model: Any, feature_names: Sequence[str] | None = None) -> ScaledModel:
     """Decompose a ranker, or a pipeline of scalers ending in one; `feature_names` renames its features."""
     steps = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
     *scalers, ranker = [step for step in steps[:-1] if not _passes_through(step)] + steps[-1:]
@@ -165,7 +167,7 @@ def _of_columns(encoder: Any, between: Sequence[Any], model: Model) -> Model:
     return replace(model, of_features=LinearFunction(weights), features=encoding.features, encoding=encoding)
 
 
-def _decomposed(scalers: Sequence[Any], model: Model, names: Sequence[str] | None) -> Served:
+def _decomposed(scalers: Sequence[Any], model: Model, names: Sequence[str] | None) -> ScaledModel:
     n_features = model.n_features
     factor, shift = np.ones(n_features), np.zeros(n_features)
     scaled = bool(model.scaled_per_query)
@@ -182,7 +184,7 @@ def _decomposed(scalers: Sequence[Any], model: Model, names: Sequence[str] | Non
             by, to = _affine(step)
             factor, shift = factor * by, shift * by + to
     weights = model.function.weights
-    return Served(
+    return ScaledModel(
         model=model,
         coef=None if weights is None else np.asarray(weights, dtype=np.float64),
         factor=factor,
