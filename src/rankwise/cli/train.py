@@ -64,8 +64,8 @@ def run(
         str | None,
         options.of_choice(
             "What is left out to choose: auto (the default), leave-query-out, leave-pair-out or a number of "
-            "folds; auto means leave-query-out where it is exact and 5 folds elsewhere (ranksvm, --pairs, "
-            "conjugate gradient)."
+            "folds; auto means leave-query-out where it is exact, in groups if there are many, and 5 "
+            "folds elsewhere (ranksvm, --pairs, conjugate gradient)."
         ),
     ] = None,
     validation: options.Validation = None,
