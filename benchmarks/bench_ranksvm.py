@@ -15,6 +15,7 @@ from rankwise.svm.bundle import minimize_bundle
 from rankwise.svm.hinge import QueryHinge
 from rankwise.svm.hinge_family import bundle_grid
 from rankwise.svm.newton import minimize_newton
+from rankwise.svm.rows_risk import RowsRisk
 from rankwise.types import Floats, Ties, Weighting
 
 N_THREADS = 2
@@ -83,7 +84,7 @@ def bench_training() -> None:
         design, y = text(n_rows)
         loss = hinge(y)
         start = time.perf_counter()
-        result = runs[name](design, loss, alpha, tol=1e-3)
+        result = runs[name](RowsRisk(design, loss), alpha, tol=1e-3)
         seconds = time.perf_counter() - start
         cells = f"{seconds:6.2f}  {result.n_products:8}  {result.objective:9.5f}  {result.gap:8.1e}"
         print(f"{n_rows:8,}  {alpha:6.0e}  {name:>8}  {cells}")
@@ -115,14 +116,14 @@ def bench_grid() -> None:
     """Target: 13 alphas from 1e-3 to 1e-7 in at most 2.5 times the time of the hardest alone."""
     design, y = text(sized(32_000))
     header(f"a grid of 13 alphas against its smallest alone, {len(y):,} rows, {N_THREADS} threads")
-    loss, alphas = hinge(y), np.logspace(-3, -7, 13)
+    risk, alphas = RowsRisk(design, hinge(y)), np.logspace(-3, -7, 13)
     products = {}
 
     def alone() -> None:
-        products["alone"] = minimize_bundle(design, loss, alphas[-1]).n_products
+        products["alone"] = minimize_bundle(risk, alphas[-1]).n_products
 
     def grid() -> None:
-        path = bundle_grid(design, loss, alphas, tol=1e-3, max_iter=1000)
+        path = bundle_grid(risk, alphas, tol=1e-3, max_iter=1000)
         products["grid"] = sum(result.n_products for result in path)
 
     seconds = best_times({"alone": alone, "grid": grid}, repeats=2)

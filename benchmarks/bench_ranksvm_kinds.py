@@ -21,6 +21,7 @@ from rankwise.svm import planes
 from rankwise.svm.bundle import minimize_bundle
 from rankwise.svm.hinge import QueryHinge
 from rankwise.svm.newton import minimize_newton
+from rankwise.svm.rows_risk import RowsRisk
 from rankwise.types import Floats, Matrix, Ties, Weighting
 
 ALPHAS = (1e-1, 1e-3, 1e-5, 1e-7)
@@ -101,13 +102,14 @@ class TimedProgram:
 
 def compare(design: MatrixDesign, loss: QueryHinge, alpha: float) -> tuple[str, str]:
     """What to print about both losses, and their products for the page."""
+    risk = RowsRisk(design, loss)
     plain, program = planes.minimize_on_simplex, TimedProgram(planes.minimize_on_simplex)
     planes.minimize_on_simplex = program
     begin = time.process_time()
-    hinge = minimize_bundle(design, loss, alpha, max_iter=200)
+    hinge = minimize_bundle(risk, alpha, max_iter=200)
     middle = time.process_time()
     planes.minimize_on_simplex = plain
-    squared = minimize_newton(design, loss, alpha, max_iter=100)
+    squared = minimize_newton(risk, alpha, max_iter=100)
     end = time.process_time()
     share = program.seconds / (middle - begin)
     mark = "*" if share > MAX_SHARE else " "

@@ -203,7 +203,7 @@ def test_rows_of_weight_zero_take_no_part_and_leave_counts_whole():
     X = rng.normal(size=(m, 3))
     loss = query_hinge(Problem(X, y, group_rows(qid, m), weight), Weighting.QUERY)
     alone = query_hinge(Problem(X[kept], y[kept], group_rows(qid[kept], len(kept)), None), Weighting.QUERY)
-    assert loss.vectors.n_rows == len(kept)
+    assert loss.n_rows == len(kept)
     assert loss._row_weight is None  # pairs are counted, not summed
     here, there = loss.value(loss.arranged(f)), alone.value(alone.arranged(f[kept]))
     assert here.risk == there.risk

@@ -20,6 +20,16 @@ def line(seed):
     return loss, w, direction, X @ w, X @ direction
 
 
+def on_line(risk_at, scores, moves):
+    """The risk along a line of scores."""
+
+    def at(t):
+        value = risk_at(scores + t * moves)
+        return Tangent(t, value.risk, float(value.gradient @ moves), value)
+
+    return at
+
+
 @pytest.mark.parametrize("squared", [False, True], ids=["hinge", "squared hinge"])
 @pytest.mark.parametrize("seed", range(6))
 def test_the_point_found_is_within_the_accuracy_of_the_best_on_the_line(squared, seed):
@@ -30,9 +40,7 @@ def test_the_point_found_is_within_the_accuracy_of_the_best_on_the_line(squared,
         point = w + t * direction
         return risk_at(scores + t * moves).risk + ALPHA * point @ point
 
-    best = minimize_ridge_along(
-        risk_at, ALPHA, w, direction, scores, moves, risk_at(scores), accuracy=ACCURACY
-    )
+    best = minimize_ridge_along(on_line(risk_at, scores, moves), ALPHA, w, direction, accuracy=ACCURACY)
     assert best.value == pytest.approx(objective(best.t), rel=1e-12)
     assert best.payload.risk == pytest.approx(risk_at(scores + best.t * moves).risk, rel=1e-12)
     assert best.value <= min(objective(t) for t in np.linspace(0.0, 20.0, 4001)) + ACCURACY
@@ -45,7 +53,7 @@ def test_a_direction_that_leads_upwards_is_not_taken(squared):
     slope = risk_at(scores).gradient @ moves + 2.0 * ALPHA * w @ direction
     up = np.sign(slope)
     best = minimize_ridge_along(
-        risk_at, ALPHA, w, up * direction, scores, up * moves, risk_at(scores), accuracy=ACCURACY
+        on_line(risk_at, scores, up * moves), ALPHA, w, up * direction, accuracy=ACCURACY
     )
     assert best.t == 0.0
 

@@ -7,7 +7,7 @@ import pytest
 
 from rankwise.svm import subspace
 from rankwise.svm.planes import Metric, Planes
-from rankwise.svm.row_vectors import ArrayVectors
+from rankwise.svm.rows_risk import ExploredRows
 from rankwise.svm.subspace import Subspace
 
 
@@ -75,11 +75,12 @@ def test_a_proposal_is_the_point_nearest_to_the_centre_at_its_level():
 
 def test_the_metric_of_a_subspace_is_the_covariance_of_its_scores():
     rng = np.random.default_rng(0)
-    known, scores = Subspace(ArrayVectors(30), 8), rng.normal(size=(3, 30)) + 5.0
+    density = rng.uniform(size=30)
+    known = Subspace(ExploredRows(30, lambda scores: scores * density), (30, 8))
+    scores = rng.normal(size=(3, 30)) + 5.0
     for unit, row in zip(np.eye(8), scores, strict=False):
         known.add_direction(unit, row)
-    density = rng.uniform(size=30)
-    metric = known.metric(density)
+    metric = known.metric(np.ones(30))
     covariance = density.sum() * np.cov(scores, aweights=density, bias=True)
     np.testing.assert_allclose((metric.axes * metric.curvature) @ metric.axes.T, covariance, rtol=1e-9)
     np.testing.assert_array_equal(known.metric(np.zeros(30)).curvature, np.ones(3))
@@ -90,7 +91,7 @@ def test_directions_are_dropped_only_where_memory_is_scarce_and_the_point_stays(
     if scarce:
         monkeypatch.setattr(subspace, "_BYTES", 1)
     n = subspace._DIRECTIONS + 5
-    known = Subspace(ArrayVectors(4), n)
+    known = Subspace(ExploredRows(4, np.ones_like), (4, n))
     for unit in np.eye(n):
         known.add_direction(unit, unit[:4])
     z = np.random.default_rng(0).normal(size=n)

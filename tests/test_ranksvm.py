@@ -16,12 +16,18 @@ from rankwise.svm import bundle, subspace
 from rankwise.svm.bundle import Bundle, minimize_bundle
 from rankwise.svm.hinge import QueryHinge
 from rankwise.svm.newton import minimize_newton
-from rankwise.svm.row_vectors import ArrayVectors
+from rankwise.svm.rows_risk import ExploredRows, RowsRisk
 from rankwise.svm.simplex_qp import minimize_on_simplex
 from rankwise.svm.subspace import Subspace
 from rankwise.types import Ties
 
 WEIGHTINGS = ["query", "pair", "example"]
+
+
+def hinge_risk(X, y):
+    """The hinge of one global ranking."""
+    loss = QueryHinge(QueryDifferences(group_rows(None, len(y)), y, ties=Ties.DROP))
+    return RowsRisk(MatrixDesign(X), loss)
 
 
 def minimum_over_pairs(X, y, qid, alpha, loss, **options):
@@ -66,11 +72,10 @@ def test_objective_and_gap_enclose_the_minimum_over_explicit_pairs(loss, weighti
 def test_reported_gap_is_never_below_the_true_one(loss, alpha):
     X, y, _ = ranking(m=400, n=20, seed=3)
     solve = {"hinge": minimize_bundle, "squared_hinge": minimize_newton}[loss]
-    design = MatrixDesign(X)
-    risk = QueryHinge(QueryDifferences(group_rows(None, len(y)), y, ties=Ties.DROP))
-    best = solve(design, risk, alpha, tol=1e-8).objective
+    risk = hinge_risk(X, y)
+    best = solve(risk, alpha, tol=1e-8).objective
     seen = []
-    solve(design, risk, alpha, tol=1e-5, on_iteration=seen.append)
+    solve(risk, alpha, tol=1e-5, on_iteration=seen.append)
     assert len(seen) > 1
     for step in seen:
         assert step.objective - step.gap <= best + 1e-12
@@ -130,12 +135,11 @@ def test_a_magnitude_is_the_margin_and_a_weight_counts_pairs():
 
 def test_what_is_known_from_one_alpha_serves_the_next():
     X, y, _ = ranking(m=500, n=30, seed=4)
-    design = MatrixDesign(X)
-    risk = QueryHinge(QueryDifferences(group_rows(None, len(y)), y, ties=Ties.DROP))
-    alone = minimize_bundle(design, risk, 1e-5, tol=1e-4)
-    known, start = Bundle(risk.vectors, 30), None
+    risk = hinge_risk(X, y)
+    alone = minimize_bundle(risk, 1e-5, tol=1e-4)
+    known, start = Bundle(risk), None
     for alpha in (1e-3, 1e-4, 1e-5):
-        result = minimize_bundle(design, risk, alpha, tol=1e-4, known=known, start=start)
+        result = minimize_bundle(risk, alpha, tol=1e-4, known=known, start=start)
         start = result.coef
     assert result.n_products < alone.n_products
     assert result.objective == pytest.approx(alone.objective, abs=1e-4)
@@ -143,12 +147,12 @@ def test_what_is_known_from_one_alpha_serves_the_next():
 
 def test_directions_that_are_given_up_do_not_spoil_the_certificate(monkeypatch):
     X, y, _ = ranking(m=300, n=30, seed=5)
-    design, risk = MatrixDesign(X), QueryHinge(QueryDifferences(group_rows(None, len(y)), y, ties=Ties.DROP))
-    lower = minimize_bundle(design, risk, 1e-4, tol=1e-7)
+    risk = hinge_risk(X, y)
+    lower = minimize_bundle(risk, 1e-4, tol=1e-7)
     monkeypatch.setattr(subspace, "_DIRECTIONS", 6)
     monkeypatch.setattr(subspace, "_BYTES", 0)
-    known, seen = Bundle(risk.vectors, 30), []
-    result = minimize_bundle(design, risk, 1e-4, tol=1e-4, known=known, on_iteration=seen.append)
+    known, seen = Bundle(risk), []
+    result = minimize_bundle(risk, 1e-4, tol=1e-4, known=known, on_iteration=seen.append)
     assert result.converged
     assert len(known.subspace) <= 6 < len(seen)
     assert all(step.objective - step.gap <= lower.objective + 1e-12 for step in seen)
@@ -158,16 +162,16 @@ def test_directions_that_are_given_up_do_not_spoil_the_certificate(monkeypatch):
 def test_planes_taken_together_prove_what_the_subspace_proves_but_for_the_slope_outside():
     X, y, _ = ranking(m=60, n=12, seed=6)
     rng, alpha = np.random.default_rng(0), 1e-2
-    risk = QueryHinge(QueryDifferences(group_rows(None, len(y)), y, ties=Ties.DROP))
-    known = Subspace(risk.vectors, 12)
+    risk = hinge_risk(X, y)
+    known = Subspace(risk.explored(), risk.shape)
     for _ in range(4):
         unit = known.outside(rng.normal(size=12))
-        known.add_direction(unit, risk.arranged(X @ unit))
+        known.add_direction(unit, risk.scores(unit))
         value = risk.value(known.scores(rng.normal(size=len(known))))
         known.add_plane(value.gradient, value.offset)
     inside = known.planes.bound(alpha)
     gradient, offset = known.together()
-    slope = X.T @ risk.restored(gradient)
+    slope = risk.slope(gradient)
     rest = slope - known.weights(known.coordinates(slope))
     assert rest @ rest > 1e-6
     everywhere = offset - slope @ slope / (4 * alpha)
@@ -177,7 +181,7 @@ def test_planes_taken_together_prove_what_the_subspace_proves_but_for_the_slope_
 
 
 def test_a_direction_inside_the_span_is_not_explored_again():
-    known = Subspace(ArrayVectors(5), 3)
+    known = Subspace(ExploredRows(5, np.ones_like), (5, 3))
     for w in np.eye(3)[:2]:
         known.add_direction(known.outside(w), np.ones(5))
     assert known.outside(np.array([3.0, -2.0, 0.0])) is None
@@ -214,9 +218,9 @@ def test_few_rows_of_many_features_get_their_certificate(loss, alpha):
 def test_planes_are_few_enough_for_a_small_program():
     X, y, _ = ranking(m=1000, n=100, seed=9)
     scaled = X * np.logspace(0, -3, 100)
-    risk = QueryHinge(QueryDifferences(group_rows(None, len(y)), y, ties=Ties.DROP))
-    known = Bundle(risk.vectors, 100)
-    assert minimize_bundle(MatrixDesign(scaled), risk, 1e-7, known=known).converged
+    risk = hinge_risk(scaled, y)
+    known = Bundle(risk)
+    assert minimize_bundle(risk, 1e-7, known=known).converged
     assert len(known.subspace.planes) <= 100
 
 

@@ -15,7 +15,8 @@ from rankwise.preferences.queries import group_rows
 from rankwise.svm import bundle, newton, planes, subspace
 from rankwise.svm.hinge import QueryHinge, query_hinge
 from rankwise.svm.hinge_family import bundle_grid, newton_grid
-from rankwise.svm.hinge_result import CountedProducts
+from rankwise.svm.risk import CountedProducts
+from rankwise.svm.rows_risk import RowsRisk
 from rankwise.types import Ties, Weighting
 from rankwise.validation import Problem
 
@@ -111,15 +112,15 @@ def test_an_interrupt_at_any_line_leaves_a_certified_model_and_ends_the_path(los
     X, y, _ = ranking(m=60, n=12, seed=8)
     follow = {"hinge": bundle_grid, "squared_hinge": newton_grid}[loss]
     alphas = [1e-1, 1e-2, 1e-3]
-    design = MatrixDesign(X)
-    risk = QueryHinge(QueryDifferences(group_rows(None, len(y)), y, ties=Ties.DROP))
-    minima = [result.objective for result in follow(design, risk, alphas, tol=1e-9, max_iter=1000)]
+    loss_on_rows = QueryHinge(QueryDifferences(group_rows(None, len(y)), y, ties=Ties.DROP))
+    risk = RowsRisk(MatrixDesign(X), loss_on_rows)
+    minima = [result.objective for result in follow(risk, alphas, tol=1e-9, max_iter=1000)]
     with InterruptedAtLine() as lines:
-        list(follow(design, risk, alphas, tol=1e-5, max_iter=1000))
+        list(follow(risk, alphas, tol=1e-5, max_iter=1000))
     for number in np.random.default_rng(0).integers(1, lines.count, 40):
         results = []
         with InterruptedAtLine(number):
-            results.extend(follow(design, risk, alphas, tol=1e-5, max_iter=1000))
+            results.extend(follow(risk, alphas, tol=1e-5, max_iter=1000))
         for k, result in enumerate(results):
             at_coef = objective(result.coef, X, y, 0 * y, alphas[k], loss)
             assert result.objective == pytest.approx(at_coef, rel=1e-9)
@@ -151,12 +152,13 @@ def test_the_allowance_of_a_certificate_covers_the_rounding_of_scores():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 8)) * np.logspace(0, 6, 8) + 50.0, rng.integers(0, 3, 60).astype(float)
     problem = Problem(X, y, group_rows(None, 60), None)
-    rows = CountedProducts(MatrixDesign(X), query_hinge(problem, Weighting.QUERY))
+    loss = query_hinge(problem, Weighting.QUERY)
+    rows = CountedProducts(RowsRisk(MatrixDesign(X), loss))
     w = rng.normal(size=8)
     exact = np.array(
         [float(sum(Fraction(a) * Fraction(b) for a, b in zip(row, w, strict=True))) for row in X]
     )
-    error = np.abs(rows.scores(w) - rows.loss.arranged(exact)).max()
+    error = np.abs(rows.scores(w) - loss.arranged(exact)).max()
     assert 0.0 < error <= rows.rounding(w) <= 1e3 * error
 
 

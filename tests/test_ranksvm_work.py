@@ -11,6 +11,7 @@ from rankwise.preferences.queries import group_rows
 from rankwise.svm.bundle import Bundle, minimize_bundle
 from rankwise.svm.hinge import QueryHinge
 from rankwise.svm.newton import minimize_newton
+from rankwise.svm.rows_risk import RowsRisk
 from rankwise.types import Ties
 
 EPS = np.finfo(float).eps
@@ -33,9 +34,10 @@ def test_a_set_of_problems_takes_no_more_products_than_it_did(loss, measured):
 def test_a_risk_that_is_known_already_takes_no_iteration():
     X, y, qid = ranking(m=100, n=5)
     loss = QueryHinge(QueryDifferences(group_rows(qid, len(y)), y, ties=Ties.DROP))
-    known = Bundle(loss.vectors, X.shape[1])
-    first = minimize_bundle(MatrixDesign(X), loss, 1e-3, known=known)
-    again = minimize_bundle(MatrixDesign(X), loss, 1e-3, known=known, start=first.coef)
+    risk = RowsRisk(MatrixDesign(X), loss)
+    known = Bundle(risk)
+    first = minimize_bundle(risk, 1e-3, known=known)
+    again = minimize_bundle(risk, 1e-3, known=known, start=first.coef)
     assert first.n_iter > 0
     assert again.n_iter == 0
     assert again.gap <= 1e-3
@@ -49,7 +51,7 @@ def test_the_gap_allows_for_sixteen_ulps_of_the_objective_and_of_the_scores(mini
     X = rng.normal(size=(30, 5))
     y = np.round(X @ rng.normal(size=5))
     loss = QueryHinge(QueryDifferences(group_rows(None, len(y)), y, ties=Ties.DROP))
-    result = minimize(MatrixDesign(X), loss, alpha, tol=1e-9)
+    result = minimize(RowsRisk(MatrixDesign(X), loss), alpha, tol=1e-9)
     ridge = alpha * result.coef @ result.coef
     assert ridge > 0.1
     scores = np.linalg.norm(X, axis=1).max() * np.linalg.norm(result.coef)

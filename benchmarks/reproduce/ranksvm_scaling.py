@@ -19,7 +19,9 @@ from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import one_query
 from rankwise.svm.bundle import minimize_bundle
-from rankwise.svm.hinge import HingeValue, QueryHinge
+from rankwise.svm.hinge import QueryHinge
+from rankwise.svm.risk import HingeValue
+from rankwise.svm.rows_risk import RowsRisk
 from rankwise.types import Floats, Ties, Weighting
 
 ALPHA, TOL, TEST_ROWS = 1e-5, 1e-3, 20_000
@@ -35,7 +37,7 @@ class PairHinges(QueryHinge):
         _, sizes = np.unique(y, return_counts=True)
         self.n_pairs = (len(y) ** 2 - int((sizes**2).sum())) / 2
 
-    def value(self, scores: Floats) -> HingeValue:
+    def value(self, scores: Floats) -> HingeValue[Floats]:
         y, above, below = self.labels, np.zeros(len(scores)), np.empty(len(scores))
         for start in range(0, len(scores), BLOCK):
             rows = slice(start, start + BLOCK)
@@ -58,7 +60,7 @@ class Timed:
     def __getattr__(self, name: str) -> object:
         return getattr(self.loss, name)
 
-    def value(self, scores: Floats) -> HingeValue:
+    def value(self, scores: Floats) -> HingeValue[Floats]:
         start = time.perf_counter()
         value = self.loss.value(scores)
         self.calls, self.seconds = self.calls + 1, self.seconds + time.perf_counter() - start
@@ -70,7 +72,7 @@ def train(X, y, by_pairs: bool) -> tuple[float, float, int, Floats]:
     differences = QueryDifferences(one_query(len(y)), y, ties=Ties.DROP, weighting=Weighting.QUERY)
     loss = Timed(PairHinges(differences, y) if by_pairs else QueryHinge(differences))
     start = time.perf_counter()
-    result = minimize_bundle(MatrixDesign(X), loss, ALPHA, tol=TOL)
+    result = minimize_bundle(RowsRisk(MatrixDesign(X), loss), ALPHA, tol=TOL)
     return 1e3 * loss.seconds / loss.calls, time.perf_counter() - start, result.n_products, result.coef
 
 

@@ -15,8 +15,8 @@ class Parts(ABC):
     """Objects that other processes hold, one per part.
 
     Work is a module-level function of an object and further arguments: one for this part, if `own` has one
-    for each, and then those that all parts share. It must not change the object, and may be repeated if a
-    process is lost.
+    for each, and then those that all parts share. It may be repeated if a process is lost, so it must not
+    change what the object is; it may keep what it computed, in a cache that starts empty elsewhere.
     """
 
     @property

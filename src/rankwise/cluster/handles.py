@@ -11,19 +11,16 @@ stands for it, and a product of the two is one of weights.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, ClassVar
+from typing import TypeAlias
 
 import numpy as np
 
-from rankwise.operators.spread import Spread
-from rankwise.svm.row_vectors import ArrayStack
+from rankwise.svm.risk import Explored
+from rankwise.svm.rows_risk import ArrayStack
 from rankwise.types import Floats
-
-if TYPE_CHECKING:
-    from rankwise.cluster.hinge import PartedHinge
 
 # A combination of more directions becomes a direction of its own: processes keep one array for each.
 MOST_TERMS = 8
@@ -59,9 +56,6 @@ class ScoreHandle:
         No terms are the scores of weights that are all 0.
     """
 
-    # NumPy leaves products with arrays and its own numbers to this class.
-    __array_ufunc__: ClassVar[None] = None
-
     def __init__(self, n_features: int, terms: Iterable[tuple[float, Direction]] = ()) -> None:
         self.n_features, self.terms = n_features, tuple(terms)
 
@@ -87,98 +81,47 @@ class ScoreHandle:
     def __mul__(self, factor: float) -> ScoreHandle:
         return ScoreHandle(self.n_features, ((float(factor) * own, one) for own, one in self.terms))
 
-    __rmul__ = __mul__
 
-    def __rmatmul__(self, slopes: Floats) -> Floats:
-        """The product with a gradient, or with each of several."""
-        return np.asarray(slopes @ self.weights)
+# Products of ones and scores of directions, weighted by the density of near-margin pairs at some scores.
+DensityProducts: TypeAlias = Callable[[ScoreHandle, Sequence[Direction]], Floats]
 
 
-@dataclass(frozen=True)
-class Density:
-    """The density of near-margin pairs at some scores, which is computed where it is needed."""
+class ExploredParts(Explored[ScoreHandle, Floats]):
+    """Directions whose scores processes keep, and slopes of planes.
 
-    scores: ScoreHandle
+    Parameters
+    ----------
+    n_features : int
+    density_products : callable
+    """
 
+    def __init__(self, n_features: int, density_products: DensityProducts) -> None:
+        self._density_products, self._directions = density_products, list[Direction]()
+        self._weights, self._slopes = ArrayStack(n_features), ArrayStack.of_zeros(n_features)
 
-@dataclass(frozen=True)
-class RowWeights:
-    """The total weight of the pairs of each row."""
-
-    loss: PartedHinge
-
-
-class HandleVectors:
-    """The row vectors of a loss on rows in parts."""
-
-    def __init__(self, loss: PartedHinge) -> None:
-        self._loss = loss
-        self.n_rows, self._n_features = loss.shape
-
-    def zeros(self) -> ScoreHandle:
-        return ScoreHandle(self._n_features)
-
-    def are_finite(self, scores: ScoreHandle) -> bool:
-        return True  # checked where they are computed
-
-    def score_stack(self) -> DirectionStack:
-        return DirectionStack(self._loss)
-
-    def gradient_stack(self) -> ArrayStack:
-        return ArrayStack.of_zeros(self._n_features)
-
-
-class DirectionStack:
-    """A stack of directions."""
-
-    def __init__(self, loss: PartedHinge) -> None:
-        self._loss, self._directions = loss, list[Direction]()
-        self._weights = ArrayStack(loss.shape[1])
-
-    def append(self, vector: ScoreHandle) -> None:
-        ((_, direction),) = vector.terms
+    def add_direction(self, scores: ScoreHandle) -> Floats:
+        ((_, direction),) = scores.terms
         self._directions.append(direction)
         self._weights.append(direction.weights)
+        return self._slopes.products(direction.weights)
 
-    def combination(self, shares: Floats) -> ScoreHandle:
-        return ScoreHandle.of(self._weights.combination(shares))
+    def add_plane(self, gradient: Floats) -> Floats:
+        self._slopes.append(gradient)
+        return self._weights.products(gradient)
 
-    def products(self, vector: Floats) -> Floats:
-        return self._weights.products(vector)
+    def scores(self, z: Floats) -> ScoreHandle:
+        return ScoreHandle.of(self._weights.combination(z))
 
-    def moments(self, weight: Density) -> tuple[float, Floats, Floats]:
-        table = self._loss.density_products(weight.scores, self._directions)
+    def gradient(self, shares: Floats) -> Floats:
+        return self._slopes.combination(shares)
+
+    def near_margin(self, scores: ScoreHandle) -> tuple[float, Floats, Floats]:
+        table = self._density_products(scores, self._directions)
         return float(table[0, 0]), table[0, 1:], table[1:, 1:]
 
-    def keep(self, index: list[int]) -> None:
-        self._directions = [self._directions[place] for place in index]
-        self._weights.keep(index)
+    def keep_planes(self, index: list[int]) -> None:
+        self._slopes.keep(index)
 
     def rotate(self, combinations: Floats) -> None:
         self._weights.rotate(combinations)
         self._directions = [Direction(weights) for weights in self._weights.rows.copy()]
-
-
-class HandleDesign:
-    """Products of rows in parts, which the loss computes where their results are needed.
-
-    Parameters
-    ----------
-    loss : PartedHinge
-    """
-
-    def __init__(self, loss: PartedHinge) -> None:
-        self._loss = loss
-        self.shape = loss.shape
-
-    def scores(self, weights: Floats) -> ScoreHandle:
-        return ScoreHandle.of(weights)
-
-    def adjoint(self, rows: Floats) -> Floats:
-        return rows
-
-    def row_length(self) -> float:
-        return self._loss.row_length()
-
-    def spread(self, weight: RowWeights) -> Spread:
-        return weight.loss.spread()

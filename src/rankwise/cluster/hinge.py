@@ -1,9 +1,8 @@
-"""The hinge on rows in parts: the same solvers, whose row vectors are handles."""
+"""The hinge on rows in parts: the risk that the solvers minimize, with handles for scores."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 from weakref import WeakValueDictionary
@@ -11,7 +10,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from rankwise.cluster.base import Parts
-from rankwise.cluster.handles import Density, Direction, HandleDesign, HandleVectors, RowWeights, ScoreHandle
+from rankwise.cluster.handles import Direction, ExploredParts, ScoreHandle
 from rankwise.cluster.hinge_part import (
     Outline,
     Reply,
@@ -35,15 +34,8 @@ from rankwise.cluster.problem import PartedProblem, PartedRows
 from rankwise.operators.spread import Spread
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows
-from rankwise.svm.hinge import (
-    HingeValue,
-    QueryHinge,
-    SquaredHingeValue,
-    pair_total,
-    query_hinge,
-)
-from rankwise.svm.hinge_result import hinge_design
-from rankwise.svm.pair_hinge import pair_hinge
+from rankwise.svm.hinge import QueryHinge, pair_total
+from rankwise.svm.risk import HingeValue, Risk, SquaredHingeValue, checked_slope
 from rankwise.types import Floats, Ties, Weighting
 
 
@@ -81,15 +73,8 @@ class SplitQueries:
         return np.split(self.loss.restored(rows), self._ends)
 
 
-@dataclass(frozen=True)
-class PartedSquaredValue(SquaredHingeValue):
-    """The squared risk of rows in parts."""
-
-    gradient_sum: float = 0.0
-
-
-class PartedHinge:
-    """The hinge on rows in parts; the counterpart of `QueryHinge` and `PairHinge`.
+class PartedHinge(Risk[ScoreHandle, Floats]):
+    """The hinge on rows in parts, a loss and its risk in one; gradients are slopes for weights.
 
     Parameters
     ----------
@@ -106,26 +91,36 @@ class PartedHinge:
 
     def __init__(self, parts: Parts, shape: tuple[int, int], split: SplitQueries | None) -> None:
         self.parts, self.shape = parts, shape
-        self.vectors = HandleVectors(self)
         self._split = split
         self._known: WeakValueDictionary[int, Direction] = WeakValueDictionary()
 
-    def arranged(self, rows: ScoreHandle) -> ScoreHandle:
-        return rows
+    def risk(self, X: PartedRows) -> PartedHinge:
+        """Itself: the parts hold their rows."""
+        return self
 
-    def restored(self, rows: Any) -> Any:
-        return rows
+    def with_loss(self, loss: PartedHinge) -> PartedHinge:
+        return loss
 
-    def reference(self) -> None:
-        """Parts measure their rows from rows of their own."""
+    def zeros(self) -> ScoreHandle:
+        return ScoreHandle(self.shape[1])
 
-    def row_weights(self) -> RowWeights:
-        return RowWeights(self)
+    def scores(self, weights: Floats) -> ScoreHandle:
+        """A handle; processes check the scores when they compute them."""
+        return ScoreHandle.of(weights)
 
-    def margin_density(self, scores: ScoreHandle) -> Density:
-        return Density(scores)
+    def moved(self, scores: ScoreHandle, t: float, moves: ScoreHandle) -> ScoreHandle:
+        return scores + moves * t
 
-    def value(self, scores: ScoreHandle) -> HingeValue:
+    def along(self, gradient: Floats, moves: ScoreHandle) -> float:
+        return float(gradient @ moves.weights)
+
+    def slope(self, gradient: Floats) -> Floats:
+        return checked_slope(gradient)
+
+    def explored(self) -> ExploredParts:
+        return ExploredParts(self.shape[1], self._density_products)
+
+    def value(self, scores: ScoreHandle) -> HingeValue[Floats]:
         found = self._ask(value_at, [scores], scores.recipe, self.shape[1])
         risk, offset, slope = float(found.total[0]), float(found.total[1]), found.total[2:]
         if self._split is not None:
@@ -134,7 +129,7 @@ class PartedHinge:
             slope = slope + self._slope_of_split(split.gradient)
         return HingeValue(risk, slope, offset)
 
-    def squared_value(self, scores: ScoreHandle) -> SquaredHingeValue:
+    def squared_value(self, scores: ScoreHandle) -> SquaredHingeValue[ScoreHandle, Floats]:
         found, split = self._ask(squared_value_at, [scores], scores.recipe, self.shape[1]), None
         risk, active, size = map(float, found.total[:3])
         slope = found.total[3:]
@@ -150,9 +145,9 @@ class PartedHinge:
             rows = split.curvature(self._split.gathered(found.notes))
             return np.asarray(found.total + self._slope_of_split(rows))
 
-        return PartedSquaredValue(risk, slope, active, curvature, size)
+        return SquaredHingeValue(risk, slope, active, size, curvature)
 
-    def density_products(self, scores: ScoreHandle, directions: Sequence[Direction]) -> Floats:
+    def _density_products(self, scores: ScoreHandle, directions: Sequence[Direction]) -> Floats:
         """Products of ones and scores of directions, weighted by the density of near-margin pairs."""
         keys = [one.key for one in directions]
         needed = [scores, *(ScoreHandle(self.shape[1], [(1.0, one)]) for one in directions)]
@@ -206,8 +201,7 @@ class PartedHinge:
             sent = {key: directions[key].weights for key in reply.missing}
 
 
-@query_hinge.register(PartedProblem)
-def _(problem: PartedProblem, weighting: Weighting) -> PartedHinge:
+def parted_query_hinge(problem: PartedProblem, weighting: Weighting) -> PartedHinge:
     problem.check_labels_differ()
     positions = problem.queries.positions
     outlines = problem.parts.each(outline_of, weighting, own=positions)
@@ -223,12 +217,6 @@ def _(problem: PartedProblem, weighting: Weighting) -> PartedHinge:
     return PartedHinge(problem.parts.derived(query_part, weighting, total, own=own), problem.X.shape, split)
 
 
-@pair_hinge.register(PartedPairs)
-def _(pairs: PartedPairs, n_rows: int) -> PartedHinge:
+def parted_pair_hinge(pairs: PartedPairs, n_rows: int) -> PartedHinge:
     parts = pairs.parts.derived(pair_part, pairs.total_weight(), own=pairs.by_part)
     return PartedHinge(parts, (n_rows, pairs.n_features), None)
-
-
-@hinge_design.register(PartedRows)
-def _(X: PartedRows, loss: PartedHinge) -> HandleDesign:
-    return HandleDesign(loss)

@@ -19,15 +19,10 @@ from rankwise.operators.design import MatrixDesign
 from rankwise.operators.spread import ColumnSums
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import group_rows
-from rankwise.svm.hinge import (
-    HingeLoss,
-    QueryHinge,
-    SquaredHingeValue,
-    label_differences,
-    pair_total,
-)
-from rankwise.svm.hinge_result import CountedProducts, overflow
+from rankwise.svm.hinge import QueryHinge, label_differences, pair_total
 from rankwise.svm.pair_hinge import PairHinge
+from rankwise.svm.risk import SquaredHingeValue, overflow
+from rankwise.svm.rows_risk import HingeLoss, RowsRisk
 from rankwise.types import Floats, Ints, Matrix, Weighting
 from rankwise.validation import Problem
 
@@ -98,7 +93,25 @@ class SplitRows:
         return {name: vars(self)[name] for name in ("X", "query", "offsets")}  # without compiled operators
 
 
-@dataclass(eq=False)
+class ScoreCache:
+    """What a process has computed of its part: scores of directions, and the last squared hinge.
+
+    It belongs to the process rather than to the part: a copy that is sent elsewhere starts empty.
+    """
+
+    def __init__(self) -> None:
+        self.scores: dict[int, RowScores] = {}
+        self.squared: tuple[Recipe, SquaredHingeValue[Floats, Floats]] | None = None
+
+    def __reduce__(self) -> tuple[type[ScoreCache], tuple[()]]:
+        return ScoreCache, ()
+
+    @property
+    def nbytes(self) -> int:
+        return sum(scores.whole.nbytes + scores.split.nbytes for scores in self.scores.values())
+
+
+@dataclass(frozen=True, eq=False)
 class HingePart:
     """A part prepared for the hinge.
 
@@ -108,35 +121,32 @@ class HingePart:
     loss : HingeLoss or None
         On the pairs that lie here; None if there are none.
     split : SplitRows or None
+    cache : ScoreCache
     """
 
     X: Matrix
     loss: HingeLoss | None
     split: SplitRows | None
-    _scores: dict[int, RowScores] = field(default_factory=dict)
-    _squared: tuple[Recipe, SquaredHingeValue] | None = None
+    cache: ScoreCache = field(default_factory=ScoreCache)
 
     @cached_property
-    def design(self) -> MatrixDesign:
+    def whole(self) -> RowsRisk:
+        """The risk of the pairs that lie here, if there are any."""
         assert self.loss is not None
-        return MatrixDesign(self.X, reference=self.loss.reference())
-
-    @cached_property
-    def products(self) -> CountedProducts:
-        assert self.loss is not None
-        return CountedProducts(self.design, self.loss)
+        return self.loss.risk(self.X)
 
     def learn(self, request: Request, keys: set[int]) -> frozenset[int]:
         """Compute the scores of directions whose weights are there; return those that are still missing."""
-        self._scores = {key: scores for key, scores in self._scores.items() if key in request.alive}
-        for key in keys - self._scores.keys() & request.weights.keys():
-            self._scores[key] = self._product(request.weights[key])
-        return frozenset(keys - self._scores.keys())
+        known = {key: scores for key, scores in self.cache.scores.items() if key in request.alive}
+        self.cache.scores = known
+        for key in keys - known.keys() & request.weights.keys():
+            known[key] = self._product(request.weights[key])
+        return frozenset(keys - known.keys())
 
     def _product(self, weights: Floats) -> RowScores:
         whole = split = np.zeros(0)
         if self.loss is not None:
-            whole = self.products.scores(weights)
+            whole = self.whole.scores(weights)
         if self.split is not None:
             split = self.split.scores(weights)
             if not np.isfinite(split).all():
@@ -145,30 +155,31 @@ class HingePart:
 
     def scores(self, recipe: Recipe) -> RowScores:
         if not recipe.terms:
-            n_whole = 0 if self.loss is None else self.loss.vectors.n_rows
+            n_whole = 0 if self.loss is None else self.loss.n_rows
             return RowScores(np.zeros(n_whole), np.zeros(0 if self.split is None else len(self.split.query)))
-        terms = [(factor, self._scores[key]) for factor, key in recipe.terms]
+        terms = [(factor, self.cache.scores[key]) for factor, key in recipe.terms]
         whole, split = (sum(factor * kind[place] for factor, kind in terms) for place in (0, 1))
         return RowScores(whole, split)  # type: ignore[arg-type]
 
-    def squared_value(self, recipe: Recipe) -> SquaredHingeValue:
+    def squared_value(self, recipe: Recipe) -> SquaredHingeValue[Floats, Floats]:
         """The squared hinge of the pairs that lie here; that of the last scores is kept."""
-        if self._squared is None or self._squared[0] != recipe:
+        kept = self.cache.squared
+        if kept is None or kept[0] != recipe:
             assert self.loss is not None
-            self._squared = recipe, self.loss.squared_value(self.scores(recipe).whole)
-        return self._squared[1]
+            kept = self.cache.squared = recipe, self.loss.squared_value(self.scores(recipe).whole)
+        return kept[1]
 
     def table(self, keys: Sequence[int], place: int) -> Floats:
         """Ones and the scores of some directions, one row each; of whole queries (0) or of split ones (1)."""
-        rows = [self._scores[key][place] for key in keys]
+        rows = [self.cache.scores[key][place] for key in keys]
         return np.vstack([np.ones((1, len(rows[0]))), *rows]) if rows else np.ones((1, 0))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"X": self.X, "loss": self.loss, "split": self.split, "_scores": {}, "_squared": None}
+        return {name: vars(self)[name] for name in ("X", "loss", "split", "cache")}  # not compiled operators
 
     def __sizeof__(self) -> int:
         """The rows are those of the part."""
-        return sum(scores.whole.nbytes + scores.split.nbytes for scores in self._scores.values())
+        return self.cache.nbytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,7 +266,7 @@ def value_at(part: HingePart, own: None, recipe: Recipe, n_features: int) -> Rep
     if part.loss is not None:
         value = part.loss.value(scores.whole)
         packed[:2] = value.risk, value.offset
-        packed[2:] = part.products.adjoint(value.gradient)
+        packed[2:] = part.whole.slope(value.gradient)
     return Reply(packed, (scores.split,))
 
 
@@ -265,7 +276,7 @@ def squared_value_at(part: HingePart, own: None, recipe: Recipe, n_features: int
     if part.loss is not None:
         value = part.squared_value(recipe)
         packed[:3] = value.risk, value.active, value.gradient_sum
-        packed[3:] = part.products.adjoint(value.gradient)
+        packed[3:] = part.whole.slope(value.gradient)
     return Reply(packed, (part.scores(recipe).split,))
 
 
@@ -274,7 +285,7 @@ def curved(part: HingePart, own: None, at: Recipe, recipe: Recipe, n_features: i
     scores of split ones."""
     scores, slope = part.scores(recipe), np.zeros(n_features)
     if part.loss is not None:
-        slope = part.products.adjoint(part.squared_value(at).curvature(scores.whole))
+        slope = part.whole.slope(part.squared_value(at).curvature(scores.whole))
     return Reply(slope, (scores.split,))
 
 
@@ -301,11 +312,11 @@ def column_sums_of(part: HingePart, split_weight: Floats, shape: tuple[int, int]
     total = ColumnSums.none(shape)
     if part.loss is not None:
         weight = part.loss.restored(part.loss.row_weights())
-        total = total + part.design.column_sums(weight, shape)
+        total = total + part.whole.design.column_sums(weight, shape)
     return total if part.split is None else total + part.split.design.column_sums(split_weight, shape)
 
 
 def longest_row(part: HingePart) -> float:
     """About the norm of the longest row that is compared with others."""
-    whole = 0.0 if part.loss is None else part.design.row_length()
+    whole = 0.0 if part.loss is None else part.whole.row_length()
     return whole if part.split is None else max(whole, part.split.design.row_length())

@@ -25,9 +25,7 @@ from rankwise.selection.criteria import (
     LossOf,
     OnFractionDone,
     Values,
-    criterion_on_rows,
 )
-from rankwise.selection.eval_sets import split_rows
 from rankwise.selection.folds import AUTO_FOLDS, LEAVE_QUERY_OUT
 from rankwise.types import Floats, Ints, Matrix, Ties, Weighting
 from rankwise.validation import Problem
@@ -232,13 +230,11 @@ def measured_fold(problem: Problem, own: tuple[Ints, Any], coef: Floats, measure
     return Tally(measured, (rest,))
 
 
-@split_rows.register(PartedProblem)
-def _(problem: PartedProblem, *_: Any) -> NoReturn:
+def no_split_of_rows(problem: PartedProblem, *_: Any) -> NoReturn:
     raise ParameterError("early_stopping of rows in parts needs an eval_set.")
 
 
-@criterion_on_rows.register(PartedProblem)
-def _(problem: PartedProblem, measure: Measure, cv: Any, *, exact: bool) -> Criterion:
+def parted_criterion(problem: PartedProblem, measure: Measure, cv: Any, *, exact: bool) -> Criterion:
     n_queries = problem.queries.n_queries
     if n_queries < 2:
         raise DataError("One ranking in parts has no queries to leave out; pass an eval_set.")

@@ -16,8 +16,6 @@ from rankwise.preferences.pair_differences import PairDifferences
 from rankwise.preferences.pairs import Pairs
 from rankwise.ridge.moments.quadratic import Quadratic, quadratic_of
 from rankwise.ridge.squared import SquaredLoss
-from rankwise.selection.criteria import criterion_on_pairs
-from rankwise.selection.eval_sets import split_pairs
 from rankwise.validation import Problem
 
 
@@ -84,11 +82,9 @@ def _loss_of(pairs: Pairs, n_rows: int) -> SquaredLoss:
     return SquaredLoss(differences, pairs.target)
 
 
-@split_pairs.register(PartedRows)
-def _(X: PartedRows, *_: Any) -> NoReturn:
+def no_split_of_pairs(X: PartedRows, pairs: PartedPairs, *_: Any) -> NoReturn:
     raise ParameterError("early_stopping of rows in parts needs an eval_set.")
 
 
-@criterion_on_pairs.register(PartedRows)
-def _(X: PartedRows, *_: Any) -> NoReturn:
+def no_criterion_on_pairs(X: PartedRows, pairs: PartedPairs, cv: Any) -> NoReturn:
     raise ParameterError("Pairs of rows in parts cannot be left out; pass an eval_set.")

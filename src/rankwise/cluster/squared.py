@@ -21,16 +21,9 @@ from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.queries import Queries
 from rankwise.ridge.moments.forming import moments_of
 from rankwise.ridge.moments.moments import Moments
-from rankwise.ridge.moments.quadratic import Quadratic, quadratic_of
-from rankwise.ridge.spaces import Costs, Equations, linear_costs, linear_space
-from rankwise.ridge.spectrum import (
-    RidgeSystem,
-    Spectrum,
-    precise_spectrum,
-    spectrum_of_factor,
-    spectrum_without_null_space,
-)
-from rankwise.ridge.squared import loss_on_pairs, losses_on_scores
+from rankwise.ridge.moments.quadratic import Quadratic
+from rankwise.ridge.spaces import Costs, Equations, linear_costs
+from rankwise.ridge.spectrum import RidgeSystem, Spectrum, spectrum_of_factor
 from rankwise.scoring.functions import LinearFunction
 from rankwise.types import Floats, Ints, Matrix, Solver, Ties, Weighting
 from rankwise.validation import Problem
@@ -158,6 +151,16 @@ class PartedSpace:
     def equations(self, loss: PartedLoss | PartedPairLoss) -> Equations:
         return loss.normal().equations()
 
+    def quadratic(self, loss: PartedLoss | PartedPairLoss) -> Quadratic:
+        return loss.quadratic
+
+    def precise_spectrum(self, loss: PartedLoss | PartedPairLoss) -> Spectrum:
+        shape = self.features.shape
+        return spectrum_of_factor(*loss.normal().factor().split(shape[1]), shape)
+
+    def spectrum_without_null_space(self, loss: PartedLoss | PartedPairLoss, system: RidgeSystem) -> None:
+        """It would take a pass over the parts, after which `precise_spectrum` may still need its own."""
+
     def scorer(self, X: Matrix) -> LinearMap:
         return MatrixDesign(X).scores
 
@@ -183,40 +186,29 @@ def moments_of_part(
     return moments_of(problem, ties, weighting, feature_names, position >= 0, sizes)
 
 
-@losses_on_scores.register(PartedProblem)
-def _(problem: PartedProblem, ties: Ties, weighting: Weighting) -> list[PartedLoss]:
+def parted_losses(problem: PartedProblem, ties: Ties, weighting: Weighting) -> list[PartedLoss]:
     problem.check_labels_differ()
     return [PartedLoss(problem, ties, weighting)]
 
 
-@loss_on_pairs.register(PartedPairs)
-def _(pairs: PartedPairs, n_rows: int) -> PartedPairLoss:
+def parted_pair_loss(pairs: PartedPairs, n_rows: int) -> PartedPairLoss:
     pairs.total_weight()  # which must not be 0
     return PartedPairLoss(pairs)
 
 
-@linear_space.register(PartedRows)
-def _(X: PartedRows, reference: None, signs: Ints | None = None) -> PartedSpace:
+def parted_space(X: PartedRows, reference: None, signs: Ints | None = None) -> PartedSpace:
     if signs is not None:
         raise ParameterError("monotonic_cst needs all rows in this process.")
     return PartedSpace(X)
 
 
-@quadratic_of.register(PartedRows)
-def _(X: PartedRows, loss: PartedLoss | PartedPairLoss) -> Quadratic:
-    return loss.quadratic
-
-
-@spectrum_without_null_space.register(PartedRows)
-def _(design: PartedRows, loss: Any, system: RidgeSystem) -> None:
-    """It would take a pass over the parts, after which `precise_spectrum` may still need its own."""
-
-
-@precise_spectrum.register(PartedRows)
-def _(X: PartedRows, loss: PartedLoss | PartedPairLoss) -> Spectrum:
-    return spectrum_of_factor(*loss.normal().factor().split(X.shape[1]), X.shape)
-
-
-@moments_of.register(PartedProblem)
-def _(problem: PartedProblem, ties: Ties, weighting: Weighting, *_: Any, **__: Any) -> Moments:
+def parted_moments(
+    problem: PartedProblem,
+    ties: Ties,
+    weighting: Weighting,
+    feature_names: tuple[str, ...] | None,
+    *,
+    quadratic: Quadratic | None = None,
+) -> Moments:
+    """The moments of all parts, which know their names; sums that are known already have no digests."""
     return PartedLoss(problem, ties, weighting).moments

@@ -62,7 +62,7 @@ def difference_blocks(differences: Any, X: Rows) -> Iterator[tuple[Floats, slice
 
 
 @difference_blocks.register(PairDifferences)
-def _(differences: PairDifferences, X: Rows) -> Iterator[tuple[Floats, slice]]:
+def _blocks_of_pairs(differences: PairDifferences, X: Rows) -> Iterator[tuple[Floats, slice]]:
     for place in pieces(0, differences.n_differences, block_rows(X)):
         Z = dense(X[differences.better[place]]) - dense(X[differences.worse[place]])
         Z *= differences.scale[place, None]
@@ -70,12 +70,12 @@ def _(differences: PairDifferences, X: Rows) -> Iterator[tuple[Floats, slice]]:
 
 
 @difference_blocks.register(MatrixDifferences)
-def _(differences: MatrixDifferences, X: Rows) -> Iterator[tuple[Floats, slice]]:
+def _block_of_matrix(differences: MatrixDifferences, X: Rows) -> Iterator[tuple[Floats, slice]]:
     yield np.asarray(differences.matrix @ X), slice(0, differences.n_differences)
 
 
 @difference_blocks.register(StackedDifferences)
-def _(differences: StackedDifferences, X: Rows) -> Iterator[tuple[Floats, slice]]:
+def _blocks_of_each(differences: StackedDifferences, X: Rows) -> Iterator[tuple[Floats, slice]]:
     start = 0
     for part in differences.parts:
         for Z, place in difference_blocks(part, X):
@@ -84,7 +84,7 @@ def _(differences: StackedDifferences, X: Rows) -> Iterator[tuple[Floats, slice]
 
 
 @difference_blocks.register(QueryDifferences)
-def _(differences: QueryDifferences, X: Rows) -> Iterator[tuple[Floats, slice]]:
+def _blocks_of_queries(differences: QueryDifferences, X: Rows) -> Iterator[tuple[Floats, slice]]:
     offsets, size = differences.queries.offsets, block_rows(X)
     measured = MeasuredRows(X, differences.heaviest_rows())
     for first, last in runs(offsets, size):

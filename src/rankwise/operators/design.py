@@ -47,29 +47,6 @@ class Design(Protocol):
         ...
 
 
-class ProductDesign(Protocol):
-    """What the solvers of the hinge need of the data; the loss says what scores and weights of rows are."""
-
-    @property
-    def shape(self) -> tuple[int, int]: ...
-
-    def scores(self, weights: Floats) -> Any:
-        """``X w``; O(m s)."""
-        ...
-
-    def adjoint(self, rows: Any) -> Floats:
-        """``Xᵀ u``; O(m s)."""
-        ...
-
-    def row_length(self) -> float:
-        """About the norm of the longest row, from a sample: how much products magnify rounding errors."""
-        ...
-
-    def spread(self, weight: Any) -> Spread:
-        """An estimate of how columns vary, from a sample of weighted rows."""
-        ...
-
-
 class MatrixDesign:
     """A dense or CSR matrix, in memory or memory-mapped.
 
@@ -135,6 +112,7 @@ class MatrixDesign:
         return Kernel(KernelName.LINEAR)(rows, rows)
 
     def row_length(self) -> float:
+        """About the norm of the longest row, from a sample: how much products magnify rounding errors."""
         X, reference = self._near
         sample = np.linspace(0, X.shape[0] - 1, min(X.shape[0], ROWS_SAMPLED)).astype(np.int64)
         rows: Any = X[sample] if reference is None else self.rows(sample)
@@ -147,6 +125,7 @@ class MatrixDesign:
         return largest * float(np.sqrt(np.bincount(row, squares).max(initial=0.0)))
 
     def spread(self, weight: Floats) -> Spread:
+        """An estimate of how columns vary, from a sample of weighted rows."""
         return self.column_sums(weight, self.shape).spread()
 
     def column_sums(self, weight: Floats, shape: tuple[int, int]) -> ColumnSums:

@@ -92,7 +92,7 @@ dense_system.register(QueryDifferences, query_system)
 
 
 @sparse_gram.register(QueryDifferences)
-def _(differences: QueryDifferences, X: Any) -> Floats:
+def _gram_of_queries(differences: QueryDifferences, X: Any) -> Floats:
     rows = differences.queries.offsets[-1]
     degree, parts = differences.laplacian_terms()
     G = X if differences.order is None else X[differences.order]
@@ -116,18 +116,18 @@ def _gram(Z: Any) -> Floats:
 
 
 @sparse_gram.register(PairDifferences)
-def _(differences: PairDifferences, X: Any) -> Floats:
+def _gram_of_pairs(differences: PairDifferences, X: Any) -> Floats:
     return _gram((differences.matrix @ X).tocsr())
 
 
 @sparse_gram.register(MatrixDifferences)
-def _(differences: MatrixDifferences, X: Any) -> Floats:
+def _gram_of_matrix(differences: MatrixDifferences, X: Any) -> Floats:
     Z = differences.matrix @ X
     return np.asarray(Z.T @ Z)
 
 
 @sparse_gram.register(StackedDifferences)
-def _(differences: StackedDifferences, X: Any) -> Floats:
+def _sum_of_grams(differences: StackedDifferences, X: Any) -> Floats:
     return np.asarray(sum(sparse_gram(part, X) for part in differences.parts))
 
 

@@ -39,7 +39,7 @@ def normal_operator(differences: Differences, rows: NativeRows) -> NormalOperato
 
 
 @normal_operator.register(QueryDifferences)
-def _(differences: QueryDifferences, rows: NativeRows) -> NormalOperator:
+def of_queries(differences: QueryDifferences, rows: NativeRows) -> NormalOperator:
     bytes_per_row = rows.n_entries * rows.entry_bytes / max(1, rows.shape[0])
     if differences.queries.sizes.max() * bytes_per_row <= QUERY_BYTES:
         return by_query(differences, rows)

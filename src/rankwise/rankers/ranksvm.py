@@ -18,9 +18,9 @@ from rankwise.operators.design import MatrixDesign
 from rankwise.rankers.base import Ranker, calibration_on, let_through
 from rankwise.scoring.functions import LinearFunction
 from rankwise.selection.eval_sets import hold_out_pairs, hold_out_rows
-from rankwise.svm.hinge import HingeLoss
-from rankwise.svm.hinge_result import EarlyStopping, HingeResult, hinge_design
+from rankwise.svm.hinge_result import EarlyStopping, HingeResult
 from rankwise.svm.losses import LOSSES, LossKind, LossName
+from rankwise.svm.risk import Hinge
 from rankwise.types import Floats, Matrix, RandomSource, Weighting
 from rankwise.validation import check_choice, check_count, check_flag, check_number
 
@@ -202,7 +202,7 @@ class RankSVM(Ranker):
     def _learn(
         self,
         X: Matrix,
-        loss: HingeLoss,
+        loss: Hinge,
         start: Floats | None,
         held_out: HeldOut | None,
         fitted_with_qid: bool,
@@ -214,8 +214,7 @@ class RankSVM(Ranker):
             scores = MatrixDesign(held_out.X).scores
             stopping = EarlyStopping(held_out, scores, patience if self.early_stopping else None)
         found = self._loss_kind().solve(
-            hinge_design(X, loss),
-            loss,
+            loss.risk(X),
             check_number("alpha", self.alpha, minimum=0.0, exclusive=True),
             tol=tol,
             max_iter=check_count("max_iter", self.max_iter),

@@ -9,17 +9,15 @@ from typing import Any
 from rankwise.metrics.measure import Measure
 from rankwise.model.outcome import Outcome
 from rankwise.model.schemas import SCHEMAS
-from rankwise.operators.design import ProductDesign
 from rankwise.preferences.pairs import Pairs
 from rankwise.rankers.ranksvm import certificate, warn_unless_converged
 from rankwise.rankers.search_ranker import SearchRanker
 from rankwise.scoring.functions import LinearFunction
 from rankwise.selection.criteria import LossOf
 from rankwise.selection.search import Candidate, Choice, grid_of
-from rankwise.svm.hinge import HingeLoss
 from rankwise.svm.hinge_family import HingeFamily, SolveEach
-from rankwise.svm.hinge_result import hinge_design
 from rankwise.svm.losses import LOSSES, LossName
+from rankwise.svm.risk import AnyRisk, Hinge
 from rankwise.types import Floats, Matrix, Weighting
 from rankwise.validation import Problem, check_choice, check_count, check_flag, check_number
 
@@ -118,25 +116,26 @@ class RankSVMCV(SearchRanker):
         max_iter = check_count("max_iter", self.max_iter)
         patience = self.patience if check_flag("early_stopping", self.early_stopping) else None
         candidates, settings = [], grid_of({"loss": self.loss, "weighting": self.weighting})
-        design: ProductDesign | None = None
+        first: AnyRisk | None = None
         for setting in settings:
             solve_each = LOSSES[check_choice("loss", setting["loss"], LossName)].solve_each
             check_choice("weighting", setting["weighting"], Weighting)
             loss_of = loss_on(setting)
-            design = design or hinge_design(X, loss_of(statements))
+            first = first or loss_of(statements).risk(X)
 
             def make(
-                solve_each: SolveEach = solve_each, loss_of: LossOf = loss_of, design: ProductDesign = design
+                solve_each: SolveEach = solve_each, loss_of: LossOf = loss_of, first: AnyRisk = first
             ) -> HingeFamily:
-                return HingeFamily(design, loss_of(statements), solve_each, tol, max_iter, patience)
+                risk = first.with_loss(loss_of(statements))
+                return HingeFamily(risk, solve_each, tol, max_iter, patience)
 
             candidates.append(Candidate(setting, make, loss_of))
         return candidates, False
 
-    def _row_loss(self, setting: dict[str, Any], problem: Problem) -> HingeLoss:
+    def _row_loss(self, setting: dict[str, Any], problem: Problem) -> Hinge:
         return LOSSES[LossName(setting["loss"])].of_rows(problem, Weighting(setting["weighting"]))
 
-    def _pair_loss(self, setting: dict[str, Any], n_rows: int, pairs: Pairs) -> HingeLoss:
+    def _pair_loss(self, setting: dict[str, Any], n_rows: int, pairs: Pairs) -> Hinge:
         return LOSSES[LossName(setting["loss"])].of_pairs(pairs, n_rows)
 
     def _chosen(self, choice: Choice) -> tuple[LinearFunction, Outcome]:

@@ -29,14 +29,13 @@ from rankwise.ridge.leave_out.leave_pair_out import (
 )
 from rankwise.ridge.leave_out.leave_query_out import leave_out_primal
 from rankwise.ridge.leave_out.leave_query_out_dual import leave_out_dual
-from rankwise.ridge.moments.quadratic import Quadratic, quadratic_of
+from rankwise.ridge.moments.quadratic import Quadratic
 from rankwise.ridge.spaces import DualSpace, PrimalSpace, Space
 from rankwise.ridge.spectrum import (
     EPS,
     RidgeSystem,
     Spectrum,
     precise_spectrum,
-    spectrum_without_null_space,
 )
 from rankwise.ridge.squared import SquaredLoss
 from rankwise.ridge.tridiagonal import WELL_CONDITIONED, Decomposition
@@ -100,7 +99,7 @@ class PrimalFamily(ClosedForm):
 
     @cached_property
     def quadratic(self) -> Quadratic:
-        return quadratic_of(self.space.features, self.loss)
+        return self.space.quadratic(self.loss)
 
     @cached_property
     def system(self) -> RidgeSystem:
@@ -108,11 +107,11 @@ class PrimalFamily(ClosedForm):
 
     @cached_property
     def precise_spectrum(self) -> Spectrum:
-        return precise_spectrum(self.space.features, self.loss)
+        return self.space.precise_spectrum(self.loss)
 
     @cached_property
     def _without_null_space(self) -> Spectrum | None:
-        return spectrum_without_null_space(self.space.features, self.loss, self.system)
+        return self.space.spectrum_without_null_space(self.loss, self.system)
 
     def decomposition(self, smallest_alpha: float) -> Decomposition:
         """The cheapest one that is accurate for every alpha ≥ `smallest_alpha`."""

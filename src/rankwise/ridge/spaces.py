@@ -9,14 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, singledispatch
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy import sparse
 
 from rankwise.family import LinearMap
 from rankwise.operators.design import Design, MatrixDesign
-from rankwise.ridge.spectrum import precise_spectrum
+from rankwise.ridge.moments.quadratic import Quadratic, quadratic_of
+from rankwise.ridge.spectrum import (
+    RidgeSystem,
+    Spectrum,
+    precise_spectrum,
+    spectrum_without_null_space,
+)
 from rankwise.ridge.squared import SquaredLoss
 from rankwise.scoring.functions import FeatureFunction, LinearFunction
 from rankwise.types import Floats, Ints, Matrix, Solver
@@ -105,6 +111,18 @@ class PrimalSpace(Space, Protocol):
         """Coefficients from feature weights."""
         ...
 
+    def quadratic(self, loss: SquaredLoss) -> Quadratic:
+        """The loss as a function of weights, in one pass over the rows."""
+        ...
+
+    def precise_spectrum(self, loss: SquaredLoss) -> Spectrum:
+        """The spectrum of ``XᵀLX``, with digits that the matrix itself does not have."""
+        ...
+
+    def spectrum_without_null_space(self, loss: SquaredLoss, system: RidgeSystem) -> Spectrum | None:
+        """The spectrum where ``XᵀLX`` is not 0; None if that is ill-conditioned, or takes too long to know."""
+        ...
+
 
 class DualSpace(Space, Protocol):
     """A space with a kernel matrix; the unknowns are coefficients of the training rows."""
@@ -160,7 +178,16 @@ class LinearSpace:
         return None
 
     def precise_weights(self, loss: SquaredLoss, alphas: Floats) -> Floats:
-        return np.moveaxis(precise_spectrum(self.features, loss).solve_all(alphas), 1, -1)
+        return np.moveaxis(self.precise_spectrum(loss).solve_all(alphas), 1, -1)
+
+    def quadratic(self, loss: SquaredLoss) -> Quadratic:
+        return quadratic_of(self.features, loss)
+
+    def precise_spectrum(self, loss: SquaredLoss) -> Spectrum:
+        return precise_spectrum(self.features, loss)
+
+    def spectrum_without_null_space(self, loss: SquaredLoss, system: RidgeSystem) -> Spectrum | None:
+        return spectrum_without_null_space(self.features, loss, system)
 
     def equations(self, loss: SquaredLoss) -> Equations:
         """``(XᵀLX + αI) w = XᵀFᵀt`` (paper C, equation 8): O(m s + l) per product, O(n) memory."""
@@ -174,8 +201,8 @@ class LinearSpace:
 
 
 @singledispatch
-def linear_space(X: Any, reference: Ints | None, signs: Ints | None = None) -> Space:
-    """Linear functions of rows, with weights of given signs; rows in parts register a space of their own."""
+def linear_space(X: Matrix, reference: Ints | None, signs: Ints | None = None) -> Space:
+    """Linear functions of rows, with weights of given signs; `cluster/variants.py` names that of parts."""
     return LinearSpace(X, reference, signs)
 
 

@@ -14,12 +14,12 @@ do not rise above the rounding errors of M need a rank, which only a spectrum ha
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, singledispatch
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 from scipy import linalg
 
+from rankwise.operators.design import Design
 from rankwise.ridge.squared import SquaredLoss
 from rankwise.ridge.tridiagonal import WELL_CONDITIONED, Decomposition, Tridiagonal, tridiagonal_form
 from rankwise.threads import SMALL, one_blas_thread
@@ -141,8 +141,7 @@ class RidgeSystem:
         return len(self.matrix) <= SMALL
 
 
-@singledispatch
-def precise_spectrum(design: Any, loss: SquaredLoss) -> Spectrum:
+def precise_spectrum(design: Design, loss: SquaredLoss) -> Spectrum:
     """The spectrum of ``XᵀLX`` from the singular values of ``FX``, whose condition number is not squared.
 
     ``FX = QR`` block by block and ``R = U diag(s) Vᵀ``, so ``Λ = s²`` and ``Vᵀr = s Uᵀ Qᵀt``. Singular values
@@ -162,15 +161,13 @@ def spectrum_of_factor(R: Floats, projected: Floats, shape: tuple[int, int]) -> 
     return replace(values, of_root=True)
 
 
-@singledispatch
-def spectrum_without_null_space(design: Any, loss: SquaredLoss, system: RidgeSystem) -> Spectrum | None:
+def spectrum_without_null_space(design: Design, loss: SquaredLoss, system: RidgeSystem) -> Spectrum | None:
     """The spectrum of ``XᵀLX`` on the complement of its null space; None if that leaves it ill-conditioned.
 
     Columns that are constant within queries, or that sum to one that is, make ``XᵀLX`` singular. It has lost
     no digits where it is not 0, if that is well conditioned. Its eigenvalues do not tell what is 0 from what
     rounding hides, so the rows do: where they have no differences, in the sense of `precise_spectrum`, there
     are as many singular values of ``FX`` that this takes for 0. Leaving out rows makes nothing else of them.
-    Rows in parts register a function of their own.
     """
     spectrum = system.spectrum
     largest = spectrum.extremes[1]

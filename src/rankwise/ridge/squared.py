@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import singledispatch
-from typing import Any
 
 import numpy as np
 
 from rankwise.preferences.differences import Differences, QueryDifferences
 from rankwise.preferences.pair_differences import PairDifferences, StackedDifferences
+from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import nothing_to_learn
 from rankwise.types import Floats, Ints, Ties, Weighting
 from rankwise.validation import Problem
@@ -44,18 +44,18 @@ class SquaredLoss:
 
 
 @singledispatch
-def loss_on_pairs(pairs: Any, n_rows: int) -> Any:
-    """``Σ_e s_e (magnitude_e − (f_i − f_j))²``; pairs in parts register a function of their own."""
+def loss_on_pairs(pairs: Pairs, n_rows: int) -> SquaredLoss:
+    """``Σ_e s_e (magnitude_e − (f_i − f_j))²``; `cluster/variants.py` names that of parts."""
     return SquaredLoss(PairDifferences(n_rows, pairs.better, pairs.worse, pairs.weights()), pairs.target)
 
 
 @singledispatch
-def losses_on_scores(problem: Any, ties: Ties, weighting: Weighting) -> list[Any]:
+def losses_on_scores(problem: Problem, ties: Ties, weighting: Weighting) -> list[SquaredLoss]:
     """``Σ_q c_q Σ_{i<j in q} (yᵢ − yⱼ − (fᵢ − fⱼ))²``: one loss for all targets, or one per target when
     tied pairs are dropped, since each target has its own ties.
 
     Labels that are all tied raise an error: with ties kept, they would mean that all rows are equal, which is
-    almost never intended. Rows in parts register a function of their own.
+    almost never intended. `cluster/variants.py` names the function for rows in parts.
     """
     y = problem.y
     if not _labels_differ(problem):

@@ -186,12 +186,12 @@ class LeavePairOut:
 
 
 @singledispatch
-def criterion_on_rows(problem: Any, measure: Measure, cv: Any, *, exact: bool) -> Criterion:
+def criterion_on_rows(problem: Problem, measure: Measure, cv: Any, *, exact: bool) -> Criterion:
     """The criterion that the `cv` parameter specifies, if there is no eval_set.
 
     "auto" leaves out queries, groups of them if there are many, or pairs of one global ranking that is not
-    too long, where that is exact and costs a few fits; otherwise it draws folds. Rows in parts register a
-    function of their own.
+    too long, where that is exact and costs a few fits; otherwise it draws folds. `cluster/variants.py` names
+    the function for rows in parts.
     """
     if isinstance(cv, str) and cv == "auto" and exact:
         if problem.queries.n_queries > 1:
@@ -203,7 +203,7 @@ def criterion_on_rows(problem: Any, measure: Measure, cv: Any, *, exact: bool) -
 
 
 @singledispatch
-def criterion_on_pairs(X: Any, pairs: Pairs, cv: Any) -> Criterion:
+def criterion_on_pairs(X: Matrix, pairs: Pairs, cv: Any) -> Criterion:
     """Like `criterion_on_rows`, for explicit pairs, which are left out in folds."""
     return OnPairFolds(splits.draw_pair_folds(cv, pairs, X.shape[0]), X, pairs)
 

@@ -106,11 +106,11 @@ def _rows_of_eval_set(inputs: Inputs, X: Any) -> Matrix:
 
 @singledispatch
 def split_rows(
-    problem: Any, fraction: float, measure: Measure, random: np.random.Generator
+    problem: Problem, fraction: float, measure: Measure, random: np.random.Generator
 ) -> tuple[Problem, HeldOut]:
     """Hold out a random fraction of the queries, or of the rows of one global ranking.
 
-    Rows in parts register a function of their own.
+    `cluster/variants.py` names the function for rows in parts.
     """
     queries = problem.queries
     if queries.n_queries > 1:
@@ -124,8 +124,10 @@ def split_rows(
 
 
 @singledispatch
-def split_pairs(X: Any, pairs: Pairs, fraction: float, random: np.random.Generator) -> tuple[Pairs, HeldOut]:
-    """Hold out a random fraction of the pairs; rows in parts register a function of their own."""
+def split_pairs(
+    X: Matrix, pairs: Pairs, fraction: float, random: np.random.Generator
+) -> tuple[Pairs, HeldOut]:
+    """Hold out a random fraction of the pairs; `cluster/variants.py` names the function for parts."""
     if len(pairs) < 2:
         raise DataError("early_stopping holds out pairs, but there is only one; pass an eval_set.")
     held = _draw(len(pairs), fraction, random)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Generic
+
 import numpy as np
 
-from rankwise.operators.design import ProductDesign
 from rankwise.operators.spread import Spread
-from rankwise.svm.hinge import HingeLoss
-from rankwise.svm.hinge_result import CountedProducts, HingeResult, Iterate, OnIteration
-from rankwise.svm.line_search import minimize_ridge_along
+from rankwise.svm.hinge_result import HingeResult, Iterate, OnIteration
+from rankwise.svm.line_search import Tangent, minimize_ridge_along
 from rankwise.svm.planes import Planes
-from rankwise.svm.row_vectors import RowVectors
+from rankwise.svm.risk import CountedProducts, G, HingeValue, Risk, S
 from rankwise.svm.subspace import Subspace
 from rankwise.threads import one_blas_thread
 from rankwise.types import Floats
@@ -32,32 +32,29 @@ _PATIENCE_INSIDE = 10
 _OF_CURVATURE = 0.1
 
 
-class Bundle:
+class Bundle(Generic[S, G]):
     """Knowledge of a risk that holds for every alpha: planes below it, and a subspace of explored directions.
 
     Parameters
     ----------
-    vectors : RowVectors
-        Those of the loss.
-    n_features : int
+    risk : Risk
     """
 
-    def __init__(self, vectors: RowVectors, n_features: int) -> None:
-        self.planes = Planes(n_features)
-        self.subspace = Subspace(vectors, n_features)
+    def __init__(self, risk: Risk[S, G]) -> None:
+        self.planes = Planes(risk.shape[1])
+        self.subspace = Subspace(risk.explored(), risk.shape)
         self.spread: Spread | None = None
 
 
 @one_blas_thread()
 def minimize_bundle(
-    design: ProductDesign,
-    loss: HingeLoss,
+    risk: Risk[S, G],
     alpha: float,
     *,
     tol: float = 1e-3,
     max_iter: int = 1000,
     start: Floats | None = None,
-    known: Bundle | None = None,
+    known: Bundle[S, G] | None = None,
     on_iteration: OnIteration | None = None,
 ) -> HingeResult:
     """Minimize ``R(Xw) + alpha ‖w‖²`` to a proven gap of at most `tol`.
@@ -87,8 +84,8 @@ def minimize_bundle(
     planes take at most O(1/(alpha tol)) iterations, whatever the number of rows (paper D; Teo et al. 2010);
     the line search is that of Franc and Sonnenburg (2009).
     """
-    rows = CountedProducts(design, loss)
-    known = Bundle(loss.vectors, design.shape[1]) if known is None else known
+    rows = CountedProducts(risk)
+    known = Bundle(risk) if known is None else known
     planes = known.planes
     best = _Best(rows, alpha, known, start)
     bound, n_iter = planes.bound(alpha), 0
@@ -100,7 +97,7 @@ def minimize_bundle(
             n_iter += 1
             best.search(gap, tol)
             gradient, offset = known.subspace.together()
-            slope = rows.adjoint(gradient)
+            slope = rows.slope(gradient)
             planes.add(slope, offset)
             bound = max(bound, planes.bound(alpha))
             # The slopes behind the bound are those of weights about as long as the best ones.
@@ -127,16 +124,18 @@ def minimize_bundle(
     )
 
 
-class _Best:
+class _Best(Generic[S, G]):
     """The best point so far: weights, coordinates in the subspace, scores, and the value of the loss."""
 
-    def __init__(self, rows: CountedProducts, alpha: float, known: Bundle, start: Floats | None) -> None:
+    def __init__(
+        self, rows: CountedProducts[S, G], alpha: float, known: Bundle[S, G], start: Floats | None
+    ) -> None:
         self.rows, self.alpha, self.known, self.subspace = rows, alpha, known, known.subspace
         if start is not None:
             self._add_direction(start)
         self.z = np.zeros(len(self.subspace)) if start is None else self.subspace.coordinates(start)
         self.w, self.scores = self.subspace.weights(self.z), self.subspace.scores(self.z)
-        self.value = rows.loss.value(self.scores)
+        self.value = rows.risk.value(self.scores)
         self.objective = self.value.risk + alpha * float(self.z @ self.z)
         self.subspace.add_plane(self.value.gradient, self.value.offset)
         # An estimate of how much the newest direction may lower the objective.
@@ -148,7 +147,7 @@ class _Best:
         bound = planes.bound(self.alpha)
         if len(self.subspace) == 0:
             return
-        metric = self.subspace.metric(self.rows.loss.margin_density(self.scores))
+        metric = self.subspace.metric(self.scores)
         enough = max(_SHARE_OF_GAP * min(gap, self.promise), _SHARE_OF_TOL * tol)
         for _ in range(_STEPS):
             inside = self.objective - bound
@@ -165,22 +164,18 @@ class _Best:
         """Search along the line to the proposal, and add a plane."""
         # Where planes meet, pairs are at the margin and rounding would decide the side: go a little further.
         towards = (1.0 + _BEYOND) * (proposal - self.z)
-        moves = self.subspace.scores(towards)
-        best = minimize_ridge_along(
-            self.rows.loss.value,
-            self.alpha,
-            self.z,
-            towards,
-            self.scores,
-            moves,
-            self.value,
-            accuracy=_LINE_ACCURACY * gap,
-        )
+        moves, risk = self.subspace.scores(towards), self.rows.risk
+
+        def on_line(t: float) -> Tangent[HingeValue[G]]:
+            there = risk.value(risk.moved(self.scores, t, moves)) if t else self.value
+            return Tangent(t, there.risk, risk.along(there.gradient, moves), there)
+
+        best = minimize_ridge_along(on_line, self.alpha, self.z, towards, accuracy=_LINE_ACCURACY * gap)
         # If the line brings no progress, the plane at the best point is already known.
         beyond = best.t + (_BEYOND if best.t > 0.0 else 0.2) * (1.0 - best.t)
-        plane = self.rows.loss.value(self.scores + beyond * moves)
+        plane = risk.value(risk.moved(self.scores, beyond, moves))
         self.subspace.add_plane(plane.gradient, plane.offset)
-        z, scores = self.z + best.t * towards, self.scores + best.t * moves
+        z, scores = self.z + best.t * towards, risk.moved(self.scores, best.t, moves)
         w = self.subspace.weights(z)
         self.w, self.z, self.scores, self.value, self.objective = w, z, scores, best.payload, best.value
 

@@ -5,17 +5,13 @@ A pair exactly at its margin counts as satisfied. R is convex and piecewise line
 ``R(f') ≥ offset + gradient · f'`` for all f', with equality at f: a cutting plane. The squared hinge, its
 gradient and its generalised Hessian use the same active pairs.
 
-Losses own the vectors of scores and gradients, as `row_vectors` describes, in a row order of their own:
-`arranged` converts to it from the caller's order and `restored` back.
+Losses keep rows in an order of their own (`rows_risk.HingeLoss`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,7 +19,8 @@ from rankwise import _native
 from rankwise.errors import DataError
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import nothing_to_learn, restored
-from rankwise.svm.row_vectors import ArrayVectors, RowVector, RowVectors
+from rankwise.svm.risk import Hinge, HingeValue, SquaredHingeValue
+from rankwise.svm.rows_risk import HingeLoss
 from rankwise.threads import resolve_threads
 from rankwise.types import Floats, Ints, Ties, Weighting
 from rankwise.validation import Problem
@@ -32,68 +29,7 @@ from rankwise.validation import Problem
 NEAR = 0.5
 
 
-@dataclass(frozen=True)
-class HingeValue:
-    """The risk at given scores, and the plane ``offset + gradient · f`` that touches it there."""
-
-    risk: float
-    gradient: RowVector
-    offset: float
-
-
-@dataclass(frozen=True)
-class SquaredHingeValue:
-    """The squared risk at given scores, its gradient, and its generalised Hessian as a product.
-
-    `active` is the total weight of the active pairs, which determine all three.
-    """
-
-    risk: float
-    gradient: RowVector
-    active: float
-    curvature: Callable[[RowVector], RowVector]
-
-    @property
-    def gradient_sum(self) -> float:
-        """The sum of the gradient's absolute values, which bounds its rounding errors."""
-        return float(np.abs(self.gradient).sum())
-
-
-class HingeLoss(Protocol):
-    """The hinge interface of the solvers; scores and gradients are in the loss's own row order."""
-
-    @property
-    def vectors(self) -> RowVectors:
-        """What scores and gradients are."""
-        ...
-
-    def arranged(self, rows: RowVector) -> RowVector: ...
-
-    def restored(self, rows: RowVector) -> RowVector: ...
-
-    def reference(self) -> Ints | None:
-        """For each of the caller's rows, one that it is compared with and may be measured from."""
-        ...
-
-    def row_weights(self) -> RowVector:
-        """The total weight of the pairs that contain each row."""
-        ...
-
-    def margin_density(self, scores: RowVector) -> RowVector:
-        """The total weight of the near-margin pairs that contain each row, per unit of score.
-
-        The slope of the risk changes where pairs cross their margin. Averaged over a range, its curvature
-        along a direction with scores v is that of a smooth function, ``Σ ω (vᵢ − vⱼ)²`` over near-margin
-        pairs.
-        """
-        ...
-
-    def value(self, scores: RowVector) -> HingeValue: ...
-
-    def squared_value(self, scores: RowVector) -> SquaredHingeValue: ...
-
-
-class QueryHinge:
+class QueryHinge(HingeLoss):
     """All pairs of rows with different labels within each query (paper D, equations 3 and 4).
 
     A pair has weight ``ω = c_q sᵢ sⱼ / Σ c_q N_q``: with ``weighting="query"``, the risk is the mean over
@@ -147,8 +83,7 @@ class QueryHinge:
             raise nothing_to_learn(queries)
         share = differences.query_weight / total
         self._share = np.repeat(share, queries.sizes) * weight
-
-        self.vectors = ArrayVectors(len(self._order))
+        self.n_rows = len(self._order)
 
     def arranged(self, rows: Floats) -> Floats:
         return rows[self._order]
@@ -165,7 +100,7 @@ class QueryHinge:
         above, below = _ActivePairs(self, np.zeros(len(self._share))).sums(self._row_weight)
         return self._share * (above + below)
 
-    def value(self, scores: Floats) -> HingeValue:
+    def value(self, scores: Floats) -> HingeValue[Floats]:
         above, below = _ActivePairs(self, scores).sums(self._row_weight)
         offset = _dot(self._share, below)
         above -= below
@@ -180,7 +115,7 @@ class QueryHinge:
             total += sign * (above + below)
         return self._share * total / (2.0 * NEAR)
 
-    def squared_value(self, scores: Floats) -> SquaredHingeValue:
+    def squared_value(self, scores: Floats) -> SquaredHingeValue[Floats, Floats]:
         active = _ActivePairs(self, scores)
         # From here on only differences matter, and centring preserves precision.
         sizes = np.diff(self._offsets)
@@ -198,7 +133,8 @@ class QueryHinge:
         plain = self._share * balance
         gradient = 2.0 * (plain + laplacian(scores))
         risk = offset + _dot(plain + 0.5 * gradient, scores)
-        return SquaredHingeValue(risk, gradient, offset, lambda v: 2.0 * laplacian(v))
+        size = float(np.abs(gradient).sum())
+        return SquaredHingeValue(risk, gradient, offset, size, lambda v: 2.0 * laplacian(v))
 
 
 def _dot(a: Floats, b: Floats) -> float:
@@ -245,8 +181,8 @@ def pair_total(differences: QueryDifferences) -> float:
 
 
 @singledispatch
-def query_hinge(problem: Any, weighting: Weighting) -> HingeLoss:
-    """The hinge over pairs of rows with different labels; rows in parts register a function of their own."""
+def query_hinge(problem: Problem, weighting: Weighting) -> Hinge:
+    """The hinge over pairs of rows with different labels; `cluster/variants.py` names that of parts."""
     differences, rows = label_differences(problem, weighting)
     return QueryHinge(differences, rows, None if rows is None else len(problem.y))
 

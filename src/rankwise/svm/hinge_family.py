@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
 from rankwise.family import AlphaStep, Family, OnAlpha, Solutions
 from rankwise.held_out import HeldOut
-from rankwise.operators.design import MatrixDesign, ProductDesign
+from rankwise.operators.design import MatrixDesign
 from rankwise.svm.bundle import Bundle, minimize_bundle
-from rankwise.svm.hinge import HingeLoss
 from rankwise.svm.hinge_result import HingeResult
 from rankwise.svm.newton import minimize_newton
+from rankwise.svm.risk import AnyRisk, G, Risk, S
 from rankwise.types import Floats, Matrix
 
 # Solves for each alpha in the given order, up to an interrupted one.
@@ -34,8 +34,7 @@ class HingeFamily(Family):
 
     Attributes
     ----------
-    design : ProductDesign
-    loss : HingeLoss
+    risk : Risk
     solve_each : callable
         `bundle_grid` for the hinge, `newton_grid` for its square.
     tol : float
@@ -44,12 +43,14 @@ class HingeFamily(Family):
         With held-out rows, stop after this many alphas in a row without improvement; None tries all alphas.
     """
 
-    design: ProductDesign
-    loss: HingeLoss
+    risk: AnyRisk
     solve_each: SolveEach
     tol: float = 1e-3
     max_iter: int = 1000
     patience: int | None = None
+
+    def with_loss(self, loss: Any) -> Self:
+        return replace(self, risk=self.risk.with_loss(loss))
 
     def scores(self, coef: Floats, X: Matrix) -> Floats:
         return MatrixDesign(X).scores(coef.T)
@@ -78,7 +79,7 @@ class HingeFamily(Family):
         except KeyboardInterrupt:
             interrupted = True
         missing = len(alphas) - len(found)
-        coef = np.full((len(alphas), self.design.shape[1]), np.nan)
+        coef = np.full((len(alphas), self.risk.shape[1]), np.nan)
         for k, result in enumerate(found, start=missing):
             coef[k] = result.coef
         finished = np.arange(len(alphas)) >= missing
@@ -90,35 +91,29 @@ class HingeFamily(Family):
         )
 
     def _descend(self, alphas: Floats) -> Iterator[HingeResult]:
-        return self.solve_each(self.design, self.loss, alphas[::-1], tol=self.tol, max_iter=self.max_iter)
+        return self.solve_each(self.risk, alphas[::-1], tol=self.tol, max_iter=self.max_iter)
 
 
-def bundle_grid(
-    design: ProductDesign, loss: HingeLoss, alphas: Floats, *, tol: float, max_iter: int
-) -> Iterator[HingeResult]:
+def bundle_grid(risk: Risk[S, G], alphas: Floats, *, tol: float, max_iter: int) -> Iterator[HingeResult]:
     """Minimize the hinge for each alpha in turn, up to an interrupted one; descending alphas are cheapest.
 
     Planes below the risk and scores of directions do not depend on alpha and are kept, so a grid costs little
     more than its smallest alpha alone.
     """
-    known, start = Bundle(loss.vectors, design.shape[1]), None
+    known, start = Bundle(risk), None
     for alpha in alphas:
-        result = minimize_bundle(
-            design, loss, float(alpha), tol=tol, max_iter=max_iter, start=start, known=known
-        )
+        result = minimize_bundle(risk, float(alpha), tol=tol, max_iter=max_iter, start=start, known=known)
         yield result
         if result.interrupted:
             return  # an interrupt may have left `known` half updated
         start = result.coef
 
 
-def newton_grid(
-    design: ProductDesign, loss: HingeLoss, alphas: Floats, *, tol: float, max_iter: int
-) -> Iterator[HingeResult]:
+def newton_grid(risk: Risk[S, G], alphas: Floats, *, tol: float, max_iter: int) -> Iterator[HingeResult]:
     """Minimize the squared hinge for each alpha in turn, up to an interrupted one, from the last weights."""
     start = None
     for alpha in alphas:
-        result = minimize_newton(design, loss, float(alpha), tol=tol, max_iter=max_iter, start=start)
+        result = minimize_newton(risk, float(alpha), tol=tol, max_iter=max_iter, start=start)
         yield result
         if result.interrupted:
             return

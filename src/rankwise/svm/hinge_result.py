@@ -1,26 +1,13 @@
-"""Shared by the solvers of ``R(Xw) + alpha ‖w‖²``: results, early stopping, and counted products."""
+"""Shared by the solvers of ``R(Xw) + alpha ‖w‖²``: results and early stopping."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, singledispatch
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-import numpy as np
-
-from rankwise.errors import DataError
 from rankwise.held_out import HeldOut
-from rankwise.operators.design import MatrixDesign, ProductDesign
-from rankwise.operators.spread import Spread
-from rankwise.svm.hinge import HingeLoss
-from rankwise.svm.row_vectors import RowVector
 from rankwise.types import Floats
-
-# An allowance for the rounding of a sum, relative to its terms.
-ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
-# Squares of rows are summed and scaled, for which this leaves some room.
-LONGEST_ROW = 1e145
 
 
 @dataclass(frozen=True)
@@ -129,58 +116,3 @@ class EarlyStopping:
         bound = result.objective - result.gap
         best = self._best
         return replace(result, coef=best.coef, objective=best.objective, gap=best.objective - bound)
-
-
-class CountedProducts:
-    """Counts products with X, for a loss that keeps rows in its own order."""
-
-    def __init__(self, design: ProductDesign, loss: HingeLoss) -> None:
-        self.design, self.loss = design, loss
-        self.n_products = 0
-
-    @cached_property
-    def row_length(self) -> float:
-        length = self.design.row_length()
-        if not length <= LONGEST_ROW:
-            raise overflow("squares of the features")
-        return length
-
-    def rounding(self, w: Floats) -> float:
-        """An allowance for the rounding of scores and of the risk, which they move by at most as much."""
-        return ROUNDING * self.row_length * float(np.linalg.norm(w))
-
-    def scores(self, w: Floats) -> RowVector:
-        self.n_products += 1
-        scores = self.loss.arranged(self.design.scores(w))
-        if not self.loss.vectors.are_finite(scores):
-            raise overflow("scores")
-        return scores
-
-    def adjoint(self, rows: RowVector) -> Floats:
-        self.n_products += 1
-        weights = self.design.adjoint(self.loss.restored(rows))
-        with np.errstate(over="ignore"):
-            if not np.isfinite(weights @ weights):
-                raise overflow("gradients")
-        return weights
-
-    def certified(self, gap: float) -> float:
-        """A gap that is a number."""
-        if not np.isfinite(gap):
-            raise overflow("terms of the gap")
-        return gap
-
-    def spread(self) -> Spread:
-        """The approximate spread of features over a sample of rows; counted as one product."""
-        self.n_products += 1
-        return self.design.spread(self.loss.restored(self.loss.row_weights()))
-
-
-@singledispatch
-def hinge_design(X: Any, loss: HingeLoss) -> ProductDesign:
-    """The products with X that suit a loss; rows in parts register a design of their own."""
-    return MatrixDesign(X, reference=loss.reference())
-
-
-def overflow(what: str) -> DataError:
-    return DataError(f"The {what} overflow: X has entries too large to learn from; scale the features.")

@@ -4,25 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
-from rankwise.svm.row_vectors import RowVector
 from rankwise.types import Floats
 
 T = TypeVar("T")
-
-
-class RiskValue(Protocol):
-    """A risk and its gradient at given scores."""
-
-    @property
-    def risk(self) -> float: ...
-
-    @property
-    def gradient(self) -> RowVector: ...
-
-
-R = TypeVar("R", bound=RiskValue)
 
 
 @dataclass(frozen=True)
@@ -36,27 +22,16 @@ class Tangent(Generic[T]):
 
 
 def minimize_ridge_along(
-    risk_at: Callable[[RowVector], R],
-    alpha: float,
-    w: Floats,
-    direction: Floats,
-    scores: RowVector,
-    moves: RowVector,
-    value: R,
-    *,
-    accuracy: float,
-) -> Tangent[R]:
-    """Minimize ``R(scores + t moves) + alpha ‖w + t direction‖²`` over t ≥ 0; return the best point tried.
-
-    `moves` are the scores of `direction` and `value` is the risk at t = 0, so no product with X is needed.
-    """
+    risk: Callable[[float], Tangent[T]], alpha: float, w: Floats, direction: Floats, *, accuracy: float
+) -> Tangent[T]:
+    """Minimize ``risk(t) + alpha ‖w + t direction‖²`` over t ≥ 0; return the best point tried."""
     square, linear, curved = float(w @ w), float(w @ direction), float(direction @ direction)
 
-    def at(t: float) -> Tangent[R]:
-        there = risk_at(scores + t * moves) if t else value
+    def at(t: float) -> Tangent[T]:
+        there = risk(t)
         ridge = alpha * (square + 2.0 * t * linear + t * t * curved)
-        slope = float(there.gradient @ moves) + 2.0 * alpha * (linear + t * curved)
-        return Tangent(t, there.risk + ridge, slope, there)
+        slope = there.slope + 2.0 * alpha * (linear + t * curved)
+        return Tangent(t, there.value + ridge, slope, there.payload)
 
     return minimize_along(at, accuracy=accuracy)
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
+from rankwise.preferences.pairs import Pairs
 from rankwise.svm.bundle import minimize_bundle
-from rankwise.svm.hinge import HingeLoss, query_hinge
+from rankwise.svm.hinge import query_hinge
 from rankwise.svm.hinge_family import SolveEach, bundle_grid, newton_grid
 from rankwise.svm.hinge_result import HingeResult
 from rankwise.svm.newton import minimize_newton
 from rankwise.svm.pair_hinge import pair_hinge
+from rankwise.svm.risk import Hinge
 from rankwise.types import Weighting
+from rankwise.validation import Problem
 
 
 class LossName(StrEnum):
@@ -27,8 +29,8 @@ class LossName(StrEnum):
 class LossKind:
     """A loss: of judged rows, of explicit pairs, and who minimizes it for one alpha and for a grid."""
 
-    of_rows: Callable[[Any, Weighting], HingeLoss]
-    of_pairs: Callable[[Any, int], HingeLoss]
+    of_rows: Callable[[Problem, Weighting], Hinge]
+    of_pairs: Callable[[Pairs, int], Hinge]
     solve: Callable[..., HingeResult]
     solve_each: SolveEach
 

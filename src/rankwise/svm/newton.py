@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Generic
+
 import numpy as np
 
-from rankwise.operators.design import ProductDesign
 from rankwise.operators.spread import Spread
-from rankwise.svm.hinge import HingeLoss, SquaredHingeValue
-from rankwise.svm.hinge_result import ROUNDING, CountedProducts, HingeResult, Iterate, OnIteration
-from rankwise.svm.line_search import minimize_ridge_along
-from rankwise.svm.row_vectors import RowVector
+from rankwise.svm.hinge_result import HingeResult, Iterate, OnIteration
+from rankwise.svm.line_search import Tangent, minimize_ridge_along
+from rankwise.svm.risk import ROUNDING, CountedProducts, G, Risk, S, SquaredHingeValue
 from rankwise.threads import one_blas_thread
 from rankwise.types import Floats
 
@@ -18,8 +19,7 @@ _MAX_CG_STEPS = 250
 
 @one_blas_thread()
 def minimize_newton(
-    design: ProductDesign,
-    loss: HingeLoss,
+    risk: Risk[S, G],
     alpha: float,
     *,
     tol: float = 1e-3,
@@ -38,17 +38,17 @@ def minimize_newton(
     where D is the Laplacian of the active pairs: O(m s + m log m) each, without enumerating pairs (Chapelle
     and Keerthi 2010 need O(m²) memory when labels are real-valued). The line search needs no product with X.
     """
-    rows = CountedProducts(design, loss)
-    w = np.zeros(design.shape[1]) if start is None else start
-    scores = rows.scores(w) if w.any() else loss.vectors.zeros()
-    value = loss.squared_value(scores)
+    rows = CountedProducts(risk)
+    w = np.zeros(risk.shape[1]) if start is None else start
+    scores = rows.scores(w) if w.any() else risk.zeros()
+    value = risk.squared_value(scores)
     objective = value.risk + alpha * float(w @ w)
     n_iter, interrupted, stalled = 0, False, False
     gap = resolution = np.inf
     first_norm, spread = 0.0, None
     try:
         while True:
-            gradient = rows.adjoint(value.gradient) + 2.0 * alpha * w
+            gradient = rows.slope(value.gradient) + 2.0 * alpha * w
             norm = float(np.linalg.norm(gradient))
             first_norm = first_norm or norm
             resolution = ROUNDING * (1.0 + alpha * float(w @ w)) + rows.rounding(w)
@@ -69,16 +69,15 @@ def minimize_newton(
             direction, moves = _newton_direction(rows, spread, value, alpha, gradient, accuracy)
             # The step promises its Newton decrement; the gap may be much larger.
             enough = -1e-3 * float(gradient @ direction)
-            best = minimize_ridge_along(
-                loss.squared_value, alpha, w, direction, scores, moves, value, accuracy=enough
-            )
+            line = _Line(risk, scores, moves, value)
+            best = minimize_ridge_along(line, alpha, w, direction, accuracy=enough)
             if best.t == 0.0:
                 stalled = True
                 break
             point = w + best.t * direction
             reached = best.payload.risk + alpha * float(point @ point)
             # In one statement, so that an interrupt cannot leave them inconsistent.
-            w, scores, value, objective = point, scores + best.t * moves, best.payload, reached
+            w, scores, value, objective = point, risk.moved(scores, best.t, moves), best.payload, reached
     except KeyboardInterrupt:
         interrupted = True
     return HingeResult(
@@ -86,20 +85,36 @@ def minimize_newton(
     )
 
 
+@dataclass(frozen=True)
+class _Line(Generic[S, G]):
+    """The squared risk along a line of scores, of which the start is known."""
+
+    risk: Risk[S, G]
+    scores: S
+    moves: S
+    start: SquaredHingeValue[S, G]
+
+    def __call__(self, t: float) -> Tangent[SquaredHingeValue[S, G]]:
+        there = self.start
+        if t:
+            there = self.risk.squared_value(self.risk.moved(self.scores, t, self.moves))
+        return Tangent(t, there.risk, self.risk.along(there.gradient, self.moves), there)
+
+
 def _newton_direction(
-    rows: CountedProducts,
+    rows: CountedProducts[S, G],
     spread: Spread,
-    value: SquaredHingeValue,
+    value: SquaredHingeValue[S, G],
     alpha: float,
     gradient: Floats,
     accuracy: float,
-) -> tuple[Floats, RowVector]:
+) -> tuple[Floats, S]:
     """The Newton direction, solved to a relative residual of `accuracy`, and its scores.
 
     Conjugate gradient, preconditioned by what the Hessian would be if the active pairs were typical: their
     weight times about four times the features' covariances, or variances if there are many features.
     """
-    step, moves = np.zeros_like(gradient), rows.loss.vectors.zeros()
+    step, moves = np.zeros_like(gradient), rows.risk.zeros()
     residual = -gradient
     target = accuracy**2 * float(residual @ residual)
     direction, previous = np.zeros_like(gradient), np.inf
@@ -108,10 +123,10 @@ def _newton_direction(
         square = float(residual @ scaled)
         direction = scaled + (square / previous) * direction
         scores = rows.scores(direction)
-        image = rows.adjoint(value.curvature(scores)) + 2.0 * alpha * direction
+        image = rows.slope(value.curvature(scores)) + 2.0 * alpha * direction
         length = square / float(direction @ image)
         step += length * direction
-        moves += length * scores
+        moves = rows.risk.moved(moves, length, scores)
         residual -= length * image
         previous = square
         if float(residual @ residual) <= target:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Generic
+
 import numpy as np
 
 from rankwise.svm.planes import Metric, Planes
-from rankwise.svm.row_vectors import ArrayStack, RowVector, RowVectors
+from rankwise.svm.risk import Explored, G, S
+from rankwise.svm.rows_risk import ArrayStack
 from rankwise.types import Floats
 
 # Directions are kept while their scores take at most this many bytes, and always at least this many.
@@ -17,7 +20,7 @@ _INSIDE = 1e-8
 _FLAT = 1e-6
 
 
-class Subspace:
+class Subspace(Generic[S, G]):
     """An orthonormal basis Q of explored directions, their scores ``XQ``, and planes below the risk on them.
 
     For ``w = Qz`` the scores are ``(XQ)z`` and ``‖w‖ = ‖z‖``, so the risk on the span is a problem with a few
@@ -35,9 +38,10 @@ class Subspace:
 
     Parameters
     ----------
-    vectors : RowVectors
-        Those of the loss.
-    n_features : int
+    explored : Explored
+        That of the risk, without directions.
+    shape : tuple of int
+        The number of rows and of features.
 
     Notes
     -----
@@ -45,11 +49,10 @@ class Subspace:
     dropped; call `forget` to drop planes that the program does not use.
     """
 
-    def __init__(self, vectors: RowVectors, n_features: int) -> None:
-        self._n_rows = vectors.n_rows
-        self._basis, self._scores = ArrayStack(n_features), vectors.score_stack()
-        # The first plane states that the risk is non-negative.
-        self._gradients = vectors.gradient_stack()
+    def __init__(self, explored: Explored[S, G], shape: tuple[int, int]) -> None:
+        self._explored = explored
+        self._n_rows, n_features = shape
+        self._basis = ArrayStack(n_features)
         self.planes = Planes(0)
 
     def __len__(self) -> int:
@@ -58,8 +61,8 @@ class Subspace:
     def weights(self, z: Floats) -> Floats:
         return self._basis.combination(z)
 
-    def scores(self, z: Floats) -> RowVector:
-        return self._scores.combination(z)
+    def scores(self, z: Floats) -> S:
+        return self._explored.scores(z)
 
     def coordinates(self, w: Floats) -> Floats:
         """The coordinates of the point in the span nearest to w."""
@@ -78,23 +81,22 @@ class Subspace:
         length = float(np.linalg.norm(rest))
         return None if length <= _INSIDE else rest / length
 
-    def add_direction(self, unit: Floats, scores: RowVector) -> None:
+    def add_direction(self, unit: Floats, scores: S) -> None:
         """Add a unit vector from `outside`, with its scores."""
-        self._scores.append(scores)
+        slopes = self._explored.add_direction(scores)
         self._basis.append(unit)
-        self.planes.widen(self._gradients.products(scores))
+        self.planes.widen(slopes)
 
-    def add_plane(self, gradient: RowVector, offset: float) -> None:
-        self._gradients.append(gradient)
-        self.planes.add(self._scores.products(gradient), offset)
+    def add_plane(self, gradient: G, offset: float) -> None:
+        self.planes.add(self._explored.add_plane(gradient), offset)
 
-    def metric(self, margin_density: RowVector) -> Metric:
-        """The approximate curvature of the risk on the span, given each row's density of near-margin pairs.
+    def metric(self, scores: S) -> Metric:
+        """The approximate curvature of the risk on the span, from the pairs near the margin at these scores.
 
         The two rows of such a pair are assumed to differ as much as any two rows: O(m k²) for k directions,
         without enumerating pairs.
         """
-        total, first, second = self._scores.moments(margin_density)
+        total, first, second = self._explored.near_margin(scores)
         if total == 0.0:
             return Metric(np.ones(len(self)), np.eye(len(self)))
         mean = first / total
@@ -102,14 +104,14 @@ class Subspace:
         curvature, axes = np.linalg.eigh(spread)
         return Metric(np.maximum(curvature, _FLAT * curvature[-1]), axes)
 
-    def together(self) -> tuple[RowVector, float]:
+    def together(self) -> tuple[G, float]:
         """Gradient by row and offset of the planes combined with the shares of the last program."""
         share = self.planes.share
-        return self._gradients.combination(share), float(share @ self.planes.offsets)
+        return self._explored.gradient(share), float(share @ self.planes.offsets)
 
     def forget(self, patience: int) -> None:
         """Drop planes that the last `patience` programs did not use."""
-        self._gradients.keep(self.planes.forget(patience))
+        self._explored.keep_planes(self.planes.forget(patience))
 
     def make_room(self, z: Floats) -> Floats:
         """If there are too many directions, keep the newer half and z; return the coordinates of z."""
@@ -118,6 +120,6 @@ class Subspace:
         newer = np.eye(len(self))[:, len(self) // 2 :]
         kept = np.linalg.qr(np.column_stack([z, newer]))[0].T
         self._basis.rotate(kept)
-        self._scores.rotate(kept)
+        self._explored.rotate(kept)
         self.planes.rotate(kept)
         return np.asarray(kept @ z)

@@ -103,7 +103,7 @@ def _batches(problem: Problem) -> Iterator[Problem]:
 
 @singledispatch
 def moments_of(
-    problem: Any,
+    problem: Problem,
     ties: Ties,
     weighting: Weighting,
     feature_names: tuple[str, ...] | None,
@@ -116,7 +116,7 @@ def moments_of(
     Parameters
     ----------
     problem : Problem
-        Rows in parts register a function of their own.
+        `cluster/variants.py` names the function for rows in parts.
     ties, weighting
     feature_names : tuple of str or None
     still_open : array of bool, shape (n_queries,), or None

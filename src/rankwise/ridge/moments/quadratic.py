@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import singledispatch
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from rankwise.types import Floats
 
 if TYPE_CHECKING:
+    from rankwise.operators.design import Design
     from rankwise.ridge.squared import SquaredLoss
 
 # A rounded result is off by at most this fraction of itself.
@@ -126,8 +126,7 @@ class Quadratic:
         return np.asarray((w * (self.matrix @ w - 2.0 * self.right)).sum(axis=0) + self.constant)
 
 
-@singledispatch
-def quadratic_of(design: Any, loss: SquaredLoss) -> Quadratic:
-    """The quadratic of a loss, in one pass over the rows; rows in parts register a function of their own."""
+def quadratic_of(design: Design, loss: SquaredLoss) -> Quadratic:
+    """The quadratic of a loss, in one pass over the rows."""
     A, b = design.difference_system(loss.differences, loss.target)
     return Quadratic(A, b, np.asarray((loss.target**2).sum(axis=0)))
