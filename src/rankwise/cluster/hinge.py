@@ -11,18 +11,14 @@ import numpy as np
 
 from rankwise.cluster.base import Parts
 from rankwise.cluster.handles import Direction, ExploredParts, ScoreHandle
-from rankwise.cluster.hinge_part import (
-    Outline,
+from rankwise.cluster.hinge_part import Outline, Request, outline_of, pair_part, query_part
+from rankwise.cluster.hinge_work import (
     Reply,
-    Request,
     answered,
     column_sums_of,
     curved,
     density_products,
     longest_row,
-    outline_of,
-    pair_part,
-    query_part,
     split_density_products,
     split_slope,
     squared_value_at,
