@@ -120,7 +120,7 @@ class PrimalSpace(Space, Protocol):
         ...
 
     def spectrum_without_null_space(self, loss: SquaredLoss, system: RidgeSystem) -> Spectrum | None:
-        """The spectrum where ``XᵀLX`` is not 0; None if that is ill-conditioned, or takes too long to know."""
+        """The spectrum where ``XᵀLX`` is not 0; None if ill-conditioned, or costly to know."""
         ...
 
 
