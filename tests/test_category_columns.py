@@ -55,7 +55,7 @@ def test_flags_as_categories_are_found_however_they_are_written(values, others):
     encoder = ColumnEncoder({"c": "category"}).fit(pd.DataFrame({"c": values}))
     found, known = encoder.transform(pa.table({"c": others})), encoder.transform(pd.DataFrame({"c": values}))
     np.testing.assert_array_equal(found[:2], known[:2])
-    texts = json.loads(elasticsearch_script("", model._function()))["query"]["script_score"]["script"]
+    texts = json.loads(elasticsearch_script("", model.model_.function))["query"]["script_score"]["script"]
     assert texts["params"]["columns"][0]["texts"].keys() == {"true", "false", "1", "0"}
 
 

@@ -15,7 +15,7 @@ from rankwise.operators.kernel import Kernel
 def test_kernels_come_by_name_as_a_function_and_precomputed(kernel):
     X, y, qid = toy(n=30)
     named = RankSVMPath(kernel=kernel, gamma=0.3).fit(X, y, qid)
-    function = named._function().kernel
+    function = named.model_.function.kernel
     called = RankSVMPath(kernel=lambda A, B: function(A, B)).fit(X, y, qid)
     given = RankSVMPath(kernel="precomputed").fit(function(X, X), y, qid)
     sparse_rows = RankSVMPath(kernel=kernel, gamma=0.3).fit(sparse.csr_matrix(X), y, qid)

@@ -66,7 +66,7 @@ def test_breakpoints_are_scored_again_only_where_rounding_may_tell_rows_apart(al
 def test_scores_along_a_path_are_within_the_bound_of_their_rounding(kernel):
     X, y, qid = toy()
     model = RankSVMPath(kernel=kernel).fit(X, y, qid)
-    scores = path_scores.PathScores(model._path, model._function().kernel_values(X))
+    scores = path_scores.PathScores(model._path, model.model_.function.kernel_values(X))
     bound = scores._rounding
     scores._rounding = np.full(len(scores), -1.0)  # nothing is doubtful, nothing scored again
     followed = np.concatenate([table.copy() for table in scores.tables()])
