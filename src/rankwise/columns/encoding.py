@@ -60,8 +60,11 @@ class Encoding:
             from scipy import sparse
 
             return sparse.csr_matrix(sparse.hstack([sparse.csr_matrix(block) for block in blocks]))
-        dense = [block if isinstance(block, np.ndarray) else block.toarray() for block in blocks]
-        return np.ascontiguousarray(np.hstack(dense))
+        X, start = np.empty((table.n_rows, self.n_features)), 0
+        for block in blocks:
+            X[:, start : start + block.shape[1]] = block if isinstance(block, np.ndarray) else block.toarray()
+            start += block.shape[1]
+        return X
 
     def function(self, weights: Floats) -> AdditiveFunction:
         """The sum of functions of the columns that the weights of the features stand for."""

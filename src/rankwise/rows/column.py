@@ -185,17 +185,24 @@ _CONVERSIONS: dict[Reading, tuple[Callable[[Any], Any], Any]] = {
 
 def column_of_objects(values: Sequence[Any]) -> Column:
     """A column of Python objects, in the reading that suits all that are not missing."""
+    kinds = set(map(type, values))
+    if str in kinds and kinds <= {str, type(None)}:  # text needs no look at each value
+        return Column(Reading.TEXT, _objects(values))
     readings = {_reading_of(value) for value in values if not is_missing(value)}
     if readings <= {Reading.NUMBER, Reading.FLAG}:  # a column without any values is one of numbers
         reading: Reading | None = Reading.FLAG if readings == {Reading.FLAG} else Reading.NUMBER
     else:
         reading = readings.pop() if len(readings) == 1 else None
     if reading is None or (reading is Reading.NUMBER and any(map(_may_lose_digits, values))):
-        objects = np.empty(len(values), dtype=object)
-        objects[:] = [None if is_missing(value) else value for value in values]
-        return Column(reading, objects)
+        return Column(reading, _objects([None if is_missing(value) else value for value in values]))
     convert, missing = _CONVERSIONS[reading]
     return Column(reading, _each(convert, values, missing, reading, ""))
+
+
+def _objects(values: Sequence[Any]) -> AnyArray:
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = values
+    return objects
 
 
 def _may_lose_digits(value: Any) -> bool:
