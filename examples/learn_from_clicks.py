@@ -43,8 +43,7 @@ print("The position matters:", "yes" if likelihood.has_bias else "no")
 
 def learn(log):
     """A model of clicks over expected clicks; rows that users examined more often weigh more."""
-    rows, weight = rankwise.clicks.rows_from_clicks(log, data)
-    return RankRLS(alpha=1.0).fit(rows, sample_weight=weight)
+    return RankRLS(alpha=1.0).fit(rankwise.clicks.rows_from_clicks(log, data))
 
 
 # Evaluate on judged queries, which decide whether to correct: see docs/clicks.md.

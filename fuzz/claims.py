@@ -51,7 +51,7 @@ def round_trip(data: RankingData, store: Path) -> None:
 
 def assert_same(found: RankingData, expected: RankingData, *, comments: bool = True) -> None:
     """Two data sets agree in every bit."""
-    names = ["y", "qid", "docs", "feature_names"] + (["comments"] if comments else [])
+    names = ["y", "qid", "docs", "sample_weight", "feature_names"] + (["comments"] if comments else [])
     for name in names:
         assert_equal(getattr(found, name), getattr(expected, name))
     assert_equal(found.queries.offsets, expected.queries.offsets)

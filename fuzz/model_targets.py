@@ -10,8 +10,8 @@ import pandas as pd
 
 import rankwise
 from fuzz.claims import FEW_FEATURES, assert_equal, attempt
-from rankwise.cli.inputs import load_model as load_any_model
 from rankwise.cli.learners import parse_by_feature, parse_columns
+from rankwise.cli.reading import load_model as load_any_model
 from rankwise.export.formats import export_model
 from rankwise.export.svmrank import load_svmrank, save_svmrank
 from rankwise.features import Features

@@ -1,8 +1,9 @@
-"""A sum of functions of columns with every kind of shape, and rows with every kind of value."""
+"""A sum of functions of columns with every kind of shape, interactions, and rows with every kind of value."""
 
 import numpy as np
 
 from rankwise.scoring.additive import AdditiveFunction, Term
+from rankwise.scoring.interactions import AgeAxis, CategoryAxis, FlagAxis, Interaction, KnotAxis
 from rankwise.scoring.shapes import Flag, Line, LogLine, Lookup, OfAge, PiecewiseLinear
 
 HOSTILE = 'it\'s a "{quoted}" \\ `name`; -- # \n DROP TABLE rows'
@@ -22,6 +23,69 @@ FUNCTION = AdditiveFunction(
     )
 )
 
+
+AXES = {
+    "price": KnotAxis((1e6 - 1.0, 1e6, 1e6 + 0.5)),
+    "sold": KnotAxis((0.0, 1.0, 20.0, 1e9)),
+    "rating": KnotAxis((1.0, 2.5, 3.0, 4.5)),
+    "brand": CategoryAxis(("sony", "O'Neill", HOSTILE)),
+    "color": CategoryAxis(("red", "blue")),
+    "in stock": FlagAxis(),
+    "created": AgeAxis(REFERENCE, KnotAxis((0.0, 30.0, 365.0))),
+    "updated": AgeAxis(REFERENCE, KnotAxis((-7.0, 200.0))),
+}
+PAIRS = [
+    ("rating", "sold"),
+    ("price", "rating"),
+    ("in stock", "price"),
+    ("rating", "in stock"),
+    ("brand", "rating"),
+    ("price", "brand"),
+    ("brand", "color"),
+    ("color", "in stock"),
+    ("created", "rating"),
+    ("updated", "created"),
+    ("brand", "updated"),
+]
+
+
+def interaction(first, second, seed=0):
+    """A table of random values for two columns; one line of it is 0."""
+    axes = AXES[first], AXES[second]
+    values = np.random.default_rng(seed).normal(size=[len(axis.points) for axis in axes])
+    values[1], values[:, 0] = 0.0, 0.0
+    return Interaction((first, second), axes, tuple(map(tuple, values.tolist())))
+
+
+INTERACTIONS = tuple(interaction(*pair, seed=seed) for seed, pair in enumerate(PAIRS))
+WITH_INTERACTIONS = AdditiveFunction(
+    (*FUNCTION.terms, Term("color", Lookup(("red", "blue"), (0.5, -0.25), other=0.125, missing=0.0))),
+    interactions=INTERACTIONS,
+)
+
+
+def only(one):
+    """An interaction of columns that add nothing alone."""
+    terms = (
+        Term(column, axis.shape(np.zeros(len(axis.points))))
+        for column, axis in zip(one.columns, one.axes, strict=True)
+    )
+    return AdditiveFunction(tuple(terms), interactions=(one,))
+
+
+# Some of the columns as parameters of the request, and rows whose values of these are tried.
+REQUEST_COLUMNS = {"sold": "params.sold", "brand": "params.brand", "in stock": "params.in_stock"} | {
+    "created": "params.created"
+}
+WITH_REQUEST = AdditiveFunction(
+    tuple(
+        Term(REQUEST_COLUMNS.get(term.column, term.column), term.shape) for term in WITH_INTERACTIONS.terms
+    ),
+    interactions=tuple(
+        one.renamed({name: REQUEST_COLUMNS.get(name, name) for name in AXES}) for one in INTERACTIONS
+    ),
+)
+OF_REQUEST = range(8)
 
 CATEGORIES = tuple(f"shop {k}" for k in range(3000))
 OF_CATEGORIES = AdditiveFunction(
@@ -48,16 +112,36 @@ def values_of_rows(n_rows=80, seed=0):
         "in stock": rng.choice([0.0, 1.0], n_rows),
         "created": dates[0],
         "updated": dates[1],
+        "color": rng.choice(np.array(["red", "blue", "green"], dtype=object), n_rows),
     }
-    for name, column in values.items():
-        missing = None if name == "brand" else "NaT" if column.dtype.kind == "M" else np.nan
+    for column in values.values():
+        missing = None if column.dtype == object else "NaT" if column.dtype.kind == "M" else np.nan
         column[rng.random(n_rows) < 0.2] = missing
     values["rating"][:4] = [1.0, 2.5, 3.0, 4.5]  # the knots
     return values
 
 
+def stressed_values():
+    """The same with numbers and dates at the knots of `AXES`, and far beyond them."""
+    values = values_of_rows()
+    values["price"][:6] = [1e6 - 1.0, 1e6, 1e6 + 0.5, 1e9, 0.0, -1e9]
+    values["sold"][4:12] = [0.0, 1.0, 20.0, 1e9, 1e6, 2e9, -1e9, 5e8]
+    ages = np.array([0, 30, 365, -7, 200, -10_000, 20_000], dtype="timedelta64[D]")
+    for name in ("created", "updated"):
+        values[name][2:9] = np.datetime64(REFERENCE, "ms") - ages
+    return values
+
+
+def values_of_request(row):
+    """Rows that share the values of one row in the columns that come with the request."""
+    values = values_of_rows()
+    shared = {name: np.repeat(values[name][row : row + 1], len(values[name])) for name in REQUEST_COLUMNS}
+    return values | shared
+
+
 def expected_scores(values, function=FUNCTION):
-    return sum(term.shape(values[term.column]) for term in function.terms)
+    scores = sum(term.shape(values[term.column]) for term in function.terms)
+    return scores + sum(one(*(values[column] for column in one.columns)) for one in function.interactions)
 
 
 def plain(values):

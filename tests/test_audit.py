@@ -327,6 +327,3 @@ def test_the_command_refuses_labels_without_pairs(refused, tmp_path):
     assert "nothing to learn" in refused("audit", path, code=1)
     assert "--learner" in refused("audit", path, "--learner", "trees", code=2)
     assert "--reveals" in refused("audit", path, "--reveals", "7", code=2)
-    assert "no option 'columns'" in refused(
-        "audit", path, "--learner", "kernel-rankrls", "--columns", "auto", code=2
-    )

@@ -8,6 +8,7 @@ from scipy.optimize import minimize_scalar
 
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.samples import PairSample, sample_judged_pairs, sample_of_pairs
+from rankwise.selection import calibrating
 from rankwise.selection.calibrating import calibrate
 
 
@@ -156,6 +157,15 @@ def test_the_probabilities_of_a_query_come_from_the_slope_of_the_others():
     assert found.predicted == pytest.approx([np.mean(expected)], rel=1e-6)
     assert found.observed == pytest.approx([np.mean(agrees)])
     assert found.expected_calibration_error == pytest.approx(abs(np.mean(expected) - np.mean(agrees)))
+
+
+@pytest.mark.parametrize(("n_queries", "n_slopes"), [(1, 1), (2, 3), (20, 6)])
+def test_slopes_are_found_for_parts_that_hold_queries_only(monkeypatch, n_queries, n_slopes):
+    found = []
+    monkeypatch.setattr(calibrating, "brentq", lambda *bounds: found.append(bounds) or 1.0)
+    scores, y, query = judged(n_queries, np.random.default_rng(0))
+    assert calibrate(scores, sample_judged_pairs(y, query), "") is not None
+    assert len(found) == n_slopes
 
 
 def test_the_curve_of_known_probabilities_is_the_diagonal_within_its_error_bars():

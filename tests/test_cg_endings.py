@@ -7,7 +7,7 @@ from sklearn.model_selection import GroupKFold
 
 from noisy_ranking import noisy_ranking
 from rankwise import DataError, RankRLS, RankRLSCV, config_context
-from rankwise.operators.rows import NativeRows
+from rankwise.operators.native_rows import NativeRows
 
 
 @pytest.fixture(autouse=True)

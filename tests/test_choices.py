@@ -1,6 +1,7 @@
 """Where several ways are exact, the cheapest is taken, and blocks of work have the size they should have."""
 
 import tracemalloc
+from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -9,15 +10,16 @@ import pytest
 from scipy.sparse import csr_array
 
 from rankwise.operators import blocks, kernel
+from rankwise.operators.basis import features_of_basis
+from rankwise.operators.native_rows import NativeRows
 from rankwise.operators.query_gram import query_system
-from rankwise.operators.rows import NativeRows
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows
 from rankwise.ridge.kernel_spaces import KernelSpace, kernel_costs
 from rankwise.ridge.ridge_family import solve_targets
 from rankwise.ridge.spaces import ENTRY_COST, linear_costs
 from rankwise.ridge.spectrum import RidgeSystem
-from rankwise.types import Solver
+from rankwise.types import Solver, Ties
 
 
 @pytest.mark.parametrize("m, n", [(30, 7), (7, 30), (100, 100)])
@@ -53,6 +55,28 @@ def test_a_block_of_rows_fills_its_share_of_the_cache(n):
     assert places[0].start == 0
     assert places[-1].stop == 10**6
     assert all(before.stop == after.start for before, after in pairwise(places))
+
+
+@pytest.mark.parametrize(("n", "rows"), [(10, 13_107), (362, 362), (400, 400), (512, 512), (2_000, 512)])
+def test_a_block_added_to_a_large_matrix_has_rows_enough_to_be_worth_it(n, rows):
+    assert blocks.gram_rows(np.empty((1, n))) == rows
+
+
+@pytest.mark.parametrize("ties", Ties)
+def test_a_system_of_basis_vectors_computes_every_row_once_in_large_blocks(ties):
+    rng = np.random.default_rng(0)
+    X, qid, y = rng.normal(size=(2_100, 5)), np.arange(2_100) // 7, rng.integers(0, 3, 2_100).astype(float)
+    features = features_of_basis(X, kernel.Kernel(kernel.KernelName.RBF), np.arange(0, 2_100, 3))
+    asked = []
+
+    def kernel_rows(rows):
+        asked.append(np.arange(2_100)[rows])
+        return features.kernel_rows(rows)
+
+    F = QueryDifferences(group_rows(qid, 2_100), y, ties=ties)
+    query_system(F, replace(features, kernel_rows=kernel_rows), F.apply(y))
+    assert np.bincount(np.concatenate(asked)).tolist() == [1] * 2_100
+    assert len(asked) == 5
 
 
 def test_only_the_last_of_several_targets_may_be_interrupted():

@@ -75,8 +75,7 @@ def test_weighted_rows_are_trained_on_as_in_python(files, made, capsys, correct)
     printed = clicks(capsys, "--data", "features.parquet", "--out", "judged.csv", *flags)
     next_step = printed.strip().splitlines()[-1].partition("rankwise ")[2].split()
     assert main([part.replace("MODEL", "model") for part in next_step] + ["--alpha", "1"]) == 0
-    rows, weight = expected_rows(made, None if correct else 1.0)
-    expected = rankwise.RankRLS().fit(rows.X, rows.y, rows.qid, sample_weight=weight)
+    expected = rankwise.RankRLS().fit(expected_rows(made, None if correct else 1.0))
     found = rankwise.load_model("model")
     assert found.feature_names_in_.tolist() == list(made[0].feature_names)
     np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-5, atol=1e-10)
@@ -111,8 +110,7 @@ def test_alpha_can_be_chosen_on_judgments(files, made, capsys):
     clicks(capsys, "--data", "features.parquet", "--out", "judged.csv")
     command = ["train", "features.parquet", "model", "--judgments", "judged.csv", "--alpha", "1,1000"]
     assert main([*command, "--qid", "query", "--doc", "url"]) == 0
-    rows, weight = expected_rows(made)
-    expected = rankwise.RankRLSCV([1.0, 1000.0]).fit(rows.X, rows.y, rows.qid, sample_weight=weight)
+    expected = rankwise.RankRLSCV([1.0, 1000.0]).fit(expected_rows(made))
     np.testing.assert_allclose(rankwise.load_model("model").coef_, expected.coef_, rtol=1e-5, atol=1e-10)
 
 

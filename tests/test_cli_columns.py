@@ -46,6 +46,18 @@ def test_a_file_says_what_columns_become(done, rows, tmp_path):
     done("evaluate", rows, tmp_path / "model", *NAMES)
 
 
+@pytest.mark.parametrize("command", ["train", "path"])
+def test_a_kernel_takes_columns(done, rows, tmp_path, command):
+    model = tmp_path / "model"
+    options = [model, "--learner", "kernel-rankrls"] if command == "train" else ["--model", model]
+    trained = done(command, rows, *options, "--columns", "auto", *NAMES)
+    assert "brand category: 3 categories; missing is one of its own" in " ".join(trained.split())
+    assert json.loads(done("info", model, "--json"))["columns"]["in_stock"].startswith("flag")
+    done("predict", rows, model, "--out", tmp_path / "scores.txt", *NAMES)
+    np.testing.assert_array_equal(np.loadtxt(tmp_path / "scores.txt"), load_model(model).predict(TABLE))
+    assert "ndcg@10" in done("evaluate", rows, model, *NAMES)
+
+
 def test_alpha_is_chosen_for_columns(done, rows, tmp_path):
     chosen = done(
         "train", rows, tmp_path / "model", "--columns", "spline", "--alpha", "1,10,100,1000", *NAMES
@@ -134,3 +146,17 @@ def test_nothing_between_delimiters_is_missing(tmp_path):
     data = load_table(tmp_path / "rows.csv", label="label", as_table=True)
     assert data.X.columns["brand"].values.tolist() == ["acme", None, "acme"]
     assert np.isnan(data.X.columns["price"].values).tolist() == [False, False, True]
+
+
+def test_interactions_are_named_or_searched_for(done, refused, rows, tmp_path):
+    model = tmp_path / "model"
+    named = json.loads(
+        done("train", rows, model, "--interactions", "in_stock*price,brand*price=spline:3", "--json", *NAMES)
+    )
+    assert named["columns"]["brand × price"] == "table of 3 categories × 3 knots"
+    assert "in_stock × price" in json.loads(done("info", model, "--json"))["columns"]
+    done("evaluate", rows, model, *NAMES)
+    done("train", rows, model, "--interactions", "auto", *NAMES)
+    done("train", rows, model, "--interactions", "2", "--learner", "ranksvm", "--alpha", "0.01", *NAMES)
+    assert "device*price" in refused("train", rows, model, "--interactions", "price", *NAMES, code=2)
+    assert "'nowhere'" in refused("train", rows, model, "--interactions", "nowhere*price", *NAMES, code=2)

@@ -153,7 +153,7 @@ def test_rankers_that_do_not_fit_the_data_get_one_sentence(refused, tmp_path):
     for ranker, data, message in (
         ("model", tmp_path / "empty.txt", "contains no rows"),
         ("model", tmp_path / "absent.txt", "No such file"),
-        ("model", tmp_path / "table.csv", "has 1 feature|does not match|but the model"),
+        ("model", tmp_path / "table.csv", "The features differ: the model has 22 and the data has 1"),
         (tmp_path / "damaged.safetensors", "test.txt", "is not a model file or is damaged"),
         (tmp_path / "other.run", "test.txt", "'other': the run and the data share no document"),
         (tmp_path / "short.txt", "test.txt", "has 2 scores, but the data has"),

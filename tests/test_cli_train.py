@@ -35,6 +35,15 @@ def test_train_chooses_what_python_chooses(folder, done, tmp_path):
     assert np.shape(choice["scores"]) == (2, 10)
 
 
+def test_train_says_which_alphas_of_ranksvm_were_not_tried(folder, done, tmp_path):
+    for more, early in (([], True), (["--set", "early_stopping=false"], False)):
+        shown = done("train", "train.txt.gz", tmp_path / "model", "--learner", "ranksvm", "--cv", "5", *more)
+        model = rankwise.load_model(tmp_path / "model")
+        assert (len(model.alphas_) < len(model.alphas)) == early
+        assert (f"; alphas below {model.alphas_[0]:.6g} were not tried\n" in shown) == early
+        assert ("not tried" in shown) == early
+
+
 def test_train_measures_by_the_conventions_of_a_preset(folder, done, refused, tmp_path):
     model = tmp_path / "model"
     arguments = ["train", "train.txt.gz", model, "--alpha", "2^-9..2^3", "--measure"]

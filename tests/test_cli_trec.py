@@ -95,7 +95,7 @@ def test_mistakes_get_one_sentence(refused, judged, tmp_path):
     assert "line 2: the query '1' contains" in refused(
         "evaluate", tmp_path / "twice", "--qrels", qrels, code=1
     )
-    assert "line 1: the score must be a" in refused("evaluate", tmp_path / "word", "--qrels", qrels, code=1)
+    assert "the field 'score' must be" in refused("evaluate", tmp_path / "word", "--qrels", qrels, code=1)
     assert "expected 4 fields, 'qid 0 doc rel" in refused("evaluate", run, "--qrels", run, code=1)
     assert "expected 6 fields, 'qid Q0 doc" in refused("evaluate", qrels, "--qrels", qrels, code=1)
     assert "the only argument is a TREC run" in refused("evaluate", run, "model", "--qrels", qrels, code=2)

@@ -49,6 +49,7 @@ def test_info_says_how_much_a_model_has_learned(weeks, done):
     facts = json.loads(done("info", "all", "--json"))
     assert facts["learned"]["queries"] == 30
     assert facts["learned"]["rows"] == data.n_rows
+    assert facts["made by"] == f"rankwise {rankwise.__version__}"
     assert "30" in next(line for line in done("info", "all").splitlines() if "learned" in line)
 
 

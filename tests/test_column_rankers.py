@@ -125,7 +125,7 @@ def test_the_columns_that_move_scores_most_are_drawn():
     drawn = [place.get_xlabel() for place in model.plot_columns(X).axes]
     assert len(drawn) == 12
     assert drawn[0] == "x17"
-    with pytest.raises(ParameterError, match="plot_columns needs a ranker with 'columns'"):
+    with pytest.raises(ParameterError, match="plot_columns needs a linear ranker with 'columns'"):
         RankRLS().fit(X, X[:, 17]).plot_columns(X)
 
 

@@ -77,11 +77,14 @@ def test_one_global_ranking_stays_one():
 @pytest.mark.parametrize(
     "others, sentence",
     [
-        ([part([2], X=[[1.0]], names=["a"])], "The features differ: part 0 has 2 and part 1 has 1"),
+        ([part([2], X=[[1.0]], names=["a"])], "The features differ: part 1 has no 'b', but part 0 has"),
         ([part([2], names=["a", "c"])], "The features differ: part 1 has no 'b', but part 0 has"),
         ([part([2], names=["b", "a"])], "The features differ: part 1 has them in another order"),
         ([part([2], names=None)], "those of part 0 have names, but those of part 1 do not"),
-        ([part([2, 2]).scale_per_query()], "part 1 was scaled within each query, but part 0 was not"),
+        (
+            [part([2, 2]).scale_per_query()],
+            "those of part 1 were scaled within each query, those of part 0 were not",
+        ),
         ([part([2]), part(None, X=[[1.0, 2.0]])], "part 2 has no queries, but part 0 has"),
     ],
 )

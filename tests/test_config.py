@@ -75,7 +75,6 @@ def test_an_argument_goes_before_a_block_a_block_before_the_process_and_that_bef
     with config_context(n_threads=5):
         set_config(n_threads=4)
         assert resolve_threads() == 5
-        assert resolve_threads(3) == 3
     assert resolve_threads() == 4
     set_config(n_threads=None)
     assert resolve_threads() == 7

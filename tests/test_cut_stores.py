@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 import numpy as np, rankwise
 from rankwise.errors import FileFormatError
-from rankwise.operators.rows import NativeRows
+from rankwise.operators.native_rows import NativeRows
 
 USES = {
     "fit": lambda data, rows, model: rankwise.RankRLS(solver="cg").fit(data.X, data.y, data.qid),

@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -113,7 +114,8 @@ def test_the_bits_of_a_model_do_not_depend_on_workers_and_threads(client, data):
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_a_ranksvm_on_a_cluster_is_that_of_one_process(client, data, loss):
     weight = np.random.default_rng(1).integers(0, 3, data.n_rows).astype(float)
-    svm, parts = RankSVM(1.0, loss=loss, tol=1e-2), DistributedData.from_data(data, 4, sample_weight=weight)
+    parts = DistributedData.from_data(replace(data, sample_weight=weight), 4)
+    svm = RankSVM(1.0, loss=loss, tol=1e-2)
     one = RankingData.from_arrays(data.X, data.y)
     pairs = np.array([[k, k + 1] for k in range(0, 60, 2)])
     cases = [

@@ -9,15 +9,26 @@ import onnx
 import onnxruntime
 import pytest
 
-from column_functions import FUNCTION, OF_CATEGORIES, expected_scores, plain, values_of_rows
+from column_functions import (
+    FUNCTION,
+    INTERACTIONS,
+    OF_CATEGORIES,
+    WITH_INTERACTIONS,
+    expected_scores,
+    only,
+    plain,
+    stressed_values,
+    values_of_rows,
+)
 from rankwise.errors import ParameterError
 from rankwise.export.elasticsearch import elasticsearch_model, elasticsearch_script, script_scores
 from rankwise.export.onnx_columns import add_columns
 from rankwise.export.onnx_graph import Graph
 from rankwise.export.solr import solr_function, solr_model
-from rankwise.export.sql import sqlite, standard_sql
+from rankwise.export.sql import SQLite, StandardSQL
 from rankwise.export.vespa import vespa_profile
 from rankwise.scoring.additive import AdditiveFunction, Term
+from rankwise.scoring.interactions import CategoryAxis, Interaction, KnotAxis
 from rankwise.scoring.shapes import Flag, Line, Lookup
 
 ISO = "%Y-%m-%dT%H:%M:%S.%f"
@@ -36,7 +47,13 @@ def scores_in_sqlite(expression, rows):
         return [score for (score,) in database.execute(f"SELECT {expression} FROM documents")]
 
 
-TYPES = {"brand": "VARCHAR", "in stock": "BOOLEAN", "created": "TIMESTAMP", "updated": "TIMESTAMP"}
+TYPES = {
+    "brand": "VARCHAR",
+    "color": "VARCHAR",
+    "in stock": "BOOLEAN",
+    "created": "TIMESTAMP",
+    "updated": "TIMESTAMP",
+}
 
 
 def scores_in_duckdb(expression, rows):
@@ -49,14 +66,14 @@ def scores_in_duckdb(expression, rows):
         return [score for (score,) in database.execute(f"SELECT {expression} FROM documents").fetchall()]
 
 
-DATABASES = {"sqlite": (sqlite, scores_in_sqlite), "duckdb": (standard_sql, scores_in_duckdb)}
+DATABASES = {"sqlite": (SQLite, scores_in_sqlite), "duckdb": (StandardSQL, scores_in_duckdb)}
 
 
 @pytest.mark.parametrize("database", DATABASES)
 def test_databases_compute_the_scores(database):
-    write, scores = DATABASES[database]
+    language, scores = DATABASES[database]
     values = values_of_rows()
-    found = scores(write("", FUNCTION), plain(values))
+    found = scores(language("", FUNCTION).expression(), plain(values))
     assert found == pytest.approx(expected_scores(values), rel=1e-9, abs=1e-9)
 
 
@@ -65,33 +82,72 @@ def test_databases_compute_the_scores(database):
     "term", FUNCTION.terms, ids=lambda term: type(term.shape).__name__ + "-" + term.column
 )
 def test_databases_compute_every_shape(database, term):
-    write, scores = DATABASES[database]
+    language, scores = DATABASES[database]
     values = {term.column: values_of_rows()[term.column]}
-    found = scores(write("", AdditiveFunction((term,))), plain(values))
+    found = scores(language("", AdditiveFunction((term,))).expression(), plain(values))
     assert found == pytest.approx(term.shape(values[term.column]), rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.parametrize("database", DATABASES)
+@pytest.mark.parametrize("one", INTERACTIONS, ids=lambda one: one.name)
+def test_databases_compute_every_interaction(database, one):
+    write, scores = DATABASES[database]
+    values = {column: stressed_values()[column] for column in one.columns}
+    found = scores(write("", only(one)).expression(), plain(values))
+    assert found == pytest.approx(one(*values.values()), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("database", DATABASES)
+def test_databases_add_interactions_to_what_columns_add_alone(database):
+    write, scores = DATABASES[database]
+    values = values_of_rows()
+    found = scores(write("", WITH_INTERACTIONS).expression(), plain(values))
+    assert found == pytest.approx(expected_scores(values, WITH_INTERACTIONS), rel=1e-9, abs=1e-9)
+
+
+def test_an_interaction_has_as_many_products_as_its_shorter_axis_has_points_that_matter():
+    wide = Interaction(
+        ("brand", "rating"),
+        (CategoryAxis(tuple("abcdefgh")), KnotAxis((1.0, 2.0, 3.0))),
+        tuple((1.0 + row, 0.0, 2.0 * row, -1.0 * row) for row in range(10)),
+    )
+    assert len(wide.products()) == 3
+    assert SQLite("", only(wide)).expression().count("`brand` = 'a'") == len(wide.products())
+
+
 def test_sqlite_does_not_take_a_column_that_is_not_there_for_a_text():
-    expression = sqlite("", AdditiveFunction((Term("prise", Line(0.0, 0.0, 1.0, np.nan)),)))
+    expression = SQLite("", AdditiveFunction((Term("prise", Line(0.0, 0.0, 1.0, np.nan)),))).expression()
     with pytest.raises(sqlite3.OperationalError, match="no such column"):
         scores_in_sqlite(expression, [{"price": 1.0}])
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_onnx_takes_raw_columns_and_texts(dtype, tmp_path):
-    values = values_of_rows()
-    if dtype == np.float32:
-        values["price"] = np.round(values["price"])  # has no more digits there
+def scores_in_onnx(function, values, dtype=np.float64):
     graph = Graph(np.dtype(dtype), list(values))
-    add_columns(graph, FUNCTION)
+    add_columns(graph, function)
     encoded = graph.encoded("RankRLS", (), "", {})
     onnx.checker.check_model(encoded)
     session = onnxruntime.InferenceSession(encoded, providers=["CPUExecutionProvider"])
-    assert [put.name for put in session.get_inputs()] == list(values)
+    assert [put.name for put in session.get_inputs()] == [term.column for term in function.terms]
     (scores,) = session.run(["scores"], onnx_inputs(values, dtype))
     assert scores.dtype == dtype
+    return scores
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_onnx_takes_raw_columns_and_texts(dtype):
+    values = values_of_rows()
+    if dtype == np.float32:
+        values["price"] = np.round(values["price"])  # has no more digits there
     tolerance = 1e-9 if dtype == np.float64 else 1e-4
-    assert scores == pytest.approx(expected_scores(values), rel=tolerance, abs=tolerance)
+    expected = pytest.approx(expected_scores(values, WITH_INTERACTIONS), rel=tolerance, abs=tolerance)
+    assert scores_in_onnx(WITH_INTERACTIONS, values, dtype) == expected
+
+
+@pytest.mark.parametrize("one", INTERACTIONS, ids=lambda one: one.name)
+def test_onnx_computes_every_interaction(one):
+    values = {column: stressed_values()[column] for column in one.columns}
+    found = scores_in_onnx(only(one), values)
+    assert found == pytest.approx(one(*values.values()), rel=1e-9, abs=1e-9)
 
 
 def onnx_inputs(values, dtype=np.float64):
@@ -122,25 +178,31 @@ def test_onnx_keeps_its_names_apart_from_those_of_columns():
 
 
 def script_score(body, document):
-    """What the script documents: missing, text, or the piece of a line that a number or age is on."""
-    score = 0.0
-    for column in body["query"]["script_score"]["script"]["params"]["columns"]:
-        value = document[column["field"]]
-        if value is None:
-            score += column["missing"]
-            continue
-        if "other" in column:
-            text = {True: "true", False: "false"}.get(value, value)
-            score += column["texts"].get(text, column["other"])
-            continue
-        if "reference" in column:
-            value = (column["reference"] - (value - EPOCH).total_seconds() * 1000) / 86_400_000
-        if "log" in column:
-            value = math.copysign(math.log1p(abs(value)), value)
-        knots = column["knots"]
-        piece = max(sum(value >= knot for knot in knots[1:]), 0)
-        score += column["values"][piece] + column["slopes"][piece] * (value - knots[piece])
+    """What the script documents: the values of columns, and those between the points of tables."""
+    params = body["query"]["script_score"]["script"]["params"]
+    score = sum(script_value(column, document) for column in params["columns"])
+    for pair in params["interactions"]:
+        first, second = script_value(pair["first"], document), script_value(pair["second"], document)
+        rows = [np.interp(second, range(len(row)), row) for row in pair["table"]]
+        score += np.interp(first, range(len(rows)), rows)
     return score
+
+
+def script_value(column, document):
+    """Missing, text, or the piece of a line that a number or age is on."""
+    value = document[column["parameter"] if "parameter" in column else column["field"]]
+    if value is None:
+        return column["missing"]
+    if "other" in column:
+        text = {True: "true", False: "false"}.get(value, value)
+        return column["texts"].get(text, column["other"])
+    if "reference" in column:
+        value = (column["reference"] - (value - EPOCH).total_seconds() * 1000) / 86_400_000
+    if "log" in column:
+        value = math.copysign(math.log1p(abs(value)), value)
+    knots = column["knots"]
+    piece = max(sum(value >= knot for knot in knots[1:]), 0)
+    return column["values"][piece] + column["slopes"][piece] * (value - knots[piece])
 
 
 EPOCH = np.datetime64(0, "s").item()
@@ -151,6 +213,22 @@ def test_a_script_holds_all_that_its_score_needs():
     body = json.loads(elasticsearch_script("", FUNCTION))
     found = [script_score(body, document) for document in plain(values)]
     assert found == pytest.approx(expected_scores(values), rel=1e-9, abs=1e-9)
+
+
+def test_a_script_holds_tables():
+    values = values_of_rows()
+    body = json.loads(elasticsearch_script("", WITH_INTERACTIONS))
+    found = [script_score(body, document) for document in plain(values)]
+    assert found == pytest.approx(expected_scores(values, WITH_INTERACTIONS), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("one", INTERACTIONS, ids=lambda one: one.name)
+def test_a_script_computes_every_interaction(one):
+    values = stressed_values()
+    body = json.loads(elasticsearch_script("", only(one)))
+    found = [script_score(body, document) for document in plain(values)]
+    expected = one(*(values[column] for column in one.columns))
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 def test_the_positive_scores_of_a_script_are_in_the_same_order():
@@ -169,6 +247,18 @@ def test_models_of_weights_refuse_other_shapes_by_column(write, instead, term):
     function = AdditiveFunction((Term("title", Line(0.0, 0.0, 1.0, np.nan)), term))
     with pytest.raises(
         ParameterError, match=f"the column '{term.column}' .* export to {instead}, 'vespa', 'sql'"
+    ):
+        write("model", function)
+
+
+@pytest.mark.parametrize(
+    "write, instead", [(solr_model, "'solr-function'"), (elasticsearch_model, "'elasticsearch-script'")]
+)
+def test_models_of_weights_refuse_interactions_by_name(write, instead):
+    lines = tuple(Term(name, Line(0.0, 0.0, 1.0, 0.0)) for name in ("rating", "sold"))
+    function = AdditiveFunction(lines, interactions=INTERACTIONS[:1])
+    with pytest.raises(
+        ParameterError, match=f"the interaction rating × sold; export to {instead}, 'vespa', 'sql'"
     ):
         write("model", function)
 

@@ -14,7 +14,7 @@ from column_functions import FUNCTION, expected_scores, values_of_rows
 from command_line import done, folder, rankwise_process, refused
 from rankwise import RankRLS, export_model
 from rankwise.errors import ParameterError
-from rankwise.export.scores import raised
+from rankwise.export.engine_scores import raised
 
 __all__ = ["done", "folder", "refused"]  # fixtures
 

@@ -13,7 +13,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 import rankwise
 from column_functions import values_of_rows
 from rankwise import KernelRankRLS, QueryMinMaxScaler, RankRLS, export_model
-from rankwise.export.scores import warn_if_reordered
+from rankwise.export.engine_scores import warn_if_reordered
 
 NOW = 1.7e9  # seconds since 1970
 

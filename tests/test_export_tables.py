@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import rankwise
+from databases import in_duckdb, in_sqlite
 from rankwise import ColumnEncoder, KernelRankRLS, RankRLS, RankSVM, export_model
 from rankwise.errors import DataError, ParameterError
 
@@ -53,6 +54,77 @@ def scores_in_sqlite(path, frame):
 def test_a_database_ranks_a_table_as_the_ranker_does(model, frame, tmp_path):
     export_model(model, tmp_path / "score.sql", "sqlite")
     assert scores_in_sqlite(tmp_path / "score.sql", frame) == pytest.approx(model.predict(frame), abs=1e-9)
+
+
+PAIRS = [("price", "sold"), ("new", "price"), ("brand", "sold"), ("brand", "color"), ("added", "price")]
+
+
+@pytest.fixture
+def with_dates(frame):
+    rng = np.random.default_rng(1)
+    frame["color"] = rng.choice(["red", "blue", None], len(frame))
+    frame["added"] = pandas.Timestamp("2024-02-29") - pandas.to_timedelta(
+        rng.integers(0, 900, len(frame)), "D"
+    )
+    frame.loc[::8, "added"] = pandas.NaT
+    return frame
+
+
+@pytest.fixture
+def with_interactions(with_dates):
+    y = -with_dates["price"].fillna(0.0) * with_dates["new"] + (with_dates["brand"] == "b")
+    columns = COLUMNS | {"color": "category", "added": "date"}
+    model = RankRLS(columns=columns, interactions=PAIRS, alpha=0.01)
+    return model.fit(with_dates, y, np.repeat(np.arange(6), 10))
+
+
+def unseen(frame):
+    """The rows, and as many with values that are missing, new, and far beyond those of training."""
+    far = frame.assign(
+        price=np.resize([np.nan, 0.0, -1e6, 1e9, 5.0], len(frame)),
+        sold=np.resize([0, 10**6, 10**9, 500], len(frame)),
+        brand=np.resize(np.array(["c", None, "a"], dtype=object), len(frame)),
+        added=frame["added"] + pandas.Timedelta(days=20_000),
+    )
+    return pandas.concat([frame, far], ignore_index=True)
+
+
+def test_interactions_are_exported_under_the_names_of_their_columns(with_interactions, with_dates, tmp_path):
+    rows, names = unseen(with_dates), ["p", "b", "s", "n", "c", "a"]
+    expected = pytest.approx(with_interactions.predict(rows), rel=1e-9, abs=1e-9)
+    renamed = rows[with_interactions.feature_names_in_].set_axis(names, axis=1)
+    for to in ("sqlite", "sql", "onnx"):
+        export_model(with_interactions, tmp_path / to, to, feature_names=names)
+    texts = renamed.assign(a=renamed["a"].dt.strftime("%Y-%m-%d"))
+    assert scores_in_sqlite(tmp_path / "sqlite", texts) == expected
+    found = duckdb.sql(f"SELECT {(tmp_path / 'sql').read_text(encoding='utf-8')} FROM renamed").fetchall()
+    assert np.ravel(found) == expected
+    seconds = (renamed["a"] - pandas.Timestamp(0)) / pandas.Timedelta(seconds=1)
+    inputs = {name: renamed[[name]].to_numpy(float) for name in ("p", "s", "n")}
+    inputs |= {name: renamed[[name]].fillna("").to_numpy(object) for name in ("b", "c")}
+    inputs["a"] = seconds.to_numpy(float)[:, None]
+    session = onnxruntime.InferenceSession(tmp_path / "onnx", providers=["CPUExecutionProvider"])
+    assert session.run(["scores"], inputs)[0] == expected
+
+
+def test_scores_that_are_checked_include_interactions(with_interactions, with_dates, tmp_path):
+    share = f"{(with_interactions.predict(with_dates) < 0).mean():.0%} of the scores are negative"
+    with pytest.warns(UserWarning, match=share):
+        export_model(with_interactions, tmp_path / "model", "solr-function", X=with_dates)
+    export_model(with_interactions, tmp_path / "raised", "sqlite", X=with_dates, nonnegative=True)
+    texts = with_dates.assign(added=with_dates["added"].dt.strftime("%Y-%m-%d"))
+    found, expected = scores_in_sqlite(tmp_path / "raised", texts), with_interactions.predict(with_dates)
+    assert min(found) == pytest.approx(0.1 * np.ptp(expected))
+    assert found - np.min(found) == pytest.approx(expected - expected.min())
+
+
+def test_formats_of_weights_name_an_interaction_and_formats_that_have_them(frame, tmp_path):
+    numbers = frame[["price", "sold"]]
+    model = RankRLS(columns="number", interactions=[("price", "sold")]).fit(numbers, frame["sold"])
+    for to in ("elasticsearch", "elasticsearch-query", "opensearch", "solr", "svmrank"):
+        with pytest.raises(ParameterError, match=r"the interaction price × sold; export .*'sqlite'"):
+            export_model(model, tmp_path / "model", to, clauses={})
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_pipeline_of_encoder_and_ranker_is_exported_like_the_ranker_with_columns(model, frame, tmp_path):
@@ -147,11 +219,9 @@ def test_ten_thousand_categories_are_served(tmp_path):
     for to in ("sqlite", "sql", "onnx"):
         export_model(model, tmp_path / to, to)
     expected = pytest.approx(model.predict(found), abs=1e-9)
-    assert scores_in_sqlite(tmp_path / "sqlite", found) == expected
-    assert (
-        np.ravel(duckdb.sql(f"SELECT {(tmp_path / 'sql').read_text(encoding='utf-8')} FROM found").fetchall())
-        == expected
-    )
+    rows = [[shop] for shop in (*found["shop"][:4], None)]
+    assert in_sqlite(tmp_path / "sqlite", rows, {"shop": "TEXT"}) == expected
+    assert in_duckdb(tmp_path / "sql", rows, {"shop": "TEXT"}) == expected
     session = onnxruntime.InferenceSession(tmp_path / "onnx", providers=["CPUExecutionProvider"])
     assert session.run(["scores"], {"shop": found.fillna("").to_numpy(object)})[0] == expected
 

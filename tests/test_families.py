@@ -11,7 +11,7 @@ from rankwise.held_out import HeldOut
 from rankwise.preferences.queries import group_rows
 from rankwise.ridge.closed_form import DualFamily, PrimalFamily
 from rankwise.ridge.conjugate_gradient import ConjugateGradientFamily
-from rankwise.ridge.moments.family import MomentFamily
+from rankwise.ridge.moments.moment_family import MomentFamily
 from rankwise.ridge.moments.quadratic import quadratic_of
 from rankwise.ridge.signed import SignedFamily, SignedMoments
 from rankwise.ridge.spaces import LinearSpace

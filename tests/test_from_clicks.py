@@ -37,7 +37,7 @@ def simulated():
 @pytest.mark.parametrize("prior", [0.5, 1.0, 20.0])
 def test_rows_are_labelled_with_clicks_over_expected_clicks_and_weighted_by_exposure(simulated, prior):
     data, log = simulated
-    rows, weight = rows_from_clicks(log, data, prior_clicks=prior)
+    rows = rows_from_clicks(log, data, prior_clicks=prior)
     clicks, exposure = click_counts(log, data)
     shown = exposure > 0
     expected = exposure[shown] * clicks.sum() / exposure.sum()
@@ -45,7 +45,7 @@ def test_rows_are_labelled_with_clicks_over_expected_clicks_and_weighted_by_expo
     np.testing.assert_array_equal(rows.qid, data.qid[shown])
     np.testing.assert_array_equal(rows.docs, data.docs[shown])
     np.testing.assert_allclose(rows.y, clicks[shown] / expected)
-    np.testing.assert_allclose(weight, expected / (expected + prior))
+    np.testing.assert_allclose(rows.sample_weight, expected / (expected + prior))
     # An average row is labelled 1.
     np.testing.assert_allclose(np.average(rows.y, weights=expected), 1.0)
 
@@ -53,8 +53,8 @@ def test_rows_are_labelled_with_clicks_over_expected_clicks_and_weighted_by_expo
 def test_labels_do_not_depend_on_the_scale_of_the_propensities(simulated):
     data, log = simulated
     once, half = (rows_from_clicks(replace(log, propensity=log.propensity * s), data) for s in (1.0, 0.5))
-    np.testing.assert_allclose(once.data.y, half.data.y)
-    np.testing.assert_allclose(once.weight, half.weight)
+    np.testing.assert_allclose(once.y, half.y)
+    np.testing.assert_allclose(once.sample_weight, half.sample_weight)
 
 
 @pytest.mark.parametrize("least", [0.0, 0.5])
@@ -94,7 +94,7 @@ def test_what_users_like_is_recovered_however_the_engine_hides_it():
     y = np.array([3.0, 2.0, 1.0, 0.0])
     data = RankingData.from_arrays(np.eye(4), y, [1] * 4)
     log = make_click_log(data, -y, n_sessions=60_000, exploration=0.5, click_noise=0.05, random_state=0)
-    corrected, plain = (rows_from_clicks(log.with_propensity(p), data).data.y for p in (None, 1.0))
+    corrected, plain = (rows_from_clicks(log.with_propensity(p), data).y for p in (None, 1.0))
     attraction = 0.05 + 0.95 * (2**y - 1) / 7
     np.testing.assert_allclose(corrected / corrected[0], attraction / attraction[0], atol=0.03)
     assert np.abs(plain / plain[0] - attraction / attraction[0]).max() > 0.15
@@ -115,7 +115,7 @@ def test_weighted_rows_of_a_frame_teach_what_arrays_teach(simulated):
     shuffled = frame.sample(frac=1.0, random_state=0)
     found = rows_from_clicks(ClickLog.from_frame(shuffled, **names).match(data), data)
     expected = rows_from_clicks(log.with_propensity(), data)
-    models = [RankRLS().fit(rows.X, rows.y, rows.qid, sample_weight=w) for rows, w in (found, expected)]
+    models = [RankRLS().fit(rows) for rows in (found, expected)]
     np.testing.assert_allclose(models[0].coef_, models[1].coef_, rtol=1e-5, atol=1e-12)
 
 
@@ -132,10 +132,10 @@ def test_rows_keep_their_features_in_any_form_and_order(simulated, form):
     shown = order[np.isin(order, log.row)]
     expected = rows_from_clicks(log, data)
     place = np.searchsorted(np.unique(log.row), shown)
-    assert found.data.X.dtype == changed.X.dtype
-    assert abs(found.data.X - form(data.X)[shown]).max() == 0
-    np.testing.assert_allclose(found.data.y, expected.data.y[place])
-    np.testing.assert_allclose(found.weight, expected.weight[place])
+    assert found.X.dtype == changed.X.dtype
+    assert abs(found.X - form(data.X)[shown]).max() == 0
+    np.testing.assert_allclose(found.y, expected.y[place])
+    np.testing.assert_allclose(found.sample_weight, expected.sample_weight[place])
 
 
 def test_rows_clicked_as_often_as_expected_have_the_grade_of_the_threshold_however_sums_are_rounded():

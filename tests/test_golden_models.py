@@ -14,7 +14,7 @@ from safetensors import safe_open
 
 import rankwise
 from golden.write import rows_of
-from rankwise.cli.inputs import load_model as load_for_command
+from rankwise.cli.reading import load_model as load_for_command
 from rankwise.errors import FileFormatError
 from rankwise.model.schemas import SCHEMAS
 from rankwise.tensor_file import SCHEMA

@@ -11,7 +11,7 @@ from scipy import sparse
 
 import rankwise
 from rankwise import DataError, load_letor, load_model, load_pairs, open_store, save_pairs, save_store
-from rankwise.cli.inputs import load_model as load_any_model
+from rankwise.cli.reading import load_model as load_any_model
 from rankwise.errors import FileFormatError
 from rankwise.export.svmrank import save_svmrank
 from test_model_files import rewrite

@@ -37,7 +37,7 @@ class InterruptedOnce:
 def interrupted_fits(data, monkeypatch):
     """Fits that a signal meets when there is something to keep, by name."""
     from rankwise.operators.design import MatrixDesign
-    from rankwise.operators.rows import NativeRows
+    from rankwise.operators.native_rows import NativeRows
 
     def after(owner, method, calls):
         plain, interrupt = getattr(owner, method), InterruptedOnce(calls)
@@ -127,12 +127,15 @@ def process(arguments, module, call, cwd, stdout=None):
     return run_warm(script, *arguments, cwd=cwd, stdout=stdout)
 
 
+SEARCH = ["train", "rows.txt", "model", "--learner", "ranksvm", "--alpha", "1e-3,1e-2"]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 @pytest.mark.parametrize(
     "arguments, module, call",
     [
         (["path", "rows.txt", "--model", "model"], "path", 1),
-        (["train", "rows.txt", "model", "--learner", "ranksvm", "--alpha", "1e-3,1e-2"], "fitting", 3),
+        ([*SEARCH, "--set", "early_stopping=false"], "fitting", 3),
     ],
 )
 def test_an_interrupted_command_writes_names_and_ends_by_the_signal(arguments, module, call, rows):

@@ -14,24 +14,25 @@ DATA = RankingData.from_arrays(
 @pytest.mark.parametrize("ending", ["", ".gz", ".bz2", ".xz"])
 @pytest.mark.parametrize("weight", [None, [1e-7, 2.5, 0.1, 1 / 3]])
 def test_what_is_saved_is_loaded_to_the_last_bit(tmp_path, ending, weight):
-    labels = RankingData.from_arrays(DATA.X, [0.1, -2, 1 / 3, 1e300], DATA.qid, DATA.docs)
+    y = [0.1, -2, 1 / 3, 1e300]
+    labels = RankingData.from_arrays(DATA.X, y, DATA.qid, DATA.docs, sample_weight=weight)
     path = tmp_path / f"judgments{ending}"
-    save_judgments(labels, path, weight)
+    save_judgments(labels, path)
     found = load_judgments(path, DATA)
-    np.testing.assert_array_equal(found.data.y, labels.y)
-    np.testing.assert_array_equal(found.data.X, DATA.X)
-    assert (found.weight is None) == (weight is None)
-    assert weight is None or found.weight.tolist() == weight
+    np.testing.assert_array_equal(found.y, labels.y)
+    np.testing.assert_array_equal(found.X, DATA.X)
+    assert (found.sample_weight is None) == (weight is None)
+    assert weight is None or found.sample_weight.tolist() == weight
 
 
 def test_rows_that_are_not_judged_are_left_out_and_the_others_keep_the_order_of_the_data(tmp_path):
     path = tmp_path / "judgments.tsv"
     path.write_text("label\tdoc\tqid\n2\td2 \tb\n\n1\t d3\ta\n", encoding="utf-8")
     found = load_judgments(path, DATA)
-    assert found.data.docs.tolist() == [" d3", "d2 "]
-    assert found.data.y.tolist() == [1, 2]
-    assert found.data.n_queries == 2
-    assert found.weight is None
+    assert found.docs.tolist() == [" d3", "d2 "]
+    assert found.y.tolist() == [1, 2]
+    assert found.n_queries == 2
+    assert found.sample_weight is None
 
 
 @pytest.mark.parametrize(
@@ -42,10 +43,13 @@ def test_rows_that_are_not_judged_are_left_out_and_the_others_keep_the_order_of_
         ("qid,doc,label\n", "the file contains no judgments"),
         ("qid,doc,label\nb,d9,1\n", "line 2: the query 'b' of the data has no document 'd9'"),
         ("qid,doc,label\nb,d2,1\n\nb,d2,0\n", "line 4: the document 'd2' of the query 'b' is judged twice"),
-        ("qid,doc,label\nb,d2,good\n", "line 2: a label must be a finite number; got 'good'"),
-        ("qid,doc,label\nb,d2,inf\n", "line 2: a label must be a finite number; got 'inf'"),
-        ("qid,doc,label,weight\nb,d2,1,-2\n", "line 2: a weight must not be negative; got -2"),
-        ("qid,doc,label,weight\nb,d2,1\n", "line 2: expected 4 fields as in the header, found 3"),
+        ("qid,doc,label\nb,d2,good\n", "line 2: the field 'label' must be a finite number; got 'good'"),
+        ("qid,doc,label\nb,d2,inf\n", "line 2: the field 'label' must be a finite number; got 'inf'"),
+        (
+            "qid,doc,label,weight\nb,d2,1,-2\n",
+            "line 2: the field 'weight' must be a finite number of at lea",
+        ),
+        ("qid,doc,label,weight\nb,d2,1\n", "line 2: expected 4 fields, 'qid doc label weight'; found 3"),
     ],
 )
 def test_a_bad_file_is_one_sentence_that_names_the_line(tmp_path, text, message):

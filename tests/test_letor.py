@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from rankwise import convert_letor, load_letor, open_store
+from rankwise.config import config_context
 from rankwise.errors import FileFormatError
 
 
@@ -65,7 +66,8 @@ def test_scikit_learn_reads_the_same(tmp_path):
     dump_svmlight_file(X, y, str(path), query_id=qid, zero_based=False)
     theirs = load_svmlight_file(str(path), query_id=True)
     for n_threads in (1, 2, 3):
-        ours = load_letor(path, n_threads=n_threads)
+        with config_context(n_threads=n_threads):
+            ours = load_letor(path)
         for attribute in ("data", "indices", "indptr", "shape"):
             np.testing.assert_array_equal(getattr(ours.X, attribute), getattr(theirs[0], attribute))
         np.testing.assert_array_equal(ours.y, theirs[1])

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankwise import load_letor
+from rankwise.config import config_context
 from rankwise.errors import FileFormatError, ParameterError
 
 
@@ -93,8 +94,11 @@ def test_the_first_bad_line_is_reported_whatever_the_threads(text):
     lines[34_567] = "1 1:1"
     path = text("\n".join(lines))
     for n_threads in (1, 2, 5):
-        with pytest.raises(FileFormatError, match="line 23457: the value of feature 1 is '\\?'"):
-            load_letor(path, n_threads=n_threads)
+        with (
+            pytest.raises(FileFormatError, match="line 23457: the value of feature 1 is '\\?'"),
+            config_context(n_threads=n_threads),
+        ):
+            load_letor(path)
     lines[12_345:] = ["1 1:1"] * len(lines[12_345:])
     with pytest.raises(FileFormatError, match="line 12346: the row has no qid, but earlier rows do"):
         load_letor(text("\n".join(lines)))
@@ -153,7 +157,6 @@ def test_what_the_caller_rules_out_is_refused(text, content, options, message):
         {"dtype": "int8"},
         {"dtype": "?"},
         {"n_features": 0},
-        {"n_threads": 0},
     ],
 )
 def test_bad_parameters_are_named(text, options):

@@ -121,7 +121,7 @@ def packages_of(modules):
 @pytest.mark.parametrize("data", ["dense", "sparse"])
 @pytest.mark.parametrize("name", [*MODELS, "rbf-sparse"])
 def test_a_command_scores_as_the_estimator_does_bit_for_bit(folder, data, name):
-    from rankwise.cli.inputs import load_model
+    from rankwise.cli.reading import load_model
 
     X = rankwise.load_letor(folder / f"{data}.txt", n_features=22).X
     expected = rankwise.load_model(folder / name).predict(X)

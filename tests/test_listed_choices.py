@@ -11,11 +11,11 @@ import hinge_ranking
 import rankwise
 from rankwise import export_model
 from rankwise.cli import export
-from rankwise.columns import stored
+from rankwise.columns import stored_codes
 from rankwise.columns.codes import Code
 from rankwise.columns.specs import ColumnKind, spec_of
 from rankwise.errors import ParameterError
-from rankwise.export import weights
+from rankwise.export import weighted_features
 from rankwise.export.formats import Format
 from rankwise.metrics import KINDS, get_measure
 from rankwise.model.schemas import SCHEMAS
@@ -75,10 +75,10 @@ def test_what_a_column_can_become_is_described(kind):
 
 @pytest.mark.parametrize("code", get_args(Code))
 def test_a_code_can_be_stored_and_is_checked_when_read(code):
-    assert code in stored._WORDS
-    assert code in stored._CHECKS
+    assert code in stored_codes._WORDS
+    assert code in stored_codes._CHECKS
 
 
 @pytest.mark.parametrize("shape", [shape for shape in get_args(Shape) if shape is not Line])
 def test_a_shape_that_weights_cannot_express_has_a_name(shape):
-    assert shape in weights._WORDS
+    assert shape in weighted_features._WORDS

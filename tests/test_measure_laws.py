@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankwise.config import config_context
 from rankwise.errors import DataError
 from rankwise.metrics import KINDS, get_measure, pairwise_error
 
@@ -133,7 +134,8 @@ def test_many_vectors_of_long_queries_are_measured_as_each_of_them_is(name, n_th
     table = np.cumsum(np.round(rng.normal(size=(800, 3000)) * (rng.random((800, 3000)) < 0.002), 1), axis=0)
     table += np.round(rng.normal(size=3000), 2)
     table[400] = rng.normal(size=3000)
-    prepared = get_measure(name).prepare(y, qid, n_threads=n_threads)
+    with config_context(n_threads=n_threads):
+        prepared = get_measure(name).prepare(y, qid)
     chosen = np.r_[0, 1, 2, 348:352, 398:403, 799]
     each = [prepared(table[t]) for t in chosen]
     np.testing.assert_allclose(prepared.many(table)[chosen], each, rtol=0.0, atol=1e-15)

@@ -4,6 +4,7 @@ import json
 import re
 from contextlib import suppress
 from dataclasses import replace
+from importlib import metadata
 
 import numpy as np
 import pytest
@@ -13,10 +14,11 @@ from scipy import sparse
 
 import rankwise
 from graded_queries import toy
-from rankwise.cli.inputs import load_model as load_for_command
+from rankwise.cli.reading import load_model as load_for_command
 from rankwise.errors import DataError, FileFormatError
 from rankwise.model.attributes import attributes_of
 from rankwise.model.fields import array, plain, rows, value
+from rankwise.model.outcome import Origin
 from rankwise.model.schemas import SCHEMAS
 from rankwise.rankers.base import Ranker
 from rankwise.tensor_file import Content, RefusedError
@@ -51,6 +53,30 @@ def test_a_loaded_model_has_the_same_bits_parameters_and_class(model, tmp_path):
     X = np.random.default_rng(1).normal(size=(7, 3))
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+@pytest.mark.parametrize("class_name", sorted(SCHEMAS))
+def test_a_model_says_which_version_made_it_of_how_much_data(class_name, tmp_path, monkeypatch):
+    X, y, qid = toy()
+    model = getattr(rankwise, class_name)().fit(X, y, qid)
+    model.save(tmp_path / "model")
+    monkeypatch.setattr(rankwise, "__version__", "9.9.9")  # a later version keeps what a file says
+    rankwise.load_model(tmp_path / "model").save(tmp_path / "again")
+    assert header_and_tensors(tmp_path / "again")[0]["written_by"] == "rankwise 9.9.9"
+    for origin in (model.model_.origin, load_for_command(tmp_path / "again").origin):
+        assert origin == Origin(metadata.version("rankwise"), len(y), len(set(qid.tolist())), True)
+
+
+def test_pairs_updates_and_other_alphas_have_an_origin_too():
+    X, y, qid = toy()
+    half = np.isin(qid, np.unique(qid)[:2])
+    pairs = np.array([[int(y.argmax()), int(y.argmin())]])
+    for model in (rankwise.RankRLS(), rankwise.RankSVM(), rankwise.RankSVMPath()):
+        assert model.fit_preferences(X, pairs).model_.origin == Origin.now(len(y))
+    model = rankwise.RankRLS().fit(X[half], y[half], qid[half])
+    assert model.with_alpha(2.0).model_.origin == Origin.now(int(half.sum()), 2)
+    model.partial_fit(X[~half], y[~half], qid[~half])
+    assert model.model_.origin == Origin.now(len(y), len(set(qid.tolist())))
 
 
 def test_the_smallest_kernel_parameters_survive(tmp_path):

@@ -1,5 +1,6 @@
 """Moments of parts add up to those of the whole, whatever the parts, and give the model of a fit."""
 
+import sys
 from itertools import product
 
 import numpy as np
@@ -153,6 +154,47 @@ def test_a_part_may_hold_complete_and_open_queries():
     same((first + second).close(), Moments.of(X, y, qid, weighting="pair"))
 
 
+@pytest.mark.parametrize(("ties", "weighting"), LOSSES)
+def test_sizes_may_be_told_for_some_queries_only(ties, weighting):
+    X, y, qid = stressed("plain")
+    options = {"ties": ties, "weighting": weighting}
+    total, early = None, np.arange(len(y)) < 12
+    for rows, told in product((early, ~early), (True, False)):
+        some = rows & ((qid < 2) == told)
+        sizes = QuerySizes.of(y, qid) if told else None
+        part = Moments.of(X[some], y[some], qid[some], open_queries=True, sizes=sizes, **options)
+        total = part if total is None else total + part
+    same(total.close(leave_open=[3, 4]).close(), Moments.of(X, y, qid, **options))
+
+
+def test_sizes_told_for_one_part_of_a_query_and_not_for_another_are_refused():
+    X, y, qid = stressed("plain")
+    told = Moments.of(X[:12], y[:12], qid[:12], sizes=QuerySizes.of(y, qid))
+    with pytest.raises(DataError, match=r"The sizes of query \d were told for one part, but not for another"):
+        told + Moments.of(X[12:], y[12:], qid[12:], open_queries=True)
+
+
+@pytest.mark.parametrize("ties", ["keep", "drop"])
+def test_merging_and_closing_make_no_calls_per_query(ties):
+    def n_calls(n_queries):
+        rng = np.random.default_rng(0)
+        qid, y = np.tile(np.arange(n_queries), 6), np.repeat([0.0, 1.0, 2.0, 0.0, 1.0, 3.0], n_queries)
+        X, half, sizes = rng.normal(size=(len(y), 3)), len(y) // 2, QuerySizes.of(y, qid)
+        first, second = (
+            Moments.of(X[rows], y[rows], qid[rows], ties=ties, sizes=sizes)
+            for rows in (slice(half), slice(half, None))
+        )
+        calls = []
+        sys.setprofile(lambda _frame, event, _arg: calls.append(event))
+        try:
+            (first + second).close()
+        finally:
+            sys.setprofile(None)
+        return sum(event.endswith("call") for event in calls)
+
+    assert n_calls(500) == n_calls(5)
+
+
 def test_subtraction_undoes_addition():
     X, y, qid = stressed("plain")
     some = qid < 2
@@ -255,7 +297,7 @@ def test_moments_of_other_features_are_refused():
         moments() + Moments.of(X[:, :3], y, qid + 10)
     pandas = pytest.importorskip("pandas")
     a, b = (pandas.DataFrame(X, columns=list(names)) for names in ("abcd", "abdc"))
-    with pytest.raises(DataError, match="feature 2 is 'c' in one and 'd' in the other"):
+    with pytest.raises(DataError, match="the other has them in another order"):
         Moments.of(a, y, qid) + Moments.of(b, y, qid + 10)
 
 

@@ -18,8 +18,8 @@ from rankwise import (
     load_table,
 )
 from rankwise.cli.data_files import ReadOptions, read_data
-from rankwise.cli.inputs import read_scores
 from rankwise.cli.learners import LEARNERS, make_learner, parse_by_feature, parse_numbers
+from rankwise.cli.reading import read_scores
 from rankwise.errors import RankwiseError
 from rankwise.export.svmrank import load_svmrank, save_svmrank
 from rankwise.foreign_json import read_json_object

@@ -39,6 +39,10 @@ import numpy, onnxruntime, pandas, rankwise
 frame = pandas.DataFrame(numpy.random.default_rng(0).normal(size=(20, 2)), columns=["title", "price"])
 model = rankwise.RankRLS().fit(frame, frame["title"], numpy.zeros(20))
 model.save("model.safetensors")
+searches = numpy.arange(20) // 5
+mobile = frame.assign(is_mobile=searches % 2 == 0)
+pairs = [("is_mobile", "price")]
+rankwise.RankRLS(interactions=pairs).fit(mobile, frame["title"], searches).save("mobile.safetensors")
 frame.assign(query=1).to_csv("rows.csv", index=False)
 rankwise.export_model(model, "model.onnx")
 docs = [{"id": f"d{n}", "[features]": f"title={n % 3},price={n}"} for n in range(9)]

@@ -48,11 +48,17 @@ def test_blanks_crlf_and_empty_lines_are_fine(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "header", ["", "\ufeff", "preferred,other,weight\n", "\ufeffPreferred,Other,Weight\r\n"]
+    "header", ["", "\ufeff", "preferred,other,weight\n", '\ufeffPreferred,"Other",Weight\r\n']
 )
 def test_commas_and_a_header_are_fine(tmp_path, header):
     (tmp_path / "p.csv").write_text(f"{header}94,2,0.5\r\n5, 6 ,1\n", encoding="utf-8")
     pairs, weight = load_pairs(tmp_path / "p.csv")
+    assert (pairs.tolist(), weight.tolist()) == ([[94, 2], [5, 6]], [0.5, 1.0])
+
+
+def test_a_header_may_name_the_columns_in_any_order(tmp_path):
+    (tmp_path / "p").write_text("weight other preferred\n0.5 2 94\n1 6 5\n", encoding="utf-8")
+    pairs, weight = load_pairs(tmp_path / "p")
     assert (pairs.tolist(), weight.tolist()) == ([[94, 2], [5, 6]], [0.5, 1.0])
 
 
@@ -80,10 +86,13 @@ def test_documents_are_found_by_their_names(tmp_path, content, weight):
     [
         ("qid,preferred,other\nred,c,e\n", 2, "the query 'red' of the data has no document 'e'"),
         ("qid,preferred,other\nblue,c,e\n", 2, "the query 'blue' of the data has no document 'c'"),
-        ("qid,preferred,other\nred,c\n", 2, "expected 3 fields as in the header, found 2"),
-        ("qid,preferred,other,weight\n7,c,d,-1\n", 2, "a weight must be"),
-        ("qid,preferred,other\nred,c\rd,e\n", 2, "the line cannot be parsed: new-line character"),
-        ("other,preferred\n1,2\n", 1, "requires a qid column"),
+        ("qid,preferred,other\nred,c\n", 2, "expected 3 fields, 'qid preferred other'; found 2"),
+        (
+            "qid,preferred,other,weight\n7,c,d,-1\n",
+            2,
+            "the field 'weight' must be a finite number of at least 0",
+        ),
+        ('qid,preferred,other\nred,"c"\rd,e\n', 2, "the line cannot be parsed: new-line character"),
         ("0,9\n", 1, "row 9 does not exist; the 4 rows are numbered from 0"),
     ],
 )
@@ -110,20 +119,20 @@ def test_names_need_data_that_has_them_once(tmp_path):
     [
         (b"", None, "the file contains no preferences"),
         (b"\n\n", None, "the file contains no preferences"),
-        (b"1 2\n3\n", 2, "expected 'preferred other"),
+        (b"1 2\n3\n", 2, "expected 2 fields, 'preferred other'; found 1"),
         (b"1 2\n3 4 5 6\n", 2, "expected"),
-        (b"1 2\n-3 4\n", 2, "expected"),
-        (b"1 2\n3 4.0\n", 2, "expected"),
-        (b"1 2\n3 x\n", 2, "got '3 x'"),
-        (b"1 99999999999999999999\n", 1, "expected"),
-        ("1 ２\n".encode(), 1, "expected"),
+        (b"1 2\n-3 4\n", 2, "the field 'preferred' must be a whole number of at least 0; got '-3'"),
+        (b"1 2\n3 4.0\n", 2, "the field 'other' must be a whole number of at least 0; got '4.0'"),
+        (b"1 2\n3 x\n", 2, "got 'x'"),
+        (b"1 99999999999999999999\n", 1, "must be a whole number"),
+        ("1 ２\n".encode(), 1, "must be a whole number"),
         (b"\x00\x01\xff\xfe", 1, "expected"),
-        (b"1" * 1_000_000, 1, r"got '1+'\.\.\."),
+        (b"1" * 1_000_000, 1, "expected 2 fields"),
         (b"1" * 10_000_000, 1, "the line is longer than 1,048,576 bytes"),
         (b"4 4\n", None, "the file contains no preferences"),
-        (b"1 2\n3 4 2.0\n", 2, "either every line must have a weight or none"),
-        (b"1 2 1.0\n3 4\n", 2, "either every line must have a weight or none"),
-        (b"1 2 nan\n", 1, "a weight must be a finite, non-negative number; got 'nan'"),
+        (b"1 2\n3 4 2.0\n", 2, "expected 2 fields, 'preferred other'; found 3"),
+        (b"1 2 1.0\n3 4\n", 2, "expected 3 fields, 'preferred other weight'; found 2"),
+        (b"1 2 nan\n", 1, "the field 'weight' must be a finite number of at least 0; got 'nan'"),
         (b"1 2 inf\n", 1, "got 'inf'"),
         (b"1 2 -1\n", 1, "got '-1'"),
         (b"1 2 heavy\n", 1, "got 'heavy'"),
@@ -199,7 +208,7 @@ def test_the_parse_preferences_load(shared_data):
 
 @pytest.mark.parametrize("weight", [None, [0.1, 2.5]])
 def test_pairs_saved_with_data_name_its_documents_and_survive_another_order_of_rows(tmp_path, weight):
-    docs, qid = np.array(["d, 1", "d2", "d1", "d 3"]), np.array(["a", "a", "b", "b"])
+    docs, qid = np.array(["d, 1", " d2", "d1", "d 3"]), np.array(["a", "a", "b", "b"])
     data = RankingData.from_arrays(np.eye(4), np.zeros(4), qid, docs)
     save_pairs([[0, 1], [3, 2]], tmp_path / "pairs.csv", weight, data=data)
     found = load_pairs(tmp_path / "pairs.csv", data=data.select([3, 1, 0, 2]))

@@ -126,6 +126,24 @@ def test_leaving_out_queries_of_parts_is_leaving_out_queries(data, weight, measu
     np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("cv", ["leave-query-out", 40])
+@pytest.mark.parametrize("split", [False, True])
+def test_pairs_left_out_of_parts_calibrate_as_those_of_all_rows_do(cv, split):
+    data = make_search_data(40, mean_rows=6, random_state=0)  # so few rows that every pair is in the sample
+    data = shuffled(data) if split else data
+    model = RankRLSCV([1.0, 10.0], cv=cv, solver="primal").fit(in_parts(data, 5))
+    expected = RankRLSCV([1.0, 10.0], cv="leave-query-out", solver="primal").fit(data)
+    found, wanted = model.calibration_, expected.calibration_
+    assert (found.n_pairs, found.source) == (wanted.n_pairs, model.cv_)
+    assert (found.slope, found.slope_error) == pytest.approx((wanted.slope, wanted.slope_error), rel=1e-7)
+    pairs = [[0, 1], [2, 3]]
+    np.testing.assert_allclose(
+        model.predict_preference_proba(data.X, pairs), expected.predict_preference_proba(data.X, pairs)
+    )
+    with pytest.raises(AttributeError, match="those of rows in parts stay where the rows are"):
+        _ = model.left_out_scores_
+
+
 @pytest.mark.parametrize("n_parts", [1, 4])
 def test_a_query_that_dominates_is_left_out_by_fitting_the_others(whole, n_parts):
     X = np.where((whole.qid == whole.qid[0])[:, None], 1e6, 1.0) * whole.X

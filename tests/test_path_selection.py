@@ -5,6 +5,7 @@ import pytest
 
 from graded_queries import toy
 from rankwise import RankSVMPath
+from rankwise.config import config_context
 from rankwise.metrics import get_measure
 from rankwise.path import path_scores
 from rankwise.path.graphs import PreferenceGraph
@@ -94,7 +95,10 @@ def test_threads_that_share_a_long_path_count_the_same_pairs(n_queries):
     labels, queries = rng.integers(0, 4, 4000), rng.integers(0, n_queries, 4000)
     prepared = get_measure("pairwise_error_micro").prepare(labels, queries)
     K = rows @ X.T
-    one, two = (path_scores.PathScores(model._path, K, n_threads=n) for n in (1, 2))
+    with config_context(n_threads=1):
+        one = path_scores.PathScores(model._path, K)
+    with config_context(n_threads=2):
+        two = path_scores.PathScores(model._path, K)
     assert len(one) * len(rows) > 2 << 18  # several chunks
     np.testing.assert_array_equal(prepared.along(one), prepared.along(two))
     expected = np.concatenate([prepared.many(table) for table in one.tables()])

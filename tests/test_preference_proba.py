@@ -272,7 +272,7 @@ def test_an_interrupted_search_is_calibrated_on_the_folds_it_finished(data):
             raise KeyboardInterrupt
 
     with config_context(on_interrupt="keep"), pytest.warns(UserWarning, match="2 of 4 folds"):
-        model = RankSVMCV([0.01], cv=4).fit(data, on_progress=interrupt)
+        model = RankSVMCV([0.01], cv=4, early_stopping=False).fit(data, on_progress=interrupt)
     missing = np.isnan(model.left_out_scores_)
     assert 0 < missing.sum() < data.n_rows
     kept = data.select(~missing)

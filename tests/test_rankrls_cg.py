@@ -8,7 +8,7 @@ from noisy_ranking import noisy_ranking
 from rankwise import KernelRankRLS, ParameterError, RankRLS, RankRLSCV, load_model
 from rankwise.metrics import pairwise_error
 from rankwise.operators.kernel import Kernel, KernelName
-from rankwise.operators.rows import NativeRows
+from rankwise.operators.native_rows import NativeRows
 from rankwise.ridge.kernel_spaces import BasisSpace, kernel_costs
 from rankwise.ridge.ridge_family import choose_solver
 from rankwise.types import Solver

@@ -16,8 +16,8 @@ from rankwise.svm import bundle, subspace
 from rankwise.svm.bundle import Bundle, minimize_bundle
 from rankwise.svm.hinge import QueryHinge
 from rankwise.svm.newton import minimize_newton
+from rankwise.svm.planes import minimize_on_simplex
 from rankwise.svm.rows_risk import ExploredRows, RowsRisk
-from rankwise.svm.simplex_qp import minimize_on_simplex
 from rankwise.svm.subspace import Subspace
 from rankwise.types import Ties
 

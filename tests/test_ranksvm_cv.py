@@ -4,9 +4,11 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 
 from rankwise import DataError, ParameterError, RankSVM, RankSVMCV, config_context, load_model
+from rankwise.held_out import Patience
 from rankwise.metrics import pairwise_error
 from rankwise.operators.design import MatrixDesign
 
@@ -49,7 +51,7 @@ def test_folds_of_queries_score_each_query_by_a_model_that_did_not_see_it():
     X, y, qid = ranking()
     seen = []
     model = RankSVMCV(ALPHAS, cv=3, tol=1e-4).fit(X, y, qid, on_progress=seen.append)
-    assert [step.alpha for step in seen] == 3 * ALPHAS[::-1]
+    assert [step.alpha for step in seen] == [alpha for alpha in ALPHAS[::-1] for _ in range(3)]
     np.testing.assert_allclose([step.done for step in seen], np.arange(1, 13) / 12)
     scores = np.empty(len(y))
     for train, test in GroupKFold(3).split(X, y, qid):
@@ -58,12 +60,104 @@ def test_folds_of_queries_score_each_query_by_a_model_that_did_not_see_it():
     assert model.cv_ == "3 folds of queries"
 
 
-def test_patience_leaves_out_alphas_after_the_best():
+def ends_where_expected(model, whole, patience):
+    """Whether a search has stopped where the values of all alphas say that it should."""
+    values, tried = whole.scores_[0][::-1], 1
+    while tried < len(values):
+        best = values[:tried].min()
+        if (values[tried - patience : tried] > best).all() and best < values[0] and tried > patience:
+            break
+        tried += 1
+    np.testing.assert_array_equal(model.alphas_, whole.alphas_[len(values) - tried :])
+    np.testing.assert_allclose(model.scores_[0], values[:tried][::-1], atol=1e-9)
+    return tried < len(values)
+
+
+GRID = np.logspace(-6, 2, 17)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("given", ["folds", "eval_set", "pairs", "sparse"])
+def test_a_search_ends_when_so_many_alphas_in_a_row_are_worse_than_the_best(loss, given):
+    X, y, qid = ranking(n=100)
+    more = {"eval_set": ranking(n=100, seed=1)} if given == "eval_set" else {}
+    for patience in (1, 2, 3):
+        model = RankSVMCV(GRID, loss=loss, patience=patience)
+        whole = RankSVMCV(GRID, loss=loss, early_stopping=False)
+        if given == "pairs":
+            pairs = [(i, j) for i in range(80) for j in range(i) if y[i] > y[j]]
+            for one in (model, whole):
+                one.fit_preferences(X, pairs, **more)
+        else:
+            for one in (model, whole):
+                one.fit(scipy.sparse.csr_matrix(X) if given == "sparse" else X, y, qid, **more)
+        assert ends_where_expected(model, whole, patience)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("given", ["folds", "eval_set"])
+def test_where_the_measure_has_one_peak_an_early_end_chooses_what_the_whole_grid_would(seed, given):
+    X, y, qid = ranking(m=300, n=200, seed=seed)
+    more = {"eval_set": ranking(m=300, n=200, seed=seed + 10)} if given == "eval_set" else {}
+    model = RankSVMCV(GRID).fit(X, y, qid, **more)
+    whole = RankSVMCV(GRID, early_stopping=False).fit(X, y, qid, **more)
+    assert ends_where_expected(model, whole, 3)
+    assert model.alpha_ == whole.alpha_
+    assert model.best_score_ == whole.best_score_
+    if given == "folds":
+        np.testing.assert_array_equal(model.coef_, whole.coef_)
+
+
+@pytest.mark.parametrize(
+    "values, n_tried",
+    [
+        ([5, 4, 5, 5, 5, 3], 5),  # a peak, and three that are worse
+        ([5, 4, 5, 5, 4, 5, 5, 3], 8),  # one as good as the best in between
+        ([4, 5, 5, 5, 3, 4, 4], 7),  # no peak yet
+        ([5, 5, 5, 5, 5, 5], 6),
+        ([5, 4, np.nan, 5, np.nan, 3], 5),
+        ([np.nan, 4, 5, 5, 5, 3], 5),
+    ],
+)
+def test_patience_is_exhausted_by_values_in_a_row_beyond_a_peak(values, n_tried):
+    for sign in (1.0, -1.0):
+        patience = Patience(3, higher_is_better=sign < 0)
+        ends = [patience.exhausted_by(sign * value) for value in values[:n_tried]]
+        assert ends[:-1] == [False] * (n_tried - 1)
+        assert ends[-1] == (n_tried < len(values))
+
+
+@pytest.mark.parametrize("n_alphas, cv", [(5, 5), (17, 11)])
+def test_short_grids_and_many_folds_have_every_alpha_tried(n_alphas, cv):
     X, y, qid = ranking()
-    grid = np.logspace(-6, 2, 17)
-    model = RankSVMCV(grid, early_stopping=True, patience=2).fit(X, y, qid, eval_set=ranking(seed=1))
-    assert len(model.alphas_) < len(grid)
-    assert model.scores_[0, :2].min() >= model.scores_.min()
+    model = RankSVMCV(np.logspace(-6, 2, n_alphas), cv=cv).fit(X, y, qid)
+    assert len(model.alphas_) == n_alphas
+
+
+def test_settings_end_by_themselves_and_have_no_scores_for_alphas_not_tried():
+    X, y, qid = ranking(n=100)
+    model = RankSVMCV(GRID, loss=("hinge", "squared_hinge"), patience=2).fit(X, y, qid)
+    for row, loss in enumerate(("hinge", "squared_hinge")):
+        alone = RankSVMCV(GRID, loss=loss, patience=2).fit(X, y, qid)
+        missing = len(model.alphas_) - len(alone.alphas_)
+        assert np.isnan(model.scores_[row, :missing]).all()
+        np.testing.assert_array_equal(model.scores_[row, missing:], alone.scores_[0])
+    assert len(model.alphas_) < len(GRID)
+    assert model.best_score_ == np.nanmin(model.scores_)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_an_interrupt_while_folds_descend_chooses_among_the_alphas_that_all_have_finished(loss, monkeypatch):
+    options = {"cv": 3, "tol": 1e-6, "loss": loss}
+    Interrupting(monkeypatch, calls_until(7, monkeypatch, **options) + 2)
+    seen = []
+    with pytest.warns(UserWarning, match=r"Interrupted from the keyboard; alphas below 0\.1 were not tried"):
+        model = RankSVMCV(ALPHAS, **options).fit(*ranking(), on_progress=seen.append)
+    assert model.alphas_.tolist() == ALPHAS[2:]
+    monkeypatch.undo()
+    whole = RankSVMCV(ALPHAS, **options).fit(*ranking())
+    np.testing.assert_array_equal(model.scores_, whole.scores_[:, 2:])
+    assert len(seen) == 7
 
 
 @pytest.mark.parametrize("order", ["as given", "sorted by label"])
@@ -135,7 +229,7 @@ LOSSES = ["hinge", "squared_hinge"]
 @pytest.mark.parametrize("loss", LOSSES)
 def test_an_interrupt_in_a_later_fold_chooses_on_the_folds_before_it(loss, monkeypatch):
     X, y, qid = ranking()
-    options = {"cv": 3, "tol": 1e-6, "loss": loss}
+    options = {"cv": 3, "tol": 1e-6, "loss": loss, "early_stopping": False}
     call = calls_until(5, monkeypatch, **options) + 2
     Interrupting(monkeypatch, call)
     seen = []
@@ -154,7 +248,7 @@ def test_an_interrupt_in_a_later_fold_chooses_on_the_folds_before_it(loss, monke
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_an_interrupt_in_the_first_fold_chooses_among_the_alphas_before_it(loss, monkeypatch):
-    options = {"cv": 3, "tol": 1e-6, "loss": loss}
+    options = {"cv": 3, "tol": 1e-6, "loss": loss, "early_stopping": False}
     Interrupting(monkeypatch, calls_until(2, monkeypatch, **options) + 2)
     with pytest.warns(UserWarning, match="1 of 3 folds"):
         model = RankSVMCV(ALPHAS, **options).fit(*ranking())

@@ -20,6 +20,11 @@ def noisy(m=150, n=40, seed=0):
     return X, X @ weights + rng.normal(scale=8.0, size=m), rng.integers(0, 12, m)
 
 
+def overfitted(seed=0):
+    """More features than rows, so that solvers know no covariances and take many iterations."""
+    return noisy(m=100, n=120, seed=seed)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_an_eval_set_is_measured_at_every_iterate_and_changes_nothing_else(loss):
     X, y, qid = noisy()
@@ -34,8 +39,8 @@ def test_an_eval_set_is_measured_at_every_iterate_and_changes_nothing_else(loss)
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_early_stopping_keeps_the_best_iterate_with_its_proof(loss, tmp_path):
-    X, y, qid = noisy()
-    V, v, vid = noisy(seed=1)
+    X, y, qid = overfitted()
+    V, v, vid = overfitted(seed=1)
     lowest = RankSVM(1e-5, loss=loss, tol=1e-6).fit(X, y, qid).objective_
     longest = RankSVM(1e-5, loss=loss).fit(X, y, qid, eval_set=(V, v, vid))
     with warnings.catch_warnings():
@@ -54,10 +59,10 @@ def test_early_stopping_keeps_the_best_iterate_with_its_proof(loss, tmp_path):
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_gap_is_that_of_the_iterate_kept_not_of_the_last_one(loss):
-    X, y, qid = noisy()
+    X, y, qid = overfitted()
     last = RankSVM(1e-5, loss=loss, tol=1e-6).fit(X, y, qid)
     patient = RankSVM(1e-5, loss=loss, tol=1e-6, early_stopping=True, patience=1000)
-    patient.fit(X, y, qid, eval_set=noisy(seed=1))
+    patient.fit(X, y, qid, eval_set=overfitted(seed=1))
     assert patient.objective_ > last.objective_ + 1e-3
     assert patient.gap_ == pytest.approx(patient.objective_ - last.objective_, abs=2e-6)
 

@@ -10,7 +10,6 @@ import rankwise
 from rankwise.errors import DataError, ParameterError
 from rankwise.metrics import compare, evaluate
 from rankwise.report.facts import SCHEMA, compared_facts, report_facts
-from rankwise.report.judged import Judged
 from rankwise.report.lists import ranks_of
 from rankwise.report.weights import jackknife_margins, left_out_weights
 from rankwise.rows.table import table_of
@@ -35,7 +34,7 @@ def models(parts):
 @pytest.fixture(scope="module")
 def facts(parts, models):
     training, test = parts
-    return report_facts(models, Judged.of_data(test), MEASURES, title="both", training=training)
+    return report_facts(models, test, MEASURES, title="both", training=training)
 
 
 def test_facts_are_plain_json_with_a_version(facts):
@@ -76,7 +75,7 @@ def test_the_answer_names_the_best_the_baseline_and_the_queries_that_do_not_coun
 def test_rankers_that_agree_cannot_be_told_apart(parts):
     test = parts[1]
     same = {"a": test.X[:, 0], "b": 2.0 * test.X[:, 0]}
-    facts, _ = compared_facts(same, Judged.of_data(test), MEASURES)
+    facts, _ = compared_facts(same, test, MEASURES)
     assert "b and a cannot be told apart" in facts["answer"][1]
     assert facts["tests"][0]["n_equal"] == facts["measures"][0]["queries"]
 
@@ -91,9 +90,9 @@ def test_contributions_of_any_two_rows_add_up_to_the_difference_of_their_scores(
 
 
 def test_contributions_are_those_of_explain(facts, parts, models):
-    test, judged = parts[1], Judged.of_data(parts[1])
+    test = parts[1]
     query = facts["lists"]["queries"][0]
-    rows = {str(test.docs[row]): row for row in judged.rows_of(query["query"])}
+    rows = {str(test.docs[row]): row for row in test.queries.rows_of(query["query"])}
     i, j = rows[query["docs"][0]], rows[query["docs"][-1]]
     explained = models["new"].explain(test.X, i, j)
     shown = query["parts"]["new"]
@@ -123,7 +122,7 @@ def test_long_lists_and_many_queries_are_cut_and_counted(monkeypatch, parts):
     monkeypatch.setattr("rankwise.report.lists.MAX_NUMBERS", 500)
     monkeypatch.setattr("rankwise.report.lists.MAX_ROWS", 5)
     test = parts[1]
-    lists = report_facts({"a": test.X[:, 0]}, Judged.of_data(test), title="cut")["lists"]
+    lists = report_facts({"a": test.X[:, 0]}, test, title="cut")["lists"]
     assert 0 < len(lists["queries"]) < lists["n_queries"] == test.n_queries
     for query in lists["queries"]:
         assert len(query["docs"]) <= 5 <= max(query["rows"], 5)
@@ -149,7 +148,7 @@ def test_a_path_and_a_surface_are_facts(parts):
             training, eval_set=test
         ),
     }
-    facts = report_facts(models, Judged.of_data(test), MEASURES, title="curves")
+    facts = report_facts(models, test, MEASURES, title="curves")
     path, surface = facts["choices"]["path"], facts["choices"]["surface"]["surface"]
     assert len(path["on_margin"]) == len(path["alphas"]) == len(path["scores"][0]) <= 301
     assert path["chosen"]["alpha"] == pytest.approx(models["path"].alpha_)
@@ -161,7 +160,7 @@ def test_a_path_and_a_surface_are_facts(parts):
 def test_functions_of_columns_and_their_intervals_equal_refitting(parts):
     training, test = parts
     model = rankwise.RankRLS(columns="spline").fit(training)
-    facts = report_facts({"spline": model}, Judged.of_data(test), MEASURES, title="s", training=training)
+    facts = report_facts({"spline": model}, test, MEASURES, title="s", training=training)
     test_contributions_of_any_two_rows_add_up_to_the_difference_of_their_scores(facts)
     drawn = {one["column"]: one for one in facts["shapes"]["spline"]}
     assert "rating" in drawn
@@ -191,7 +190,7 @@ def test_tables_of_any_columns_are_explained_in_their_own_values():
     )
     data = rankwise.RankingData.from_frame(frame, label="grade", qid="query", as_table=True)
     model = rankwise.RankRLS(columns="auto").fit(data)
-    facts = report_facts({"table": model}, Judged.of_data(data), MEASURES, title="table", training=data)
+    facts = report_facts({"table": model}, data, MEASURES, title="table", training=data)
     test_contributions_of_any_two_rows_add_up_to_the_difference_of_their_scores(facts)
     query = facts["lists"]["queries"][0]
     assert {"acme", "<b>bold</b>", "missing"} <= set(query["values"]["1"])
@@ -204,7 +203,7 @@ def test_a_feature_path_says_what_each_size_adds(parts):
     path = pytest.importorskip("rankwise.rankers.rankrls_path", reason="there are no feature paths")
     training, test = parts
     model = path.RankRLSPath(max_features=3, measure="ndcg@10").fit(training)
-    facts = report_facts({"few": model}, Judged.of_data(test), MEASURES, title="sizes")
+    facts = report_facts({"few": model}, test, MEASURES, title="sizes")
     assert "choices" not in facts
     added = [", ".join(names) for names in facts["sizes"]["few"]["added"]]
     assert added == [row["feature"] for row in model.path_table()]
@@ -221,7 +220,7 @@ def test_constant_repeated_and_tied_data_is_reported():
     X = np.array([[1.0, 5.0, 2.0, 2.0], [2.0, 5.0, 3.0, 3.0], [3.0, 7.0, 1.0, 1.0], [4.0, 7.0, 9.0, 9.0]])
     for rows in (X, sparse.csr_matrix(X)):
         data = rankwise.RankingData.from_arrays(rows, [0, 1, 1, 1], ["a", "a", "b", "b"])
-        found = report_facts({"x": X[:, 0]}, Judged.of_data(data), ["map"], title="data")["data"]
+        found = report_facts({"x": X[:, 0]}, data, ["map"], title="data")["data"]
         assert found["features"]["constant"] == ["x1"]
         assert found["features"]["repeated"] == [["x3", "x2"]]
         assert (found["all_tied"], found["one_row"]) == (1, 0)
@@ -240,7 +239,7 @@ def test_constant_and_repeated_columns_of_tables_are_reported():
         }
     )
     data = rankwise.RankingData.from_frame(frame, label="grade", qid="query", as_table=True)
-    found = report_facts({"s": np.arange(4.0)}, Judged.of_data(data), ["map"], title="table")["data"]
+    found = report_facts({"s": np.arange(4.0)}, data, ["map"], title="table")["data"]
     assert found["features"]["constant"] == ["shop"]
     assert found["features"]["repeated"] == [["brand again", "brand"]]
 
@@ -253,20 +252,20 @@ def test_a_wrong_label_and_a_feature_that_reveals_it_are_named(parts):
     X = np.column_stack([test.X, y])
     names = [*test.feature_names, "label again"]
     data = rankwise.RankingData.from_arrays(X[:, :-1], y, test.qid, test.docs, names[:-1])
-    found = report_facts({"title": X[:, 0]}, Judged.of_data(data), MEASURES, title="audit")["audit"]
+    found = report_facts({"title": X[:, 0]}, data, MEASURES, title="audit")["audit"]
     assert test.docs[wrong] in [row["doc"] for row in found["rows"]["findings"]]
     assert found["revealing_features"]["number"] == 0
     data = rankwise.RankingData.from_arrays(X, y, test.qid, test.docs, names)
-    found = report_facts({"title": X[:, 0]}, Judged.of_data(data), MEASURES, title="audit")["audit"]
+    found = report_facts({"title": X[:, 0]}, data, MEASURES, title="audit")["audit"]
     assert found["revealing_features"]["findings"][0]["feature"] == "label again"
 
 
 def test_data_too_large_or_too_small_is_not_audited(parts, monkeypatch):
     test = parts[1]
     few = test.select(queries=test.queries.labels[:4].tolist())
-    assert "audit" not in report_facts({"title": few.X[:, 0]}, Judged.of_data(few), MEASURES, title="few")
+    assert "audit" not in report_facts({"title": few.X[:, 0]}, few, MEASURES, title="few")
     monkeypatch.setattr("rankwise.report.audits.MAX_WORK", 1.0)
-    assert "audit" not in report_facts({"title": test.X[:, 0]}, Judged.of_data(test), MEASURES, title="many")
+    assert "audit" not in report_facts({"title": test.X[:, 0]}, test, MEASURES, title="many")
 
 
 @pytest.mark.parametrize("choices", [{}, {"ties": "drop"}, {"weighting": "query"}, {"alpha": 1e-3}])
@@ -285,7 +284,7 @@ def test_weights_without_a_query_and_their_intervals_equal_refitting(parts, choi
     n = len(labels)
     error = np.sqrt((n - 1) / n * ((refitted - refitted.mean(axis=0)) ** 2).sum(axis=0))
     np.testing.assert_allclose(jackknife_margins(found), 2.0452296 * error, rtol=1e-5, atol=1e-9)
-    facts = report_facts({"m": model}, Judged.of_data(training), ["map"], title="signs", training=training)
+    facts = report_facts({"m": model}, training, ["map"], title="signs", training=training)
     learned = facts["weights"]["m"]
     places = [training.feature_names.index(name) for name in learned["columns"]]
     same = (np.sign(refitted) == np.sign(model.coef_)).mean(axis=0)
@@ -306,7 +305,7 @@ def test_weights_without_the_query_that_taught_everything_are_refitted():
 def test_intervals_need_the_data_that_the_model_was_trained_on(parts, models):
     test = parts[1]
     with pytest.raises(DataError, match="not that of the training data"):
-        report_facts(models, Judged.of_data(test), MEASURES, title="other", training=test)
+        report_facts(models, test, MEASURES, title="other", training=test)
 
 
 def test_models_of_other_packages_scores_runs_and_predictors_are_rankers(parts):
@@ -323,7 +322,7 @@ def test_models_of_other_packages_scores_runs_and_predictors_are_rankers(parts):
         "scores": test.X[:, 0].tolist(),
         "run": rankwise.trec.run_from_scores(test, test.X[:, 0]),
     }
-    facts = report_facts(rankers, Judged.of_data(test), MEASURES, title="all kinds")
+    facts = report_facts(rankers, test, MEASURES, title="all kinds")
     kinds = {model["name"]: model["kind"] for model in facts["models"]}
     assert (kinds["trees"], kinds["boosted"]) == ("LightGBM", "XGBoost")
     assert facts["means"]["scores"] == facts["means"]["run"]
@@ -339,7 +338,7 @@ def test_documents_that_were_not_judged_or_not_retrieved_are_counted(parts):
     run = rankwise.trec.run_from_scores(test, test.X[:, 0])
     first = str(test.qid[0])
     run[first] = {str(test.docs[0]): 1.0, "unknown": 2.0}
-    facts, _ = compared_facts({"run": run}, Judged.of_data(test), MEASURES, note="A note.")
+    facts, _ = compared_facts({"run": run}, test, MEASURES, note="A note.")
     assert facts["note"] == "A note. Documents of run that are not in the data, and do not count: 1."
     assert facts["models"][0]["not_retrieved"] == (test.qid.astype(str) == first).sum() - 1
 
@@ -347,7 +346,7 @@ def test_documents_that_were_not_judged_or_not_retrieved_are_counted(parts):
 def test_scaling_per_query_is_part_of_the_explanation(parts):
     training, test = parts
     model = rankwise.RankRLS().fit(training.scale_per_query())
-    facts = report_facts({"scaled": model}, Judged.of_data(test), MEASURES, title="s", training=training)
+    facts = report_facts({"scaled": model}, test, MEASURES, title="s", training=training)
     test_contributions_of_any_two_rows_add_up_to_the_difference_of_their_scores(facts)
     assert facts["weights"]["scaled"]["training_queries"] == training.n_queries
 
@@ -358,8 +357,8 @@ def test_contributions_keep_their_digits_far_from_zero(parts, offset):
         rankwise.RankingData.from_arrays(part.X + offset, part.y, part.qid, part.docs) for part in parts
     )
     model = rankwise.RankRLS().fit(training)
-    facts = report_facts({"far": model}, Judged.of_data(test), MEASURES, title="far")
-    explained = model.explain(test.X, *(rows := Judged.of_data(test).rows_of(0)[:2]))
+    facts = report_facts({"far": model}, test, MEASURES, title="far")
+    explained = model.explain(test.X, *(rows := test.queries.rows_of(0)[:2]))
     query = next(one for one in facts["lists"]["queries"] if one["query"] == 0)
     i, j = (query["docs"].index(str(test.docs[row])) for row in rows)
     parts_of = query["parts"]["far"]
@@ -368,7 +367,7 @@ def test_contributions_keep_their_digits_far_from_zero(parts, offset):
 
 
 def test_mistakes_get_one_sentence(parts):
-    judged = Judged.of_data(parts[1])
+    judged = parts[1]
     for rankers, options, message in (
         ({}, {}, "at least one ranker"),
         ({"a": np.ones(3)}, {}, "has length 3|3 rows|one per row|must have"),

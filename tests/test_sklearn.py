@@ -39,8 +39,8 @@ class PathOnDealtRows(RankRLSPath):
     def fit(self, X, y=None, qid=None, sample_weight=None):
         n = _num_samples(X)
         super().fit(X, y, np.random.default_rng(0).permutation(n) % 4 if qid is None else qid, sample_weight)
-        outcome = replace(self.model_.outcome, fitted_with_qid=qid is not None)
-        self.model_ = replace(self.model_, outcome=outcome)
+        origin = replace(self.model_.origin, fitted_with_qid=qid is not None)
+        self.model_ = replace(self.model_, origin=origin)
         return self
 
 

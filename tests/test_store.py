@@ -13,7 +13,7 @@ from scipy import sparse
 
 from rankwise import RankingData, convert_letor, load_letor, open_store, save_letor, save_store
 from rankwise.errors import DataError, FileFormatError
-from rankwise.rows.csr import csr_around
+from rankwise.rows.storage import csr_around
 
 SPARSE = "1 qid:a 1:1 9:2 #docid = d1\n0 qid:b 3:1\n2 qid:a\n1.5 qid:c 2:-1 5:0.1 # d4\n"
 GROUPED = "1 qid:1 1:1 9:2\n0 qid:1 3:1\n2 qid:7\n"
@@ -61,7 +61,7 @@ def assert_same(left, right):
 @pytest.mark.parametrize("text", [SPARSE, GROUPED, FULL, MOSTLY, FROM_ZERO, NO_FEATURES, WIDE])
 @pytest.mark.parametrize("options", [{}, {"dtype": "float32"}, {"dense": False}])
 def test_a_converted_file_opens_as_it_loads(tmp_path, text, options, monkeypatch):
-    for module in ("npy", "convert"):
+    for module in ("npy", "letor_to_store"):
         monkeypatch.setattr(f"rankwise.readers.{module}.PIECE_BYTES", 16)
     (tmp_path / "rows").write_text(text, encoding="utf-8")
     convert_letor(tmp_path / "rows", tmp_path / "store", **options)
@@ -315,8 +315,8 @@ def test_converting_takes_bounded_memory(tmp_path):
     """Four times the text takes the same peak memory (within a few blocks) in a child process."""
     line = "1 qid:1 " + " ".join(f"{i}:0.{i:06}" for i in range(1, 100)) + "\n"
     script = (
-        "import re, sys; from pathlib import Path; from rankwise import convert_letor\n"
-        "convert_letor(sys.argv[1], sys.argv[1] + '.store', n_threads=1)\n"
+        "import re, sys; from pathlib import Path; from rankwise import convert_letor, set_config\n"
+        "set_config(n_threads=1); convert_letor(sys.argv[1], sys.argv[1] + '.store')\n"
         "print(re.search('VmHWM:\\\\s+(\\\\d+) kB', Path('/proc/self/status').read_text())[1])"
     )
     peaks = []

@@ -1,14 +1,22 @@
 """The number of BLAS threads alongside our own."""
 
+import ast
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
+import rankwise
 from rankwise.ridge import tridiagonal
 from rankwise.ridge.spectrum import RidgeSystem
 from rankwise.threads import one_blas_thread
+
+# Modules of `linalg` that only contain names, and functions without large products.
+NO_DECOMPOSITION = {"lapack", "norm", "LinAlgError", "eigvalsh_tridiagonal", "blas"}
+# Whoever calls these is pinned already: `minimize_bundle`, and what calls `signed_least_squares`.
+PINNED_BY_CALLERS = {"svm/subspace.py", "ridge/signed.py"}
 
 
 def blas_threads():
@@ -68,3 +76,25 @@ def test_only_large_systems_are_decomposed_on_several_threads(size, threads, mon
     assert RidgeSystem(np.eye(size), np.ones(size)).tridiagonal.extremes == (1.0, 1.0)
     assert seen == [threads]
     assert blas_threads() == {2}
+
+
+def decompositions(node, pinned=False):
+    """The functions of `linalg` that are named outside a block or function on one BLAS thread."""
+    limits = [item.context_expr for item in getattr(node, "items", [])] + getattr(node, "decorator_list", [])
+    pinned = pinned or any("one_blas_thread" in ast.unparse(limit) for limit in limits)
+    if isinstance(node, ast.Attribute) and not pinned and node.attr not in NO_DECOMPOSITION:
+        is_linalg = ast.unparse(node.value) in ("linalg", "np.linalg", "linalg.lapack", "linalg.blas")
+        yield from [f"{ast.unparse(node)} in line {node.lineno}"] if is_linalg else []
+    for child in ast.iter_child_nodes(node):
+        yield from decompositions(child, pinned)
+
+
+def test_every_decomposition_says_on_how_many_threads_it_runs():
+    folder = Path(rankwise.__file__).parent
+    found = {}
+    for path in sorted(folder.rglob("*.py")):
+        name = path.relative_to(folder).as_posix()
+        calls = list(decompositions(ast.parse(path.read_text(encoding="utf-8"))))
+        if calls and name not in PINNED_BY_CALLERS:
+            found[name] = calls
+    assert found == {}

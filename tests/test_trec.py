@@ -131,9 +131,13 @@ def test_windows_lines_tabs_blank_lines_and_a_byte_order_mark_are_read(text):
     "load, content, sentence",
     [
         ("run", "1 Q0 d1 1 0.5\n", r"line 1: expected 6 fields, 'qid Q0 doc rank score tag'; found 5\."),
-        ("run", "1 Q0 d 1 0.5 t\n1 Q0 e 2 high t\n", "line 2: the score must be a finite number; got 'high'"),
-        ("run", "1 Q0 d 1 nan t\n", "line 1: the score must be a finite number; got 'nan'"),
-        ("run", "1 Q0 d 1 1_0 t\n", "line 1: the score must be a finite number; got '1_0'"),
+        (
+            "run",
+            "1 Q0 d 1 0.5 t\n1 Q0 e 2 high t\n",
+            "line 2: the field 'score' must be a finite numb",
+        ),
+        ("run", "1 Q0 d 1 nan t\n", "line 1: the field 'score' must be a finite number; got 'nan'"),
+        ("run", "1 Q0 d 1 1_0 t\n", "line 1: the field 'score' must be a finite number; got '1_0'"),
         (
             "run",
             "1 Q0 d 1 2 t\n\n1 Q0 d 2 1 t\n",
@@ -142,8 +146,8 @@ def test_windows_lines_tabs_blank_lines_and_a_byte_order_mark_are_read(text):
         ("run", "\n", "the file is empty; expected lines of 'qid Q0 doc rank score tag'"),
         ("qrels", "1 0 d\n", r"line 1: expected 4 fields, 'qid 0 doc relevance'; found 3\."),
         ("qrels", "1 Q0 d 1 0.5 t\n", r"line 1: expected 4 fields, 'qid 0 doc relevance'; found 6\."),
-        ("qrels", "1 0 d 1.5\n", "line 1: the relevance must be a whole number; got '1.5'"),
-        ("qrels", "1 0 d L1\n", "line 1: the relevance must be a whole number; got 'L1'"),
+        ("qrels", "1 0 d 1.5\n", "line 1: the field 'relevance' must be a whole number; got '1.5'"),
+        ("qrels", "1 0 d L1\n", "line 1: the field 'relevance' must be a whole number; got 'L1'"),
         ("qrels", "1 0 d 1\n1 0 d 1\n", "line 2: the query '1' contains the document 'd' more than once"),
     ],
 )
@@ -198,7 +202,7 @@ def test_a_mistake_gets_one_sentence(call, error, sentence, tmp_path, monkeypatc
     "options, sentence",
     [
         ({"docs": None}, "the data has no document labels"),
-        ({"docs": ["d", "d"]}, "The query '1' contains the document 'd' more than once"),
+        ({"docs": ["d", "d"]}, "The query '1' of the data contains the document 'd' 2 times"),
         ({"y": [0.5, 1]}, "Qrels hold whole numbers, but row 0 has the label 0.5"),
     ],
 )

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from rankwise import load_feature_log
 from rankwise.errors import FileFormatError
-from rankwise.readers.feature_logs import _Reader
+from rankwise.readers.logged_documents import ResponseReader
 from rankwise.readers.tables import _without_empty_text
 from rankwise.rows.frames import check_present, split_columns
 
@@ -69,7 +69,7 @@ def test_a_feature_logged_twice_is_found_in_one_pass(tmp_path, counted):
     entries = [{"name": name, "value": 1.0} for name in (*names, Counted("name 1999"))]
     hit = {"_id": "7", "qid": "q", "fields": {"_ltrlog": [{"log": entries}]}}
     with pytest.raises(FileFormatError, match="the feature 'name 1999' more than once"):
-        list(_Reader(tmp_path, 1, "qid", None).documents(hit))
+        list(ResponseReader(tmp_path, 1, "qid", None).documents(hit))
     assert Counted.n_compared < 20 * len(names)
 
 
@@ -83,7 +83,7 @@ def test_columns_to_leave_out_are_looked_up_and_not_searched_for(counted):
     table = pa.table({f"name {k}": [1.0, 2.0] for k in range(1000)})
     exclude = counted(999)
     columns = split_columns(table, label=None, qid=None, features=None, doc=None, exclude=exclude)
-    assert columns.feature_names == ("name 999",)
+    assert columns["feature_names"] == ("name 999",)
     assert Counted.n_compared < 20 * len(exclude)
 
 

@@ -76,7 +76,7 @@ def calls_of_functions(s):
     yield rankwise.clicks.click_likelihood, {"log": s.log, "n_folds": 2, "random_state": 0}
     yield rankwise.config_context, {"n_threads": 1, "one_ranking": True, "on_interrupt": "raise"}
     letor = {"dtype": "float64", "dense": "auto", "zero_based": "auto", "n_features": 2}
-    more = {"merge_queries": False, "n_threads": 1, "progress": None}
+    more = {"merge_queries": False, "progress": None}
     yield rankwise.load_letor, {"path": s.folder / "rows.txt", **letor, **more}
     yield (
         rankwise.convert_letor,
@@ -132,8 +132,8 @@ def calls_of_functions(s):
     yield rankwise.rank_scorer, {"measure": "ndcg@5", "preset": None}
     yield rankwise.clicks.rows_from_clicks, {"log": s.log, "data": s.data, "prior_clicks": 1.0}
     yield rankwise.trec.run_from_scores, {"data": s.data, "scores": X[:, 0]}
-    yield rankwise.save_judgments, {"data": s.data, "path": s.folder / "out", "weight": np.ones(12)}
-    yield rankwise.save_letor, {"data": s.data, "path": s.folder / "out", "zero_based": False, "n_threads": 1}
+    yield rankwise.save_judgments, {"data": s.data, "path": s.folder / "out"}
+    yield rankwise.save_letor, {"data": s.data, "path": s.folder / "out", "zero_based": False}
     yield rankwise.save_pairs, {"pairs": PAIRS, "path": s.folder / "out", "weight": np.ones(3), "data": None}
     yield rankwise.trec.save_qrels, {"qrels": QRELS, "path": s.folder / "out"}
     yield rankwise.trec.save_run, {"run": RUN, "path": s.folder / "out", "tag": "t"}
@@ -183,17 +183,17 @@ def calls_of_measures(s):
     yield metrics.compare_runs, {"runs": {"a": RUN, "b": RUN}, "qrels": QRELS, **compared, "complete": False}
     yield metrics.disagreement_error, labelled
     yield metrics.err, {**common, "k": 3, "max_grade": 4.0}
-    yield metrics.evaluate, {**labelled, "measures": ["map"], "preset": None, "n_threads": 1}
+    yield metrics.evaluate, {**labelled, "measures": ["map"], "preset": None}
     yield (
         metrics.evaluate_run,
-        {"run": RUN, "qrels": QRELS, "measures": ["map"], "complete": False, "n_threads": 1},
+        {"run": RUN, "qrels": QRELS, "measures": ["map"], "complete": False},
     )
     yield metrics.get_measure, {"name": "ndcg@5", "preset": None, "gain": None, "ties": None}
     yield metrics.holm, {"p_values": [0.1, 0.2]}
     yield metrics.kendall_tau_b, labelled
     yield metrics.mean_ndcg, {**common, "gain": None, "discount": None}
     yield metrics.ndcg, {**common, "k": 3, "gain": None, "discount": None}
-    yield metrics.pairwise_error, {**labelled, "average": "macro", "sample_weight": None, "n_threads": 1}
+    yield metrics.pairwise_error, {**labelled, "average": "macro", "sample_weight": None}
     yield metrics.precision_at, {**common, "k": 3, "relevant": 1.0, "denominator": None}
     yield metrics.preference_error, {"scores": X[:, 0], "pairs": PAIRS, "weight": None}
     yield metrics.recall_at, {**common, "k": 3, "relevant": 1.0, "denominator": None}

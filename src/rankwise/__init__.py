@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from rankwise.rankers.ranksvm_cv import RankSVMCV as RankSVMCV
     from rankwise.rankers.ranksvm_path import RankSVMPath as RankSVMPath
     from rankwise.rankers.scaler import QueryMinMaxScaler as QueryMinMaxScaler
-    from rankwise.readers.convert import convert_letor as convert_letor
     from rankwise.readers.feature_logs import load_feature_log as load_feature_log
     from rankwise.readers.judgment_files import load_judgments as load_judgments
     from rankwise.readers.judgment_files import save_judgments as save_judgments
     from rankwise.readers.letor import load_letor as load_letor
+    from rankwise.readers.letor_to_store import convert_letor as convert_letor
     from rankwise.readers.letor_writer import save_letor as save_letor
     from rankwise.readers.pair_files import load_pairs as load_pairs
     from rankwise.readers.pair_files import save_pairs as save_pairs
@@ -109,7 +109,7 @@ _HOME = {
     "audit": "rankwise.auditing.audit",
     "ColumnEncoder": "rankwise.rankers.column_encoder",
     "config_context": "rankwise.config",
-    "convert_letor": "rankwise.readers.convert",
+    "convert_letor": "rankwise.readers.letor_to_store",
     "DataError": "rankwise.errors",
     "export_model": "rankwise.export.formats",
     "get_config": "rankwise.config",

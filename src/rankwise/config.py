@@ -48,7 +48,7 @@ class Settings:
                 f"The 'on_interrupt' parameter must be 'raise' or 'keep'; got {self.on_interrupt!r}."
             )
         if self.n_threads is not None:
-            check_n_threads(self.n_threads)
+            _check_n_threads(self.n_threads)
 
 
 _of_process: dict[str, Any] = {}
@@ -84,11 +84,11 @@ def set_config(**settings: Any) -> None:
     Parameters
     ----------
     **settings
-        ``n_threads``, int or None: number of threads that the kernels use wherever no `n_threads` is given.
-        None, the default, uses the environment variable ``RANKWISE_NUM_THREADS`` if it is set, and every
-        core otherwise. It affects only the run time; results are bit-identical. BLAS in NumPy and SciPy has
-        its own threads, which ``threadpoolctl`` can limit; their number may change the last digits of
-        closed forms, kernel models and paths.
+        ``n_threads``, int or None: number of threads that the kernels use. None, the default, uses the
+        environment variable ``RANKWISE_NUM_THREADS`` if it is set, and every core otherwise. It affects only
+        the run time; results are bit-identical. BLAS in NumPy and SciPy has its own threads, which
+        ``threadpoolctl`` can limit; their number may change the last digits of closed forms, kernel models
+        and paths.
 
         ``one_ranking``, bool: True says that `fit` without a qid is meant, which otherwise warns.
 
@@ -132,13 +132,12 @@ def config_context(**settings: Any) -> Iterator[None]:
         _of_block.reset(token)
 
 
-def check_n_threads(n_threads: object) -> int:
-    """Return a number of threads, from 1 to `MAX_THREADS`."""
+def _check_n_threads(n_threads: object) -> None:
+    """Reject anything but a number of threads from 1 to `MAX_THREADS`."""
     if isinstance(n_threads, bool) or not isinstance(n_threads, int) or n_threads < 1:
         raise ParameterError(f"The 'n_threads' parameter must be None or a positive int; got {n_threads!r}.")
     if n_threads > MAX_THREADS:
         raise ParameterError(f"The 'n_threads' parameter must be at most {MAX_THREADS:,}.")
-    return n_threads
 
 
 def _checked(settings: dict[str, Any]) -> dict[str, Any]:

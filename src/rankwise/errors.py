@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 MAX_MESSAGE_LENGTH = 500
@@ -71,6 +73,17 @@ class FileFormatError(DataError):
         return f"{where}: {_one_line(message)}"
 
 
+@contextmanager
+def blaming(path: Path) -> Iterator[None]:
+    """Name a file in errors about the data that was read from it."""
+    try:
+        yield
+    except FileFormatError:
+        raise
+    except DataError as error:
+        raise FileFormatError(path, str(error)) from error
+
+
 def _one_line(message: str) -> str:
     """A message on one line, because it may quote the file, or a library that does, at any length."""
     words = " ".join(message.split())
@@ -95,6 +108,10 @@ class QueryWarning(UserWarning):
 
 class GridWarning(UserWarning):
     """The best alpha ends the grid, so that one beyond it may be better."""
+
+
+class ContextWarning(UserWarning):
+    """Columns are constant within queries, so that alone they change no order."""
 
 
 class MissingExtraError(RankwiseError, ImportError):

@@ -155,3 +155,23 @@ class Family(Protocol):
     def part(self, name: str) -> Self:
         """The same family for a part of the work, such as one fold, with its own checkpoint, if any."""
         return self
+
+
+class Descending(Family):
+    """A family that solves one alpha after the other, from the largest down, and can end before the last.
+
+    Attributes
+    ----------
+    patience : int or None
+        How many alphas in a row may be worse on left-out rows than the best before the rest is not tried
+        (`held_out.Patience`); None tries all of them.
+    """
+
+    patience: int | None
+
+    @abstractmethod
+    def descend(self, alphas: Floats) -> Iterator[AlphaStep]:
+        """Solve for each alpha when asked to, up to an interrupted one.
+
+        Results have `coef`, and say whether they were `interrupted`.
+        """

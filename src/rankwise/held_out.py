@@ -11,6 +11,43 @@ from rankwise.preferences.samples import PairSample
 from rankwise.types import Floats, Matrix
 
 
+def improves(value: float, best: float, higher_is_better: bool) -> bool:
+    """Whether a value beats the best so far; any number beats NaN."""
+    if np.isnan(best):
+        return not np.isnan(value)
+    return value > best if higher_is_better else value < best
+
+
+class Patience:
+    """Watches the measure of models that become less and less regularized.
+
+    It is exhausted by so many values in a row that are worse than the best so far, unless that is the first.
+    Models that are hardly more than 0 differ little, and say little about those that follow: a peak must have
+    been climbed before a descent counts. A value as good as the best starts the count again.
+
+    Parameters
+    ----------
+    limit : int or None
+        How many values; None is never exhausted.
+    higher_is_better : bool
+    """
+
+    def __init__(self, limit: int | None, higher_is_better: bool) -> None:
+        self._limit, self._higher_is_better = limit, higher_is_better
+        self._first: float | None = None
+        self._best, self._n_worse = np.nan, 0
+
+    def exhausted_by(self, value: float) -> bool:
+        """Whether the next value is one too many."""
+        self._first = value if self._first is None else self._first
+        if improves(self._best, value, self._higher_is_better):
+            self._n_worse += 1
+        else:
+            self._best, self._n_worse = value, 0
+        climbed = improves(self._best, self._first, self._higher_is_better)
+        return self._limit is not None and climbed and self._n_worse >= self._limit
+
+
 @dataclass(frozen=True)
 class HeldOut:
     """Rows kept out of training, and the measure for their scores.
@@ -41,10 +78,7 @@ class HeldOut:
         return np.array([self.measure(column) for column in scores.T])
 
     def improves(self, value: float, best: float) -> bool:
-        """Whether a value beats the best so far; any number beats NaN."""
-        if np.isnan(best):
-            return not np.isnan(value)
-        return value > best if self.higher_is_better else value < best
+        return improves(value, best, self.higher_is_better)
 
     def argbest(self, values: Floats) -> int:
         """The position of the first best value; NaN counts as the worst."""

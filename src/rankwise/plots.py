@@ -10,7 +10,8 @@ from rankwise.errors import MissingExtraError
 from rankwise.rows.table import Table
 from rankwise.scoring.additive import AdditiveFunction, Term
 from rankwise.scoring.calibration import Calibration
-from rankwise.scoring.curves import labels_of, points_of
+from rankwise.scoring.drawn_points import labels_of, points_of
+from rankwise.scoring.interactions import Interaction
 from rankwise.types import Floats, Ints, Reading
 
 # Functions of columns: those drawn at most, beside each other, and points of a curve.
@@ -102,17 +103,37 @@ def draw_functions(function: AdditiveFunction, rows: Table, title: str) -> Any:
 
     rows = rows.matched([term.column for term in function.terms], function.labels)
     spread = np.ptp(function.contributions(rows), axis=0)
-    drawn = [function.terms[c] for c in np.argsort(-spread, kind="stable")[:MAX_FUNCTIONS]]
+    parts = (*function.terms, *function.interactions)
+    drawn = [parts[c] for c in np.argsort(-spread, kind="stable")[:MAX_FUNCTIONS]]
     n_lines = -(-len(drawn) // PER_LINE)
     figure = Figure(figsize=(4 * PER_LINE, 3 * n_lines), layout="constrained")
-    places = figure.subplots(n_lines, PER_LINE, sharey=True, squeeze=False).ravel()
-    for place, term in zip(places, drawn, strict=False):
-        _draw_function(place, term, rows)
+    places = figure.subplots(n_lines, PER_LINE, squeeze=False).ravel()
+    curves = []
+    for place, part in zip(places, drawn, strict=False):
+        if isinstance(part, Interaction):
+            _draw_interaction(place, part)
+        else:
+            _draw_function(place, part, rows)
+            curves.append(place)
+    for place in curves[1:]:
+        place.sharey(curves[0])
     for place in places[len(drawn) :]:
         place.set_axis_off()
     figure.supylabel("added to the score")
     figure.suptitle(title)
     return figure
+
+
+def _draw_interaction(place: Any, interaction: Interaction) -> None:
+    """The table as a map of colors, without what it says of missing values."""
+    first, second = (axis.points[: -len(axis.special)] for axis in interaction.axes)
+    values = np.array(interaction.values)[: len(first), : len(second)]
+    most = float(np.abs(values).max()) or 1.0
+    image = place.imshow(values, cmap="RdBu", vmin=-most, vmax=most, aspect="auto", origin="lower")
+    place.set_xticks(range(len(second)), second, rotation=30)
+    place.set_yticks(range(len(first)), first)
+    place.set(xlabel=interaction.columns[1], ylabel=interaction.columns[0])
+    place.figure.colorbar(image, ax=place)
 
 
 def _draw_function(place: Any, term: Term, rows: Table) -> None:
@@ -121,13 +142,13 @@ def _draw_function(place: Any, term: Term, rows: Table) -> None:
     points = points_of(rows.read(term.column, shape.reading), shape.reading, N_POINTS)
     values = shape(points)
     values, missing = values - values.mean(), shape.missing - values.mean()
-    if shape.reading in (Reading.NUMBER, Reading.DATE):
+    if shape.reading not in (Reading.TEXT, Reading.FLAG):
         place.plot(points, values)
     else:
         place.plot(labels_of(points, shape.reading), values, "o")
     place.axhline(missing, color="gray", linestyle=":", linewidth=0.8, label="missing")
     place.legend(frameon=False)
     place.tick_params(axis="x", rotation=30)
-    place.set(xlabel=term.column)
+    place.set(xlabel=term.name)
     place.grid(alpha=0.3)
     place.spines[["top", "right"]].set_visible(False)

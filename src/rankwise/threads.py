@@ -13,7 +13,7 @@ from functools import cache
 from threading import RLock, get_ident
 from typing import Any, TypeVar
 
-from rankwise.config import MAX_THREADS, check_n_threads, configured_threads
+from rankwise.config import MAX_THREADS, configured_threads
 from rankwise.errors import ParameterError
 from rankwise.numerals import is_whole
 
@@ -30,17 +30,12 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def resolve_threads(n_threads: int | None = None) -> int:
+def resolve_threads() -> int:
     """Return the number of threads to use.
 
-    Parameters
-    ----------
-    n_threads : int or None
-        None uses the setting of `rankwise.config_context` or `rankwise.set_config`, then
-        ``RANKWISE_NUM_THREADS``, and otherwise every core available to this process.
+    That is the setting of `rankwise.config_context` or `rankwise.set_config`, then ``RANKWISE_NUM_THREADS``,
+    and otherwise every core available to this process.
     """
-    if n_threads is not None:
-        return check_n_threads(n_threads)
     configured = configured_threads()
     if configured is not None:
         return configured

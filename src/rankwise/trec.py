@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError, FileFormatError
 from rankwise.files import as_path, replacing_file
-from rankwise.numerals import read_float
-from rankwise.readers.letor import decoded
-from rankwise.readers.text import create_text, numbered_lines, open_text
+from rankwise.readers.delimited import finite_number, open_delimited, whole_number
+from rankwise.readers.text import create_text
+from rankwise.rows.documents import Number, values_by_name
 from rankwise.rows.ranking import RankingData
 from rankwise.validation import check_kind, check_labels
 
@@ -31,9 +32,6 @@ Run: TypeAlias = Mapping[str, Mapping[str, float]]
 Qrels: TypeAlias = Mapping[str, Mapping[str, int]]
 
 _RUN, _QRELS = "qid Q0 doc rank score tag", "qid 0 doc relevance"
-_LONGEST_NUMBER = 18
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_Number = TypeVar("_Number", int, float)
 
 
 def load_run(path: str | PathLike[str]) -> dict[str, dict[str, float]]:
@@ -59,7 +57,7 @@ def load_run(path: str | PathLike[str]) -> dict[str, dict[str, float]]:
     >>> load_run("run.txt")
     {'301': {'d7': 12.5, 'd3': 11.0}}
     """
-    return _read(as_path(path), _RUN, _score)
+    return _read(as_path(path), _RUN, partial(finite_number, name="score"))
 
 
 def load_qrels(path: str | PathLike[str]) -> dict[str, dict[str, int]]:
@@ -83,7 +81,7 @@ def load_qrels(path: str | PathLike[str]) -> dict[str, dict[str, int]]:
     >>> load_qrels("qrels.txt")
     {'301': {'d7': 2, 'd3': 0}}
     """
-    return _read(as_path(path), _QRELS, _relevance)
+    return _read(as_path(path), _QRELS, partial(whole_number, name="relevance"))
 
 
 def save_run(run: Run, path: str | PathLike[str], *, tag: str = "rankwise") -> None:
@@ -156,7 +154,7 @@ def run_from_scores(data: RankingData, scores: ArrayLike) -> dict[str, dict[str,
     {'301': {'d7': 12.5, 'd3': 11.0}}
     """
     data = check_kind("data", data, RankingData)
-    return by_name(data, check_labels(scores, data.n_rows, name="scores").tolist())
+    return values_by_name(data, check_labels(scores, data.n_rows, name="scores").tolist())
 
 
 def qrels_from_data(data: RankingData) -> dict[str, dict[str, int]]:
@@ -182,7 +180,7 @@ def qrels_from_data(data: RankingData) -> dict[str, dict[str, int]]:
     for row, label in enumerate(check_kind("data", data, RankingData).y.tolist()):
         if not label.is_integer():
             raise DataError(f"Qrels hold whole numbers, but row {row} has the label {label:g}.")
-    return by_name(data, [int(label) for label in data.y.tolist()])
+    return values_by_name(data, [int(label) for label in data.y.tolist()])
 
 
 def run_lines(run: Run, tag: str) -> Iterator[str]:
@@ -214,61 +212,21 @@ def _qrels_lines(qrels: Qrels) -> Iterator[str]:
             yield f"{qid} 0 {doc} {int(relevance)}\n"
 
 
-def by_name(data: RankingData, values: list[_Number]) -> dict[str, dict[str, _Number]]:
-    """A value for each row, by query and document."""
-    if data.docs is None:
-        raise DataError("Runs and judgments name documents, but the data has no document labels.")
-    queries = ["1"] * data.n_rows if data.qid is None else map(str, data.qid.tolist())
-    named_values: dict[str, dict[str, _Number]] = {}
-    for qid, doc, value in zip(queries, map(str, data.docs.tolist()), values, strict=True):
-        named = named_values.setdefault(qid, {})
-        if doc in named:
-            raise DataError(f"The query {qid!r} contains the document {doc!r} more than once.")
-        named[doc] = value
-    return named_values
-
-
 def _read(
-    path: Path, columns: str, parse: Callable[[bytes], _Number | None]
-) -> dict[str, dict[str, _Number]]:
-    names = columns.split()
-    place = names.index("score") if "score" in names else names.index("relevance")
-    values: dict[str, dict[str, _Number]] = {}
-    with open_text(path) as file:
-        for number, line in numbered_lines(file, path):
-            fields = line.removeprefix(_BYTE_ORDER_MARK if number == 1 else b"").split()
-            if not fields:
-                continue
-            if len(fields) != len(names):
-                found = f"expected {len(names)} fields, '{columns}'; found {len(fields)}."
-                raise FileFormatError(path, found, number)
-            value = parse(fields[place])
-            if value is None:
-                kind = "a finite number" if names[place] == "score" else "a whole number"
-                shown = decoded(fields[place][:40])
-                raise FileFormatError(path, f"the {names[place]} must be {kind}; got {shown!r}.", number)
-            qid, doc = decoded(fields[0]), decoded(fields[2])
+    path: Path, columns: str, value_of: Callable[[dict[str, str]], Number]
+) -> dict[str, dict[str, Number]]:
+    values: dict[str, dict[str, Number]] = {}
+    with open_delimited(path) as lines:
+        lines.names, lines.delimiter = columns.split(), None
+        for fields in lines:
+            qid, doc = fields["qid"], fields["doc"]
             named = values.setdefault(qid, {})
             if doc in named:
-                twice = f"the query {qid!r} contains the document {doc!r} more than once."
-                raise FileFormatError(path, twice, number)
-            named[doc] = value
+                raise DataError(f"the query {qid!r} contains the document {doc!r} more than once.")
+            named[doc] = value_of(fields)
     if not values:
         raise FileFormatError(path, f"the file is empty; expected lines of '{columns}'.")
     return values
-
-
-def _score(field: bytes) -> float | None:
-    try:
-        score = read_float(field)
-    except ValueError:
-        return None
-    return score if math.isfinite(score) else None
-
-
-def _relevance(field: bytes) -> int | None:
-    digits = field[1:] if field[:1] in (b"-", b"+") else field
-    return int(field) if digits.isdigit() and len(field) <= _LONGEST_NUMBER else None
 
 
 def _check_names(qid: str, docs: Iterable[str]) -> None:

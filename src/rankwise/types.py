@@ -74,3 +74,12 @@ class Reading(StrEnum):
     FLAG = "flag"
     DATE = "date"
     TEXT = "text"
+    # Numbers as they compare with those of their query; see `rankwise.rows.relative`.
+    SHARE = "share"
+    RANK = "rank"
+    DISTANCE = "distance"
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether the reading of a row depends on the other rows of its query."""
+        return self in (Reading.SHARE, Reading.RANK, Reading.DISTANCE)

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -74,6 +75,34 @@ def solr(tmp_path_factory):
 @pytest.fixture(scope="session")
 def opensearch(tmp_path_factory):
     yield from serving("opensearch", tmp_path_factory.mktemp("opensearch"))
+
+
+@pytest.fixture(scope="session")
+def postgresql():
+    """A function that runs SQL and returns what it prints, one row per line."""
+    if shutil.which("initdb") is None or shutil.which("psql") is None:
+        pytest.skip("PostgreSQL is not installed")
+    # It refuses to run as root.
+    user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+    with tempfile.TemporaryDirectory() as folder:
+        if user:
+            shutil.chown(folder, "postgres")
+        data, quiet = Path(folder) / "data", {"check": True, "stdout": subprocess.DEVNULL}
+        subprocess.run([*user, "initdb", "-D", data, "-U", "tester", "-A", "trust"], cwd=folder, **quiet)
+        control = [*user, "pg_ctl", "-D", data, "-w", "-l", data / "log"]
+        only_here = f"-c listen_addresses='' -k {folder}"
+        subprocess.run([*control, "-o", only_here, "start"], cwd=folder, **quiet)
+        ask = [*user, "psql", "-h", folder, "-U", "tester", "-d", "postgres", "-qtA", "-v", "ON_ERROR_STOP=1"]
+
+        def run(sql):
+            ran = subprocess.run(ask, cwd=folder, input=sql, encoding="utf-8", capture_output=True)
+            assert ran.returncode == 0, ran.stderr
+            return ran.stdout.splitlines()
+
+        try:
+            yield run
+        finally:
+            subprocess.run([*control, "-m", "immediate", "stop"], cwd=folder, **quiet)
 
 
 @pytest.fixture(scope="session")

@@ -3,17 +3,25 @@
 import json
 import sys
 from pathlib import Path
-from urllib.parse import urlencode
 
 import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from column_functions import FUNCTION, HOSTILE, OF_CATEGORIES, expected_scores, plain, values_of_rows
+from column_functions import (
+    HOSTILE,
+    INTERACTIONS,
+    OF_CATEGORIES,
+    WITH_INTERACTIONS,
+    expected_scores,
+    only,
+    plain,
+    values_of_rows,
+)
 from rankwise import RankRLS, export_model
 from rankwise.export.solr import solr_function
-from rankwise.scoring.additive import AdditiveFunction
+from rankwise.scoring.additive import AdditiveFunction, Term
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 NAMES = ["title match", 'say "cheap"', "ціна"]
@@ -46,7 +54,7 @@ def with_features(solr, rows):
 def found(solr, kind, n_rows, **asked):
     """The rows in the order of an answer, and their scores."""
     asked = {"fl": "id,score", "rows": n_rows, "fq": f"id:{kind}-*", **asked}
-    documents = solr("GET", f"documents/select?{urlencode(asked)}")["response"]["docs"]
+    documents = solr("POST", "documents/select", {"params": asked})["response"]["docs"]
     assert len(documents) == n_rows
     return [int(each["id"].split("-")[1]) for each in documents], [each["score"] for each in documents]
 
@@ -101,11 +109,18 @@ def as_field(value):
     return value.strftime("%Y-%m-%dT%H:%M:%S.%fZ") if hasattr(value, "strftime") else value
 
 
-@pytest.mark.parametrize("term", [None, *FUNCTION.terms], ids=lambda term: term.column if term else "all")
-def test_a_function_query_has_the_scores_of_the_model(term, with_columns):
+FUNCTIONS = {
+    "all": WITH_INTERACTIONS,
+    **{term.column: AdditiveFunction((term,)) for term in WITH_INTERACTIONS.terms},
+    **{one.name: only(one) for one in INTERACTIONS},
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_query_has_the_scores_of_the_model(name, with_columns):
     solr, values = with_columns
     assert HOSTILE in values["brand"]
-    function = FUNCTION if term is None else AdditiveFunction((term,))
+    function = FUNCTIONS[name]
     expected = expected_scores(values, function)
     # Solr cuts off negative scores of a function query.
     query = f"{{!func}}sum(9,{solr_function('', function)})"
@@ -113,6 +128,28 @@ def test_a_function_query_has_the_scores_of_the_model(term, with_columns):
     # Numbers have seven digits there, and prices of a million differ in the eighth.
     tolerance = 0.1 if "price" in {term.column for term in function.terms} else 1e-4
     assert np.array(scores) - 9 == pytest.approx(expected[order], abs=tolerance)
+
+
+def test_numbers_flags_and_dates_come_with_the_request(with_columns):
+    solr, values = with_columns
+    names = {"sold": "params.sold", "in stock": "params.in_stock", "created": "params.created"}
+    pairs = [one for one in INTERACTIONS if set(one.columns) & set(names) and "price" not in one.columns]
+    columns = dict.fromkeys(column for one in pairs for column in one.columns)
+    known = {term.column: term.shape for term in WITH_INTERACTIONS.terms}
+    of_request = {name: names.get(name, name) for name in values}
+    function = AdditiveFunction(
+        tuple(Term(of_request[column], known[column]) for column in columns),
+        interactions=tuple(one.renamed(of_request) for one in pairs),
+    )
+    complete = [row for row, one in enumerate(plain(values)) if all(one[name] is not None for name in names)]
+    for row in complete[:5]:
+        given = plain({name: values[name][row : row + 1] for name in names})[0]
+        shared = {of_request[name]: np.repeat(values[name][row], len(values[name])) for name in names}
+        expected = expected_scores(values | shared, function)
+        parameters = {names[name].removeprefix("params."): as_field(value) for name, value in given.items()}
+        query = f"{{!func}}sum(9,{solr_function('', function)})"
+        order, scores = found(solr, "columns", len(expected), q=query, **parameters)
+        assert np.array(scores) - 9 == pytest.approx(expected[order], abs=1e-4)
 
 
 def test_thousands_of_categories_do_not_overflow_the_parser(solr):

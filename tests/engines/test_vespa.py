@@ -5,7 +5,7 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from column_functions import FUNCTION, HOSTILE, OF_CATEGORIES, plain, values_of_rows
+from column_functions import HOSTILE, OF_CATEGORIES, WITH_INTERACTIONS, expected_scores, plain, values_of_rows
 from rankwise import RankRLS, export_model
 from rankwise.export.vespa import vespa_profile
 from rankwise.scoring.additive import AdditiveFunction, Term
@@ -53,13 +53,21 @@ def test_a_profile_of_columns_gives_the_scores_of_the_model(vespa):
         for document in plain(values | seconds)
     ]
     for document in documents:
-        document["attribute(brand)"] = document["attribute(brand)"] or ""
-    named = [Term(f"attribute({term.column.replace(' ', '_')})", term.shape) for term in FUNCTION.terms]
-    functions = [AdditiveFunction((term,)) for term in named] + [AdditiveFunction(tuple(named))]
+        for name in ("attribute(brand)", "attribute(color)"):
+            document[name] = document[name] or ""
+    attributes = {name: f"attribute({name.replace(' ', '_')})" for name in values}
+    terms = [Term(attributes[term.column], term.shape) for term in WITH_INTERACTIONS.terms]
+    pairs = [one.renamed(attributes) for one in WITH_INTERACTIONS.interactions]
+    functions = [
+        *(AdditiveFunction((term,)) for term in terms),
+        *(AdditiveFunction((), interactions=(one,)) for one in pairs),
+        AdditiveFunction(tuple(terms), interactions=tuple(pairs)),
+    ]
     profiles = [vespa_profile("learned", function) for function in functions]
     found = vespa([expression_of(profile) for profile in profiles], documents)
-    terms = [term.shape(values[term.column]) for term in FUNCTION.terms]
-    assert found == pytest.approx(np.array([*terms, sum(terms)]), rel=1e-9, abs=1e-9)
+    of_attributes = {attributes[name]: column for name, column in values.items()}
+    expected = [expected_scores(of_attributes, function) for function in functions]
+    assert found == pytest.approx(np.array(expected), rel=1e-9, abs=1e-9)
 
 
 def test_thousands_of_categories_do_not_overflow_the_parser(vespa):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
@@ -11,7 +12,12 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn.base import clone
 
-from rankwise.auditing.checks import contradictory_duplicates, fractions_ordered, queries_without_pairs
+from rankwise.auditing.checks import (
+    constant_features,
+    contradictory_duplicates,
+    fractions_ordered,
+    queries_without_pairs,
+)
 from rankwise.auditing.findings import (
     Describer,
     Duplicate,
@@ -21,10 +27,7 @@ from rankwise.auditing.findings import (
     SuspectRow,
 )
 from rankwise.auditing.suspects import contradicted_pairs, label_probabilities
-from rankwise.columns.fitting import fit_encoding
-from rankwise.errors import DataError, ParameterError
-from rankwise.features import Features
-from rankwise.operators.constant_columns import constant_within_queries
+from rankwise.errors import ContextWarning, DataError, ParameterError
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.rankers.rankrls_cv import RankRLSCV
 from rankwise.rankers.search_ranker import SearchRanker
@@ -33,7 +36,7 @@ from rankwise.rows.ranking import RankingData
 from rankwise.rows.table import Table, table_of
 from rankwise.scoring.calibration import Calibration
 from rankwise.selection.folds import draw_folds
-from rankwise.validation import check_count, check_number
+from rankwise.validation import check_count, check_number, taken_apart
 
 # Entries of each table that are shown as text; the attributes hold all of them.
 SHOWN = 20
@@ -54,7 +57,9 @@ class Audit:
     empty_queries : tuple of EmptyQuery
         Queries without two different labels.
     constant_features : tuple of str
-        Features that are constant within every query, which no ranker can use.
+        Features, or columns of a table, that are constant within every query.
+    context_features : tuple of str
+        Those of them that differ between queries, and so can matter together with others.
     revealing_features : tuple of RevealingFeature
         Features that alone order nearly all pairs, as one computed from the label would.
     n_rows, n_queries : int
@@ -68,6 +73,7 @@ class Audit:
     duplicates: tuple[Duplicate, ...]
     empty_queries: tuple[EmptyQuery, ...]
     constant_features: tuple[str, ...]
+    context_features: tuple[str, ...]
     revealing_features: tuple[RevealingFeature, ...]
     n_rows: int
     n_queries: int
@@ -84,8 +90,10 @@ class Audit:
         }
         tables = {title: _table(found) for title, found in findings.items() if found}
         if self.constant_features:
-            rows: list[tuple[Cell, ...]] = [(name,) for name in self.constant_features]
-            tables["Features that are constant within queries"] = ["feature"], rows
+            alone = "never: it is constant everywhere"
+            matters = dict.fromkeys(self.constant_features, alone)
+            matters |= dict.fromkeys(self.context_features, "only together with others")
+            tables["Features that are constant within queries"] = ["feature", "matters"], [*matters.items()]
         return tables
 
     def to_dict(self) -> dict[str, Any]:
@@ -98,6 +106,7 @@ class Audit:
             {
                 **found,
                 "constant_features": self.constant_features,
+                "context_features": self.context_features,
                 "n_rows": self.n_rows,
                 "n_queries": self.n_queries,
                 "calibration": None if self.calibration is None else self.calibration.to_dict(),
@@ -141,8 +150,9 @@ def audit(
     Parameters
     ----------
     X : array or CSR matrix, shape (m, n), table or RankingData
-        A `RankingData` has its own labels, queries and names of documents and features. Tables of columns of
-        any kind need a ranker with `columns`; what is listed are then the features that columns become.
+        A `RankingData` has its own labels, queries and names of documents and features, and may have weights,
+        which count in training. Tables of columns of any kind need a ranker with `columns`; what gives the
+        label away are then the features that columns become.
     y : array, shape (m,)
         Labels of any real value; higher is better.
     qid : sequence of hashables, optional
@@ -171,7 +181,7 @@ def audit(
     >>> bool(worst in [suspect.row for suspect in found.rows])
     True
     """
-    columns = getattr(ranker, "columns", None)
+    columns, (y, qid, _) = getattr(ranker, "columns", None), taken_apart(X, y, qid)
     if not isinstance(X, RankingData):
         if y is None:
             raise DataError("audit needs the labels y, unless X is a RankingData.")
@@ -184,27 +194,26 @@ def audit(
             f"got {ranker!r}."
         )
     ranker = clone(ranker)
-    if isinstance(X.X, Table):
-        X = _encoded(X, "auto" if columns is None else columns)
-        ranker.set_params(columns=None)
+    if isinstance(X.X, Table) and columns is None:
+        ranker.set_params(columns="auto")
     return _audit(X, ranker, n_suspects, reveals)
-
-
-def _encoded(data: RankingData, columns: Any) -> RankingData:
-    """The same rows with the features that their columns become, which does not depend on labels."""
-    encoding = fit_encoding(data.X, columns)
-    return replace(data, X=encoding.encode(data.X), feature_names=tuple(encoding.feature_names))
 
 
 def _audit(data: RankingData, ranker: SearchRanker, n_suspects: int, reveals: float) -> Audit:
     n_suspects = check_count("n_suspects", n_suspects)
     reveals = check_number("reveals", reveals, minimum=0.5, maximum=1.0)
-    model, compared = _left_out(ranker, data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ContextWarning)  # the audit lists them
+        model, compared = _left_out(ranker, data)
+    constant = constant_features(data)
+    if isinstance(data.X, Table):
+        X = model.encoding_.encode(model.model_.table(data))
+        features = replace(data.features, names=tuple(model.encoding_.feature_names))
+        data = replace(data, X=X, features=features)
     calibration = getattr(model, "calibration_", None)
     scores = model.left_out_scores_
     log_odds = scores * (0.0 if calibration is None else calibration.slope)
-    name = Features(data.feature_names, data.numbered_from).label
-    constant = np.flatnonzero(constant_within_queries(data.X, data.queries))
+    name = data.features.label
     describe = Describer(data, scores)
     probability, too_high = label_probabilities(log_odds, data.y, compared)
     least = [] if calibration is None else np.argsort(probability, kind="stable")[:n_suspects].tolist()
@@ -216,7 +225,8 @@ def _audit(data: RankingData, ranker: SearchRanker, n_suspects: int, reveals: fl
         pairs=tuple(describe.pair(*pair, expit(log_odds[pair[0]] - log_odds[pair[1]])) for pair in pairs),
         duplicates=tuple(map(describe.duplicate, *contradictory_duplicates(data))),
         empty_queries=tuple(map(describe.empty_query, queries_without_pairs(data))),
-        constant_features=tuple(name(int(feature)) for feature in constant),
+        constant_features=tuple(constant),
+        context_features=tuple(feature for feature, is_context in constant.items() if is_context),
         revealing_features=tuple(
             RevealingFeature(
                 name(feature), "higher is better" if share > 0.0 else "lower is better", abs(share)

@@ -6,10 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from rankwise.features import Features
 from rankwise.metrics.measure import get_measure
 from rankwise.operators.blocks import dense
+from rankwise.operators.constant_columns import constant_within_queries
 from rankwise.operators.equal_rows import first_equal_rows
+from rankwise.preferences.constant_values import is_constant, is_context
 from rankwise.rows.ranking import RankingData
+from rankwise.rows.table import Table
 from rankwise.types import Floats, Ints
 
 
@@ -60,3 +64,16 @@ def queries_without_pairs(data: RankingData) -> Ints:
     """Queries, by number, in which all labels are equal."""
     grouped, starts = data.queries.grouped(data.y), data.queries.offsets[:-1]
     return np.flatnonzero(np.minimum.reduceat(grouped, starts) == np.maximum.reduceat(grouped, starts))
+
+
+def constant_features(data: RankingData) -> dict[str, bool]:
+    """Features, or columns of a table, that are constant within queries, and whether queries differ."""
+    if isinstance(data.X, Table):
+        columns, queries = data.X.columns, data.queries
+        constant = {name: is_constant(column.values, queries) for name, column in columns.items()}
+        return {name: is_context(columns[name].values, queries) for name, found in constant.items() if found}
+    places = np.flatnonzero(constant_within_queries(data.X, data.queries))
+    found = data.X[:, places]
+    varies = dense(found.min(axis=0)).ravel() < dense(found.max(axis=0)).ravel()
+    names = map(Features(data.feature_names, data.numbered_from).label, places.tolist())
+    return dict(zip(names, varies.tolist(), strict=True))

@@ -47,7 +47,7 @@ def run(
 
     ranker = make_learner(SELECTORS, learner, {"columns": parse_columns(columns)}, settings or [])
     how = rows.how(labelled=judgments is None, as_table=columns is not None)
-    parts, _ = read_parts(data, None, how, rows.columns(), judgments)
+    parts = read_parts(data, None, how, rows.columns(), judgments)
     warn_of_one_ranking(data, parts["training"], how)
     with progress("Leaving out queries"):
         found = audit(parts["training"], ranker=ranker, n_suspects=count, reveals=reveals)
@@ -70,11 +70,9 @@ def _show(found: Audit, count: int) -> None:
 
 
 def _write(found: Audit, path: Path) -> None:
-    import numpy as np
-
-    from rankwise.readers.named_rows import write_fields
+    from rankwise.readers.delimited import write_delimited
 
     columns = {"qid": "query", "doc": "doc", "label": "label"}  # named as in a file of judgments
     columns |= {name: name for name in ("row", "score", "judged", "probability")}
-    rows = {column: [getattr(row, name) for row in found.rows] for column, name in columns.items()}
-    write_fields(path, {column: np.array(cells, dtype=object) for column, cells in rows.items()})
+    rows = ([getattr(row, name) for name in columns.values()] for row in found.rows)
+    write_delimited(path, list(columns), rows)

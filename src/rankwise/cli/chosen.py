@@ -49,7 +49,13 @@ def describe_choice(ranker: Any) -> str:
         f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}"
         for name, value in best.items()
     )
-    return f"Chosen: {chosen}; {ranker.measure} {score:.4f} by {_left_out(ranker)}\n"
+    return f"Chosen: {chosen}; {ranker.measure} {score:.4f} by {_left_out(ranker)}{_untried(ranker)}\n"
+
+
+def _untried(ranker: Any) -> str:
+    """Which alphas the search did not get to, because larger ones were better or an interrupt came first."""
+    smallest = min(ranker.alphas_)
+    return f"; alphas below {smallest:.6g} were not tried" if min(ranker.alphas) < smallest else ""
 
 
 def _left_out(ranker: Any) -> str:

@@ -92,8 +92,8 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Describe a click log, test whether clicks depend on the position, and write training data."""
-    from rankwise.cli.inputs import read_names
-    from rankwise.clicks.files import read_click_log
+    from rankwise.cli.reading import read_names
+    from rankwise.clicks.log import read_click_log
 
     _check_options(data, out, to)
     with progress(f"Reading {log.name}"):
@@ -191,8 +191,8 @@ def _write(log: ClickLog, rows: RankingData, to: str, out: Path) -> int:
         graded = grades_from_clicks(log, rows)
         save_judgments(graded, out)
         return graded.n_rows
-    labelled, weight = rows_from_clicks(log, rows)
-    save_judgments(labelled, out, weight)
+    labelled = rows_from_clicks(log, rows)
+    save_judgments(labelled, out)
     return labelled.n_rows
 
 

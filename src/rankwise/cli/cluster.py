@@ -6,8 +6,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankwise.cli.data_files import ReadOptions, data_files, is_log, is_table, read_data
+from rankwise.cli.data_files import ReadOptions, data_files, is_log, is_table
 from rankwise.cli.fitting import criterion_and_usual, fit, measure_parts, show_result
+from rankwise.cli.reading import read_with_features
 from rankwise.cli.screen import progress
 from rankwise.errors import ParameterError
 from rankwise.readers.group_files import find_group_sizes
@@ -52,7 +53,7 @@ def train_on_cluster(
 
     with connected(address) as client:
         training = read_on_cluster(data, how, client)
-        held = None if validation is None else read_data(validation, how, n_features=training.n_features)
+        held = None if validation is None else read_with_features(validation, how, training.features)
         start = time.perf_counter()
         fit(ranker, training, held)
         seconds = time.perf_counter() - start

@@ -99,7 +99,7 @@ def run(
 
 def stream(files: Sequence[Path], out: Path, how: ReadOptions) -> None:
     """Convert text to a store in bounded memory."""
-    from rankwise.readers.convert import convert_letor
+    from rankwise.readers.letor_to_store import convert_letor
 
     with progress(f"Converting {files[0].name}{' and others' if len(files) > 1 else ''}") as advance:
         convert_letor(
@@ -116,7 +116,8 @@ def read_log(data: Path, judgments: Path | None, how: ReadOptions) -> RankingDat
     from rankwise.cli.data_files import data_files, is_table
     from rankwise.readers.feature_logs import load_feature_log
     from rankwise.readers.tables import read_judgments
-    from rankwise.trec import by_name, load_qrels
+    from rankwise.rows.documents import values_by_name
+    from rankwise.trec import load_qrels
 
     if judgments is None:
         raise ParameterError(f"{data}: a feature log needs --judgments, a file of TREC qrels or a table.")
@@ -124,7 +125,7 @@ def read_log(data: Path, judgments: Path | None, how: ReadOptions) -> RankingDat
     if is_table(judgments):
         columns = {"label": how.label or "label", "qid": how.qid or "qid", "doc": how.doc or "doc"}
         rows = read_judgments(judgments, **columns)
-        judged = by_name(rows, rows.y.tolist())
+        judged = values_by_name(rows, rows.y.tolist())
     else:
         judged = load_qrels(judgments)
     with progress(f"Reading {data.name}"):

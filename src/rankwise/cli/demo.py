@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from rankwise.cli.outputs import check_folder
 from rankwise.cli.paths import Output
 from rankwise.cli.report import write_page
 from rankwise.cli.screen import progress, show_json, show_text
-from rankwise.files import created_folder, replacing_file
+from rankwise.files import created_folder
 
 if TYPE_CHECKING:
     from rankwise.rows.ranking import RankingData
@@ -52,8 +51,6 @@ def run(
     The data comes from a simulated shop search; RankRLS is compared with the best single feature and plain
     regression on unseen queries.
     """
-    from rankwise.report.judged import Judged
-
     with created_folder(out):
         with progress("Training three rankers"):
             experiment = run_experiment(random_state)
@@ -62,7 +59,7 @@ def run(
         facts = write_page(
             out / "report.html",
             experiment.rankers,
-            Judged.of_data(parts["test"]),
+            parts["test"],
             MEASURES,
             title="rankwise demo: a simulated shop search",
             training=parts["training"],
@@ -80,14 +77,20 @@ def run(
 
 def write_per_query(path: Path, facts: dict[str, Any]) -> None:
     """Write one line per test query and ranker; a cell is empty where a measure excludes the query."""
+    from rankwise.readers.delimited import write_delimited
+
     queries, measures = facts["queries"], [measure["name"] for measure in facts["measures"]]
-    with replacing_file(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["ranker", "qid", "n_rows", *measures])
-        for ranker in facts["means"]:
-            values = (queries["values"][measure][ranker] for measure in measures)
-            for line in zip(queries["label"], queries["rows"], *values, strict=True):
-                writer.writerow([ranker, *line])
+    rows = (
+        [ranker, *line]
+        for ranker in facts["means"]
+        for line in zip(
+            queries["label"],
+            queries["rows"],
+            *(queries["values"][measure][ranker] for measure in measures),
+            strict=True,
+        )
+    )
+    write_delimited(path, ["ranker", "qid", "n_rows", *measures], rows)
 
 
 def run_experiment(random_state: int) -> DemoRankers:

@@ -42,7 +42,7 @@ def run(
 ) -> None:
     """Evaluate scores or a model on judged rows, or a TREC run with --qrels."""
     from rankwise.cli.data_files import ReadOptions
-    from rankwise.cli.inputs import choose_measures, read_judged
+    from rankwise.cli.reading import choose_measures, read_judged
     from rankwise.metrics import evaluate
 
     more: dict[str, Any] = {}
@@ -71,7 +71,7 @@ def run(
 def _evaluate_run(
     path: Path, qrels: Path, measures: str | None, preset: str | None, complete: bool
 ) -> tuple[Evaluation, dict[str, int]]:
-    from rankwise.cli.inputs import split_list
+    from rankwise.cli.reading import split_list
     from rankwise.metrics import evaluate_run
     from rankwise.metrics.runs import RUN_MEASURES
     from rankwise.trec import load_qrels, load_run

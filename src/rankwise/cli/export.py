@@ -32,6 +32,15 @@ def run(
             help="Names of the features in the engine; the columns of the training table by default.",
         ),
     ] = None,
+    map_: Annotated[
+        str | None,
+        typer.Option(
+            "--map",
+            metavar="A=B,...",
+            help="Names of some features in the engine; params.B is a parameter of the request.",
+            show_default=False,
+        ),
+    ] = None,
     dtype: Annotated[str, typer.Option(help="Number type of an ONNX graph: float64 or float32.")] = "float64",
     clauses: Annotated[
         Path | None,
@@ -59,7 +68,7 @@ def run(
 ) -> None:
     """Export a model to ONNX, SQL, or the format of Elasticsearch, OpenSearch, Solr, Vespa or SVMrank."""
     import rankwise
-    from rankwise.cli.inputs import load_model, read_for_model, split_list
+    from rankwise.cli.reading import load_model, names_in_engine, read_for_model
 
     ranker = load_model(model)
     how = ReadOptions(label=None, qid=qid, labelled=False, merge_queries=True)
@@ -68,7 +77,7 @@ def run(
         out,
         to,
         name=name,
-        feature_names=split_list(features),
+        feature_names=names_in_engine(features, map_),
         dtype=dtype,
         clauses=clauses,
         X=None if data is None else read_for_model(data, how, ranker),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import typer
 from rankwise.cli.chosen import choice_facts, describe_choice, show_choice
 from rankwise.cli.interrupts import keeping_what_was_fitted
 from rankwise.cli.screen import progress, show_json, show_table
-from rankwise.errors import ParameterError
+from rankwise.errors import ContextWarning, ParameterError
 from rankwise.rendering import printable
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from rankwise.metrics import Measure
     from rankwise.rendering import Cell
     from rankwise.rows.ranking import RankingData
-    from rankwise.types import Floats
 
 
 def read_parts(
@@ -29,36 +29,40 @@ def read_parts(
     how: ReadOptions,
     features: list[str] | None,
     judgments: Path | None,
-) -> tuple[dict[str, RankingData], Floats | None]:
-    """Read training data and, if given, validation data with the same features; and the training weights."""
+) -> dict[str, RankingData]:
+    """Read training data and, if given, validation data with the same features."""
     from rankwise.cli.data_files import read_data
-    from rankwise.cli.inputs import read_matching
+    from rankwise.cli.reading import read_matching
     from rankwise.readers.judgment_files import load_judgments
 
-    training, weight = read_data(data, how, features=features), None
+    training = read_data(data, how, features=features)
     if judgments is not None:
-        training, weight = load_judgments(judgments, training)
+        training = load_judgments(judgments, training)
     if validation is None:
-        return {"training": training}, weight
-    return {"training": training, "validation": read_matching(validation, how, training)}, weight
+        return {"training": training}
+    return {"training": training, "validation": read_matching(validation, how, training)}
 
 
 def fit(
     ranker: Any,
     data: RankingData | DistributedData,
     validation: RankingData | None = None,
-    weight: Floats | None = None,
 ) -> None:
     """Fit a learner, which chooses or stops by the validation data if it can.
 
     Who asks for cross-validation has the validation data only measured.
     """
     takes, parameters = inspect.signature(ranker.fit).parameters, ranker.get_params()
-    more: dict[str, Any] = {} if weight is None else {"sample_weight": weight}
-    decides = parameters.get("early_stopping", False) or parameters.get("cv") == "auto"
+    more: dict[str, Any] = {}
+    decides = parameters["cv"] == "auto" if "cv" in parameters else parameters.get("early_stopping", False)
     if validation is not None and decides and "eval_set" in takes:
         more["eval_set"] = validation
-    with keeping_what_was_fitted(ranker), progress(f"Training {type(ranker).__name__}") as advance:
+    with (
+        keeping_what_was_fitted(ranker),
+        progress(f"Training {type(ranker).__name__}") as advance,
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore", ContextWarning)  # the result says so
         if "on_progress" in takes:
             more["on_progress"] = lambda step: advance(step.done, step.label)
         ranker.fit(data, **more)
@@ -83,7 +87,7 @@ def fit_pairs(ranker: Any, data: RankingData, pairs: Path) -> None:
 
 def criterion_and_usual(ranker: Any, rows: RankingData | DistributedData) -> list[Measure]:
     """The measure that a learner decides by, and the usual ones for the labels."""
-    from rankwise.cli.inputs import choose_measures
+    from rankwise.cli.reading import choose_measures
     from rankwise.metrics import get_measure
 
     criterion, usual = get_measure(ranker.get_params()["measure"]), choose_measures(None, rows)
@@ -94,7 +98,7 @@ def measure_parts(
     ranker: Any, parts: dict[str, RankingData], measures: list[Measure]
 ) -> dict[str, dict[str, float]]:
     """The means of the measures on each part of the data."""
-    from rankwise.cli.inputs import predict_scores
+    from rankwise.cli.reading import predict_scores
     from rankwise.metrics import evaluate
 
     means = {}
@@ -117,11 +121,13 @@ def show_result(
         became = columns_of(ranker)
         facts: dict[str, Any] = {"model": str(model), "class": type(ranker).__name__, "seconds": seconds}
         facts |= choice_facts(ranker) | ({"columns": became} if became else {})
+        context = getattr(ranker, "context_columns_", None)
+        facts |= {"context_columns": context} if context else {}
         show_json(facts | means)
         return
     show_columns(ranker)
     show_choice(ranker)
-    done = describe_choice(ranker) + summary(ranker, data, seconds, model)
+    done = describe_choice(ranker) + summary(ranker, data, seconds, model) + about_columns(ranker)
     if means:
         show_quality(means, done)
     else:
@@ -147,6 +153,14 @@ def show_columns(ranker: Any) -> None:
     became = columns_of(ranker)
     if became:
         show_table("Columns", ["column", "became"], list(became.items()))
+
+
+def about_columns(ranker: Any) -> str:
+    """Which columns play no part, on a line of its own; empty if all do."""
+    from rankwise.columns.context import about_context
+
+    context = getattr(ranker, "context_columns_", None)
+    return f"\n{about_context(context)}" if context else ""
 
 
 def summary(ranker: Any, data: RankingData | DistributedData, seconds: float, model: Path) -> str:

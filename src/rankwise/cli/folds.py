@@ -27,10 +27,8 @@ from rankwise.readers.letor_folds import FoldFiles, find_folds
 
 if TYPE_CHECKING:
     from rankwise.metrics import Comparison, Measure
-    from rankwise.preferences.queries import Queries
-    from rankwise.report.judged import Judged
     from rankwise.rows.ranking import RankingData
-    from rankwise.types import AnyArray, Floats
+    from rankwise.types import Floats
 
 # For grades; other labels have the measures of 'evaluate'.
 MEASURES = "map,ndcg@1,ndcg@5,ndcg@10,mean_ndcg"
@@ -88,7 +86,7 @@ def run(
 
     Differences are tested over the queries of all test parts, with Holm's correction for all tests.
     """
-    from rankwise.cli.inputs import split_list
+    from rankwise.cli.reading import split_list
     from rankwise.metrics import get_measure
 
     folds = find_folds(folder)
@@ -113,21 +111,6 @@ def run(
     show_folds(experiment, out)
 
 
-@dataclass(frozen=True)
-class TestPart:
-    """What measuring needs of the test data of a fold; its features are not kept."""
-
-    y: Floats
-    queries: Queries
-    docs: AnyArray | None
-
-    @property
-    def qid(self) -> AnyArray:
-        """The query label of each row; numbers where there are no labels."""
-        query = self.queries.query_of_row()
-        return query if self.queries.labels is None else self.queries.labels[query]
-
-
 @dataclass
 class Experiment:
     """Learners trained on each fold, and what their models are worth on its test part.
@@ -147,13 +130,13 @@ class Experiment:
     measures: list[Measure] = field(default_factory=list)
     values: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
     chosen: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
-    tests: dict[str, TestPart] = field(default_factory=dict)
+    tests: dict[str, RankingData] = field(default_factory=dict)
     scores: dict[str, dict[str, Floats]] = field(default_factory=dict)
 
     def run(self, fold: FoldFiles, how: ReadOptions, features: list[str] | None) -> None:
         """Train and test all learners on a fold."""
         from rankwise.cli.fitting import fit
-        from rankwise.cli.inputs import predict_scores, read_matching
+        from rankwise.cli.reading import predict_scores, read_matching
         from rankwise.metrics import evaluate
 
         training = read_data(fold.training, how, features=features)
@@ -174,10 +157,10 @@ class Experiment:
             self.values[fold.name][learner.name] = found.means
             self.chosen[fold.name][learner.name] = _choice(ranker)
             self.scores[fold.name][learner.name] = scores
-        self.tests[fold.name] = TestPart(test.y, test.queries, test.docs)
+        self.tests[fold.name] = test.without_features()
 
     def _measures(self, training: RankingData) -> list[Measure]:
-        from rankwise.cli.inputs import are_grades, choose_measures
+        from rankwise.cli.reading import are_grades, choose_measures
 
         default = MEASURES if are_grades(training) else None
         return choose_measures(self.asked or default, training, self.preset)
@@ -202,22 +185,27 @@ class Experiment:
         return compare(rows.y, scores, rows.queries, self.measures, docs=rows.docs)
 
     @cached_property
-    def tested(self) -> tuple[Judged, dict[str, Floats]]:
+    def tested(self) -> tuple[RankingData, dict[str, Floats]]:
         """The test rows of all folds, whose queries are named after their fold, and all scores."""
         import numpy as np
 
         from rankwise.preferences.queries import group_rows
-        from rankwise.report.judged import Judged
+        from rankwise.rows.ranking import RankingData
 
         y = np.concatenate([test.y for test in self.tests.values()])
-        qid = [f"{fold} {query}" for fold, test in self.tests.items() for query in test.qid.tolist()]
+        qid = [
+            f"{fold} {query}"
+            for fold, test in self.tests.items()
+            for query in (test.queries.query_of_row() if test.qid is None else test.qid).tolist()
+        ]
         docs = [test.docs for test in self.tests.values() if test.docs is not None]
         known = np.concatenate(docs) if len(docs) == len(self.tests) else None
         scores = {
             learner.name: np.concatenate([scores[learner.name] for scores in self.scores.values()])
             for learner in self.learners
         }
-        return Judged(y, group_rows(qid, len(y)), known), scores
+        rows = RankingData(np.empty((len(y), 0)), y, group_rows(qid, len(y)), np.array(qid), known)
+        return rows, scores
 
     def n_test_queries(self) -> int:
         return sum(test.queries.n_queries for test in self.tests.values())
@@ -245,7 +233,7 @@ def _choice(ranker: Any) -> dict[str, Any]:
     return chosen | {"at_the_end_of_the_grid": ranker.alpha_ in ends}
 
 
-def warn_of_queries_tested_twice(tests: dict[str, TestPart]) -> None:
+def warn_of_queries_tested_twice(tests: dict[str, RankingData]) -> None:
     """Warn if the tests of significance would take one query for several."""
     labels = [test.queries.labels.tolist() for test in tests.values() if test.queries.labels is not None]
     counts = Counter(chain.from_iterable(labels))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -106,13 +105,10 @@ def write_folds_page(experiment: Experiment, report: Path, folder: Path) -> None
 
 
 def _write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
-    from rankwise.files import replacing_file
+    from rankwise.readers.delimited import write_delimited
 
-    with replacing_file(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
-        # All digits, unlike on the screen.
-        writer.writerows(["" if cell is None or cell != cell else cell for cell in row] for row in rows)
+    # All digits, unlike on the screen.
+    write_delimited(path, header, (["" if cell != cell else cell for cell in row] for row in rows))
 
 
 def latex_table(means: dict[str, dict[str, float]], comparison: Comparison | None, n_queries: int) -> str:

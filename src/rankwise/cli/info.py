@@ -15,12 +15,21 @@ from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
     from rankwise.features import Features
+    from rankwise.model.outcome import Origin
     from rankwise.ridge.moments.moments import Moments
     from rankwise.scoring.calibration import Calibration
     from rankwise.scoring.functions import FeatureFunction
 
 # Values of a model file that are described together.
-_SHOWN_APART = ("moments.", "calibration.", "encoding_")
+_SHOWN_APART = (
+    "moments.",
+    "calibration.",
+    "encoding_",
+    "context_columns_",
+    "version_",
+    "n_rows_",
+    "n_queries_",
+)
 
 
 def run(
@@ -39,7 +48,7 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Describe a model, a data set or, for bug reports, this build of rankwise."""
-    from rankwise.cli.inputs import is_model
+    from rankwise.cli.reading import is_model
 
     if verify:
         _verify(path)
@@ -77,13 +86,13 @@ def _build() -> dict[str, Any]:
         "python": platform.python_version(),
         "system": platform.platform(),
         "compiler": _native.compiler,
-        "threads": resolve_threads(None),
+        "threads": resolve_threads(),
         **{name: importlib.metadata.version(name) for name in packages},
     }
 
 
 def _model(path: Path) -> dict[str, Any]:
-    from rankwise.cli.inputs import is_svmrank, load_model
+    from rankwise.cli.reading import is_svmrank, load_model
     from rankwise.features import Features
     from rankwise.tensor_file import read_tensors
 
@@ -93,15 +102,16 @@ def _model(path: Path) -> dict[str, Any]:
         return {"class": "SVMrank, linear", "features": model.n_features, **weights}
     header, tensors = read_tensors(path)
     encoding = model.encoding
-    features = model.features if encoding is None else Features(encoding.feature_names)
+    features = model.features if encoding is None else Features(tuple(encoding.feature_names))
     return {
         "class": header["class"],
         **{f"parameter {name}": value for name, value in header["parameters"].items()},
         "features": header["n_features"],
         "feature names": header.get("feature_names"),
         **({} if encoding is None else {"columns": encoding.describe()}),
+        **_context(model.outcome.context_columns),
         **_weights(model.of_features, features),
-        **_learned(model.moments),
+        **_learned(model.origin, model.moments),
         **_calibrated(model.calibration),
         **{name: value for name, value in header["values"].items() if not name.startswith(_SHOWN_APART)},
         **{
@@ -109,17 +119,27 @@ def _model(path: Path) -> dict[str, Any]:
             for name, tensor in sorted(tensors.items())
             if not name.startswith("calibration.")
         },
+        "made by": None if model.origin.version is None else f"rankwise {model.origin.version}",
         "schema": header["schema"],
         "written by": header.get("written_by"),
     }
 
 
-def _learned(moments: Moments | None) -> dict[str, Any]:
-    """What a model that can be updated has learned."""
-    if moments is None:
-        return {}
-    seen = {"queries": moments.n_queries, "rows": moments.n_rows, "pairs": moments.n_pairs}
-    return {"learned": {name: count for name, count in seen.items() if moments.has_qid or name != "queries"}}
+def _context(names: list[str] | None) -> dict[str, Any]:
+    """Which columns play no part in a model."""
+    from rankwise.columns.context import about_context
+
+    return {} if not names else {"context columns": about_context(list(map(str, names)))}
+
+
+def _learned(origin: Origin, moments: Moments | None) -> dict[str, Any]:
+    """How much data a model has learned from; files of early versions say so only if it can be updated."""
+    seen = {"queries": origin.n_queries, "rows": origin.n_rows}
+    if moments is not None:
+        queries = moments.n_queries if moments.has_qid else None
+        seen = {"queries": queries, "rows": moments.n_rows, "pairs": moments.n_pairs}
+    known = {name: count for name, count in seen.items() if count is not None}
+    return {"learned": known} if known else {}
 
 
 def _calibrated(calibration: Calibration | None) -> dict[str, Any]:
@@ -172,4 +192,5 @@ def _data(path: Path, how: ReadOptions) -> dict[str, Any]:
         },
         "labels": labels,
         "documents named": data.docs is not None,
+        "rows weighted": data.sample_weight is not None,
     }

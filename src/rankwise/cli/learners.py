@@ -141,6 +141,25 @@ def parse_columns(text: str | None) -> str | dict[str, Any] | None:
     return read_json_object(text, "what each column becomes")
 
 
+def parse_interactions(text: str | None) -> Any:
+    """Pairs of columns: ``auto``, a number, or some such as ``device*price,category*brand=category:50``."""
+    if text is None or text == "auto":
+        return text
+    if is_whole(text):
+        return int(text)
+    return [_interaction(part) for part in text.split(",")]
+
+
+def _interaction(text: str) -> list[str]:
+    pair, equals, how = text.partition("=")
+    columns = [column.strip() for column in pair.split("*")]
+    if len(columns) != 2 or not all(columns):
+        raise ParameterError(
+            f"--interactions expects auto, a number or pairs such as device*price,size*brand; got {text!r}."
+        )
+    return [*columns, how.strip()] if equals else columns
+
+
 @dataclass(frozen=True)
 class LearnerSpec:
     """A learner as given on the command line: ``kind(name=value,...)``."""

@@ -105,6 +105,16 @@ Columns: TypeAlias = Annotated[
     ),
     Input(),
 ]
+Interactions: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="auto|N|A*B,...",
+        help="Pairs of columns that matter together: searched for (auto, or at most N) or named, as in "
+        "device*price,category*brand; device*price=spline:6 sets the knots.",
+        rich_help_panel=LEARNER,
+        show_default=False,
+    ),
+]
 Settings: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
@@ -243,7 +253,7 @@ class FeatureOptions(RowOptions):
     scale: Scale = False
 
     def how(self, *, labelled: bool = True, as_table: bool = False) -> ReadOptions:
-        from rankwise.cli.inputs import excluded
+        from rankwise.cli.reading import excluded
 
         left_out = excluded(self.exclude, self.features)
         return replace(
@@ -252,7 +262,7 @@ class FeatureOptions(RowOptions):
 
     def columns(self) -> list[str] | None:
         """The feature columns of a table; None for all others."""
-        from rankwise.cli.inputs import split_list
+        from rankwise.cli.reading import split_list
 
         return split_list(self.features)
 

@@ -29,7 +29,7 @@ def check_folder(path: Path) -> None:
 
 def check_model(path: Path) -> None:
     """Refuse to overwrite anything but a model, such as a data file named by mistake."""
-    from rankwise.cli.inputs import is_model
+    from rankwise.cli.reading import is_model
 
     check_file(path)
     if _holds_something(path) and not is_model(path):

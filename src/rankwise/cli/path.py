@@ -55,6 +55,7 @@ def run(
     weighting: Annotated[
         str, options.of_learner("What is weighted equally: query, pair or example.")
     ] = "query",
+    columns: options.Columns = None,
     settings: options.Settings = None,
     measure: Annotated[str, typer.Option(help="The measure for choosing alpha.")] = "pairwise_error",
     model: Annotated[
@@ -74,17 +75,18 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Compute kernel RankSVM for all regularization strengths and choose the best on validation rows."""
-    from rankwise.cli.fitting import read_parts
-    from rankwise.cli.learners import make_learner
+    from rankwise.cli.fitting import read_parts, show_columns
+    from rankwise.cli.learners import make_learner, parse_columns
     from rankwise.cli.report import write_page_of_new
     from rankwise.metrics import get_measure
 
     get_measure(measure)
-    how = rows.how()
-    parts, _ = read_parts(data, validation, how, rows.columns(), judgments=None)
+    became = parse_columns(columns)
+    how = rows.how(as_table=became is not None)
+    parts = read_parts(data, validation, how, rows.columns(), judgments=None)
     warn_of_one_ranking(data, parts["training"], how)
     *_, (part, judged) = parts.items()
-    given = {"kernel": kernel, "gamma": gamma, "graph": graph, "weighting": weighting}
+    given = {"kernel": kernel, "gamma": gamma, "graph": graph, "weighting": weighting, "columns": became}
     ranker = make_learner({"path": "RankSVMPath"}, "path", given, settings or [])
     seconds = _follow(ranker, parts["training"])
     ranker.select(judged, measure=measure)
@@ -94,6 +96,8 @@ def run(
         _draw(ranker, f"{measure} on {part} rows", plot)
     if report is not None:
         write_page_of_new(report, ranker, parts, [measure], [model, data, validation])
+    if not json:
+        show_columns(ranker)
     _report(ranker, f"{measure} ({part})", seconds, json)
 
 

@@ -58,12 +58,12 @@ def run(
     With --pairs, one probability per line, in the order of the pairs; the model must be calibrated.
     """
     from rankwise.cli.data_files import ReadOptions
-    from rankwise.cli.inputs import load_model, predict_scores, read_for_model
+    from rankwise.cli.reading import load_model, predict_scores, read_for_model
 
     if trec and pairs is not None:
         raise ParameterError("--trec cannot be used with --pairs, whose probabilities are not scores.")
     ranker = load_model(model)
-    by_query = trec or ranker.scaled_per_query
+    by_query = trec or ranker.scaled_per_query or ranker.compares_rows
     # Rows of several files that share a query are ranked together.
     how = ReadOptions(label, qid or ("qid" if by_query else None), doc, zero_based, merge_queries=True)
     rows = read_for_model(data, how, ranker)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankwise.cli.data_files import ReadOptions, data_files, read_data
 from rankwise.cli.evaluate import count_coverage, describe_coverage
-from rankwise.cli.inputs import (
+from rankwise.cli.reading import (
     choose_measures,
     is_model,
     load_model,
@@ -20,7 +20,6 @@ from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
     from rankwise.metrics import Measure
-    from rankwise.report.judged import Judged
     from rankwise.rows.ranking import RankingData
 
 
@@ -41,7 +40,7 @@ def read_rankers(
     measures: str | None,
     preset: str | None,
     complete: bool,
-) -> tuple[dict[str, Any], Judged, Sequence[Measure], str]:
+) -> tuple[dict[str, Any], RankingData, Sequence[Measure], str]:
     """Rankers by name, judged rows, measures, and a note on which rows count."""
     if (data is None) == (qrels is None):
         raise ParameterError("Expected either --data, with judged rows, or --qrels, with judgments of runs.")
@@ -50,8 +49,6 @@ def read_rankers(
     if complete:
         raise ParameterError("--complete needs --qrels.")
     assert data is not None
-    from rankwise.report.judged import Judged
-
     models = {name: load_ranker(path) for name, path in files.items()}
     rows = _read_rows(data, how, models.values())
     rankers = {
@@ -59,7 +56,7 @@ def read_rankers(
         for name, model in models.items()
     }
     chosen = choose_measures(measures, rows, preset)
-    return rankers, Judged.of_data(rows), chosen, f"{rows.n_rows:,} rows, {rows.n_queries:,} queries"
+    return rankers, rows, chosen, f"{rows.n_rows:,} rows, {rows.n_queries:,} queries"
 
 
 def load_ranker(path: Path) -> Any:
@@ -93,14 +90,13 @@ def _read_rows(data: Path, how: ReadOptions, models: Iterable[Any]) -> RankingDa
 
 def _read_runs(
     files: dict[str, Path], qrels: Path, measures: str | None, preset: str | None, complete: bool
-) -> tuple[dict[str, Any], Judged, Sequence[Measure], str]:
+) -> tuple[dict[str, Any], RankingData, Sequence[Measure], str]:
     from rankwise.metrics import get_measure
-    from rankwise.metrics.runs import RUN_MEASURES
-    from rankwise.report.judged import judged_by
+    from rankwise.metrics.runs import RUN_MEASURES, align
     from rankwise.trec import load_qrels, load_run
 
     runs, known = {name: load_run(path) for name, path in files.items()}, load_qrels(qrels)
-    judged, scores = judged_by(runs, known, complete=complete)
+    judged, scores = align(runs, known, complete=complete)
     names = split_list(measures) or RUN_MEASURES
     chosen = [get_measure(name, preset=preset or "trec") for name in names]
     counts = count_coverage({query for run in runs.values() for query in run}, known)

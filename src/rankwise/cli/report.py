@@ -52,7 +52,7 @@ def run(
     files = named_files(rankers, least=1)
     how = rows.how()
     named, judged, chosen, note = read_rankers(files, data, qrels, how, measures, preset, complete)
-    training = None if train is None else _read_training(train, how, judged.data)
+    training = None if train is None else _read_training(train, how, judged)
     facts = write_page(
         out,
         named,
@@ -75,11 +75,11 @@ def title_of(rankers: Iterable[str], data: Path | None) -> str:
     return f"{', '.join(rankers)} on {'' if data is None else data.name}"
 
 
-def _read_training(path: Path, how: ReadOptions, data: RankingData | None) -> RankingData:
-    from rankwise.cli.inputs import read_matching
+def _read_training(path: Path, how: ReadOptions, data: RankingData) -> RankingData:
+    from rankwise.cli.reading import read_matching
     from rankwise.errors import ParameterError
 
-    if data is None:
+    if not data.n_features:
         raise ParameterError("--train needs --data, because the rows of runs have no features.")
     return read_matching(path, how, data)
 
@@ -106,14 +106,12 @@ def write_page_of_new(
     training: RankingData | None = None,
 ) -> None:
     """Write a page about a new model on the last part of its data: validation data, if there is any."""
-    from rankwise.report.judged import Judged
-
     (*_, (part, rows)), name = parts.items(), type(ranker).__name__
     flattering = "These are the rows that the model was trained on, which flatters it; see --validation."
     write_page(
         out,
         {name: ranker},
-        Judged.of_data(rows),
+        rows,
         measures,
         title=f"{name} on {part} data",
         training=training,

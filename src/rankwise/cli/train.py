@@ -12,7 +12,14 @@ from rankwise.cli import options
 from rankwise.cli.cluster import refuse_with_dask, train_on_cluster
 from rankwise.cli.data_files import warn_of_one_ranking
 from rankwise.cli.fitting import criterion_and_usual, fit, fit_pairs, measure_parts, read_parts, show_result
-from rankwise.cli.learners import LEARNERS, learner_to_train, parse_by_feature, parse_choices, parse_columns
+from rankwise.cli.learners import (
+    LEARNERS,
+    learner_to_train,
+    parse_by_feature,
+    parse_choices,
+    parse_columns,
+    parse_interactions,
+)
 from rankwise.cli.outputs import check_folder
 from rankwise.cli.paths import Input, Output
 from rankwise.errors import ParameterError
@@ -40,6 +47,7 @@ def run(
     ] = None,
     monotonic_cst: options.MonotonicCst = None,
     columns: options.Columns = None,
+    interactions: options.Interactions = None,
     checkpoint: Annotated[
         Path | None,
         options.of_learner("A folder from which an interrupted run of conjugate gradient resumes."),
@@ -114,16 +122,19 @@ def run(
     given: dict[str, Any] = {"measure": measure}
     given |= {"ties": parse_choices(ties), "weighting": parse_choices(weighting)}
     given |= {"monotonic_cst": parse_by_feature("--monotonic-cst", monotonic_cst)}
-    given |= {"columns": parse_columns(columns), "checkpoint": checkpoint and str(checkpoint)}
+    given |= {"columns": parse_columns(columns), "interactions": parse_interactions(interactions)}
+    given |= {"checkpoint": checkpoint and str(checkpoint)}
     costs = parse_by_feature("--feature-costs", feature_costs)
     few = {"max_features": features_at_most, "feature_costs": costs}
     ranker = learner_to_train(learner, alpha, cv, few, given, settings or [])
-    how = rows.how(labelled=judgments is None and pairs is None, as_table=columns is not None)
+    encodes = columns is not None or interactions is not None
+    how = rows.how(labelled=judgments is None and pairs is None, as_table=encodes)
     if dask is not None:
         refuse_with_dask(
             judgments=judgments,
             pairs=pairs,
             columns=columns,
+            interactions=interactions,
             scale=rows.scale,
             features=rows.features,
             exclude=rows.exclude,
@@ -132,12 +143,12 @@ def run(
         )
         train_on_cluster(ranker, data, model, dask, how, validation, json)
         return
-    parts, weight = read_parts(data, validation, how, rows.columns(), judgments)
+    parts = read_parts(data, validation, how, rows.columns(), judgments)
     training = parts["training"]
     start = time.perf_counter()
     if pairs is None:
         warn_of_one_ranking(data, training, how)
-        fit(ranker, training, parts.get("validation"), weight)
+        fit(ranker, training, parts.get("validation"))
     else:
         fit_pairs(ranker, training, pairs)
         del parts["training"]  # whose labels, if it has any, were not learned
@@ -146,6 +157,6 @@ def run(
     judged = next(iter(parts.values()), None)
     measures = [] if judged is None else criterion_and_usual(ranker, judged)
     if report is not None:
-        learned = parts.get("training") if weight is None else None  # a report cannot weigh rows
-        write_page_of_new(report, ranker, parts, measures, [model, data, validation], learned)
+        files = [model, data, validation]
+        write_page_of_new(report, ranker, parts, measures, files, parts.get("training"))
     show_result(ranker, training, model, seconds, measure_parts(ranker, parts, measures), json)

@@ -48,8 +48,8 @@ def run(
     import rankwise
     from rankwise.cli.data_files import warn_of_one_ranking
     from rankwise.cli.fitting import criterion_and_usual, measure_parts, show_result
-    from rankwise.cli.inputs import load_model, read_for_model, read_matching
-    from rankwise.model.data_scores import must_scale
+    from rankwise.cli.reading import load_model, read_for_model, read_matching
+    from rankwise.model.data_scores import scaled_like
 
     how = rows.how()
     known, ranker = load_model(model), rankwise.load_model(model)
@@ -58,9 +58,7 @@ def run(
             model,
             "the model has no moments to update; train it with --learner rankrls --set solver=primal.",
         )
-    new = read_for_model(data, how, known)
-    if must_scale(new, bool(known.scaled_per_query)):
-        new = new.scale_per_query()
+    new = scaled_like(read_for_model(data, how, known), known.features)
     old = None if forget is None else read_matching(forget, how, new)
     warn_of_one_ranking(data, new, how)
     start = time.perf_counter()

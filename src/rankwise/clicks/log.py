@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankwise.clicks.checks import (
+from rankwise.clicks.log_checks import (
     check_clicks,
     check_pages,
     check_positions,
@@ -17,8 +18,9 @@ from rankwise.clicks.checks import (
     check_row_numbers,
 )
 from rankwise.clicks.position_bias import estimate_position_bias
-from rankwise.errors import DataError, warn_caller
+from rankwise.errors import DataError, blaming, warn_caller
 from rankwise.preferences.queries import group_rows
+from rankwise.readers.tables import read_columns_of
 from rankwise.rows.documents import find_row, rows_by_name
 from rankwise.rows.ranking import RankingData
 from rankwise.types import AnyArray, Bools, Floats, Ints
@@ -226,3 +228,28 @@ class ClickLog:
     def __repr__(self) -> str:
         shown = f"{len(self.row):,} results shown"
         return f"ClickLog({self.n_sessions:,} sessions, {shown}, {int(self.clicked.sum()):,} clicks)"
+
+
+def read_click_log(
+    path: Path,
+    *,
+    query: str,
+    doc: str,
+    position: str,
+    clicked: str,
+    session: str,
+    propensity: str | float | None = None,
+) -> ClickLog:
+    """Read a click log with the columns of `ClickLog.from_frame`; other columns may hold anything."""
+    labels, known = [query, doc, session], [propensity] if isinstance(propensity, str) else []
+    table = read_columns_of(path, [*labels, position, clicked, *known], labels)
+    with blaming(path):
+        return ClickLog.from_frame(
+            table,
+            query=query,
+            doc=doc,
+            position=position,
+            clicked=clicked,
+            session=session,
+            propensity=propensity,
+        )

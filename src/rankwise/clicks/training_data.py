@@ -12,7 +12,6 @@ from rankwise.errors import DataError, ParameterError
 from rankwise.preferences.pairs import PreferencePairs
 from rankwise.preferences.queries import group_rows, members
 from rankwise.rows.ranking import RankingData
-from rankwise.rows.weighted_rows import WeightedRows
 from rankwise.types import Floats, Ints
 from rankwise.validation import check_kind, check_number
 from rankwise.validation.arrays import as_floats
@@ -22,7 +21,7 @@ _THRESHOLDS = (0.5, 1.0, 2.0, 4.0)
 ROUNDING = 1e-9
 
 
-def rows_from_clicks(log: ClickLog, data: RankingData, *, prior_clicks: float = 1.0) -> WeightedRows:
+def rows_from_clicks(log: ClickLog, data: RankingData, *, prior_clicks: float = 1.0) -> RankingData:
     """Label every row that was shown with its clicks over expected clicks, weighted by its exposure.
 
     The exposure of a row is the sum of the propensities of its impressions: how often users examined it.
@@ -41,15 +40,15 @@ def rows_from_clicks(log: ClickLog, data: RankingData, *, prior_clicks: float = 
         Whose rows are those of `data` (`ClickLog.match`). With a propensity of 1, labels are clicks over
         impressions, not corrected for the position.
     data : RankingData
-        The rows; their labels are not used.
+        The rows; their labels and weights are not used.
     prior_clicks : float, default=1
         The number of expected clicks that gives a row half of the largest weight. If it is large, weights are
         proportional to the exposure.
 
     Returns
     -------
-    WeightedRows
-        ``(data, weight)``: the rows that were shown with their labels, and the weight of each.
+    RankingData
+        The rows that were shown, with their labels and weights.
 
     References
     ----------
@@ -61,14 +60,14 @@ def rows_from_clicks(log: ClickLog, data: RankingData, *, prior_clicks: float = 
     >>> from rankwise import RankRLS, make_search_data
     >>> from rankwise.clicks import rows_from_clicks
     >>> data, log = make_search_data(50, random_state=0, clicks=True)
-    >>> rows, weight = rows_from_clicks(log, data)
-    >>> model = RankRLS().fit(rows, sample_weight=weight)
+    >>> model = RankRLS().fit(rows_from_clicks(log, data))
     >>> round(model.score(data.X, data.y, data.qid), 2)
     0.81
     """
     prior = check_number("prior_clicks", prior_clicks, minimum=0.0, exclusive=True)
     rows, clicks, expected = _clicks_and_expected(log, data)
-    return WeightedRows(replace(data.select(rows), y=clicks / expected), expected / (expected + prior))
+    weight = expected / (expected + prior)
+    return replace(data.select(rows), y=clicks / expected, sample_weight=weight)
 
 
 def grades_from_clicks(
@@ -119,7 +118,7 @@ def grades_from_clicks(
             f"No row has {least:g} expected clicks (min_expected); the most are {expected.max():.3g}."
         )
     grade = np.searchsorted(steps, clicks[kept] / expected[kept] * (1.0 + ROUNDING), side="right")
-    return replace(data.select(rows[kept]), y=grade.astype(np.float64))
+    return replace(data.select(rows[kept]), y=grade.astype(np.float64), sample_weight=None)
 
 
 def pairs_from_clicks(log: ClickLog, *, max_weight: float | None = None) -> PreferencePairs:

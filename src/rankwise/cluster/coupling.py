@@ -20,7 +20,7 @@ import numpy as np
 
 from rankwise.preferences.differences import query_weights
 from rankwise.preferences.queries import Queries
-from rankwise.ridge.moments.open_queries import ONE_LEVEL
+from rankwise.ridge.moments.pool import ONE_LEVEL
 from rankwise.ridge.moments.sizes import QuerySizes
 from rankwise.types import Floats, Ints, Ties, Weighting
 from rankwise.validation import Problem

@@ -11,6 +11,7 @@ from rankwise.cluster.coupling import Coupling
 from rankwise.cluster.normal import NormalPart
 from rankwise.cluster.tree import Tally
 from rankwise.operators.blocks import dense
+from rankwise.threads import SMALL, one_blas_thread
 from rankwise.types import Floats
 
 
@@ -22,7 +23,8 @@ class Triangle:
 
     @classmethod
     def of(cls, rows: Floats) -> Triangle:
-        return cls(np.asarray(np.linalg.qr(rows, mode="r")))
+        with one_blas_thread(rows.shape[1] <= SMALL):
+            return cls(np.asarray(np.linalg.qr(rows, mode="r")))
 
     def __add__(self, other: Triangle) -> Triangle:
         return Triangle.of(np.concatenate([self.rows, other.rows]))

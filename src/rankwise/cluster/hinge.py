@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from rankwise.cluster.base import Parts
+from rankwise.cluster.engine import Parts
 from rankwise.cluster.handles import Direction, ExploredParts, ScoreHandle
 from rankwise.cluster.hinge_part import Outline, Request, outline_of, pair_part, query_part
 from rankwise.cluster.hinge_work import (

@@ -17,16 +17,12 @@ from rankwise.metrics.measure import Measure
 from rankwise.operators.design import MatrixDesign
 from rankwise.operators.equal_rows import first_equal_rows
 from rankwise.preferences.queries import Queries, group_rows
+from rankwise.preferences.samples import PAIRS_IN_TOTAL, PAIRS_PER_QUERY, PairSample, sample_judged_pairs
 from rankwise.ridge.leave_out.leave_query_out import leave_out_primal
 from rankwise.ridge.squared import loss_on_scores
-from rankwise.selection.criteria import (
-    LEAVE_PAIR_OUT,
-    Criterion,
-    LossOf,
-    OnFractionDone,
-    Values,
-)
+from rankwise.selection.criteria import LEAVE_PAIR_OUT, Criterion, LossOf
 from rankwise.selection.folds import AUTO_FOLDS, LEAVE_QUERY_OUT
+from rankwise.selection.leaving_out import LeftOutScores, OnFractionDone, Values
 from rankwise.types import Floats, Ints, Matrix, Ties, Weighting
 from rankwise.validation import Problem
 
@@ -58,34 +54,67 @@ class Rows:
         return Problem(X, y, group_rows(query, len(y)), weight)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Measurement:
-    """Sums over queries for the mean of a measure, for each alpha."""
+    """What left-out queries say of each alpha: sums for the mean of a measure, and a sample of pairs.
 
-    values: Floats  # weighted
+    Attributes
+    ----------
+    values : Floats, shape (n_alphas,)
+        The sum of the measure over queries, weighted.
+    weight : float
+    differences : Floats, shape (n_pairs, n_alphas)
+        The score of the row with the higher label minus that of the other.
+    query : Ints, shape (n_pairs,)
+        Pairs with the same number are of the same query.
+    """
+
+    values: Floats
     weight: float
-
-    @classmethod
-    def of(cls, measure: Measure, y: Floats, queries: Queries, scores: Floats) -> Measurement:
-        """Of the scores of some rows, one column per alpha."""
-        prepared = measure.prepare(y, queries)
-        counted, weight = ~prepared.left_out, prepared.query_weight
-        values = np.stack([prepared.per_query(np.ascontiguousarray(column)) for column in scores.T])
-        return cls(
-            np.asarray((values[:, counted] * weight[counted]).sum(axis=1)), float(weight[counted].sum())
-        )
-
-    @classmethod
-    def none(cls, n_alphas: int) -> Measurement:
-        return cls(np.zeros(n_alphas), 0.0)
+    differences: Floats
+    query: Ints
 
     def __add__(self, other: Measurement) -> Measurement:
-        return Measurement(self.values + other.values, self.weight + other.weight)
+        return Measurement(
+            self.values + other.values,
+            self.weight + other.weight,
+            np.concatenate([self.differences, other.differences]),
+            np.concatenate([self.query, other.query + self.query.max(initial=-1) + 1]),
+        )
 
-    def means(self) -> Floats:
-        if self.weight == 0.0:
-            return np.full(len(self.values), np.nan)
-        return np.asarray(self.values / self.weight)
+    def criterion(self) -> Values:
+        """The mean for each alpha, and the pairs of one of them as scores, the last of which is 0."""
+        means = self.values / self.weight if self.weight > 0.0 else np.full(len(self.values), np.nan)
+        place = np.arange(len(self.query))
+        sample = PairSample(place, np.full_like(place, len(place)), self.query)
+        return Values(
+            np.asarray(means),
+            left_out=lambda alpha: LeftOutScores(np.append(self.differences[:, alpha], 0.0), lambda: sample),
+        )
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """What is measured of left-out queries: a measure, and so many pairs of each at most."""
+
+    measure: Measure
+    pairs_per_query: int
+
+    def __call__(self, y: Floats, queries: Queries, scores: Floats) -> Measurement:
+        """Of the scores of some rows, one column per alpha."""
+        prepared = self.measure.prepare(y, queries)
+        counted, weight = ~prepared.left_out, prepared.query_weight
+        values = np.stack([prepared.per_query(np.ascontiguousarray(column)) for column in scores.T])
+        pairs = sample_judged_pairs(y, queries.query_of_row(), per_query=self.pairs_per_query)
+        return Measurement(
+            np.asarray((values[:, counted] * weight[counted]).sum(axis=1)),
+            float(weight[counted].sum()),
+            pairs.differences(scores),
+            pairs.group,
+        )
+
+    def of_nothing(self, n_alphas: int) -> Measurement:
+        return Measurement(np.zeros(n_alphas), 0.0, np.zeros((0, n_alphas)), np.zeros(0, dtype=np.int64))
 
 
 @dataclass(frozen=True)
@@ -97,17 +126,18 @@ class EachPartedQuery:
     """
 
     problem: PartedProblem
-    measure: Measure
+    measuring: Measuring
     name: str = LEAVE_QUERY_OUT
 
     def values(self, family: Any, loss_of: LossOf, alphas: Floats, report: OnFractionDone) -> Values:
         loss, positions = family.loss, self.problem.queries.positions
         smallest = float(alphas.min())
         left_out = LeaveQueryOut(
-            family.system, family.decomposition(smallest), alphas, loss.ties, loss.weighting, self.measure
+            family.system, family.decomposition(smallest), alphas, loss.ties, loss.weighting, self.measuring
         )
         found = self.problem.parts.total(left_out_whole, left_out, own=positions)
-        total, unresolved = found.total, [digest for note in found.notes for digest in note.tolist()]
+        total: Measurement = found.total
+        unresolved = [digest for note in found.notes for digest in note.tolist()]
         report(0.9)
         if len(self.problem.queries.split):
             rows = self._gathered(self.problem.queries.split)
@@ -117,7 +147,7 @@ class EachPartedQuery:
         for digest in unresolved:
             total = total + self._refitted(family, loss_of, alphas, np.array([digest]))
         report(1.0)
-        return Values(total.means())
+        return total.criterion()
 
     def _gathered(self, digests: Ints) -> Problem:
         """The rows of some queries, in the order of the parts."""
@@ -129,7 +159,7 @@ class EachPartedQuery:
         rows = self._gathered(digest)
         fold = Fold(rows.X, np.arange(len(rows.y)), None, lambda: loss_of(self.problem.without(digest)))
         (found,) = family.leave_out([fold], alphas)
-        return Measurement.of(self.measure, rows.y, rows.queries, found.scores)
+        return self.measuring(rows.y, rows.queries, found.scores)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,12 +171,12 @@ class LeaveQueryOut:
     alphas: Floats
     ties: Ties
     weighting: Weighting
-    measure: Measure
+    measuring: Measuring
 
     def __call__(self, problem: Problem, chosen: Ints) -> tuple[Measurement, Ints]:
         """The measure of some queries by models of all others, and those for which digits would be lost."""
         if len(chosen) == 0:
-            return Measurement.none(len(self.alphas)), chosen
+            return self.measuring.of_nothing(len(self.alphas)), chosen
         design, loss = MatrixDesign(problem.X), loss_on_scores(problem, self.ties, self.weighting)
         found = leave_out_primal(
             design, loss, self.system, self.decomposition, list(chosen[:, None]), self.alphas
@@ -161,10 +191,10 @@ class LeaveQueryOut:
                 scores[order[offsets[one] : offsets[one + 1]]] = of_query
         kept = np.flatnonzero(np.isin(query, chosen) & ~np.isin(query, lost))
         if len(kept) == 0:
-            return Measurement.none(len(self.alphas)), np.array(lost, dtype=np.int64)
+            return self.measuring.of_nothing(len(self.alphas)), np.array(lost, dtype=np.int64)
         # Equal rows of a query are tied, however they were scored.
         scores = scores[first_equal_rows(problem.X, query)[kept]]
-        measured = Measurement.of(self.measure, problem.y[kept], problem.queries.select(kept), scores)
+        measured = self.measuring(problem.y[kept], problem.queries.select(kept), scores)
         return measured, np.array(lost, dtype=np.int64)
 
 
@@ -179,7 +209,7 @@ class OnPartedFolds:
     """The measure on folds of whole queries, by models fitted to the others."""
 
     problem: PartedProblem
-    measure: Measure
+    measuring: Measuring
     n_folds: int
 
     @property
@@ -188,7 +218,7 @@ class OnPartedFolds:
 
     def values(self, family: Family, loss_of: LossOf, alphas: Floats, report: OnFractionDone) -> Values:
         distinct = np.unique(np.concatenate(self.problem.queries.digests))
-        total = Measurement.none(len(alphas))
+        total = self.measuring.of_nothing(len(alphas))
         for number in range(self.n_folds):
             # Digests are as good as random numbers.
             held = distinct[number :: self.n_folds]
@@ -196,7 +226,7 @@ class OnPartedFolds:
             coef = rest.solve(alphas).coef
             total = total + self._measured(coef, held)
             report((number + 1) / self.n_folds)
-        return Values(total.means())
+        return total.criterion()
 
     def _measured(self, coef: Floats, held: Ints) -> Measurement:
         queries = self.problem.queries
@@ -204,29 +234,29 @@ class OnPartedFolds:
             (position, positions_in(held, digests) >= 0)
             for position, digests in zip(queries.positions, queries.digests, strict=True)
         ]
-        found = self.problem.parts.total(measured_fold, coef, self.measure, own=own)
+        found = self.problem.parts.total(measured_fold, coef, self.measuring, own=own)
         total: Measurement = found.total
         rows = np.concatenate(found.notes)
         if len(rows) == 0:
             return total
         split = group_rows(rows[:, 0].astype(np.int64), len(rows))
-        return total + Measurement.of(self.measure, rows[:, 1], split, rows[:, 2:])
+        return total + self.measuring(rows[:, 1], split, rows[:, 2:])
 
 
-def measured_fold(problem: Problem, own: tuple[Ints, Any], coef: Floats, measure: Measure) -> Tally:
+def measured_fold(problem: Problem, own: tuple[Ints, Any], coef: Floats, measuring: Measuring) -> Tally:
     """The measure of the whole queries of a fold in a part; query, label and scores of the rows of others."""
     position, is_held = own
     query = problem.queries.query_of_row()
     rows = np.flatnonzero(is_held[query])
     if len(rows) == 0:
-        return Tally(Measurement.none(len(coef)), (np.zeros((0, 2 + len(coef))),))
+        return Tally(measuring.of_nothing(len(coef)), (np.zeros((0, 2 + len(coef))),))
     scores = MatrixDesign(problem.X[rows]).scores(coef.T)
     whole = position[query[rows]] < 0
     rest = np.column_stack([position[query[rows]], problem.y[rows], scores])[~whole]
     if not whole.any():
-        return Tally(Measurement.none(len(coef)), (rest,))
+        return Tally(measuring.of_nothing(len(coef)), (rest,))
     kept = rows[whole]
-    measured = Measurement.of(measure, problem.y[kept], problem.queries.select(kept), scores[whole])
+    measured = measuring(problem.y[kept], problem.queries.select(kept), scores[whole])
     return Tally(measured, (rest,))
 
 
@@ -239,6 +269,7 @@ def parted_criterion(problem: PartedProblem, measure: Measure, cv: Any, *, exact
     if n_queries < 2:
         raise DataError("One ranking in parts has no queries to leave out; pass an eval_set.")
     named = cv if isinstance(cv, str) else None
+    measuring = Measuring(measure, max(1, min(PAIRS_PER_QUERY, PAIRS_IN_TOTAL // n_queries)))
     if named == LEAVE_PAIR_OUT:
         raise DataError(f"Leave-pair-out needs one global ranking, but there are {n_queries} queries.")
     if named == LEAVE_QUERY_OUT or (named == "auto" and exact):
@@ -246,11 +277,11 @@ def parted_criterion(problem: PartedProblem, measure: Measure, cv: Any, *, exact
             raise ParameterError(
                 f"cv='{LEAVE_QUERY_OUT}' of rows in parts needs a closed form; set cv to a number of folds."
             )
-        return EachPartedQuery(problem, measure)
+        return EachPartedQuery(problem, measuring)
     n_folds = min(AUTO_FOLDS, n_queries) if named == "auto" else cv
     if isinstance(n_folds, bool) or not isinstance(n_folds, int) or not 2 <= n_folds <= n_queries:
         raise ParameterError(
             f"For rows in parts, the 'cv' parameter must be 'auto', '{LEAVE_QUERY_OUT}' or a number of folds "
             f"from 2 to {n_queries}; got {cv!r}."
         )
-    return OnPartedFolds(problem, measure, n_folds)
+    return OnPartedFolds(problem, measuring, n_folds)

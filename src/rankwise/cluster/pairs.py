@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from rankwise.cluster.base import Parts
+from rankwise.cluster.engine import Parts
 from rankwise.cluster.normal import ComparableRows, NormalPart
 from rankwise.cluster.problem import PartedRows
 from rankwise.errors import DataError, ParameterError

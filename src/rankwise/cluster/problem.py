@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankwise.cluster.base import Parts
+from rankwise.cluster.engine import Parts
 from rankwise.errors import DataError
 from rankwise.preferences.digests import label_digests
 from rankwise.preferences.queries import shared_query

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankwise.cluster.base import Parts
+from rankwise.cluster.engine import Parts
 from rankwise.model.model import Model
 from rankwise.types import Floats
 from rankwise.validation import Problem

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankwise.cluster.base import Parts
 from rankwise.cluster.coupling import Coupling, group_sizes
+from rankwise.cluster.engine import Parts
 from rankwise.cluster.factor import Triangle, factor_of, rows_between
 from rankwise.cluster.normal import multiplied, origins_of, prepared, right_side, shifted
 from rankwise.cluster.pairs import PartedPairs, prepared_pairs, quadratic_of_pairs

@@ -20,11 +20,12 @@ from rankwise.scoring.shapes import (
     NumberShape,
     OfAge,
     PiecewiseLinear,
+    Relative,
     age_in_days,
     by_category,
     signed_log,
 )
-from rankwise.types import AnyArray, Bools, Floats, Matrix, Reading
+from rankwise.types import AnyArray, Bools, Floats, Ints, Matrix, Reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +178,48 @@ class AgeCode:
         return f"date: age in days before {self.reference}, as {self.of.describe()}"
 
 
+_COMPARED = {
+    "share": "share of the query's largest",
+    "rank": "rank in the query",
+    "distance": "distance from the query's mean",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RelativeCode:
+    """How a number compares with those of its query, as a number or a spline."""
+
+    relation: str
+    of: NumericCode
+
+    @property
+    def reading(self) -> Reading:
+        return Reading(self.relation)
+
+    @property
+    def kind(self) -> str:
+        return self.relation
+
+    @property
+    def width(self) -> int:
+        return self.of.width
+
+    def signs(self, sign: int) -> list[int]:
+        return self.of.signs(sign)
+
+    def encode(self, x: Floats) -> Floats:
+        return self.of.encode(x)
+
+    def shape(self, weights: Floats) -> Relative:
+        return Relative(self.relation, self.of.shape(weights))
+
+    def feature_names(self, column: str) -> list[str]:
+        return self.of.feature_names(f"{self.relation} of {column}")
+
+    def describe(self) -> str:
+        return f"{_COMPARED[self.relation]}, as {self.of.describe()}"
+
+
 @dataclass(frozen=True, slots=True)
 class FlagCode:
     """1 for true, 0 for false."""
@@ -247,16 +290,20 @@ class CategoryCode:
         """CSR, because there may be thousands of categories."""
         from scipy import sparse
 
-        k = len(self.categories)
-        other = k if self.has_other else -1
-        missing = k + self.has_other if self.has_missing else other
-        place = by_category(self.categories, range(k))
-        places = [missing if text is None else place.get(text, other) for text in texts.tolist()]
-        found = np.array(places, dtype=np.int64)
+        found = self.places(texts)
         kept = found >= 0
         offsets = np.concatenate([[0], np.cumsum(kept)])
         shape = len(texts), self.width
         return sparse.csr_matrix((np.ones(kept.sum()), found[kept], offsets), shape=shape)
+
+    def places(self, texts: AnyArray) -> Ints:
+        """The feature that is 1 for each text; −1 if none is."""
+        k = len(self.categories)
+        other = k if self.has_other else -1
+        missing = k + self.has_other if self.has_missing else other
+        place = by_category(self.categories, range(k))
+        found = [missing if text is None else place.get(text, other) for text in texts.tolist()]
+        return np.array(found, dtype=np.int64)
 
     def shape(self, weights: Floats) -> Lookup:
         values, rest = weights[: len(self.categories)], weights[len(self.categories) :].tolist()
@@ -274,7 +321,7 @@ class CategoryCode:
         return f"category: {n} {'category' if n == 1 else 'categories'}{other}{missing}"
 
 
-Code: TypeAlias = NumericCode | AgeCode | FlagCode | CategoryCode
+Code: TypeAlias = NumericCode | AgeCode | RelativeCode | FlagCode | CategoryCode
 
 
 def _marked(features: Floats, missing: Bools, marks: bool) -> Floats:

@@ -1,18 +1,22 @@
-"""The codes of all columns of a table: a table in, features out; weights in, a function of the table out."""
+"""The codes of columns and of pairs of columns: a table in, features out; weights in, a function out."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from rankwise.columns.codes import Code
+from rankwise.columns.interaction_codes import InteractionCode, InteractionSearch
 from rankwise.errors import ParameterError
 from rankwise.features import Features
-from rankwise.rows.table import Table
+from rankwise.preferences.queries import Queries, group_rows
+from rankwise.rows.table import Table, table_of
 from rankwise.scoring.additive import AdditiveFunction, Term
 from rankwise.types import Floats, Ints, Matrix
+from rankwise.validation.judgments import taken_apart
 
 # Features are stored as CSR if at most one in this many can be different from zero.
 FEATURES_PER_ENTRY = 4
@@ -20,7 +24,7 @@ FEATURES_PER_ENTRY = 4
 
 @dataclass(frozen=True)
 class Encoding:
-    """What each column of a table becomes.
+    """What the columns of a table become, each alone and some of them together.
 
     Attributes
     ----------
@@ -28,10 +32,16 @@ class Encoding:
         The columns that are used, in the order of their features.
     labels : tuple of str, optional
         What all columns are called if they are found by position, as those of an array.
+    interactions : tuple of InteractionCode
+        Pairs of these columns, whose features follow those of the columns.
+    search : InteractionSearch, optional
+        How these were found, unless the user named them.
     """
 
     codes: Mapping[str, Code]
     labels: tuple[str, ...] | None = None
+    interactions: tuple[InteractionCode, ...] = ()
+    search: InteractionSearch | None = None
 
     @property
     def columns(self) -> list[str]:
@@ -40,21 +50,50 @@ class Encoding:
 
     @property
     def feature_names(self) -> list[str]:
-        return [name for column, code in self.codes.items() for name in code.feature_names(column)]
+        of_columns = [name for column, code in self.codes.items() for name in code.feature_names(column)]
+        return [*of_columns, *(name for code in self.interactions for name in code.feature_names())]
 
     @property
     def n_features(self) -> int:
-        return sum(code.width for code in self.codes.values())
+        return sum(code.width for code in (*self.codes.values(), *self.interactions))
 
     @property
     def features(self) -> Features:
         """The columns of the table; those found by position have no names."""
         return Features(tuple(self.columns) if self.labels is None else None, count=len(self.columns))
 
+    @property
+    def compares_rows(self) -> bool:
+        """Whether the features of a row depend on the other rows of its query."""
+        return any(code.reading.is_relative for code in self.codes.values())
+
+    def table(self, X: Any, qid: Any = None) -> Table:
+        """X as `encode` and functions of the columns take it; a data set stands for qid as well."""
+        table = table_of(X, self.columns if self.labels is None else None)
+        _, qid, _ = taken_apart(X, None, qid)
+        compared = self.compares_rows and qid is not None
+        return self.in_queries(table, group_rows(qid, table.n_rows) if compared else None)
+
+    def in_queries(self, table: Table, queries: Queries | None) -> Table:
+        """The table with columns that compare the rows of a query read so; without queries, as it is."""
+        if queries is None or not self.compares_rows:
+            return table
+        called = {} if self.labels is None else dict(zip(self.labels, table.columns, strict=False))
+        columns = dict(table.columns)
+        for column, code in self.codes.items():
+            name = called.get(column, column)
+            if code.reading.is_relative and name in columns:
+                columns[name] = columns[name].relative(code.reading, queries, name)
+        return replace(table, columns=columns)
+
     def encode(self, table: Table) -> Matrix:
-        """The features of the rows: C-ordered or, where most of them must be zero, CSR."""
+        """The features of the rows: C-ordered or, where most of them must be zero, CSR.
+
+        What compares the rows of a query must have been read so (`in_queries`).
+        """
         table = table.matched(list(self.codes), self.labels)
         blocks = [code.encode(table.read(column, code.reading)) for column, code in self.codes.items()]
+        blocks += [code.encode(*code.read(table)) for code in self.interactions]
         n_entries = sum(block.shape[1] if isinstance(block, np.ndarray) else 1 for block in blocks)
         if n_entries * FEATURES_PER_ENTRY <= self.n_features:
             from scipy import sparse
@@ -67,12 +106,12 @@ class Encoding:
         return X
 
     def function(self, weights: Floats) -> AdditiveFunction:
-        """The sum of functions of the columns that the weights of the features stand for."""
-        terms, start = [], 0
-        for column, code in self.codes.items():
-            terms.append(Term(column, code.shape(weights[start : start + code.width])))
-            start += code.width
-        return AdditiveFunction(tuple(terms), self.labels)
+        """The sum of functions of columns, and of two columns, that the weights of the features stand for."""
+        widths = [code.width for code in (*self.codes.values(), *self.interactions)]
+        of_code = iter(np.split(weights, np.cumsum(widths)[:-1]))
+        terms = tuple(Term(column, code.shape(next(of_code))) for column, code in self.codes.items())
+        interactions = tuple(code.function(next(of_code)) for code in self.interactions)
+        return AdditiveFunction(terms, self.labels, interactions)
 
     def signs(self, of_columns: Ints) -> Ints:
         """The signs of the weights of features that make the function monotone in the columns.
@@ -92,8 +131,21 @@ class Encoding:
                     f"numbers has one."
                 )
             signs += of_features or [0] * code.width
+        for interaction in self.interactions:
+            for column in interaction.columns:
+                if sign_of[column] != 0:
+                    raise ParameterError(
+                        f"monotonic_cst names {column!r}, but the interaction {interaction.name} has no "
+                        f"sign; leave out one of them."
+                    )
+            signs += [0] * interaction.width
         return np.array(signs, dtype=np.int64)
 
     def describe(self) -> dict[str, str]:
-        """What each column became, in words."""
-        return {column: code.describe() for column, code in self.codes.items()}
+        """What each column, and each pair, became, in words."""
+        of_columns = {column: code.describe() for column, code in self.codes.items()}
+        searched = () if self.search is None else self.search.found
+        z = {one.columns: f"; gain {one.z:.1f} standard errors" for one in searched}
+        return of_columns | {
+            code.name: f"table of {code.describe()}{z.get(code.columns, '')}" for code in self.interactions
+        }

@@ -26,6 +26,9 @@ class ColumnKind(StrEnum):
     CATEGORY = "category"
     FLAG = "flag"
     DATE = "date"
+    SHARE = "share"
+    RANK = "rank"
+    DISTANCE = "distance"
     DROP = "drop"
 
 
@@ -38,23 +41,25 @@ class Spec:
     kind : ColumnKind
     size : int
         The number of knots of a spline, or the largest number of categories.
-    age : ColumnKind
-        What the age of a date becomes: a number, its logarithm or a spline.
+    numeric : ColumnKind
+        What the age of a date, or what compares a row with its query, becomes: a number, its logarithm or a
+        spline.
     """
 
     kind: ColumnKind
     size: int = 0
-    age: ColumnKind = ColumnKind.NUMBER
+    numeric: ColumnKind = ColumnKind.NUMBER
 
 
 _LEAST = {ColumnKind.SPLINE: 2, ColumnKind.CATEGORY: 1}
 _DEFAULT = {ColumnKind.SPLINE: DEFAULT_KNOTS, ColumnKind.CATEGORY: DEFAULT_CATEGORIES}
-# What numbers can become, and so the ages of dates.
+# What numbers can become, and so the ages of dates and numbers that compare rows with their query.
 _OF_NUMBERS = (ColumnKind.NUMBER, ColumnKind.LOG, ColumnKind.SPLINE)
+RELATIVE = (ColumnKind.SHARE, ColumnKind.RANK, ColumnKind.DISTANCE)
 _OPTIONS = {
     ColumnKind.SPLINE: ("KNOTS",),
     ColumnKind.CATEGORY: ("COUNT",),
-    ColumnKind.DATE: _OF_NUMBERS,
+    **dict.fromkeys((ColumnKind.DATE, *RELATIVE), _OF_NUMBERS),
 }
 _EXPECTED = ", ".join(
     text for kind in ColumnKind for text in (kind, *(f"{kind}:{option}" for option in _OPTIONS.get(kind, ())))
@@ -71,7 +76,7 @@ def spec_of(text: Any, column: str | None = None) -> Spec:
     kind = ColumnKind(word)
     if not colon:
         return Spec(kind, _DEFAULT.get(kind, 0))
-    if kind is ColumnKind.DATE and option in _OF_NUMBERS:
+    if kind in (ColumnKind.DATE, *RELATIVE) and option in _OF_NUMBERS:
         return Spec(kind, DEFAULT_KNOTS, ColumnKind(option))
     if kind in _LEAST and re.fullmatch(r"[0-9]{1,9}", option) and _LEAST[kind] <= int(option):
         return Spec(kind, int(option))
@@ -105,3 +110,9 @@ def _spec_of_others(text: Any) -> Spec:
             f"{{'column': {text!r}, '*': 'auto'}}."
         )
     return spec
+
+
+def compares_rows(columns: Any) -> bool:
+    """Whether some columns compare the rows of a query, so that these must be known."""
+    _, entries = specs_of(columns)
+    return any(spec.kind in RELATIVE for spec in entries.values())

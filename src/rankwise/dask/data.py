@@ -11,7 +11,7 @@ import numpy as np
 from dask.sizeof import sizeof
 from distributed import Client, Future, default_client
 
-from rankwise.cluster.data import PartedData, RawPart, common_shape, description_of, problem_of
+from rankwise.cluster.data import PartedData, common_features, description_of, problem_of
 from rankwise.dask.sources import array_part, frame_part, read_part
 from rankwise.dask.waiting import LostWorkError, living_workers
 from rankwise.dask.workers import WorkerParts, attempt
@@ -20,7 +20,7 @@ from rankwise.files import matching_files
 from rankwise.mapped import is_mapped
 from rankwise.rows.ranking import RankingData
 from rankwise.types import AnyArray, Auto
-from rankwise.validation import Problem, check_count, check_flag, check_flag_or_auto, check_row_weight
+from rankwise.validation import Problem, check_count, check_flag, check_flag_or_auto
 
 PathLike = str | os.PathLike[str]
 
@@ -40,8 +40,8 @@ class DistributedData(PartedData):
     ----------
     n_rows, n_features : int
     features : Features
-        Names or numbers of the features.
-    has_queries, scaled_per_query : bool
+        Names or numbers of the features, and how they were scaled.
+    has_queries : bool
 
     Examples
     --------
@@ -118,19 +118,17 @@ class DistributedData(PartedData):
         Parameters
         ----------
         df : dask DataFrame
-        label, qid, features, exclude
+        label, qid, features, weight, exclude
             As in `RankingData.from_frame`.
-        weight : str, optional
-            The column of row weights.
         client : Client, optional
             The current one by default.
         """
         client = client or default_client()
         frames = client.compute(df.to_delayed())
-        columns = {"label": label, "qid": qid, "features": features, "exclude": exclude}
+        columns = {"label": label, "qid": qid, "features": features, "weight": weight, "exclude": exclude}
 
         def convert(part: int) -> Future:
-            return client.submit(attempt, frame_part, frames[part], columns, weight, pure=False)
+            return client.submit(attempt, frame_part, frames[part], columns, pure=False)
 
         return cls._put_together(WorkerParts(client, convert, _numbered(len(frames))))
 
@@ -170,7 +168,6 @@ class DistributedData(PartedData):
         data: RankingData,
         n_parts: int | None = None,
         *,
-        sample_weight: Any = None,
         client: Client | None = None,
     ) -> Self:
         """Send consecutive rows of a data set to the workers.
@@ -181,18 +178,15 @@ class DistributedData(PartedData):
             It stays here, too, for workers that are lost.
         n_parts : int, optional
             As many as workers by default.
-        sample_weight : array, shape (m,), optional
         client : Client, optional
             The current one by default.
         """
         client = client or default_client()
         n_parts = len(living_workers(client)) if n_parts is None else check_count("n_parts", n_parts)
-        weight = check_row_weight(sample_weight, data.n_rows)
         ends = np.linspace(0, data.n_rows, min(n_parts, data.n_rows) + 1).astype(np.int64)
 
         def send(part: int) -> Future:
-            place = slice(ends[part], ends[part + 1])
-            piece = RawPart(data.select(place), None if weight is None else weight[place])
+            piece = data.select(slice(ends[part], ends[part + 1]))
             workers = _near(client, part, len(ends) - 1)["workers"]
             try:
                 return client.scatter(piece, hash=False, workers=workers)
@@ -207,8 +201,8 @@ class DistributedData(PartedData):
         if not filled:
             raise DataError("The data has no rows.")
         descriptions = list(filled.values())
-        shape = common_shape(descriptions, [raw.names[part] for part in filled])
-        return cls(raw.chosen(list(filled)).derived(problem_of, shape), descriptions, shape)
+        features = common_features(descriptions, [raw.names[part] for part in filled])
+        return cls(raw.chosen(list(filled)).derived(problem_of, features), descriptions, features)
 
 
 def _expanded(paths: PathLike | Sequence[PathLike]) -> list[str]:

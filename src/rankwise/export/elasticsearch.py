@@ -8,39 +8,66 @@ from typing import Any, assert_never
 
 import numpy as np
 
+from rankwise.errors import ParameterError
+from rankwise.export.engine_scores import Values, double_scores
+from rankwise.export.expressions import comes_with_request, parameter
 from rankwise.export.json_text import as_json
-from rankwise.export.scores import Values, double_scores
-from rankwise.export.weights import weighted_features
+from rankwise.export.weighted_features import weighted_features
 from rankwise.scoring.additive import AdditiveFunction, Term
-from rankwise.scoring.shapes import Flag, Line, LogLine, Lookup, OfAge, PiecewiseLinear, by_category
+from rankwise.scoring.interactions import Interaction
+from rankwise.scoring.shapes import Flag, Line, LogLine, Lookup, OfAge, PiecewiseLinear, Relative, by_category
 from rankwise.types import Floats
 
 # One script for all models, so that the engine compiles it once. Negative scores are errors in a script; the
 # last line makes them positive and keeps their order.
 SCRIPT = """\
+double valueOf(def column, def doc, def params) {
+  def value;
+  if (column.containsKey('parameter')) {
+    value = params[column.parameter];
+  } else {
+    def values = doc[column.field];
+    value = values.size() == 0 ? null : values.get(0);
+  }
+  if (value == null) {
+    return column.missing;
+  }
+  if (column.containsKey('other')) {
+    return column.texts.getOrDefault(String.valueOf(value), column.other);
+  }
+  double x;
+  if (column.containsKey('reference')) {
+    def milliseconds = value instanceof Number ? value : value.toInstant().toEpochMilli();
+    x = (column.reference - milliseconds) / 86400000.0;
+  } else {
+    x = value;
+  }
+  if (column.containsKey('log')) {
+    x = x < 0 ? -Math.log(1 - x) : Math.log(1 + x);
+  }
+  int piece = 0;
+  while (piece + 1 < column.knots.size() && x >= column.knots[piece + 1]) {
+    piece++;
+  }
+  return column.values[piece] + column.slopes[piece] * (x - column.knots[piece]);
+}
+double along(def row, double position) {
+  int point = (int) position;
+  double here = row[point];
+  double next = point + 1 < row.size() ? row[point + 1] : here;
+  return here + (position - point) * (next - here);
+}
 double score = 0;
 for (column in params.columns) {
-  def values = doc[column.field];
-  if (values.size() == 0) {
-    score += column.missing;
-  } else if (column.containsKey('other')) {
-    score += column.texts.getOrDefault(String.valueOf(values.get(0)), column.other);
-  } else {
-    double x;
-    if (column.containsKey('reference')) {
-      x = (column.reference - values.get(0).toInstant().toEpochMilli()) / 86400000.0;
-    } else {
-      x = values.get(0);
-    }
-    if (column.containsKey('log')) {
-      x = x < 0 ? -Math.log(1 - x) : Math.log(1 + x);
-    }
-    int piece = 0;
-    while (piece + 1 < column.knots.size() && x >= column.knots[piece + 1]) {
-      piece++;
-    }
-    score += column.values[piece] + column.slopes[piece] * (x - column.knots[piece]);
-  }
+  score += valueOf(column, doc, params);
+}
+for (pair in params.interactions) {
+  double first = valueOf(pair.first, doc, params);
+  double second = valueOf(pair.second, doc, params);
+  int point = (int) first;
+  double here = along(pair.table[point], second);
+  double next = point + 1 < pair.table.size() ? along(pair.table[point + 1], second) : here;
+  score += here + (first - point) * (next - here);
 }
 return score < 0 ? 1 / (1 - score) : 1 + score;
 """
@@ -65,7 +92,14 @@ def elasticsearch_model(name: str, function: AdditiveFunction) -> str:
 
 def elasticsearch_script(_: str, function: AdditiveFunction) -> str:
     """Return a ``script_score`` query over all documents; it has no place for the model's name."""
-    params = {"columns": [_parameters(term) for term in function.terms]}
+    params: dict[str, Any] = {
+        "columns": [_parameters(term) for term in function.terms],
+        "interactions": [_table(interaction) for interaction in function.interactions],
+    }
+    for name in [parameter(term.column) for term in function.terms if comes_with_request(term.column)]:
+        if name in params:
+            raise ParameterError(f"The script has a parameter {name!r} of its own; choose another name.")
+        params[name] = None  # to be filled in
     script = {"lang": "painless", "source": SCRIPT, "params": params}
     return as_json({"query": {"script_score": {"query": {"match_all": {}}, "script": script}}})
 
@@ -73,10 +107,13 @@ def elasticsearch_script(_: str, function: AdditiveFunction) -> str:
 def _parameters(term: Term) -> dict[str, Any]:
     """What the script needs to know of a column: texts with their values, or pieces of lines."""
     shape = term.shape
+    assert not isinstance(shape, Relative)  # refused before
     missing = shape.missing
     if math.isnan(missing):  # a model of features, which are 0 where an engine has none
         missing = float(shape(np.zeros(1))[0])
     known: dict[str, Any] = {"field": term.column, "missing": missing}
+    if comes_with_request(term.column):
+        known = {"parameter": parameter(term.column), "missing": missing}
     if isinstance(shape, OfAge):
         known["reference"] = int(np.datetime64(shape.reference, "ms").astype(int))
         shape = shape.shape
@@ -84,7 +121,7 @@ def _parameters(term: Term) -> dict[str, Any]:
         case Lookup(categories, values, other):
             return known | {"texts": by_category(categories, values), "other": other}
         case Flag(true, false):
-            return known | {"texts": {"true": true}, "other": false}
+            return known | {"texts": {"true": true, "1": true}, "other": false}
         case PiecewiseLinear(knots, values):
             starts = slice(max(len(knots) - 1, 1))
             return known | {"knots": knots[starts], "values": values[starts], "slopes": shape.slopes.tolist()}
@@ -95,6 +132,12 @@ def _parameters(term: Term) -> dict[str, Any]:
         case _:
             assert_never(shape)
     return known | {"knots": [at], "values": [value], "slopes": [slope]}
+
+
+def _table(interaction: Interaction) -> dict[str, Any]:
+    """The table, and the functions of the two columns that say where in it to look."""
+    first, second = map(Term, interaction.columns, interaction.positions())
+    return {"first": _parameters(first), "second": _parameters(second), "table": interaction.values}
 
 
 def script_scores(function: AdditiveFunction, values: Values) -> Floats:

@@ -3,13 +3,45 @@
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar, assert_never
 
+from rankwise.errors import ParameterError
 from rankwise.scoring.additive import AdditiveFunction, Term
-from rankwise.scoring.shapes import Flag, Line, LogLine, Lookup, NumberShape, OfAge, PiecewiseLinear
+from rankwise.scoring.interactions import Interaction
+from rankwise.scoring.shapes import (
+    Flag,
+    Line,
+    LogLine,
+    Lookup,
+    NumberShape,
+    OfAge,
+    PiecewiseLinear,
+    Relative,
+)
+
+REQUEST = "params."
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def comes_with_request(column: str) -> bool:
+    """Whether a column is a parameter of the request, ``params.NAME``, rather than of each document."""
+    return column.startswith(REQUEST)
+
+
+def parameter(column: str) -> str:
+    """The name of a parameter of the request."""
+    name = column.removeprefix(REQUEST)
+    if not _IDENTIFIER.fullmatch(name):
+        raise ParameterError(
+            f"{column!r} cannot be a parameter of the request; after '{REQUEST}', letters, digits and "
+            "underscores are allowed."
+        )
+    return name
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +55,7 @@ class Case:
 class Language(ABC):
     """How a language writes arithmetic, choices and the values of columns; infix unless overridden."""
 
-    # How many cases a choice can have; those of more categories are summed up instead.
+    # How many cases a choice can have; more categories are left to `many_categories`.
     most_cases: ClassVar[float] = math.inf
 
     @abstractmethod
@@ -54,6 +86,10 @@ class Language(ABC):
     def is_true(self, name: str) -> str:
         """The condition that a flag is set."""
 
+    def relative(self, name: str, relation: str) -> str:
+        """How the value of a column compares with those of its query, in languages that see them."""
+        raise NotImplementedError
+
     def feature(self, name: str) -> str:
         """The value of a column that is never missing in training."""
         return self.column(name)
@@ -67,12 +103,26 @@ class Language(ABC):
     def product(self, factor: float, number: str) -> str:
         return f"{self.number(factor)} * {number}"
 
+    def times(self, one: str, other: str) -> str:
+        """The product of two expressions."""
+        return f"({one}) * ({other})"
+
     def difference(self, number: str, from_: float) -> str:
         sign = "+" if from_ < 0.0 else "-"
         return f"({number} {sign} {self.number(abs(from_))})"
 
     def sum(self, summands: Sequence[str]) -> str:
         return " ".join(signed(summands)) or self.number(0.0)
+
+    def many_categories(self, term: Term, shape: Lookup) -> list[str]:
+        """Expressions whose sum is the value of a category, one of more than a choice can have."""
+        differences = zip(shape.categories, (value - shape.other for value in shape.values), strict=True)
+        known = [Case(self.is_text(term.column, text), self.number(by)) for text, by in differences]
+        rest = self.choose([self.missing_case(term)], self.number(shape.other))
+        return [rest, *(self.choose([case], self.number(0.0)) for case in known)]
+
+    def missing_case(self, term: Term) -> Case:
+        return Case(self.is_missing(term), self.number(term.shape.missing))
 
 
 def signed(summands: Sequence[str]) -> list[str]:
@@ -83,20 +133,28 @@ def signed(summands: Sequence[str]) -> list[str]:
 
 def summands(function: AdditiveFunction, language: Language) -> list[str]:
     """Expressions whose sum is the function; what is 0 everywhere is omitted."""
-    return [each for term in function.terms for each in _summands(term, language)]
+    of_columns = [each for term in function.terms for each in _summands(term, language)]
+    return [*of_columns, *(each for one in function.interactions for each in _products(one, language))]
 
 
-def _summands(term: Term, language: Language) -> list[str]:
+def _products(interaction: Interaction, language: Language) -> list[str]:
+    products = []
+    for shapes in interaction.products():
+        factors = map(Term, interaction.columns, shapes)
+        written = [language.sum(_summands(term, language, spelled_out=True)) for term in factors]
+        products.append(language.times(*written))
+    return products
+
+
+def _summands(term: Term, language: Language, *, spelled_out: bool = False) -> list[str]:
+    """Expressions whose sum is the term; `spelled_out` means without a table beside the expression."""
     shape = term.shape
     if math.isnan(shape.missing) and isinstance(shape, Line):  # a model of features, which are never missing
         return _line(shape, language.feature(term.column), language)
-    missing = Case(language.is_missing(term), language.number(shape.missing))
     if isinstance(shape, Lookup) and len(shape.categories) > language.most_cases:
-        differences = zip(shape.categories, (value - shape.other for value in shape.values), strict=True)
-        known = [Case(language.is_text(term.column, text), language.number(by)) for text, by in differences]
-        rest = language.choose([missing], language.number(shape.other))
-        return [rest, *(language.choose([case], language.number(0.0)) for case in known)]
-    cases = [missing, *_cases(term, language)]
+        many = Language.many_categories if spelled_out else type(language).many_categories
+        return many(language, term, shape)
+    cases = [language.missing_case(term), *_cases(term, language)]
     return [language.choose(cases[:-1], cases[-1].value)]
 
 
@@ -105,9 +163,12 @@ def _cases(term: Term, language: Language) -> list[Case]:
     match term.shape:
         case OfAge(reference, shape):
             return _number_cases(shape, language.age(term.column, reference), language)
+        case Relative(relation, shape):
+            return _number_cases(shape, language.relative(term.column, relation), language)
         case Lookup(categories, values, other):
-            texts = [language.is_text(term.column, category) for category in categories]
-            return _listed([*texts, ""], [*values, other], language)
+            known = [each for each in zip(categories, values, strict=True) if each[1] != other]
+            texts = [language.is_text(term.column, category) for category, _ in known]
+            return _listed([*texts, ""], [*(value for _, value in known), other], language)
         case Flag(true, false):
             return _listed([language.is_true(term.column), ""], [true, false], language)
         case shape:
@@ -125,7 +186,8 @@ def _number_cases(shape: NumberShape, number: str, language: Language) -> list[C
             lines = [Line(at, value, slope, missing) for at, value, slope in starts]
             ends = [language.is_less(number, knot) for knot in knots[1:-1]]
             pieces = [language.sum(_line(line, number, language)) for line in lines]
-            return [Case(*each) for each in zip([*ends, ""], pieces, strict=True)]
+            cases = [Case(*each) for each in zip([*ends, ""], pieces, strict=True)]
+            return [case for case, next_ in pairwise(cases) if case.value != next_.value] + cases[-1:]
         case LogLine(at, value, slope, missing):
             line, number = Line(at, value, slope, missing), language.signed_log(number)
             return [Case("", language.sum(_line(line, number, language)))]

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from rankwise.errors import ParameterError
 from rankwise.export.elasticsearch import elasticsearch_model, elasticsearch_script, script_scores
+from rankwise.export.engine_scores import Values, double_scores, raised, warn_if_negative, warn_if_reordered
+from rankwise.export.expressions import comes_with_request
 from rankwise.export.query_clauses import boosted_query
-from rankwise.export.scores import Values, double_scores, raised, warn_if_negative, warn_if_reordered
 from rankwise.export.served import as_served
 from rankwise.export.solr import function_scores, solr_function, solr_model
-from rankwise.export.sql import is_sql_text, sqlite, standard_sql
+from rankwise.export.sql import SQLite, StandardSQL, is_sql_text
 from rankwise.export.svmrank import save_svmrank
 from rankwise.export.vespa import is_feature, is_profile_name, vespa_profile
-from rankwise.export.weights import boosted_scores, weighted_features, weighted_scores
+from rankwise.export.weighted_features import boosted_scores, weighted_features, weighted_scores
 from rankwise.features import JudgedRows
-from rankwise.files import replacing_file
+from rankwise.files import as_path, replacing_file
 from rankwise.foreign_json import read_json_object
 from rankwise.preferences.queries import group_rows
 from rankwise.scoring.additive import AdditiveFunction
-from rankwise.types import Floats
+from rankwise.types import Floats, Reading
 from rankwise.validation import check_choice, check_flag
 
 
@@ -53,31 +56,53 @@ class TextFormat:
     ----------
     write : function of (str, AdditiveFunction)
         The text of a model with this name.
+    prepare : function of (str, AdditiveFunction), optional
+        Statements to run once before the text is used, for a file of their own; empty if there are none.
     fits_column, fits_name : function of str
         Whether the format takes this as the name of a column or model.
     engine_scores : function of (AdditiveFunction, Values), optional
         The scores that the engine computes, if not in double precision.
     may_sink : bool
         Whether documents with negative scores can sink below those that the engine does not rescore.
+    of_request : collection of Reading
+        What a column that comes with the request, ``params.NAME``, can be read as.
     """
 
     write: Callable[[str, AdditiveFunction], str]
+    prepare: Callable[[str, AdditiveFunction], str] | None = None
     fits_column: Callable[[str], bool] = str.isprintable
     fits_name: Callable[[str], bool] = str.isprintable
     engine_scores: Callable[[AdditiveFunction, Values], Floats] | None = None
     may_sink: bool = False
+    of_request: Collection[Reading] = ()
+
+
+def _in_sql(language: type[StandardSQL]) -> TextFormat:
+    return TextFormat(
+        lambda name, function: language(name, function).expression(),
+        lambda name, function: language(name, function).statements(),
+        fits_column=is_sql_text,
+        of_request=tuple(Reading),
+    )
 
 
 _PLUGIN = TextFormat(elasticsearch_model, engine_scores=weighted_scores, may_sink=True)
+_BUT_TEXT = (Reading.NUMBER, Reading.FLAG, Reading.DATE)
 _TEXT_FORMATS = {
-    Format.SQL: TextFormat(standard_sql, fits_column=is_sql_text),
-    Format.SQLITE: TextFormat(sqlite, fits_column=is_sql_text),
+    Format.SQL: _in_sql(StandardSQL),
+    Format.SQLITE: _in_sql(SQLite),
     Format.ELASTICSEARCH: _PLUGIN,
-    Format.ELASTICSEARCH_SCRIPT: TextFormat(elasticsearch_script, engine_scores=script_scores),
+    Format.ELASTICSEARCH_SCRIPT: TextFormat(
+        elasticsearch_script, engine_scores=script_scores, of_request=tuple(Reading)
+    ),
     Format.OPENSEARCH: _PLUGIN,
     Format.SOLR: TextFormat(solr_model, engine_scores=weighted_scores, may_sink=True),
-    Format.SOLR_FUNCTION: TextFormat(solr_function, engine_scores=function_scores, may_sink=True),
-    Format.VESPA: TextFormat(vespa_profile, fits_column=is_feature, fits_name=is_profile_name),
+    Format.SOLR_FUNCTION: TextFormat(
+        solr_function, engine_scores=function_scores, may_sink=True, of_request=_BUT_TEXT
+    ),
+    Format.VESPA: TextFormat(
+        vespa_profile, fits_column=is_feature, fits_name=is_profile_name, of_request=_BUT_TEXT
+    ),
 }
 
 
@@ -87,7 +112,7 @@ def export_model(
     to: str = "onnx",
     *,
     name: str = "rankwise",
-    feature_names: Sequence[str] | None = None,
+    feature_names: Sequence[str] | Mapping[str, str] | None = None,
     dtype: str = "float64",
     clauses: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     X: Any = None,
@@ -109,6 +134,8 @@ def export_model(
           ranker with `columns`, an input of shape (rows, 1) for each column: numbers, texts (empty where
           missing), and dates as seconds since 1970 in UTC.
         - "sql", "sqlite": an expression for ``SELECT``, in standard SQL (PostgreSQL, DuckDB) or for SQLite.
+          More than 100 categories of a column are looked up in a table, called ``rankwise_categories`` after
+          `name`, which a second file creates: ``score.categories.sql`` beside ``score.sql``; run it once.
         - "elasticsearch", "opensearch": the request body that creates the model in the learning-to-rank
           plugin.
         - "elasticsearch-query": a query of boosted clauses that needs no plugin, for weights that are not
@@ -120,9 +147,10 @@ def export_model(
         - "svmrank": a model file.
     name : str, default="rankwise"
         The name of the model in the engine.
-    feature_names : sequence of str, optional
-        The names of the features in the engine, in column order; for Vespa, expressions such as
-        ``bm25(title)``. Defaults to the names that the model was fitted with.
+    feature_names : sequence or mapping of str, optional
+        The names of the features in the engine, in column order, or by the names that the model was fitted
+        with, which are the default; for Vespa, expressions such as ``bm25(title)``. A name ``params.NAME``
+        stands for a parameter of the request, as SQL, scripts, Solr functions and Vespa have them.
     dtype : {"float64", "float32"}, default="float64"
         The floating-point type of an ONNX graph. With float64, its scores equal those of `predict` up to
         rounding.
@@ -176,13 +204,27 @@ def export_model(
     else:
         function, text_format = served.as_columns(form), _text_format(form, clauses)
         _check_names(form, text_format, name, function)
-        values = None if X is None else served.values(X)
+        values = None if X is None else served.values(X, qid)
         if nonnegative:
             function = raised(function, _required(values))
         text = text_format.write(name, function)
         _check_scores(text_format, function, values, qid)
-        with replacing_file(path) as beside:
-            beside.write_text(text, encoding="utf-8")
+        prepared = "" if text_format.prepare is None else text_format.prepare(name, function)
+        _write(as_path(path), text, prepared)
+
+
+def _write(path: Path, text: str, prepared: str) -> None:
+    """Write the text and, if there are any, the statements to run before; both are complete or neither is."""
+    with ExitStack() as stack:
+        files = {path: text}
+        if prepared:
+            if path.exists() and not path.is_file():
+                raise ParameterError(
+                    f"{path}: this model needs a second file beside it, so it must be a file."
+                )
+            files[path.with_name(f"{path.stem}.categories{path.suffix}")] = prepared
+        for file, content in files.items():
+            stack.enter_context(replacing_file(file)).write_text(content, encoding="utf-8")
 
 
 def _text_format(form: Format, clauses: Any) -> TextFormat:
@@ -234,3 +276,15 @@ def _check_names(form: Format, text_format: TextFormat, model: str, function: Ad
     for what, name, fits in names:
         if not isinstance(name, str) or not name.strip() or not fits(name):
             raise ParameterError(f"{name!r} cannot be the name of a {what} in the form '{form}'.")
+    for term in function.terms:
+        reading = term.shape.reading
+        if comes_with_request(term.column) and reading not in text_format.of_request:
+            can = [
+                f"'{other_form}'"
+                for other_form, other in _TEXT_FORMATS.items()
+                if reading in other.of_request
+            ]
+            raise ParameterError(
+                f"In the form '{form}', {term.column!r} cannot come with the request as a {reading}; "
+                f"{', '.join(can)} can do this."
+            )

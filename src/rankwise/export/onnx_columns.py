@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import assert_never
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from rankwise.errors import ParameterError
 from rankwise.export.onnx_graph import ML_DOMAIN, OUTPUT, Graph
 from rankwise.scoring.additive import AdditiveFunction, Term
+from rankwise.scoring.interactions import Interaction
 from rankwise.scoring.shapes import (
     Flag,
     Line,
@@ -17,8 +19,11 @@ from rankwise.scoring.shapes import (
     NumberShape,
     OfAge,
     PiecewiseLinear,
+    Relative,
+    Shape,
     by_category,
 )
+from rankwise.types import Reading
 
 
 def add_columns(graph: Graph, function: AdditiveFunction) -> tuple[int, ...]:
@@ -33,29 +38,53 @@ def add_columns(graph: Graph, function: AdditiveFunction) -> tuple[int, ...]:
         )
     if any(not term.column for term in function.terms):
         raise ParameterError("An input of a graph must have a name; rename the column '' (--features).")
-    total = graph.add("Sum", [_term(graph, term) for term in function.terms])
+    inputs = {term.column: _input(graph, term) for term in function.terms}
+    values = [_value(graph, term.shape, inputs[term.column]) for term in function.terms]
+    values += [_interaction(graph, one, inputs) for one in function.interactions]
+    total = graph.add("Sum", values)
     graph.add("Squeeze", [total, graph.axis(1)], OUTPUT)
     return ()
 
 
-def _term(graph: Graph, term: Term) -> str:
-    match term.shape:
+def _input(graph: Graph, term: Term) -> str:
+    # Dates in double precision, whatever that of the graph, because seconds since 1970 have many digits.
+    types = {Reading.TEXT: np.object_, Reading.DATE: np.float64}
+    return graph.input(term.column, 1, types.get(term.shape.reading))
+
+
+def _value(graph: Graph, shape: Shape, column: str) -> str:
+    assert not isinstance(shape, Relative)  # refused before
+    match shape:
         case Lookup():
-            return _lookup(graph, term.shape, graph.input(term.column, 1, np.object_))
+            return _lookup(graph, shape, column)
         case Flag(true, false, missing):
-            flag = graph.input(term.column, 1)
-            is_false = graph.add("Equal", [flag, graph.constant(0.0)])
+            is_false = graph.add("Equal", [column, graph.constant(0.0)])
             value = graph.add("Where", [is_false, graph.constant(false), graph.constant(true)])
-            return _unless_missing(graph, flag, value, missing)
-        case OfAge(reference, shape):
-            # In double precision, whatever that of the graph, because seconds since 1970 have many digits.
-            date = graph.input(term.column, 1, np.float64)
+            return _unless_missing(graph, column, value, missing)
+        case OfAge(reference, of_age):
             at = np.datetime64(reference, "us").astype(np.int64) / 1e6
-            past = graph.add("Sub", [graph.constant(at, np.float64), date])
+            past = graph.add("Sub", [graph.constant(at, np.float64), column])
             days = graph.add("Div", [past, graph.constant(86400.0, np.float64)])
-            return _of_number(graph, shape, graph.add("CastLike", [days, graph.constant(0.0)]))
-        case shape:
-            return _of_number(graph, shape, graph.input(term.column, 1))
+            return _of_number(graph, of_age, graph.add("CastLike", [days, graph.constant(0.0)]))
+        case _:
+            return _of_number(graph, shape, column)
+
+
+def _interaction(graph: Graph, interaction: Interaction, inputs: Mapping[str, str]) -> str:
+    """``first @ table @ second`` of each row, with the shares of the points of the two axes."""
+    shapes, sizes = interaction.positions(), np.shape(interaction.values)
+    first, second = (
+        _shares(graph, _value(graph, shape, inputs[column]), size)
+        for shape, column, size in zip(shapes, interaction.columns, sizes, strict=True)
+    )
+    along_second = graph.add("MatMul", [first, graph.constant(interaction.values)])
+    return graph.add("ReduceSum", [graph.add("Mul", [along_second, second]), graph.axis(1)], keepdims=1)
+
+
+def _shares(graph: Graph, position: str, n_points: int) -> str:
+    """How near a position is to each of the points 0, 1, ...: 1 if it is there, 0 from the next point on."""
+    away = graph.add("Abs", [graph.add("Sub", [position, graph.constant(np.arange(n_points))])])
+    return graph.add("Relu", [graph.add("Sub", [graph.constant(1.0), away])])
 
 
 def _of_number(graph: Graph, shape: NumberShape, number: str) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwise.errors import MissingExtraError, ParameterError
+from rankwise.export.expressions import comes_with_request
 from rankwise.export.onnx_columns import add_columns
 from rankwise.export.onnx_graph import OUTPUT, Graph
 from rankwise.export.onnx_trial import warn_if_imprecise
@@ -46,6 +47,8 @@ def save_onnx(
     except ImportError:
         raise MissingExtraError("Exporting to ONNX", "onnx") from None
 
+    for name in filter(comes_with_request, served.feature_names or ()):
+        raise ParameterError(f"A graph has inputs only, and no request; rename {name!r}.")
     with encodable(path):
         encoded = _encoded(served, np.dtype(precision.value))
     onnx.checker.check_model(encoded)

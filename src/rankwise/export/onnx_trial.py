@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwise.errors import warn_caller
-from rankwise.export.scores import double_scores, warn_if_reordered
+from rankwise.export.engine_scores import double_scores, warn_if_reordered
 from rankwise.export.served import ScaledModel, dense_rows
 from rankwise.operators.kernel import row_blocks
 from rankwise.preferences.queries import Queries, group_rows

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from rankwise.errors import DataError, ParameterError
-from rankwise.export.scores import Values
+from rankwise.export.engine_scores import Values
 from rankwise.features import JudgedRows
 from rankwise.model.model import Model, model_of
 from rankwise.rows.scaling import scale_per_query
-from rankwise.rows.table import table_of
 from rankwise.scoring.additive import AdditiveFunction, Term
-from rankwise.scoring.functions import KernelExpansion, LinearFunction
+from rankwise.scoring.functions import ExpansionOfColumns, KernelExpansion, LinearFunction
 from rankwise.scoring.shapes import Line
 from rankwise.types import Floats, Matrix
 from rankwise.validation import check_kind, check_matrix, check_read_rows
 
+# Formats that see all rows of a query.
+COMPARING = ("sql", "sqlite")
 # Scalers of sklearn.preprocessing, as the factor and shift of ``factor * x + shift`` for a feature x.
 _AFFINE: dict[str, Callable[[Any], tuple[Any, Any]]] = {
     "StandardScaler": lambda step: _divided(step.mean_ if step.with_mean else None, step.scale_),
@@ -60,9 +61,11 @@ class ScaledModel:
         """The weight of each raw feature in the one score of a row; refused for models that have none."""
         coef, function = self.coef, self.model.function
         if isinstance(function, AdditiveFunction):
+            pairs = [f"the interaction {one.name}" for one in function.interactions]
             raise ParameterError(
-                f"The '{form}' format holds weights of numbered features, but this model has functions of "
-                "columns; export it to 'onnx', 'sql', 'vespa' or the format of a search engine."
+                f"The '{form}' format holds weights of numbered features, but this model has "
+                f"{[*pairs, 'functions of columns'][0]}; export it to 'onnx', 'sql', 'sqlite', 'vespa', "
+                "'elasticsearch-script' or 'solr-function'."
             )
         if isinstance(function, KernelExpansion) and coef is None:
             raise ParameterError(
@@ -86,11 +89,24 @@ class ScaledModel:
         """The score as a sum over named columns; in a model of features, each is a straight line."""
         function = self.model.function
         if isinstance(function, AdditiveFunction):
-            renamed = dict(zip(_columns_of(self.model), self._names(), strict=True))
-            return AdditiveFunction(tuple(Term(renamed[t.column], t.shape) for t in function.terms))
+            if self.model.compares_rows and form not in COMPARING:
+                name = next(term.name for term in function.terms if term.shape.reading.is_relative)
+                raise ParameterError(
+                    f"The '{form}' format scores documents one by one, but the {name} depends on the other "
+                    f"documents of the query; export to {' or '.join(map(repr, COMPARING))}, or score with "
+                    f"rankwise."
+                )
+            return self._renamed(function)
         slopes = self.weights(form).tolist()
         lines = zip(self._names(), zero_of(self.factor, self.shift).tolist(), slopes, strict=True)
         return AdditiveFunction(tuple(Term(name, Line(at, 0.0, slope, np.nan)) for name, at, slope in lines))
+
+    def _renamed(self, function: AdditiveFunction) -> AdditiveFunction:
+        renamed = dict(zip(_columns_of(self.model), self._names(), strict=True))
+        return AdditiveFunction(
+            tuple(Term(renamed[term.column], term.shape) for term in function.terms),
+            interactions=tuple(one.renamed(renamed) for one in function.interactions),
+        )
 
     def _names(self) -> list[str]:
         if self.feature_names is None:
@@ -110,16 +126,17 @@ class ScaledModel:
     def scores(self, raw: Floats) -> Floats:
         """The scores of rows, of one query if they are scaled within it, as `predict` computes them."""
         function = self.model.function
-        assert not isinstance(function, AdditiveFunction)
+        assert isinstance(function, LinearFunction | KernelExpansion)
         rows = dense_rows(scale_per_query(raw)) if self.scaled_per_query else raw
         return function.scores(self.factor * rows + self.shift)
 
-    def values(self, X: Any) -> Values:
+    def values(self, X: Any, qid: Any = None) -> Values:
         """The values of the columns in rows."""
         function = self.model.function
         if isinstance(function, AdditiveFunction):
-            table = table_of(X).matched([term.column for term in function.terms], function.labels)
-            pairs = zip(function.terms, self.as_columns("").terms, strict=True)
+            table = self.model.table(X, None if isinstance(X, JudgedRows) else qid)
+            table = table.matched([term.column for term in function.terms], function.labels)
+            pairs = zip(function.terms, self._renamed(function).terms, strict=True)
             return {named.column: table.read(term.column, term.shape.reading) for term, named in pairs}
         rows = self.rows(X)
         columns = (dense_rows(rows[:, [c]]).ravel() for c in range(self.n_features))
@@ -137,18 +154,34 @@ def _columns_of(model: Model) -> Sequence[str]:
     return model.function.labels or model.feature_names or []
 
 
-def as_served(model: Any, feature_names: Sequence[str] | None = None) -> ScaledModel:
+def as_served(model: Any, feature_names: Sequence[str] | Mapping[str, str] | None = None) -> ScaledModel:
     """Decompose a ranker, or a pipeline of scalers ending in one; `feature_names` renames its features."""
     steps = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
     *scalers, ranker = [step for step in steps[:-1] if not _passes_through(step)] + steps[-1:]
     learned = model_of(ranker)
     if learned is None:
         raise ParameterError(f"Only rankwise rankers can be exported; got {type(ranker).__name__}.")
+    if isinstance(learned.function, ExpansionOfColumns):
+        raise ParameterError(
+            f"This {learned.class_name} mixes the columns that it encodes by kernel="
+            f"{learned.function.expansion.kernel_parameter!r}, which no format holds; export a linear ranker "
+            "with columns or, to 'onnx', a kernel ranker of the features that a ColumnEncoder makes."
+        )
     known = learned.feature_names if model is ranker else getattr(model, "feature_names_in_", None)
     if scalers and _is_marked(scalers[0], "_encodes_columns"):
         encoder, *scalers = scalers
         learned = _of_columns(encoder, scalers, learned)
+    if isinstance(feature_names, Mapping):
+        feature_names = _renamed(known, feature_names)
     return _decomposed(scalers, learned, known if feature_names is None else feature_names)
+
+
+def _renamed(known: Iterable[str] | None, names: Mapping[str, str]) -> list[str]:
+    own = [] if known is None else list(known)
+    for name in names:
+        if name not in own:
+            raise ParameterError(f"There is no feature {name!r} in the model to rename.")
+    return [names.get(name, name) for name in own]
 
 
 def _passes_through(step: Any) -> bool:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rankwise.export.expressions import Case, Language, summands
+from rankwise.export.engine_scores import Values
+from rankwise.export.expressions import Case, Language, comes_with_request, parameter, summands
 from rankwise.export.json_text import as_json
-from rankwise.export.scores import Values
-from rankwise.export.weights import WeightedFeature, weighted_features
+from rankwise.export.weighted_features import WeightedFeature, weighted_features
 from rankwise.scoring.additive import AdditiveFunction, Term
 from rankwise.types import Floats
 
@@ -43,7 +43,8 @@ class FunctionQuery(Language):
     most_cases = 200  # each is nested in the one before, and the parser recurses
 
     def column(self, name: str) -> str:
-        return f"field({_quoted(name)})"
+        """Solr puts the parameters of a request in place of ``${NAME}`` before it reads the function."""
+        return f"${{{parameter(name)}}}" if comes_with_request(name) else f"field({_quoted(name)})"
 
     def choose(self, cases: Sequence[Case], otherwise: str) -> str:
         starts = "".join(f"if({case.condition},{case.value}," for case in cases)
@@ -53,9 +54,12 @@ class FunctionQuery(Language):
         return f"if(lt({number},0),product(-1,ln(sub(1,{number}))),ln(sum(1,{number})))"
 
     def age(self, name: str, reference: str) -> str:
-        return f"div(ms({reference}Z,{_quoted(name)}),86400000)"
+        date = self.column(name) if comes_with_request(name) else _quoted(name)
+        return f"div(ms({reference}Z,{date}),86400000)"
 
     def is_missing(self, term: Term) -> str:
+        if comes_with_request(term.column):
+            return "false"
         return f"not(exists({self.column(term.column)}))"
 
     def is_text(self, name: str, text: str) -> str:
@@ -69,6 +73,9 @@ class FunctionQuery(Language):
 
     def product(self, factor: float, number: str) -> str:
         return f"product({self.number(factor)},{number})"
+
+    def times(self, one: str, other: str) -> str:
+        return f"product({one},{other})"
 
     def difference(self, number: str, from_: float) -> str:
         return f"sub({number},{self.number(from_)})"
@@ -89,8 +96,12 @@ def solr_function(_: str, function: AdditiveFunction) -> str:
 
 
 def function_scores(function: AdditiveFunction, values: Values) -> Floats:
-    """Return the scores that Solr computes: terms and sums in single precision."""
+    """Return the scores that Solr computes: terms, products and sums in single precision."""
     scores = np.zeros(len(next(iter(values.values()))), dtype=np.float32)
     for term in function.terms:
         scores += term.shape(values[term.column]).astype(np.float32)
+    for one in function.interactions:
+        first, second = (values[column] for column in one.columns)
+        for f, g in one.products():
+            scores += f(first).astype(np.float32) * g(second).astype(np.float32)
     return scores.astype(np.float64)

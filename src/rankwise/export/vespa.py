@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rankwise.export.expressions import Case, Language, signed, summands
+from rankwise.export.expressions import Case, Language, comes_with_request, parameter, signed, summands
 from rankwise.scoring.additive import AdditiveFunction, Term
 from rankwise.types import Reading
 
@@ -37,6 +37,8 @@ class RankingExpression(Language):
     most_cases = 200  # each is nested in the one before, and the parser recurses
 
     def column(self, name: str) -> str:
+        if comes_with_request(name):
+            return f"query({parameter(name)})"
         return name if _FEATURE.fullmatch(name) else f"({name})"
 
     def choose(self, cases: Sequence[Case], otherwise: str) -> str:
@@ -69,6 +71,13 @@ def vespa_profile(name: str, function: AdditiveFunction) -> str:
     """Return a rank profile for a schema, with the weights inline; features with zero weight are omitted."""
     expression = f"\n{' ' * 12}".join(signed(summands(function, RankingExpression()))) or "0"
     return (
-        f"rank-profile {name} {{\n    first-phase {{\n        expression {{\n"
+        f"rank-profile {name} {{\n{_inputs(function)}    first-phase {{\n        expression {{\n"
         f"            {expression}\n        }}\n    }}\n}}\n"
     )
+
+
+def _inputs(function: AdditiveFunction) -> str:
+    """The parameters of the request, declared."""
+    of_request = [parameter(term.column) for term in function.terms if comes_with_request(term.column)]
+    declared = "".join(f"        query({name}) double\n" for name in of_request)
+    return f"    inputs {{\n{declared}    }}\n" if declared else ""

@@ -133,13 +133,12 @@ def compare(
     docs: ArrayLike | None = None,
     n_permutations: int = 10_000,
     random_state: RandomSource = 0,
-    n_threads: int | None = None,
 ) -> Comparison:
     """Compare score vectors of the same rows by means, Wilcoxon and paired randomization tests over queries.
 
     Parameters
     ----------
-    y, qid, measures, preset, docs, n_threads
+    y, qid, measures, preset, docs
         As in `evaluate`.
     scores : dict of name to array-like
         At least two score vectors.
@@ -174,7 +173,7 @@ def compare(
             f"The 'baseline' parameter must be one of {', '.join(map(repr, scores))}; got {baseline!r}."
         )
     n_permutations = check_count("n_permutations", n_permutations)
-    prepared = prepare_measures(y, qid, measures, preset=preset, docs=docs, n_threads=n_threads)
+    prepared = prepare_measures(y, qid, measures, preset=preset, docs=docs)
     evaluations = {name: evaluate_prepared(prepared, vector) for name, vector in scores.items()}
     if baseline is None:
         pairs = list(combinations(scores, 2))

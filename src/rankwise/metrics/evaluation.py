@@ -121,7 +121,6 @@ def evaluate(
     *,
     preset: str | None = None,
     docs: ArrayLike | None = None,
-    n_threads: int | None = None,
 ) -> Evaluation:
     """Measure scores against labels, query by query.
 
@@ -139,8 +138,6 @@ def evaluate(
         The tool whose conventions to follow.
     docs : array-like, optional
         Document labels, by which the preset "trec" breaks ties (without them, by row order).
-    n_threads : int or None
-        All cores by default; the result does not depend on it.
 
     Examples
     --------
@@ -154,9 +151,7 @@ def evaluate(
             raise ParameterError(f"A {type(y).__name__} has its own queries; pass it without qid and docs.")
         found: Evaluation = y.evaluated(scores, chosen_measures(measures, preset))
         return found
-    return evaluate_prepared(
-        prepare_measures(y, qid, measures, preset=preset, docs=docs, n_threads=n_threads), scores
-    )
+    return evaluate_prepared(prepare_measures(y, qid, measures, preset=preset, docs=docs), scores)
 
 
 def evaluate_prepared(prepared: Sequence[PreparedMeasure], scores: ArrayLike) -> Evaluation:
@@ -211,13 +206,12 @@ def prepare_measures(
     *,
     preset: str | None = None,
     docs: ArrayLike | None = None,
-    n_threads: int | None = None,
 ) -> Sequence[PreparedMeasure]:
     """Measures with distinct names, prepared for the same labels."""
     chosen = chosen_measures(measures, preset)
     labels = check_labels(y)
     queries = qid if isinstance(qid, Queries) else group_rows(qid, len(labels))
-    return [measure.prepare(labels, queries, docs=docs, n_threads=n_threads) for measure in chosen]
+    return [measure.prepare(labels, queries, docs=docs) for measure in chosen]
 
 
 def listed_measures(measures: str | Measure | Iterable[str | Measure]) -> list[str | Measure]:

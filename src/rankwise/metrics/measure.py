@@ -70,7 +70,6 @@ class Measure:
         sample_weight: ArrayLike | None = None,
         *,
         docs: ArrayLike | None = None,
-        n_threads: int | None = None,
     ) -> PreparedMeasure:
         """Prepare the measure for fixed labels; each score vector then costs one sort and a few passes.
 
@@ -101,7 +100,7 @@ class Measure:
             offsets=queries.offsets,
             rows=rows,
             weight=weight if rows is None or weight is None else weight[rows],
-            n_threads=resolve_threads(n_threads),
+            n_threads=resolve_threads(),
         )
         return PreparedMeasure(self, queries, self._formula_for(judged))
 
@@ -179,7 +178,7 @@ class PreparedMeasure:
         order), without a sort. Other measures process many vectors at a time.
         """
         table = np.ascontiguousarray(check_vectors(scores, self.queries.n_rows))
-        return self.along(ScoreTable(table, self._formula.judged.n_threads))
+        return self.along(ScoreTable(table))
 
     def along(self, vectors: ScoreVectors) -> Floats:
         """Like `many`, for finite vectors that are generated on the fly."""

@@ -19,7 +19,6 @@ def pairwise_error(
     *,
     average: str = "macro",
     sample_weight: ArrayLike | None = None,
-    n_threads: int | None = None,
 ) -> float:
     """The fraction of pairs with different labels that the scores misorder; a tied score counts ½.
 
@@ -36,8 +35,6 @@ def pairwise_error(
         labels have no pairs and are excluded.
     sample_weight : array-like, optional
         Row weights s; a pair has weight s_i s_j, so weight 2 is equivalent to repeating the row.
-    n_threads : int or None
-        All cores by default; the result does not depend on it.
 
     Examples
     --------
@@ -48,7 +45,7 @@ def pairwise_error(
     """
     micro = check_choice("average", average, Average) is Average.MICRO
     measure = get_measure("pairwise_error_micro" if micro else "pairwise_error")
-    return measure.prepare(y, qid, sample_weight, n_threads=n_threads)(scores)
+    return measure.prepare(y, qid, sample_weight)(scores)
 
 
 def disagreement_error(y: ArrayLike, scores: ArrayLike, qid: QueryLike = None) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -15,8 +14,8 @@ from rankwise.metrics.comparison import Comparison, compare
 from rankwise.metrics.evaluation import Evaluation, evaluate
 from rankwise.metrics.measure import Measure
 from rankwise.preferences.queries import Queries
+from rankwise.rows.ranking import RankingData
 from rankwise.trec import Qrels, Run
-from rankwise.types import AnyArray, Floats
 from rankwise.validation import check_flag, check_kind
 
 RUN_MEASURES = ("ndcg@10", "map", "p@10", "recall@100", "rr")
@@ -29,7 +28,6 @@ def evaluate_run(
     *,
     preset: str | None = "trec",
     complete: bool = False,
-    n_threads: int | None = None,
 ) -> Evaluation:
     """Measure a run against qrels.
 
@@ -45,7 +43,7 @@ def evaluate_run(
         Scores by query and document, as from `rankwise.trec.load_run`.
     qrels : dict of dicts
         Judgments by query and document, as from `rankwise.trec.load_qrels`.
-    measures, n_threads
+    measures
         As in `evaluate`.
     preset : str or None, default="trec"
         As in `evaluate`; None for our own conventions.
@@ -66,9 +64,8 @@ def evaluate_run(
     >>> evaluate_run(run, qrels, ["map", "recall@10"], complete=True).means
     {'map': 0.125, 'recall@10': 0.25}
     """
-    rows = align({"run": run}, qrels, complete=complete)
-    scores = rows.scores["run"]
-    return evaluate(rows.y, scores, rows.queries, measures, preset=preset, n_threads=n_threads)
+    rows, scores = align({"run": run}, qrels, complete=complete)
+    return evaluate(rows.y, scores["run"], rows.queries, measures, preset=preset)
 
 
 def compare_runs(
@@ -89,7 +86,7 @@ def compare_runs(
     qrels, measures, preset, complete
         As in `evaluate_run`.
     **options
-        Passed to `compare`: `n_permutations`, `random_state`, `n_threads`.
+        Passed to `compare`: `n_permutations`, `random_state`.
 
     Returns
     -------
@@ -102,25 +99,18 @@ def compare_runs(
     >>> compare_runs(runs, {"301": {"d3": 1}}, ["rr"]).means
     {'bm25': {'rr': 0.5}, 'model': {'rr': 1.0}}
     """
-    rows = align(runs, qrels, complete=complete)
-    return compare(rows.y, rows.scores, rows.queries, measures, preset=preset, **options)
+    rows, scores = align(runs, qrels, complete=complete)
+    return compare(rows.y, scores, rows.queries, measures, preset=preset, **options)
 
 
-@dataclass(frozen=True)
-class AlignedRuns:
-    """The documents of each query that were judged or retrieved, as rows, in descending order of their names.
+def align(
+    runs: Mapping[str, Run], qrels: Qrels, *, complete: bool
+) -> tuple[RankingData, dict[str, np.ma.MaskedArray[Any, np.dtype[np.float64]]]]:
+    """The documents that were judged or retrieved, as rows without features, and the scores of each run.
 
-    A score is masked if the run did not retrieve the document.
+    Queries are in the order of the qrels, their documents in descending order of names. A score is masked if
+    the run did not retrieve the document. O(documents).
     """
-
-    y: Floats
-    queries: Queries
-    docs: AnyArray
-    scores: dict[str, np.ma.MaskedArray[Any, np.dtype[np.float64]]]
-
-
-def align(runs: Mapping[str, Run], qrels: Qrels, *, complete: bool) -> AlignedRuns:
-    """Align runs and qrels by query and document; queries are in the order of the qrels. O(documents)."""
     complete = check_flag("complete", complete)
     for name, run in check_kind("runs", runs, Mapping).items():
         _check_form(f"The run '{name}'" if len(runs) > 1 else "The run", run)
@@ -149,12 +139,15 @@ def align(runs: Mapping[str, Run], qrels: Qrels, *, complete: bool) -> AlignedRu
         for name, own in lists.items():
             scores[name] += [_finite(own[doc], qid, doc) if doc in own else math.nan for doc in known]
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    return AlignedRuns(
+    labels = np.array(queries, dtype=object)
+    rows = RankingData(
+        X=np.empty((len(y), 0)),
         y=np.array(y),
-        queries=Queries(offsets, None, np.array(queries, dtype=object)),
+        queries=Queries(offsets, None, labels),
+        qid=np.repeat(labels, sizes),
         docs=np.array(docs, dtype=object),
-        scores={name: np.ma.masked_invalid(np.array(column)) for name, column in scores.items()},
     )
+    return rows, {name: np.ma.masked_invalid(np.array(column)) for name, column in scores.items()}
 
 
 def _finite(score: float, qid: str, doc: str) -> float:

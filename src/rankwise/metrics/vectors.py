@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from rankwise import _native
+from rankwise.threads import resolve_threads
 from rankwise.types import Floats, Ints
 
 
@@ -41,12 +42,11 @@ class ScoreTable:
     """Existing score vectors, as the rows of a table in C order."""
 
     scores: Floats
-    n_threads: int = 1
 
     def tables(self) -> Iterator[Floats]:
         yield self.scores
 
     def count_pairs(self, offsets: Ints, level: Ints, column: Ints) -> Iterator[Ints]:
         counts = np.empty((3, len(self.scores), len(offsets) - 1), dtype=np.int64)
-        _native.count_nearby_pairs(offsets, level, column, self.scores, counts, self.n_threads)
+        _native.count_nearby_pairs(offsets, level, column, self.scores, counts, resolve_threads())
         yield counts

@@ -11,10 +11,11 @@ import numpy as np
 
 from rankwise.features import Features
 from rankwise.model.model import Model, given
-from rankwise.model.outcome import Outcome
+from rankwise.model.outcome import Origin, Outcome
 from rankwise.operators.kernel import Kernel, KernelName, checked_function
 from rankwise.scoring.functions import FeatureFunction, KernelExpansion, LinearFunction
 
+_OF_ORIGIN = {field.name: f"{field.name}_" for field in fields(Origin)}
 _OF_OUTCOME = {field.name: f"{field.name}_" for field in fields(Outcome)} | {"path": "_path"}
 
 
@@ -34,6 +35,7 @@ def model_from(class_name: str, parameters: Mapping[str, Any], attributes: Mappi
         calibration=attributes.get("calibration_"),
         parameters=parameters,
         outcome=Outcome(**{name: attributes.get(called) for name, called in _OF_OUTCOME.items()}),
+        origin=Origin(**{name: attributes.get(called) for name, called in _OF_ORIGIN.items()}),
         form_moments=None if moments is None else partial(given, moments),
     )
 
@@ -88,6 +90,7 @@ def attributes_of(model: Model) -> dict[str, Any]:
         "encoding_": model.encoding,
         "calibration_": model.calibration,
         **{called: getattr(outcome, name) for name, called in _OF_OUTCOME.items()},
+        **{called: getattr(model.origin, name) for name, called in _OF_ORIGIN.items()},
         **attributes_of_function(model.of_features),
     }
     return {name: value for name, value in found.items() if value is not None}

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankwise.errors import DataError
 from rankwise.rows.scaling import scaled_parts
-from rankwise.scoring.additive import AdditiveFunction
 
 if TYPE_CHECKING:
+    from rankwise.features import Features
     from rankwise.model.model import Model
     from rankwise.rows.ranking import RankingData
     from rankwise.types import Floats
@@ -31,30 +32,21 @@ def score_data(model: Model, data: RankingData) -> Floats:
 
 def must_scale_for(model: Model, data: RankingData) -> bool:
     """Whether rows still have to be scaled for a model; raises an error if their features do not match."""
-    if not isinstance(model.function, AdditiveFunction):  # which finds its columns itself
-        _check_features(model, data)
-    # Models from SVMrank, and those trained in Python, do not record this.
-    known_scaling = model.scaled_per_query
-    return must_scale(data, data.scaled_per_query if known_scaling is None else known_scaling)
+    if model.encoding is None:  # which finds its columns itself
+        model.features.check(replace(data.features, scaled_per_query=None))
+    return _must_scale(data, model.features)
 
 
-def _check_features(model: Model, data: RankingData) -> None:
-    known = model.feature_names
-    if known is not None and data.feature_names is not None and known != list(data.feature_names):
-        missing = [name for name in known if name not in data.feature_names]
-        what = f"the feature '{missing[0]}' is missing" if missing else "the order of the features differs"
-        raise DataError(f"The data does not match the model: {what}.")
-    if data.n_features != model.n_features:
-        raise DataError(
-            f"The data has {data.n_features} features, but the model was trained on {model.n_features}."
-        )
+def scaled_like(data: RankingData, known: Features) -> RankingData:
+    """The data, scaled within each query if the features that a model was trained on were."""
+    return data.scale_per_query() if _must_scale(data, known) else data
 
 
-def must_scale(data: RankingData, wanted: bool) -> bool:
-    """Whether the data still has to be scaled within each query to match a model's training data."""
-    if data.scaled_per_query == wanted:
+def _must_scale(data: RankingData, known: Features) -> bool:
+    # Models from SVMrank, and those trained on arrays, do not record this.
+    if known.scaled_per_query in (None, data.scaled_per_query):
         return False
-    if not wanted:
+    if data.scaled_per_query:
         raise DataError(
             "The data was scaled within each query (--scale), which cannot be undone, "
             "but the model's training data was not."

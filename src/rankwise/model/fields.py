@@ -176,6 +176,8 @@ def plain(item: Any, what: str) -> Plain:
         return [plain(entry, what) for entry in item]
     if isinstance(item, dict) and all(isinstance(key, str) for key in item):
         return {key: plain(entry, what) for key, entry in item.items()}
+    if isinstance(item, dict) and all(isinstance(key, tuple) for key in item):
+        return [plain([*key, entry], what) for key, entry in item.items()]
     description = (
         f"the function {item.__name__}" if hasattr(item, "__name__") else f"of type {type(item).__name__}"
     )

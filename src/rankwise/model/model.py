@@ -10,12 +10,17 @@ from typing import Any, Self
 from rankwise.columns.encoding import Encoding
 from rankwise.errors import DataError
 from rankwise.features import Features, matrix_of
-from rankwise.model.outcome import Outcome
+from rankwise.model.outcome import Origin, Outcome
 from rankwise.ridge.moments.moments import Moments
-from rankwise.rows.table import table_of
-from rankwise.scoring.additive import AdditiveFunction
+from rankwise.rows.table import Table
 from rankwise.scoring.calibration import Calibration, known_calibration, preference_probabilities
-from rankwise.scoring.functions import FeatureFunction, LinearFunction, ScoringFunction, checked_scores
+from rankwise.scoring.functions import (
+    ExpansionOfColumns,
+    FeatureFunction,
+    KernelExpansion,
+    ScoringFunction,
+    checked_scores,
+)
 from rankwise.types import Floats, is_sparse
 from rankwise.validation import check_fitted, check_read_rows
 
@@ -42,6 +47,8 @@ class Model:
         The parameters of the ranker, by name.
     outcome : Outcome
         What else fitting found out.
+    origin : Origin
+        The version of rankwise that made it, and how much data it was made of.
     form_moments : callable or None
         Returns the moments that the model can be updated from; None if it cannot.
     """
@@ -53,6 +60,7 @@ class Model:
     calibration: Calibration | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     outcome: Outcome = field(default_factory=Outcome)
+    origin: Origin = field(default_factory=Origin)
     form_moments: Callable[[], Moments] | None = None
 
     @cached_property
@@ -60,8 +68,11 @@ class Model:
         """The function that scores rows: of features or, if they are encoded from columns, of these."""
         if self.encoding is None:
             return self.of_features
-        assert isinstance(self.of_features, LinearFunction)
-        return self.encoding.function(self.of_features.weights)
+        weights = self.of_features.weights
+        if weights is not None:
+            return self.encoding.function(weights)
+        assert isinstance(self.of_features, KernelExpansion)
+        return ExpansionOfColumns(self.encoding.encode, self.of_features)
 
     @cached_property
     def moments(self) -> Moments | None:
@@ -96,13 +107,24 @@ class Model:
         chosen = self.outcome.alpha
         return float(self.choice["alpha"] if chosen is None else chosen)
 
-    def predict(self, X: Any) -> Floats:
+    @property
+    def compares_rows(self) -> bool:
+        """Whether the score of a row depends on the other rows of its query."""
+        return self.encoding is not None and self.encoding.compares_rows
+
+    def table(self, X: Any, qid: Any = None) -> Table:
+        """Rows as the function of a model with an encoding takes them; a data set stands for qid as well."""
+        assert self.encoding is not None
+        return self.encoding.table(X, qid)
+
+    def predict(self, X: Any, qid: Any = None) -> Floats:
         """Return the scores of rows as `rankwise.readers` reads them, bit for bit those of the ranker.
 
-        X may be a data set, which is scored as it is; `score_data` checks its features as well.
+        X may be a data set, which is scored as it is; `score_data` checks its features as well. Only a model
+        that compares rows needs qid.
         """
-        if isinstance(self.function, AdditiveFunction):
-            return self.function.scores(table_of(X))
+        if self.encoding is not None:
+            return checked_scores(self.function, lambda _: self.table(X, qid))
         X = matrix_of(X)
         if is_sparse(X) and not self.of_features.takes_sparse:
             # In scikit-learn's words, which the rankers pass on.

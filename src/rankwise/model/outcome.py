@@ -1,13 +1,44 @@
-"""What fitting found out besides the function that scores."""
+"""How a model was made: of what, and what fitting found out besides the function that scores."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
+import rankwise
 from rankwise.path.path_solutions import PathSolutions
 from rankwise.scoring.calibration import Calibration
 from rankwise.types import Floats, Ints
+from rankwise.validation import Problem
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Which version of rankwise made a model, and of how much data; None is what an old file does not say.
+
+    Attributes
+    ----------
+    version : str or None
+    n_rows : int or None
+    n_queries : int or None
+        None for rows without queries as well.
+    fitted_with_qid : bool or None
+    """
+
+    version: str | None = None
+    n_rows: int | None = None
+    n_queries: int | None = None
+    fitted_with_qid: bool | None = None
+
+    @classmethod
+    def of(cls, problem: Problem) -> Origin:
+        """The origin of a model that this version makes of these rows."""
+        return cls.now(problem.X.shape[0], problem.queries.n_queries if problem.has_queries else None)
+
+    @classmethod
+    def now(cls, n_rows: int, n_queries: int | None = None) -> Origin:
+        """The origin of a model that this version makes; without queries, the rows form one ranking."""
+        return cls(rankwise.__version__, n_rows, n_queries, n_queries is not None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +48,8 @@ class Outcome:
     The attributes of rankers that have these names with an underscore, such as ``objective_``, describe them.
     """
 
-    fitted_with_qid: bool | None = None
+    # Columns that are constant within queries, and so add nothing to differences of scores.
+    context_columns: list[str] | None = None
 
     # Of solvers.
     solver: str | None = None

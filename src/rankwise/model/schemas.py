@@ -11,12 +11,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from rankwise.model.calibration_field import CalibrationField, CalibrationsField
 from rankwise.model.choices import check_choice_of_search
-from rankwise.model.encoding_field import EncodingField
 from rankwise.model.fields import Field, Fields, array, check_within, rows, value
-from rankwise.model.moments_field import MomentsField
-from rankwise.model.path_file import PathField
+from rankwise.model.object_fields import (
+    CalibrationField,
+    CalibrationsField,
+    EncodingField,
+    MomentsField,
+    PathField,
+)
 from rankwise.operators.kernel import KernelName
 from rankwise.tensor_file import RefusedError
 
@@ -68,11 +71,14 @@ def _check_sizes(parameters: Attributes, fitted: Attributes) -> None:
 
 def _check_columns(parameters: Attributes, fitted: Attributes) -> None:
     encoding = fitted.get("encoding_")
-    if (parameters.get("columns") is None) != (encoding is None):
+    encodes = any(parameters.get(name) is not None for name in ("columns", "interactions"))
+    if encodes != (encoding is not None):
         raise RefusedError("the parameter 'columns' and the encoding of columns need each other")
     if encoding is None:
         return
-    if fitted["coef_"].ndim != 1:
+    if parameters.get("kernel") == KernelName.PRECOMPUTED:
+        raise RefusedError("a model of kernel values cannot have encoded columns")
+    if fitted["dual_coef_" if "dual_coef_" in fitted else "coef_"].ndim != 1:
         raise RefusedError("a model of encoded columns must have one target")
     names = fitted.get("feature_names_in_")
     if (None if names is None else names.tolist()) != (None if encoding.labels else encoding.columns):
@@ -80,7 +86,11 @@ def _check_columns(parameters: Attributes, fitted: Attributes) -> None:
 
 
 _RANKER: Fields = (
+    value("version_", str, optional=True),
+    value("n_rows_", int, optional=True, minimum=0),
+    value("n_queries_", int, optional=True, minimum=0),
     value("fitted_with_qid_", bool, optional=True),
+    value("context_columns_", list, optional=True),
     value("scaled_per_query_", bool, optional=True),
     value("numbered_from_", int, optional=True),
     CalibrationField("calibration_"),
@@ -95,6 +105,7 @@ _CERTIFIED: Fields = (
     value("n_products_", int),
 )
 _KERNEL: Fields = (
+    EncodingField("encoding_"),
     *_RANKER,
     rows("basis_", "basis features", optional=True),
     array("basis_indices_", "basis", "i"),
@@ -162,7 +173,7 @@ _FEATURE_PATH: Fields = (
 # Parameters that every version has written; what reads a file may rely on them.
 ALWAYS_WRITTEN = frozenset({"alpha", "kernel", "measure", "ties", "weighting"})
 
-_OF_KERNEL = {"kernel", "gamma", "degree", "coef0"}
+_OF_KERNEL = {"kernel", "gamma", "degree", "coef0", "columns"}
 _OF_RIDGE = {"solver", "ties", "weighting", "checkpoint", "checkpoint_seconds"}
 _OF_ITERATIONS = {"tol", "max_iter", "early_stopping", "patience"}
 _OF_HOLDING_OUT = {"validation_fraction", "measure", "random_state"}
@@ -175,32 +186,40 @@ def _names(*groups: set[str]) -> frozenset[str]:
 
 SCHEMAS: dict[str, ModelSchema] = {
     "RankRLS": ModelSchema(
-        _names({"alpha", "monotonic_cst", "columns"}, _OF_RIDGE, _OF_ITERATIONS, _OF_HOLDING_OUT),
+        _names(
+            {"alpha", "monotonic_cst", "columns", "interactions"}, _OF_RIDGE, _OF_ITERATIONS, _OF_HOLDING_OUT
+        ),
         (*_LINEAR, *_RIDGE, *_UPDATED, *_SIGNED),
         (_check_columns,),
     ),
     "RankRLSCV": ModelSchema(
-        _names({"half_life", "monotonic_cst", "columns"}, _OF_SEARCH, _OF_RIDGE, _OF_ITERATIONS),
+        _names(
+            {"half_life", "monotonic_cst", "columns", "interactions"}, _OF_SEARCH, _OF_RIDGE, _OF_ITERATIONS
+        ),
         (*_LINEAR, *_RIDGE_CHOICE, *_UPDATED, *_SIGNED, *_PROGRESS),
         (_check_columns, check_choice_of_search),
     ),
     "KernelRankRLS": ModelSchema(
         _names({"alpha", "basis"}, _OF_KERNEL, _OF_RIDGE, _OF_ITERATIONS, _OF_HOLDING_OUT),
         (*_KERNEL, *_RIDGE),
-        (_check_basis,),
+        (_check_columns, _check_basis),
     ),
     "KernelRankRLSCV": ModelSchema(
         _names({"basis", "random_state"}, _OF_SEARCH, _OF_KERNEL, _OF_RIDGE, _OF_ITERATIONS),
         (*_KERNEL, *_RIDGE_CHOICE),
-        (_check_basis, check_choice_of_search),
+        (_check_columns, _check_basis, check_choice_of_search),
     ),
     "RankSVM": ModelSchema(
-        _names({"alpha", "loss", "weighting", "warm_start", "columns"}, _OF_ITERATIONS, _OF_HOLDING_OUT),
+        _names(
+            {"alpha", "loss", "weighting", "warm_start", "columns", "interactions"},
+            _OF_ITERATIONS,
+            _OF_HOLDING_OUT,
+        ),
         (*_CERTIFIED, *_HELD_OUT),
         (_check_columns,),
     ),
     "RankSVMCV": ModelSchema(
-        _names({"loss", "weighting", "columns"}, _OF_SEARCH, _OF_ITERATIONS),
+        _names({"loss", "weighting", "columns", "interactions"}, _OF_SEARCH, _OF_ITERATIONS),
         (*_CERTIFIED, *_CHOICE, value("validation_score_", float, optional=True)),
         (_check_columns, check_choice_of_search),
     ),
@@ -212,7 +231,7 @@ SCHEMAS: dict[str, ModelSchema] = {
     "RankSVMPath": ModelSchema(
         _names({"graph", "representative", "weighting", "alpha_min", "max_events", "tol"}, _OF_KERNEL),
         (*_KERNEL, *_PATH),
-        (_check_basis,),
+        (_check_columns, _check_basis),
         oldest=2,  # earlier, alphas_ was descending
     ),
 }

@@ -14,7 +14,7 @@ from rankwise.operators.gram import difference_factor, difference_norm, differen
 from rankwise.operators.kernel import Kernel, KernelName
 from rankwise.operators.kernel_products import checked_kernel_matrix
 from rankwise.preferences.differences import Differences
-from rankwise.threads import SMALL, one_blas_thread, resolve_threads
+from rankwise.threads import SMALL, one_blas_thread
 from rankwise.types import Floats, Ints, Matrix
 
 # A product with a triangular matrix skips its zeros in panels of this many columns.
@@ -94,7 +94,7 @@ class BasisDesign:
         return self.features.shape
 
     def centred_rows(self, index: Ints, offsets: Ints, weight: Floats) -> Floats:
-        return centred(self.features, index, offsets, weight, resolve_threads())
+        return centred(self.features, index, offsets, weight)
 
     def difference_system(self, differences: Differences, target: Floats) -> tuple[Floats, Floats]:
         return difference_system(self.features, differences, target)

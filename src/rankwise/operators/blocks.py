@@ -12,6 +12,7 @@ import numpy as np
 from rankwise._native import centred_rows
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.pair_differences import MatrixDifferences, PairDifferences, StackedDifferences
+from rankwise.threads import resolve_threads
 from rankwise.types import Floats, Ints, Matrix
 
 # Which rows: a slice, or their numbers.
@@ -53,6 +54,8 @@ class MeasuredRows:
 
 # Bytes per block of rows: large enough for BLAS, small enough for the L2 cache.
 BLOCK_BYTES = 1 << 20
+# With this many rows, however many columns there are, BLAS computes a Gram matrix at full speed.
+MOST_GRAM_ROWS = 512
 
 
 @singledispatch
@@ -63,7 +66,7 @@ def difference_blocks(differences: Any, X: Rows) -> Iterator[tuple[Floats, slice
 
 @difference_blocks.register(PairDifferences)
 def _blocks_of_pairs(differences: PairDifferences, X: Rows) -> Iterator[tuple[Floats, slice]]:
-    for place in pieces(0, differences.n_differences, block_rows(X)):
+    for place in pieces(0, differences.n_differences, gram_rows(X)):
         Z = dense(X[differences.better[place]]) - dense(X[differences.worse[place]])
         Z *= differences.scale[place, None]
         yield Z, place
@@ -85,7 +88,7 @@ def _blocks_of_each(differences: StackedDifferences, X: Rows) -> Iterator[tuple[
 
 @difference_blocks.register(QueryDifferences)
 def _blocks_of_queries(differences: QueryDifferences, X: Rows) -> Iterator[tuple[Floats, slice]]:
-    offsets, size = differences.queries.offsets, block_rows(X)
+    offsets, size = differences.queries.offsets, gram_rows(X)
     measured = MeasuredRows(X, differences.heaviest_rows())
     for first, last in runs(offsets, size):
         whole = slice(int(offsets[first]), int(offsets[last]))
@@ -127,6 +130,11 @@ def block_rows(X: Rows) -> int:
     return max(64, BLOCK_BYTES // (8 * max(1, int(X.shape[1]))))
 
 
+def gram_rows(X: Rows) -> int:
+    """Rows per block whose Gram matrix is added to a sum: with fewer, adding would take the longest."""
+    return max(block_rows(X), min(int(X.shape[1]), MOST_GRAM_ROWS))
+
+
 def pieces(start: int, stop: int, size: int) -> Iterator[slice]:
     for first in range(start, stop, size):
         yield slice(first, min(first + size, stop))
@@ -151,11 +159,11 @@ def dense(rows: Any) -> Floats:
     return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
 
 
-def centred(X: Any, index: Ints, offsets: Ints, weight: Floats, n_threads: int) -> Floats:
+def centred(X: Any, index: Ints, offsets: Ints, weight: Floats) -> Floats:
     """Return selected rows of X minus the weighted mean of their group; `offsets` says where groups start."""
     if not isinstance(X, np.ndarray):
         parts = [dense(X[index[place]]) for place in pieces(0, len(index), block_rows(X))]
         X, index = np.concatenate(parts), np.arange(len(index))
     rows = np.empty((len(index), X.shape[1]))
-    centred_rows(X, index, offsets, weight, np.ones(len(index)), None, rows, n_threads)
+    centred_rows(X, index, offsets, weight, np.ones(len(index)), None, rows, resolve_threads())
     return rows

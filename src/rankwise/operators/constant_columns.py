@@ -10,7 +10,7 @@ from rankwise.types import Bools, Matrix
 
 
 def constant_within_queries(X: Matrix, queries: Queries) -> Bools:
-    """Which columns have the same value in all rows of each query, so that no ranker can use them."""
+    """Which columns have the same value in all rows of each query, so that alone they rank nothing."""
     constant = np.ones(X.shape[1], dtype=bool)
     size, offsets = block_rows(X), queries.offsets
     for first, last in runs(offsets, size):

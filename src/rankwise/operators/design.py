@@ -11,13 +11,12 @@ from scipy import sparse
 from rankwise.operators.blocks import centred, dense
 from rankwise.operators.gram import difference_factor, difference_norm, difference_system
 from rankwise.operators.kernel import Kernel, KernelName
+from rankwise.operators.native_rows import NativeRows, by_column
 from rankwise.operators.normal import NormalOperator, normal_operator
 from rankwise.operators.reference import near_zero
 from rankwise.operators.renumbering import frequency_order, renumbered
-from rankwise.operators.rows import NativeRows, by_column
 from rankwise.operators.spread import ColumnSums, Spread, column_sums
 from rankwise.preferences.differences import Differences
-from rankwise.threads import resolve_threads
 from rankwise.types import Floats, Ints, Matrix
 
 # Lengths of rows are judged by this many of them.
@@ -53,13 +52,13 @@ class MatrixDesign:
     With `reference`, such as the first row of each row's query, the products are those of each row minus its
     reference row, wherever features far from zero would otherwise cost digits (`operators.reference`).
 
-    Products run in compiled kernels on `n_threads` threads, accumulate in double precision whatever the dtype
+    Products run in compiled kernels on several threads, accumulate in double precision whatever the dtype
     of X, and are bit-identical for any number of threads.
     """
 
-    def __init__(self, X: Matrix, n_threads: int | None = None, reference: Ints | None = None) -> None:
+    def __init__(self, X: Matrix, reference: Ints | None = None) -> None:
         self.X = X
-        self._n_threads, self._reference = n_threads, reference
+        self._reference = reference
 
     @cached_property
     def _near(self) -> tuple[Matrix, Ints | None]:
@@ -69,7 +68,7 @@ class MatrixDesign:
     @cached_property
     def _rows(self) -> NativeRows:
         X, reference = self._near
-        return NativeRows(X, self._n_threads, reference)
+        return NativeRows(X, reference)
 
     @cached_property
     def _rows_used_often(self) -> NativeRows:
@@ -77,8 +76,7 @@ class MatrixDesign:
         order = frequency_order(self._near[0])
         if order is None:
             return self._rows
-        X = renumbered(self._near[0], order, self._n_threads)
-        return NativeRows(X, self._n_threads, column_order=order)
+        return NativeRows(renumbered(self._near[0], order), column_order=order)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -103,7 +101,7 @@ class MatrixDesign:
         return rows if reference is None else rows - dense(X[reference[index]])
 
     def centred_rows(self, index: Ints, offsets: Ints, weight: Floats) -> Floats:
-        return centred(self.X, index, offsets, weight, resolve_threads(self._n_threads))
+        return centred(self.X, index, offsets, weight)
 
     def inner_products(self) -> Floats:
         """``X Xᵀ`` as a dense m × m matrix, O(m² s)."""
@@ -125,13 +123,13 @@ class MatrixDesign:
         return largest * float(np.sqrt(np.bincount(row, squares).max(initial=0.0)))
 
     def spread(self, weight: Floats) -> Spread:
-        """An estimate of how columns vary, from a sample of weighted rows."""
+        """An estimate of how columns vary among rows that are compared, from a sample of weighted rows."""
         return self.column_sums(weight, self.shape).spread()
 
     def column_sums(self, weight: Floats, shape: tuple[int, int]) -> ColumnSums:
         """What these rows add to the sums behind the spread of a matrix of this shape."""
         X, reference = self._near
-        return column_sums(X, weight, shape, reference=reference)
+        return column_sums(X, weight, shape, reference=reference, group=self._reference)
 
     def subtracted(self, index: Ints) -> Matrix:
         """What the products leave out of selected rows, dense or sparse as X is."""

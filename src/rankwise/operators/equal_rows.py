@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankwise.operators.blocks import block_rows, dense, pieces
-from rankwise.operators.rows import NativeRows
+from rankwise.operators.native_rows import NativeRows
 from rankwise.types import Floats, Ints, Matrix
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg, sparse
 
-from rankwise.operators.blocks import Rows, block_rows, dense, difference_blocks, pieces
+from rankwise.operators.blocks import Rows, dense, difference_blocks, gram_rows, pieces
 from rankwise.operators.query_gram import query_system
 from rankwise.preferences.differences import Differences, QueryDifferences
 from rankwise.preferences.pair_differences import MatrixDifferences, PairDifferences, StackedDifferences
@@ -109,7 +109,7 @@ def _gram(Z: Any) -> Floats:
         return np.asarray((Z.T @ Z).toarray(), dtype=np.float64)
     total = np.zeros((Z.shape[1], Z.shape[1]))
     with one_blas_thread(Z.shape[1] <= SMALL):
-        for place in pieces(0, Z.shape[0], block_rows(Z)):
+        for place in pieces(0, Z.shape[0], gram_rows(Z)):
             block = dense(Z[place])
             total += block.T @ block
     return total

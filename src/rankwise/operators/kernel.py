@@ -184,7 +184,8 @@ def check_kernel_matrix(K: Floats, name: str) -> None:
     with one_blas_thread(len(K) <= SMALL):
         failed = linalg.lapack.dpotrf(shifted, lower=1, overwrite_a=1)[1]
     if shift > 0.0 and failed:
-        values = linalg.eigvalsh(K)
+        with one_blas_thread(len(K) <= SMALL):
+            values = linalg.eigvalsh(K)
         raise DataError(
             f"{name} must be positive semi-definite; its smallest eigenvalue is {values[0]:.3g}, "
             f"its largest {values[-1]:.3g}."

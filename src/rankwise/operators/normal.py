@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from rankwise.operators.rows import NativeRows
+from rankwise.operators.native_rows import NativeRows
 from rankwise.preferences.differences import Differences, QueryDifferences
 from rankwise.preferences.queries import restored
 from rankwise.types import Floats, Ints
@@ -107,7 +107,7 @@ class _Means:
                 number[place] = k
         self.scale = restored(scale, differences.order)
         self._number = restored(number, differences.order) if len(segments) > 1 else None
-        self._means = NativeRows(means, rows.n_threads)
+        self._means = NativeRows(means)
 
     def shift(self, weights: Floats) -> Floats:
         means = self._means.scores(weights)

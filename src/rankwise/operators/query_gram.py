@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from rankwise._native import centred_rows
-from rankwise.operators.blocks import Rows, block_rows, dense, large_query_blocks, pieces, runs
+from rankwise.operators.blocks import Rows, dense, gram_rows, large_query_blocks, pieces, runs
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.threads import SMALL, map_on_threads, one_blas_thread
 from rankwise.types import Floats, Ints
@@ -56,7 +56,7 @@ def query_system(differences: QueryDifferences, X: Rows, target: Floats) -> tupl
         A -= np.outer(rest, rest)
     with one_blas_thread(n_features <= SMALL):
         for place in with_levels:
-            for Z, rows in large_query_blocks(differences, X, place, block_rows(X)):
+            for Z, rows in large_query_blocks(differences, X, place, gram_rows(X)):
                 A += Z.T @ Z
                 b += Z.T @ target[rows]
     return A, b
@@ -89,7 +89,7 @@ class _Sum:
 def _units(blocks: _BlockSums, differences: QueryDifferences) -> tuple[list[_Unit], list[slice]]:
     """Return blocks that can be summed independently, and the large queries whose tied pairs are dropped."""
     units, with_levels = [], []
-    offsets, size = differences.queries.offsets, block_rows(blocks.X)
+    offsets, size = differences.queries.offsets, gram_rows(blocks.X)
     for first, last in runs(offsets, size):
         whole = slice(int(offsets[first]), int(offsets[last]))
         if whole.stop - whole.start <= size:

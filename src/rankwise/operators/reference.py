@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.operators.rows import NativeRows
+from rankwise.operators.native_rows import NativeRows
 from rankwise.types import Floats, Ints, Matrix
 
 # A column is far from zero if its values are this many times its spread: two digits would be lost.

@@ -51,7 +51,7 @@ def _cached(count: Ints) -> int:
     return int(np.sort(lines)[-CACHED_LINES:].sum())
 
 
-def renumbered(X: Any, order: Ints, n_threads: int | None = None) -> sparse.csr_array:
+def renumbered(X: Any, order: Ints) -> sparse.csr_array:
     """X with its columns in another order.
 
     The entries of each row keep theirs, so that products have the same bits. Copies the indices, four bytes
@@ -60,5 +60,5 @@ def renumbered(X: Any, order: Ints, n_threads: int | None = None) -> sparse.csr_
     number = np.empty(len(order), dtype=np.int32)
     number[order] = np.arange(len(order), dtype=np.int32)
     columns = np.empty(X.nnz, dtype=np.int32)
-    _native.renumber_columns(X.indices[: X.nnz], number, columns, resolve_threads(n_threads))
+    _native.renumber_columns(X.indices[: X.nnz], number, columns, resolve_threads())
     return sparse.csr_array((X.data[: X.nnz], columns, X.indptr), shape=X.shape)

@@ -8,13 +8,15 @@ import numpy as np
 from scipy import sparse
 
 from rankwise.operators.blocks import block_rows, dense, pieces
-from rankwise.operators.rows import NativeRows
+from rankwise.operators.native_rows import NativeRows
 from rankwise.threads import SMALL, one_blas_thread
 from rankwise.types import Floats, Ints, Matrix
 
 _SAMPLE = 16_384
 # Covariances are computed for at most this many columns.
 _NARROW = 512
+# Groups with more rows than this are sampled as well.
+_LARGE = 64
 
 
 @dataclass(frozen=True)
@@ -84,12 +86,14 @@ def column_spread(
     n_sampled: int = _SAMPLE,
     narrow: int = _NARROW,
     reference: Ints | None = None,
+    group: Ints | None = None,
 ) -> Spread:
     """Estimate the spread of columns from evenly spaced, weighted rows; with covariances if X is narrow.
 
-    O(m s) for m sampled rows, O(m n² + n³) for n columns with covariances.
+    Covariances are those within groups of rows, if there are any: differences between groups are none between
+    rows that are compared. O(m s) for m sampled rows, O(m n² + n³) for n columns with covariances.
     """
-    return column_sums(X, weight, X.shape, n_sampled, narrow, reference).spread()
+    return column_sums(X, weight, X.shape, n_sampled, narrow, reference, group).spread()
 
 
 def column_sums(
@@ -99,15 +103,22 @@ def column_sums(
     n_sampled: int = _SAMPLE,
     narrow: int = _NARROW,
     reference: Ints | None = None,
+    group: Ints | None = None,
 ) -> ColumnSums:
     """The sums for the spread of a matrix of this shape, over those of its rows that X holds."""
     step, is_narrow = max(1, shape[0] // n_sampled), _is_narrow(shape, narrow)
     every = slice(None, None, step)
     if not is_narrow and sparse.issparse(X):
         return ColumnSums(*NativeRows(X).column_moments(weight, step), float(weight[every].sum()))
-    sample, weight = X[every], weight[every]
+    index: Ints | slice = every
+    sizes = None
+    if is_narrow and group is not None:
+        index, sizes = _sample_of_groups(group, step)
+    sample, weight = X[index], weight[index]
     if reference is not None:
-        sample = dense(sample) - dense(X[reference[every]])
+        sample = dense(sample) - dense(X[reference[index]])
+    if sizes is not None:
+        sample = _centred(dense(sample), weight, sizes)
     if is_narrow:
         return ColumnSums(*_products(sample, weight), None, float(weight.sum()))
     return ColumnSums(*_moments(sample, weight), float(weight.sum()))
@@ -115,6 +126,27 @@ def column_sums(
 
 def _is_narrow(shape: tuple[int, ...], narrow: int = _NARROW) -> bool:
     return shape[1] <= min(narrow, shape[0])
+
+
+def _sample_of_groups(group: Ints, step: int) -> tuple[Ints, Ints]:
+    """About every `step`-th row, as whole groups or, if these are large, a part of each; and their sizes."""
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    sizes = np.diff(starts, append=len(order))
+    thinned = np.clip(sizes // _LARGE, 1, step)
+    taken = np.diff(np.cumsum(thinned) // step, prepend=0) > 0
+    place = np.arange(len(order)) - np.repeat(starts, sizes)
+    kept = np.repeat(taken, sizes) & (place % np.repeat(thinned, sizes) == 0)
+    return order[kept], -(-sizes[taken] // thinned[taken])
+
+
+def _centred(X: Floats, weight: Floats, sizes: Ints) -> Floats:
+    """Rows minus the weighted means of their groups, which are consecutive."""
+    starts = np.cumsum(sizes) - sizes
+    total = np.add.reduceat(weight[:, None] * X, starts)
+    mass = np.add.reduceat(weight, starts)
+    means = total / np.where(mass > 0.0, mass, 1.0)[:, None]
+    return X - np.repeat(means, sizes, axis=0)
 
 
 def _products(X: Matrix, weight: Floats) -> tuple[Floats, Floats]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from rankwise import _native
 from rankwise.path.path_solutions import PathSolutions
+from rankwise.threads import resolve_threads
 from rankwise.types import Floats, Ints
 
 # Scores per table: small enough to stay in cache and cause few page faults, but with enough breakpoints,
@@ -30,13 +31,11 @@ class PathScores:
     path : PathSolutions
     K : Floats, shape (rows, n)
         Kernel values between the other rows and the training rows, as in `predict`, in C order.
-    n_threads : int
-        The result does not depend on it.
     """
 
-    def __init__(self, path: PathSolutions, K: Floats, n_threads: int = 1) -> None:
+    def __init__(self, path: PathSolutions, K: Floats) -> None:
         graph = path.graph
-        self._path, self._K, self._n_threads = path, K, n_threads
+        self._path, self._K, self._n_threads = path, K, resolve_threads()
         self._native = _native.PathScores(
             path.pairs, path.changes, path.offsets, *graph.ends, graph.weight, np.ascontiguousarray(K.T)
         )

@@ -17,7 +17,6 @@ from rankwise.path.graphs import (
 )
 from rankwise.path.svm_path import OnEvent, SVMPath, ranking_svm_path
 from rankwise.ridge.kernel_spaces import KernelSpace
-from rankwise.threads import resolve_threads
 from rankwise.types import Floats, Weighting
 from rankwise.validation import Problem, check_callable, check_choice, check_count, check_number
 
@@ -77,7 +76,6 @@ class PathSettings:
             min_alpha=self.min_alpha,
             max_events=self.max_events,
             tolerance=self.tolerance,
-            n_threads=resolve_threads(),
             on_event=on_event,
         )
 

@@ -13,6 +13,7 @@ from rankwise import _native
 from rankwise.errors import DataError
 from rankwise.path.graphs import PreferenceGraph
 from rankwise.path.path_solutions import PathSolutions
+from rankwise.threads import resolve_threads
 from rankwise.types import Floats, Ints
 
 # Called periodically with the fraction of the path completed (0 to 1, in log λ), the number of events so far
@@ -80,7 +81,6 @@ def ranking_svm_path(
     reach: float = 1e-3,
     max_events: int | None = None,
     tolerance: float = 1e-7,
-    n_threads: int = 1,
     on_event: OnEvent | None = None,
 ) -> SVMPath:
     """Follow the minimizers of ``Σ_p w_p max(0, 1 − (f_better − f_worse)) + (λ/2)‖f‖²`` as λ falls.
@@ -115,7 +115,7 @@ def ranking_svm_path(
     bound = float(graph.weight.sum()) * largest
     if largest > 0.0 and not SAFE_RANGE[0] < bound < SAFE_RANGE[1]:
         raise DataError(f"Kernel values of up to {largest:.1e} are out of range; scale the features.")
-    walk = _native.PathWalk(_centred(K), *graph.ends, graph.weight, n_threads)
+    walk = _native.PathWalk(_centred(K), *graph.ends, graph.weight, resolve_threads())
     first = walk.level
     asked = reach * first if min_alpha is None else min(first, min_alpha * graph.level_per_alpha)
     resolved = RESOLVED * bound

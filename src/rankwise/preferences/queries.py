@@ -64,6 +64,11 @@ class Queries:
         first = self.offsets[:-1] if self.order is None else self.order[self.offsets[:-1]]
         return first[self.query_of_row()]
 
+    def rows_of(self, query: int) -> Ints:
+        """The rows of a query, by its position."""
+        first, last = self.offsets[query : query + 2]
+        return np.arange(first, last) if self.order is None else self.order[first:last]
+
     def select(self, rows: Ints) -> Queries:
         """The partition of some of the caller's rows."""
         some = group_rows(self.query_of_row()[rows], len(rows))

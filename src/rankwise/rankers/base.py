@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Iterable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from rankwise.columns.inputs import Inputs, read_preferences, read_problem
+from rankwise.columns.interaction_specs import wanted_interactions
 from rankwise.config import get_config
 from rankwise.errors import DataError, ParameterError
 from rankwise.features import JudgedParts
@@ -19,18 +21,20 @@ from rankwise.held_out import HeldOut
 from rankwise.model.attributes import attributes_of
 from rankwise.model.model import Model
 from rankwise.model.models import save_model
-from rankwise.model.outcome import Outcome
+from rankwise.model.outcome import Origin, Outcome
 from rankwise.model.schemas import ModelSchema
 from rankwise.plots import draw_calibration, draw_functions
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import group_rows
 from rankwise.preferences.samples import sample_judged_pairs
 from rankwise.rankers.explanation import Explanation, explain
+from rankwise.rankers.signs import columns_with_sign
 from rankwise.ridge.moments.moments import Moments
 from rankwise.scoring.additive import AdditiveFunction
 from rankwise.scoring.calibration import Calibration, known_calibration, preference_probabilities
 from rankwise.scoring.functions import FeatureFunction, ScoringFunction, checked_scores
 from rankwise.selection.calibrating import calibrate, recalibrated
+from rankwise.selection.interactions import with_wanted_interactions
 from rankwise.types import AnyArray, Floats, Ints, Matrix
 from rankwise.validation import Problem, check_fitted, check_labels, taken_apart
 
@@ -65,6 +69,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
     __metadata_request__fit = {"qid": True, "sample_weight": True}  # noqa: RUF012
     __metadata_request__score = {"qid": True, "sample_weight": True}  # noqa: RUF012
+    __metadata_request__predict = {"qid": True}  # noqa: RUF012
 
     _schema: ClassVar[ModelSchema]
     # Whether `fit` takes rows that other processes hold.
@@ -79,11 +84,15 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     validation_score_: float
     validation_curve_: Floats
     best_iter_: int
+    # Of fits with queries, in which some columns are constant.
+    context_columns_: list[str]
     # If there are pairs that the scoring models were not trained on.
     calibration_: Calibration
 
     # The rows of the fit, with which others must agree.
     _inputs: Inputs
+    # Of the model that is being fitted.
+    _origin: Origin
 
     if not TYPE_CHECKING:  # to a type checker, attributes are what classes declare
 
@@ -107,23 +116,33 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         with np.printoptions(threshold=6, edgeitems=2, precision=4):
             return str(super().__repr__(N_CHAR_MAX))
 
-    def predict(self, X: Any) -> Any:
-        """Return the scores of rows; higher is better. No qid is needed.
+    def predict(self, X: Any, *, qid: Any = None) -> Any:
+        """Return the scores of rows; higher is better.
 
+        Only models with columns that compare the rows of a query, such as ``{"price": "rank"}``, need qid.
         The scores of a `rankwise.dask.DistributedData` are computed where its rows are, when they are needed.
         """
         check_fitted(self)
         if isinstance(X, JudgedParts):
+            if self.model_.compares_rows:
+                raise DataError(
+                    f"This model compares the rows of a query, which a {type(X).__name__} may hold apart."
+                )
             return X.scored_by(self.model_.without_moments())
-        return self._predict(X, self.model_.function)
+        return self._predict(X, self.model_.function, qid)
 
-    def _predict(self, X: Any, function: ScoringFunction) -> Floats:
-        return checked_scores(function, partial(self._rows_to_score, X))
+    def _predict(self, X: Any, function: ScoringFunction, qid: Any) -> Floats:
+        return checked_scores(function, partial(self._rows_to_score, X, qid=qid))
 
-    def _rows_to_score(self, X: Any, finite: bool = True) -> Any:
+    def _rows_to_score(self, X: Any, finite: bool = True, *, qid: Any = None) -> Any:
         """Rows that the function takes, checked against those of the fit."""
         check_fitted(self)
-        return self._inputs.rows_to_score(X, finite)
+        return self._inputs.rows_to_score(X, finite, qid=qid)
+
+    @property
+    def _compares_rows(self) -> bool:
+        """Whether `predict` needs qid."""
+        return self.__sklearn_is_fitted__() and self.model_.compares_rows
 
     def score(
         self,
@@ -139,7 +158,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         """
         from rankwise.selection.scorer import rank_scorer
 
-        _, y, qid = taken_apart(X, y, qid)
+        y, qid, sample_weight = taken_apart(X, y, qid, sample_weight)
         return 1.0 - rank_scorer("pairwise_error").measured(self, X, y, qid, sample_weight)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -162,12 +181,31 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     @property
     def _takes(self) -> dict[str, Any]:
         """What this class takes as rows, for `read_problem` and `read_preferences`."""
+        columns = self._columns
+        if self._takes_kernel_values and columns is not None:
+            raise ParameterError(
+                f"With kernel='precomputed', X holds kernel values, so columns must be None; got {columns!r}."
+            )
         return {
             "who": type(self).__name__,
             "sparse": not self._takes_kernel_values,
-            "columns": getattr(self, "columns", None),
+            "columns": columns,
+            "interactions": getattr(self, "interactions", None),
             "parts": self._takes_parts,
         }
+
+    @property
+    def _columns(self) -> Any:
+        """What columns become. Interactions of columns need functions of each column beside them."""
+        columns, interactions = getattr(self, "columns", None), getattr(self, "interactions", None)
+        return "spline" if columns is None and interactions is not None else columns
+
+    @property
+    def _adds_columns_up(self) -> bool:
+        """Whether scores are sums over columns, in which what is constant within queries cancels out."""
+        kernel = getattr(self, "kernel", "linear")
+        interacts = getattr(self, "interactions", None) is not None
+        return isinstance(kernel, str) and kernel == "linear" and not interacts
 
     @property
     def _takes_kernel_values(self) -> bool:
@@ -177,13 +215,21 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any, **options: Any) -> Problem:
         """Check the arguments of `fit` in place of those of an earlier one."""
         self._forget()
-        problem, self._inputs = read_problem(X, y, qid, sample_weight, **self._takes, **options)
+        takes = self._takes
+        problem, inputs = read_problem(
+            X, y, qid, sample_weight, additive=self._adds_columns_up, **takes, **options
+        )
+        wanted = wanted_interactions(takes["interactions"])
+        signed = columns_with_sign(getattr(self, "monotonic_cst", None), inputs)
+        problem, self._inputs = with_wanted_interactions(problem, inputs, X, wanted, signed)
+        self._origin = Origin.of(problem)
         return problem
 
     def _read_preferences(self, X: Any, pairs: Any, magnitude: Any, weight: Any) -> tuple[Matrix, Pairs]:
         """Check the arguments of `fit_preferences` in place of those of an earlier fit."""
         self._forget()
         rows, checked, self._inputs = read_preferences(X, pairs, magnitude, weight, **self._takes)
+        self._origin = Origin.now(rows.shape[0])
         return rows, checked
 
     def _become(
@@ -194,33 +240,47 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         form_moments: Callable[[], Moments] | None = None,
     ) -> None:
         """Set the model."""
-        self.model_ = Model(
-            class_name=type(self).__name__,
-            of_features=function,
-            features=self._inputs.features,
-            encoding=self._inputs.encoding,
-            calibration=calibration,
-            parameters=self.get_params(deep=False),
-            outcome=outcome,
-            form_moments=form_moments,
+        self._set_model(
+            Model(
+                class_name=type(self).__name__,
+                of_features=function,
+                features=self._inputs.features,
+                encoding=self._inputs.encoding,
+                calibration=calibration,
+                parameters=self.get_params(deep=False),
+                outcome=replace(outcome, context_columns=list(self._inputs.context) or None),
+                origin=self._origin,
+                form_moments=form_moments,
+            )
         )
+
+    def _set_model(self, model: Model) -> None:
+        self.model_ = model
+        _ = model.function  # formed now, so that the first request does not wait for it
 
     def _restore(self, model: Model) -> None:
         """Become the fitted ranker that has this model."""
-        self._inputs = Inputs(model.class_name, model.features, model.encoding, self._takes["sparse"])
-        self.model_ = model
+        context = tuple(model.outcome.context_columns or ())
+        self._inputs = Inputs(
+            model.class_name, model.features, model.encoding, self._takes["sparse"], context
+        )
+        self._origin = model.origin
+        self._set_model(model)
 
     def rank(self, X: Any, qid: ArrayLike | Iterable[Hashable] | None = None) -> Ints:
         """Return row numbers, query by query in order of appearance, best first; ties keep row order."""
-        scores, (_, _, qid) = self.predict(X), taken_apart(X, None, qid)
+        scores, (_, qid, _) = self.predict(X, qid=qid), taken_apart(X, None, qid)
         if scores.ndim != 1:
             raise DataError(f"rank needs one score per row; this model predicts {scores.shape[1]} targets.")
         query = group_rows(qid, len(scores)).query_of_row()
         return np.lexsort((-scores, query)).astype(np.int64)
 
-    def explain(self, X: Any, i: int, j: int) -> Explanation:
-        """Explain why row i of X is above row j: an exact sum of contributions to the score difference."""
-        rows = self._rows_to_score(X)
+    def explain(self, X: Any, i: int, j: int, *, qid: Any = None) -> Explanation:
+        """Explain why row i of X is above row j: an exact sum of contributions to the score difference.
+
+        As in `predict`, only models that compare the rows of a query need qid, of all rows.
+        """
+        rows = self._rows_to_score(X, qid=qid)
         for name, row in (("i", i), ("j", j)):
             if not isinstance(row, (int, np.integer)) or not 0 <= row < rows.shape[0]:
                 raise DataError(f"{name} must be a row of X, 0 to {rows.shape[0] - 1}; got {row!r}.")
@@ -247,9 +307,13 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     def measure_calibration(
         self, X: Any, y: Any = None, qid: ArrayLike | Iterable[Hashable] | None = None
     ) -> Calibration:
-        """Return the calibration with its curve and error on other judged rows, such as test data."""
-        calibration, scores, (_, y, qid) = self._known_calibration(), self.predict(X), taken_apart(X, y, qid)
-        if qid is None and self.model_.outcome.fitted_with_qid:
+        """Return the calibration with its curve and error on other judged rows, such as test data.
+
+        Every pair counts once, whatever the weights of its rows.
+        """
+        calibration, scores = self._known_calibration(), self.predict(X, qid=qid)
+        y, qid, _ = taken_apart(X, y, qid)
+        if qid is None and self.model_.origin.fitted_with_qid:
             raise DataError("measure_calibration needs the qid of the rows: the model was fitted with qid.")
         query = group_rows(qid, len(scores)).query_of_row()
         sample = sample_judged_pairs(check_labels(y, len(scores)), query)
@@ -277,7 +341,9 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         check_fitted(self)
         function = self.model_.function
         if not isinstance(function, AdditiveFunction):
-            raise ParameterError("plot_columns needs a ranker with 'columns', such as columns='spline'.")
+            raise ParameterError(
+                "plot_columns needs a linear ranker with 'columns', such as RankRLS(columns='spline')."
+            )
         return draw_functions(function, self._rows_to_score(X), title)
 
     def __sklearn_tags__(self) -> Any:
@@ -286,7 +352,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         tags.target_tags.required = True
         tags.input_tags.pairwise = self._takes_kernel_values
         tags.input_tags.sparse = not tags.input_tags.pairwise
-        if getattr(self, "columns", None) is not None:
+        if self._columns is not None:
             tags.input_tags.sparse = False
             tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
         return tags

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from rankwise.columns.choosing_codes import fit_encoding
 from rankwise.columns.encoding import Encoding
-from rankwise.columns.fitting import fit_encoding
 from rankwise.columns.inputs import Inputs
 from rankwise.rows.table import table_of
 from rankwise.types import AnyArray, Matrix
@@ -18,7 +18,7 @@ from rankwise.validation import check_fitted
 class ColumnEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn the columns of a table, with missing values, categories and dates, into numeric features.
 
-    Linear rankers encode tables themselves if they are given `columns`, and their models are then saved,
+    Rankers encode tables themselves if they are given `columns`; the models of linear ones are then saved,
     explained and exported in terms of the columns. Use the transformer in other pipelines, or to see the
     features.
 
@@ -34,6 +34,11 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     "flag"          1 for true, 0 for false.
     "date"          The age in days before the latest date, as a number; "date:log" and "date:spline" for
                     its logarithm and for a spline.
+    "share"         The number over the largest of its query (by absolute value); 0 if all are 0.
+    "rank"          Its rank in the query, from 1 for the smallest; the mean rank for equal numbers.
+    "distance"      The number minus the mean of its query. All three are standardized; "rank:log",
+                    "rank:spline" and the like make a logarithm or a spline of them. Only rankers take them,
+                    which know the queries.
     "auto"          By its values: "log" for non-negative numbers that are very skewed, and otherwise
                     "number", "category", "flag" or "date".
     "drop"          Nothing.

@@ -11,7 +11,7 @@ from rankwise.columns.inputs import Inputs
 from rankwise.errors import DataError
 from rankwise.scoring.additive import AdditiveFunction
 from rankwise.scoring.calibration import Calibration
-from rankwise.scoring.functions import KernelExpansion, ScoringFunction
+from rankwise.scoring.functions import ExpansionOfColumns, KernelExpansion, ScoringFunction
 from rankwise.types import AnyArray, Floats
 
 # The values of columns in two rows, as text.
@@ -81,11 +81,12 @@ def explain(
     """Explain the difference between the scores of two rows, as `function` takes them."""
     names, values = inputs.weight_labels, None
     if isinstance(function, AdditiveFunction):
-        names = np.array([term.column for term in function.terms], dtype=object)
+        names = np.array(function.names, dtype=object)
         values = function.shown_values(pair)
-    elif isinstance(function, KernelExpansion):
-        _refuse_targets(function.coefficients)
-        names = np.array([f"training row {row}" for row in function.indices], dtype=object)
+    elif isinstance(function, KernelExpansion | ExpansionOfColumns):
+        of_features = function.expansion if isinstance(function, ExpansionOfColumns) else function
+        _refuse_targets(of_features.coefficients)
+        names = np.array([f"training row {row}" for row in of_features.indices], dtype=object)
     else:
         _refuse_targets(function.weights)
     contributions = function.difference(pair)

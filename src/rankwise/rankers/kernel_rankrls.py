@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,7 @@ class KernelRankRLS(FixedAlphaRidge):
         graphs, strings or parses.
     gamma : float, optional
         The rbf kernel is exp(−gamma ‖a − b‖²), the polynomial kernel (gamma a·b + coef0)^degree. By default,
-        1 over the number of features.
+        1 over the number of features or, with `columns`, of columns.
     degree : float, default=3
     coef0 : float, default=1
     basis : None, int or array of int, default=None
@@ -41,6 +42,9 @@ class KernelRankRLS(FixedAlphaRidge):
         The weight c of a query's pairs: one over its number of rows, 1, or one over its number of pairs.
     random_state : int, RandomState, Generator or None, default=None
         Determines the random basis and the rows to hold out.
+    columns : str or dict, optional
+        What the columns of a table become, as in `RankRLS`; the kernel is one of the features that they
+        become: "auto" standardizes numbers, and makes a feature of 0 and 1 for each category.
     solver : {"auto", "closed", "primal", "dual", "cg"}, default="auto"
         "closed" decomposes the kernel matrix of all rows ("dual", O(m³) time and O(m²) memory) or the
         features of a basis ("primal"). "cg" multiplies by the kernel matrix, recomputed in blocks in every
@@ -54,7 +58,7 @@ class KernelRankRLS(FixedAlphaRidge):
     basis_indices_ : array of int, shape (r,)
         The training rows that have a coefficient. Basis vectors spanned by the others are left out.
     basis_ : array or CSR matrix, shape (r, n)
-        Those rows; not set for a precomputed kernel.
+        Those rows, or their features if columns are encoded; not set for a precomputed kernel.
     dual_coef_ : array, shape (r,) or (k, r)
         Their coefficients a, one row per target if y has k columns.
     rank_ : int
@@ -103,6 +107,7 @@ class KernelRankRLS(FixedAlphaRidge):
         measure: str = "pairwise_error",
         checkpoint: str | None = None,
         checkpoint_seconds: float = 60.0,
+        columns: Any = None,
     ) -> None:
         self.alpha = alpha
         self.kernel = kernel
@@ -122,9 +127,10 @@ class KernelRankRLS(FixedAlphaRidge):
         self.measure = measure
         self.checkpoint = checkpoint
         self.checkpoint_seconds = checkpoint_seconds
+        self.columns = columns
 
     def _make_space(self, X: Matrix, reference: Ints) -> KernelSpace | BasisSpace:
-        kernel = checked_kernel(self.kernel, self.gamma, self.degree, self.coef0, X)
+        kernel = checked_kernel(self.kernel, self.gamma, self.degree, self.coef0, X, self._inputs.encoding)
         basis = checked_basis(self.basis, X.shape[0], self.random_state)
         if basis is None:
             return kernel_space(X, kernel, reference)

@@ -43,7 +43,7 @@ class KernelRankRLSCV(SearchRanker):
         The values to choose from; all of them share one decomposition per kernel.
     cv, measure, early_stopping
         As in `RankRLSCV`.
-    kernel, gamma, degree, coef0, basis, ties, weighting, random_state
+    kernel, gamma, degree, coef0, basis, ties, weighting, random_state, columns
         As in `KernelRankRLS`; gamma, degree, coef0, ties and weighting may each be a list or tuple of values
         to choose from.
     solver, tol, max_iter, patience, checkpoint, checkpoint_seconds
@@ -96,6 +96,7 @@ class KernelRankRLSCV(SearchRanker):
         patience: int = 10,
         checkpoint: str | None = None,
         checkpoint_seconds: float = 60.0,
+        columns: Any = None,
     ) -> None:
         self.alphas = alphas
         self.cv = cv
@@ -115,6 +116,7 @@ class KernelRankRLSCV(SearchRanker):
         self.patience = patience
         self.checkpoint = checkpoint
         self.checkpoint_seconds = checkpoint_seconds
+        self.columns = columns
 
     def _candidates(
         self, X: Matrix, statements: Problem | Pairs, loss_on: Callable[[dict[str, Any]], LossOf]
@@ -130,7 +132,9 @@ class KernelRankRLSCV(SearchRanker):
     def _spaces(self, X: Matrix, reference: Ints) -> list[SpaceToTry]:
         basis = checked_basis(self.basis, X.shape[0], self.random_state)
         options = grid_of({name: getattr(self, name) for name in ("gamma", "degree", "coef0")})
-        kernels = [checked_kernel(self.kernel, **option, X=X) for option in options]
+        kernels = [
+            checked_kernel(self.kernel, **option, X=X, encoding=self._inputs.encoding) for option in options
+        ]
         used = [{name: option[name] for name in kernels[0].parameters} for option in options]
         make, by = (kernel_space, [reference]) if basis is None else (BasisSpace, [basis, reference])
         return [

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwise.columns.encoding import Encoding
 from rankwise.errors import DataError, ParameterError, warn_caller
 from rankwise.operators.kernel import Kernel, KernelName, checked_function
 from rankwise.types import Matrix
@@ -16,11 +17,18 @@ FAR_APART = 1e-6
 ROWS_SAMPLED = 64
 
 
-def checked_kernel(function: object, gamma: Any, degree: Any, coef0: Any, X: Matrix) -> Kernel:
-    """The kernel defined by the parameters, for these training rows."""
+def checked_kernel(
+    function: object, gamma: Any, degree: Any, coef0: Any, X: Matrix, encoding: Encoding | None
+) -> Kernel:
+    """The kernel defined by the parameters, for these training rows.
+
+    A column of a table varies about as much as a standardized number, however many features it becomes; so
+    the number of columns, and not that of categories, determines the default of gamma.
+    """
+    n_varying = X.shape[1] if encoding is None else len(encoding.codes)
     kernel = Kernel(
         checked_function(function),
-        1.0 / X.shape[1] if gamma is None else check_number("gamma", gamma, minimum=0.0),
+        1.0 / n_varying if gamma is None else check_number("gamma", gamma, minimum=0.0),
         check_number("degree", degree, minimum=0.0),
         check_number("coef0", coef0, minimum=0.0),
     )

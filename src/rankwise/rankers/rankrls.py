@@ -74,6 +74,10 @@ class RankRLS(Updatable, FixedAlphaRidge):
     columns : str or dict, optional
         What the columns of a table become: "auto", "spline", or a dict such as ``{"price": "log", "brand":
         "category"}``; see `ColumnEncoder`. By default, X is a matrix of features.
+    interactions : "auto", int, list of pairs or dict, optional
+        Pairs of columns that the score may depend on together, such as ``[("device", "price")]``; a dict also
+        says how, as in ``{("device", "price"): "spline:6"}``. "auto" searches for pairs that explain left-out
+        queries, a number for at most so many. Columns are then splines unless `columns` says otherwise.
 
     Attributes
     ----------
@@ -137,6 +141,7 @@ class RankRLS(Updatable, FixedAlphaRidge):
         checkpoint_seconds: float = 60.0,
         random_state: RandomSource = None,
         columns: Any = None,
+        interactions: Any = None,
     ) -> None:
         self.alpha = alpha
         self.solver = solver
@@ -153,6 +158,7 @@ class RankRLS(Updatable, FixedAlphaRidge):
         self.checkpoint_seconds = checkpoint_seconds
         self.random_state = random_state
         self.columns = columns
+        self.interactions = interactions
 
     @classmethod
     def from_moments(cls, moments: Moments, alpha: float = 1.0, *, monotonic_cst: Any = None) -> Self:

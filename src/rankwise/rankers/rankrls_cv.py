@@ -83,6 +83,8 @@ class RankRLSCV(Updatable, SearchRanker):
     columns : str or dict, optional
         What the columns of a table become: "auto", "spline", or a dict such as ``{"price": "log", "brand":
         "category"}``; see `ColumnEncoder`. By default, X is a matrix of features.
+    interactions : "auto", int, list of pairs or dict, optional
+        Pairs of columns that the score may depend on together; see `RankRLS`.
 
     Attributes
     ----------
@@ -105,7 +107,8 @@ class RankRLSCV(Updatable, SearchRanker):
         The basis of the choice, such as "leave-query-out", "5 folds of queries" or "eval_set".
     left_out_scores_ : array, shape (m,)
         The score of each row by the model that was not trained on its query (or fold), for the chosen alpha;
-        NaN for rows that were not left out. Not set with an `eval_set` or leave-pair-out, nor kept in files.
+        NaN for rows that were not left out. Not set with an `eval_set`, leave-pair-out or rows in parts, nor
+        kept in files.
     calibration_ : Calibration
         How sure differences of scores are, measured on the left-out rows or the `eval_set`; see
         `predict_preference_proba`. Not set by leave-pair-out, and discarded by updates.
@@ -165,6 +168,7 @@ class RankRLSCV(Updatable, SearchRanker):
         half_life: float | None = None,
         monotonic_cst: Any = None,
         columns: Any = None,
+        interactions: Any = None,
     ) -> None:
         self.alphas = alphas
         self.cv = cv
@@ -181,6 +185,7 @@ class RankRLSCV(Updatable, SearchRanker):
         self.half_life = half_life
         self.monotonic_cst = monotonic_cst
         self.columns = columns
+        self.interactions = interactions
 
     @available_if(has_primal_solver)  # type: ignore[untyped-decorator]
     def partial_fit(
@@ -204,7 +209,7 @@ class RankRLSCV(Updatable, SearchRanker):
         if moments is None:
             if self.model_.moments is None:  # because another solver was cheaper for the first batch
                 first = partial(given, moments_of(problem, *loss, names))
-                self.model_ = replace(self.model_, form_moments=first)
+                self._set_model(replace(self.model_, form_moments=first))
             return self
         so_far, known = Progress.none(len(self.alphas_), half_life), self._kept_outcome()
         if known.progress is not None and known.progress_queries is not None:

@@ -160,7 +160,6 @@ class RankRLSPath(Ranker):
         models = follow(problem, settings)
         curve = outer_curve(problem, settings, folds, models)
         outcome = Outcome(
-            fitted_with_qid=problem.has_queries,
             coefs=np.stack([model.coef for model in models]),
             alphas=np.array([model.alpha for model in models]),
             costs=np.array([settings.costs[model.features].sum() for model in models]),

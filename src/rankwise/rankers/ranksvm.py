@@ -68,6 +68,8 @@ class RankSVM(Ranker):
     columns : str or dict, optional
         What the columns of a table become: "auto", "spline", or a dict such as ``{"price": "log", "brand":
         "category"}``; see `ColumnEncoder`. By default, X is a matrix of features.
+    interactions : "auto", int, list of pairs or dict, optional
+        Pairs of columns that the score may depend on together; see `RankRLS`.
 
     Attributes
     ----------
@@ -127,6 +129,7 @@ class RankSVM(Ranker):
         measure: str = "pairwise_error",
         random_state: RandomSource = None,
         columns: Any = None,
+        interactions: Any = None,
     ) -> None:
         self.alpha = alpha
         self.loss = loss
@@ -140,6 +143,7 @@ class RankSVM(Ranker):
         self.measure = measure
         self.random_state = random_state
         self.columns = columns
+        self.interactions = interactions
 
     def fit(
         self,
@@ -154,7 +158,8 @@ class RankSVM(Ranker):
         Parameters
         ----------
         X : array or CSR matrix, shape (m, n), or RankingData
-            A `RankingData` has its own labels, queries and feature names; y and qid are then left out.
+            A `RankingData` has its own labels, queries and feature names, and may have weights; y and qid are
+            then left out.
         y : array, shape (m,)
         qid : sequence of hashables, optional
             The query of each row, in any order; None means one global ranking.
@@ -162,12 +167,12 @@ class RankSVM(Ranker):
             The weight of a pair is the product of its rows' weights: weight 2 means the same as the row given
             twice.
         eval_set : (X, y), (X, y, qid) or RankingData, optional
-            Rows on which to evaluate the iterates by `measure`, instead of a part of X.
+            Rows on which to evaluate the iterates by `measure`, instead of a part of X; each counts once.
         """
         start, problem = self._start(), self._read(X, y, qid, sample_weight)
         problem, held_out = hold_out_rows(self, self._inputs, problem, eval_set)
         loss = self._loss_kind().of_rows(problem, check_choice("weighting", self.weighting, Weighting))
-        return self._learn(problem.X, loss, start, held_out, problem.has_queries)
+        return self._learn(problem.X, loss, start, held_out)
 
     def fit_preferences(
         self,
@@ -197,16 +202,9 @@ class RankSVM(Ranker):
         checked, held_out = hold_out_pairs(self, self._inputs, rows, checked, eval_set)
         check_choice("weighting", self.weighting, Weighting)
         loss = self._loss_kind().of_pairs(checked, rows.shape[0])
-        return self._learn(rows, loss, start, held_out, False)
+        return self._learn(rows, loss, start, held_out)
 
-    def _learn(
-        self,
-        X: Matrix,
-        loss: Hinge,
-        start: Floats | None,
-        held_out: HeldOut | None,
-        fitted_with_qid: bool,
-    ) -> Self:
+    def _learn(self, X: Matrix, loss: Hinge, start: Floats | None, held_out: HeldOut | None) -> Self:
         tol = check_number("tol", self.tol, minimum=0.0)
         patience = check_count("patience", self.patience)
         stopping = None
@@ -224,7 +222,7 @@ class RankSVM(Ranker):
         if stopping is None or not stopping.stopped:
             warn_unless_converged(found)
         kept = stopping.kept(found) if stopping is not None and self.early_stopping else found
-        outcome = replace(certificate(kept), fitted_with_qid=fitted_with_qid)
+        outcome = certificate(kept)
         if stopping is not None:
             outcome = replace(
                 outcome,

@@ -28,9 +28,10 @@ class RankSVMCV(SearchRanker):
     """Linear RankSVM with built-in selection of alpha.
 
     The alphas are solved from the largest down, each starting from the weights and, with the hinge, the
-    cutting planes of the previous ones: a grid costs little more than its smallest alpha. The objective is
-    that of `RankSVM`, at O(m s + m log m) per iteration. Ctrl-C ends the search with a warning; the choice is
-    then based on the folds, or made among the alphas, that are finished.
+    cutting planes of the previous ones: a grid costs little more than its smallest alpha. Small alphas take
+    most iterations, so the search ends when they get worse (`early_stopping`). The objective is that of
+    `RankSVM`, at O(m s + m log m) per iteration. Ctrl-C ends the search with a warning; the choice is then
+    based on the folds, or made among the alphas, that are finished.
 
     Parameters
     ----------
@@ -44,10 +45,13 @@ class RankSVMCV(SearchRanker):
         possible, because each fold takes a fit of the whole grid.
     measure : str or Measure, default="pairwise_error"
         The measure on the left-out data; see `rankwise.metrics.get_measure`.
-    early_stopping : bool, default=False
-        With an `eval_set`, whether to stop after `patience` alphas in a row without improvement. (`RankSVM`
-        stops early along its iterations; this ranker does so along the alphas, which regularize.)
-    patience : int, default=10
+    early_stopping : bool, default=True
+        Whether smaller alphas are not tried once `patience` alphas in a row are worse on the left-out data
+        than the best, and that is better than the largest. (`RankSVM` stops early along its iterations; this
+        ranker does so along the alphas, which regularize.) Folds descend together, so the measure is that of
+        all left-out rows. With more than 10 folds, and with folds of rows in parts, every alpha is tried.
+    patience : int, default=3
+        Of up to ``patience + 2`` alphas, each is therefore tried.
     loss : {"hinge", "squared_hinge"} or a tuple of them, default="hinge"
     weighting : {"query", "pair", "example"} or a tuple of them, default="query"
         As in `RankSVM`.
@@ -56,6 +60,8 @@ class RankSVMCV(SearchRanker):
     columns : str or dict, optional
         What the columns of a table become: "auto", "spline", or a dict such as ``{"price": "log", "brand":
         "category"}``; see `ColumnEncoder`. By default, X is a matrix of features.
+    interactions : "auto", int, list of pairs or dict, optional
+        Pairs of columns that the score may depend on together; see `RankRLS`.
 
     Attributes
     ----------
@@ -65,7 +71,7 @@ class RankSVMCV(SearchRanker):
     left_out_scores_, calibration_
         As in `RankRLSCV`.
     alphas_ : array, shape (n_alphas,)
-        The alphas tried, in ascending order.
+        The alphas tried, in ascending order; NaN in `scores_` where only other settings were tried.
     objective_, gap_, n_iter_, n_products_
         As in `RankSVM`, for the chosen alpha.
     encoding_ : Encoding
@@ -90,13 +96,14 @@ class RankSVMCV(SearchRanker):
         *,
         cv: Any = "auto",
         measure: str | Measure = "pairwise_error",
-        early_stopping: bool = False,
-        patience: int = 10,
+        early_stopping: bool = True,
+        patience: int = 3,
         loss: str | Sequence[str] = "hinge",
         tol: float = 1e-3,
         max_iter: int = 1000,
         weighting: str | Sequence[str] = "query",
         columns: Any = None,
+        interactions: Any = None,
     ) -> None:
         self.alphas = alphas
         self.cv = cv
@@ -108,6 +115,7 @@ class RankSVMCV(SearchRanker):
         self.max_iter = max_iter
         self.weighting = weighting
         self.columns = columns
+        self.interactions = interactions
 
     def _candidates(
         self, X: Matrix, statements: Problem | Pairs, loss_on: Callable[[dict[str, Any]], LossOf]
@@ -131,6 +139,9 @@ class RankSVMCV(SearchRanker):
 
             candidates.append(Candidate(setting, make, loss_of))
         return candidates, False
+
+    def _check_stops_on_eval_set(self) -> None:
+        """Alphas may also get worse on folds."""
 
     def _row_loss(self, setting: dict[str, Any], problem: Problem) -> Hinge:
         return LOSSES[LossName(setting["loss"])].of_rows(problem, Weighting(setting["weighting"]))

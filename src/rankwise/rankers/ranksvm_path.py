@@ -27,8 +27,8 @@ from rankwise.rankers.base import Ranker, let_through
 from rankwise.rankers.kernels import checked_kernel
 from rankwise.ridge.kernel_spaces import KernelSpace, kernel_space
 from rankwise.scoring.functions import KernelExpansion
+from rankwise.selection.breakpoints import choose_breakpoint
 from rankwise.selection.calibrating import calibrate
-from rankwise.selection.path import choose_breakpoint
 from rankwise.types import Floats, Matrix
 from rankwise.validation import (
     check_labels,
@@ -46,7 +46,7 @@ class RankSVMPath(Ranker):
 
     Parameters
     ----------
-    kernel, gamma, degree, coef0
+    kernel, gamma, degree, coef0, columns
         As in `KernelRankRLS`.
     graph : {"full", "reduced"}, default="full"
         Every pair of rows of a query with different labels, or paper E's double stars between neighbouring
@@ -108,6 +108,7 @@ class RankSVMPath(Ranker):
         alpha_min: float | None = None,
         max_events: int | None = None,
         tol: float = 1e-7,
+        columns: Any = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -119,6 +120,7 @@ class RankSVMPath(Ranker):
         self.alpha_min = alpha_min
         self.max_events = max_events
         self.tol = tol
+        self.columns = columns
 
     @property
     def n_events_(self) -> int:
@@ -143,7 +145,7 @@ class RankSVMPath(Ranker):
         settings.check_fits(problem)
         space = self._space(problem.X, problem.queries)
         path = settings.follow(space.kernel_matrix, settings.graph_of(problem, space), on_event)
-        return self._set_path(space, path, problem.has_queries)
+        return self._set_path(space, path)
 
     def fit_preferences(
         self, X: Any, pairs: Any, *, weight: ArrayLike | None = None, on_event: OnEvent | None = None
@@ -152,7 +154,7 @@ class RankSVMPath(Ranker):
         rows, checked = self._read_preferences(X, pairs, None, weight)
         graph, settings = explicit_graph(checked, rows.shape[0]), checked_settings(self)
         space = self._space(rows, checked.components(rows.shape[0]))
-        return self._set_path(space, settings.follow(space.kernel_matrix, graph, on_event), False)
+        return self._set_path(space, settings.follow(space.kernel_matrix, graph, on_event))
 
     def dual_coef_at(self, alpha: float) -> Floats:
         """Return the exact coefficients of the training rows at any alpha that the path covers."""
@@ -162,12 +164,12 @@ class RankSVMPath(Ranker):
         """The number of pairs with a positive multiplier, which make up the model, at such an alpha."""
         return self._known_path().n_support_at(self._level_for(alpha))
 
-    def predict(self, X: Any, alpha: float | None = None) -> Any:
+    def predict(self, X: Any, alpha: float | None = None, *, qid: Any = None) -> Any:
         """Return the scores of rows at `alpha`, or at `alpha_` if it is None; higher is better."""
         if alpha is None:
-            return super().predict(X)
+            return super().predict(X, qid=qid)
         function = replace(self._expansion(), coefficients=self.dual_coef_at(alpha))
-        return self._predict(X, function)
+        return self._predict(X, replace(self.model_, of_features=function).function, qid)
 
     def select(
         self,
@@ -178,7 +180,7 @@ class RankSVMPath(Ranker):
     ) -> Self:
         """Measure every breakpoint on validation rows and choose the best; ties go to the largest alpha."""
         path = self._known_path()
-        rows, (_, y, qid) = self._inputs.rows(X), taken_apart(X, y, qid)
+        rows, (y, qid, _) = self._inputs.rows(X, qid=qid), taken_apart(X, y, qid)
         if qid is None and self.fitted_with_qid_:
             raise DataError("select needs the qid of the validation rows: the path was fitted with qid.")
         blocks = self._expansion().blocks_of_values(rows)
@@ -205,14 +207,13 @@ class RankSVMPath(Ranker):
         return draw_path(self.alphas_, self.active_size_, getattr(self, "scores_", None), self.alpha_, title)
 
     def _space(self, X: Matrix, queries: Queries) -> KernelSpace:
-        kernel = checked_kernel(self.kernel, self.gamma, self.degree, self.coef0, X)
+        kernel = checked_kernel(self.kernel, self.gamma, self.degree, self.coef0, X, self._inputs.encoding)
         return kernel_space(X, kernel, queries.first_rows())
 
-    def _set_path(self, space: KernelSpace, path: SVMPath, fitted_with_qid: bool) -> Self:
+    def _set_path(self, space: KernelSpace, path: SVMPath) -> Self:
         if path.complaint is not None:
             warn_caller(path.complaint, ConvergenceWarning)
         outcome = Outcome(
-            fitted_with_qid=fitted_with_qid,
             path=path,
             alphas=path.alphas,
             alpha=float(path.alphas[0]),

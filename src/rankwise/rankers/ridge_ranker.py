@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any, Self, TypeAlias
 
 from numpy.typing import ArrayLike
@@ -14,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from rankwise.errors import ParameterError, RankwiseError
 from rankwise.features import matrix_of
 from rankwise.held_out import HeldOut
-from rankwise.model.outcome import Outcome
+from rankwise.model.outcome import Origin, Outcome
 from rankwise.rankers.base import Ranker, calibration_on, let_through
 from rankwise.rankers.ridge_solvers import checked_solver, solver_outcome
 from rankwise.ridge.cg_result import RidgeSolutions
@@ -73,7 +72,8 @@ class FixedAlphaRidge(Ranker):
         Parameters
         ----------
         X : array or CSR matrix, shape (m, n), or RankingData
-            A `RankingData` has its own labels, queries and feature names; y and qid are then left out.
+            A `RankingData` has its own labels, queries and feature names, and may have weights; y and qid are
+            then left out.
         y : array, shape (m,) or (m, k)
             Labels of any real value; higher is better. k columns are k independent targets.
         qid : sequence of hashables, optional
@@ -82,7 +82,7 @@ class FixedAlphaRidge(Ranker):
             Weight 2 means the same as the row given twice.
         eval_set : (X, y), (X, y, qid) or RankingData, optional
             Rows on which to evaluate the model (`validation_score_`) and, with "cg", every iterate
-            (`validation_curve_`). They affect the model only with `early_stopping`.
+            (`validation_curve_`); each counts once. They affect the model only with `early_stopping`.
         query_weight : array, shape (n_queries,), or mapping, optional
             How much each query counts, in order of first appearance or by label; 1 by default.
         """
@@ -91,7 +91,7 @@ class FixedAlphaRidge(Ranker):
         losses = losses_on_scores(problem, *self._checked_loss())
         families = self._families_of(problem.X, losses, held_out)
         moments = self._moments_from(problem, families)
-        return self._solve(families, held_out, problem.has_queries, moments)
+        return self._solve(families, held_out, moments)
 
     def fit_preferences(
         self,
@@ -112,7 +112,8 @@ class FixedAlphaRidge(Ranker):
 
         Parameters
         ----------
-        X : array or CSR matrix, shape (m, n)
+        X : array or CSR matrix, shape (m, n), or RankingData
+            Of a `RankingData`, only the features are used.
         pairs : array of int, shape (n_pairs, 2)
             Row numbers, the preferred row first. Contradictions and cycles are allowed and treated as noise.
         magnitude, weight : array, shape (n_pairs,), optional
@@ -127,8 +128,9 @@ class FixedAlphaRidge(Ranker):
         losses, choices = [loss_on_pairs(checked, rows.shape[0])], self._checked_loss()
         if y is not None:
             problem = self._inputs.problem(matrix_of(X), y, qid, sample_weight, multi_output=True)
+            self._origin = Origin.of(problem)
             losses = [with_pairs(scored, losses[0]) for scored in losses_on_scores(problem, *choices)]
-        return self._solve(self._families_of(rows, losses, held_out), held_out, qid is not None)
+        return self._solve(self._families_of(rows, losses, held_out), held_out)
 
     def with_alpha(self, alpha: float) -> Self:
         """Return the model for another alpha, from the same decomposition.
@@ -146,11 +148,10 @@ class FixedAlphaRidge(Ranker):
         for family in families:
             family.decompose()
         parts = [family.part(f"alpha-{other.alpha:.17g}") for family in families]
-        found, learned = solve_targets(parts, other.alpha, held_out), self.model_
+        found = solve_targets(parts, other.alpha, held_out)
         let_through(found.interrupted)
-        outcome = replace(self._outcome(families[0], found), fitted_with_qid=learned.outcome.fitted_with_qid)
-        function = families[0].space.function(found.coef[0])
-        other._become(function, outcome, calibration_on(held_out, function), learned.form_moments)
+        outcome, function = self._outcome(families[0], found), families[0].space.function(found.coef[0])
+        other._become(function, outcome, calibration_on(held_out, function), self.model_.form_moments)
         return other
 
     def _checked_loss(self) -> tuple[Ties, Weighting]:
@@ -172,13 +173,11 @@ class FixedAlphaRidge(Ranker):
         self,
         families: list[RidgeFamily],
         held_out: HeldOut | None,
-        fitted_with_qid: bool,
         moments: FormMoments | None = None,
     ) -> Self:
         """Set the model for alpha."""
         found = solve_targets(families, check_number("alpha", self.alpha, minimum=0.0), held_out)
-        outcome = replace(self._outcome(families[0], found), fitted_with_qid=fitted_with_qid)
-        function = families[0].space.function(found.coef[0])
+        outcome, function = self._outcome(families[0], found), families[0].space.function(found.coef[0])
         self._become(function, outcome, calibration_on(held_out, function), moments)
         self._families = families, held_out
         let_through(found.interrupted)

@@ -50,7 +50,6 @@ class SearchRanker(Ranker):
     cv_: str
 
     # Of fits that left out rows.
-    left_out_scores_: Floats
 
     _takes_alpha_zero: ClassVar[bool] = True
 
@@ -94,7 +93,8 @@ class SearchRanker(Ranker):
         Parameters
         ----------
         X : array or CSR matrix, shape (m, n), or RankingData
-            A `RankingData` has its own labels, queries and feature names; y and qid are then left out.
+            A `RankingData` has its own labels, queries and feature names, and may have weights; y and qid are
+            then left out.
         y : array, shape (m,)
             Labels of any real value; higher is better.
         qid : sequence of hashables, optional
@@ -103,7 +103,7 @@ class SearchRanker(Ranker):
             Weight 2 means the same as the row given twice. The measure ignores weights, except in
             leave-pair-out, where the pair of rows i and j weighs ``s_i s_j``.
         eval_set : (X, y), (X, y, qid) or RankingData, optional
-            Rows on which to choose, instead of using `cv`.
+            Rows on which to choose, instead of using `cv`; each counts once.
         on_progress : callable, optional
             Called with a `SearchProgress` after each fold or setting and, where alphas are solved one by one,
             after each alpha.
@@ -120,12 +120,11 @@ class SearchRanker(Ranker):
             self._check_stops_on_eval_set()
             criterion = criterion_on_rows(problem, measure, self.cv, exact=exact)
         choice = choose(candidates, alphas, criterion, measure, on_progress)
-        outcome = Outcome(fitted_with_qid=problem.has_queries)
+        scores = None
         if choice.left_out is not None and choice.left_out.rows is not None:
             scores = np.full(len(problem.y), np.nan)
             scores[choice.left_out.rows] = choice.left_out.scores
-            outcome = replace(outcome, left_out_scores=scores)
-        return self._use(choice, criterion, outcome, self._moments_of(problem, choice))
+        return self._use(choice, criterion, scores, self._moments_of(problem, choice))
 
     def fit_preferences(
         self,
@@ -165,7 +164,27 @@ class SearchRanker(Ranker):
             self._check_stops_on_eval_set()
             criterion = criterion_on_pairs(rows, checked, self.cv)
         choice = choose(candidates, alphas, criterion, measure, on_progress)
-        return self._use(choice, criterion, Outcome(fitted_with_qid=False))
+        return self._use(choice, criterion)
+
+    @property
+    def left_out_scores_(self) -> Floats:
+        """The score of each row by the model that was not trained on its query or fold."""
+        scores = self.model_.outcome.left_out_scores
+        if scores is None:
+            raise AttributeError(
+                f"This {type(self).__name__} has no attribute 'left_out_scores_': fits with an eval_set, to "
+                f"pairs or by leave-pair-out have none, those of rows in parts stay where the rows are, and "
+                f"files do not hold them."
+            )
+        return scores
+
+    def _named_after_search(self, criterion: Criterion) -> str:
+        """What was left out; rows that a search for interactions has seen flatter what it found."""
+        encoding = self._inputs.encoding
+        found = encoding is not None and encoding.search is not None and encoding.search.found
+        if not found or isinstance(criterion, OnEvalSet):
+            return criterion.name
+        return f"{criterion.name}, optimistic: after a search for interactions on the same queries"
 
     def _moments_of(self, problem: Problem, choice: Choice) -> Moments | None:
         """What later updates of the model need; None if it cannot be updated."""
@@ -199,23 +218,27 @@ class SearchRanker(Ranker):
         """The chosen function, and how it was found."""
 
     def _use(
-        self, choice: Choice, criterion: Criterion, known: Outcome, moments: Moments | None = None
+        self,
+        choice: Choice,
+        criterion: Criterion,
+        left_out_scores: Floats | None = None,
+        moments: Moments | None = None,
     ) -> Self:
-        """Set the chosen model; `known` is what the choice does not say."""
+        """Set the chosen model."""
         function, found = self._chosen(choice)
+        left_out_by = self._named_after_search(criterion)
         outcome = replace(
             found,
             alphas=choice.alphas,
             scores=choice.values,
             settings=choice.settings,
             best=choice.best,
-            cv=criterion.name,
-            fitted_with_qid=known.fitted_with_qid,
-            left_out_scores=known.left_out_scores,
+            cv=left_out_by,
+            left_out_scores=left_out_scores,
         )
         calibration, left_out = None, choice.left_out
         if left_out is not None:
-            calibration = calibrate(left_out.scores, left_out.sample(), criterion.name)
+            calibration = calibrate(left_out.scores, left_out.sample(), left_out_by)
         form_moments = None if moments is None else partial(given, moments)
         self._become(function, outcome, calibration, form_moments)
         if choice.beyond_the_grid is not None:

@@ -10,11 +10,20 @@ import numpy as np
 from rankwise.columns.inputs import Inputs
 from rankwise.errors import DataError, ParameterError
 from rankwise.ridge.closed_form import PrimalFamily
-from rankwise.ridge.moments.family import MomentFamily
+from rankwise.ridge.moments.moment_family import MomentFamily
 from rankwise.ridge.moments.quadratic import Quadratic
 from rankwise.ridge.signed import moment_family, optimality
 from rankwise.types import Floats, Ints
 from rankwise.validation import check_signs
+
+
+def columns_with_sign(monotonic_cst: Any, inputs: Inputs) -> list[str]:
+    """The columns in which the score must be monotone."""
+    if monotonic_cst is None or inputs.encoding is None:
+        return []
+    columns = inputs.encoding.columns
+    signs = check_signs(monotonic_cst, columns)
+    return [column for column, sign in zip(columns, signs.tolist(), strict=True) if sign != 0]
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,10 @@ from sklearn.utils.metaestimators import available_if
 from rankwise.errors import DataError, warn_caller
 from rankwise.model.model import given
 from rankwise.model.models import save_model
-from rankwise.model.outcome import Outcome
+from rankwise.model.outcome import Origin, Outcome
 from rankwise.rankers.base import Ranker
 from rankwise.rankers.signs import Signs
 from rankwise.ridge.moments.moments import Moments
-from rankwise.ridge.moments.open_queries import names_of
 from rankwise.ridge.moments.updating import forgotten
 from rankwise.scoring.functions import LinearFunction
 from rankwise.types import Floats, Solver
@@ -112,6 +111,8 @@ class Updatable(Ranker):
     def _check_batch(self, X: Any, y: Any, qid: Any, sample_weight: Any, **options: Any) -> Problem:
         """Check rows to learn or forget, which must have the features of those learned before."""
         if self.__sklearn_is_fitted__():
+            # What was constant within queries may vary in others.
+            self._inputs = replace(self._inputs, context=())
             return self._inputs.problem(X, y, qid, sample_weight, **options)
         return self._read(X, y, qid, sample_weight, **options)
 
@@ -120,7 +121,7 @@ class Updatable(Ranker):
         alpha = self._alpha_to_use() if known.best is None else float(known.best["alpha"])
         if moments.open_queries:
             raise DataError(
-                f"Query {names_of(moments.open_queries.values())} is still open; add the rest of its rows, "
+                f"Query {moments.open_queries.names()} is still open; add the rest of its rows, "
                 f"and call close() on the moments."
             )
         signs = Signs.of(self.monotonic_cst, self._inputs)
@@ -144,7 +145,7 @@ class Updatable(Ranker):
             known,
             solver=str(Solver.PRIMAL),
             coef_error=error,
-            fitted_with_qid=moments.has_qid,
             **certificate,
         )
+        self._origin = Origin.now(moments.n_rows, moments.n_queries if moments.has_qid else None)
         self._become(LinearFunction(coef), outcome, form_moments=partial(given, moments))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rankwise.errors import FileFormatError
 from rankwise.preferences.queries import group_rows
-from rankwise.readers.letor import LetorFile, matrix_of
+from rankwise.readers.letor_file import LetorFile, matrix_of
 from rankwise.readers.text import OnBytesRead
 from rankwise.rows.ranking import RankingData
 from rankwise.types import Auto

@@ -31,14 +31,14 @@ def save_letor(
     path: str | os.PathLike[str],
     *,
     zero_based: bool = False,
-    n_threads: int | None = None,
 ) -> None:
     """Write judged rows as LETOR/SVMlight text, compressed by extension (``.gz``, ``.xz``, ``.bz2``).
 
     Every number is written with the fewest digits that round-trip exactly. All entries of a dense X are
     written, and the stored entries of a sparse one. Comments are written unchanged; without comments,
-    document labels are written as ``#docid = ...``. The format cannot store feature names. Rows are written
-    block by block, so data on disk need not fit in memory.
+    document labels are written as ``#docid = ...``. The format cannot store feature names. It cannot store
+    weights either, and data that has them is refused. Rows are written block by block, so data on disk need
+    not fit in memory.
 
     Parameters
     ----------
@@ -47,7 +47,6 @@ def save_letor(
         An existing file is replaced once the new one is complete.
     zero_based : bool
         Whether the first feature has index 0 instead of 1.
-    n_threads : int or None
 
     Examples
     --------
@@ -57,12 +56,17 @@ def save_letor(
     >>> open("rows.txt").read()
     '2 qid:q1 1:0.5 2:1 #docid = d7\\n'
     """
-    n_threads, data = resolve_threads(n_threads), check_kind("data", data, RankingData)
+    data = check_kind("data", data, RankingData)
     first_index = 0 if check_flag("zero_based", zero_based) else 1
+    if data.sample_weight is not None:
+        raise DataError(
+            "LETOR text cannot hold the weights of rows; a store does (save_store), and a file of judgments "
+            "beside the text (save_judgments)."
+        )
     with replacing_file(path) as beside, create_text(beside) as file:
         for start, stop in _row_blocks(data.X):
             heads = _heads(data, start, stop)
-            entries = _entries(data.X, start, stop, first_index, n_threads)
+            entries = _entries(data.X, start, stop, first_index)
             tails = _tails(data, start, stop)
             file.writelines(
                 head.encode() + entry + tail.encode()
@@ -101,7 +105,7 @@ def _heads(data: RankingData, start: int, stop: int) -> list[str]:
     return [f"{head} qid:{query}" for head, query in zip(heads, queries, strict=True)]
 
 
-def _entries(X: Matrix, start: int, stop: int, first_index: int, n_threads: int) -> list[bytes]:
+def _entries(X: Matrix, start: int, stop: int, first_index: int) -> list[bytes]:
     if isinstance(X, np.ndarray):
         n_rows, n_columns = stop - start, X.shape[1]
         indptr = np.arange(n_rows + 1) * n_columns
@@ -114,7 +118,7 @@ def _entries(X: Matrix, start: int, stop: int, first_index: int, n_threads: int)
     if not finite.all():
         row = start + int(np.searchsorted(indptr - indptr[0], finite.argmin(), side="right")) - 1
         raise DataError(f"X has a non-finite value in row {row}, which LETOR text cannot represent.")
-    text, ends = format_entries(indptr, indices, values, first_index, n_threads)
+    text, ends = format_entries(indptr, indices, values, first_index, resolve_threads())
     return [text[begin:end] for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
 
 

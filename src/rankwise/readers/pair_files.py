@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from array import array
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Callable
+from functools import partial
 from os import PathLike
-from pathlib import Path
-from typing import IO
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankwise.errors import FileFormatError, ParameterError, warn_caller
+from rankwise.errors import DataError, FileFormatError, ParameterError, warn_caller
 from rankwise.files import as_path, replacing_file
-from rankwise.numerals import read_float
 from rankwise.preferences.pairs import PreferencePairs
-from rankwise.readers.named_pairs import HEADER, named_preferences, write_named_pairs
-from rankwise.readers.named_rows import header_of
-from rankwise.readers.text import create_text, numbered_lines, open_text
+from rankwise.readers.delimited import (
+    DelimitedReader,
+    finite_number,
+    open_delimited,
+    whole_number,
+    write_delimited,
+)
+from rankwise.readers.text import create_text
+from rankwise.rows.documents import RowsByName, names_of, row_named, rows_by_name
 from rankwise.rows.ranking import RankingData
 from rankwise.validation import check_count, check_kind, check_pairs
 
-_BETWEEN = rb"(?:\s*,\s*|\s+)"
-_LINE = re.compile(rb"(?:\xef\xbb\xbf)?\s*(\d{1,18})%b(\d{1,18})(?:%b([^\s,]+))?\s*" % (_BETWEEN, _BETWEEN))
+_ROWS = ("preferred", "other")
 
 
 def load_pairs(
@@ -32,9 +33,9 @@ def load_pairs(
 ) -> PreferencePairs:
     """Read preferences, one per line: the preferred row, the other row and, on every line or none, a weight.
 
-    Rows are numbered from 0. If the first line is a header with the column ``qid`` (besides ``preferred``,
-    ``other`` and optionally ``weight``), the lines name documents of `data` instead. Lines that compare a row
-    with itself, as found in some logs, are skipped with a warning.
+    Rows are numbered from 0. A header may name the columns ``preferred``, ``other`` and ``weight``, in any
+    order; if it also has a column ``qid``, the lines name documents of `data` instead. Lines that
+    compare a row with itself, as found in some logs, are skipped with a warning.
 
     Parameters
     ----------
@@ -65,14 +66,14 @@ def load_pairs(
     """
     path, data = as_path(path), check_kind("data", data, RankingData, optional=True)
     n_rows = None if n_rows is None else check_count("n_rows", n_rows, minimum=0)
-    rows, weights = array("q"), array("d")
-    with open_text(path) as file:
-        for number, preferred, other, written in _preferences(file, path, n_rows, data):
-            if rows and (written is None) != (not weights):
-                raise FileFormatError(path, "either every line must have a weight or none", number)
-            rows.extend((preferred, other))
-            weights.extend(() if written is None else (_weight(written, path, number),))
-    pairs = np.frombuffer(rows, dtype=np.int64).reshape(-1, 2)
+    ends, weights = array("q"), array("d")
+    with open_delimited(path) as lines:
+        find = _found_in(lines, n_rows, data)
+        for fields in lines:
+            ends.extend(find(fields))
+            if "weight" in fields:
+                weights.append(finite_number(fields, "weight", minimum=0.0))
+    pairs = np.frombuffer(ends, dtype=np.int64).reshape(-1, 2)
     differ = pairs[:, 0] != pairs[:, 1]
     if not differ.any():
         raise FileFormatError(path, "the file contains no preferences")
@@ -85,53 +86,29 @@ def load_pairs(
     )
 
 
-def _preferences(
-    file: IO[bytes], path: Path, n_rows: int | None, data: RankingData | None
-) -> Iterator[tuple[int, int, int, str | None]]:
-    """The line number, preferred row, other row and unparsed weight of each line."""
-    lines = ((number, line) for number, line in numbered_lines(file, path) if not line.isspace())
-    first = next(lines, None)
-    if first is None:
-        return
-    header = header_of(first[1], {"preferred", "other"}, set(HEADER))
-    n_rows = n_rows if data is None else data.n_rows
-    if header is None:
-        yield from _numbered(chain([first], lines), path, n_rows)
-    elif tuple(header[1]) in (HEADER[1:3], HEADER[1:4]):
-        yield from _numbered(lines, path, n_rows)
-    elif "qid" in header[1] and data is not None:
-        yield from named_preferences(lines, *header, data, path)
-    else:
-        needed = "data with those documents" if "qid" in header[1] else "a qid column"
-        raise FileFormatError(path, f"the header {', '.join(header[1])} requires {needed}", first[0])
+def _found_in(
+    lines: DelimitedReader, n_rows: int | None, data: RankingData | None
+) -> Callable[[dict[str, str]], tuple[int, int]]:
+    """How to find the two rows of a line, by number or by name, once the header has been read."""
+    if not lines.take_header(_ROWS, ["qid", "weight"]):
+        lines.names = [*_ROWS, "weight"][: max(2, len(lines.first))]
+    if "qid" not in lines.names:
+        return partial(_numbered, n_rows if data is None else data.n_rows)
+    if data is None:
+        raise DataError(f"the header {', '.join(lines.names)} requires data with those documents")
+    return partial(_named, rows_by_name(data))
 
 
-def _numbered(
-    lines: Iterable[tuple[int, bytes]], path: Path, n_rows: int | None
-) -> Iterator[tuple[int, int, int, str | None]]:
-    for number, line in lines:
-        fields = _LINE.fullmatch(line)
-        if fields is None:
-            shown = line[:60].decode(errors="replace").strip()
-            expected = "expected 'preferred other [weight]' with row numbers from 0"
-            raise FileFormatError(path, f"{expected}; got {shown!r}{'...' if len(line) > 60 else ''}", number)
-        preferred, other = int(fields[1]), int(fields[2])
-        if n_rows is not None and max(preferred, other) >= n_rows:
-            message = f"row {max(preferred, other)} does not exist; the {n_rows} rows are numbered from 0"
-            raise FileFormatError(path, message, number)
-        yield number, preferred, other, None if fields[3] is None else fields[3].decode(errors="replace")
+def _numbered(n_rows: int | None, fields: dict[str, str]) -> tuple[int, int]:
+    preferred, other = whole_number(fields, "preferred", 0), whole_number(fields, "other", 0)
+    if n_rows is not None and max(preferred, other) >= n_rows:
+        raise DataError(f"row {max(preferred, other)} does not exist; the {n_rows} rows are numbered from 0")
+    return preferred, other
 
 
-def _weight(written: str, path: Path, number: int) -> float:
-    try:
-        weight = read_float(written)
-    except ValueError:
-        weight = -1.0
-    if not 0 <= weight < np.inf:
-        raise FileFormatError(
-            path, f"a weight must be a finite, non-negative number; got {written[:60]!r}", number
-        )
-    return weight
+def _named(rows: RowsByName, fields: dict[str, str]) -> tuple[int, int]:
+    qid = fields["qid"]
+    return row_named(rows, qid, fields["preferred"]), row_named(rows, qid, fields["other"])
 
 
 def save_pairs(
@@ -169,10 +146,19 @@ def save_pairs(
         )
     check_kind("data", data, RankingData, optional=True)
     checked = check_pairs(pairs, None if data is None else data.n_rows, weight=weight)
-    if data is not None:
-        write_named_pairs(checked, data, path)
+    ends = checked.better, checked.worse
+    weights = [] if checked.weight is None else [checked.weight.tolist()]
+    if data is None:
+        numbered = zip(*(column.tolist() for column in ends), *weights, strict=True)
+        with replacing_file(path) as beside, create_text(beside) as file:
+            file.writelines(("\t".join(map(repr, row)) + "\n").encode() for row in numbered)
         return
-    columns = [checked.better.tolist(), checked.worse.tolist()]
-    columns += [] if checked.weight is None else [checked.weight.tolist()]
-    with replacing_file(path) as beside, create_text(beside) as file:
-        file.writelines(("\t".join(map(repr, row)) + "\n").encode() for row in zip(*columns, strict=True))
+    qid, docs = names_of(data)
+    query = data.queries.query_of_row()
+    apart = query[checked.better] != query[checked.worse]
+    if apart.any():
+        at = int(apart.argmax())
+        raise DataError(f"Pair {at} compares rows {ends[0][at]} and {ends[1][at]} of two queries.")
+    named = (column.tolist() for column in (qid[checked.better], docs[checked.better], docs[checked.worse]))
+    header = ["qid", *_ROWS, "weight"][: 3 + len(weights)]
+    write_delimited(path, header, zip(*named, *weights, strict=True))

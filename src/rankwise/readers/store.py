@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from rankwise.errors import DataError, FileFormatError
+from rankwise.features import Features
 from rankwise.files import as_path, replacing_folder
 from rankwise.preferences.queries import Queries
 from rankwise.readers.manifest import (
@@ -22,8 +23,8 @@ from rankwise.readers.manifest import (
 )
 from rankwise.readers.npy import ArrayFile, write_array
 from rankwise.readers.store_checks import check_shapes, check_structure, check_text
-from rankwise.rows.csr import csr_around
 from rankwise.rows.ranking import RankingData
+from rankwise.rows.storage import csr_around
 from rankwise.types import AnyArray, Matrix
 from rankwise.validation import check_flag, check_kind
 
@@ -92,9 +93,10 @@ def _open(folder: Path, *, verify: bool) -> RankingData:
         queries=queries,
         qid=arrays.get("qid"),
         docs=arrays.get("docs"),
-        feature_names=manifest.feature_names,
-        scaled_per_query=manifest.scaled_per_query,
-        numbered_from=manifest.numbered_from,
+        sample_weight=arrays.get("sample_weight"),
+        features=Features(
+            manifest.feature_names, manifest.numbered_from, scaled_per_query=manifest.scaled_per_query
+        ),
     )
 
 
@@ -102,7 +104,7 @@ def save_store(data: RankingData, path: str | os.PathLike[str]) -> None:
     """Write a store. An existing store is replaced once the new one is complete.
 
     Rows keep their order; if the rows of a query are not contiguous, ``order`` lists them query by query.
-    Document labels are kept, comments are not. O(bytes); data on disk need not fit in memory.
+    Document labels and weights are kept, comments are not. O(bytes); data on disk need not fit in memory.
 
     Parameters
     ----------
@@ -141,6 +143,8 @@ def save_store(data: RankingData, path: str | os.PathLike[str]) -> None:
             write("qid", storable("qid", data.qid))
         if data.docs is not None:
             write("docs", storable("docs", data.docs))
+        if data.sample_weight is not None:
+            write("sample_weight", data.sample_weight)
         manifest = Manifest(
             n_rows=data.n_rows,
             n_features=data.n_features,

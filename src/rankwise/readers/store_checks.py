@@ -37,6 +37,8 @@ def _expected_arrays(manifest: Manifest) -> Iterator[tuple[str, tuple[int, ...],
     yield "offsets", (q + 1,), ("<i8",)
     if "order" in manifest.arrays:
         yield "order", (m,), ("<i8",)
+    if "sample_weight" in manifest.arrays:
+        yield "sample_weight", (m,), ("<f8",)
     for name, length in (("query_labels", q), ("qid", m), ("docs", m)):
         if name in manifest.arrays:
             yield name, (length,), ()

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.errors import DataError, FileFormatError, MissingExtraError, ParameterError
+from rankwise.errors import FileFormatError, MissingExtraError, ParameterError, blaming
 from rankwise.files import as_path, encodable
 from rankwise.rows.frames import check_features, check_present, judgment_columns
 from rankwise.rows.ranking import RankingData
@@ -29,6 +29,7 @@ def load_table(
     qid: str | None = None,
     features: Sequence[str] | None = None,
     doc: str | None = None,
+    weight: str | None = None,
     exclude: Sequence[str] | None = None,
     as_table: bool = False,
 ) -> RankingData:
@@ -50,6 +51,8 @@ def load_table(
     doc : str, optional
         The column of document labels. In text files, query and document labels become integers only if all
         of them are in canonical form: 007 stays text.
+    weight : str, optional
+        The column that says how much each row counts in training.
     exclude : list of str, optional
         Columns that are not features, if `features` is not given.
     as_table : bool, default=False
@@ -69,18 +72,21 @@ def load_table(
     ('bm25',)
     """
     path, as_table = as_path(path), check_flag("as_table", as_table)
-    for name, column in (("label", label), ("qid", qid), ("doc", doc)):
+    for name, column in (("label", label), ("qid", qid), ("doc", doc), ("weight", weight)):
         check_kind(name, column, str, optional=True)
     check_features(features)
-    table = _read_rows(path, [label, qid, doc], [qid, doc], features)
-    if as_table:
-        table = _without_empty_text(table)
-    try:
+    table = _read_rows(path, [label, weight], [qid, doc], features, as_table=as_table)
+    with blaming(path):
         return RankingData.from_frame(
-            table, label=label, qid=qid, features=features, doc=doc, exclude=exclude, as_table=as_table
+            table,
+            label=label,
+            qid=qid,
+            features=features,
+            doc=doc,
+            weight=weight,
+            exclude=exclude,
+            as_table=as_table,
         )
-    except DataError as error:
-        raise FileFormatError(path, str(error)) from error
 
 
 def load_features(
@@ -94,25 +100,28 @@ def load_features(
     as_table: bool = False,
 ) -> RankingData:
     """Read rows whose labels come from elsewhere: the column `ignored`, if there is one, is not a feature."""
-    table = _read_rows(path, [qid, doc], [qid, doc], features)
+    table = _read_rows(path, [], [qid, doc], features, as_table=as_table)
     if ignored in table.column_names:
         table = table.drop_columns([ignored])
-    if as_table:
-        table = _without_empty_text(table)
-    try:
+    with blaming(path):
         return RankingData.from_frame(
             table, label=None, qid=qid, features=features, doc=doc, exclude=exclude, as_table=as_table
         )
-    except DataError as error:
-        raise FileFormatError(path, str(error)) from error
 
 
 def _read_rows(
-    path: Path, columns: list[str | None], labels: list[str | None], features: Sequence[str] | None
+    path: Path,
+    columns: list[str | None],
+    labels: list[str | None],
+    features: Sequence[str] | None,
+    *,
+    as_table: bool,
 ) -> Any:
-    """An arrow table; of a Parquet file only these columns and `features`, if they are named."""
-    wanted = [name for name in (*columns, *features) if name is not None] if features is not None else None
-    return read_columns_of(path, wanted, [name for name in labels if name is not None])
+    """An arrow table; of a Parquet file only these columns, labels and `features`, if they are named."""
+    names = [name for name in labels if name is not None]
+    others = [name for name in columns if name is not None]
+    table = read_columns_of(path, None if features is None else [*others, *names, *features], names)
+    return _without_empty_text(table) if as_table else table
 
 
 def read_judgments(path: Path, *, label: str | None, qid: str | None, doc: str | None) -> RankingData:
@@ -122,11 +131,9 @@ def read_judgments(path: Path, *, label: str | None, qid: str | None, doc: str |
     """
     labels = [name for name in (qid, doc) if name is not None]
     table = read_columns_of(path, labels if label is None else [label, *labels], labels)
-    try:
+    with blaming(path):
         y, queries, docs = judgment_columns(table, label=label, qid=qid, doc=doc)
         return RankingData.from_arrays(np.zeros((len(y), 1)), y, queries, docs)
-    except DataError as error:
-        raise FileFormatError(path, str(error)) from error
 
 
 def read_columns_of(path: Path, columns: list[str] | None, labels: list[str]) -> Any:
@@ -151,7 +158,7 @@ def _read_parquet(path: Path, columns: list[str] | None) -> Any:
     import pyarrow as pa
     from pyarrow import parquet
 
-    with path.open("rb") as file:
+    with path.open("rb") as file, blaming(path):
         try:
             names = parquet.read_schema(file).names
             # pandas stores the index of a frame, unless it is 0, 1, ..., under a name like this.
@@ -163,8 +170,6 @@ def _read_parquet(path: Path, columns: list[str] | None) -> Any:
             table = parquet.read_table(file, columns=wanted)
             table.validate(full=True)
             return table
-        except DataError as error:
-            raise FileFormatError(path, str(error)) from error
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             reason = str(error).strip().rstrip(".")
             raise FileFormatError(path, f"is not a readable Parquet file: {reason}.") from error

@@ -24,7 +24,7 @@ BLOCK_BYTES = 1 << 22
 MAX_LINE_BYTES = 1 << 30
 MAX_SHORT_LINE_BYTES = 1 << 20
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: Supported compression by file extension, which is case-insensitive.
 COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": open_xz, ".bz2": bz2.open}
 
@@ -39,6 +39,11 @@ class TextBlock:
 
 class LineTooLongError(Exception):
     """The line after the last block is longer than `MAX_LINE_BYTES`."""
+
+
+def decoded(text: bytes) -> str:
+    """Decode UTF-8 text; invalid bytes are shown as ``\\xe9``."""
+    return text.decode("utf-8", errors="backslashreplace")
 
 
 def create_text(path: Path) -> Any:
@@ -89,7 +94,7 @@ def _compression(path: Path) -> Callable[..., Any] | None:
 def _whole_lines(source: Any) -> Iterator[TextBlock]:
     buffer = bytearray(BLOCK_BYTES)
     filled = _fill(source, buffer, 0)
-    start = len(_BYTE_ORDER_MARK) if buffer.startswith(_BYTE_ORDER_MARK) else 0
+    start = len(BYTE_ORDER_MARK) if buffer.startswith(BYTE_ORDER_MARK) else 0
     while filled == len(buffer):
         end = buffer.rfind(b"\n") + 1
         if end > start:

@@ -9,8 +9,9 @@ import numpy as np
 
 from rankwise.auditing.audit import audit
 from rankwise.errors import GridWarning
-from rankwise.report.judged import Judged
 from rankwise.report.lists import short, short_name
+from rankwise.rows.ranking import RankingData
+from rankwise.rows.table import Table
 
 # Findings of each kind, and multiplications that an audit may take before a report leaves it out.
 MAX_FINDINGS, MAX_WORK = 10, 5e8
@@ -18,21 +19,21 @@ MAX_FINDINGS, MAX_WORK = 10, 5e8
 MIN_QUERIES = 5
 
 
-def audit_facts(judged: Judged) -> dict[str, Any] | None:
+def audit_facts(judged: RankingData) -> dict[str, Any] | None:
     """The most suspicious rows, contradictory duplicates and revealing features, with their numbers.
 
     None without features, with too few queries, and for data on which an audit would take longer than the
     rest of the report.
     """
-    data = judged.data
-    if data is None or judged.matrix is None or data.n_rows * float(data.n_features) ** 2 > MAX_WORK:
+    work = judged.n_rows * float(judged.n_features) ** 2
+    if work == 0.0 or work > MAX_WORK or isinstance(judged.X, Table):
         return None
-    y, starts = data.queries.grouped(data.y), data.queries.offsets[:-1]
+    y, starts = judged.queries.grouped(judged.y), judged.queries.offsets[:-1]
     if (np.minimum.reduceat(y, starts) < np.maximum.reduceat(y, starts)).sum() < MIN_QUERIES:
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GridWarning)  # alpha is chosen only for the audit
-        found = audit(data, n_suspects=MAX_FINDINGS).to_dict()
+        found = audit(judged, n_suspects=MAX_FINDINGS).to_dict()
     kept = {name: found[name] for name in ("rows", "duplicates", "revealing_features")}
     return {
         name: {"number": len(findings), "findings": [_shown(one) for one in findings[:MAX_FINDINGS]]}

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from rankwise.metrics import Measure, get_measure
-from rankwise.model.data_scores import score_data
+from rankwise.model.data_scores import scaled_like, score_data
 from rankwise.model.model import Model
 from rankwise.report.entrants import Entrant
-from rankwise.report.judged import Judged, with_numbers
 from rankwise.report.lists import rounded, short_name
+from rankwise.report.report_rows import with_numbers
 from rankwise.report.weights import MAX_FEATURES, is_explained_by_alpha
 from rankwise.rows.ranking import RankingData
 from rankwise.selection.search import distinguished
@@ -101,7 +101,7 @@ def _surface(values: Floats, alphas: Floats, alpha: float, iteration: int) -> di
 
 
 def learning_curve(
-    one: Entrant, judged: Judged, training: RankingData, measure: str | Measure, random_state: int
+    one: Entrant, judged: RankingData, training: RankingData, measure: str | Measure, random_state: int
 ) -> dict[str, Any] | None:
     """The measure on the judged rows after training on more and more queries, in random order.
 
@@ -109,19 +109,22 @@ def learning_curve(
     """
     from rankwise.rankers.rankrls import RankRLS
 
-    learned, data, labels = one.model, judged.data, training.queries.labels
-    if data is None or labels is None or learned is None:
+    learned = one.model
+    if learned is None or not judged.n_features:
         return None
     if learned.encoding is not None or not is_explained_by_alpha(learned):
         return None
-    sizes = _sizes(training.n_queries)
-    if len(sizes) < 2 or training.n_features > MAX_FEATURES:
+    if training.n_features > MAX_FEATURES:
         return None
-    if learned.scaled_per_query:
-        training = training.scale_per_query()
+    training = scaled_like(training, learned.features)
+    if training.sample_weight is not None:  # queries without weight teach nothing, and cannot be learned
+        training = training.select(training.sample_weight > 0.0)
+    sizes, labels = _sizes(training.n_queries), training.queries.labels
+    if len(sizes) < 2 or labels is None:
+        return None
     chosen = {name: learned.choice[name] for name in ("ties", "weighting")}
     names = learned.feature_names
-    training, data = with_numbers(training, names), with_numbers(data, names)
+    training, data = with_numbers(training, names), with_numbers(judged, names)
     ranker = RankRLS(learned.alpha, solver="primal", **chosen)
     prepared = get_measure(measure).prepare(judged.y, judged.queries, docs=judged.docs)
     order = np.random.default_rng(random_state).permutation(training.n_queries)

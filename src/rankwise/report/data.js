@@ -53,7 +53,7 @@ function data() {
     ),
     features
       ? [
-          listed("The same in all rows of every query, so useless to a ranker", features.constant),
+          listed("The same in all rows of every query, so they can only matter together with others", features.constant),
           listed(
             "Equal to another feature in every row",
             features.repeated.map((pair) => pair.join(" = ")),

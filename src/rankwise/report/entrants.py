@@ -14,11 +14,10 @@ from rankwise.model.data_scores import must_scale_for, score_data
 from rankwise.model.model import Model, model_of
 from rankwise.operators.blocks import dense
 from rankwise.preferences.queries import one_query
-from rankwise.report.judged import Judged, with_numbers
 from rankwise.report.peers import PeerModel, arranged, peer_model
+from rankwise.report.report_rows import scores_of_run, with_numbers
 from rankwise.rows.ranking import RankingData
 from rankwise.rows.scaling import scale_grouped
-from rankwise.rows.table import table_of
 from rankwise.scoring.additive import AdditiveFunction
 from rankwise.types import Floats, Ints, Matrix
 from rankwise.validation.arrays import check_scores
@@ -74,7 +73,7 @@ class Entrant:
     n_unknown: int = 0
 
 
-def entrant(name: str, ranker: Any, judged: Judged) -> Entrant:
+def entrant(name: str, ranker: Any, judged: RankingData) -> Entrant:
     """Score the judged rows by a ranker.
 
     Parameters
@@ -83,7 +82,7 @@ def entrant(name: str, ranker: Any, judged: Judged) -> Entrant:
     ranker : object
         A fitted rankwise ranker or a `Model`; a model of LightGBM or XGBoost; a run as from
         `rankwise.trec.load_run`; one score per row; or any object with a method `predict`.
-    judged : Judged
+    judged : RankingData
     """
     try:
         return _scored(name, ranker, judged)
@@ -91,18 +90,18 @@ def entrant(name: str, ranker: Any, judged: Judged) -> Entrant:
         raise DataError(f"'{name}': {error}") from error
 
 
-def _scored(name: str, ranker: Any, judged: Judged) -> Entrant:
+def _scored(name: str, ranker: Any, judged: RankingData) -> Entrant:
     if isinstance(ranker, Mapping):
-        run, n_unknown = judged.scores_of_run(ranker)
+        run, n_unknown = scores_of_run(ranker, judged)
         return Entrant(name, "run", run, n_unknown=n_unknown)
     model = model_of(ranker)
     if model is not None:
         return _of_model(name, model, judged)
     peer = peer_model(ranker)
     if peer is not None:
-        return _of_peer(name, peer, _data(judged))
+        return _of_peer(name, peer, _with_features(judged))
     if hasattr(ranker, "predict"):
-        scores = check_scores(ranker.predict(with_numbers(_data(judged)).X), len(judged.y))
+        scores = check_scores(ranker.predict(with_numbers(_with_features(judged)).X), len(judged.y))
         return Entrant(name, type(ranker).__name__, scores)
     if np.ndim(ranker) != 1:
         raise ParameterError(
@@ -114,33 +113,33 @@ def _scored(name: str, ranker: Any, judged: Judged) -> Entrant:
     return Entrant(name, "scores", check_scores(ranker, len(judged.y)))
 
 
-def _data(judged: Judged) -> RankingData:
-    if judged.data is None:
+def _with_features(judged: RankingData) -> RankingData:
+    if not judged.n_features:
         raise DataError("this is a model, but all that is known of the rows is their names.")
-    return judged.data
+    return judged
 
 
 def _of_peer(name: str, peer: PeerModel, data: RankingData) -> Entrant:
     sources = peer.sources(data)
     X = arranged(with_numbers(data).X, sources)
-    features = Features(data.feature_names, data.numbered_from)
+    features = data.features
     columns = peer.names or [features.label(k) if k >= 0 else "none" for k in sources]
     parts = Terms(columns, sources, lambda rows, shown: peer.contributions(X[rows[shown]]), is_slow=True)
     return Entrant(name, peer.kind, peer.scores(X), parts)
 
 
-def _of_model(name: str, model: Model, judged: Judged) -> Entrant:
-    data = _data(judged)
-    if not isinstance(model.function, AdditiveFunction):
+def _of_model(name: str, model: Model, judged: RankingData) -> Entrant:
+    data = _with_features(judged)
+    if model.encoding is None:
         data = with_numbers(data, model.feature_names)
     scores = score_data(model, data)
     if scores.ndim != 1:
         raise DataError(f"the model predicts {scores.shape[1]} targets; a report needs one score per row.")
     known = model.features.numbered_from
     numbered = data.numbered_from if known is None else known
-    features = Features(model.feature_names or data.feature_names, numbered)
+    features = Features(model.features.names or data.feature_names, numbered)
     labels = [features.label(k) for k in range(model.n_features)]
-    places = {feature: k for k, feature in enumerate(_data(judged).feature_names or ())}
+    places = {feature: k for k, feature in enumerate(judged.feature_names or ())}
     sources = [places.get(label, k) for k, label in enumerate(labels)]
     parts = _parts_of(model, data, labels, sources)
     return Entrant(name, model.class_name, scores, parts, model)
@@ -150,10 +149,10 @@ def _parts_of(model: Model, data: RankingData, labels: list[str], sources: list[
     """The contributions of columns: weights times values, or functions of values; None for kernels."""
     function = model.function
     if isinstance(function, AdditiveFunction):
-        table = table_of(data)
-        columns = [term.column for term in function.terms]
-        used = [sources[labels.index(column)] for column in columns]
-        return Terms(columns, used, lambda rows, shown: function.contributions(table[rows[shown]]))
+        table = model.table(data)
+        used = [sources[labels.index(term.column)] for term in function.terms]
+        used += [-1] * len(function.interactions)
+        return Terms(function.names, used, lambda rows, shown: function.contributions(table[rows[shown]]))
     weights = function.weights
     if weights is None:
         return None

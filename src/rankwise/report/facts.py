@@ -17,14 +17,13 @@ from rankwise.errors import ParameterError
 from rankwise.metrics import DEFAULT_MEASURES, Measure
 from rankwise.rendering import jsonable
 from rankwise.report.audits import audit_facts
+from rankwise.report.column_functions import interaction_facts, shape_facts
 from rankwise.report.curves import curve_facts, learning_curve, size_facts
-from rankwise.report.data import data_facts
+from rankwise.report.data_facts import data_facts
 from rankwise.report.entrants import Entrant, entrant
-from rankwise.report.judged import Judged
 from rankwise.report.lists import MAX_NAME, list_facts, short_name
-from rankwise.report.origin import origin_facts
+from rankwise.report.making import origin_facts
 from rankwise.report.quality import answer, evaluated, most_contrasting, quality_facts, query_facts
-from rankwise.report.shapes import shape_facts
 from rankwise.report.weights import weight_facts
 from rankwise.rows.ranking import RankingData
 
@@ -33,7 +32,7 @@ SCHEMA = "rankwise.report/1"
 
 def compared_facts(
     rankers: Mapping[str, Any],
-    judged: Judged,
+    judged: RankingData,
     measures: Iterable[str | Measure] = DEFAULT_MEASURES,
     *,
     preset: str | None = None,
@@ -48,7 +47,7 @@ def compared_facts(
     ----------
     rankers : dict of name to ranker
         See `entrant`.
-    judged : Judged
+    judged : RankingData
     measures, preset, baseline, random_state
         As in `rankwise.metrics.compare`; the baseline is the first ranker by default.
     every_pair : bool
@@ -94,7 +93,7 @@ def compared_facts(
 
 def report_facts(
     rankers: Mapping[str, Any],
-    judged: Judged,
+    judged: RankingData,
     measures: Iterable[str | Measure] = DEFAULT_MEASURES,
     *,
     title: str,
@@ -124,6 +123,7 @@ def report_facts(
     sections: dict[str, Any] = {
         "weights": weight_facts(entrants, judged, training),
         "shapes": shape_facts(entrants, judged, training),
+        "interactions": interaction_facts(entrants),
         "choices": {one.name: None if one.model is None else curve_facts(one.model) for one in entrants},
         "sizes": {one.name: size_facts(one) for one in entrants},
         "calibration": {one.name: _calibration(one) for one in entrants},

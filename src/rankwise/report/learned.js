@@ -93,6 +93,23 @@ function shape(one) {
   );
 }
 
+function interactions() {
+  const draw = (found) => [
+    note(
+      "What two columns add to the score together, beyond what each adds alone: between the points of a table it is " +
+        "linear, and beyond the outer ones constant. Along either axis, the mean over training rows is 0.",
+    ),
+    found.map(({ columns, points, values }) => [
+      el("h4", null, name(columns[0]), " × ", name(columns[1])),
+      table(
+        [`${columns[0]} ↓ ${columns[1]} →`, ...points[1]],
+        values.map((row, k) => [name(points[0][k]), ...row.map(signed)]),
+      ),
+    ]),
+  ];
+  return section("Interactions", byModel(facts.interactions, draw));
+}
+
 function choices() {
   const draw = (found, model) => {
     const measure = found.measure || "Criterion";

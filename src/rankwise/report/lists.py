@@ -13,7 +13,7 @@ import numpy as np
 
 from rankwise.operators.blocks import dense
 from rankwise.report.entrants import Entrant
-from rankwise.report.judged import Judged
+from rankwise.rows.ranking import RankingData
 from rankwise.rows.table import Table
 from rankwise.types import Floats, Ints
 
@@ -25,13 +25,13 @@ MAX_NAME = 200
 DIGITS = 7
 
 
-def list_facts(entrants: Sequence[Entrant], judged: Judged, order: Sequence[int]) -> dict[str, Any]:
+def list_facts(entrants: Sequence[Entrant], judged: RankingData, order: Sequence[int]) -> dict[str, Any]:
     """The lists of as many queries as there is room for.
 
     Parameters
     ----------
     entrants : sequence of Entrant
-    judged : Judged
+    judged : RankingData
     order : sequence of int
         Positions of queries, those to keep first.
     """
@@ -59,8 +59,8 @@ def _size(query: dict[str, Any]) -> int:
     return per_row * len(query["docs"])
 
 
-def _query(entrants: Sequence[Entrant], judged: Judged, query: int) -> dict[str, Any]:
-    rows = judged.rows_of(query)
+def _query(entrants: Sequence[Entrant], judged: RankingData, query: int) -> dict[str, Any]:
+    rows = judged.queries.rows_of(query)
     y = judged.y[rows]
     ranks = {one.name: ranks_of(one.scores[rows]) for one in entrants}
     ideal = ranks_of(y)
@@ -121,15 +121,14 @@ def _sources(entrants: Sequence[Entrant], parts: dict[str, Any]) -> list[int]:
     return sorted(found - {-1})
 
 
-def _values(judged: Judged, rows: Ints, columns: list[int]) -> dict[str, list[Any]]:
+def _values(judged: RankingData, rows: Ints, columns: list[int]) -> dict[str, list[Any]]:
     """The values of some columns, by their number."""
-    data = judged.data
-    if data is None or not columns:
+    if not columns:
         return {}
-    if isinstance(data.X, Table):
-        shown = [column.shown() for column in data.X[rows].columns.values()]
+    if isinstance(judged.X, Table):
+        shown = [column.shown() for column in judged.X[rows].columns.values()]
         return {str(column): [short_name(value) for value in shown[column]] for column in columns}
-    values = dense(data.X[rows][:, columns])
+    values = dense(judged.X[rows][:, columns])
     return {str(column): rounded(one) for column, one in zip(columns, values.T, strict=True)}
 
 

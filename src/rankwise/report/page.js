@@ -136,7 +136,7 @@ function contents(sections) {
 }
 
 const sections = [
-  ...[quality(), significance(), folds(), queries(), weights(), shapes(), choices(), sizes(), calibration()],
+  ...[quality(), significance(), folds(), queries(), weights(), shapes(), interactions(), choices(), sizes(), calibration()],
   ...[learning(), data(), audit(), origin()],
 ].filter((part) => part);
 document.body.append(el("main", null, answer(), contents(sections), sections));

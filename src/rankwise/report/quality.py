@@ -12,8 +12,8 @@ from rankwise.metrics import Comparison, Evaluation, Measure, compare, evaluate
 from rankwise.metrics.significance import CONFIDENCE, clear_differences
 from rankwise.rendering import format_cell
 from rankwise.report.entrants import Entrant
-from rankwise.report.judged import Judged
 from rankwise.report.lists import short_name
+from rankwise.rows.ranking import RankingData
 from rankwise.types import Floats
 
 SIGNIFICANT = 0.05
@@ -21,7 +21,7 @@ SIGNIFICANT = 0.05
 
 def evaluated(
     entrants: Sequence[Entrant],
-    judged: Judged,
+    judged: RankingData,
     measures: Iterable[str | Measure],
     *,
     preset: str | None,

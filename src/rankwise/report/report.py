@@ -13,7 +13,6 @@ from rankwise.files import replacing_file
 from rankwise.metrics import Measure
 from rankwise.metrics.evaluation import listed_measures
 from rankwise.report.facts import report_facts
-from rankwise.report.judged import Judged
 from rankwise.report.page import page
 from rankwise.rows.ranking import RankingData
 from rankwise.validation import check_count, check_kind
@@ -104,7 +103,7 @@ def make_report(
     return Report(
         report_facts(
             _named(rankers),
-            Judged.of_data(data),
+            data,
             listed_measures(measures),
             title=title,
             training=training,

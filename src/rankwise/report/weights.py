@@ -15,15 +15,15 @@ import numpy as np
 
 from rankwise.errors import DataError
 from rankwise.metrics.significance import CONFIDENCE
+from rankwise.model.data_scores import scaled_like
 from rankwise.model.model import Model
 from rankwise.report.entrants import Entrant
-from rankwise.report.judged import Judged, with_numbers
 from rankwise.report.lists import rounded, short_name
+from rankwise.report.report_rows import with_numbers
 from rankwise.ridge.leave_out.left_out_weights import weights_without
 from rankwise.ridge.ridge_family import linear_family
 from rankwise.ridge.squared import loss_on_scores
 from rankwise.rows.ranking import RankingData
-from rankwise.rows.table import table_of
 from rankwise.scoring.functions import LinearFunction
 from rankwise.selection.criteria import folds_of
 from rankwise.selection.folds import each_query
@@ -43,14 +43,14 @@ SAME_WEIGHTS = 1e-4
 
 
 def weight_facts(
-    entrants: Sequence[Entrant], judged: Judged, training: RankingData | None
+    entrants: Sequence[Entrant], judged: RankingData, training: RankingData | None
 ) -> dict[str, Any] | None:
     """Effects and weights of the columns of each model; intervals where the training data is known."""
     found = {one.name: _of_model(one, judged, training) for one in entrants if one.parts is not None}
     return found or None
 
 
-def _of_model(one: Entrant, judged: Judged, training: RankingData | None) -> dict[str, Any]:
+def _of_model(one: Entrant, judged: RankingData, training: RankingData | None) -> dict[str, Any]:
     assert one.parts is not None
     effects, n_queries = _effects(one, judged)
     order = np.argsort(-effects, kind="stable")[:MAX_COLUMNS]
@@ -79,7 +79,7 @@ def _of_model(one: Entrant, judged: Judged, training: RankingData | None) -> dic
     return facts
 
 
-def _effects(one: Entrant, judged: Judged) -> tuple[Floats, int]:
+def _effects(one: Entrant, judged: RankingData) -> tuple[Floats, int]:
     """The standard deviation within queries of what each column contributes, and from how many queries."""
     assert one.parts is not None
     n_queries, n_columns = judged.queries.n_queries, len(one.parts.columns)
@@ -88,7 +88,7 @@ def _effects(one: Entrant, judged: Judged) -> tuple[Floats, int]:
     chosen = np.unique(np.linspace(0, n_queries - 1, wanted).astype(int))
     squares, n_rows = np.zeros(len(one.parts.columns)), 0
     for query in chosen:
-        rows = judged.rows_of(query)
+        rows = judged.queries.rows_of(query)
         contributions = one.parts.of_rows(rows, np.arange(len(rows)))
         squares += ((contributions - contributions.mean(axis=0)) ** 2).sum(axis=0)
         n_rows += len(contributions)
@@ -104,8 +104,9 @@ def is_explained_by_alpha(model: Model) -> bool:
 
 def weights_of(model: Model) -> Floats:
     """The weights of a linear model."""
-    assert isinstance(model.of_features, LinearFunction)
-    return model.of_features.weights
+    weights = model.of_features.weights
+    assert weights is not None
+    return weights
 
 
 def left_out_weights(model: Model, training: RankingData) -> Floats:
@@ -115,21 +116,21 @@ def left_out_weights(model: Model, training: RankingData) -> Floats:
     """
     ties, weighting = Ties(model.choice["ties"]), Weighting(model.choice["weighting"])
     loss_of = partial(loss_on_scores, ties=ties, weighting=weighting)
-    data = training.scale_per_query() if model.scaled_per_query else training
+    data = scaled_like(training, model.features)
     if model.encoding is not None:
-        X = model.encoding.encode(table_of(data))
+        X = model.encoding.encode(model.table(data))
     else:
         X = with_numbers(data, model.feature_names).X
     alpha, coef = model.alpha, weights_of(model)
     if X.shape[1] != len(coef):
         raise DataError(f"The training data has {X.shape[1]} features, but the model has {len(coef)}.")
-    problem = Problem(X, data.y, data.queries, None)
+    problem = Problem(X, data.y, data.queries, data.sample_weight)
     family = linear_family(X, loss_of(problem))
     whole = family.solve(np.array([alpha])).coef[0]
     if np.abs(whole - coef).max() > SAME_WEIGHTS * np.abs(coef).max():
         raise DataError(
             "The model is not that of the training data: fitted again, it has other weights. (Models trained "
-            "with weights of rows or queries, or on pairs, have no intervals.)"
+            "with weights of queries, or on pairs, have no intervals.)"
         )
     folds = folds_of(each_query(data.queries), problem, loss_of)
     return np.array(list(weights_without(family, folds, alpha)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -60,7 +61,6 @@ def shifted_cg(
     max_iter: int = 500,
     on_iteration: Callable[[ShiftedCGState], None] | None = None,
     state: ShiftedCGState | None = None,
-    n_threads: int | None = None,
 ) -> ShiftedCGResult:
     """Solve ``(A + αI) z = b`` for all alphas, A symmetric and positive semi-definite.
 
@@ -88,7 +88,6 @@ def shifted_cg(
         Called with the state after every iteration; it must not modify the state.
     state : ShiftedCGState or None
         The state of an earlier run of the same problem, to resume from; it is modified in place.
-    n_threads : int or None
 
     Returns
     -------
@@ -108,7 +107,7 @@ def shifted_cg(
         held_out,
         scores,
         patience,
-        resolve_threads(n_threads),
+        resolve_threads(),
     )
     if state is None:
         state = run.start(max_iter)
@@ -138,6 +137,10 @@ class _Run:
     patience: int
     n_threads: int
 
+    @cached_property
+    def _norm_of_right(self) -> float:
+        return float(np.sqrt(_dot(self.right, self.right)))
+
     def start(self, max_iter: int) -> ShiftedCGState:
         n, n_alphas = len(self.right), len(self.alphas)
         residual = self._extended(self.right)
@@ -163,14 +166,17 @@ class _Run:
         """Make one iteration, or leave the state unchanged and return why there is no step to take."""
         n, smallest = len(self.right), self.alphas[0]
         direction = state.directions[0, :n]
-        image = self.product(direction) + smallest * direction
+        # In place from here on: with many columns, new arrays take as long as what is written to them.
+        image = smallest * direction
+        image += self.product(direction)
         curvature = _dot(direction, image)
         if not np.isfinite(curvature):
             return Stop.NOT_FINITE
         if curvature <= 0.0:
             return Stop.BREAKDOWN
         step = state.residual_square / curvature
-        residual = state.residual[:n] - step * image
+        image *= step
+        residual = np.subtract(state.residual[:n], image, out=image)
         square = _dot(residual, residual)
         if not np.isfinite(square):
             return Stop.NOT_FINITE
@@ -179,7 +185,7 @@ class _Run:
         if self.held_out is not None:
             self._judge(state, self.held_out)
         state.norm[state.active] = state.zeta[state.active] * np.sqrt(square)
-        state.active &= state.norm > tol * np.sqrt(_dot(self.right, self.right))
+        state.active &= state.norm > tol * self._norm_of_right
         return None
 
     def _step(self, state: ShiftedCGState, step: float, square: float, residual: Floats) -> None:
@@ -237,11 +243,11 @@ class _Run:
 
     def _extended(self, vector: Floats) -> Floats:
         if self.scores is None:
-            return vector.copy()
+            return vector
         return np.concatenate([vector, self.scores(vector)])
 
     def finish(self, state: ShiftedCGState, stop: Stop) -> ShiftedCGResult:
-        scale = np.sqrt(_dot(self.right, self.right)) or 1.0
+        scale = self._norm_of_right or 1.0
         result = ShiftedCGResult(
             alphas=self.alphas.copy(),
             solutions=state.solutions[:, : len(self.right)].copy(),

@@ -20,7 +20,7 @@ from rankwise.errors import ParameterError
 from rankwise.ridge.closed_form import PrimalFamily
 from rankwise.ridge.leave_out.leave_query_out import leaves_enough, query_differences
 from rankwise.ridge.leave_out.left_out_batches import batches
-from rankwise.ridge.moments.family import ROUNDINGS_PER_UNKNOWN, MomentFamily
+from rankwise.ridge.moments.moment_family import ROUNDINGS_PER_UNKNOWN, MomentFamily
 from rankwise.ridge.moments.quadratic import UNIT_ROUNDOFF, Quadratic
 from rankwise.ridge.spectrum import EPS, RidgeSystem
 from rankwise.ridge.tridiagonal import WELL_CONDITIONED

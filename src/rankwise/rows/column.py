@@ -14,7 +14,8 @@ import numpy as np
 
 from rankwise.errors import DataError
 from rankwise.numerals import read_float
-from rankwise.preferences.queries import refuse_rounded
+from rankwise.preferences.queries import Queries, refuse_rounded
+from rankwise.rows.relative import relative
 from rankwise.types import AnyArray, Bools, Floats, Ints, Reading
 
 # The integer whose successor float64 cannot represent.
@@ -52,6 +53,11 @@ class Column:
         """The values as numbers, flags, dates or text; an error names the column and the row."""
         if reading is self.reading and (reading is Reading.TEXT or self.values.dtype.kind != "O"):
             values = self.values
+        elif reading.is_relative:
+            raise DataError(
+                f"Column {name!r} is taken as its {reading} in the query, which needs the query of each row: "
+                "give the ranker qid, or a RankingData with queries."
+            )
         else:
             if reading is Reading.TEXT:
                 refuse_rounded(f"Column {name!r}", self.values)
@@ -61,6 +67,10 @@ class Column:
             row = int(np.isinf(values).argmax())
             raise DataError(f"Column {name!r} must hold finite numbers; row {row} is {values[row]}.")
         return values
+
+    def relative(self, reading: Reading, queries: Queries, name: str) -> Column:
+        """The numbers as they compare with those of their query."""
+        return Column(reading, relative(self.read(Reading.NUMBER, name), reading, queries))
 
     def shown(self) -> list[str]:
         """The values as a person would write them."""
@@ -186,8 +196,10 @@ _CONVERSIONS: dict[Reading, tuple[Callable[[Any], Any], Any]] = {
 def column_of_objects(values: Sequence[Any]) -> Column:
     """A column of Python objects, in the reading that suits all that are not missing."""
     kinds = set(map(type, values))
-    if str in kinds and kinds <= {str, type(None)}:  # text needs no look at each value
-        return Column(Reading.TEXT, _objects(values))
+    if str in kinds and kinds <= {str, type(None), float}:  # text, which needs no look at each value
+        texts = [None if value != value else value for value in values] if float in kinds else values
+        if float not in set(map(type, texts)):
+            return Column(Reading.TEXT, _objects(texts))
     readings = {_reading_of(value) for value in values if not is_missing(value)}
     if readings <= {Reading.NUMBER, Reading.FLAG}:  # a column without any values is one of numbers
         reading: Reading | None = Reading.FLAG if readings == {Reading.FLAG} else Reading.NUMBER

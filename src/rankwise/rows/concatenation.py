@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from rankwise.errors import DataError, ParameterError
+from rankwise.features import Features
 from rankwise.preferences.queries import group_rows, label_array, shared_query
-from rankwise.rows.csr import is_dense
 from rankwise.rows.ranking import RankingData
+from rankwise.rows.storage import is_dense
 from rankwise.rows.table import Table, stacked
-from rankwise.types import AnyArray, is_sparse
+from rankwise.types import AnyArray, Floats, is_sparse
 
 
 def concatenated(
@@ -24,7 +25,7 @@ def concatenated(
     if len(parts) == 1:
         return parts[0]
     names = [f"part {number}" for number in range(len(parts))] if names is None else names
-    _check_alike(parts, names)
+    check_alike([(part.features, part.has_queries) for part in parts], names)
     if not merge_queries:
         _check_queries_differ(parts, names)
     n_rows = sum(part.n_rows for part in parts)
@@ -36,41 +37,24 @@ def concatenated(
         queries=queries,
         qid=qid,
         docs=_joined_texts(parts, lambda part: part.docs),
-        feature_names=parts[0].feature_names,
+        sample_weight=_joined_weights(parts),
+        features=parts[0].features,
         comments=_joined_texts(parts, lambda part: part.comments),
-        scaled_per_query=parts[0].scaled_per_query,
-        numbered_from=parts[0].numbered_from,
     )
 
 
-def _check_alike(parts: Sequence[RankingData], names: Sequence[str]) -> None:
-    first = parts[0]
-    for part, name in zip(parts[1:], names[1:], strict=True):
-        if part.n_features != first.n_features:
-            differ = f"{names[0]} has {first.n_features} and {name} has {part.n_features}"
+def check_alike(parts: Sequence[tuple[Features, bool]], names: Sequence[str]) -> None:
+    """Reject parts, given by their features and whether they have queries, that differ from the first."""
+    features, has_queries = parts[0]
+    for (others, have), name in zip(parts[1:], names[1:], strict=True):
+        if (others.names is None) != (features.names is None):
+            without, having = (name, names[0]) if others.names is None else (names[0], name)
+            differ = f"those of {having} have names, but those of {without} do not"
             raise DataError(f"The features differ: {differ}.")
-        if part.feature_names != first.feature_names:
-            raise DataError(f"The features differ: {_difference(first, part, names[0], name)}.")
-        if part.numbered_from != first.numbered_from and None not in (
-            part.numbered_from,
-            first.numbered_from,
-        ):
-            differ = f"{names[0]} numbers them from {first.numbered_from}, {name} from {part.numbered_from}"
-            raise DataError(f"The features differ: {differ}; load the files together, or set zero_based.")
-        if part.scaled_per_query != first.scaled_per_query:
-            scaled, raw = (names[0], name) if first.scaled_per_query else (name, names[0])
-            raise DataError(f"{scaled} was scaled within each query, but {raw} was not.")
-        if (part.qid is None) != (first.qid is None):
-            without, having = (name, names[0]) if part.qid is None else (names[0], name)
+        features.check(others, names[0], name)
+        if have != has_queries:
+            without, having = (name, names[0]) if has_queries else (names[0], name)
             raise DataError(f"{without} has no queries, but {having} has.")
-
-
-def _difference(a: RankingData, b: RankingData, name_a: str, name_b: str) -> str:
-    if a.feature_names is None or b.feature_names is None:
-        without, having = (name_b, name_a) if b.feature_names is None else (name_a, name_b)
-        return f"those of {having} have names, but those of {without} do not"
-    only = [name for name in a.feature_names if name not in b.feature_names]
-    return f"{name_b} has no {only[0]!r}, but {name_a} has" if only else f"{name_b} has them in another order"
 
 
 def _check_queries_differ(parts: Sequence[RankingData], names: Sequence[str]) -> None:
@@ -111,6 +95,13 @@ def _joined_texts(
         joined[start : start + part.n_rows] = "" if column is None else column
         start += part.n_rows
     return joined
+
+
+def _joined_weights(parts: Sequence[RankingData]) -> Floats | None:
+    if all(part.sample_weight is None for part in parts):
+        return None
+    weights = [np.ones(part.n_rows) if part.sample_weight is None else part.sample_weight for part in parts]
+    return np.concatenate(weights)
 
 
 def _stacked(matrices: Sequence[Any]) -> Any:

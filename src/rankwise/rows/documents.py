@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
 from rankwise.errors import DataError
 from rankwise.rows.ranking import RankingData
 from rankwise.types import AnyArray
 from rankwise.validation import check_kind
+
+Number = TypeVar("Number", int, float)
 
 # The rows with each pair of query and document label, as text: files have no other type.
 RowsByName = dict[tuple[str, str], list[int]]
@@ -22,13 +29,32 @@ def rows_by_name(data: RankingData) -> RowsByName:
 
 def find_row(rows: RowsByName, qid: str, doc: str) -> int | None:
     """The row of a query and document, if there is one; several are an error."""
-    found = rows.get((qid, doc), [])
+    found = rows.get((qid, doc), ())
     if len(found) > 1:
         raise DataError(
             f"The query {qid!r} of the data contains the document {doc!r} {len(found)} times; "
             "it must be there once."
         )
     return found[0] if found else None
+
+
+def row_named(rows: RowsByName, qid: str, doc: str) -> int:
+    """The row of a query and document, which must exist."""
+    row = find_row(rows, qid, doc)
+    if row is None:
+        raise DataError(f"the query {qid!r} of the data has no document {doc!r}")
+    return row
+
+
+def values_by_name(data: RankingData, values: list[Number]) -> dict[str, dict[str, Number]]:
+    """The value of each row, by query and document; without queries, all rows belong to the query "1"."""
+    if data.qid is None:
+        data = replace(data, qid=np.ones(data.n_rows, dtype=np.int64))
+    rows = rows_by_name(data)
+    named: dict[str, dict[str, Number]] = {}
+    for qid, doc in rows:
+        named.setdefault(qid, {})[doc] = values[row_named(rows, qid, doc)]
+    return named
 
 
 def names_of(data: RankingData) -> tuple[AnyArray, AnyArray]:

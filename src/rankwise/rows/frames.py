@@ -16,17 +16,6 @@ from rankwise.types import AnyArray, Matrix
 from rankwise.validation.arrays import exact_floats
 
 
-@dataclass(frozen=True)
-class Columns:
-    """The columns of a frame as arrays, ready for `RankingData.from_arrays`."""
-
-    X: Matrix
-    y: AnyArray
-    qid: AnyArray | None
-    docs: AnyArray | None
-    feature_names: tuple[str, ...]
-
-
 def split_columns(
     frame: Any,
     *,
@@ -34,26 +23,27 @@ def split_columns(
     qid: str | None,
     features: Sequence[str] | None,
     doc: str | None,
+    weight: str | None = None,
     exclude: Sequence[str] | None = None,
     read_features: Callable[[Any, list[str]], Any] | None = None,
-) -> Columns:
-    """Turn the columns of a pandas, polars or pyarrow table into arrays (see `RankingData.from_frame`).
+) -> dict[str, Any]:
+    """Turn the columns of a pandas, polars or pyarrow table into arguments of `RankingData.from_arrays`.
 
     `read_features` takes the table and the names of the features, and returns X; by default, a matrix.
     """
     table, names = as_narwhals(frame)
-    reserved = [name for name in (label, qid, doc) if name is not None]
+    reserved = [name for name in (label, qid, doc, weight) if name is not None]
     check_present(names, reserved)
     chosen = _chosen(names, reserved, features, exclude)
-    return Columns(
-        X=_matrix(table, chosen, named=features is not None)
-        if read_features is None
-        else read_features(table, chosen),
-        y=np.zeros(len(table)) if label is None else _numbers(table, label),
-        qid=None if qid is None else _labels(table, qid),
-        docs=None if doc is None else _labels(table, doc),
-        feature_names=tuple(str(name) for name in chosen),
-    )
+    named = features is not None
+    return {
+        "X": _matrix(table, chosen, named=named) if read_features is None else read_features(table, chosen),
+        "y": np.zeros(len(table)) if label is None else _numbers(table, label),
+        "qid": None if qid is None else _labels(table, qid),
+        "docs": None if doc is None else _labels(table, doc),
+        "sample_weight": None if weight is None else _numbers(table, weight),
+        "feature_names": tuple(str(name) for name in chosen),
+    }
 
 
 @dataclass(frozen=True)
@@ -133,14 +123,15 @@ def _chosen(
         left_out = {*reserved, *(exclude or ())}
         chosen = [name for name in names if name not in left_out]
         if not chosen:
-            used = "the label, qid or doc column" if exclude is None else "used otherwise or excluded"
+            used = "the label, qid, doc or weight column" if exclude is None else "used otherwise or excluded"
             raise DataError(f"The table has no feature columns: every column is {used}.")
         return chosen
     check_features(features)
     check_present(names, list(features))
     for name in features:
         if name in reserved:
-            raise ParameterError(f"Column {name!r} cannot be a feature: it is the label, qid or doc column.")
+            used = "the label, qid, doc or weight column"
+            raise ParameterError(f"Column {name!r} cannot be a feature: it is {used}.")
     return list(features)
 
 

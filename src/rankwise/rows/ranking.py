@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence, Set
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError, ParameterError
-from rankwise.features import JudgedRows, column_names
+from rankwise.features import UNNAMED, Features, JudgedRows, checked_names, named_columns
 from rankwise.mapped import is_mapped
 from rankwise.preferences.queries import Queries, group_rows
+from rankwise.rows.chosen_rows import row_numbers, rows_at_random, rows_of_queries
 from rankwise.rows.table import Table, read_columns
 from rankwise.types import AnyArray, Floats, Ints, RandomSource
 from rankwise.validation import (
@@ -21,8 +22,7 @@ from rankwise.validation import (
     check_kind,
     check_labels,
     check_matrix,
-    check_number,
-    check_random_state,
+    check_row_weight,
 )
 from rankwise.validation.csr import check_offsets
 
@@ -37,7 +37,8 @@ class RankingData(JudgedRows):
     Attributes
     ----------
     X : Matrix, shape (m, n)
-        CSR or dense, float64 or float32; or a table of columns of any kind, for rankers with `columns`.
+        CSR or dense, float64 or float32; or a table of columns of any kind, for rankers with `columns`. It
+        has no columns if nothing is known of the rows but their names.
     y : Floats, shape (m,)
         Real-valued labels.
     queries : Queries
@@ -46,13 +47,12 @@ class RankingData(JudgedRows):
         The query label of each row as read; None if the data has no queries.
     docs : array or None, shape (m,)
         The document label of each row.
-    feature_names : tuple of str or None
+    sample_weight : Floats or None, shape (m,)
+        How much each row counts in training, as `sample_weight` of `fit`; 1 if None.
+    features : Features
+        What the columns of X are called, and whether `scale_per_query` scaled them; stores record both.
     comments : array or None, shape (m,)
         The comment of each row of a text file, from which its document label was taken.
-    scaled_per_query : bool
-        Whether the features were scaled by `scale_per_query`; stores record this.
-    numbered_from : int or None
-        The number of the first feature in the text that the data was read from, 0 or 1.
 
     Examples
     --------
@@ -69,12 +69,14 @@ class RankingData(JudgedRows):
     queries: Queries
     qid: AnyArray | None = None
     docs: AnyArray | None = None
-    feature_names: tuple[str, ...] | None = None
+    sample_weight: Floats | None = None
+    features: Features = UNNAMED
     comments: AnyArray | None = None
-    scaled_per_query: bool = False
-    numbered_from: int | None = None
 
     def __post_init__(self) -> None:
+        scaled = bool(self.features.scaled_per_query)
+        known = replace(self.features, count=int(self.X.shape[1]), scaled_per_query=scaled)
+        object.__setattr__(self, "features", known)
         # Selecting and writing rows rely on the offsets of sparse X without checking them again.
         if not isinstance(self.X, np.ndarray | Table):
             check_offsets(self.X)
@@ -87,6 +89,8 @@ class RankingData(JudgedRows):
         qid: ArrayLike | Iterable[Hashable] | None = None,
         docs: ArrayLike | Iterable[Hashable] | None = None,
         feature_names: Sequence[str] | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Build a data set from arrays after checking them.
 
@@ -102,9 +106,11 @@ class RankingData(JudgedRows):
             Document labels.
         feature_names : sequence of str, length n, optional
             The column names of X by default, if it has any.
+        sample_weight : array-like, shape (m,), optional
+            How much each row counts in training.
         """
-        feature_names = _column_names(X) if feature_names is None else _listed(feature_names)
-        X = X if isinstance(X, Table) else check_matrix(X, feature_names)
+        names = named_columns(X) if feature_names is None else feature_names
+        X = X if isinstance(X, Table) else check_matrix(X, names)
         n_rows, n_features = X.shape
         queries = group_rows(qid, n_rows)
         return cls(
@@ -113,7 +119,8 @@ class RankingData(JudgedRows):
             queries=queries,
             qid=None if queries.labels is None else queries.labels[queries.query_of_row()],
             docs=None if docs is None else check_column("docs", docs, n_rows),
-            feature_names=None if feature_names is None else _checked_names(feature_names, n_features),
+            sample_weight=check_row_weight(sample_weight, n_rows, may_be_zero=True),
+            features=Features(None if names is None else checked_names(names, n_features)),
         )
 
     @classmethod
@@ -125,6 +132,7 @@ class RankingData(JudgedRows):
         qid: str | None = None,
         features: Sequence[str] | None = None,
         doc: str | None = None,
+        weight: str | None = None,
         exclude: Sequence[str] | None = None,
         as_table: bool = False,
     ) -> Self:
@@ -142,6 +150,8 @@ class RankingData(JudgedRows):
             numbers or booleans. If all columns are float32, so is the matrix.
         doc : str, optional
             The column of document labels.
+        weight : str, optional
+            The column that says how much each row counts in training.
         exclude : list of str, optional
             Columns that are not features, if `features` is not given.
         as_table : bool, default=False
@@ -156,10 +166,11 @@ class RankingData(JudgedRows):
             qid=qid,
             features=features,
             doc=doc,
+            weight=weight,
             exclude=exclude,
             read_features=read_columns if check_flag("as_table", as_table) else None,
         )
-        return cls.from_arrays(columns.X, columns.y, columns.qid, columns.docs, columns.feature_names)
+        return cls.from_arrays(**columns)
 
     @classmethod
     def concat(cls, parts: Iterable[RankingData], *, merge_queries: bool = False) -> RankingData:
@@ -168,7 +179,8 @@ class RankingData(JudgedRows):
         Parameters
         ----------
         parts : iterable of RankingData
-            With the same features: names, number and order must agree, and so must the scaling.
+            With the same features: names, number and order must agree, and so must the scaling. Rows of parts
+            without weights count 1.
         merge_queries : bool
             Whether parts may share queries. By default a label that two parts have in common is an error,
             because it may name two different queries; True makes the rows of both one query.
@@ -189,6 +201,20 @@ class RankingData(JudgedRows):
     @property
     def n_queries(self) -> int:
         return self.queries.n_queries
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        return self.features.names
+
+    @property
+    def numbered_from(self) -> int | None:
+        """The number of the first feature in the text that the data was read from, 0 or 1."""
+        return self.features.numbered_from
+
+    @property
+    def scaled_per_query(self) -> bool:
+        """Whether the features were scaled by `scale_per_query`."""
+        return bool(self.features.scaled_per_query)
 
     @property
     def has_queries(self) -> bool:
@@ -213,8 +239,8 @@ class RankingData(JudgedRows):
         if (rows is None) == (queries is None):
             raise ParameterError("select takes exactly one of 'rows' and 'queries'.")
         if queries is not None:
-            rows = self._is_in(queries)
-        return self._rows(_row_numbers(rows, self.n_rows))
+            return self._rows(rows_of_queries(self.queries, queries))
+        return self._rows(row_numbers(rows, self.n_rows))
 
     def scale_per_query(self) -> Self:
         """Scale every feature to [0, 1] within each query, as `rankwise.scale_per_query` does.
@@ -227,7 +253,12 @@ class RankingData(JudgedRows):
             return self
         if isinstance(self.X, Table):
             raise DataError("The columns of a table cannot be scaled within queries.")
-        return replace(self, X=scale_grouped(self.X, self.queries), scaled_per_query=True)
+        features = replace(self.features, scaled_per_query=True)
+        return replace(self, X=scale_grouped(self.X, self.queries), features=features)
+
+    def without_features(self) -> Self:
+        """The same rows with X of no columns, where only their labels and names matter."""
+        return replace(self, X=np.empty((self.n_rows, 0)), features=UNNAMED)
 
     def split(self, fraction: float = 0.75, random_state: RandomSource = 0) -> tuple[Self, Self]:
         """Split the data at random into two parts of whole queries, or of rows if it has no queries.
@@ -239,29 +270,8 @@ class RankingData(JudgedRows):
         random_state : int, RandomState, Generator or None, default=0
             The same integer always gives the same parts.
         """
-        fraction = check_number("fraction", fraction, minimum=0.0, maximum=1.0, exclusive=True)
-        by_row = self.queries.labels is None
-        n_units = self.n_rows if by_row else self.n_queries
-        if n_units < 2:
-            raise DataError(f"The data cannot be split: it has only one {'row' if by_row else 'query'}.")
-        n_first = min(max(round(fraction * n_units), 1), n_units - 1)
-        in_first = np.zeros(n_units, dtype=bool)
-        in_first[check_random_state("random_state", random_state).permutation(n_units)[:n_first]] = True
-        mask = in_first if by_row else in_first[self.queries.query_of_row()]
-        return self._rows(np.flatnonzero(mask)), self._rows(np.flatnonzero(~mask))
-
-    def _is_in(self, queries: Iterable[Hashable]) -> AnyArray:
-        if self.queries.labels is None:
-            raise DataError("The data has no queries to select: it was created without qid.")
-        if isinstance(queries, (str, bytes)) or not isinstance(queries, Iterable):
-            raise ParameterError(f"The 'queries' parameter must be a collection of labels; got {queries!r}.")
-        position = {label: q for q, label in enumerate(self.queries.labels.tolist())}
-        wanted = np.zeros(self.n_queries, dtype=bool)
-        for label in queries:
-            if not isinstance(label, Hashable) or label not in position:
-                raise DataError(f"The data has no query {label!r}.")
-            wanted[position[label]] = True
-        return wanted[self.queries.query_of_row()]
+        first, second = rows_at_random(self.queries, fraction, random_state)
+        return self._rows(first), self._rows(second)
 
     def _rows(self, rows: Ints) -> Self:
         if len(rows) == 0:
@@ -272,10 +282,9 @@ class RankingData(JudgedRows):
             queries=self.queries.select(rows),
             qid=None if self.qid is None else self.qid[rows],
             docs=None if self.docs is None else self.docs[rows],
-            feature_names=self.feature_names,
+            sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
+            features=self.features,
             comments=None if self.comments is None else self.comments[rows],
-            scaled_per_query=self.scaled_per_query,
-            numbered_from=self.numbered_from,
         )
 
     def __repr__(self) -> str:
@@ -285,56 +294,15 @@ class RankingData(JudgedRows):
             filled = self.X.nnz / max(1, self.n_rows * self.n_features)
             storage = f"sparse {storage}, {filled:.2%} filled"
         scaled = ", scaled per query" if self.scaled_per_query else ""
+        weighted = "" if self.sample_weight is None else ", weighted"
         # A repr must not page in a file.
         labels = "" if is_mapped(self.y) else f", labels {self.y.min():g} to {self.y.max():g}"
         return (
             f"RankingData({_counted(self.n_rows, 'row')}, {queries}, "
-            f"{_counted(self.n_features, 'feature')} ({storage}{scaled}){labels})"
+            f"{_counted(self.n_features, 'feature')} ({storage}{scaled}){labels}{weighted})"
         )
 
 
 def _counted(n: int, noun: str) -> str:
     plural = noun.removesuffix("y") + "ies" if noun.endswith("y") else noun + "s"
     return f"{n:,} {noun if n == 1 else plural}"
-
-
-def _row_numbers(rows: Any, n_rows: int) -> Ints:
-    if isinstance(rows, slice):
-        return np.arange(n_rows)[rows]
-    array = np.asarray(rows)
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "biu"):
-        raise ParameterError("The 'rows' parameter must be a slice, a mask or a list of row numbers.")
-    if array.dtype.kind == "b":
-        if len(array) != n_rows:
-            raise ParameterError(f"The mask 'rows' must have one entry per row: {n_rows}; got {len(array)}.")
-        return np.flatnonzero(array)
-    outside = (array < -n_rows) | (array >= n_rows)
-    if outside.any():
-        row = array[outside.argmax()]
-        raise ParameterError(f"The 'rows' parameter contains row {row}, but the data has {n_rows} rows.")
-    return array.astype(np.int64) % n_rows
-
-
-def _column_names(X: Any) -> tuple[str, ...] | None:
-    columns = column_names(X)
-    names = None if columns is None else tuple(columns)
-    return names if names and all(isinstance(name, str) for name in names) else None
-
-
-def _listed(names: Any) -> tuple[str, ...]:
-    if isinstance(names, str | Set) or not isinstance(names, Iterable):
-        raise DataError(f"feature_names must be a list of names, one per column of X; got {names!r:.100}.")
-    return tuple(names)
-
-
-def _checked_names(names: tuple[str, ...], n_features: int) -> tuple[str, ...]:
-    if len(names) != n_features:
-        raise DataError(f"feature_names must have one name per column of X: {n_features}; got {len(names)}.")
-    seen: set[str] = set()
-    for name in names:
-        if not isinstance(name, str):
-            raise DataError(f"feature_names must contain strings; got {name!r}.")
-        if name in seen:
-            raise DataError(f"feature_names must be unique; {name!r} appears more than once.")
-        seen.add(name)
-    return names

@@ -10,8 +10,9 @@ import numpy as np
 
 from rankwise.errors import DataError
 from rankwise.features import Features, features_of, matrix_of
-from rankwise.rows.column import Column, column_of_categories, column_of_numbers, column_of_objects
-from rankwise.rows.frames import as_narwhals, check_present, whole_numbers
+from rankwise.rows.column import Column, column_of_numbers, column_of_objects
+from rankwise.rows.frames import check_present
+from rankwise.rows.series import column_of_series, columns_of_frame
 from rankwise.types import AnyArray, Ints, Reading, is_sparse
 from rankwise.validation.arrays import refuse_masked
 
@@ -74,11 +75,17 @@ class Table:
         return Table({name: by_position[name] for name in names}, named=False)
 
 
-def table_of(X: Any) -> Table:
+def table_of(X: Any, wanted: Sequence[str] | None = None) -> Table:
     """The columns of a frame, an array or a data set.
 
     Columns of an array, and of a frame that only numbers them, are called ``x0``, ``x1``, ...; those of a
     data set by its names.
+
+    Parameters
+    ----------
+    X : frame, array or data set
+    wanted : sequence of str, optional
+        The columns that will be used, if they have names: no others of a frame are read.
     """
     features, X = features_of(X), matrix_of(X)
     if isinstance(X, Table):
@@ -86,25 +93,28 @@ def table_of(X: Any) -> Table:
     if is_sparse(X):
         raise DataError("Columns cannot be encoded from sparse X; pass a table or a dense array.")
     if hasattr(X, "columns") or hasattr(X, "__dataframe__") or hasattr(X, "__arrow_c_stream__"):
-        return _of_frame(X)
+        return _of_frame(X, wanted)
     return _of_array(X, features)
 
 
-def _of_frame(frame: Any) -> Table:
-    table, names = as_narwhals(frame)
+def _of_frame(frame: Any, wanted: Sequence[str] | None) -> Table:
+    names, column = columns_of_frame(frame)
     texts = [isinstance(name, str) for name in names]
     named = names != list(range(len(names)))  # pandas numbers columns that have no names
     if named and not all(texts):
         odd = names[texts.index(False)]
         raise DataError(f"Column names must be text; got {odd!r}, a name of type {type(odd).__name__}.")
+    if named and wanted is not None:
+        check_present(names, list(wanted))
+        names = list(wanted)
     labels = names if named else [f"x{c}" for c in range(len(names))]
-    columns = {label: _of_series(values) for label, values in zip(labels, table.iter_columns(), strict=True)}
+    columns = {label: column(name) for label, name in zip(labels, names, strict=True)}
     return _checked(columns, named=named)
 
 
 def read_columns(table: Any, names: Sequence[str]) -> Table:
     """The columns with these names of a narwhals frame."""
-    return _checked({name: _of_series(table.get_column(name)) for name in names}, named=True)
+    return _checked({name: column_of_series(table.get_column(name)) for name in names}, named=True)
 
 
 def stacked(tables: Sequence[Table]) -> Table:
@@ -119,26 +129,6 @@ def stacked(tables: Sequence[Table]) -> Table:
             else column_of_objects([value for part in parts for value in part.objects()])
         )
     return Table(columns, tables[0].named)
-
-
-def _of_series(series: Any) -> Column:
-    import narwhals as nw
-
-    dtype = series.dtype
-    if dtype.is_integer():
-        if not series.null_count():
-            return column_of_numbers(whole_numbers(series))
-        missing = np.asarray(series.is_null().to_numpy(), dtype=bool)
-        return column_of_numbers(whole_numbers(series.fill_null(0)), missing)
-    if dtype.is_numeric() and dtype != nw.Decimal:
-        return column_of_numbers(np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
-    if dtype in (nw.Categorical, nw.Enum):
-        return column_of_categories(series.to_list(), series.name)
-    if dtype == nw.Datetime:
-        if dtype.time_zone is not None:
-            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-        return Column(Reading.DATE, np.asarray(series.to_numpy()).astype("datetime64[us]"))
-    return column_of_objects(series.to_list())
 
 
 def _of_array(X: Any, features: Features) -> Table:

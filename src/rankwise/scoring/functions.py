@@ -9,8 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rankwise.operators.kernel import Kernel, KernelFunction, KernelName, row_blocks
+from rankwise.operators.native_rows import NativeRows, by_column
 from rankwise.operators.reference import near_zero
-from rankwise.operators.rows import NativeRows, by_column
+from rankwise.rows.table import Table
 from rankwise.scoring.additive import AdditiveFunction
 from rankwise.types import Floats, Ints, Matrix
 
@@ -135,8 +136,46 @@ class KernelExpansion:
         return np.ascontiguousarray(by_column(adjoint, np.ascontiguousarray(self.coefficients.T)).T)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ExpansionOfColumns:
+    """A sum of kernel values, of the features that the columns of a table become.
+
+    Kernels mix features, so there is no function of each column, and rows are encoded to be scored.
+
+    Attributes
+    ----------
+    encode : function of a Table
+        The features of rows.
+    expansion : KernelExpansion
+    """
+
+    encode: Callable[[Table], Matrix]
+    expansion: KernelExpansion
+
+    @property
+    def propagates_nonfinite(self) -> bool:
+        """Missing values have features, and infinite ones are refused when columns are read."""
+        return False
+
+    @property
+    def takes_sparse(self) -> bool:
+        return False
+
+    @property
+    def weights(self) -> None:
+        """Columns have no weights."""
+        return None
+
+    def scores(self, rows: Table) -> Floats:
+        return self.expansion.scores(self.encode(rows))
+
+    def difference(self, pair: Table) -> Floats:
+        """What each basis row adds to the score of the first of two rows over that of the second."""
+        return self.expansion.difference(self.encode(pair))
+
+
 FeatureFunction: TypeAlias = LinearFunction | KernelExpansion
-ScoringFunction: TypeAlias = FeatureFunction | AdditiveFunction
+ScoringFunction: TypeAlias = FeatureFunction | AdditiveFunction | ExpansionOfColumns
 
 
 def checked_scores(function: ScoringFunction, check: Callable[[bool], Any]) -> Floats:

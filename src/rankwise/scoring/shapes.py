@@ -1,16 +1,19 @@
 """Functions of one column of a table, whose sum is the score of a linear ranker on encoded columns.
 
 A shape is numbers and names only, so that it can be saved, plotted, explained and exported. It is evaluated
-on the values of its column in one of four readings:
+on the values of its column in one of these readings:
 
-========  ====================================  ==============
-reading   array                                 missing value
-========  ====================================  ==============
-number    float64, finite                       NaN
-flag      float64, 1 for true and 0 for false   NaN
-date      datetime64, in UTC                    NaT
-text      object, of str                        None
-========  ====================================  ==============
+========  ==========================================  ==============
+reading   array                                       missing value
+========  ==========================================  ==============
+number    float64, finite                             NaN
+flag      float64, 1 for true and 0 for false         NaN
+date      datetime64, in UTC                          NaT
+text      object, of str                              None
+share     float64, over the largest of the query      NaN
+rank      float64, from 1 for the smallest in it      NaN
+distance  float64, from the mean of the query         NaN
+========  ==========================================  ==============
 
 None, NaN, NaT and pandas.NA in a frame are all missing values.
 """
@@ -18,7 +21,7 @@ None, NaN, NaT and pandas.NA in a frame are all missing values.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias, TypeVar
 
 import numpy as np
@@ -88,19 +91,23 @@ class PiecewiseLinear:
     knots: tuple[float, ...]
     values: tuple[float, ...]
     missing: float
+    # The knots, values and slopes as arrays: making them takes longer than 100 values of the function.
+    _arrays: tuple[Floats, Floats, Floats] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        knots, values = np.array(self.knots), np.array(self.values)
+        slopes = np.diff(values) / np.diff(knots) if len(knots) > 1 else np.zeros(1)
+        object.__setattr__(self, "_arrays", (knots, values, slopes))
 
     @property
     def slopes(self) -> Floats:
         """The slope between each knot and the next; of a constant, one slope of 0."""
-        if len(self.knots) == 1:
-            return np.zeros(1)
-        slopes: Floats = np.diff(self.values) / np.diff(self.knots)
-        return slopes
+        return self._arrays[2]
 
     def __call__(self, x: Floats) -> Floats:
-        slopes = self.slopes
-        left = np.clip(np.searchsorted(self.knots, x, side="right") - 1, 0, len(slopes) - 1)
-        inside = np.take(self.values, left) + slopes[left] * (x - np.take(self.knots, left))
+        knots, values, slopes = self._arrays
+        left = knots[1:-1].searchsorted(x, side="right")
+        inside = values[left] + slopes[left] * (x - knots[left])
         return np.where(np.isnan(x), self.missing, inside)
 
 
@@ -137,6 +144,32 @@ def age_in_days(dates: AnyArray, reference: str) -> Floats:
     return np.asarray(past / _DAY, dtype=np.float64)
 
 
+@dataclass(frozen=True, slots=True)
+class Relative:
+    """A shape of numbers as they compare with those of their query.
+
+    Attributes
+    ----------
+    relation : str
+        How they compare: "share", "rank" or "distance", which is how the column must be read.
+    shape : Line, LogLine or PiecewiseLinear
+    """
+
+    relation: str
+    shape: NumberShape
+
+    @property
+    def reading(self) -> Reading:
+        return Reading(self.relation)
+
+    @property
+    def missing(self) -> float:
+        return self.shape.missing
+
+    def __call__(self, x: Floats) -> Floats:
+        return self.shape(x)
+
+
 # The two ways to write a flag: which one a frame uses depends on the library, and on missing values.
 _ALSO = {"true": "1", "false": "0", "1": "true", "0": "false"}
 
@@ -167,9 +200,13 @@ class Lookup:
     values: tuple[float, ...]
     other: float
     missing: float
+    _known: dict[str, float] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_known", by_category(self.categories, self.values))
 
     def __call__(self, texts: AnyArray) -> Floats:
-        known, other = by_category(self.categories, self.values), self.other
+        known, other = self._known, self.other
         found = [self.missing if text is None else known.get(text, other) for text in texts.tolist()]
         return np.array(found, dtype=np.float64)
 
@@ -188,4 +225,4 @@ class Flag:
         return np.where(np.isnan(flags), self.missing, np.where(flags != 0.0, self.true, self.false))
 
 
-Shape: TypeAlias = NumberShape | OfAge | Lookup | Flag
+Shape: TypeAlias = NumberShape | OfAge | Relative | Lookup | Flag

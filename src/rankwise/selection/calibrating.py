@@ -32,7 +32,7 @@ def calibrate(scores: Floats, sample: PairSample, source: str) -> Calibration | 
         return None
     part = np.random.default_rng(0).permutation(group.max() + 1)[group] % N_PARTS
     probability = np.empty(len(difference))
-    for number in range(N_PARTS):
+    for number in np.unique(part):
         own = part == number
         others = _slope(difference[~own], weight[~own])
         probability[own] = expit((slope if others is None else others) * difference[own])

@@ -9,8 +9,8 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from rankwise.errors import DataError, ParameterError, warn_caller
-from rankwise.family import AlphaStep, Family, Fold, Solutions
+from rankwise.errors import DataError, ParameterError
+from rankwise.family import Family, Fold, Solutions
 from rankwise.held_out import HeldOut
 from rankwise.metrics.measure import Measure, get_measure
 from rankwise.metrics.preferences import contradicted
@@ -20,6 +20,7 @@ from rankwise.preferences.queries import nothing_to_learn
 from rankwise.preferences.samples import PairSample, sample_judged_pairs, sample_of_pairs
 from rankwise.selection import folds as splits
 from rankwise.selection.folds import LEAVE_QUERY_OUT, Folds
+from rankwise.selection.leaving_out import LeftOutScores, OnFractionDone, Values, leave_out, warn_untried
 from rankwise.types import Floats, Ints, Matrix
 from rankwise.validation import Problem
 
@@ -29,45 +30,6 @@ MOST_PAIRED_ROWS = 5_000
 
 # Creates the loss of a candidate on labels or pairs.
 LossOf: TypeAlias = Callable[[Any], Any]
-
-
-class OnFractionDone(Protocol):
-    """Called with the fraction of work done and, where alphas are solved one by one, the last of them."""
-
-    def __call__(self, done: float, step: AlphaStep | None = None) -> None: ...
-
-
-@dataclass(frozen=True)
-class LeftOutScores:
-    """Scores of rows by models of one alpha that were not trained on them.
-
-    Attributes
-    ----------
-    scores : Floats, shape (n,)
-    sample : callable
-        Draws pairs of these rows, by their places, that were scored by the same model.
-    rows : Ints or None, shape (n,)
-        Which training rows they are; None for other rows, and for those of left-out pairs, which may be
-        scored repeatedly.
-    """
-
-    scores: Floats
-    sample: Callable[[], PairSample]
-    rows: Ints | None = None
-
-
-@dataclass(frozen=True)
-class Values:
-    """The measure for every alpha; NaN where there is none.
-
-    `solutions` are the models, if the values are theirs; `interrupted` says whether values are missing;
-    `left_out` returns the scores that were measured for the alpha at a place, if there are any.
-    """
-
-    values: Floats
-    solutions: Solutions | None = None
-    interrupted: bool = False
-    left_out: Callable[[int], LeftOutScores] | None = None
 
 
 class Criterion(Protocol):
@@ -94,7 +56,7 @@ class OnEvalSet:
             if len(reached) == 0:
                 raise KeyboardInterrupt
             if len(reached) < len(alphas):
-                warn_caller(f"Interrupted from the keyboard; alphas below {reached[0]:g} were not tried.")
+                warn_untried(reached)
         else:
             report(1.0)
         return Values(found.values, found, found.interrupted, partial(self._left_out, family, found))
@@ -122,19 +84,21 @@ class OnFolds:
         return first_equal_rows(self.problem.X, self.folds.compared)
 
     def values(self, family: Family, loss_of: LossOf, alphas: Floats, report: OnFractionDone) -> Values:
-        problem, held = self.problem, self.folds.held
-        folds = folds_of(self.folds, problem, loss_of)
-        found, interrupted = _left_out(family, folds, alphas, report)
-        seen = np.concatenate(held[: len(found)])
+        folds = folds_of(self.folds, self.problem, loss_of)
+        return leave_out(family, folds, alphas, self._measured, report, self.measure.higher_is_better)
+
+    def _measured(self, found: Sequence[Floats]) -> Values:
+        """The values for the scores of the first folds."""
+        seen = np.concatenate(self.folds.held[: len(found)])
         scores, first_equal = np.concatenate(found), self._first_equal[seen]
         if not np.array_equal(first_equal, seen):
-            position = np.empty(len(problem.y), dtype=np.int64)
+            position = np.empty(len(self.problem.y), dtype=np.int64)
             position[seen] = np.arange(len(seen))
             scores = scores[position[first_equal]]
-        y, compared = problem.y[seen], self.folds.compared[seen]
+        y, compared = self.problem.y[seen], self.folds.compared[seen]
         values = _each_column(self.measure.prepare(y, compared), scores)
         sample = partial(sample_judged_pairs, y, compared)
-        return Values(values, None, interrupted, lambda place: LeftOutScores(scores[:, place], sample, seen))
+        return Values(values, left_out=lambda place: LeftOutScores(scores[:, place], sample, seen))
 
 
 @dataclass(frozen=True)
@@ -156,13 +120,16 @@ class OnPairFolds:
             Fold(self.X, rows, None, partial(_loss_without, loss_of, self.pairs, places, number))
             for number, (places, (rows, _)) in enumerate(zip(held, own, strict=True))
         ]
-        found, interrupted = _left_out(family, folds, alphas, report)
-        ends = [(scores[p.better], scores[p.worse]) for scores, (_, p) in zip(found, own, strict=False)]
-        better, worse = map(np.concatenate, zip(*ends, strict=True))
-        seen = self.pairs.chosen(np.concatenate(held[: len(found)]))
-        values = _each_column(lambda column: contradicted(column, seen.weight), better - worse)
-        scores, sample = np.concatenate([better, worse]), partial(self._sample, seen)
-        return Values(values, None, interrupted, lambda place: LeftOutScores(scores[:, place], sample))
+
+        def measured(found: Sequence[Floats]) -> Values:
+            ends = [(scores[p.better], scores[p.worse]) for scores, (_, p) in zip(found, own, strict=False)]
+            better, worse = map(np.concatenate, zip(*ends, strict=True))
+            seen = self.pairs.chosen(np.concatenate(held[: len(found)]))
+            values = _each_column(lambda column: contradicted(column, seen.weight), better - worse)
+            scores, sample = np.concatenate([better, worse]), partial(self._sample, seen)
+            return Values(values, left_out=lambda place: LeftOutScores(scores[:, place], sample))
+
+        return leave_out(family, folds, alphas, measured, report)
 
     def _sample(self, seen: Pairs) -> PairSample:
         """Left-out pairs, whose preferred rows come before the others."""
@@ -255,35 +222,6 @@ def folds_of(folds: Folds, problem: Problem, loss_of: LossOf) -> list[Fold]:
         Fold(problem.X, rows, own, partial(_loss_without, loss_of, problem, rows, number))
         for number, (rows, own) in enumerate(zip(folds.held, queries, strict=True))
     ]
-
-
-def _left_out(
-    family: Family, folds: Sequence[Fold], alphas: Floats, report: OnFractionDone
-) -> tuple[list[Floats], bool]:
-    """Scores of each finished fold, and whether an interrupt cut the work short.
-
-    After an interrupt, the choice is based on the finished folds or, in the first fold, on the finished
-    alphas (the others are NaN). If no alpha is finished, there is nothing to choose from, and the interrupt
-    is passed on.
-    """
-    found: list[Floats] = []
-    unfinished = False
-    try:
-        on_alpha = lambda step: report((len(found) + step.done) / len(folds), step)  # noqa: E731
-        for fold in family.leave_out(folds, alphas, on_alpha):
-            unfinished = not fold.finished.all()
-            if unfinished and (found or not fold.finished.any()):
-                raise KeyboardInterrupt
-            found.append(fold.scores)
-            report(len(found) / len(folds))
-    except KeyboardInterrupt:
-        if not found:
-            raise
-        unfinished = True
-    unfinished |= len(found) < len(folds)  # an interrupt at the end of a fold leaves that fold finished
-    if unfinished:
-        warn_caller(f"Interrupted from the keyboard; alpha is chosen on {len(found)} of {len(folds)} folds.")
-    return found, unfinished
 
 
 def _loss_without(loss_of: LossOf, statements: Any, held: Any, number: int) -> Any:

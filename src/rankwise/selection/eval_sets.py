@@ -10,6 +10,7 @@ from sklearn.utils import get_tags
 
 from rankwise.columns.inputs import Inputs
 from rankwise.errors import DataError, ParameterError
+from rankwise.features import JudgedRows
 from rankwise.held_out import HeldOut
 from rankwise.mapped import is_on_disk
 from rankwise.metrics.measure import Measure, get_measure
@@ -79,7 +80,7 @@ def eval_rows(inputs: Inputs, eval_set: Any, training: Problem, measure: Measure
     X, y, qid = check_eval_parts(eval_set, ("X", "y", "qid"))
     if qid is None and training.has_queries:
         raise DataError("eval_set must be (X, y, qid) because fit was given a qid.")
-    rows = _rows_of_eval_set(inputs, X)
+    rows = _rows_of_eval_set(inputs, X, None if isinstance(X, JudgedRows) else qid)
     labels = check_labels(y, rows.shape[0], name="y in eval_set")
     return _measured_rows(Problem(rows, labels, group_rows(qid, rows.shape[0]), None), measure, "eval_set")
 
@@ -97,9 +98,9 @@ def eval_pairs(inputs: Inputs, eval_set: Any) -> HeldOut:
     return _measured_pairs(rows, checked, "eval_set")
 
 
-def _rows_of_eval_set(inputs: Inputs, X: Any) -> Matrix:
+def _rows_of_eval_set(inputs: Inputs, X: Any, qid: Any = None) -> Matrix:
     try:
-        return inputs.rows(X)
+        return inputs.rows(X, qid=qid)
     except ValueError as error:
         raise DataError(f"eval_set: {error}") from error
 

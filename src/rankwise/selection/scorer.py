@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED, get_routing_for_object
 
 from rankwise.errors import DataError
+from rankwise.features import JudgedRows
 from rankwise.metrics.measure import Measure, get_measure
 
 
@@ -102,7 +103,11 @@ def rank_scorer(measure: str | Measure, **options: Any) -> RankScorer:
 
 
 def _predict(estimator: Any, X: Any, qid: ArrayLike | Iterable[Hashable] | None) -> Any:
-    """Scores of rows; qid is passed to pipelines with a step that requests it, e.g. `QueryMinMaxScaler`."""
+    """Scores of rows; qid is passed to rankers that compare rows, unless a data set stands for it, and to
+    pipelines with a step that requests it, e.g. `QueryMinMaxScaler`."""
+    if hasattr(estimator, "_compares_rows"):
+        beside = estimator._compares_rows and not isinstance(X, JudgedRows)
+        return estimator.predict(X, qid=qid) if beside else estimator.predict(X)
     routed = qid is not None and get_config()["enable_metadata_routing"]
     asks = routed and get_routing_for_object(estimator).consumes("predict", ["qid"])
     return estimator.predict(X, qid=qid) if asks else estimator.predict(X)

@@ -12,7 +12,8 @@ import numpy as np
 from rankwise.errors import DataError, ParameterError, warn_caller
 from rankwise.family import AlphaStep, Family
 from rankwise.metrics.measure import Measure
-from rankwise.selection.criteria import Criterion, LeftOutScores, LossOf, Values
+from rankwise.selection.criteria import Criterion, LossOf
+from rankwise.selection.leaving_out import LeftOutScores, Values
 from rankwise.types import Floats
 from rankwise.validation import check_callable
 

@@ -20,7 +20,7 @@ _SHARE_OF_GAP = 0.5
 _SHARE_OF_TOL = 0.3
 _STEPS = 10
 # In a step: the share of the gap that a proposal leaves, the accuracy of the line search towards it (as a
-# share of the gap), and how far beyond the best point on the line the next plane is placed.
+# share of the gap), and how far beyond the proposal that search begins.
 _LEVEL = 0.2
 _LINE_ACCURACY = 0.05
 _BEYOND = 0.03
@@ -161,20 +161,19 @@ class _Best(Generic[S, G]):
         self.subspace.forget(_PATIENCE_INSIDE)
 
     def _step(self, proposal: Floats, gap: float) -> None:
-        """Search along the line to the proposal, and add a plane."""
+        """Search along the line to the proposal, and add the planes of all points tried."""
         # Where planes meet, pairs are at the margin and rounding would decide the side: go a little further.
         towards = (1.0 + _BEYOND) * (proposal - self.z)
         moves, risk = self.subspace.scores(towards), self.rows.risk
 
         def on_line(t: float) -> Tangent[HingeValue[G]]:
-            there = risk.value(risk.moved(self.scores, t, moves)) if t else self.value
+            there = self.value
+            if t:
+                there = risk.value(risk.moved(self.scores, t, moves))
+                self.subspace.add_plane(there.gradient, there.offset)
             return Tangent(t, there.risk, risk.along(there.gradient, moves), there)
 
         best = minimize_ridge_along(on_line, self.alpha, self.z, towards, accuracy=_LINE_ACCURACY * gap)
-        # If the line brings no progress, the plane at the best point is already known.
-        beyond = best.t + (_BEYOND if best.t > 0.0 else 0.2) * (1.0 - best.t)
-        plane = risk.value(risk.moved(self.scores, beyond, moves))
-        self.subspace.add_plane(plane.gradient, plane.offset)
         z, scores = self.z + best.t * towards, risk.moved(self.scores, best.t, moves)
         w = self.subspace.weights(z)
         self.w, self.z, self.scores, self.value, self.objective = w, z, scores, best.payload, best.value

@@ -44,7 +44,6 @@ class QueryHinge(HingeLoss):
         The caller's row numbers of the rows in `differences`; all rows by default.
     n_caller_rows : int, optional
         The caller's number of rows.
-    n_threads : int, optional
     total : float, optional
         ``Σ c_q N_q``, if it is that of more rows than these.
 
@@ -59,7 +58,6 @@ class QueryHinge(HingeLoss):
         differences: QueryDifferences,
         rows: Ints | None = None,
         n_caller_rows: int | None = None,
-        n_threads: int | None = None,
         total: float | None = None,
     ) -> None:
         levels = differences.level_offsets
@@ -72,7 +70,7 @@ class QueryHinge(HingeLoss):
         self._order = differences.order if rows is None else rows[differences.order]
         self._n_caller_rows = n_caller_rows
         self._first_row = self._order[queries.offsets[:-1]]
-        self._n_threads = resolve_threads(n_threads)
+        self._n_threads = resolve_threads()
         start = np.repeat(queries.offsets[:-1], queries.sizes)
         self._lower = (np.repeat(levels[:-1], np.diff(levels)) - start).astype(np.int32)
         self._upper = (np.repeat(levels[1:], np.diff(levels)) - start).astype(np.int32)

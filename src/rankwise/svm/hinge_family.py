@@ -8,8 +8,8 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from rankwise.family import AlphaStep, Family, OnAlpha, Solutions
-from rankwise.held_out import HeldOut
+from rankwise.family import AlphaStep, Descending, OnAlpha, Solutions
+from rankwise.held_out import HeldOut, Patience
 from rankwise.operators.design import MatrixDesign
 from rankwise.svm.bundle import Bundle, minimize_bundle
 from rankwise.svm.hinge_result import HingeResult
@@ -29,7 +29,7 @@ class HingeSolutions(Solutions):
 
 
 @dataclass(frozen=True)
-class HingeFamily(Family):
+class HingeFamily(Descending):
     """``R(Xw) + alpha ‖w‖²`` for every alpha.
 
     Attributes
@@ -40,7 +40,7 @@ class HingeFamily(Family):
     tol : float
     max_iter : int
     patience : int or None
-        With held-out rows, stop after this many alphas in a row without improvement; None tries all alphas.
+        See `Descending`.
     """
 
     risk: AnyRisk
@@ -60,21 +60,19 @@ class HingeFamily(Family):
     ) -> HingeSolutions:
         """Solve from the largest alpha down, until the grid or the patience is exhausted, or an interrupt."""
         found: list[HingeResult] = []
-        values, best = np.full(len(alphas), np.nan), len(alphas)
-        scores = None if held_out is None else MatrixDesign(held_out.X).scores
+        values = np.full(len(alphas), np.nan)
+        judge = None if held_out is None else _Judge(held_out, self.patience)
         interrupted = False
         try:
-            for k, result in zip(reversed(range(len(alphas))), self._descend(alphas), strict=False):
-                found.insert(0, result)
-                if held_out is not None and scores is not None:
-                    values[k] = held_out.measure(scores(result.coef))
-                    if best == len(alphas) or held_out.improves(values[k], values[best]):
-                        best = k
-                interrupted = result.interrupted
-                if on_alpha is not None and not (interrupted and held_out is None):
-                    value = None if held_out is None else float(values[k])
-                    on_alpha(AlphaStep(float(alphas[k]), 1.0 - k / len(alphas), value, result))
-                if held_out is not None and best - k == self.patience:
+            for k, step in zip(reversed(range(len(alphas))), self.descend(alphas), strict=False):
+                found.insert(0, step.result)
+                if judge is not None:
+                    values[k] = judge.measure(step.result.coef)
+                    step = replace(step, value=float(values[k]))
+                interrupted = step.result.interrupted
+                if on_alpha is not None and not (interrupted and judge is None):
+                    on_alpha(step)
+                if judge is not None and judge.patience.exhausted_by(values[k]):
                     break
         except KeyboardInterrupt:
             interrupted = True
@@ -90,8 +88,21 @@ class HingeFamily(Family):
             alphas, coef, finished, None if held_out is None else values, interrupted, results
         )
 
-    def _descend(self, alphas: Floats) -> Iterator[HingeResult]:
-        return self.solve_each(self.risk, alphas[::-1], tol=self.tol, max_iter=self.max_iter)
+    def descend(self, alphas: Floats) -> Iterator[AlphaStep]:
+        found = self.solve_each(self.risk, alphas[::-1], tol=self.tol, max_iter=self.max_iter)
+        for number, (alpha, result) in enumerate(zip(alphas[::-1].tolist(), found, strict=False), start=1):
+            yield AlphaStep(alpha, number / len(alphas), result=result)
+
+
+class _Judge:
+    """Measures models on held-out rows, and loses patience with them."""
+
+    def __init__(self, held_out: HeldOut, patience: int | None) -> None:
+        self._measure, self._scores = held_out.measure, MatrixDesign(held_out.X).scores
+        self.patience = Patience(patience, held_out.higher_is_better)
+
+    def measure(self, coef: Floats) -> float:
+        return self._measure(self._scores(coef))
 
 
 def bundle_grid(risk: Risk[S, G], alphas: Floats, *, tol: float, max_iter: int) -> Iterator[HingeResult]:

@@ -107,8 +107,8 @@ def check_column(name: str, values: ArrayLike | Iterable[Hashable], n_rows: int 
     return array
 
 
-def check_row_weight(weight: ArrayLike | None, n_rows: int) -> Floats | None:
-    """Return finite, non-negative weights, one per row and not all zero."""
+def check_row_weight(weight: ArrayLike | None, n_rows: int, *, may_be_zero: bool = False) -> Floats | None:
+    """Return finite, non-negative weights, one per row; `may_be_zero` says whether all of them may be 0."""
     if weight is None:
         return None
     array = as_floats("sample_weight", weight)
@@ -120,7 +120,7 @@ def check_row_weight(weight: ArrayLike | None, n_rows: int) -> Floats | None:
     if bad.any():
         row = int(bad.argmax())
         raise DataError(f"sample_weight must be finite and non-negative; row {row} has {array[row]}.")
-    if not array.any():
+    if not may_be_zero and not array.any():
         raise DataError("sample_weight is zero for every row; at least two rows must have a positive weight.")
     return array
 

@@ -19,17 +19,21 @@ FEWEST_ROWS = 20
 _MEANT = "the arguments are fit(X, y, qid, sample_weight)"
 
 
-def taken_apart(X: Any, y: Any, qid: Any) -> tuple[Any, Any, Any]:
-    """X, y and qid, all of which a data set may stand for."""
+def taken_apart(X: Any, y: Any, qid: Any, sample_weight: Any = None) -> tuple[Any, Any, Any]:
+    """y, qid and sample_weight, all of which a data set in place of X has; one without weights takes them."""
     refuse_parts(X)
     if not isinstance(X, JudgedRows):
-        return X, y, qid
+        return y, qid, sample_weight
     if y is not None or qid is not None:
         raise DataError(
             f"A {type(X).__name__} has its own labels and queries; pass it alone, without y and qid, "
             f"or pass its X."
         )
-    return X.X, X.y, X.qid
+    if X.sample_weight is None:
+        return X.y, X.qid, sample_weight
+    if sample_weight is not None:
+        raise DataError(f"This {type(X).__name__} has its own weights; pass it without sample_weight.")
+    return X.y, X.qid, X.sample_weight
 
 
 def refuse_beside_parts(data: JudgedParts, **others: Any) -> None:
@@ -49,15 +53,9 @@ def refuse_parts(X: Any) -> None:
 
 
 def check_scaling(data: Any, like: Features) -> None:
-    """Reject a data set that is not scaled as the one that a model was fitted to, if that is known."""
-    known = like.scaled_per_query
-    if known is None or not isinstance(data, JudgedRows) or known == data.scaled_per_query:
-        return
-    fitted, given = ("scaled", "are not") if known else ("not scaled", "are")
-    raise DataError(
-        f"The model was fitted to features that were {fitted} within each query, but those of the data "
-        f"{given}; use the data set before or after scale_per_query, as in fit."
-    )
+    """Reject a table that is not scaled as that of a fit; by its names, its columns are found."""
+    if isinstance(data, JudgedRows):
+        like.check(Features(scaled_per_query=data.features.scaled_per_query))
 
 
 def question_queries(qid: Any, queries: Queries) -> None:

@@ -14,7 +14,7 @@ from rankwise.mapped import blocks_of, is_on_disk
 from rankwise.types import Matrix, is_sparse
 from rankwise.validation.arrays import check_matrix, first_not_finite, refuse_masked
 from rankwise.validation.csr import check_sparse, check_width
-from rankwise.validation.judgments import check_scaling, refuse_parts
+from rankwise.validation.judgments import refuse_parts
 from rankwise.validation.refusals import fault_of
 
 # As dtypes, because comparing a dtype with a type takes as long as the rest of `_is_plain`.
@@ -103,26 +103,21 @@ def _known_features(X: Any, like: Features | None, who: str) -> Features:
     given = features_of(X)
     if like is None:
         return given
-    check_scaling(X, like)
-    if given.names is not None and like.names is not None:
-        if list(given.names) != list(like.names):
-            raise _other_names(given, like)
-    elif given.of_frame:
+    if given.names is None or not given.of_frame:
+        like.check(given)
+        if like.of_frame and given.names is None:
+            warn_caller(f"X does not have valid feature names, but {who} was fitted with feature names")
+    elif like.names is None:
         warn_caller(f"X has feature names, but {who} was fitted without feature names")
-    elif like.of_frame:
-        warn_caller(f"X does not have valid feature names, but {who} was fitted with feature names")
+    elif like.difference(given, "the model", "X") is not None:
+        raise _other_names(given.names, like.names)
     return given
 
 
-def _other_names(given: Features, like: Features) -> DataError:
-    """How the names of features differ from those that a model was fitted to."""
-    assert given.names is not None
-    assert like.names is not None
-    if not given.of_frame:
-        return DataError(f"The data does not match the model: {difference_of(like.names, given.names)}.")
+def _other_names(given: Sequence[str], like: Sequence[str]) -> DataError:
+    """How the names of a frame differ from those that a model was fitted to, in the words of scikit-learn."""
     lines = ["The feature names should match those that were passed during fit."]
-    unseen = sorted(set(given.names) - set(like.names))
-    missing = sorted(set(like.names) - set(given.names))
+    unseen, missing = sorted(set(given) - set(like)), sorted(set(like) - set(given))
     for what, names in (("unseen at fit time:", unseen), ("seen at fit time, yet now missing:", missing)):
         if names:
             more = ["- ..."] if len(names) > SHOWN_NAMES else []
@@ -132,20 +127,15 @@ def _other_names(given: Features, like: Features) -> DataError:
     return DataError("\n".join(lines) + "\n")
 
 
-def difference_of(known: Sequence[str], names: Sequence[str]) -> str:
-    """How the names of features differ from those that a model was fitted to."""
-    missing = [name for name in known if name not in names]
-    return f"the feature '{missing[0]}' is missing" if missing else "the order of the features differs"
-
-
 def _checked(
     X: Any, *y: Any, who: str, like: Features | None, sparse: bool, finite: bool, least: int, **of_y: Any
 ) -> tuple[Any, ...]:
     if isinstance(X, np.ndarray) and not X.flags.aligned:
         X = X.copy()  # here once, instead of for every kernel
-    if _is_plain(X, *y, finite=finite) and X.shape[0] >= least:
-        check_count_of_features(X, like, who)
-        return (X, *y)
+    plain = _array_of(X)
+    if _is_plain(plain, *y, finite=finite) and plain.shape[0] >= least:
+        check_count_of_features(plain, like, who)
+        return (plain, *y)
     from sklearn.utils.validation import check_array, check_X_y
 
     if is_sparse(X):
@@ -178,6 +168,18 @@ def check_count_of_features(X: Matrix, like: Features | None, who: str) -> None:
         raise DataError(
             f"X has {X.shape[1]} features, but {who} is expecting {like.count} features as input."
         )
+
+
+def _array_of(X: Any) -> Any:
+    """A pandas frame whose columns are NumPy's numbers as the array that scikit-learn makes of it.
+
+    scikit-learn looks at each column several times, which takes longer than scoring 100 rows.
+    """
+    dtypes = list(X.dtypes) if hasattr(X, "iloc") and hasattr(X, "columns") else []
+    if not dtypes or not all(isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in dtypes):
+        return X
+    common = np.result_type(*dtypes)
+    return np.asarray(X, dtype=common if common in _FLOATS else np.float64, order="C")
 
 
 def _is_plain(X: Any, *y: Any, finite: bool) -> bool:

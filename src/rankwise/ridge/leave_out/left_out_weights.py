@@ -38,7 +38,8 @@ def weights_without(family: PrimalFamily, folds: Sequence[Fold], alpha: float) -
     F, design = query_differences(family.loss), family.space.features
     form = family.decomposition(alpha)
     banded = np.vstack([np.append(0.0, form.off_diagonal), form.diagonal + alpha])
-    solved = linalg.solveh_banded(banded, form.target, check_finite=False)
+    with one_blas_thread():
+        solved = linalg.solveh_banded(banded, form.target, check_finite=False)
     for fold in folds:
         assert fold.queries is not None
         with one_blas_thread():  # the products are small

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwise.errors import DataError
-from rankwise.ridge.moments.open_queries import names_of
+from rankwise.features import Features
 
 if TYPE_CHECKING:
     from rankwise.ridge.moments.moments import Moments
@@ -42,22 +42,18 @@ def common_names(ours: Moments, other: Moments) -> tuple[str, ...] | None:
         raise DataError(f"Moments of {mine} and of {theirs} features cannot be combined.")
     if ours.feature_names is None or other.feature_names is None:
         return ours.feature_names or other.feature_names
-    pairs = zip(ours.feature_names, other.feature_names, strict=True)
-    for at, (mine, theirs) in enumerate(pairs):
-        if mine != theirs:
-            raise DataError(
-                f"Moments of different features cannot be combined: feature {at} is {mine!r} in one and "
-                f"{theirs!r} in the other."
-            )
+    difference = Features(ours.feature_names).difference(Features(other.feature_names), "one", "the other")
+    if difference is not None:
+        raise DataError(f"Moments of different features cannot be combined: {difference}.")
     return ours.feature_names
 
 
 def check_new(ours: Moments, other: Moments) -> None:
     """Reject queries that would be learned twice: pairs between their parts would be missing."""
     for one, another in ((ours, other), (other, ours)):
-        returned = np.intersect1d(one.learned.labels, np.array(list(another.open_queries), dtype=np.int64))
-        if len(returned):
-            names = names_of(another.open_queries[key] for key in returned.tolist())
+        returned = np.isin(another.open_queries.digests, one.learned.labels)
+        if returned.any():
+            names = another.open_queries.names(returned)
             raise AlreadyCompleteError(f"Query {names} is already complete, so rows cannot be added to it.")
     if ours.has_qid and other.has_qid:
         both = np.intersect1d(ours.learned.labels, other.learned.labels)

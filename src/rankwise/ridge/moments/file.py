@@ -13,14 +13,25 @@ import rankwise
 from rankwise.errors import FileFormatError
 from rankwise.ridge.moments.learned import LearnedQueries
 from rankwise.ridge.moments.moments import Moments
-from rankwise.ridge.moments.open_queries import Group, OpenQuery, Pool
+from rankwise.ridge.moments.open_queries import OpenLevels, OpenQueries
+from rankwise.ridge.moments.pool import LevelWeights, Pool
 from rankwise.ridge.moments.quadratic import Quadratic
 from rankwise.tensor_file import Content, RefusedError, read_tensors, write_tensors
-from rankwise.types import AnyArray, Floats, Ties, Weighting
+from rankwise.types import AnyArray, Bools, Floats, Ties, Weighting
 
 CLASS = "Moments"
 PREFIX = "moments."
 _VALUES = f"{PREFIX}values"
+# The columns of `OpenLevels`, with their types and shapes, and those of `LevelWeights`.
+_COLUMNS = {
+    "query": ("i8", "groups"),
+    "level": ("f8", "groups"),
+    "count": ("i8", "groups"),
+    "weight": ("f8", "groups"),
+    "origin": ("f8", "groups columns"),
+    "shift": ("f8", "groups columns"),
+}
+_TOLD = ("query", "level", "weight")
 # Sums of weights are not larger.
 LARGEST_SUM = 1e200
 # Correlations above 1 by more than rounding can explain are not those of any rows.
@@ -66,22 +77,11 @@ def pack_moments(moments: Moments, content: Content) -> None:
     learned = moments.learned
     tensors = _packed(moments.quadratic, "")
     tensors |= {"labels": learned.labels, "contents": learned.contents, "weights": learned.weights}
-    open_queries = list(moments.open_queries.items())
-    groups = [
-        (at, level, group)
-        for at, (_, query) in enumerate(open_queries)
-        for level, group in query.groups.items()
-    ]
-    if groups:
-        tensors["open.query"] = np.array([at for at, _, _ in groups])
-        tensors["open.level"] = np.array([level for _, level, _ in groups])
-        tensors["open.count"] = np.array([group.count for _, _, group in groups])
-        tensors["open.weight"] = np.array([group.weight for _, _, group in groups])
-        tensors["open.origin"] = np.stack([group.origin for _, _, group in groups])
-        tensors["open.shift"] = np.stack([group.shift for _, _, group in groups])
-    for number, (_, _, group) in enumerate(groups):
-        if group.scatter is not None:
-            tensors |= _packed(group.scatter, f"open.{number}.")
+    opened, groups = moments.open_queries, moments.open_queries.groups
+    if len(opened):
+        tensors |= {f"open.{name}": getattr(groups, name) for name in _COLUMNS}
+    for number in np.flatnonzero(~groups.is_pooled).tolist():
+        tensors |= _packed(groups.scatter[number], f"open.{number}.")
     prefixed = {PREFIX + name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
     content.tensors |= prefixed
     content.values[_VALUES] = {
@@ -91,10 +91,7 @@ def pack_moments(moments: Moments, content: Content) -> None:
         "n_pairs": moments.n_pairs,
         "n_queries": moments.n_queries,
         "has_qid": moments.has_qid,
-        "open": [
-            [key, query.label, str(query.content), query.weight, query.told and list(query.told.items())]
-            for key, query in open_queries
-        ],
+        "open": _entries(opened),
         "checksum": _checksum(prefixed),
     }
 
@@ -132,36 +129,56 @@ def unpack_moments(content: Content, feature_names: tuple[str, ...] | None = Non
         raise RefusedError(f"the values of the moments are malformed ({error})") from None
 
 
-def _open_queries(content: Content, entries: Any, pool: Pool) -> dict[int, OpenQuery]:
+def _entries(opened: OpenQueries) -> list[list[Any]]:
+    """One per query: the digest of its label, the label, the digest of its rows, its weight, its sizes."""
+    told: list[Any] = [[] if is_told else None for is_told in opened.is_told]
+    for query, *one in zip(*(getattr(opened.told, name).tolist() for name in _TOLD), strict=True):
+        told[query].append(one)
+    columns = (opened.digests.tolist(), opened.labels.tolist(), map(str, opened.contents.tolist()))
+    return [list(entry) for entry in zip(*columns, opened.weights.tolist(), told, strict=True)]
+
+
+def _open_queries(content: Content, entries: Any, pool: Pool) -> OpenQueries:
     if not entries:
-        return {}
+        return OpenQueries.none()
     content.sizes["columns"] = pool.shape[0] + int(np.prod(pool.shape[1:], dtype=np.int64))
-    query = content.take_tensor(f"{PREFIX}open.query", "i", "groups").tolist()
-    level = content.take_tensor(f"{PREFIX}open.level", "f", "groups").tolist()
-    count = content.take_tensor(f"{PREFIX}open.count", "i", "groups").tolist()
-    weight = content.take_tensor(f"{PREFIX}open.weight", "f", "groups").tolist()
-    origin = content.take_tensor(f"{PREFIX}open.origin", "f", "groups columns")
-    shift = content.take_tensor(f"{PREFIX}open.shift", "f", "groups columns")
-    groups: list[dict[float, Group]] = [{} for _ in entries]
-    for number, at in enumerate(query):
-        carried = f"{PREFIX}open.{number}.triangle" in content.tensors
-        scatter = _unpacked(content, f"open.{number}.") if carried else None
-        if not (count[number] > 0 and weight[number] >= 0.0 and 0 <= at < len(entries)):
-            raise ValueError(f"the open group {number} is not one of rows")
-        group = Group(count[number], weight[number], origin[number], shift[number], scatter)
-        groups[at][level[number]] = group
-    opened = {}
-    for own, (key, label, digest, query_weight, told) in zip(groups, entries, strict=True):
-        if not (own and isinstance(label, str)):
-            raise ValueError("an open query has no rows or no label")
-        sizes = None if told is None else {float(one): _weight(total, or_zero=True) for one, total in told}
-        is_pooled = pool.knows_factors(sizes)
-        if any((group.scatter is None) != is_pooled for group in own.values()):
-            raise ValueError("the scatter of an open query is missing, or does not belong there")
-        opened[_digest(key, -(2**63))] = OpenQuery(
-            label, _digest(int(str(digest)), 0), _weight(query_weight), own, sizes
-        )
-    return opened
+    columns = {
+        name: content.take_tensor(f"{PREFIX}open.{name}", kind[0], sizes).astype(kind)
+        for name, (kind, sizes) in _COLUMNS.items()
+    }
+    groups = OpenLevels(**columns, scatter=np.full(len(columns["query"]), None))
+    for number in range(len(groups.query)):
+        if f"{PREFIX}open.{number}.triangle" in content.tensors:
+            groups.scatter[number] = _unpacked(content, f"open.{number}.")
+    keys, labels, digests, weights, told = zip(*entries, strict=True)
+    is_told = np.array([sizes is not None for sizes in told])
+    _check_groups(groups, len(entries), pool.needs_sizes & ~is_told)
+    if not all(isinstance(label, str) for label in labels):
+        raise ValueError("an open query has no label")
+    sizes = [
+        (query, float(level), _weight(total, or_zero=True))
+        for query, own in enumerate(told)
+        for level, total in own or ()
+    ]
+    return OpenQueries(
+        np.array([_digest(key, -(2**63)) for key in keys], dtype=np.int64),
+        np.array(labels, dtype=object),
+        np.array([_digest(int(str(digest)), 0) for digest in digests], dtype=np.uint64),
+        np.array([_weight(weight) for weight in weights]),
+        groups,
+        LevelWeights(*map(np.array, zip(*sizes, strict=True))) if sizes else LevelWeights.none(),
+    )
+
+
+def _check_groups(groups: OpenLevels, n_queries: int, carries: Bools) -> None:
+    """Reject groups that are not those of so many queries, of which some carry their scatter."""
+    wrong = (groups.count <= 0) | (groups.weight < 0.0) | (groups.query < 0) | (groups.query >= n_queries)
+    if wrong.any():
+        raise ValueError(f"the open group {int(wrong.argmax())} is not one of rows")
+    if (np.diff(groups.query) < 0).any() or len(groups.starts) != n_queries:
+        raise ValueError("an open query has no rows, or they are not where they belong")
+    if (groups.is_pooled == carries[groups.query]).any():
+        raise ValueError("the scatter of an open query is missing, or does not belong there")
 
 
 def _count(value: Any) -> int:

@@ -12,17 +12,18 @@ from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError, ParameterError
 from rankwise.mapped import is_on_disk
-from rankwise.operators.blocks import block_rows, dense, runs
+from rankwise.operators.blocks import block_rows, dense, gram_rows, runs
 from rankwise.operators.design import MatrixDesign
+from rankwise.operators.native_rows import NativeRows
 from rankwise.operators.reference import near_zero
-from rankwise.operators.rows import NativeRows
 from rankwise.preferences.differences import QueryDifferences, order_by_level
 from rankwise.preferences.digests import label_digests
 from rankwise.preferences.queries import Queries, one_query, restored
 from rankwise.readers.letor_batches import BATCH_BYTES
 from rankwise.ridge.moments.learned import LearnedQueries, query_digests
 from rankwise.ridge.moments.moments import Moments
-from rankwise.ridge.moments.open_queries import ONE_LEVEL, Group, Level, OpenQuery, Pool
+from rankwise.ridge.moments.open_queries import OpenLevels, OpenQueries
+from rankwise.ridge.moments.pool import ONE_LEVEL, LevelWeights, Pool
 from rankwise.ridge.moments.quadratic import UNIT_ROUNDOFF, Quadratic, quadratic_of
 from rankwise.ridge.moments.sizes import QuerySizes
 from rankwise.ridge.squared import SquaredLoss, loss_on_scores
@@ -35,6 +36,7 @@ from rankwise.validation import (
     check_query_weight,
     check_read_rows,
     check_row_weight,
+    taken_apart,
 )
 from rankwise.validation.arrays import check_weight_range
 
@@ -53,9 +55,8 @@ def moments_of_arrays(
 ) -> Moments:
     """`Moments.of`."""
     choices = check_choice("ties", ties, Ties), check_choice("weighting", weighting, Weighting)
+    sample_weight = taken_apart(X, y, qid, sample_weight)[2]
     if isinstance(X, RankingData):
-        if y is not None or qid is not None:
-            raise ParameterError("A RankingData has y and qid; they cannot be given again.")
         data = X
     elif y is None:
         raise ParameterError("Moments.of needs y unless X is a RankingData.")
@@ -135,7 +136,7 @@ def moments_of(
     made = Moments(
         ties=ties,
         weighting=weighting,
-        quadratic=Quadratic.of_rows([], (problem.X.shape[1], *problem.y.shape[1:]), 0),
+        quadratic=Pool(ties, weighting, (problem.X.shape[1], *problem.y.shape[1:])).total(),
         learned=LearnedQueries(labels[complete], contents[complete], weights[complete]),
         n_rows=len(problem.y),
         n_pairs=int(_pair_counts(queries, problem.y, ties)[complete].sum()),
@@ -207,38 +208,31 @@ def _pair_counts(queries: Queries, y: Floats, ties: Ties) -> Ints:
 
 
 def _open_part(
-    problem: Problem, pool: Pool, sizes: QuerySizes | None, labels: Ints, contents: Ints
-) -> tuple[Quadratic, dict[int, OpenQuery]]:
+    problem: Problem, pool: Pool, sizes: QuerySizes | None, digests: Ints, contents: Ints
+) -> tuple[Quadratic, OpenQueries]:
     """Rows whose queries are all open: what can be summed now, and the queries."""
     queries, weight = problem.queries, problem.row_weight
     assert queries.labels is not None
-    names = [str(label) for label in queries.labels]
-    digests = labels.tolist()
+    names = np.array([str(label) for label in queries.labels.tolist()], dtype=object)
     factors = np.ones(queries.n_queries) if problem.query_weight is None else problem.query_weight
-    told: list[Any] = [None] * queries.n_queries
-    if sizes is not None:
-        told = [sizes.told(key, name, pool.ties) for key, name in zip(digests, names, strict=True)]
+    told = LevelWeights.none() if sizes is None else sizes.told(digests, names, pool.ties)
     levels, query, value = _levels(queries, problem.y, pool.ties)
-    pooled, is_pooled = pool.total(), pool.knows_factors(told[0])
-    if is_pooled:
-        known = [pool.factor(value[g], told[q], names[q]) for g, q in enumerate(query.tolist())]
-        pooled = _scatter(problem.X, problem.y, levels, weight, np.array(known) * factors[query])
-    groups: list[dict[Level, Group]] = [{} for _ in names]
-    for g, (rows, total, origin, shift) in enumerate(_group_means(problem, levels)):
-        scatter = None
-        if not is_pooled:
+    pooled, scatter = pool.total(), np.full(len(query), None)
+    if sizes is not None or not pool.needs_sizes:
+        known = pool.factors(query, value, told, names) * factors[query]
+        pooled = _scatter(problem.X, problem.y, levels, weight, known)
+    else:
+        members = np.split(levels.grouped(np.arange(len(problem.y))), levels.offsets[1:-1])
+        for g, rows in enumerate(members):
             row_weight = np.ones(len(rows)) if weight is None else weight[rows]
-            scatter = _scatter(problem.X[rows], problem.y[rows], one_query(len(rows)), row_weight, None)
-        groups[int(query[g])][float(value[g])] = Group(len(rows), total, origin, shift, scatter)
-    seen = contents.view(np.uint64).tolist()
-    return pooled, {
-        key: OpenQuery(names[q], seen[q], float(factors[q]), groups[q], told[q])
-        for q, key in enumerate(digests)
-    }
+            scatter[g] = _scatter(problem.X[rows], problem.y[rows], one_query(len(rows)), row_weight, None)
+    totals, origin, shift = map(np.concatenate, zip(*_group_means(problem, levels), strict=True))
+    groups = OpenLevels(query, value, levels.sizes, totals, origin, shift, scatter)
+    return pooled, OpenQueries(digests, names, contents.view(np.uint64), factors, groups, told)
 
 
-def _group_means(problem: Problem, groups: Queries) -> Iterator[tuple[Ints, float, Floats, Floats]]:
-    """The rows and the weight of each group, its first row, and the mean difference from that."""
+def _group_means(problem: Problem, groups: Queries) -> Iterator[tuple[Floats, Floats, Floats]]:
+    """Of groups of rows: their weights, the first row of each, and the mean difference from that."""
     for first, last in runs(groups.offsets, block_rows(problem.X)):
         offsets = groups.offsets[first : last + 1]
         starts, sizes = offsets[:-1] - offsets[0], np.diff(offsets)
@@ -251,7 +245,7 @@ def _group_means(problem: Problem, groups: Queries) -> Iterator[tuple[Ints, floa
         table -= np.repeat(origins, sizes, axis=0)
         table *= weight[:, None]
         shifts = np.add.reduceat(table, starts) / np.where(totals > 0.0, totals, 1.0)[:, None]
-        yield from zip(np.split(rows, starts[1:]), totals.tolist(), origins, shifts, strict=True)
+        yield totals, origins, shifts
 
 
 def _scatter(
@@ -278,7 +272,7 @@ def _bounded(problem: Problem, loss: SquaredLoss, quadratic: Quadratic | None = 
         # Products of whole rows, of which the means are subtracted afterwards.
         near: Any = X.astype(np.float64)
         return made.with_rounding(X.shape[0], near.multiply(near).T @ degree, target)
-    in_block = min(X.shape[0], block_rows(X))
+    in_block = min(X.shape[0], gram_rows(X))
     bounded = made.with_rounding(in_block + X.shape[0] // in_block, np.diag(made.matrix), target)
     # A mean of h rows is off by at most h roundings of the largest, and its square enters.
     offset, spread = NativeRows(X, reference=F.reference()).column_ranges()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,8 @@ from rankwise.errors import DataError, ParameterError
 from rankwise.preferences.digests import label_digests
 from rankwise.ridge.moments.combining import check_new, common_names
 from rankwise.ridge.moments.learned import LearnedQueries
-from rankwise.ridge.moments.open_queries import OpenQuery, Pool, merge_open, names_of
+from rankwise.ridge.moments.open_queries import OpenQueries
+from rankwise.ridge.moments.pool import Pool
 from rankwise.ridge.moments.quadratic import Quadratic
 from rankwise.types import Auto, Floats, Ties, Weighting
 from rankwise.validation import check_kind
@@ -42,8 +43,8 @@ class Moments:
         The sums, with bounds on their rounding errors.
     learned : LearnedQueries
         Digests of the complete queries, and their weights.
-    open_queries : dict
-        The queries of which more rows may follow, by the digest of their label.
+    open_queries : OpenQueries
+        The queries of which more rows may follow.
     n_rows, n_pairs : int
         The number of rows, and of pairs compared in complete queries.
     feature_names : tuple of str or None
@@ -69,7 +70,7 @@ class Moments:
     learned: LearnedQueries
     n_rows: int
     n_pairs: int
-    open_queries: Mapping[int, OpenQuery] = field(default_factory=dict)
+    open_queries: OpenQueries = field(default_factory=OpenQueries.none)
     feature_names: tuple[str, ...] | None = None
     has_qid: bool = True
 
@@ -92,7 +93,7 @@ class Moments:
         Parameters
         ----------
         X : array, CSR matrix, data frame or RankingData, shape (m, n)
-            In memory or memory-mapped. A `RankingData` has y and qid.
+            In memory or memory-mapped. A `RankingData` has y and qid, and may have weights.
         y : array, shape (m,)
         qid : sequence of hashables, optional
             The query of each row, in any order; None means one global ranking.
@@ -186,11 +187,11 @@ class Moments:
         names = common_names(self, other)
         check_new(self, other)
         pool = self._pool()
-        merged = merge_open(self.open_queries, other.open_queries, pool)
+        merged = self.open_queries.merged(other.open_queries, pool)
         quadratic = self.quadratic + other.quadratic
         return replace(
             self,
-            quadratic=quadratic + pool.total() if pool.rows else quadratic,
+            quadratic=quadratic + pool.total() if pool.tables else quadratic,
             learned=self.learned + other.learned,
             n_rows=self.n_rows + other.n_rows,
             n_pairs=self.n_pairs + other.n_pairs,
@@ -205,9 +206,7 @@ class Moments:
             return NotImplemented
         names = common_names(self, other)
         if other.open_queries:
-            raise DataError(
-                f"Only complete queries can be subtracted; {names_of(other.open_queries.values())} is open."
-            )
+            raise DataError(f"Only complete queries can be subtracted; {other.open_queries.names()} is open.")
         positions = self.learned.find(other.learned.labels, other.learned.contents)
         if not np.allclose(self.learned.weights[positions], other.learned.weights, rtol=1e-12, atol=0.0):
             raise DataError("Queries can be subtracted only with the weights that they have now.")
@@ -227,12 +226,11 @@ class Moments:
                 f"Moments can be multiplied only by a finite number above 0; got {factor!r}."
             )
         factor = float(factor)
-        scaled = {key: replace(one, weight=factor * one.weight) for key, one in self.open_queries.items()}
         return replace(
             self,
             quadratic=self.quadratic * factor,
             learned=self.learned * factor,
-            open_queries=scaled,
+            open_queries=self.open_queries * factor,
         )
 
     __rmul__ = __mul__
@@ -245,23 +243,19 @@ class Moments:
         leave_open : collection of labels
             Queries that stay open.
         """
-        kept = set(label_digests(list(check_kind("leave_open", leave_open, Iterable))).tolist())
-        complete = {key: query for key, query in self.open_queries.items() if key not in kept}
-        if not complete:
+        left = label_digests(list(check_kind("leave_open", leave_open, Iterable)))
+        stays = np.isin(self.open_queries.digests, left)
+        if stays.all():
             return self
-        pool, queries = self._pool(), complete.values()
-        n_pairs = sum(query.close(pool) for query in queries)
-        closed = LearnedQueries(
-            np.array(list(complete), dtype=np.int64),
-            np.array([query.content for query in queries], dtype=np.uint64).view(np.int64),
-            np.array([query.weight for query in queries]),
-        )
+        pool, queries = self._pool(), self.open_queries.chosen(~stays)
+        n_pairs = queries.close(pool)
+        closed = LearnedQueries(queries.digests, queries.contents.view(np.int64), queries.weights)
         return replace(
             self,
             quadratic=self.quadratic + pool.total(),
             learned=self.learned + closed,
             n_pairs=self.n_pairs + n_pairs,
-            open_queries={key: query for key, query in self.open_queries.items() if key in kept},
+            open_queries=self.open_queries.chosen(stays),
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -11,199 +11,238 @@ Two parts of a level merge as in Chan's update: means are averaged, scatters are
 query is complete, because it is 1 or because the sizes were told, the scatter is summed with those of other
 queries; otherwise the open query carries it. Features and labels form one vector here.
 
+There may be many queries with few rows, so both queries and their levels are tables of numbers.
+
 Chan, Golub and LeVeque, "Algorithms for computing the sample variance" (1983).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
 from rankwise.errors import DataError
-from rankwise.preferences.differences import query_weights
+from rankwise.ridge.moments.pool import LevelWeights, Pool, level_keys, places
 from rankwise.ridge.moments.quadratic import Quadratic
-from rankwise.types import Floats, Ties, Weighting
+from rankwise.types import AnyArray, Bools, Floats, Ints, Ties
 
-# A label or, where ties are kept and all rows form one level, 0.
-Level: TypeAlias = float
-ONE_LEVEL: Level = 0.0
 # Sums of weights in another order differ by rounding.
 _SAME_WEIGHT = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
-    """The rows of a level seen so far.
+class OpenLevels:
+    """The rows seen so far of each level of some queries; one entry per level, those of a query adjacent.
 
     Attributes
     ----------
-    count : int
-    weight : float
+    query : Ints
+        The position of the query; ascending.
+    level : Floats
+        Their label or, where ties are kept, `ONE_LEVEL`.
+    count : Ints
+    weight : Floats
         The sum of the row weights.
-    origin, shift : Floats, shape (n + k,)
+    origin, shift : Floats, shape (n_groups, n + k)
         The mean, as a row and the mean difference from it: far from zero, a rounded mean would lose the
         digits of differences between means.
-    scatter : Quadratic or None
-        Their scatter; None if it is summed with that of other queries.
+    scatter : array of Quadratic or None
+        Their scatter; None where it is summed with that of other queries.
     """
 
-    count: int
-    weight: float
+    query: Ints
+    level: Floats
+    count: Ints
+    weight: Floats
     origin: Floats
     shift: Floats
-    scatter: Quadratic | None = None
+    scatter: AnyArray
 
-    def merged(self, other: Group) -> tuple[Group, Floats]:
-        """The rows of both, and z, where ``zzᵀ`` is what the scatter of all has besides theirs."""
-        weight = self.weight + other.weight
-        delta = (other.origin - self.origin) + (other.shift - self.shift)
-        share = other.weight / weight if weight > 0.0 else 0.0
-        z = np.sqrt(self.weight * share) * delta
-        count, scatter = self.count + other.count, None
-        if self.scatter is not None and other.scatter is not None:
-            between = Quadratic.of_rows([z], self.scatter.shape, count)
-            scatter = self.scatter + other.scatter + between
-        return Group(count, weight, self.origin, self.shift + share * delta, scatter), z
+    @property
+    def keys(self) -> AnyArray:
+        return level_keys(self.query, self.level)
+
+    @property
+    def starts(self) -> Ints:
+        """The first group of each query."""
+        return np.flatnonzero(np.diff(self.query, prepend=-1))
+
+    @property
+    def weights(self) -> LevelWeights:
+        return LevelWeights(self.query, self.level, self.weight)
+
+    @property
+    def is_pooled(self) -> Bools:
+        return np.array([scatter is None for scatter in self.scatter.tolist()], dtype=np.bool_)
+
+    def of_queries(self, position: Ints) -> OpenLevels:
+        """The groups of queries with a position of at least 0, which they have from now on."""
+        moved = position[self.query]
+        return replace(self, query=moved).chosen(np.flatnonzero(moved >= 0))
+
+    def chosen(self, rows: Ints) -> OpenLevels:
+        return OpenLevels(*(getattr(self, column.name)[rows] for column in fields(self)))
+
+    def merged(self, other: OpenLevels, pool: Pool, factors: Floats) -> OpenLevels:
+        """The rows of both.
+
+        With z as below, ``zzᵀ`` is what the scatter of all rows of a level has besides those of the two
+        parts. Times its factor, it goes into the pool, unless the group carries its scatter.
+        """
+        place = places(self.keys, other.keys)
+        theirs, mine = np.flatnonzero(place >= 0), place[place >= 0]
+        weight = self.weight[mine] + other.weight[theirs]
+        delta = (other.origin[theirs] - self.origin[mine]) + (other.shift[theirs] - self.shift[mine])
+        share = np.divide(other.weight[theirs], weight, out=np.zeros(len(mine)), where=weight > 0.0)
+        z = np.sqrt(self.weight[mine] * share)[:, None] * delta
+        count = self.count[mine] + other.count[theirs]
+        pooled = self.is_pooled[mine]
+        pool.add(z[pooled], factors[theirs[pooled]], count[pooled])
+        ours = OpenLevels(*(getattr(self, column.name).copy() for column in fields(self)))
+        ours.count[mine], ours.weight[mine] = count, weight
+        ours.shift[mine] += share[:, None] * delta
+        for at in np.flatnonzero(~pooled).tolist():
+            between = Quadratic.of_rows(z[at : at + 1], pool.shape, int(count[at]))
+            ours.scatter[mine[at]] = ours.scatter[mine[at]] + other.scatter[theirs[at]] + between
+        return ours.joined(other.chosen(np.flatnonzero(place < 0)))
+
+    def joined(self, other: OpenLevels) -> OpenLevels:
+        """The groups of both, which are different levels."""
+        if len(other.query) == 0:
+            return self
+        pairs = ((getattr(self, column.name), getattr(other, column.name)) for column in fields(self))
+        both = OpenLevels(*map(np.concatenate, pairs))
+        return both.chosen(np.argsort(both.query, kind="stable"))
 
 
 @dataclass(frozen=True, eq=False)
-class OpenQuery:
-    """A query of which more rows may follow.
+class OpenQueries:
+    """Queries of which more rows may follow.
 
     Attributes
     ----------
-    label : str
-    content : int
-        The digest of the rows seen so far.
-    weight : float
-        The weight of the query.
-    groups : dict of Level to Group
-    told : dict of Level to float, or None
-        The sums of weights that the complete query will have, if they were told.
+    digests : Ints
+        Of the labels.
+    labels : array of str
+    contents : array of uint64
+        The digests of the rows seen so far.
+    weights : Floats
+        The weights of the queries.
+    groups : OpenLevels
+        Every query has one.
+    told : LevelWeights
+        The weights that complete queries will have, of those whose sizes were told.
     """
 
-    label: str
-    content: int
-    weight: float
-    groups: Mapping[Level, Group]
-    told: Mapping[Level, float] | None = None
+    digests: Ints
+    labels: AnyArray
+    contents: AnyArray
+    weights: Floats
+    groups: OpenLevels
+    told: LevelWeights
 
-    def merged(self, other: OpenQuery, pooled: Pool) -> OpenQuery:
-        """Rows of another part added; scatter with known factors goes into the pool."""
-        if self.weight != other.weight:
+    @classmethod
+    def none(cls) -> OpenQueries:
+        integers, numbers, objects = (np.zeros(0, dtype=kind) for kind in (np.int64, np.float64, object))
+        rows = np.zeros((0, 0))
+        groups = OpenLevels(integers, numbers, integers, numbers, rows, rows, objects)
+        return cls(integers, objects, integers.view(np.uint64), numbers, groups, LevelWeights.none())
+
+    def __len__(self) -> int:
+        return len(self.digests)
+
+    @property
+    def is_told(self) -> Bools:
+        told = np.zeros(len(self), dtype=np.bool_)
+        told[self.told.query] = True
+        return told
+
+    def names(self, chosen: Any = slice(None)) -> str:
+        """The labels of some queries, for a message."""
+        labels = self.labels[chosen].tolist()
+        return ", ".join(labels[:3]) + (", ..." if len(labels) > 3 else "")
+
+    def chosen(self, kept: Bools) -> OpenQueries:
+        position = np.where(kept, np.cumsum(kept) - 1, -1)
+        return OpenQueries(
+            self.digests[kept],
+            self.labels[kept],
+            self.contents[kept],
+            self.weights[kept],
+            self.groups.of_queries(position),
+            self.told.of_queries(position),
+        )
+
+    def __mul__(self, factor: float) -> OpenQueries:
+        return replace(self, weights=factor * self.weights)
+
+    def merged(self, other: OpenQueries, pool: Pool) -> OpenQueries:
+        """All rows of both; scatter with known factors goes into the pool."""
+        if len(self) == 0 or len(other) == 0:
+            return self if len(other) == 0 else other
+        place = places(self.digests, other.digests)
+        is_new = place < 0
+        position = np.where(is_new, len(self) + np.cumsum(is_new) - 1, place)
+        self._check_same(place[~is_new], other, ~is_new)
+        told = self.told + other.told.of_queries(np.where(is_new, position, -1))
+        labels = np.concatenate([self.labels, other.labels[is_new]])
+        weights = np.concatenate([self.weights, other.weights[is_new]])
+        contents = np.concatenate([self.contents, other.contents[is_new]])
+        contents[place[~is_new]] += other.contents[~is_new]
+        theirs = replace(other.groups, query=position[other.groups.query])
+        factors = weights[theirs.query] * pool.factors(theirs.query, theirs.level, told, labels)
+        return OpenQueries(
+            np.concatenate([self.digests, other.digests[is_new]]),
+            labels,
+            contents,
+            weights,
+            self.groups.merged(theirs, pool, factors),
+            told,
+        )
+
+    def _check_same(self, mine: Ints, other: OpenQueries, theirs: Bools) -> None:
+        """Reject parts of the same queries that contradict each other."""
+        ours, others = self.weights[mine], other.weights[theirs]
+        for at in np.flatnonzero(ours != others)[:1].tolist():
             raise DataError(
-                f"Query {self.label} has the weight {self.weight:g} in one part and {other.weight:g} in "
-                f"another."
+                f"Query {self.labels[mine[at]]} has the weight {ours[at]:g} in one part and {others[at]:g} "
+                f"in another."
             )
-        if (self.told is None) != (other.told is None):
-            raise DataError(f"The sizes of query {self.label} were told for one part, but not for another.")
-        groups = dict(self.groups)
-        for level, group in other.groups.items():
-            if level in groups:
-                groups[level], z = groups[level].merged(group)
-                if groups[level].scatter is None:
-                    pooled.add(
-                        z, self.weight * pooled.factor(level, self.told, self.label), groups[level].count
-                    )
-            else:
-                groups[level] = group
-        content = (self.content + other.content) % 2**64
-        return replace(self, content=content, groups=groups)
+        for at in np.flatnonzero(self.is_told[mine] != other.is_told[theirs])[:1].tolist():
+            raise DataError(
+                f"The sizes of query {self.labels[mine[at]]} were told for one part, but not for another."
+            )
 
-    def close(self, pooled: Pool) -> int:
-        """Put everything into the pool, and return the number of pairs; the query must be complete."""
-        self._check_is_complete()
-        groups = list(self.groups.values())
-        weights = {level: group.weight for level, group in self.groups.items()}
-        for level, group in self.groups.items():
-            if group.scatter is not None:
-                pooled.add_scatter(group.scatter, self.weight * pooled.factor(level, weights, self.label))
-        n_rows = sum(group.count for group in groups)
-        if pooled.ties is Ties.KEEP:
-            return n_rows * (n_rows - 1) // 2
-        total = sum(weights.values())
-        means = np.stack([(group.origin - groups[0].origin) + group.shift for group in groups])
-        shares = np.array(list(weights.values()))
-        centre = shares @ means / total if total > 0.0 else means[0]
-        for share, mean in zip(shares.tolist(), means, strict=True):
-            scale = self.weight * pooled.pair_weight(weights, self.label) * total * share
-            pooled.add(mean - centre, scale, n_rows)
-        return (n_rows**2 - sum(group.count**2 for group in groups)) // 2
+    def close(self, pool: Pool) -> int:
+        """Put everything into the pool, and return the number of pairs; the queries must be complete."""
+        self._check_are_complete()
+        groups, weights = self.groups, self.groups.weights
+        factors = np.ones(len(groups.query))
+        if not groups.is_pooled.all():
+            factors = pool.factors(groups.query, groups.level, weights, self.labels)
+        pool.add_scatters(groups.scatter, self.weights[groups.query] * factors)
+        n_rows = np.add.reduceat(groups.count, groups.starts)
+        if pool.ties is Ties.KEEP:
+            return int((n_rows * (n_rows - 1) // 2).sum())
+        total = weights.totals(len(self))
+        first = groups.starts[groups.query]
+        means = (groups.origin - groups.origin[first]) + groups.shift
+        sums = np.add.reduceat(groups.weight[:, None] * means, groups.starts)
+        centres = np.where(total > 0.0, sums.T / np.where(total > 0.0, total, 1.0), means[groups.starts].T).T
+        scale = (self.weights * pool.pair_weights(weights, self.labels) * total)[groups.query] * groups.weight
+        pool.add(means - centres[groups.query], scale, n_rows)
+        return int((n_rows**2 - np.add.reduceat(groups.count**2, groups.starts)).sum() // 2)
 
-    def _check_is_complete(self) -> None:
-        if self.told is None:
-            return
-        for level in self.told.keys() | self.groups.keys():
-            told = self.told.get(level, 0.0)
-            found = self.groups[level].weight if level in self.groups else 0.0
-            if abs(found - told) > _SAME_WEIGHT * max(told, found):
-                raise DataError(
-                    f"Query {self.label} is not complete: its rows were said to weigh {told:g} in total, "
-                    f"but those that came weigh {found:g}."
-                )
-
-
-@dataclass(eq=False)
-class Pool:
-    """What open queries contribute to the sums of all queries."""
-
-    ties: Ties
-    weighting: Weighting
-    shape: tuple[int, ...]
-    rows: list[Floats] = field(default_factory=list)
-    scatters: list[Quadratic] = field(default_factory=list)
-    depth: int = 1
-
-    def knows_factors(self, told: Mapping[Level, float] | None) -> bool:
-        """Whether scatter can be summed before a query is complete."""
-        return told is not None or (self.ties is Ties.KEEP and self.weighting is Weighting.EXAMPLE)
-
-    def pair_weight(self, weights: Mapping[Level, float], label: str) -> float:
-        """c, for the sums of weights of all levels of a query."""
-        total = sum(weights.values())
-        pairs = total * (total - 1.0) / 2.0
-        if self.ties is Ties.DROP:
-            pairs = sum(weight * (total - weight) for weight in weights.values()) / 2.0
-        sums, counts, labels = np.array([total]), np.array([pairs]), np.array([label])
-        return float(query_weights(self.weighting, sums, counts, labels)[0])
-
-    def factor(self, level: Level, weights: Mapping[Level, float] | None, label: str) -> float:
-        """What the scatter of a level is multiplied by; weights may be unknown if they do not matter."""
-        if self.ties is Ties.KEEP and self.weighting is Weighting.EXAMPLE:
-            return 1.0
-        assert weights is not None
-        total = sum(weights.values())
-        others = total - weights.get(level, 0.0) if self.ties is Ties.DROP else total
-        return self.pair_weight(weights, label) * others
-
-    def add(self, z: Floats, factor: float, depth: int) -> None:
-        self.rows.append(np.sqrt(factor) * z)
-        self.depth = max(self.depth, depth)
-
-    def add_scatter(self, scatter: Quadratic, factor: float) -> None:
-        self.scatters.append(scatter * factor)
-
-    def total(self) -> Quadratic:
-        total = Quadratic.of_rows(self.rows, self.shape, self.depth)
-        for scatter in self.scatters:
-            total = total + scatter
-        return total
-
-
-def merge_open(
-    ours: Mapping[int, OpenQuery], theirs: Mapping[int, OpenQuery], pooled: Pool
-) -> dict[int, OpenQuery]:
-    """The open queries of two parts, by the digests of their labels."""
-    merged = dict(ours)
-    for digest, query in theirs.items():
-        merged[digest] = merged[digest].merged(query, pooled) if digest in merged else query
-    return merged
-
-
-def names_of(queries: Iterable[OpenQuery]) -> str:
-    """The labels of some queries, for a message."""
-    labels = [query.label for query in queries]
-    return ", ".join(labels[:3]) + (", ..." if len(labels) > 3 else "")
+    def _check_are_complete(self) -> None:
+        was_told, told, groups = self.is_told, self.told, self.groups
+        said = np.concatenate([told.weight, told.at(groups.query, groups.level)])
+        found = np.concatenate([groups.weights.at(told.query, told.level), groups.weight])
+        query = np.concatenate([told.query, groups.query])
+        off = was_told[query] & (np.abs(found - said) > _SAME_WEIGHT * np.maximum(said, found))
+        for at in np.flatnonzero(off)[:1].tolist():
+            raise DataError(
+                f"Query {self.labels[query[at]]} is not complete: its rows were said to weigh {said[at]:g} "
+                f"in total, but those that came weigh {found[at]:g}."
+            )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from rankwise.threads import SMALL, one_blas_thread
 from rankwise.types import Floats
 
 if TYPE_CHECKING:
@@ -48,16 +48,15 @@ class Quadratic:
     rounding: Floats | None = None
 
     @classmethod
-    def of_rows(cls, rows: Sequence[Floats], shape: tuple[int, ...], depth: int) -> Self:
-        """``Σ zzᵀ`` of differences that hold features and labels; b has this shape.
+    def of_rows(cls, table: Floats, shape: tuple[int, ...], depth: int) -> Self:
+        """``Σ zzᵀ`` of differences z, rows of a table that hold features and labels; b has this shape.
 
         The differences are the results of sums of at most `depth` terms.
         """
-        n_features = shape[0]
-        table = np.stack(rows) if rows else np.zeros((0, n_features + int(np.prod(shape[1:]))))
-        X, t = table[:, :n_features], table[:, n_features:]
-        made = cls(X.T @ X, (X.T @ t).reshape(shape), (t**2).sum(axis=0).reshape(shape[1:]))
-        return made.with_rounding(len(rows) + 2 * depth, (X**2).sum(axis=0), float((t**2).sum()))
+        X, t = table[:, : shape[0]], table[:, shape[0] :]
+        with one_blas_thread(shape[0] <= SMALL):
+            made = cls(X.T @ X, (X.T @ t).reshape(shape), (t**2).sum(axis=0).reshape(shape[1:]))
+        return made.with_rounding(len(table) + 2 * depth, (X**2).sum(axis=0), float((t**2).sum()))
 
     def with_rounding(self, depth: int, squares: Floats, target: float) -> Self:
         """The same numbers, with the bound for sums of `depth` products.

@@ -12,8 +12,8 @@ from rankwise.errors import DataError
 from rankwise.preferences.differences import order_by_level
 from rankwise.preferences.digests import label_digests
 from rankwise.preferences.queries import group_rows
-from rankwise.ridge.moments.open_queries import ONE_LEVEL, Level
-from rankwise.types import Ties
+from rankwise.ridge.moments.pool import ONE_LEVEL, LevelWeights
+from rankwise.types import Ints, Ties
 from rankwise.validation import check_labels, check_row_weight
 
 
@@ -76,9 +76,15 @@ class QuerySizes:
                 mine[level] = mine.get(level, 0.0) + weight
         return QuerySizes(total)
 
-    def told(self, digest: int, label: str, ties: Ties) -> dict[Level, float]:
-        """The sums of weights of a query's levels."""
-        if digest not in self.weights:
-            raise DataError(f"The sizes do not include query {label}.")
-        levels = self.weights[digest]
-        return dict(levels) if ties is Ties.DROP else {ONE_LEVEL: sum(levels.values())}
+    def told(self, digests: Ints, labels: Iterable[str], ties: Ties) -> LevelWeights:
+        """The sums of weights of the levels of queries."""
+        entries: list[tuple[int, float, float]] = []
+        for query, (digest, label) in enumerate(zip(digests.tolist(), labels, strict=True)):
+            if digest not in self.weights:
+                raise DataError(f"The sizes do not include query {label}.")
+            levels = self.weights[digest]
+            if ties is Ties.DROP:
+                entries.extend((query, level, weight) for level, weight in levels.items())
+            else:
+                entries.append((query, ONE_LEVEL, sum(levels.values())))
+        return LevelWeights(*map(np.array, zip(*entries, strict=True)))

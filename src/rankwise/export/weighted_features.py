@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rankwise.errors import ParameterError, warn_caller
-from rankwise.export.scores import Values
+from rankwise.export.engine_scores import Values
 from rankwise.scoring.additive import AdditiveFunction
-from rankwise.scoring.shapes import Flag, Line, LogLine, Lookup, OfAge, PiecewiseLinear, Shape
+from rankwise.scoring.shapes import Flag, Line, LogLine, Lookup, OfAge, PiecewiseLinear, Relative, Shape
 from rankwise.types import Floats
 
 # What users call the functions of columns that are not straight lines.
@@ -22,6 +22,7 @@ _WORDS: dict[type[Shape], str] = {
     LogLine: "a logarithm",
     PiecewiseLinear: "a spline",
     OfAge: "a date",
+    Relative: "compared with the query",
     Lookup: "a category",
     Flag: "a flag",
 }
@@ -45,6 +46,11 @@ def weighted_features(function: AdditiveFunction, instead: str) -> list[Weighted
                 f"'{term.column}' ({_WORDS[type(term.shape)]}); export to '{instead}', 'vespa', 'sql', "
                 "'sqlite' or 'onnx'."
             )
+    for interaction in function.interactions:
+        raise ParameterError(
+            f"Weights and normalizers cannot express the interaction {interaction.name}; export to "
+            f"'{instead}', 'vespa', 'sql', 'sqlite' or 'onnx'."
+        )
     defaults = _defaults(function)
     if defaults:
         listed = ", ".join(f"{column}: {value:.6g}" for column, value in list(defaults.items())[:5])

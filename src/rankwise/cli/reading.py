@@ -17,6 +17,7 @@ from rankwise.numerals import read_float
 
 if TYPE_CHECKING:
     from rankwise.dask import DistributedData
+    from rankwise.features import Features
     from rankwise.metrics import Measure
     from rankwise.model.model import Model
     from rankwise.rows.ranking import RankingData
@@ -29,20 +30,26 @@ MAX_GRADE = 30
 def read_for_model(path: Path, how: ReadOptions, model: Model) -> RankingData:
     """Read data with the features, or the columns, of a fitted model."""
     how = replace(how, as_table=model.encoding is not None)
-    return read_data(path, how, features=model.feature_names, n_features=model.n_features)
+    return read_with_features(path, how, model.features)
 
 
 def read_matching(path: Path, how: ReadOptions, training: RankingData) -> RankingData:
     """Read data with the features and the scaling of the training data."""
-    from rankwise.model.data_scores import must_scale
+    from rankwise.model.data_scores import scaled_like
     from rankwise.rows.table import Table
 
-    names, width = training.feature_names, training.n_features
     how = replace(how, labelled=True, as_table=isinstance(training.X, Table))
-    data = read_data(path, how, features=names, n_features=width)
+    data = read_with_features(path, how, training.features)
     if data.qid is None and training.qid is not None:
         raise DataError(f"{path}: the data has no queries, but the training data does.")
-    return data.scale_per_query() if must_scale(data, training.scaled_per_query) else data
+    return scaled_like(data, training.features)
+
+
+def read_with_features(path: Path, how: ReadOptions, known: Features) -> RankingData:
+    """Text need not contain the first or the last feature, so what is known of them decides."""
+    if how.zero_based is None and known.numbered_from is not None:
+        how = replace(how, zero_based=known.numbered_from == 0)
+    return read_data(path, how, features=known.names, n_features=known.count)
 
 
 def load_model(path: Path) -> Model:
@@ -150,6 +157,21 @@ def split_list(text: str | None) -> list[str] | None:
     """Split at commas outside parentheses: ``a,b(c,d)`` has two parts; None if there are none."""
     parts = re.split(r",(?![^(]*\))", text or "")
     return [part.strip() for part in parts if part.strip()] or None
+
+
+def names_in_engine(features: str | None, mapped: str | None) -> list[str] | dict[str, str] | None:
+    """All names in order, or some by what the model calls them."""
+    if mapped is None:
+        return split_list(features)
+    if features is not None:
+        raise ParameterError("--features and --map cannot be combined; name all features or some.")
+    names = {}
+    for part in split_list(mapped) or []:
+        own, _, name = part.partition("=")
+        if not (own and name) or own in names:
+            raise ParameterError(f"--map expects price=cost,device=params.device or the like; got {part!r}.")
+        names[own] = name
+    return names
 
 
 def excluded(exclude: str | None, features: str | None) -> list[str] | None:

@@ -7,11 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.columns.codes import AgeCode, CategoryCode, Code, FlagCode, NumberCode, NumericCode, SplineCode
+from rankwise.columns.codes import (
+    AgeCode,
+    CategoryCode,
+    Code,
+    FlagCode,
+    NumberCode,
+    NumericCode,
+    RelativeCode,
+    SplineCode,
+)
 from rankwise.columns.encoding import Encoding
-from rankwise.columns.specs import DEFAULT_CATEGORIES, DEFAULT_KNOTS, ColumnKind, Spec, specs_of
+from rankwise.columns.specs import DEFAULT_CATEGORIES, DEFAULT_KNOTS, RELATIVE, ColumnKind, Spec, specs_of
 from rankwise.errors import DataError, warn_caller
 from rankwise.numerals import is_number
+from rankwise.preferences.queries import Queries
 from rankwise.rows.column import Column
 from rankwise.rows.frames import check_present
 from rankwise.rows.table import Table
@@ -28,7 +38,7 @@ MOSTLY = 0.5
 CLOSEST_KNOTS = 1e-9
 
 
-def fit_encoding(table: Table, columns: Any) -> Encoding:
+def fit_encoding(table: Table, columns: Any, queries: Queries | None = None) -> Encoding:
     """Choose a code for every column that is used, from its values alone: labels play no part.
 
     Parameters
@@ -36,6 +46,8 @@ def fit_encoding(table: Table, columns: Any) -> Encoding:
     table : Table
     columns : str or dict
         As in `rankwise.ColumnEncoder`.
+    queries : Queries, optional
+        Needed for columns that compare the rows of a query.
     """
     others, entries = specs_of(columns)
     check_present(list(table.columns), list(entries))
@@ -49,7 +61,9 @@ def fit_encoding(table: Table, columns: Any) -> Encoding:
             continue
         if name not in entries or spec.kind is ColumnKind.AUTO:
             spec = _detected(column, name, numbers=spec)
-        codes[name] = _code(column, name, spec)
+        if spec.kind in RELATIVE and queries is not None:
+            column = column.relative(Reading(spec.kind), queries, name)
+        codes[name] = code_of(column, name, spec)
     encoding = Encoding(codes, None if table.named else tuple(table.columns))
     if encoding.n_features == 0:
         raise DataError(
@@ -129,11 +143,15 @@ def _mean_and_scale(x: Floats) -> tuple[float, float]:
     return float(x.mean()), float(x.std())
 
 
-def _code(column: Column, name: str, spec: Spec) -> Code:
+def code_of(column: Column, name: str, spec: Spec) -> Code:
+    """The code of a column that becomes what `spec` says, which is not "auto"."""
     if spec.kind is ColumnKind.CATEGORY:
         return _category_code(column.read(Reading.TEXT, name), spec.size)
     if spec.kind is ColumnKind.DATE:
         return _age_code(column.read(Reading.DATE, name), name, spec)
+    if spec.kind in RELATIVE:
+        of = Spec(spec.numeric, spec.size or DEFAULT_KNOTS)
+        return RelativeCode(str(spec.kind), _number_code(column.read(Reading(spec.kind), name), name, of))
     if spec.kind is ColumnKind.FLAG:
         flags = column.read(Reading.FLAG, name)
         return FlagCode(float(np.nanmedian(flags)), bool(np.isnan(flags).any()))
@@ -172,7 +190,7 @@ def _knots(x: Floats, n_knots: int) -> Floats:
 
 def _age_code(dates: AnyArray, name: str, spec: Spec) -> AgeCode:
     reference = str(np.datetime_as_string(dates[~np.isnat(dates)].max(), unit="s"))
-    of_age = Spec(spec.age, spec.size or DEFAULT_KNOTS)
+    of_age = Spec(spec.numeric, spec.size or DEFAULT_KNOTS)
     return AgeCode(reference, _number_code(age_in_days(dates, reference), name, of_age))
 
 

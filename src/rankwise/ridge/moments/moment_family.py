@@ -15,6 +15,7 @@ from rankwise.operators.design import MatrixDesign
 from rankwise.ridge.moments.quadratic import UNIT_ROUNDOFF, Quadratic
 from rankwise.ridge.spectrum import RidgeSystem
 from rankwise.ridge.tridiagonal import WELL_CONDITIONED
+from rankwise.threads import one_blas_thread
 from rankwise.types import Bools, Floats, Matrix
 
 # A system is solved exactly for a matrix that differs by at most this many roundings per unknown.
@@ -92,7 +93,8 @@ class MomentFamily(Family):
         assert rounding is not None
         share, n = float((rounding[:-1] / scale**2).sum()), len(scale)
         error = share + ROUNDINGS_PER_UNKNOWN * n * UNIT_ROUNDOFF * n
-        smallest = float(linalg.eigvalsh(system.matrix, subset_by_index=(0, 0))[0])
+        with one_blas_thread(system.is_small):
+            smallest = float(linalg.eigvalsh(system.matrix, subset_by_index=(0, 0))[0])
         if smallest <= error:
             return float("inf")
         numerator = error * float(np.linalg.norm(coef * scale)) + float(np.sqrt(share * rounding[-1]))

@@ -15,12 +15,12 @@ from numpy.typing import DTypeLike
 from rankwise.errors import FileFormatError
 from rankwise.files import replacing_folder
 from rankwise.preferences.queries import group_codes, one_query
-from rankwise.readers.letor import LetorFile, LetorRows, decoded
+from rankwise.readers.letor_file import LetorFile, LetorRows
 from rankwise.readers.manifest import Manifest, check_is_store, write_manifest
 from rankwise.readers.npy import HEADER_BYTES, PIECE_BYTES, ArrayFile, ArrayWriter, read_pieces, write_array
 from rankwise.readers.store import ENDS_IN_NUL, MAX_LABEL_LENGTH, storable
-from rankwise.readers.text import OnBytesRead
-from rankwise.rows.csr import is_dense
+from rankwise.readers.text import OnBytesRead, decoded
+from rankwise.rows.storage import is_dense
 from rankwise.types import AnyArray, Auto
 from rankwise.validation import check_flag, check_flag_or_auto
 
@@ -36,7 +36,6 @@ def convert_letor(
     zero_based: bool | Auto = "auto",
     n_features: int | None = None,
     merge_queries: bool = False,
-    n_threads: int | None = None,
     progress: OnBytesRead | None = None,
 ) -> None:
     """Convert LETOR/SVMlight text to a store that `open_store` opens.
@@ -51,7 +50,7 @@ def convert_letor(
         The text file, or several that are read as if they were one.
     store : path
         The folder to write. An existing store is replaced once the new one is complete.
-    dtype, dense, zero_based, n_features, merge_queries, n_threads, progress
+    dtype, dense, zero_based, n_features, merge_queries, progress
         As in `load_letor`. The data is the same as `load_letor` returns, except that comments are dropped.
 
     Raises
@@ -68,7 +67,7 @@ def convert_letor(
     RankingData(291 rows, 20 queries, 22 features (float32))
     """
     dense, merge_queries = check_flag_or_auto("dense", dense), check_flag("merge_queries", merge_queries)
-    reader = LetorFile(path, dtype=dtype, zero_based=zero_based, n_features=n_features, n_threads=n_threads)
+    reader = LetorFile(path, dtype=dtype, zero_based=zero_based, n_features=n_features)
     with replacing_folder(store, check=check_is_store) as folder, _Spool(folder, dtype) as spool:
         for _ in reader.blocks(progress):
             spool.append(reader.take())

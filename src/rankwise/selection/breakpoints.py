@@ -13,7 +13,6 @@ from rankwise.path.path_scores import PathScores
 from rankwise.path.path_solutions import PathSolutions
 from rankwise.preferences.queries import group_rows
 from rankwise.selection.search import best_alpha
-from rankwise.threads import resolve_threads
 from rankwise.types import Floats
 
 
@@ -35,11 +34,10 @@ def choose_breakpoint(
         Labels and queries of the validation rows.
     measure : Measure
     """
-    n_threads = resolve_threads()
-    prepared = measure.prepare(y, group_rows(qid, len(kernel_values)), n_threads=n_threads)
+    prepared = measure.prepare(y, group_rows(qid, len(kernel_values)))
     if prepared.left_out.all():
         raise DataError(f"{measure.name} is undefined on the validation rows: {prepared.left_out_reason}.")
     # λ f, a positive multiple of f, gives the same order of rows.
-    descending = prepared.along(PathScores(path, kernel_values, n_threads))
+    descending = prepared.along(PathScores(path, kernel_values))
     values = np.ascontiguousarray(descending[::-1])
     return values, best_alpha(values[None], measure)[1]

@@ -25,7 +25,6 @@ class NativeRows:
     ----------
     X : Matrix, shape (m, n)
         Already validated; see `validation.check_problem`.
-    n_threads : int or None
     reference : Ints, shape (m,), or None
         For a dense X: the products are those of each row less the row named here.
     column_order : Ints, shape (n,), or None
@@ -35,13 +34,12 @@ class NativeRows:
     def __init__(
         self,
         X: Matrix,
-        n_threads: int | None = None,
         reference: Ints | None = None,
         column_order: Ints | None = None,
     ) -> None:
         self._column_order = column_order
         self.shape = (int(X.shape[0]), int(X.shape[1]))
-        self.n_threads = resolve_threads(n_threads)
+        self.n_threads = resolve_threads()
         self._mapped = mapped_parts(X)
         if isinstance(X, np.ndarray):
             values = np.ascontiguousarray(X)

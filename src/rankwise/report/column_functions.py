@@ -10,7 +10,6 @@ import numpy as np
 from rankwise.columns.encoding import Encoding
 from rankwise.model.model import Model
 from rankwise.report.entrants import Entrant
-from rankwise.report.judged import Judged
 from rankwise.report.lists import rounded, short_name
 from rankwise.report.weights import (
     MAX_FEATURES,
@@ -21,26 +20,29 @@ from rankwise.report.weights import (
     weights_of,
 )
 from rankwise.rows.ranking import RankingData
-from rankwise.rows.table import Table, table_of
-from rankwise.scoring.additive import Term
-from rankwise.scoring.curves import labels_of, points_of
+from rankwise.rows.table import Table
+from rankwise.scoring.additive import AdditiveFunction, Term
+from rankwise.scoring.drawn_points import labels_of, points_of
+from rankwise.scoring.interactions import Interaction
 from rankwise.types import Floats, Reading
 
 # Columns that are drawn, and points of a curve.
 MAX_SHAPES, N_POINTS = 30, 25
+# Tables of two columns that are shown.
+MAX_TABLES = 12
 
 
 def shape_facts(
-    entrants: Sequence[Entrant], judged: Judged, training: RankingData | None
+    entrants: Sequence[Entrant], judged: RankingData, training: RankingData | None
 ) -> dict[str, Any] | None:
     """The functions of columns that vary most, at values of the judged rows; None if there are none."""
-    if judged.data is None:
+    if not judged.n_features:
         return None
     models = {one.name: one.model for one in entrants if one.model is not None}
     found = {
-        name: _of_model(model, model.encoding, judged.data, training)
+        name: _of_model(model, model.encoding, judged, training)
         for name, model in models.items()
-        if model.encoding is not None
+        if model.encoding is not None and model.of_features.weights is not None
     }
     return found or None
 
@@ -49,7 +51,7 @@ def _of_model(
     model: Model, encoding: Encoding, data: RankingData, training: RankingData | None
 ) -> list[dict[str, Any]]:
     coef = weights_of(model)
-    table = table_of(data).matched(list(encoding.codes), encoding.labels)
+    table = model.table(data).matched(list(encoding.codes), encoding.labels)
     without: list[Floats] = []
     if training is not None and is_explained_by_alpha(model) and len(coef) <= MAX_FEATURES:
         without = list(left_out_weights(model, training))
@@ -58,6 +60,29 @@ def _of_model(
     ranges = np.array([np.ptp(shape["values"]) if shape["values"] else 0.0 for shape in shapes])
     largest = np.argsort(-ranges, kind="stable")[:MAX_SHAPES]
     return [shapes[k] for k in largest if ranges[k] > NO_EFFECT * ranges.max()]
+
+
+def interaction_facts(entrants: Sequence[Entrant]) -> dict[str, Any] | None:
+    """The tables of two columns that vary most; None if there are none."""
+    found = {
+        one.name: [_table(interaction) for interaction in _largest(one.model.function.interactions)]
+        for one in entrants
+        if one.model is not None and isinstance(one.model.function, AdditiveFunction)
+    }
+    return {name: tables for name, tables in found.items() if tables} or None
+
+
+def _largest(interactions: Sequence[Interaction]) -> list[Interaction]:
+    by_range = sorted(interactions, key=lambda one: -float(np.ptp(np.array(one.values))))
+    return by_range[:MAX_TABLES]
+
+
+def _table(interaction: Interaction) -> dict[str, Any]:
+    return {
+        "columns": [short_name(column) for column in interaction.columns],
+        "points": [[short_name(point) for point in axis.points] for axis in interaction.axes],
+        "values": [rounded(np.array(row)) for row in interaction.values],
+    }
 
 
 def _shape(terms: Sequence[Term], table: Table) -> dict[str, Any]:
@@ -69,9 +94,9 @@ def _shape(terms: Sequence[Term], table: Table) -> dict[str, Any]:
     points = points_of(table.read(column, shape.reading), shape.reading, N_POINTS)
     curves = np.array([term.shape(points) for term in terms])
     curves -= curves.mean(axis=1, keepdims=True)
-    numbers = shape.reading is Reading.NUMBER
+    numbers = shape.reading is Reading.NUMBER or shape.reading.is_relative
     facts = {
-        "column": short_name(column),
+        "column": short_name(terms[0].name),
         "points": rounded(points)
         if numbers
         else [short_name(point) for point in labels_of(points, shape.reading)],

@@ -10,7 +10,7 @@ import numpy as np
 
 from rankwise.errors import warn_caller
 from rankwise.scoring.additive import AdditiveFunction, Term
-from rankwise.scoring.shapes import Flag, Lookup, NumberShape, OfAge, PiecewiseLinear, Shape
+from rankwise.scoring.shapes import Flag, Lookup, NumberShape, OfAge, PiecewiseLinear, Relative, Shape
 from rankwise.types import AnyArray, Floats, Ints
 
 # The values of the columns of some rows, as the shapes of a function take them.
@@ -27,13 +27,16 @@ def double_scores(function: AdditiveFunction, values: Values) -> Floats:
     scores = np.zeros(len(next(iter(values.values()))))
     for term in function.terms:
         scores += term.shape(values[term.column])
+    for one in function.interactions:
+        scores += one(*(values[column] for column in one.columns))
     return scores
 
 
 def warn_if_negative(function: AdditiveFunction, values: Values | None) -> None:
     """Warn if scores are negative, in rows or, without rows, for some features that are not."""
     if values is None:
-        if sum(_least(term.shape) for term in function.terms) >= 0.0:
+        of_pairs = sum(min(map(min, interaction.values)) for interaction in function.interactions)
+        if sum(_least(term.shape) for term in function.terms) + of_pairs >= 0.0:
             return
         found, how = "Scores of this model can be negative", "with rows X (--data) for the offset"
     else:
@@ -84,7 +87,7 @@ def raised(function: AdditiveFunction, values: Values) -> AdditiveFunction:
 
 def _raised(shape: Shape, by: float) -> Shape:
     match shape:
-        case OfAge():
+        case OfAge() | Relative():
             return replace(shape, shape=_raised_number(shape.shape, by))
         case Lookup():
             values = tuple(value + by for value in shape.values)
@@ -105,7 +108,7 @@ def _raised_number(shape: NumberShape, by: float) -> NumberShape:
 def _least(shape: Shape) -> float:
     """The least value of a shape where numbers are not negative."""
     match shape:
-        case OfAge():
+        case OfAge() | Relative():
             return _least(shape.shape)
         case Lookup():
             return min(*shape.values, shape.other, shape.missing)

@@ -8,7 +8,6 @@ import numpy as np
 
 from rankwise.operators.blocks import dense
 from rankwise.operators.constant_columns import constant_within_queries
-from rankwise.report.judged import Judged
 from rankwise.report.lists import short_name
 from rankwise.rows.ranking import RankingData
 from rankwise.rows.table import Table
@@ -18,7 +17,7 @@ from rankwise.types import Bools, Floats, Ints, Matrix
 MAX_LABELS, N_BINS = 12, 12
 
 
-def data_facts(judged: Judged) -> dict[str, Any]:
+def data_facts(judged: RankingData) -> dict[str, Any]:
     """Counts of queries, rows and labels and, where features are known, those that tell no rows apart."""
     sizes, y = judged.queries.sizes, judged.y
     grouped = judged.queries.grouped(y)
@@ -38,8 +37,8 @@ def data_facts(judged: Judged) -> dict[str, Any]:
         "all_tied": int(tied.sum()),
         "one_row": int((sizes == 1).sum()),
     }
-    if judged.data is not None:
-        facts["features"] = _features(judged.data, judged)
+    if judged.n_features:
+        facts["features"] = _features(judged)
     return facts
 
 
@@ -61,14 +60,13 @@ def _bins(values: Floats | Ints) -> dict[str, list[Any]]:
     return {"counts": np.histogram(values, edges)[0].tolist(), "edges": edges.tolist()}
 
 
-def _features(data: RankingData, judged: Judged) -> dict[str, Any]:
-    """Features that no ranker can use, because they are the same in all rows of a query, or that repeat."""
+def _features(data: RankingData) -> dict[str, Any]:
+    """Features that rank nothing alone, because they are the same in all rows of a query, or that repeat."""
     X = _codes(data.X) if isinstance(data.X, Table) else data.X
-    features = judged.features
     constant = constant_within_queries(X, data.queries)
 
     def label(column: int) -> str:
-        return short_name(features.label(column))
+        return short_name(data.features.label(column))
 
     return {
         "number": data.n_features,

@@ -1,0 +1,63 @@
+"""Columns that are the same in all rows of a query: its context, such as the device or its category."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from rankwise.errors import ContextWarning, warn_caller
+from rankwise.mapped import is_on_disk
+from rankwise.preferences.constant_values import constant_in_first_queries, is_context
+from rankwise.preferences.queries import Queries
+from rankwise.rows.table import Table
+from rankwise.types import Ints, Matrix
+
+# So many are named; the others are counted.
+NAMED = 5
+# Most columns differ among the first rows of the data, and need not be looked at any further.
+ROWS_FIRST = 256
+
+
+def context_of_table(table: Table, queries: Queries) -> tuple[str, ...]:
+    """The columns of a table that are the same in all rows of each query, but not in all rows."""
+    few = _queries_first(queries)
+    return tuple(
+        name
+        for name, column in table.columns.items()
+        if constant_in_first_queries(column.values, queries, few) and is_context(column.values, queries)
+    )
+
+
+def context_of_matrix(X: Matrix, queries: Queries) -> Ints:
+    """The same of a dense matrix in memory; sparse columns are words and the like, and 0 in most rows."""
+    if not isinstance(X, np.ndarray) or is_on_disk(X):
+        return np.empty(0, dtype=np.int64)
+    candidates = np.flatnonzero(constant_in_first_queries(X, queries, _queries_first(queries)))
+    found = [c for c in candidates.tolist() if is_context(np.ascontiguousarray(X[:, c]), queries)]
+    return np.array(found, dtype=np.int64)
+
+
+@lru_cache
+def warn_of_context(names: tuple[str, ...]) -> None:
+    """Warn once of the same columns, however many folds and settings are fitted."""
+    warn_caller(about_context(names), ContextWarning)
+
+
+def about_context(names: Sequence[str]) -> str:
+    """What columns that are constant within queries can do, in a sentence."""
+    are, they = ("are", "they") if len(names) > 1 else ("is", "it")
+    shown = list(names if len(names) <= NAMED + 1 else names[:NAMED])
+    if len(shown) < len(names):
+        shown.append(f"{len(names) - NAMED} others")
+    listed = " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+    return (
+        f"{listed} {are} constant within queries; {they} can only matter together with other columns, as "
+        f'with interactions="auto" or in a kernel ranker.'
+    )
+
+
+def _queries_first(queries: Queries) -> int:
+    """As many queries as hold the first rows."""
+    return min(queries.n_queries, int(np.searchsorted(queries.offsets, ROWS_FIRST)))

@@ -1,0 +1,181 @@
+"""How the larger parts of a model are stored in its file: encoding, moments, calibrations and path."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankwise.columns.encoding import Encoding
+from rankwise.columns.stored import encoding_of, plain_encoding
+from rankwise.model.fields import Field, array, check_within, value
+from rankwise.path.graphs import PreferenceGraph
+from rankwise.path.path_solutions import PathSolutions
+from rankwise.ridge.moments import file as moments_file
+from rankwise.ridge.moments.moments import Moments
+from rankwise.scoring.calibration import Calibration
+from rankwise.tensor_file import Content, RefusedError
+from rankwise.types import Floats
+
+_CALIBRATION = "calibration"
+_SLOPE_OF_SIZE = rf"{_CALIBRATION}\.([1-9][0-9]{{0,8}})\.slope"
+
+
+@dataclass(frozen=True)
+class EncodingField:
+    """The encoding of columns, of models that have one; the features of the file are then its features."""
+
+    name: str
+    optional: bool = True
+
+    def pack(self, attribute: Encoding, content: Content) -> None:
+        content.values[self.name] = plain_encoding(attribute)
+
+    def is_in(self, content: Content) -> bool:
+        return self.name in content.values
+
+    def unpack(self, content: Content) -> Encoding:
+        encoding = encoding_of(content.values.pop(self.name))
+        n_columns = content.sizes["features"]
+        if len(encoding.columns) != n_columns:
+            raise RefusedError(f"{len(encoding.columns)} columns are encoded, but the model has {n_columns}")
+        content.sizes["features"] = encoding.n_features
+        return encoding
+
+
+@dataclass(frozen=True)
+class MomentsField:
+    """The moments that a model can be updated from; a file may omit them."""
+
+    name: str
+    optional: bool = True
+
+    def pack(self, attribute: Moments, content: Content) -> None:
+        moments_file.pack_moments(attribute, content)
+
+    def is_in(self, content: Content) -> bool:
+        return any(name.startswith(moments_file.PREFIX) for name in content.tensors)
+
+    def unpack(self, content: Content) -> Moments:
+        return moments_file.unpack_moments(content)
+
+
+def _calibration_parts(prefix: str) -> dict[str, Field]:
+    """Named as the attributes of `Calibration`."""
+    bins = f"{prefix}-bins"
+    return {
+        "slope": value(f"{prefix}.slope", float),
+        "slope_error": value(f"{prefix}.slope_error", float, minimum=0.0),
+        "expected_calibration_error": value(f"{prefix}.expected_calibration_error", float, minimum=0.0),
+        "predicted": array(f"{prefix}.predicted", bins),
+        "observed": array(f"{prefix}.observed", bins),
+        "observed_error": array(f"{prefix}.observed_error", bins),
+        "n_pairs_in_bin": array(f"{prefix}.n_pairs_in_bin", bins, "i"),
+        "source": value(f"{prefix}.source", str),
+    }
+
+
+@dataclass(frozen=True)
+class CalibrationField:
+    """The slope of probabilities and its curve; a file may omit them."""
+
+    name: str
+    prefix: str = _CALIBRATION
+    optional: bool = True
+
+    def pack(self, attribute: Calibration, content: Content) -> None:
+        for name, part in _calibration_parts(self.prefix).items():
+            part.pack(getattr(attribute, name), content)
+
+    def is_in(self, content: Content) -> bool:
+        return f"{self.prefix}.slope" in content.values
+
+    def unpack(self, content: Content) -> Calibration:
+        found = Calibration(
+            **{name: part.unpack(content) for name, part in _calibration_parts(self.prefix).items()}
+        )
+        if not np.isfinite(found.slope):
+            raise RefusedError(f"the value '{self.prefix}.slope' must be a finite number")
+        return found
+
+
+@dataclass(frozen=True)
+class CalibrationsField:
+    """The calibrations of models of several sizes, by size; a file may omit any of them."""
+
+    name: str
+    optional: bool = False
+
+    def pack(self, attribute: dict[int, Calibration], content: Content) -> None:
+        for size, calibration in attribute.items():
+            self._of(size).pack(calibration, content)
+
+    def is_in(self, content: Content) -> bool:
+        return True
+
+    def unpack(self, content: Content) -> dict[int, Calibration]:
+        sizes = sorted(
+            int(found[1]) for key in content.values if (found := re.fullmatch(_SLOPE_OF_SIZE, key))
+        )
+        return {size: self._of(size).unpack(content) for size in sizes}
+
+    def _of(self, size: int) -> CalibrationField:
+        return CalibrationField(self.name, f"{_CALIBRATION}.{size}")
+
+
+@dataclass(frozen=True)
+class PathField:
+    """The solutions along a path, stored as tensors and a number; a file may omit them."""
+
+    name: str
+    optional: bool = True
+
+    def pack(self, attribute: PathSolutions, content: Content) -> None:
+        graph = attribute.graph
+        better, worse = graph.ends
+        content.tensors |= {
+            "path.better": better,
+            "path.worse": worse,
+            "path.weight": graph.weight,
+            "path.levels": attribute.levels,
+            "path.offsets": attribute.offsets,
+            "path.pairs": attribute.pairs,
+            "path.changes": attribute.changes,
+        }
+        content.values["path.least"] = attribute.least
+
+    def is_in(self, content: Content) -> bool:
+        return "path.levels" in content.tensors
+
+    def unpack(self, content: Content) -> PathSolutions:
+        """Reject anything that could lead the kernels out of bounds, since they check nothing themselves."""
+        graph = PreferenceGraph(
+            better=content.take_tensor("path.better", "i", "path-pairs").astype(np.int64),
+            worse=content.take_tensor("path.worse", "i", "path-pairs").astype(np.int64),
+            weight=_positive("path.weight", content.take_tensor("path.weight", "f", "path-pairs")),
+            n_rows=content.sizes["basis"],
+        )
+        check_within("path.better", graph.better, graph.n_rows)
+        check_within("path.worse", graph.worse, graph.n_rows)
+        levels = _positive("path.levels", content.take_tensor("path.levels", "f", "breakpoints"))
+        offsets = content.take_tensor("path.offsets", "i", "breakpoints").astype(np.int64)
+        pairs = content.take_tensor("path.pairs", "i", "path-changes")
+        changes = content.take_tensor("path.changes", "f", "path-changes").astype(np.float64)
+        check_within("path.pairs", pairs, graph.n_pairs)
+        if len(levels) == 0 or (np.diff(levels) > 0).any():
+            raise RefusedError("the tensor 'path.levels' must be non-empty and never increase")
+        if offsets[0] != 0 or offsets[-1] != len(changes) or (np.diff(offsets) < 0).any():
+            raise RefusedError(
+                "the tensor 'path.offsets' must start at 0, never decrease and end at the number of changes"
+            )
+        least = content.values.pop("path.least", None)
+        if not isinstance(least, float) or not 0.0 <= least <= levels[-1]:
+            raise RefusedError("the value 'path.least' must be a level, at most the last of 'path.levels'")
+        return PathSolutions(graph, levels, least, offsets, pairs.astype(np.int32), changes)
+
+
+def _positive(name: str, values: Floats) -> Floats:
+    if not (values > 0.0).all():
+        raise RefusedError(f"the tensor '{name}' must hold positive numbers")
+    return values.astype(np.float64)

@@ -1,0 +1,266 @@
+"""Searching for interactions: pairs of columns that explain what the columns alone do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from rankwise.columns.choosing_codes import code_of
+from rankwise.columns.codes import AgeCode, Code, NumberCode, SplineCode
+from rankwise.columns.encoding import Encoding
+from rankwise.columns.inputs import Inputs
+from rankwise.columns.interaction_codes import FoundInteraction, InteractionSearch
+from rankwise.columns.interaction_fitting import CATEGORIES, KNOTS, axes_of, with_interactions
+from rankwise.columns.interaction_specs import InteractionSpec, Wanted
+from rankwise.columns.specs import DEFAULT_KNOTS, ColumnKind, Spec
+from rankwise.errors import DataError
+from rankwise.operators.constant_columns import constant_within_queries
+from rankwise.ridge.interaction_gains import interaction_gains
+from rankwise.ridge.ridge_family import linear_family
+from rankwise.ridge.squared import losses_on_scores
+from rankwise.rows.column import Column
+from rankwise.rows.table import Table, table_of
+from rankwise.selection.criteria import folds_of
+from rankwise.selection.folds import each_query
+from rankwise.types import Bools, Floats, Ints, Ties, Weighting
+from rankwise.validation import Problem
+
+# Interactions whose gain is at least so many standard errors are found: of 100,000 pairs of columns with
+# residuals permuted within queries, the largest was 2.3.
+LEAST_Z = 3.0
+# An interaction that gains less than this share of the best one is not worth its features: where grades are
+# not linear in what makes rows relevant, every two columns that matter have a small one.
+LEAST_SHARE = 0.01
+# After so many interactions, the residuals are computed anew.
+STAGES = (5, 20, 60)
+# A function has so little variance of its own, compared with all of it, if others span it.
+SPANNED = 1e-9
+# The alphas of the models whose residuals are explained. An additive model that is shrunk too much leaves
+# residuals that look like interactions, so the grid is fine and wide.
+ALPHAS = tuple(2.0**k for k in range(-15, 21))
+# Alpha is chosen on so many queries, always the same ones; to leave out all of them for every alpha would
+# take most of the time of a search.
+QUERIES_FOR_ALPHA = 500
+
+
+def find_interactions(
+    table: Table, encoding: Encoding, problem: Problem, at_most: int, barred: Sequence[str] = ()
+) -> InteractionSearch:
+    """Search for pairs of columns, in stages, each on the residuals of the model with those found before.
+
+    Whether a pair is found is decided on queries that did not fit it: residuals are those of left-out
+    queries, and so are gains (`interaction_gains`).
+
+    Parameters
+    ----------
+    table : Table
+        The training rows.
+    encoding : Encoding
+        What each column becomes.
+    problem : Problem
+        Labels, queries and weights of the rows; X is not used.
+    at_most : int
+        The search ends when so many are found.
+    barred : sequence of str
+        Columns that must stay alone.
+    """
+    _check_queries(problem)
+    table = table.matched(list(encoding.codes), encoding.labels)
+    current = _additive(table, encoding)
+    scored = _Scored.of(table, current, problem, barred)
+    found: list[FoundInteraction] = []
+    alphas: list[float] = []
+    for stage, end in enumerate((*(size for size in STAGES if size < at_most), at_most), start=1):
+        residuals, alpha = _left_out_residuals(replace(problem, X=current.encode(table)))
+        alphas.append(alpha)
+        passed = scored.best(residuals, {one.columns for one in found})
+        least = LEAST_SHARE * max((one.gain for one in (*found, *passed)), default=0.0)
+        best = [one for one in passed if one.gain >= least][: end - len(found)]
+        found += [replace(one, stage=stage) for one in best]
+        if len(found) < end:
+            break
+        current = with_interactions(current, table, [InteractionSpec(one.columns) for one in best])
+    return InteractionSearch(tuple(found), scored.n_pairs, tuple(alphas))
+
+
+def with_wanted_interactions(
+    problem: Problem, inputs: Inputs, X: Any, wanted: Wanted, barred: Sequence[str]
+) -> tuple[Problem, Inputs]:
+    """What was read of X, with the interactions that a search finds, if one is wanted.
+
+    Parameters
+    ----------
+    problem, inputs
+        As `rankwise.columns.inputs.read_problem` returns them, with the interactions that the user named.
+    X
+        The same rows, as the user gave them.
+    wanted : Wanted
+    barred : sequence of str
+        Columns that must stay alone.
+    """
+    encoding = inputs.encoding
+    if encoding is None:
+        return problem, inputs
+    if not wanted.at_most:
+        _refuse_idle(problem, encoding)
+        return problem, inputs
+    table = encoding.in_queries(table_of(X), problem.queries)
+    search = find_interactions(table, encoding, problem, wanted.at_most, barred)
+    specs = [InteractionSpec(one.columns) for one in search.found]
+    encoding = replace(with_interactions(encoding, table, specs), search=search)
+    return replace(problem, X=encoding.encode(table)), replace(inputs, encoding=encoding)
+
+
+def _refuse_idle(problem: Problem, encoding: Encoding) -> None:
+    """Refuse pairs of columns both of which are constant within queries: they order nothing."""
+    if not problem.has_queries:
+        return
+    stop = encoding.n_features
+    for code in reversed(encoding.interactions):
+        start = stop - code.width
+        if constant_within_queries(problem.X[:, start:stop], problem.queries).all():
+            raise DataError(
+                f"Both columns of the interaction {code.name} are constant within queries, so it orders no "
+                f"rows; pair one of them with a column that is not."
+            )
+        stop = start
+
+
+def _check_queries(problem: Problem) -> None:
+    if not problem.has_queries:
+        raise DataError(
+            "A search for interactions is judged on left-out queries, so it needs qid; or name the pairs of "
+            "columns, as in interactions=[('device', 'price')]."
+        )
+
+
+def _additive(table: Table, encoding: Encoding) -> Encoding:
+    """The columns alone, with numbers as splines: what a line misses of a function of one column looks like
+    an interaction of columns that are correlated."""
+    codes = {name: _as_spline(table.columns[name], name, code) for name, code in encoding.codes.items()}
+    return Encoding(codes, encoding.labels)
+
+
+def _as_spline(column: Column, name: str, code: Code) -> Code:
+    if isinstance(code, AgeCode):
+        return code_of(column, name, Spec(ColumnKind.DATE, DEFAULT_KNOTS, ColumnKind.SPLINE))
+    if isinstance(code, NumberCode | SplineCode):
+        return code_of(column, name, Spec(ColumnKind.SPLINE, max(DEFAULT_KNOTS, code.width)))
+    return code
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """The functions of all columns, with which pairs are scored."""
+
+    columns: list[str]
+    functions: Floats
+    starts: Ints
+    allowed: Bools
+    problem: Problem
+
+    @classmethod
+    def of(cls, table: Table, encoding: Encoding, problem: Problem, barred: Sequence[str]) -> _Scored:
+        weight = _weight(problem)
+        blocks = {
+            name: _whitened(axis.encode(table.read(name, axis.reading)), weight)
+            for name, axis in axes_of(encoding, table, KNOTS, CATEGORIES).items()
+        }
+        blocks = {name: block for name, block in blocks.items() if block.shape[1] and name not in barred}
+        widths = [block.shape[1] for block in blocks.values()]
+        starts = np.cumsum([0, *widths[:-1]]) if widths else np.zeros(0, dtype=np.int64)
+        functions = np.hstack(list(blocks.values())) if blocks else np.zeros((table.n_rows, 0))
+        varies = np.array([_varies_within_queries(block, problem) for block in blocks.values()], dtype=bool)
+        allowed = np.triu(varies[:, None] | varies[None, :], k=1)
+        return cls(list(blocks), functions, starts, allowed, problem)
+
+    @property
+    def n_pairs(self) -> int:
+        return int(self.allowed.sum())
+
+    def best(self, residuals: Floats, known: set[tuple[str, str]]) -> list[FoundInteraction]:
+        """The pairs that pass, besides those known already, from the largest gain down."""
+        if not self.n_pairs:
+            return []
+        scores = interaction_gains(
+            self.functions, self.starts, residuals, self.problem.queries, _weight(self.problem)
+        )
+        passed = [
+            FoundInteraction(
+                (self.columns[i], self.columns[j]), float(scores.gain[i, j]), float(scores.z[i, j]), 0
+            )
+            for i, j in np.argwhere(self.allowed & (scores.z >= LEAST_Z)).tolist()
+        ]
+        new = [one for one in passed if one.columns not in known]
+        return sorted(new, key=lambda one: -one.gain)
+
+
+def _weight(problem: Problem) -> Floats:
+    weight = np.ones(len(problem.y)) if problem.row_weight is None else problem.row_weight
+    if problem.query_weight is not None:
+        weight = weight * problem.query_weight[problem.queries.query_of_row()]
+    return weight
+
+
+def _whitened(functions: Floats, weight: Floats) -> Floats:
+    """Uncorrelated functions of variance 1 that span the same, by Gram and Schmidt in the given order.
+
+    Functions that the earlier ones span, up to rounding, are left out.
+    """
+    share = weight / weight.sum()
+    functions = functions - share @ functions
+    gram = functions.T @ (share[:, None] * functions)
+    basis: list[Floats] = []  # the weights of the functions that give the uncorrelated ones
+    for place, own in enumerate(np.eye(len(gram))):
+        rest = own
+        for _ in range(2):  # the second time for rounding
+            for known in basis:
+                rest = rest - (known @ gram @ rest) * known
+        variance = rest @ gram @ rest
+        if variance > SPANNED * gram[place, place]:
+            basis.append(rest / np.sqrt(variance))
+    return functions @ np.array(basis).reshape(-1, len(gram)).T
+
+
+def _varies_within_queries(functions: Floats, problem: Problem) -> bool:
+    grouped, starts = problem.queries.grouped(functions), problem.queries.offsets[:-1]
+    low, high = (of.reduceat(grouped, starts, axis=0) for of in (np.minimum, np.maximum))
+    return bool((high > low).any())
+
+
+def _left_out_residuals(problem: Problem) -> tuple[Floats, float]:
+    """What models that have not seen a query miss of its labels, and their alpha: that of the least error."""
+    loss_of = partial(_loss, ties=Ties.KEEP, weighting=Weighting.EXAMPLE)
+    family = linear_family(problem.X, loss_of(problem))
+    folds = folds_of(each_query(problem.queries), problem, loss_of)
+    weight = _weight(problem)
+
+    def left_out(queries: Ints, alphas: Floats) -> Iterator[tuple[Ints, Floats]]:
+        """The rows of some queries and their residuals."""
+        chosen = [folds[query] for query in queries.tolist()]
+        for fold, found in zip(chosen, family.leave_out(chosen, alphas), strict=True):
+            yield fold.index, _centered(problem.y[fold.index, None] - found.scores, weight[fold.index])
+
+    alphas, n_queries = np.array(ALPHAS), len(folds)
+    drawn = np.random.default_rng(0).permutation(n_queries)[:QUERIES_FOR_ALPHA]
+    errors = sum(weight[rows] @ found**2 for rows, found in left_out(drawn, alphas))
+    best = alphas[[int(np.argmin(errors))]]
+    residuals = np.empty(len(problem.y))
+    for rows, found in left_out(np.arange(n_queries), best):
+        residuals[rows] = found[:, 0]
+    return residuals, float(best[0])
+
+
+def _loss(problem: Problem, ties: Ties, weighting: Weighting) -> Any:
+    (loss,) = losses_on_scores(problem, ties, weighting)
+    return loss
+
+
+def _centered(values: Floats, weight: Floats) -> Floats:
+    """Less their mean; without weight, as they are."""
+    total = weight.sum()
+    return values - weight @ values / total if total > 0.0 else values
