@@ -128,12 +128,12 @@ def corrected_and_evident(train: RankingData, test: RankingData, log: ClickLog) 
 
 
 def from_rows(train: RankingData, log: ClickLog) -> RankRLS:
-    rows, weight = rankwise.clicks.rows_from_clicks(log, train)
-    return RankRLS().fit(rows.X, rows.y, rows.qid, sample_weight=weight)
+    return RankRLS().fit(rankwise.clicks.rows_from_clicks(log, train))
 
 
 def from_exposure(train: RankingData, log: ClickLog) -> RankRLS:
-    rows, weight = rankwise.clicks.rows_from_clicks(log, train, prior_clicks=1e9)
+    rows = rankwise.clicks.rows_from_clicks(log, train, prior_clicks=1e9)
+    weight = rows.sample_weight
     return RankRLS().fit(rows.X, rows.y, rows.qid, sample_weight=weight / weight.mean())
 
 

@@ -19,12 +19,13 @@ from scipy.sparse.linalg import LinearOperator, cg
 from benchmarks.rcv1_shaped import generate
 from benchmarks.tables import Table, headline
 from benchmarks.timing import best_times, header, sized
+from rankwise.config import config_context
 from rankwise.held_out import HeldOut
 from rankwise.metrics import get_measure
 from rankwise.operators.design import MatrixDesign
+from rankwise.operators.native_rows import NativeRows
 from rankwise.operators.normal import normal_operator
 from rankwise.operators.renumbering import frequency_order, renumbered
-from rankwise.operators.rows import NativeRows
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import Queries, group_rows, one_query
 from rankwise.readers.store import save_store
@@ -43,6 +44,7 @@ SLOPE_ROWS = [sized(m) for m in (50_000, 100_000, 200_000, 400_000, 800_000)]
 LEAST_LIMIT = 300 << 20
 
 
+@config_context(n_threads=THREADS)
 def run() -> None:
     text = generate(max(*SLOPE_ROWS, ROWS))
     table = Table(
@@ -94,7 +96,8 @@ def products(table: Table, X: sparse.csr_matrix) -> None:
         alternatives[f"{name}: scipy float64"] = lambda size=size: two_products(size)
         for matrix in (X, single):
             for threads in (1, THREADS):
-                product = MatrixDesign(matrix, threads).normal_operator(F)
+                with config_context(n_threads=threads):
+                    product = MatrixDesign(matrix).normal_operator(F)
                 label = f"{name}: {matrix.dtype}, {threads} threads"
                 alternatives[label] = lambda product=product: product(v)
                 bytes_of[label] = matrix.data.nbytes + matrix.indices.nbytes
@@ -131,11 +134,11 @@ def renumbering(X: sparse.csr_matrix) -> None:
         return
     v = np.random.default_rng(0).normal(size=X.shape[1])
     F = QueryDifferences(one_query(X.shape[0]), np.zeros(X.shape[0]))
-    plain = NativeRows(X, THREADS)
-    other = NativeRows(renumbered(X, order, THREADS), THREADS, column_order=order)
+    plain = NativeRows(X)
+    other = NativeRows(renumbered(X, order), column_order=order)
     before, after = normal_operator(F, plain), normal_operator(F, other)
     calls = {
-        "renumber": lambda: renumbered(X, frequency_order(X), THREADS),
+        "renumber": lambda: renumbered(X, frequency_order(X)),
         "before": lambda: before(v),
         "after": lambda: after(v),
     }
@@ -151,14 +154,14 @@ def renumbering(X: sparse.csr_matrix) -> None:
 def surface(X: sparse.csr_matrix, y: np.ndarray) -> None:
     held = generate(VALIDATION_ROWS, seed=0, first_block=1_000)
     header(f"{len(ALPHAS)} alphas x all iterations, {X.shape[0]:,} rows, {VALIDATION_ROWS:,} for validation")
-    design, held_design = MatrixDesign(X, THREADS), MatrixDesign(held.X, THREADS)
+    design, held_design = MatrixDesign(X), MatrixDesign(held.X)
     F = QueryDifferences(one_query(len(y)), y)
     product, right = design.normal_operator(F), design.adjoint(F.laplacian(y))
-    error = get_measure("pairwise_error").prepare(held.label, n_threads=THREADS)
+    error = get_measure("pairwise_error").prepare(held.label)
     judged = {"held_out": HeldOut(held_design.X, error), "scores": held_design.scores}
 
     def surface_of(alphas: np.ndarray, **judged: Any) -> ShiftedCGResult:
-        return shifted_cg(product, right, alphas, **judged, n_threads=THREADS)
+        return shifted_cg(product, right, alphas, **judged)
 
     times = best_times(
         {"whole": lambda: surface_of(ALPHAS, **judged), "single": lambda: surface_of(ALPHAS[:1])}, repeats=3
@@ -227,11 +230,11 @@ def agreement(X: sparse.csr_matrix, y: np.ndarray) -> None:
     itself, on the same rows in a different order, shows by how much.
     """
     header(f"coefficients of the surface against separate SciPy runs, {X.shape[0]:,} rows")
-    design, F = MatrixDesign(X, THREADS), QueryDifferences(one_query(len(y)), y)
+    design, F = MatrixDesign(X), QueryDifferences(one_query(len(y)), y)
     product, right = design.normal_operator(F), design.adjoint(F.laplacian(y))
     other_order = X[np.random.default_rng(0).permutation(len(y))]
-    paper = shifted_cg(product, right, ALPHAS, n_threads=THREADS)
-    tight = shifted_cg(product, right, ALPHAS, tol=1e-10, max_iter=2_000, n_threads=THREADS)
+    paper = shifted_cg(product, right, ALPHAS)
+    tight = shifted_cg(product, right, ALPHAS, tol=1e-10, max_iter=2_000)
     print("   alpha   iterations to 1e-5, SciPy's   after as many, SciPy, reordered     at 1e-10")
     for k in range(0, len(ALPHAS), 2):
         alpha, n_iter = float(ALPHAS[k]), int(paper.n_iter[k])
@@ -251,7 +254,7 @@ def slope(X: sparse.csr_array) -> None:
     alternatives = {}
     for m in SLOPE_ROWS:
         F = QueryDifferences(queries_of(m, QUERY_ROWS), np.zeros(m))
-        product = MatrixDesign(sparse.csr_matrix(X[:m]), THREADS).normal_operator(F)
+        product = MatrixDesign(sparse.csr_matrix(X[:m])).normal_operator(F)
         alternatives[str(m)] = lambda product=product: product(v)
     times = best_times(alternatives, repeats=7)
     for m, seconds in times.items():

@@ -5,6 +5,7 @@ from scipy.stats import kendalltau
 from sklearn.metrics import ndcg_score
 
 from benchmarks.timing import best_times, header, sized
+from rankwise.config import config_context
 from rankwise.metrics import get_measure, pairwise_error
 
 N_THREADS = 2
@@ -20,11 +21,11 @@ def bench_pairwise_error() -> None:
     for m in sizes:
         y = rng.normal(size=m)
         scores = y + rng.normal(size=m)
-        prepared = get_measure("pairwise_error").prepare(y, n_threads=N_THREADS)
+        prepared = get_measure("pairwise_error").prepare(y)
         time = best_times(
             {
                 "sort": lambda scores=scores: np.argsort(scores),
-                "error": lambda y=y, scores=scores: pairwise_error(y, scores, n_threads=N_THREADS),
+                "error": lambda y=y, scores=scores: pairwise_error(y, scores),
                 "prepared": lambda prepared=prepared, scores=scores: prepared(scores),
                 "scipy": lambda y=y, scores=scores: kendalltau(y, scores),
             },
@@ -52,11 +53,11 @@ def bench_selection() -> None:
     print(f"{'measure':<16}  {'prepared':>10}  {'from scratch':>12}  {'ratio':>5}")
     for name in ("pairwise_error", "ndcg@10", "map", "p@10", "rr", "err@10"):
         measure = get_measure(name)
-        prepared = measure.prepare(y, qid, n_threads=N_THREADS)
+        prepared = measure.prepare(y, qid)
         time = best_times(
             {
                 "prepared": lambda prepared=prepared: prepared(scores),
-                "scratch": lambda measure=measure: measure(y, scores, qid, n_threads=N_THREADS),
+                "scratch": lambda measure=measure: measure(y, scores, qid),
             },
             repeats=30,
         )
@@ -66,7 +67,7 @@ def bench_selection() -> None:
     rows = [np.flatnonzero(qid == q) for q in range(len(sizes))]
     time = best_times(
         {
-            "ours": lambda: ours(y, scores, qid, n_threads=N_THREADS),
+            "ours": lambda: ours(y, scores, qid),
             "sklearn": lambda: np.mean([ndcg_score([y[r]], [scores[r]], k=10) for r in rows]),
         }
     )
@@ -76,6 +77,7 @@ def bench_selection() -> None:
     )
 
 
+@config_context(n_threads=N_THREADS)
 def run() -> None:
     bench_pairwise_error()
     bench_selection()

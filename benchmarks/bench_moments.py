@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +33,7 @@ def run() -> None:
         columns = ("", "distance from one fit, largest of all ties × weightings")
         show("distances", columns, [(what, f"{far:.1e}") for what, far in distances.items()])
         bench_stream(folder)
+    bench_open_queries()
     bench_time()
 
 
@@ -70,6 +72,37 @@ def bench_splits(data: RankingData) -> float:
         print(f"{ties:6} {weighting:10} {off[0]:16.1e} {off[1]:12.1e}")
         largest = max(largest, *off)
     return largest
+
+
+def bench_open_queries() -> None:
+    """Target: 4 µs per query and part, of merging and closing."""
+    n_queries, size = sized(20_000), 8
+    header(
+        f"{n_queries:,} queries of {size} rows, cut across {N_PARTS} parts; processor µs per query and part"
+    )
+    rng = np.random.default_rng(0)
+    X, qid = rng.normal(size=(n_queries * size, 20)), np.repeat(np.arange(n_queries), size)
+    y, part = rng.integers(0, 3, len(X)).astype(float), rng.integers(0, N_PARTS, len(X))
+    print(f"{'ties':6} {'weighting':10} {'formed':>7} {'merged':>7} {'closed':>7}")
+    for ties, weighting, told in (
+        ("keep", "example", None),
+        ("keep", "pair", QuerySizes.of(y, qid)),
+        ("drop", "example", QuerySizes.of(y, qid)),
+    ):
+        options = {"ties": ties, "weighting": weighting, "open_queries": True, "sizes": told}
+        made: dict[str, Any] = {}
+
+        def form(made=made, options=options) -> None:
+            chosen = (part == number for number in range(N_PARTS))
+            made["parts"] = [Moments.of(X[rows], y[rows], qid[rows], **options) for rows in chosen]
+
+        def merge(made=made) -> None:
+            made["total"] = sum(made["parts"][1:], start=made["parts"][0])
+
+        steps = {"form": form, "merge": merge, "close": lambda made=made: made["total"].close()}
+        best = best_times(steps, 3, time.process_time)
+        n_parts = sum(len(one.open_queries) for one in made["parts"])
+        print(f"{ties:6} {weighting:10} " + " ".join(f"{1e6 * s / n_parts:7.1f}" for s in best.values()))
 
 
 def bench_updates(data: RankingData) -> float:

@@ -18,6 +18,7 @@ from rankwise.ridge.closed_form import DualFamily, PrimalFamily
 from rankwise.ridge.kernel_spaces import BasisSpace, KernelSpace
 from rankwise.ridge.spaces import LinearSpace
 from rankwise.ridge.squared import losses_on_scores
+from rankwise.threads import one_blas_thread
 from rankwise.types import Ties, Weighting
 from rankwise.validation import Problem
 
@@ -40,6 +41,10 @@ def seconds_of(call) -> float:
     start = time.perf_counter()
     call()
     return time.perf_counter() - start
+
+
+def processor_seconds(call, repeats: int = 3) -> float:
+    return best_times({"": call}, repeats, time.process_time)[""]
 
 
 def report_alphas(name: str, make_family, repeats: int) -> None:
@@ -94,6 +99,23 @@ def bench_basis() -> None:
             ).stdout,
             end="",
         )
+
+
+def bench_basis_bound() -> None:
+    """Target: at most 1.5 times 2 m r² multiplications: the features of a row, and the Gram matrix."""
+    m = sized(266_643)
+    header(f"KernelRankRLS(basis=r), {m:,} x 15, against 2 m r² multiplications; processor s")
+    X, y, qid = make(m, 15, 24)
+    for r in (500, 2_000):
+        rows, square = np.random.default_rng(0).normal(size=(2_000, r)), np.ones((r, r))
+        with one_blas_thread():
+            product = best_times({"": lambda rows=rows, square=square: rows @ square}, 3, time.process_time)[
+                ""
+            ]
+        model = KernelRankRLS(gamma=0.05, basis=min(r, m), random_state=0)
+        fit = best_times({"": lambda model=model: model.fit(X, y, qid)}, 1, time.process_time)[""]
+        bound = 2 * product * m / len(rows)
+        print(f"r = {r:5,}  fit {fit:6.2f}  bound {bound:6.2f}  ratio {fit / bound:.2f}", flush=True)
 
 
 def bench_leave_query_out() -> None:
@@ -213,3 +235,4 @@ def run() -> None:
     bench_basis_against_all()
     bench_alphas()
     bench_basis()
+    bench_basis_bound()

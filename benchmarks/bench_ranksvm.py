@@ -4,10 +4,12 @@ import time
 
 import numpy as np
 
+from benchmarks.bench_ranksvm_kinds import lightgbm_example
 from benchmarks.rcv1_shaped import generate
 from benchmarks.tables import headline
-from benchmarks.timing import best_times, header, sized
-from rankwise import RankSVM
+from benchmarks.timing import best_times, header, real_data, sized
+from rankwise import RankRLSCV, RankSVM, RankSVMCV
+from rankwise.config import config_context
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import Queries, one_query
@@ -24,14 +26,14 @@ N_THREADS = 2
 def hinge(y: Floats, queries: Queries | None = None) -> QueryHinge:
     queries = one_query(len(y)) if queries is None else queries
     differences = QueryDifferences(queries, y, ties=Ties.DROP, weighting=Weighting.QUERY)
-    return QueryHinge(differences, n_threads=N_THREADS)
+    return QueryHinge(differences)
 
 
 def text(n_rows: int) -> tuple[MatrixDesign, Floats]:
     """Rows, with their inner products with one extra row as labels (paper D, section 4)."""
     X = generate(n_rows + 1).X
     y = np.asarray((X[:-1] @ X[[-1]].T).todense()).ravel()
-    return MatrixDesign(X[:-1], n_threads=N_THREADS), y
+    return MatrixDesign(X[:-1]), y
 
 
 def bench_oracle() -> None:
@@ -135,9 +137,29 @@ def bench_grid() -> None:
     )
 
 
+def bench_search() -> None:
+    """Target: 2 s with early stopping, and the choice of the whole grid."""
+    folder = real_data()
+    if folder is None:
+        return
+    X, y, qid = lightgbm_example(folder / "lightgbm_lambdarank")
+    header(f"RankSVMCV, 15 alphas, 5 folds, LightGBM's example of {X.shape[0]:,} × {X.shape[1]:,}")
+    searches = {
+        "RankSVMCV": RankSVMCV(),
+        "RankSVMCV, every alpha": RankSVMCV(early_stopping=False),
+        "RankRLSCV": RankRLSCV(),
+    }
+    calls = {name: lambda model=model: model.fit(X, y, qid) for name, model in searches.items()}
+    for name, seconds in best_times(calls, repeats=3).items():
+        model = searches[name]
+        print(f"{name:22}  {seconds:6.2f} s  {len(model.alphas_):3} alphas  best {model.alpha_:.3g}")
+
+
+@config_context(n_threads=N_THREADS)
 def run() -> None:
     bench_oracle()
     bench_queries()
     bench_training()
     bench_small()
     bench_grid()
+    bench_search()

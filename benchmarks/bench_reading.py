@@ -11,7 +11,7 @@ from sklearn.datasets import load_svmlight_file
 
 from benchmarks.tables import headline
 from benchmarks.timing import best_times, header, sized
-from rankwise import convert_letor, load_letor, open_store
+from rankwise import config_context, convert_letor, load_letor, open_store
 
 N_THREADS = 2
 
@@ -20,13 +20,14 @@ MEASURE_MEMORY = """
 import re, sys
 from pathlib import Path
 import numpy, scipy.sparse
-from rankwise import load_letor
+from rankwise import load_letor, set_config
 
 def kilobytes(field):
     return int(re.search(field + r":\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
 
 before = kilobytes("VmRSS")
-data = load_letor(sys.argv[1], n_threads=int(sys.argv[2]))
+set_config(n_threads=int(sys.argv[2]))
+data = load_letor(sys.argv[1])
 parts = [data.X.data, data.X.indices, data.X.indptr, data.y, data.qid, data.queries.offsets]
 print((kilobytes("VmHWM") - before) * 1024, sum(part.nbytes for part in parts))
 """
@@ -48,7 +49,7 @@ def write_sparse_letor(path: Path, n_bytes: int = sized(60_000_000), seed: int =
 
 def check_identical(path: Path) -> None:
     X, y, qid = load_svmlight_file(str(path), query_id=True)
-    data = load_letor(path, n_threads=N_THREADS)
+    data = load_letor(path)
     for name in ("data", "indices", "indptr"):
         np.testing.assert_array_equal(getattr(data.X, name), getattr(X, name))
     assert data.X.shape == X.shape
@@ -56,6 +57,7 @@ def check_identical(path: Path) -> None:
     np.testing.assert_array_equal(data.qid, qid)
 
 
+@config_context(n_threads=N_THREADS)
 def run() -> None:
     header(f"Reading LETOR text  ({N_THREADS} threads, scikit-learn {sklearn.__version__})")
     with tempfile.TemporaryDirectory() as folder:
@@ -66,9 +68,9 @@ def run() -> None:
         times = best_times(
             {
                 "load_svmlight_file": lambda: load_svmlight_file(str(path), query_id=True),
-                "load_letor, 1 thread": lambda: load_letor(path, n_threads=1),
-                "load_letor": lambda: load_letor(path, n_threads=N_THREADS),
-                "convert_letor": lambda: convert_letor(path, store, n_threads=N_THREADS),
+                "load_letor, 1 thread": lambda: config_context(n_threads=1)(load_letor)(path),
+                "load_letor": lambda: load_letor(path),
+                "convert_letor": lambda: convert_letor(path, store),
                 "open_store": lambda: open_store(store),
                 "open_store, verified": lambda: open_store(store, verify=True),
             },

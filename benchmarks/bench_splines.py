@@ -78,10 +78,10 @@ def data_sets() -> Iterator[tuple[str, Rows, tuple[int, ...]]]:
 
 def lightgbm_example(folder: Path) -> Rows:
     """Training and test queries together; only the first of them with --quick."""
-    parts = ("train", "test")
-    data = load_letor([folder / f"rank.{part}.xz" for part in parts], dense=True)
-    sizes = [np.loadtxt(folder / f"rank.{part}.query.xz", dtype=int) for part in parts]
-    rows = Rows(data.X, data.y, qid_from_group_sizes(np.concatenate(sizes)))
+    parts = [load_letor(folder / f"rank.{part}.xz", dense=True) for part in ("train", "test")]
+    sizes = [np.unique(part.qid, return_counts=True)[1] for part in parts]
+    X, y = (np.concatenate([getattr(part, name) for part in parts]) for name in ("X", "y"))
+    rows = Rows(X, y, qid_from_group_sizes(np.concatenate(sizes)))
     return of_queries(rows, np.arange(30)) if timing.quick else rows
 
 
