@@ -6,8 +6,8 @@ from itertools import pairwise
 import numpy as np
 
 from rankwise import RankingData
-from rankwise.cluster.data import PartedData, common_features, description_of, problem_of
 from rankwise.cluster.engine import PartsHere
+from rankwise.cluster.parted_data import PartedData, common_features, description_of, problem_of
 
 
 def in_parts(data: RankingData, n_parts: int, weight=None) -> PartedData:

@@ -22,7 +22,7 @@ from rankwise import (
 from rankwise.metrics import get_measure, pairwise_error
 from rankwise.operators.equal_rows import first_equal_rows
 from rankwise.preferences.queries import group_rows
-from rankwise.selection.folds import queries_or_groups
+from rankwise.selection.folding import queries_or_groups
 
 ALPHAS = np.array([1e-2, 1.0, 100.0])
 
@@ -45,8 +45,8 @@ def test_rankrlscv_scores_are_leave_query_out_and_the_model_is_the_best_one():
 
 def test_of_many_queries_groups_are_left_out(monkeypatch):
     X, y, qid = ranking(m=120, n_queries=30)
-    monkeypatch.setattr("rankwise.selection.folds.MOST_QUERIES", 20)
-    monkeypatch.setattr("rankwise.selection.folds.N_GROUPS", 7)
+    monkeypatch.setattr("rankwise.selection.folding.MOST_QUERIES", 20)
+    monkeypatch.setattr("rankwise.selection.folding.N_GROUPS", 7)
     groups = queries_or_groups(group_rows(qid, len(y)))
     assert sorted(np.concatenate(groups.queries).tolist()) == list(range(31))
     assert {len(group) for group in groups.queries} == {4, 5}

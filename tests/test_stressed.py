@@ -14,7 +14,7 @@ from rankwise.preferences.queries import group_rows
 from rankwise.ridge.closed_form import DualFamily, PrimalFamily
 from rankwise.ridge.spaces import LinearSpace
 from rankwise.ridge.squared import losses_on_scores
-from rankwise.selection.folds import each_query
+from rankwise.selection.folding import each_query
 from rankwise.types import Ties, Weighting
 from rankwise.validation import Problem
 from stressed import (

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rankwise import dask as dask
     from rankwise import metrics as metrics
     from rankwise import trec as trec
-    from rankwise.auditing.audit import audit as audit
+    from rankwise.auditing.audit_data import audit as audit
     from rankwise.config import config_context as config_context
     from rankwise.config import get_config as get_config
     from rankwise.config import set_config as set_config
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from rankwise.readers.store import open_store as open_store
     from rankwise.readers.store import save_store as save_store
     from rankwise.readers.tables import load_table as load_table
-    from rankwise.report.report import make_report as make_report
+    from rankwise.report.make_report import make_report as make_report
     from rankwise.ridge.moments.moments import Moments as Moments
     from rankwise.ridge.moments.sizes import QuerySizes as QuerySizes
     from rankwise.rows.ranking import RankingData as RankingData
@@ -106,7 +106,7 @@ __all__ = [
 
 # Public name -> module that defines it.
 _HOME = {
-    "audit": "rankwise.auditing.audit",
+    "audit": "rankwise.auditing.audit_data",
     "ColumnEncoder": "rankwise.rankers.column_encoder",
     "config_context": "rankwise.config",
     "convert_letor": "rankwise.readers.letor_to_store",
@@ -121,7 +121,7 @@ _HOME = {
     "load_model": "rankwise.model.models",
     "load_pairs": "rankwise.readers.pair_files",
     "load_table": "rankwise.readers.tables",
-    "make_report": "rankwise.report.report",
+    "make_report": "rankwise.report.make_report",
     "make_search_data": "rankwise.simulated_search",
     "Moments": "rankwise.ridge.moments.moments",
     "open_store": "rankwise.readers.store",

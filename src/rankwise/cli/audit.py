@@ -14,7 +14,7 @@ from rankwise.cli.screen import progress, show_json, show_table
 from rankwise.rendering import printable
 
 if TYPE_CHECKING:
-    from rankwise.auditing.audit import Audit
+    from rankwise.auditing.audit_data import Audit
 
 
 def run(
@@ -41,7 +41,7 @@ def run(
     json: options.Json = False,
 ) -> None:
     """List judgments that models trained on the other queries contradict, and data that cannot be right."""
-    from rankwise.auditing.audit import audit
+    from rankwise.auditing.audit_data import audit
     from rankwise.cli.data_files import warn_of_one_ranking
     from rankwise.cli.fitting import read_parts
 

@@ -89,7 +89,7 @@ def write_page(
 ) -> dict[str, Any]:
     """Write the page of a report, and return its facts; `more` is passed to `report_facts`."""
     from rankwise.report.facts import report_facts
-    from rankwise.report.report import Report
+    from rankwise.report.make_report import Report
 
     with progress("Writing the report"):
         facts = report_facts(rankers, judged, measures, command=_command(), **more)

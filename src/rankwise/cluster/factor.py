@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankwise.cluster.coupling import Coupling
-from rankwise.cluster.normal import NormalPart
+from rankwise.cluster.parted_products import NormalPart
 from rankwise.cluster.tree import Tally
 from rankwise.operators.blocks import dense
 from rankwise.threads import SMALL, one_blas_thread

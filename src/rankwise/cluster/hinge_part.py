@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwise.cluster.handles import Recipe
-from rankwise.cluster.normal import difference
+from rankwise.cluster.parted_products import difference
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import group_rows

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from rankwise.cluster.normal import stacked
+from rankwise.cluster.parted_products import stacked
 from rankwise.cluster.problem import PartedProblem, positions_in, query_labels_of
 from rankwise.cluster.tree import Tally
 from rankwise.errors import DataError, ParameterError
@@ -21,7 +21,7 @@ from rankwise.preferences.samples import PAIRS_IN_TOTAL, PAIRS_PER_QUERY, PairSa
 from rankwise.ridge.leave_out.leave_query_out import leave_out_primal
 from rankwise.ridge.squared import loss_on_scores
 from rankwise.selection.criteria import LEAVE_PAIR_OUT, Criterion, LossOf
-from rankwise.selection.folds import AUTO_FOLDS, LEAVE_QUERY_OUT
+from rankwise.selection.folding import AUTO_FOLDS, LEAVE_QUERY_OUT
 from rankwise.selection.leaving_out import LeftOutScores, OnFractionDone, Values
 from rankwise.types import Floats, Ints, Matrix, Ties, Weighting
 from rankwise.validation import Problem

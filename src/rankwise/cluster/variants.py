@@ -7,11 +7,11 @@ methods of its counterpart, so nothing after them knows where the rows are.
 
 from __future__ import annotations
 
-from rankwise.cluster.hinge import parted_pair_hinge, parted_query_hinge
 from rankwise.cluster.leave_out import no_split_of_rows, parted_criterion
-from rankwise.cluster.pairs import PartedPairs, no_criterion_on_pairs, no_split_of_pairs
+from rankwise.cluster.parted_hinge import parted_pair_hinge, parted_query_hinge
+from rankwise.cluster.parted_pairs import PartedPairs, no_criterion_on_pairs, no_split_of_pairs
+from rankwise.cluster.parted_squared import parted_losses, parted_moments, parted_pair_loss, parted_space
 from rankwise.cluster.problem import PartedProblem, PartedRows
-from rankwise.cluster.squared import parted_losses, parted_moments, parted_pair_loss, parted_space
 from rankwise.ridge.moments.forming import moments_of
 from rankwise.ridge.spaces import linear_space
 from rankwise.ridge.squared import loss_on_pairs, losses_on_scores

@@ -7,7 +7,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from rankwise.columns.codes import CategoryCode, FlagCode, SplineCode
+from rankwise.columns.codes import CategoryCode, FlagCode
+from rankwise.columns.number_codes import SplineCode
 from rankwise.scoring.interactions import AgeAxis, Axis, CategoryAxis, FlagAxis, KnotAxis
 from rankwise.scoring.shapes import age_in_days
 from rankwise.types import AnyArray, Bools, Floats, Reading

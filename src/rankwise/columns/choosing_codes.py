@@ -7,17 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.columns.codes import (
-    AgeCode,
-    CategoryCode,
-    Code,
-    FlagCode,
-    NumberCode,
-    NumericCode,
-    RelativeCode,
-    SplineCode,
-)
+from rankwise.columns.codes import AgeCode, CategoryCode, Code, FlagCode, RelativeCode
 from rankwise.columns.encoding import Encoding
+from rankwise.columns.number_codes import NumberCode, NumericCode, SplineCode
 from rankwise.columns.specs import DEFAULT_CATEGORIES, DEFAULT_KNOTS, RELATIVE, ColumnKind, Spec, specs_of
 from rankwise.errors import DataError, warn_caller
 from rankwise.numerals import is_number

@@ -9,10 +9,11 @@ import numpy as np
 
 from rankwise.columns.axes import AxisBasis, AxisCode
 from rankwise.columns.choosing_codes import code_of
-from rankwise.columns.codes import AgeCode, CategoryCode, Code, FlagCode, SplineCode
+from rankwise.columns.codes import AgeCode, CategoryCode, Code, FlagCode
 from rankwise.columns.encoding import Encoding
 from rankwise.columns.interaction_codes import InteractionCode
 from rankwise.columns.interaction_specs import InteractionSpec
+from rankwise.columns.number_codes import SplineCode
 from rankwise.columns.specs import ColumnKind, Spec
 from rankwise.errors import DataError, ParameterError
 from rankwise.rows.column import Column

@@ -11,16 +11,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from rankwise.columns.codes import (
-    AgeCode,
-    CategoryCode,
-    Code,
-    FlagCode,
-    NumberCode,
-    NumericCode,
-    RelativeCode,
-    SplineCode,
-)
+from rankwise.columns.codes import AgeCode, CategoryCode, Code, FlagCode, RelativeCode
+from rankwise.columns.number_codes import NumberCode, NumericCode, SplineCode
 from rankwise.columns.specs import RELATIVE
 from rankwise.tensor_file import RefusedError
 

@@ -11,7 +11,7 @@ import numpy as np
 from dask.sizeof import sizeof
 from distributed import Client, Future, default_client
 
-from rankwise.cluster.data import PartedData, common_features, description_of, problem_of
+from rankwise.cluster.parted_data import PartedData, common_features, description_of, problem_of
 from rankwise.dask.sources import array_part, frame_part, read_part
 from rankwise.dask.waiting import LostWorkError, living_workers
 from rankwise.dask.workers import WorkerParts, attempt

@@ -34,7 +34,7 @@ from rankwise.scoring.additive import AdditiveFunction
 from rankwise.scoring.calibration import Calibration, known_calibration, preference_probabilities
 from rankwise.scoring.functions import FeatureFunction, ScoringFunction, checked_scores
 from rankwise.selection.calibrating import calibrate, recalibrated
-from rankwise.selection.interactions import with_wanted_interactions
+from rankwise.selection.interaction_search import with_wanted_interactions
 from rankwise.types import AnyArray, Floats, Ints, Matrix
 from rankwise.validation import Problem, check_fitted, check_labels, taken_apart
 

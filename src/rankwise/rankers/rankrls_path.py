@@ -19,7 +19,7 @@ from rankwise.rankers.rankrls_cv import DEFAULT_ALPHAS
 from rankwise.scoring.calibration import Calibration
 from rankwise.scoring.functions import LinearFunction
 from rankwise.selection.feature_paths import FeaturePathSettings, follow, outer_curve
-from rankwise.selection.folds import draw_folds
+from rankwise.selection.folding import draw_folds
 from rankwise.types import Floats, PathMethod, Ties, Weighting
 from rankwise.validation import (
     check_alphas,

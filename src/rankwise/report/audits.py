@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.auditing.audit import audit
+from rankwise.auditing.audit_data import audit
 from rankwise.errors import GridWarning
 from rankwise.report.lists import short, short_name
 from rankwise.rows.ranking import RankingData

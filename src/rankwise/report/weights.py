@@ -26,7 +26,7 @@ from rankwise.ridge.squared import loss_on_scores
 from rankwise.rows.ranking import RankingData
 from rankwise.scoring.functions import LinearFunction
 from rankwise.selection.criteria import folds_of
-from rankwise.selection.folds import each_query
+from rankwise.selection.folding import each_query
 from rankwise.types import Floats, Solver, Ties, Weighting
 from rankwise.validation.problems import Problem
 

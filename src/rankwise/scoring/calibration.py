@@ -10,7 +10,7 @@ import numpy as np
 from rankwise.errors import DataError, RankwiseError
 from rankwise.rendering import Cell, html_table, text_table
 from rankwise.types import Floats, Ints
-from rankwise.validation.pairs import check_pairs
+from rankwise.validation.explicit_pairs import check_pairs
 
 CURVE_HEADER = ("predicted", "observed", "error", "pairs")
 

@@ -18,8 +18,8 @@ from rankwise.operators.equal_rows import first_equal_rows
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import nothing_to_learn
 from rankwise.preferences.samples import PairSample, sample_judged_pairs, sample_of_pairs
-from rankwise.selection import folds as splits
-from rankwise.selection.folds import LEAVE_QUERY_OUT, Folds
+from rankwise.selection import folding
+from rankwise.selection.folding import LEAVE_QUERY_OUT, Folds
 from rankwise.selection.leaving_out import LeftOutScores, OnFractionDone, Values, leave_out, warn_untried
 from rankwise.types import Floats, Ints, Matrix
 from rankwise.validation import Problem
@@ -162,17 +162,17 @@ def criterion_on_rows(problem: Problem, measure: Measure, cv: Any, *, exact: boo
     """
     if isinstance(cv, str) and cv == "auto" and exact:
         if problem.queries.n_queries > 1:
-            return OnFolds(splits.queries_or_groups(problem.queries), problem, measure)
+            return OnFolds(folding.queries_or_groups(problem.queries), problem, measure)
         cv = LEAVE_PAIR_OUT if len(problem.y) <= MOST_PAIRED_ROWS else cv
     if isinstance(cv, str) and cv != "auto":
         return _named_criterion(cv, problem, measure)
-    return OnFolds(splits.draw_folds(cv, problem.y, problem.queries), problem, measure)
+    return OnFolds(folding.draw_folds(cv, problem.y, problem.queries), problem, measure)
 
 
 @singledispatch
 def criterion_on_pairs(X: Matrix, pairs: Pairs, cv: Any) -> Criterion:
     """Like `criterion_on_rows`, for explicit pairs, which are left out in folds."""
-    return OnPairFolds(splits.draw_pair_folds(cv, pairs, X.shape[0]), X, pairs)
+    return OnPairFolds(folding.draw_pair_folds(cv, pairs, X.shape[0]), X, pairs)
 
 
 def measure_of_pairs(measure: str | Measure) -> Measure:
@@ -199,7 +199,7 @@ def _named_criterion(cv: str, problem: Problem, measure: Measure) -> Criterion:
                 f"Leave-query-out with one global ranking leaves nothing to learn from; use "
                 f"cv='{LEAVE_PAIR_OUT}' or a number of folds, or pass qid."
             )
-        return OnFolds(splits.each_query(problem.queries), problem, measure)
+        return OnFolds(folding.each_query(problem.queries), problem, measure)
     if n_queries > 1:
         raise DataError(
             f"Leave-pair-out needs one global ranking, but there are {n_queries} queries; "

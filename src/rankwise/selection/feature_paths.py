@@ -22,7 +22,7 @@ from rankwise.ridge.squared import SquaredLoss, losses_on_scores
 from rankwise.scoring.calibration import Calibration
 from rankwise.selection.calibrating import calibrate
 from rankwise.selection.criteria import OnFolds
-from rankwise.selection.folds import Folds, each_query
+from rankwise.selection.folding import Folds, each_query
 from rankwise.selection.search import best_alpha
 from rankwise.types import Floats, Ints, Matrix, PathMethod, Ties, Weighting, is_sparse
 from rankwise.validation import Problem

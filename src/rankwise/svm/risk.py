@@ -2,7 +2,7 @@
 
 A solver adds and scales scores, multiplies them by gradients, and keeps some of each, but never looks inside:
 the risk owns these vectors and says what they are. Where the rows are in this process, both are arrays
-(`rows_risk`); where they are not, scores are handles and gradients are slopes (`cluster/hinge.py`).
+(`rows_risk`); where they are not, scores are handles and gradients are slopes (`cluster/parted_hinge.py`).
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from rankwise.validation.arrays import (
     check_vectors,
 )
 from rankwise.validation.by_feature import check_costs, check_signs
+from rankwise.validation.explicit_pairs import check_pairs
 from rankwise.validation.judgments import check_scaling, refuse_beside_parts, refuse_parts, taken_apart
-from rankwise.validation.pairs import check_pairs
 from rankwise.validation.parameters import (
     check_alphas,
     check_callable,

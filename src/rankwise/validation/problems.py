@@ -20,8 +20,8 @@ from rankwise.validation.arrays import (
     check_targets,
     check_weight_range,
 )
+from rankwise.validation.explicit_pairs import check_pairs
 from rankwise.validation.judgments import question_queries
-from rankwise.validation.pairs import check_pairs
 
 
 @dataclass(frozen=True)

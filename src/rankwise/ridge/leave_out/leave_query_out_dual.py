@@ -28,13 +28,13 @@ def leave_out_dual(
     kernel_matrix: Floats, loss: SquaredLoss, system: RidgeSystem, folds: Sequence[Ints], alphas: Floats
 ) -> Iterator[Floats | None]:
     """Like `leave_query_out.leave_out_primal`, from the coefficients of the rows of the other queries."""
-    score = _Rows(kernel_matrix, query_differences(loss), system, alphas)
+    score = _BatchScores(kernel_matrix, query_differences(loss), system, alphas)
     rounding = ScoreRounding.dual(score.F, score.decomposition, alphas)
     for batch in batches(score.F, folds, len(system.right)):
         yield from unless_lost(batch, rounding, *score(batch))
 
 
-class _Rows:
+class _BatchScores:
     """Correct the coefficients of all rows by the solution of a small system for each fold and alpha."""
 
     def __init__(

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from rankwise.columns.choosing_codes import code_of
-from rankwise.columns.codes import AgeCode, Code, NumberCode, SplineCode
+from rankwise.columns.codes import AgeCode, Code
 from rankwise.columns.encoding import Encoding
 from rankwise.columns.inputs import Inputs
 from rankwise.columns.interaction_codes import FoundInteraction, InteractionSearch
 from rankwise.columns.interaction_fitting import CATEGORIES, KNOTS, axes_of, with_interactions
 from rankwise.columns.interaction_specs import InteractionSpec, Wanted
+from rankwise.columns.number_codes import NumberCode, SplineCode
 from rankwise.columns.specs import DEFAULT_KNOTS, ColumnKind, Spec
 from rankwise.errors import DataError
 from rankwise.operators.constant_columns import constant_within_queries
@@ -25,7 +26,7 @@ from rankwise.ridge.squared import losses_on_scores
 from rankwise.rows.column import Column
 from rankwise.rows.table import Table, table_of
 from rankwise.selection.criteria import folds_of
-from rankwise.selection.folds import each_query
+from rankwise.selection.folding import each_query
 from rankwise.types import Bools, Floats, Ints, Ties, Weighting
 from rankwise.validation import Problem
 

@@ -35,7 +35,7 @@ from rankwise.rendering import Cell, html_table, jsonable, text_table
 from rankwise.rows.ranking import RankingData
 from rankwise.rows.table import Table, table_of
 from rankwise.scoring.calibration import Calibration
-from rankwise.selection.folds import draw_folds
+from rankwise.selection.folding import draw_folds
 from rankwise.validation import check_count, check_number, taken_apart
 
 # Entries of each table that are shown as text; the attributes hold all of them.

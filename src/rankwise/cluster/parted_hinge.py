@@ -24,8 +24,8 @@ from rankwise.cluster.hinge_work import (
     squared_value_at,
     value_at,
 )
-from rankwise.cluster.normal import origins_of
-from rankwise.cluster.pairs import PartedPairs
+from rankwise.cluster.parted_pairs import PartedPairs
+from rankwise.cluster.parted_products import origins_of
 from rankwise.cluster.problem import PartedProblem, PartedRows
 from rankwise.operators.spread import Spread
 from rankwise.preferences.differences import QueryDifferences

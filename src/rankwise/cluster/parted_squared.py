@@ -12,8 +12,8 @@ import numpy as np
 from rankwise.cluster.coupling import Coupling, group_sizes
 from rankwise.cluster.engine import Parts
 from rankwise.cluster.factor import Triangle, factor_of, rows_between
-from rankwise.cluster.normal import multiplied, origins_of, prepared, right_side, shifted
-from rankwise.cluster.pairs import PartedPairs, prepared_pairs, quadratic_of_pairs
+from rankwise.cluster.parted_pairs import PartedPairs, prepared_pairs, quadratic_of_pairs
+from rankwise.cluster.parted_products import multiplied, origins_of, prepared, right_side, shifted
 from rankwise.cluster.problem import ONE_RANKING, PartedProblem, PartedRows
 from rankwise.errors import ParameterError
 from rankwise.family import LinearMap

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from rankwise.cluster.engine import Parts
-from rankwise.cluster.normal import ComparableRows, NormalPart
+from rankwise.cluster.parted_products import ComparableRows, NormalPart
 from rankwise.cluster.problem import PartedRows
 from rankwise.errors import DataError, ParameterError
 from rankwise.preferences.pair_differences import PairDifferences
