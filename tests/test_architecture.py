@@ -43,6 +43,7 @@ ROOMS = [
     {"export", "plots"},
     {"rankers"},
     {"auditing"},
+    {"judging"},
     {"report"},
     {"cli"},
     {"__main__"},

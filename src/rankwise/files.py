@@ -85,9 +85,9 @@ def replacing_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield beside
         if place.exists():
             shutil.copymode(place, beside)
-        _flush(beside)
+        flush(beside)
         beside.replace(place)
-        _flush(place.parent)
+        flush(place.parent)
 
 
 @contextmanager
@@ -117,14 +117,14 @@ def replacing_folder(path: str | os.PathLike[str], *, check: Callable[[Path], ob
     with _temporary(place, Path.mkdir) as beside:
         yield beside
         for file in beside.rglob("*"):
-            _flush(file)
-        _flush(beside)
+            flush(file)
+        flush(beside)
         check_place()
         if not place.exists():
             beside.rename(place)
         elif not _exchange(beside, place):
             _rename_in_turn(beside, place)
-        _flush(place.parent)
+        flush(place.parent)
 
 
 @contextmanager
@@ -269,7 +269,7 @@ def _blaming(place: Path, *, instead_of: Path) -> Iterator[None]:
         raise
 
 
-def _flush(path: Path) -> None:
+def flush(path: Path) -> None:
     """Make a file or the entries of a folder survive a power failure, where the system supports it."""
     if path.is_dir() and not hasattr(os, "O_DIRECTORY"):
         return  # Windows cannot flush folders
