@@ -6,8 +6,8 @@ from scipy import sparse
 
 from rankwise import RankRLS, make_search_data
 from rankwise.judging.live_model import LiveModel, Loss, Said
-from rankwise.types import Ties, Weighting
 from rankwise.preferences.queries import group_rows
+from rankwise.types import Ties, Weighting
 from stressed import KINDS, stressed
 
 

@@ -38,7 +38,7 @@ class Journal:
         self._handle, self._size = handle, size
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> Self:
+    def resume(cls, path: str | os.PathLike[str]) -> Self:
         """Open a journal to go on with, or begin one."""
         place = as_path(path)
         is_new = not place.exists()

@@ -106,6 +106,7 @@ class LiveModel:
         self._base = loss.nothing if base is None else base
         self._has_base = base is not None
         self.said: dict[int, Said] = {}
+        self._total: Quadratic = self._base
         self.say_all({})
 
     def say(self, query: int, said: Said) -> None:
