@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import time
 
+import pytest
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 SECONDS = 60
 
@@ -128,3 +130,25 @@ class Browser:
         self._process.wait(SECONDS)
         os.close(self._to)
         os.close(self._from)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    executable = find_chromium()
+    if executable is None:
+        pytest.skip("there is no Chromium on this machine")
+    started = Browser(executable, tmp_path_factory.mktemp("profile"))
+    yield started
+    started.close()
+
+
+def count(browser, selector):
+    return browser.js(f"document.querySelectorAll({json.dumps(selector)}).length")
+
+
+def shown(browser, selector):
+    return browser.js(f"[...document.querySelectorAll({json.dumps(selector)})].map((e) => e.textContent)")
+
+
+def number(text):
+    return float(text.replace("−", "-"))

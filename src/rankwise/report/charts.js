@@ -54,6 +54,33 @@ function bars(rows, label, width = WIDTH) {
   return drawing(width, height, label, axis, ...shapes);
 }
 
+// Bars of one query each, the largest first, above and below zero, and how many there are of either.
+function ordered(values, label, [above, below] = []) {
+  const [width, height, edge] = [HALF, 190, 8];
+  const most = Math.max(...values, 0, 1e-300);
+  const least = Math.min(...values, 0);
+  const y = (value) => edge + ((most - value) / (most - least)) * (height - 2 * edge);
+  const step = width / Math.max(values.length, 1);
+  const shapes = values.map((value, k) => {
+    const [top, bottom] = [y(Math.max(value, 0)), y(Math.min(value, 0))];
+    const kind = above ? (value < 0 ? "down" : "up") : "mark";
+    const bar = { x: k * step, y: top, width: Math.max(step * 0.85, 0.4), height: bottom - top };
+    return svg("rect", { class: kind, ...bar });
+  });
+  const axis = svg("line", { class: "axis", x1: 0, x2: width, y1: y(0), y2: y(0) });
+  const strong = (x, at, content, kind, anchor) =>
+    text(x, at, content, { class: `${kind} strong`, "text-anchor": anchor });
+  return drawing(
+    width,
+    height,
+    label,
+    axis,
+    shapes,
+    above ? strong(width, Math.max(y(0) - 10, 20), above, "up", "end") : null,
+    below ? strong(0, Math.min(y(0) + 24, height - 4), below, "down", "start") : null,
+  );
+}
+
 // A dot and a whisker for each name.
 function intervals(rows, label) {
   const line = 26;

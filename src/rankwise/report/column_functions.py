@@ -97,6 +97,7 @@ def _shape(terms: Sequence[Term], table: Table) -> dict[str, Any]:
     numbers = shape.reading is Reading.NUMBER or shape.reading.is_relative
     facts = {
         "column": short_name(terms[0].name),
+        "kind": "number" if numbers else "date" if shape.reading is Reading.DATE else "category",
         "points": rounded(points)
         if numbers
         else [short_name(point) for point in labels_of(points, shape.reading)],

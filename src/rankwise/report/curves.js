@@ -37,6 +37,22 @@ function powers(low, high, most) {
   return low < high ? [low, high] : [low];
 }
 
+// Days at which an axis of dates has a label, and the labels: years where there are several, else months or days.
+function dateTicks(low, high, most) {
+  const years = [new Date(low).getUTCFullYear() + 1, new Date(high).getUTCFullYear()];
+  if (years[1] - years[0] >= 2) {
+    const step = Math.ceil((years[1] - years[0] + 1) / most);
+    const found = [];
+    for (let year = years[0]; year <= years[1]; year += step) found.push([Date.UTC(year), String(year)]);
+    return found;
+  }
+  const count = Math.max(2, Math.min(4, Math.floor(most)));
+  const days = Array.from({ length: count }, (_, k) => low + ((high - low) * k) / (count - 1));
+  return days.map((day) => [day, shownDay(day)]);
+}
+
+const shownDay = (value) => new Date(value).toISOString().slice(0, 10);
+
 // What `read(column, row)` says about a place, which `find(x, y)` names by the pointer; arrow keys move it.
 function explored(picture, { columns, rows = 1, start = null, find, read }) {
   const readout = el("div", { class: "readout", "aria-live": "polite" });
@@ -97,6 +113,7 @@ function lines({
   yLabel = "",
   label,
   log = false,
+  dates = false,
   chosen = null,
   width = WIDTH,
 }) {
@@ -116,9 +133,10 @@ function lines({
     text(left - 6, py(value) + 4, tickLabel(value), soft("end")),
   ]);
   const most = (width - left - right) / 60;
-  for (const value of isLog ? powers(first, last, most) : ticks(first, last, most)) {
-    shapes.push(text(px(value), height - 20, tickLabel(value), soft("middle")));
-  }
+  const marked = dates
+    ? dateTicks(first, last, most)
+    : (isLog ? powers(first, last, most) : ticks(first, last, most)).map((value) => [value, tickLabel(value)]);
+  for (const [value, title] of marked) shapes.push(text(px(value), height - 20, title, soft("middle")));
   shapes.push(text((left + width - right) / 2, height - 4, xTitle, soft("middle")));
   if (yLabel) shapes.push(text(0, 12, yLabel, soft("start")));
   series.forEach((one, s) => shapes.push(line(one, color(s), x, usable, px, py)));
@@ -134,7 +152,7 @@ function lines({
     const values = series.map(
       (one) => `${visible(one.name)} ${withMargin(one.values[at], one.margins && one.margins[at])}`,
     );
-    return `${xLabel} ${brief(x[at])}: ${values.join(", ")}`;
+    return `${xLabel} ${dates ? shownDay(x[at]) : brief(x[at])}: ${values.join(", ")}`;
   };
   const distance = (k, here) => Math.abs(px(x[usable[k]]) - here);
   const find = (here) => [

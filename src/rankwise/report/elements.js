@@ -44,18 +44,33 @@ function cut(text, length) {
   return shown.length > length ? shown.slice(0, length - 1) + "…" : shown;
 }
 
+// What a query or document is called: its title, if there is one, with its label under the pointer.
+function titleOf(label) {
+  return facts.titles && Object.hasOwn(facts.titles, label) ? facts.titles[label] : label;
+}
+
+function titled(label) {
+  const shown = name(titleOf(label));
+  if (titleOf(label) !== label) shown.title += ` (${visible(label)})`;
+  return shown;
+}
+
 const isMissing = (value) => value === null || value === undefined;
+
+// Differences smaller than this are rounding.
+const NOISE = 1e-12;
 
 // As `rankwise.rendering.format_cell`, with which the terminal shows the same numbers.
 function number(value, digits = 4) {
   if (isMissing(value)) return "–";
+  if (Math.abs(value) < NOISE) return (0).toFixed(digits);
   const shown = value !== 0 && Math.abs(value) < 1e-4 ? value.toExponential(2) : value.toFixed(digits);
   return shown.replace("-", "−");
 }
 
 function signed(value, digits = 4) {
   if (isMissing(value)) return "–";
-  return value === 0 ? number(0, digits) : (value < 0 ? "−" : "+") + number(Math.abs(value), digits);
+  return Math.abs(value) < NOISE ? number(0, digits) : (value < 0 ? "−" : "+") + number(Math.abs(value), digits);
 }
 
 function brief(value) {
@@ -68,17 +83,28 @@ function withMargin(value, margin, shown = number) {
   return isMissing(margin) ? shown(value) : `${shown(value)} ± ${number(margin)}`;
 }
 
+// A mean that takes two lines where there is no room for one.
+function valueCell(value, margin, shown = number) {
+  if (isMissing(margin)) return shown(value);
+  return [shown(value), el("span", { class: "margin" }, ` ± ${number(margin)}`)];
+}
+
+function pValue(p) {
+  return !isMissing(p) && p < 1e-4 ? "< 0.0001" : number(p);
+}
+
 function counted(number, one, many = `${one}s`) {
   return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 }
 
 function table(header, rows, { texts = [0], best = -1 } = {}) {
-  const cell = (tag, content, column) => el(tag, { class: texts.includes(column) ? "text" : null }, content);
+  const cell = (tag, content, column, scope = null) =>
+    el(tag, { class: texts.includes(column) ? "text" : null, scope }, content);
   const line = (row, r) =>
     el(
       "tr",
       { class: r === best ? "best" : null },
-      row.map((content, k) => cell("td", content, k)),
+      row.map((content, k) => (k ? cell("td", content, k) : cell("th", content, k, "row"))),
     );
   return el(
     "div",
@@ -92,7 +118,7 @@ function table(header, rows, { texts = [0], best = -1 } = {}) {
         el(
           "tr",
           null,
-          header.map((title, k) => cell("th", title, k)),
+          header.map((title, k) => cell("th", title, k, "col")),
         ),
       ),
       el("tbody", null, rows.map(line)),

@@ -16,6 +16,7 @@ import numpy as np
 from rankwise.errors import ParameterError
 from rankwise.metrics import DEFAULT_MEASURES, Measure
 from rankwise.rendering import jsonable
+from rankwise.report.absent import absent_facts
 from rankwise.report.audits import audit_facts
 from rankwise.report.column_functions import interaction_facts, shape_facts
 from rankwise.report.curves import curve_facts, learning_curve, size_facts
@@ -23,7 +24,8 @@ from rankwise.report.data_facts import data_facts
 from rankwise.report.entrants import Entrant, entrant
 from rankwise.report.lists import MAX_NAME, list_facts, short_name
 from rankwise.report.making import origin_facts
-from rankwise.report.quality import answer, evaluated, most_contrasting, quality_facts, query_facts
+from rankwise.report.quality import evaluated, most_contrasting, quality_facts, query_facts
+from rankwise.report.verdict import answer, verdict_facts
 from rankwise.report.weights import weight_facts
 from rankwise.rows.ranking import RankingData
 
@@ -79,9 +81,11 @@ def compared_facts(
         random_state=random_state,
     )
     quality = quality_facts(evaluations, comparison)
+    against = None if every_pair else baseline
     facts: dict[str, Any] = {
         "schema": SCHEMA,
-        "answer": answer(quality),
+        "answer": answer(quality, against),
+        "verdict": verdict_facts(quality, against),
         "models": [_described(one) for one in entrants],
         "baseline": baseline,
         **quality,
@@ -103,6 +107,7 @@ def report_facts(
     every_pair: bool = False,
     random_state: int = 0,
     note: str | None = None,
+    titles: Mapping[Any, str] | None = None,
     command: str | None = None,
     files: Iterable[Path] = (),
     more: Mapping[str, Any] | None = None,
@@ -135,10 +140,21 @@ def report_facts(
         sections["learning"] = {
             one.name: learning_curve(one, judged, training, measures[0], random_state) for one in entrants
         }
+    absent = absent_facts(entrants, judged, sections, has_training=training is not None)
     seconds = time.perf_counter() - start
     origin = origin_facts(command=command, files=files, random_state=random_state, seconds=seconds)
     lists = list_facts(entrants, judged, _order(facts))  # many numbers, and plain ones
-    return {"title": title, **facts, "lists": lists, **jsonable(_known(sections)), "origin": origin}
+    known = {**jsonable(_known(sections)), "absent": absent, "titles": _titles(titles, facts, lists)}
+    return {"title": title, **facts, "lists": lists, **known, "origin": origin}
+
+
+def _titles(titles: Mapping[Any, str] | None, facts: dict[str, Any], lists: dict[str, Any]) -> dict[str, str]:
+    """The titles of the queries and documents that the facts name."""
+    if not titles:
+        return {}
+    named = {short_name(label): short_name(title) for label, title in titles.items()}
+    labels = {*facts["queries"]["label"], *(doc for query in lists["queries"] for doc in query["docs"])}
+    return {label: named[label] for label in sorted(labels & named.keys())}
 
 
 def _described(one: Entrant) -> dict[str, Any]:

@@ -81,16 +81,24 @@ function shapes() {
 function shape(one) {
   const label = `What ${one.column} adds to the score`;
   const margin = (k) => one.margins && one.margins[k];
+  const isNumeric = typeof one.points[0] === "number";
   const points = one.points.map((point, k) => ({ name: point, value: one.values[k], margin: margin(k) }));
   const series = [{ name: "adds", values: one.values, margins: one.margins }];
-  const curve = () =>
-    lines({ x: one.points, series, xLabel: cut(one.column, 30), xTitle: "", label, width: HALF });
+  const axis = { xLabel: cut(one.column, 30), xTitle: "", label, width: HALF };
+  const curve = () => lines({ x: one.points, series, log: isSkewed(one.points), ...axis });
+  const byDate = () => lines({ x: one.points.map((day) => Date.parse(day)), series, dates: true, ...axis });
   return el(
     "div",
     { class: "shape" },
     el("h4", null, name(one.column)),
-    typeof one.points[0] === "number" ? curve() : bars(points, label, HALF),
+    isNumeric ? curve() : one.kind === "date" ? byDate() : bars(points, label, HALF),
   );
+}
+
+// Prices, counts and the like: most values are small, and some much larger.
+function isSkewed(points) {
+  const [low, middle, high] = [points[0], points[Math.floor(points.length / 2)], points[points.length - 1]];
+  return low > 0 && high > 20 * low && middle - low < (high - low) / 4;
 }
 
 function interactions() {

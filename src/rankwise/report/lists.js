@@ -1,7 +1,10 @@
 // One query: the ranked lists side by side, and why one row is above another.
 
-function labelOf(value) {
-  return el("span", { class: value > 0 ? "label relevant" : "label", title: "label" }, brief(value));
+// The higher a label among those of the query, the stronger its color.
+function labelOf(value, most) {
+  const share = value > 0 && most > 0 ? value / most : 0;
+  const kind = share > 0.6 ? "label relevant full" : share ? "label relevant" : "label";
+  return el("span", { class: kind, style: `--share:${Math.round(100 * share)}%`, title: "label" }, brief(value));
 }
 
 // How far a row moved against the baseline; up is better.
@@ -21,14 +24,15 @@ function rankedList(title, list, ranks, extra, picked, pick) {
   const rows = list.docs.map((_, row) => row);
   const order = rows.filter((row) => ranks[row] !== null).sort((a, b) => ranks[a] - ranks[b]);
   const missing = rows.length - order.length;
+  const most = Math.max(...list.labels);
   const line = (row) => {
     const pressed = String(picked.includes(row));
     return el(
       "button",
       { type: "button", "aria-pressed": pressed, "data-row": row, onclick: () => pick(row) },
       el("span", { class: "rank" }, String(ranks[row])),
-      name(list.docs[row]),
-      labelOf(list.labels[row]),
+      titled(list.docs[row]),
+      labelOf(list.labels[row], most),
       extra(row),
     );
   };
@@ -45,60 +49,74 @@ function rankedList(title, list, ranks, extra, picked, pick) {
   );
 }
 
-// The contributions of columns to the difference of two scores; what is left is the sum of all other columns.
-function why(list, model, first, second) {
+// Contributions that are smaller than this share of the largest are rounding.
+const SMALL = 1e-6;
+// Columns that are listed at first.
+const FIRST = 8;
+
+// Why a model places one row above another: contributions of columns add up to the difference of their scores.
+function why(list, model, picked) {
+  const [above, below] = inOrder(list, model, picked);
   const parts = list.parts[model];
-  const difference = list.scores[model][first] - list.scores[model][second];
+  const difference = list.scores[model][above] - list.scores[model][below];
   const columns = parts.columns.map((column, k) => ({
     name: facts.lists.columns[model][column],
-    values: [first, second].map((row) => (list.values[facts.lists.sources[model][column]] || [])[row]),
-    part: parts.contributions[first][k] - parts.contributions[second][k],
+    values: [above, below].map((row) => (list.values[facts.lists.sources[model][column]] || [])[row]),
+    part: parts.contributions[above][k] - parts.contributions[below][k],
   }));
-  const active = columns.filter((column) => column.part !== 0);
+  const most = Math.max(...columns.map((column) => Math.abs(column.part)), Math.abs(difference), 1e-300);
+  const active = columns.filter((column) => Math.abs(column.part) > SMALL * most);
   active.sort((a, b) => Math.abs(b.part) - Math.abs(a.part));
-  const others = parts.others[first] - parts.others[second];
-  const most = Math.max(...active.map((column) => Math.abs(column.part)), Math.abs(others), 1e-300);
-  const meter = (part) => {
-    const width = ((Math.abs(part) / most) * 3.5).toFixed(2);
-    return el("span", { class: `meter ${part < 0 ? "down" : "up"}`, style: `width:${width}rem` });
-  };
-  const rows = active.map((column) => [
-    name(column.name),
-    signed(column.part),
-    meter(column.part),
-    ...column.values.map(brief),
-  ]);
-  const left = parts.n_others + columns.length - active.length;
-  if (left) {
-    rows.push([counted(left, "other column"), signed(others), meter(others), "", ""]);
-  }
+  const contributed = (part) => [
+    el("span", { class: `meter ${part < 0 ? "down" : "up"}`, style: `width:${((Math.abs(part) / most) * 3.5).toFixed(2)}rem` }),
+    signed(Math.abs(part) > SMALL * most ? part : 0),
+  ];
+  const line = ({ name: column, values, part }) => [name(column), ...values.map(brief), contributed(part)];
+  const [shown, folded] = [active.slice(0, FIRST), active.slice(FIRST)];
+  const sum = (found) => found.reduce((total, column) => total + column.part, 0);
+  const left = parts.n_others + columns.length - shown.length;
+  const rest = difference - sum(shown);
+  const rows = shown.map(line);
+  if (left) rows.push([counted(left, "other column"), "", "", contributed(rest)]);
   rows.push([
     el("strong", null, "score"),
+    ...[above, below].map((row) => number(list.scores[model][row])),
     el("strong", { class: "difference" }, signed(difference)),
-    "",
-    ...[first, second].map((row) => number(list.scores[model][row])),
   ]);
-  const header = ["column", "contributes", "", name(list.docs[first]), name(list.docs[second])];
-  const shown = table(header, rows, { texts: [0, 2] });
-  shown.dataset.model = model;
+  const header = ["column", titled(list.docs[above]), titled(list.docs[below]), "contributes"];
+  const listed = table(header, rows, { texts: [0] });
+  listed.dataset.model = model;
   return el(
     "section",
     null,
     el("h4", null, name(model)),
-    preferred(list, model, first, second, difference),
-    shown,
+    preferred(list, model, above, below, difference),
+    listed,
+    folded.length ? otherColumns(header, folded.map(line), left - folded.length) : null,
   );
 }
 
-// Which of two rows is above the other and, where the model is calibrated, how sure that is.
-function preferred(list, model, first, second, difference) {
-  const [above, below] = difference < 0 ? [second, first] : [first, second];
+function otherColumns(header, rows, unlisted) {
+  const names = header.map((title) => (typeof title === "string" ? title : title.cloneNode(true)));
+  const more = unlisted ? note(`${counted(unlisted, "column")} with smaller contributions, or none.`) : null;
+  const summary = counted(rows.length, "other column");
+  return el("details", null, el("summary", null, summary), table(names, rows, { texts: [0] }), more);
+}
+
+// The row that the model places higher comes first, so that contributions to its place are positive.
+function inOrder(list, model, picked) {
+  const [one, other] = picked;
+  return list.scores[model][one] < list.scores[model][other] ? [other, one] : [one, other];
+}
+
+// How sure the order of two rows is, where the model is calibrated.
+function preferred(list, model, above, below, difference) {
   const known = (facts.calibration || {})[model];
-  const probability = known && 1 / (1 + Math.exp(-known.slope * Math.abs(difference)));
+  const probability = known && 1 / (1 + Math.exp(-known.slope * difference));
   return note(
-    name(list.docs[above]),
+    titled(list.docs[above]),
     difference === 0 ? " has the same score as " : " is above ",
-    name(list.docs[below]),
+    titled(list.docs[below]),
     ". ",
     known
       ? el(
@@ -108,6 +126,12 @@ function preferred(list, model, first, second, difference) {
         )
       : null,
   );
+}
+
+// Where the page has an address of its own; in a notebook it has none.
+function linkTo(query) {
+  if (location.protocol === "about:") return null;
+  return el("a", { href: `#query=${encodeURIComponent(facts.queries.label[query])}` }, "Link to this query");
 }
 
 function absentDetail() {
@@ -150,10 +174,10 @@ function queryDetail(query) {
         rankedList(name(model), list, list.ranks[model], (row) => movement(list, row, model), picked, pick),
       ),
     ];
-    const reasons = picked.length < 2 ? null : explained.map((model) => why(list, model, ...picked));
+    const reasons = picked.length < 2 ? null : explained.map((model) => why(list, model, picked));
     area.replaceChildren(
       el("div", { class: "lists" }, lists),
-      note(cutOff, advice),
+      note(cutOff, advice, " ", linkTo(query)),
       el("div", { class: "why", "aria-live": "polite" }, reasons),
     );
     area.firstChild.scrollLeft = scrolled;

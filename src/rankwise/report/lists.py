@@ -18,7 +18,7 @@ from rankwise.rows.table import Table
 from rankwise.types import Floats, Ints
 
 # Numbers to keep in all, which are about 2 MB of text, and per query.
-MAX_NUMBERS, MAX_ROWS, MAX_COLUMNS = 200_000, 40, 12
+MAX_NUMBERS, MAX_ROWS, MAX_COLUMNS = 200_000, 40, 20
 MAX_NAME = 200
 # Digits of scores and contributions; sums of a few contributions agree with differences of scores to more
 # digits than are shown.

@@ -63,6 +63,7 @@ def make_report(
     preset: str | None = None,
     baseline: str | None = None,
     title: str = "Ranking report",
+    titles: Mapping[Any, str] | None = None,
     random_state: int = 0,
 ) -> Report:
     """Report on rankers: which is best, how sure that is, which queries changed, and why.
@@ -82,6 +83,8 @@ def make_report(
     baseline : str, optional
         The name of the ranker that others are compared with; the first by default.
     title : str
+    titles : dict of label to str, optional
+        What the page shows instead of the labels of queries and documents: texts of queries, and titles.
     random_state : int
         The seed of randomization tests and of learning curves.
 
@@ -100,12 +103,14 @@ def make_report(
     check_kind("data", data, RankingData)
     check_kind("training", training, RankingData, optional=True)
     check_kind("title", title, str)
+    check_kind("titles", titles, dict, optional=True)
     return Report(
         report_facts(
             _named(rankers),
             data,
             listed_measures(measures),
             title=title,
+            titles=titles,
             training=training,
             preset=preset,
             baseline=baseline,

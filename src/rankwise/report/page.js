@@ -1,8 +1,46 @@
 // The page: one function per section, which returns nothing where there are no facts.
 
+// The verdict, what it is about, and a picture of it.
 function answer() {
-  const sentences = facts.answer.map((text) => el("p", null, visible(text)));
-  return el("header", { class: "answer" }, el("h1", null, visible(facts.title)), sentences);
+  const [verdict, ...sentences] = facts.answer.map(visible);
+  const counts = facts.data ? [counted(facts.data.queries, "query", "queries"), counted(facts.data.rows, "row")] : [];
+  const written = facts.origin ? [facts.origin.written.slice(0, 10)] : [];
+  return el(
+    "header",
+    { class: "answer" },
+    el(
+      "div",
+      null,
+      el("h1", null, verdict),
+      el("p", { class: "about" }, [visible(facts.title), ...counts, ...written].join(" · ")),
+    ),
+    verdictFigure(),
+    el(
+      "div",
+      null,
+      sentences.map((sentence) => el("p", null, sentence)),
+    ),
+  );
+}
+
+function verdictFigure() {
+  const found = facts.verdict;
+  const { name: measure, higher_is_better: higher } = facts.measures[0];
+  const values = facts.queries.values[measure];
+  const known = (list) => list.filter((value) => !isMissing(value)).sort((a, b) => b - a);
+  if (!found) {
+    const all = known(values[names[0]]);
+    const caption = `${measure} of each query, from the best to the poorest.`;
+    return all.length ? figure(caption, ordered(higher ? all : all.reverse(), caption)) : null;
+  }
+  const change = (value, k) => (isMissing(value) ? null : (higher ? 1 : -1) * (value - values[found.against][k]));
+  const changes = known(values[found.ranker].map(change)).map((value) => (Math.abs(value) < NOISE ? 0 : value));
+  const caption = `Each bar is a query: how much ${measure} improves with ${found.ranker} in place of ${found.against}.`;
+  const counts = [
+    `${found.n_better.toLocaleString("en")} better`,
+    `${found.n_worse.toLocaleString("en")} worse`,
+  ];
+  return figure(visible(caption), ordered(changes, caption, counts));
 }
 
 function best(measure) {
@@ -26,7 +64,7 @@ function quality() {
     name(model.name),
     ...facts.measures
       .map((measure) => mean(model.name, measure))
-      .map(({ value, margin }) => withMargin(value, margin)),
+      .map(({ value, margin }) => valueCell(value, margin)),
     kind(model),
   ]);
   const measures = facts.measures.map((measure) => measure.name);
@@ -36,7 +74,7 @@ function quality() {
     "Quality",
     table(["ranker", ...measures, "kind"], rows, {
       texts: [0, measures.length + 1],
-      best: compared ? names.indexOf(best(first)) : -1,
+      best: facts.verdict && facts.verdict.decision !== "equal" ? names.indexOf(best(first)) : -1,
     }),
     compared
       ? figure(
@@ -78,12 +116,12 @@ function significance() {
       test.measure,
       name(test.a),
       ...(isOneBaseline ? [] : [name(test.b)]),
-      el("span", { class: isSure ? kind : null }, withMargin(test.difference, test.margin, signed)),
+      el("span", { class: isSure ? kind : null }, valueCell(test.difference, test.margin, signed)),
       String(test.n_better),
       String(test.n_worse),
       String(test.n_equal),
-      number(test.holm_randomization),
-      number(test.holm_wilcoxon),
+      pValue(test.holm_randomization),
+      pValue(test.holm_wilcoxon),
     ];
   });
   const counts = ["better", "worse", "equal"];
@@ -105,6 +143,21 @@ function significance() {
         "above; a difference in color has p ≤ 0.05 in the randomization test.",
     ),
   );
+}
+
+// Why sections are missing, or rankers in them.
+function absent() {
+  const titles = {
+    weights: "Columns",
+    choices: "Choice of alpha",
+    calibration: "Calibration",
+    learning: "Number of training queries",
+    audit: "Judgments and features to check",
+  };
+  const lines = Object.entries(facts.absent || {}).map(([key, reason]) =>
+    el("li", null, el("strong", null, titles[key]), ": ", visible(reason)),
+  );
+  return section("Not shown", lines.length ? el("ul", null, lines) : null);
 }
 
 function folds() {
@@ -135,8 +188,17 @@ function contents(sections) {
   return el("nav", { "aria-label": "Sections" }, sections.map(link));
 }
 
+// A link to a query ends with #query=LABEL.
+function openLinked() {
+  const found = /^#query=(.+)$/.exec(location.hash);
+  const query = found ? facts.queries.label.indexOf(decodeURIComponent(found[1])) : -1;
+  if (query >= 0) document.dispatchEvent(new CustomEvent("open-query", { detail: query }));
+}
+
 const sections = [
   ...[quality(), significance(), folds(), queries(), weights(), shapes(), interactions(), choices(), sizes(), calibration()],
-  ...[learning(), data(), audit(), origin()],
+  ...[learning(), data(), audit(), absent(), origin()],
 ].filter((part) => part);
 document.body.append(el("main", null, answer(), contents(sections), sections));
+openLinked();
+addEventListener("hashchange", openLinked);

@@ -10,13 +10,10 @@ import numpy as np
 
 from rankwise.metrics import Comparison, Evaluation, Measure, compare, evaluate
 from rankwise.metrics.significance import CONFIDENCE, clear_differences
-from rankwise.rendering import format_cell
 from rankwise.report.entrants import Entrant
 from rankwise.report.lists import short_name
 from rankwise.rows.ranking import RankingData
 from rankwise.types import Floats
-
-SIGNIFICANT = 0.05
 
 
 def evaluated(
@@ -106,46 +103,3 @@ def worst(facts: dict[str, Any], ranker: str, count: int) -> list[int]:
     changes = np.array(facts["queries"]["changes"][facts["measures"][0]["name"]][ranker], dtype=np.float64)
     order = np.argsort(changes, kind="stable")
     return [int(q) for q in order[:count] if changes[q] < 0.0]
-
-
-def answer(quality: dict[str, Any]) -> list[str]:
-    """The result in sentences: which ranker, how good, against what, how sure."""
-    measure = quality["measures"][0]
-    name, better = measure["name"], "higher" if measure["higher_is_better"] else "lower"
-    means = {ranker: row[name] for ranker, row in quality["means"].items()}
-    margins = {ranker: row[name] for ranker, row in quality["margins"].items()}
-    known = {ranker: mean for ranker, mean in means.items() if mean == mean}
-    if not known:
-        return [f"No query has a value of {name}: {measure['reason']}."]
-    best = (max if measure["higher_is_better"] else min)(known, key=lambda ranker: known[ranker])
-    what = f"the best {name}" if len(means) > 1 else name
-    value, count = _with_margin(means[best], margins[best]), _queries(measure["queries"])
-    sentences = [f"{best} has {what}: {value} over {count} ({better} is better)."]
-    for test in quality["tests"]:
-        if test["measure"] == name:
-            sentences.append(_tested(test, measure["higher_is_better"]))
-    if measure["left_out"]:
-        sentences.append(
-            f"{_queries(measure['left_out'])} {'has' if measure['left_out'] == 1 else 'have'} no value of "
-            f"{name} and {'does' if measure['left_out'] == 1 else 'do'} not count: {measure['reason']}."
-        )
-    return sentences
-
-
-def _tested(test: dict[str, Any], higher_is_better: bool) -> str:
-    difference, margin, p = test["difference"], test["margin"], test["holm_randomization"]
-    counts = f"{_queries(test['n_better'])} better, {test['n_worse']:,} worse, {test['n_equal']:,} equal"
-    low, high = (format_cell(difference + side * margin) for side in (-1.0, 1.0))
-    sure = f"difference {difference:+.4f}, 95 % interval {low} to {high}, p = {format_cell(p)}; {counts}"
-    if p is None or p != p or p > SIGNIFICANT:
-        return f"{test['a']} and {test['b']} cannot be told apart on these queries ({sure})."
-    verdict = "better" if (difference > 0.0) == higher_is_better else "worse"
-    return f"{test['a']} is {verdict} than {test['b']} ({sure})."
-
-
-def _with_margin(mean: float, margin: float) -> str:
-    return format_cell(mean) if margin != margin else f"{format_cell(mean)} ± {format_cell(margin)}"
-
-
-def _queries(count: int) -> str:
-    return f"{count:,} {'query' if count == 1 else 'queries'}"

@@ -18,12 +18,18 @@ const KINDS = {
   uncounted: (value) => value === null,
 };
 
+// The ranker of the verdict.
+function preselected() {
+  const found = facts.verdict ? [facts.verdict.ranker, facts.verdict.against] : [];
+  return found.find((model) => others.includes(model)) || others[0];
+}
+
 function queries() {
   const known = facts.queries;
   const compared = others.length > 0;
   const state = {
     measure: facts.measures[0].name,
-    model: compared ? others[0] : names[0],
+    model: compared ? preselected() : names[0],
     kind: "all",
     order: compared ? "contrast" : "poorest",
     text: "",
@@ -53,12 +59,13 @@ function queries() {
     const found = known.label
       .map((_, query) => query)
       .filter(
-        (query) => KINDS[state.kind](change(query)) && known.label[query].toLowerCase().includes(wanted),
+        (query) => KINDS[state.kind](change(query)) && isNamed(known.label[query], wanted),
       );
     const missing = (query) => (change(query) === null ? 1 : 0);
     return found.sort((a, b) => missing(a) - missing(b) || orders[state.order](a, b) || a - b);
   }
 
+  const isNamed = (label, wanted) => `${label} ${titleOf(label)}`.toLowerCase().includes(wanted);
   const opener = (query) => body.querySelector(`button[data-query="${query}"]`);
 
   const detailRow = (query) =>
@@ -85,6 +92,11 @@ function queries() {
     opener(query).scrollIntoView({ block: "center" });
   }
 
+  function openQuery(query) {
+    if (!selected().includes(query)) Object.assign(state, { kind: "all", text: "" });
+    openFromChart(query, selected().indexOf(query));
+  }
+
   function row(query) {
     const models = compared ? [facts.baseline, state.model] : [state.model];
     const value = change(query);
@@ -95,7 +107,7 @@ function queries() {
       "data-query": query,
       "aria-expanded": String(isOpen),
     };
-    const label = el("button", { ...attributes, onclick: () => toggle(query) }, name(known.label[query]));
+    const label = el("button", { ...attributes, onclick: () => toggle(query) }, titled(known.label[query]));
     const kind = value > 0 ? "up" : value < 0 ? "down" : null;
     const line = el(
       "tr",
@@ -126,7 +138,7 @@ function queries() {
         height: size,
       };
       const kind = compared ? (up ? "up" : "down") : "mark";
-      const title = svg("title", null, `${cut(known.label[query], 80)}: ${shownChange(query)}`);
+      const title = svg("title", null, `${cut(titleOf(known.label[query]), 80)}: ${shownChange(query)}`);
       return svg(
         "rect",
         { class: `bar ${kind}`, ...place, onclick: () => openFromChart(query, found.indexOf(query)) },
@@ -158,7 +170,7 @@ function queries() {
       "rows",
       ...(compared ? [facts.baseline, state.model, "change"] : [state.measure]),
     ];
-    head.replaceChildren(...titles.map((title, k) => el("th", { class: k ? null : "text" }, name(title))));
+    head.replaceChildren(...titles.map((title, k) => el("th", { class: k ? null : "text", scope: "col" }, name(title))));
     const shown = found.slice(0, state.count);
     body.replaceChildren(...shown.flatMap(row));
     const more = found.length - shown.length;
@@ -216,6 +228,7 @@ function queries() {
     el("label", null, "find", el("input", { ...find, oninput: (event) => set("text")(event.target.value) })),
   ];
   draw();
+  document.addEventListener("open-query", (event) => openQuery(event.detail));
   return section(
     compared ? "Wins and losses" : "Queries",
     compared

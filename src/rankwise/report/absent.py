@@ -1,0 +1,50 @@
+"""Why a section of a report is missing, or says nothing of some rankers: readers should not have to guess."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rankwise.report.entrants import Entrant
+from rankwise.rows.ranking import RankingData
+from rankwise.rows.table import Table
+
+
+def absent_facts(
+    entrants: Sequence[Entrant], judged: RankingData, sections: Mapping[str, Any], *, has_training: bool
+) -> dict[str, str]:
+    """A sentence for each section that is missing for some ranker of which readers may expect it."""
+    models = [one for one in entrants if one.model is not None]
+    found = {
+        "weights": _of(
+            [one for one in entrants if one.parts is None],
+            "scores are not sums over columns, as those of linear models and trees are",
+        ),
+        "choices": _of(
+            [
+                one
+                for one in models
+                if not sections["choices"].get(one.name) and not sections["sizes"].get(one.name)
+            ],
+            "alpha was given, not chosen",
+        ),
+        "calibration": _of(
+            [one for one in models if not sections["calibration"].get(one.name)],
+            "not calibrated; rankers that choose alpha are, and fits with validation data",
+        ),
+        "learning": None if has_training or not models else "Needs the training data (training= or --train).",
+        "audit": _audit(judged, sections),
+    }
+    return {section: reason for section, reason in found.items() if reason}
+
+
+def _of(entrants: Sequence[Entrant], reason: str) -> str | None:
+    return f"{', '.join(one.name for one in entrants)}: {reason}." if entrants else None
+
+
+def _audit(judged: RankingData, sections: Mapping[str, Any]) -> str | None:
+    if sections["audit"] is not None or not judged.n_features:
+        return None
+    if isinstance(judged.X, Table):
+        return "Not searched for here, since columns are not all numbers; see rankwise audit."
+    return "Not searched for here: too few queries, or too many rows to be quick; see rankwise audit."
