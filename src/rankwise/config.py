@@ -132,6 +132,15 @@ def config_context(**settings: Any) -> Iterator[None]:
         _of_block.reset(token)
 
 
+def let_through(interrupted: bool) -> None:
+    """Raise the interrupt that a solver caught to keep its best model, unless the settings say to keep it.
+
+    Called at the end of `fit`, when the model is in place.
+    """
+    if interrupted and get_config().on_interrupt == "raise":
+        raise KeyboardInterrupt
+
+
 def _check_n_threads(n_threads: object) -> None:
     """Reject anything but a number of threads from 1 to `MAX_THREADS`."""
     if isinstance(n_threads, bool) or not isinstance(n_threads, int) or n_threads < 1:

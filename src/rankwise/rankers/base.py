@@ -12,12 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from rankwise.columns.inputs import Inputs, read_preferences, read_problem
-from rankwise.columns.interaction_specs import wanted_interactions
-from rankwise.config import get_config
+from rankwise.columns.inputs import Inputs
 from rankwise.errors import DataError, ParameterError
 from rankwise.features import JudgedParts
-from rankwise.held_out import HeldOut
 from rankwise.model.attributes import attributes_of
 from rankwise.model.model import Model
 from rankwise.model.models import save_model
@@ -28,31 +25,14 @@ from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import group_rows
 from rankwise.preferences.samples import sample_judged_pairs
 from rankwise.rankers.explanation import Explanation, explain
-from rankwise.rankers.signs import columns_with_sign
+from rankwise.rankers.row_settings import RowSettings
 from rankwise.ridge.moments.moments import Moments
 from rankwise.scoring.additive import AdditiveFunction
 from rankwise.scoring.calibration import Calibration, known_calibration, preference_probabilities
 from rankwise.scoring.functions import FeatureFunction, ScoringFunction, checked_scores
-from rankwise.selection.calibrating import calibrate, recalibrated
-from rankwise.selection.interaction_search import with_wanted_interactions
+from rankwise.selection.calibrating import recalibrated
 from rankwise.types import AnyArray, Floats, Ints, Matrix
 from rankwise.validation import Problem, check_fitted, check_labels, taken_apart
-
-
-def calibration_on(held_out: HeldOut | None, function: FeatureFunction) -> Calibration | None:
-    """The calibration on rows that were held out; None if there are none, or too few."""
-    if held_out is None:
-        return None
-    return calibrate(function.scores(held_out.X), held_out.sample(), held_out.name)
-
-
-def let_through(interrupted: bool) -> None:
-    """Raise the interrupt that a solver caught to keep its best model, unless the settings say to keep it.
-
-    Called at the end of `fit`, when the model is in place.
-    """
-    if interrupted and get_config().on_interrupt == "raise":
-        raise KeyboardInterrupt
 
 
 class Ranker(BaseEstimator):  # type: ignore[misc]
@@ -179,56 +159,20 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         self.__dict__.pop("model_", None)
 
     @property
-    def _takes(self) -> dict[str, Any]:
-        """What this class takes as rows, for `read_problem` and `read_preferences`."""
-        columns = self._columns
-        if self._takes_kernel_values and columns is not None:
-            raise ParameterError(
-                f"With kernel='precomputed', X holds kernel values, so columns must be None; got {columns!r}."
-            )
-        return {
-            "who": type(self).__name__,
-            "sparse": not self._takes_kernel_values,
-            "columns": columns,
-            "interactions": getattr(self, "interactions", None),
-            "parts": self._takes_parts,
-        }
-
-    @property
-    def _columns(self) -> Any:
-        """What columns become. Interactions of columns need functions of each column beside them."""
-        columns, interactions = getattr(self, "columns", None), getattr(self, "interactions", None)
-        return "spline" if columns is None and interactions is not None else columns
-
-    @property
-    def _adds_columns_up(self) -> bool:
-        """Whether scores are sums over columns, in which what is constant within queries cancels out."""
-        kernel = getattr(self, "kernel", "linear")
-        interacts = getattr(self, "interactions", None) is not None
-        return isinstance(kernel, str) and kernel == "linear" and not interacts
-
-    @property
-    def _takes_kernel_values(self) -> bool:
-        kernel = getattr(self, "kernel", None)
-        return isinstance(kernel, str) and kernel == "precomputed"
+    def _row_settings(self) -> RowSettings:
+        return RowSettings.of(self, self._takes_parts)
 
     def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any, **options: Any) -> Problem:
         """Check the arguments of `fit` in place of those of an earlier one."""
         self._forget()
-        takes = self._takes
-        problem, inputs = read_problem(
-            X, y, qid, sample_weight, additive=self._adds_columns_up, **takes, **options
-        )
-        wanted = wanted_interactions(takes["interactions"])
-        signed = columns_with_sign(getattr(self, "monotonic_cst", None), inputs)
-        problem, self._inputs = with_wanted_interactions(problem, inputs, X, wanted, signed)
+        problem, self._inputs = self._row_settings.read(X, y, qid, sample_weight, **options)
         self._origin = Origin.of(problem)
         return problem
 
     def _read_preferences(self, X: Any, pairs: Any, magnitude: Any, weight: Any) -> tuple[Matrix, Pairs]:
         """Check the arguments of `fit_preferences` in place of those of an earlier fit."""
         self._forget()
-        rows, checked, self._inputs = read_preferences(X, pairs, magnitude, weight, **self._takes)
+        rows, checked, self._inputs = self._row_settings.read_preferences(X, pairs, magnitude, weight)
         self._origin = Origin.now(rows.shape[0])
         return rows, checked
 
@@ -260,10 +204,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
     def _restore(self, model: Model) -> None:
         """Become the fitted ranker that has this model."""
-        context = tuple(model.outcome.context_columns or ())
-        self._inputs = Inputs(
-            model.class_name, model.features, model.encoding, self._takes["sparse"], context
-        )
+        self._inputs = self._row_settings.inputs_of(model)
         self._origin = model.origin
         self._set_model(model)
 
@@ -350,9 +291,10 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.estimator_type = "ranker"
         tags.target_tags.required = True
-        tags.input_tags.pairwise = self._takes_kernel_values
+        settings = self._row_settings
+        tags.input_tags.pairwise = settings.takes_kernel_values
         tags.input_tags.sparse = not tags.input_tags.pairwise
-        if self._columns is not None:
+        if settings.columns is not None:
             tags.input_tags.sparse = False
             tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
         return tags

@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
+from rankwise.config import let_through
 from rankwise.errors import warn_caller
 from rankwise.held_out import HeldOut
 from rankwise.model.outcome import Outcome
 from rankwise.model.schemas import SCHEMAS
 from rankwise.operators.design import MatrixDesign
-from rankwise.rankers.base import Ranker, calibration_on, let_through
+from rankwise.rankers.base import Ranker
 from rankwise.scoring.functions import LinearFunction
+from rankwise.selection.calibrating import calibrate_on
 from rankwise.selection.eval_sets import hold_out_pairs, hold_out_rows
 from rankwise.svm.hinge_result import EarlyStopping, HingeResult
 from rankwise.svm.losses import LOSSES, LossKind, LossName
@@ -231,7 +233,7 @@ class RankSVM(Ranker):
                 validation_score=stopping.curve[stopping.best_iter - 1 if self.early_stopping else -1],
             )
         function = LinearFunction(kept.coef)
-        self._become(function, outcome, calibration_on(held_out, function))
+        self._become(function, outcome, calibrate_on(held_out, function))
         let_through(found.interrupted)
         return self
 

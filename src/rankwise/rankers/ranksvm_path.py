@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from rankwise.config import let_through
 from rankwise.errors import DataError, RankwiseError, warn_caller
 from rankwise.metrics import Measure, get_measure
 from rankwise.model.outcome import Outcome
@@ -23,7 +24,7 @@ from rankwise.path.svm_path import OnEvent, SVMPath
 from rankwise.plots import draw_path
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.preferences.samples import sample_judged_pairs
-from rankwise.rankers.base import Ranker, let_through
+from rankwise.rankers.base import Ranker
 from rankwise.rankers.kernels import checked_kernel
 from rankwise.ridge.kernel_spaces import KernelSpace, kernel_space
 from rankwise.scoring.functions import KernelExpansion

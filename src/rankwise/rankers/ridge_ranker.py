@@ -10,17 +10,19 @@ from typing import Any, Self, TypeAlias
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from rankwise.config import let_through
 from rankwise.errors import ParameterError, RankwiseError
 from rankwise.features import matrix_of
 from rankwise.held_out import HeldOut
 from rankwise.model.outcome import Origin, Outcome
-from rankwise.rankers.base import Ranker, calibration_on, let_through
+from rankwise.rankers.base import Ranker
 from rankwise.rankers.ridge_solvers import checked_solver, solver_outcome
 from rankwise.ridge.cg_result import RidgeSolutions
 from rankwise.ridge.moments.moments import Moments
 from rankwise.ridge.ridge_family import RidgeFamily, ridge_family, solve_targets
 from rankwise.ridge.spaces import Space
 from rankwise.ridge.squared import SquaredLoss, loss_on_pairs, losses_on_scores, with_pairs
+from rankwise.selection.calibrating import calibrate_on
 from rankwise.selection.eval_sets import hold_out_pairs, hold_out_rows
 from rankwise.types import Ints, Matrix, RandomSource, Ties, Weighting
 from rankwise.validation import (
@@ -151,7 +153,7 @@ class FixedAlphaRidge(Ranker):
         found = solve_targets(parts, other.alpha, held_out)
         let_through(found.interrupted)
         outcome, function = self._outcome(families[0], found), families[0].space.function(found.coef[0])
-        other._become(function, outcome, calibration_on(held_out, function), self.model_.form_moments)
+        other._become(function, outcome, calibrate_on(held_out, function), self.model_.form_moments)
         return other
 
     def _checked_loss(self) -> tuple[Ties, Weighting]:
@@ -178,7 +180,7 @@ class FixedAlphaRidge(Ranker):
         """Set the model for alpha."""
         found = solve_targets(families, check_number("alpha", self.alpha, minimum=0.0), held_out)
         outcome, function = self._outcome(families[0], found), families[0].space.function(found.coef[0])
-        self._become(function, outcome, calibration_on(held_out, function), moments)
+        self._become(function, outcome, calibrate_on(held_out, function), moments)
         self._families = families, held_out
         let_through(found.interrupted)
         return self

@@ -11,12 +11,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rankwise.config import let_through
 from rankwise.errors import GridWarning, ParameterError, warn_caller
 from rankwise.metrics.measure import Measure, get_measure
 from rankwise.model.model import given
 from rankwise.model.outcome import Outcome
 from rankwise.preferences.pairs import Pairs
-from rankwise.rankers.base import Ranker, let_through
+from rankwise.rankers.base import Ranker
 from rankwise.ridge.moments.moments import Moments
 from rankwise.scoring.functions import FeatureFunction
 from rankwise.selection.calibrating import calibrate

@@ -13,7 +13,9 @@ from rankwise.errors import DataError, ParameterError
 from rankwise.features import UNNAMED, Features, JudgedRows, checked_names, named_columns
 from rankwise.mapped import is_mapped
 from rankwise.preferences.queries import Queries, group_rows
+from rankwise.rendering import counted
 from rankwise.rows.chosen_rows import row_numbers, rows_at_random, rows_of_queries
+from rankwise.rows.storage import storage_of
 from rankwise.rows.table import Table, read_columns
 from rankwise.types import AnyArray, Floats, Ints, RandomSource
 from rankwise.validation import (
@@ -238,9 +240,8 @@ class RankingData(JudgedRows):
         """
         if (rows is None) == (queries is None):
             raise ParameterError("select takes exactly one of 'rows' and 'queries'.")
-        if queries is not None:
-            return self._rows(rows_of_queries(self.queries, queries))
-        return self._rows(row_numbers(rows, self.n_rows))
+        of_queries = None if queries is None else rows_of_queries(self.queries, queries)
+        return self._rows(row_numbers(rows, self.n_rows) if of_queries is None else of_queries)
 
     def scale_per_query(self) -> Self:
         """Scale every feature to [0, 1] within each query, as `rankwise.scale_per_query` does.
@@ -288,21 +289,12 @@ class RankingData(JudgedRows):
         )
 
     def __repr__(self) -> str:
-        queries = "one global ranking" if self.queries.labels is None else _counted(self.n_queries, "query")
-        storage = "table" if isinstance(self.X, Table) else str(self.X.dtype)
-        if not isinstance(self.X, np.ndarray | Table):
-            filled = self.X.nnz / max(1, self.n_rows * self.n_features)
-            storage = f"sparse {storage}, {filled:.2%} filled"
+        queries = counted(self.n_queries, "query") if self.has_queries else "one global ranking"
         scaled = ", scaled per query" if self.scaled_per_query else ""
         weighted = "" if self.sample_weight is None else ", weighted"
         # A repr must not page in a file.
         labels = "" if is_mapped(self.y) else f", labels {self.y.min():g} to {self.y.max():g}"
         return (
-            f"RankingData({_counted(self.n_rows, 'row')}, {queries}, "
-            f"{_counted(self.n_features, 'feature')} ({storage}{scaled}){labels}{weighted})"
+            f"RankingData({counted(self.n_rows, 'row')}, {queries}, "
+            f"{counted(self.n_features, 'feature')} ({storage_of(self.X)}{scaled}){labels}{weighted})"
         )
-
-
-def _counted(n: int, noun: str) -> str:
-    plural = noun.removesuffix("y") + "ies" if noun.endswith("y") else noun + "s"
-    return f"{n:,} {noun if n == 1 else plural}"

@@ -1,9 +1,12 @@
-"""Whether rows are stored dense, and CSR matrices around arrays that are known to be valid."""
+"""How rows are stored, and CSR matrices around arrays that are known to be valid."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from rankwise.rows.table import Table
 from rankwise.types import AnyArray, Auto
 from rankwise.validation.csr import check_width
 
@@ -32,3 +35,12 @@ def is_dense(dense: bool | Auto, n_entries: int, n_rows: int, n_columns: int) ->
     if dense is True:
         check_width(n_columns)
     return 2 * n_entries >= n_rows * n_columns if dense == "auto" else dense
+
+
+def storage_of(X: Any) -> str:
+    """What X is, in a few words."""
+    if isinstance(X, Table):
+        return "table"
+    if isinstance(X, np.ndarray):
+        return str(X.dtype)
+    return f"sparse {X.dtype}, {X.nnz / max(1, X.shape[0] * X.shape[1]):.2%} filled"

@@ -8,8 +8,10 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 
+from rankwise.held_out import HeldOut
 from rankwise.preferences.samples import PairSample
 from rankwise.scoring.calibration import Calibration
+from rankwise.scoring.functions import FeatureFunction
 from rankwise.threads import one_blas_thread
 from rankwise.types import Floats, Ints
 
@@ -38,6 +40,13 @@ def calibrate(scores: Floats, sample: PairSample, source: str) -> Calibration | 
         probability[own] = expit((slope if others is None else others) * difference[own])
     error = _slope_error(slope, difference, weight, group)
     return _measured(slope, error, probability, weight, group, source)
+
+
+def calibrate_on(held_out: HeldOut | None, function: FeatureFunction) -> Calibration | None:
+    """The calibration on rows that were held out; None if there are none, or too few."""
+    if held_out is None:
+        return None
+    return calibrate(function.scores(held_out.X), held_out.sample(), held_out.name)
 
 
 @one_blas_thread()
