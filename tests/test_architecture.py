@@ -25,7 +25,7 @@ ROOMS = [
     {"validation"},
     {"rows"},
     {"readers"},
-    {"clicks", "trec"},
+    {"clicks", "trec", "raters"},
     {"simulated_search"},
     {"operators"},
     {"scoring"},

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rankwise import clicks as clicks
     from rankwise import dask as dask
     from rankwise import metrics as metrics
+    from rankwise import raters as raters
     from rankwise import trec as trec
     from rankwise.auditing.audit_data import audit as audit
     from rankwise.config import config_context as config_context
@@ -94,6 +95,7 @@ __all__ = [
     "open_store",
     "qid_from_group_sizes",
     "rank_scorer",
+    "raters",
     "register_onnx_converters",
     "save_judgments",
     "save_letor",
@@ -148,7 +150,7 @@ _HOME = {
     "set_config": "rankwise.config",
 }
 
-_SUBMODULES = ("clicks", "dask", "metrics", "trec")
+_SUBMODULES = ("clicks", "dask", "metrics", "raters", "trec")
 
 # Names that used to be here -> where they are now.
 _MOVED = dict.fromkeys(

@@ -33,6 +33,7 @@ from rankwise.rendering import printable
 COMMANDS = (
     "demo",
     "clicks",
+    "raters",
     "audit",
     "train",
     "update",

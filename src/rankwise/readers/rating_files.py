@@ -1,0 +1,60 @@
+"""Files of judgments by several raters: lines of ``qid, doc, label, rater`` below a header."""
+
+from __future__ import annotations
+
+from os import PathLike
+
+from rankwise.errors import DataError, FileFormatError
+from rankwise.files import as_path
+from rankwise.readers.delimited import finite_number, open_delimited
+from rankwise.rows.ratings import Ratings
+
+_REQUIRED = ("qid", "doc", "label")
+# What else a journal of judgments notes.
+_IGNORED = ("weight", "time")
+
+
+def load_ratings(
+    path: str | PathLike[str], rater: str = "rater", scale: tuple[float, float] | None = None
+) -> Ratings:
+    """Read judgments by several raters.
+
+    Parameters
+    ----------
+    path : path
+        A header with the columns ``qid``, ``doc``, ``label`` and that of the rater, in any order, perhaps
+        also ``time`` and ``weight``, which are not used; then one line per judgment. Fields are separated by
+        commas or tabs. ``.gz``, ``.bz2`` and ``.xz`` are decompressed.
+    rater : str, default="rater"
+        The column that names the rater.
+    scale : (lowest, highest), optional
+        Grades outside are refused, with the line.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from rankwise.raters import load_ratings
+    >>> _ = Path("ratings.csv").write_text("qid,doc,label,rater\\nshoes,d9,3,ann\\nshoes,d9,2,bob\\n")
+    >>> load_ratings("ratings.csv")
+    Ratings(2 judgments of 1 documents by 2 raters)
+    """
+    path, column = as_path(path), rater.lower()
+    columns: list[list[str]] = [[], [], []]
+    grades: list[float] = []
+    with open_delimited(path) as lines:
+        if not lines.take_header([*_REQUIRED, column], _IGNORED):
+            raise DataError(f"expected the header {','.join(_REQUIRED)},{column}[,time]")
+        for fields in lines:
+            grade = finite_number(fields, "label")
+            if scale is not None and not scale[0] <= grade <= scale[1]:
+                raise DataError(f"the grade {grade:g} is not from {scale[0]:g} to {scale[1]:g}")
+            grades.append(grade)
+            for values, name in zip(columns, ("qid", "doc", column), strict=True):
+                values.append(fields[name])
+    if not grades:
+        raise FileFormatError(path, "the file contains no judgments")
+    qid, docs, raters = columns
+    try:
+        return Ratings.from_arrays(qid, docs, grades, raters, scale=scale)
+    except DataError as error:
+        raise FileFormatError(path, str(error)) from None

@@ -1,0 +1,137 @@
+"""Grades of documents by several raters."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankwise.errors import DataError
+from rankwise.types import AnyArray, Floats, Ints
+from rankwise.validation.arrays import as_floats
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ratings:
+    """Which rater gave which grade to which document; a document may have any number of them.
+
+    Attributes
+    ----------
+    grade : Floats, shape (N,)
+    document, rater : Ints, shape (N,)
+        The numbers of the document and of the rater of each judgment.
+    qid, docs : array, shape (D,)
+        The label of the query and of the document, of each document.
+    raters : array, shape (R,)
+        The names of the raters, in order of first appearance.
+
+    Examples
+    --------
+    >>> from rankwise.raters import Ratings
+    >>> Ratings.from_arrays(["a", "a", "a"], ["x", "x", "y"], [2, 1, 0], ["ann", "bob", "bob"])
+    Ratings(3 judgments of 2 documents by 2 raters)
+    """
+
+    grade: Floats
+    document: Ints
+    rater: Ints
+    qid: AnyArray
+    docs: AnyArray
+    raters: AnyArray
+
+    @classmethod
+    def from_arrays(
+        cls,
+        qid: Iterable[Hashable],
+        docs: Iterable[Hashable],
+        grades: ArrayLike,
+        raters: Iterable[Hashable],
+        *,
+        scale: tuple[float, float] | None = None,
+    ) -> Self:
+        """Ratings from one entry per judgment.
+
+        Parameters
+        ----------
+        qid, docs : sequence of hashables
+            The query and the document judged.
+        grades : array
+            Higher is better.
+        raters : sequence of hashables
+        scale : (lowest, highest), optional
+            Grades outside are refused.
+        """
+        grade, names = np.atleast_1d(as_floats("grades", grades)), list(raters)
+        of_document = list(zip(list(qid), list(docs), strict=False))
+        if not len(grade) == len(names) == len(of_document):
+            raise DataError(
+                f"qid, docs, grades and raters must have one entry per judgment; got {len(of_document)} "
+                f"documents, {len(grade)} grades and {len(names)} raters."
+            )
+        if not len(grade):
+            raise DataError("There are no judgments.")
+        document, documents = _numbered(of_document)
+        rater, who = _numbered(names)
+        ratings = cls(
+            grade,
+            document,
+            rater,
+            _objects([q for q, _ in documents]),
+            _objects([d for _, d in documents]),
+            who,
+        )
+        ratings._check(scale)
+        return ratings
+
+    @property
+    def n_documents(self) -> int:
+        return len(self.docs)
+
+    @property
+    def n_raters(self) -> int:
+        return len(self.raters)
+
+    def _check(self, scale: tuple[float, float] | None) -> None:
+        wrong = ~np.isfinite(self.grade)
+        expected = "a finite number"
+        if scale is not None:
+            wrong |= ~((self.grade >= scale[0]) & (self.grade <= scale[1]))
+            expected = f"from {scale[0]:g} to {scale[1]:g}"
+        if wrong.any():
+            at = int(wrong.argmax())
+            raise DataError(f"{self.names_of(at)} has the grade {self.grade[at]:g}; it must be {expected}.")
+        judged = self.document * np.int64(self.n_raters) + self.rater
+        _, first, counts = np.unique(judged, return_index=True, return_counts=True)
+        if (counts > 1).any():
+            at = int(first[(counts > 1).argmax()])
+            raise DataError(f"{self.names_of(at)} occurs twice; each rater judges a document once.")
+
+    def names_of(self, judgment: int) -> str:
+        """A judgment in words."""
+        document = self.document[judgment]
+        return (
+            f"The judgment of document {self.docs[document]!r} of query {self.qid[document]!r} by "
+            f"{self.raters[self.rater[judgment]]!r}"
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Ratings({len(self.grade):,} judgments of {self.n_documents:,} documents by "
+            f"{self.n_raters:,} raters)"
+        )
+
+
+def _numbered(labels: list[Any]) -> tuple[Ints, AnyArray]:
+    """The number of each label, in order of first appearance, and the labels."""
+    numbers: dict[Any, int] = {}
+    places = np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.int64)
+    return places, _objects(list(numbers))
+
+
+def _objects(labels: list[Any]) -> AnyArray:
+    array = np.empty(len(labels), dtype=object)
+    array[:] = labels
+    return array
