@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -146,6 +147,16 @@ def test_a_ranker_is_made_of_at_most_four_classes():
     counts = journeys.classes_of_rankers()
     assert len(counts) == len(SCHEMAS)
     assert max(counts.values()) <= 4, counts
+
+
+def test_no_two_classes_and_no_two_files_have_the_same_name():
+    """Commands aside: a file of `cli` is called what users call it."""
+    files = Counter(path.name for path in MODULES if path.name != "__init__.py" and room_of(path) != "cli")
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in MODULES)
+    classes = Counter(
+        node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name, count in (files | classes).items() if count > 1] == []
 
 
 def test_importing_rankwise_imports_nothing_heavy():

@@ -12,7 +12,7 @@ from rankwise.errors import DataError
 from rankwise.preferences.queries import group_rows
 from rankwise.ridge.knowledge import Knowledge
 from rankwise.ridge.moments.quadratic import Quadratic
-from rankwise.ridge.teaching import Documents, Pairs, proposals, wanted_differences
+from rankwise.ridge.teaching import Documents, PairsToCompare, proposals, wanted_differences
 
 ALPHA = 0.3
 
@@ -122,7 +122,7 @@ def test_pairs_are_chosen_once_and_the_first_is_the_best_of_all():
         pair: known.reductions((X[pair[0]] - X[pair[1]])[None], np.ones(1), wanted)[0] for pair in everything
     }
     done = [tuple(reversed(max(worth, key=worth.get)))]
-    chosen = [tuple(sorted(p.rows)) for p in proposals(Pairs(X, queries, done), known, wanted)]
+    chosen = [tuple(sorted(p.rows)) for p in proposals(PairsToCompare(X, queries, done), known, wanted)]
     assert sorted(chosen) == sorted(everything - {tuple(sorted(done[0]))})
     assert chosen[0] == max(set(worth) - {tuple(sorted(done[0]))}, key=worth.get)
 
@@ -156,7 +156,7 @@ def test_sparse_rows_are_chosen_as_dense_ones():
     X[np.abs(X) < 0.7] = 0.0
     queries, wanted, known = group_rows(qid, len(X)), _wanted(X, qid), Knowledge.nothing(4, ALPHA)
     none = np.zeros(len(X), dtype=bool)
-    for kind in (lambda X: Documents(X, queries, none), lambda X: Pairs(X, queries)):
+    for kind in (lambda X: Documents(X, queries, none), lambda X: PairsToCompare(X, queries)):
         chosen = [
             [p.rows for p in islice(proposals(kind(A), known, wanted), 9)] for A in (X, sparse.csr_array(X))
         ]

@@ -16,7 +16,7 @@ from rankwise.preferences.queries import Queries, group_rows
 from rankwise.rows.table import Table, table_of
 from rankwise.scoring.additive import AdditiveFunction, Term
 from rankwise.types import Floats, Ints, Matrix
-from rankwise.validation.judgments import taken_apart
+from rankwise.validation.fit_arguments import taken_apart
 
 # Features are stored as CSR if at most one in this many can be different from zero.
 FEATURES_PER_ENTRY = 4

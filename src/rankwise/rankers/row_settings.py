@@ -59,7 +59,9 @@ class RowSettings:
         problem, inputs = read_problem(
             X, y, qid, sample_weight, additive=self.adds_columns_up, **self._how(), **options
         )
-        signed = columns_with_sign(self.monotonic_cst, inputs)
+        if inputs.encoding is None:
+            return problem, inputs
+        signed = columns_with_sign(self.monotonic_cst, inputs.encoding)
         return with_wanted_interactions(problem, inputs, X, wanted_interactions(self.interactions), signed)
 
     def read_preferences(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwise.columns.encoding import Encoding
 from rankwise.columns.inputs import Inputs
 from rankwise.errors import DataError, ParameterError
 from rankwise.ridge.closed_form import PrimalFamily
@@ -17,13 +18,12 @@ from rankwise.types import Floats, Ints
 from rankwise.validation import check_signs
 
 
-def columns_with_sign(monotonic_cst: Any, inputs: Inputs) -> list[str]:
+def columns_with_sign(monotonic_cst: Any, encoding: Encoding) -> list[str]:
     """The columns in which the score must be monotone."""
-    if monotonic_cst is None or inputs.encoding is None:
+    if monotonic_cst is None:
         return []
-    columns = inputs.encoding.columns
-    signs = check_signs(monotonic_cst, columns)
-    return [column for column, sign in zip(columns, signs.tolist(), strict=True) if sign != 0]
+    signs = check_signs(monotonic_cst, encoding.columns)
+    return [column for column, sign in zip(encoding.columns, signs.tolist(), strict=True) if sign != 0]
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ def proposals(candidates: Candidates, known: Knowledge, wanted: Floats) -> Itera
 
     Parameters
     ----------
-    candidates : Documents or Pairs
+    candidates : Documents or PairsToCompare
     known : Knowledge
         What the judgments so far say.
     wanted : Floats, shape (n, n)
@@ -153,7 +153,7 @@ class Documents:
         return X - judged.mean(axis=0), len(judged) / (len(judged) + 1.0)
 
 
-class Pairs:
+class PairsToCompare:
     """Pairs of rows of a query, each to be compared once: "this above that".
 
     Parameters

@@ -96,7 +96,8 @@ def with_wanted_interactions(
     Parameters
     ----------
     problem, inputs
-        As `rankwise.columns.inputs.read_problem` returns them, with the interactions that the user named.
+        As `rankwise.columns.inputs.read_problem` returns them of encoded columns, with the interactions that
+        the user named.
     X
         The same rows, as the user gave them.
     wanted : Wanted
@@ -104,8 +105,7 @@ def with_wanted_interactions(
         Columns that must stay alone.
     """
     encoding = inputs.encoding
-    if encoding is None:
-        return problem, inputs
+    assert encoding is not None
     if not wanted.at_most:
         _refuse_idle(problem, encoding)
         return problem, inputs

@@ -12,7 +12,7 @@ from rankwise.validation.arrays import (
 )
 from rankwise.validation.by_feature import check_costs, check_signs
 from rankwise.validation.explicit_pairs import check_pairs
-from rankwise.validation.judgments import check_scaling, refuse_beside_parts, refuse_parts, taken_apart
+from rankwise.validation.fit_arguments import check_scaling, refuse_beside_parts, refuse_parts, taken_apart
 from rankwise.validation.parameters import (
     check_alphas,
     check_callable,

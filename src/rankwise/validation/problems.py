@@ -21,7 +21,7 @@ from rankwise.validation.arrays import (
     check_weight_range,
 )
 from rankwise.validation.explicit_pairs import check_pairs
-from rankwise.validation.judgments import question_queries
+from rankwise.validation.fit_arguments import question_queries
 
 
 @dataclass(frozen=True)
