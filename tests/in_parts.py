@@ -6,8 +6,31 @@ from itertools import pairwise
 import numpy as np
 
 from rankwise import RankingData
-from rankwise.cluster.engine import PartsHere
+from rankwise.cluster.engine import Parts, of_part
 from rankwise.cluster.parted_data import PartedData, common_features, description_of, problem_of
+from rankwise.cluster.tree import joined
+
+
+class PartsHere(Parts):
+    """Parts in this process."""
+
+    def __init__(self, objects):
+        self._objects = list(objects)
+
+    @property
+    def n_parts(self):
+        return len(self._objects)
+
+    def total(self, work, *shared, own=None):
+        results = self._results(work, shared, own)
+        (total,) = joined({(0, i): result for i, result in enumerate(results)}, self.n_parts).values()
+        return total
+
+    def derived(self, work, *shared, own=None):
+        return type(self)(self._results(work, shared, own))
+
+    def _results(self, work, shared, own):
+        return [work(one, *of_part(own, i), *shared) for i, one in enumerate(self._objects)]
 
 
 def in_parts(data: RankingData, n_parts: int, weight=None) -> PartedData:

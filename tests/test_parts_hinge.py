@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from in_parts import in_parts, together
+from in_parts import PartsHere, in_parts, together
 from rankwise import (
     DataError,
     ParameterError,
@@ -17,7 +17,6 @@ from rankwise import (
     RankSVMCV,
     make_search_data,
 )
-from rankwise.cluster.engine import PartsHere
 from stressed import KINDS, stressed
 
 LOSSES = ["hinge", "squared_hinge"]

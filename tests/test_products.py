@@ -13,7 +13,7 @@ from rankwise.operators.design import MatrixDesign
 from rankwise.operators.native_rows import NativeRows
 from rankwise.operators.products import product_on_threads
 from rankwise.operators.renumbering import frequency_order, renumbered
-from rankwise.operators.spread import _sample_of_groups, column_spread
+from rankwise.operators.spread import _sample_of_groups, column_sums
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows
 from rankwise.types import Ties, Weighting
@@ -40,6 +40,10 @@ def sparse_values(rng, m, n, density=0.3):
     X = rng.normal(size=(m, n)) * (rng.random((m, n)) < density)
     X[m // 2] = 0.0
     return X
+
+
+def column_spread(X, weight, **options):
+    return column_sums(X, weight, X.shape, **options).spread()
 
 
 @pytest.mark.parametrize("kind", KINDS)

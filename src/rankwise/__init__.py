@@ -57,55 +57,6 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "ColumnEncoder",
-    "DataError",
-    "KernelRankRLS",
-    "KernelRankRLSCV",
-    "Moments",
-    "ParameterError",
-    "QueryMinMaxScaler",
-    "QuerySizes",
-    "QueryWarning",
-    "RankRLS",
-    "RankRLSCV",
-    "RankRLSPath",
-    "RankSVM",
-    "RankSVMCV",
-    "RankSVMPath",
-    "RankingData",
-    "RankwiseError",
-    "__version__",
-    "audit",
-    "clicks",
-    "config_context",
-    "convert_letor",
-    "dask",
-    "export_model",
-    "get_config",
-    "load_feature_log",
-    "load_judgments",
-    "load_letor",
-    "load_model",
-    "load_pairs",
-    "load_table",
-    "make_report",
-    "make_search_data",
-    "metrics",
-    "open_store",
-    "qid_from_group_sizes",
-    "rank_scorer",
-    "raters",
-    "register_onnx_converters",
-    "save_judgments",
-    "save_letor",
-    "save_pairs",
-    "save_store",
-    "scale_per_query",
-    "set_config",
-    "trec",
-]
-
 # Public name -> module that defines it.
 _HOME = {
     "audit": "rankwise.auditing.audit_data",
@@ -151,6 +102,8 @@ _HOME = {
 }
 
 _SUBMODULES = ("clicks", "dask", "metrics", "raters", "trec")
+
+__all__ = sorted(("__version__", *_HOME, *_SUBMODULES))
 
 # Names that used to be here -> where they are now.
 _MOVED = dict.fromkeys(

@@ -6,8 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, Self, TypeVar
 
-from rankwise.cluster.tree import joined
-
 T = TypeVar("T")
 
 
@@ -36,28 +34,6 @@ class Parts(ABC):
         if own is None:
             return list(self.total(alone, work, *shared))
         return list(self.total(alone_with, work, *shared, own=own))
-
-
-class PartsHere(Parts):
-    """Parts in this process."""
-
-    def __init__(self, objects: Sequence[Any]) -> None:
-        self._objects = list(objects)
-
-    @property
-    def n_parts(self) -> int:
-        return len(self._objects)
-
-    def total(self, work: Callable[..., T], *shared: Any, own: Sequence[Any] | None = None) -> T:
-        results = self._results(work, shared, own)
-        (total,) = joined({(0, i): result for i, result in enumerate(results)}, self.n_parts).values()
-        return total
-
-    def derived(self, work: Callable[..., Any], *shared: Any, own: Sequence[Any] | None = None) -> Self:
-        return type(self)(self._results(work, shared, own))
-
-    def _results(self, work: Callable[..., T], shared: tuple[Any, ...], own: Sequence[Any] | None) -> list[T]:
-        return [work(one, *of_part(own, i), *shared) for i, one in enumerate(self._objects)]
 
 
 def of_part(own: Sequence[Any] | None, part: int) -> tuple[Any, ...]:

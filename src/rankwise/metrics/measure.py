@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rankwise.errors import DataError, ParameterError
+from rankwise.held_out import improves
 from rankwise.metrics import pair_formulas
 from rankwise.metrics.arranged_rows import ArrangedRows, Formula
 from rankwise.metrics.conventions import Conventions, TiedScores, get_preset
@@ -59,9 +60,7 @@ class Measure:
 
     def is_better(self, value: float, than: float) -> bool:
         """Whether one mean is strictly better than another; any number is better than NaN."""
-        if np.isnan(than):
-            return not np.isnan(value)
-        return value > than if self.higher_is_better else value < than
+        return improves(value, than, self.higher_is_better)
 
     def prepare(
         self,

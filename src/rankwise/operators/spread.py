@@ -80,22 +80,6 @@ class ColumnSums:
         return Spread(np.maximum(variances, 0.0), axes)
 
 
-def column_spread(
-    X: Matrix,
-    weight: Floats,
-    n_sampled: int = _SAMPLE,
-    narrow: int = _NARROW,
-    reference: Ints | None = None,
-    group: Ints | None = None,
-) -> Spread:
-    """Estimate the spread of columns from evenly spaced, weighted rows; with covariances if X is narrow.
-
-    Covariances are those within groups of rows, if there are any: differences between groups are none between
-    rows that are compared. O(m s) for m sampled rows, O(m n² + n³) for n columns with covariances.
-    """
-    return column_sums(X, weight, X.shape, n_sampled, narrow, reference, group).spread()
-
-
 def column_sums(
     X: Matrix,
     weight: Floats,
@@ -105,7 +89,12 @@ def column_sums(
     reference: Ints | None = None,
     group: Ints | None = None,
 ) -> ColumnSums:
-    """The sums for the spread of a matrix of this shape, over those of its rows that X holds."""
+    """The sums for the spread of a matrix of this shape, over those of its rows that X holds.
+
+    They are estimated from evenly spaced, weighted rows; with covariances if X is narrow. Covariances
+    are those within groups of rows, if there are any: differences between groups are none between rows that
+    are compared. O(m s) for m sampled rows, O(m n²) for n columns with covariances.
+    """
     step, is_narrow = max(1, shape[0] // n_sampled), _is_narrow(shape, narrow)
     every = slice(None, None, step)
     if not is_narrow and sparse.issparse(X):
