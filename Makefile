@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SOURCES := src tests benchmarks docs/site elsewhere examples fuzz house mutation wheels
 NATIVE_SOURCES := $(wildcard native/*/*.cpp native/*/*.hpp tests/native/*.cpp tests/native/*.hpp fuzz/*.cpp)
 
-.PHONY: demo test check docs wheel bench house kills mutate elsewhere format sanitize fuzz corpus engines java clean
+.PHONY: demo test check docs picture wheel bench house kills mutate elsewhere format sanitize fuzz corpus engines java clean
 .DEFAULT_GOAL := help
 
 help:
@@ -18,6 +18,7 @@ help:
 	@echo "make test     everything that must hold: checks and tests"
 	@echo "make check    ruff, mypy, clang-format, import direction"
 	@echo "make docs     build the documentation site, with its gallery, in build/site (minutes)"
+	@echo "make picture  take the picture of a report that README shows (needs Chromium)"
 	@echo "make wheel    build wheels and sdist in dist, and use them with every Python here (minutes)"
 	@echo "make bench    measure speed against peers, and write the tables of the docs (many minutes)"
 	@echo "make house    count what a reader must know, and compare it and bits of fits with AGAINST=REV"
@@ -49,6 +50,9 @@ docs: $(VENV)/.docs
 	@$(BIN)/sphinx-build -q -W -c docs/site -d build/site-doctrees docs build/site
 	@$(BIN)/python docs/site/check.py build/site
 	@echo "The site is in build/site; start at build/site/index.html"
+
+picture: $(VENV)/.dev
+	@$(BIN)/python docs/site/picture.py
 
 # Interpreters other than those that are found: make wheel PYTHONS="/path/to/python3.12 ..."
 wheel: $(VENV)/.wheel

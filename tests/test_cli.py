@@ -18,6 +18,7 @@ import pytest
 import rankwise
 from command_line import done, folder, rankwise_process, refused
 from rankwise.cli import main
+from rankwise.cli.demo import FILES
 from rankwise.cli.learners import LEARNERS
 
 __all__ = ["done", "folder", "refused"]  # fixtures
@@ -205,14 +206,19 @@ def test_the_demo_finds_rankrls_best_and_writes_everything(done, tmp_path):
     assert "RankRLS" in run.stdout
     assert sorted(path.name for path in out.iterdir()) == [
         "model.safetensors",
-        "per_query.csv",
         "report.html",
+        "test.csv",
+        "train.csv",
     ]
-    assert rankwise.load_model(out / "model.safetensors").feature_names_in_[0] == "title_bm25"
+    assert rankwise.load_model(out / "model.safetensors").feature_names_in_[0] == "title_match"
+    reread = [rankwise.load_table(out / name, label="label", qid="qid", doc="title") for name in FILES[:2]]
+    assert sorted(query for part in reread for query in part.queries.labels) == sorted(
+        rankwise.load_movies().queries.labels
+    )
     report = (out / "report.html").read_text(encoding="utf-8")
     assert report.startswith("<!doctype html>")
     assert "https:" not in report
     means = json.loads(done("demo", "--out", again, "--json"))["means"]
     assert means["RankRLS"]["ndcg@10"] == max(means[name]["ndcg@10"] for name in means)
-    for name in ("model.safetensors", "per_query.csv"):
+    for name in FILES[:3]:
         assert (again / name).read_bytes() == (out / name).read_bytes()

@@ -128,7 +128,7 @@ class FullDisk:
 
 
 def test_a_demo_on_a_full_disk_leaves_nothing(refused, tmp_path, monkeypatch):
-    monkeypatch.setattr(demo, "run_experiment", lambda seed: demo.DemoRankers({}, FullDisk(), {}, {}))
+    monkeypatch.setattr(demo, "run_experiment", lambda seed: demo.DemoRankers(None, None, FullDisk(), {}))
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes").write_text("kept", encoding="utf-8")
     for out in ("new/deep/demo", "mine", "mine/demo"):

@@ -145,10 +145,13 @@ def test_a_page_runs_from_top_to_bottom(page, tmp_path):
     assert (run.returncode, run.stderr) == (0, "")
 
 
-def test_the_readme_has_a_short_example_of_each_kind():
-    (python,) = python_of(PAGES[0])
-    assert len(python.splitlines()) <= 13
-    assert len(commands_of(PAGES[0])) == 6
+def test_the_readme_fits_a_screen_and_prints_what_it_shows(tmp_path):
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 60
+    ((_, code), (_, shown), (_, commands)) = blocks(ROOT / "README.md")
+    assert len(code.splitlines()) <= 12
+    assert len(commands.splitlines()) == 2
+    assert run_warm(code, cwd=tmp_path).stdout == shown
+    assert blocks(ROOT / "docs/index.md") == blocks(ROOT / "README.md")[:2]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -3,8 +3,6 @@
 import bz2
 import datetime
 import gzip
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -290,18 +288,6 @@ def test_missing_files_and_unknown_endings(tmp_path):
             load_table(tmp_path / name, label="y")
     with pytest.raises(ParameterError, match="must end in"):
         load_table(tmp_path / "data.xlsx", label="y")
-
-
-def test_without_pyarrow_the_extra_is_named(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("y,f\n1,2\n", encoding="utf-8")
-    script = (
-        "import sys; sys.modules['pyarrow'] = None; import rankwise, rankwise.errors\n"
-        f"try: rankwise.load_table({str(path)!r}, label='y')\n"
-        "except rankwise.errors.MissingExtraError as error: print(error)"
-    )
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, encoding="utf-8", check=True)
-    assert run.stdout == "Reading a.csv needs the 'arrow' extra: pip install 'rankwise[arrow]'.\n"
 
 
 def test_the_index_that_pandas_stores_is_not_a_feature(tmp_path):

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from rankwise.readers.letor import load_letor as load_letor
     from rankwise.readers.letor_to_store import convert_letor as convert_letor
     from rankwise.readers.letor_writer import save_letor as save_letor
+    from rankwise.readers.movies import load_movies as load_movies
     from rankwise.readers.pair_files import load_pairs as load_pairs
     from rankwise.readers.pair_files import save_pairs as save_pairs
     from rankwise.readers.store import open_store as open_store
@@ -56,6 +57,55 @@ if TYPE_CHECKING:
     from rankwise.simulated_search import make_search_data as make_search_data
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "ColumnEncoder",
+    "DataError",
+    "KernelRankRLS",
+    "KernelRankRLSCV",
+    "Moments",
+    "ParameterError",
+    "QueryMinMaxScaler",
+    "QuerySizes",
+    "QueryWarning",
+    "RankRLS",
+    "RankRLSCV",
+    "RankRLSPath",
+    "RankSVM",
+    "RankSVMCV",
+    "RankSVMPath",
+    "RankingData",
+    "RankwiseError",
+    "__version__",
+    "audit",
+    "clicks",
+    "config_context",
+    "convert_letor",
+    "dask",
+    "export_model",
+    "get_config",
+    "load_feature_log",
+    "load_judgments",
+    "load_letor",
+    "load_model",
+    "load_movies",
+    "load_pairs",
+    "load_table",
+    "make_report",
+    "make_search_data",
+    "metrics",
+    "open_store",
+    "qid_from_group_sizes",
+    "rank_scorer",
+    "register_onnx_converters",
+    "save_judgments",
+    "save_letor",
+    "save_pairs",
+    "save_store",
+    "scale_per_query",
+    "set_config",
+    "trec",
+]
 
 # Public name -> module that defines it.
 _HOME = {
@@ -73,6 +123,7 @@ _HOME = {
     "load_letor": "rankwise.readers.letor",
     "load_model": "rankwise.model.models",
     "load_pairs": "rankwise.readers.pair_files",
+    "load_movies": "rankwise.readers.movies",
     "load_table": "rankwise.readers.tables",
     "make_report": "rankwise.report.make_report",
     "make_search_data": "rankwise.simulated_search",

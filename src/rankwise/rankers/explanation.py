@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from rankwise.columns.inputs import Inputs
 from rankwise.errors import DataError
+from rankwise.rendering import html_table
 from rankwise.scoring.additive import AdditiveFunction
 from rankwise.scoring.calibration import Calibration
 from rankwise.scoring.functions import ExpansionOfColumns, KernelExpansion, ScoringFunction
@@ -61,18 +63,32 @@ class Explanation:
         return f"Explanation({self.difference:+.4g}: {', '.join(largest + others)})"
 
     def __str__(self) -> str:
-        lines = [f"score difference {self.difference:+.6g}"]
-        if self.probability is not None:
-            lines[0] += f", probability {self.probability:.3f} of being judged above"
+        used, others = self._used()
+        lines = [(self._label(c), float(self.contributions[c])) for c in used] + others
+        width = max((len(label) for label, _ in lines), default=0)
+        return "\n".join([self._headline(), *(f"  {label:<{width}}  {value:+.4g}" for label, value in lines)])
+
+    def _repr_html_(self) -> str:
+        used, others = self._used()
+        header = ["", *(() if self.values is None else ("row i", "row j")), "contributes"]
+        rows = [[str(self.names[c]), *self._values(c), f"{self.contributions[c]:+.4g}"] for c in used]
+        rows += [[label, *([""] * (len(header) - 2)), f"{value:+.4g}"] for label, value in others]
+        return f"<p>{escape(self._headline())}</p>{html_table(header, rows)}"
+
+    def _headline(self) -> str:
+        headline = f"score difference {self.difference:+.4g}"
+        if self.probability is None:
+            return headline
+        return f"{headline}, probability {self.probability:.3f} of being judged above"
+
+    def _values(self, c: int) -> tuple[str, ...]:
+        return () if self.values is None else self.values[c]
+
+    def _used(self) -> tuple[list[int], list[tuple[str, float]]]:
+        """The largest contributions, and the sum of all others; those that are 0 are only counted."""
         used = [c for c in self._largest() if self.contributions[c] != 0.0]  # few, if features were chosen
-        top = [(self._label(c), float(self.contributions[c])) for c in used]
-        width = max((len(label) for label, _ in top), default=0)
-        lines += [f"  {label:<{width}}  {value:+.6g}" for label, value in top]
-        rest = len(self.contributions) - len(top)
-        if rest:
-            others = float(self.contributions.sum()) - sum(value for _, value in top)
-            lines.append(f"  {rest} others  {others:+.6g}")
-        return "\n".join(lines)
+        rest = np.delete(self.contributions, used)
+        return used, [(f"{len(rest)} others", float(rest.sum()))] if len(rest) else []
 
 
 def explain(

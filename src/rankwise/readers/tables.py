@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.errors import FileFormatError, MissingExtraError, ParameterError, blaming
+from rankwise.errors import FileFormatError, ParameterError, blaming
 from rankwise.files import as_path, encodable
 from rankwise.rows.frames import check_features, check_present, judgment_columns
 from rankwise.rows.ranking import RankingData
@@ -35,7 +35,7 @@ def load_table(
 ) -> RankingData:
     """Read judged rows from a CSV, TSV or Parquet file.
 
-    Requires the ``arrow`` extra. The columns are specified as in `RankingData.from_frame`.
+    The columns are specified as in `RankingData.from_frame`.
 
     Parameters
     ----------
@@ -146,12 +146,9 @@ def read_columns_of(path: Path, columns: list[str] | None, labels: list[str]) ->
         raise ParameterError(
             f"{path}: the file name must end in .csv, .tsv (or .csv.gz and the like) or .parquet."
         )
-    try:
-        if kind in _PARQUET:
-            return _read_parquet(path, columns)
-        return _read_text(path, _DELIMITERS[kind], labels)
-    except ImportError:
-        raise MissingExtraError(f"Reading {path.name}", "arrow") from None
+    if kind in _PARQUET:
+        return _read_parquet(path, columns)
+    return _read_text(path, _DELIMITERS[kind], labels)
 
 
 def _read_parquet(path: Path, columns: list[str] | None) -> Any:

@@ -67,6 +67,7 @@ function ordered(values, label, [above, below] = []) {
     const bar = { x: k * step, y: top, width: Math.max(step * 0.85, 0.4), height: bottom - top };
     return svg("rect", { class: kind, ...bar });
   });
+  const atWorse = values.filter((value) => value >= 0).length * step - 8;
   const axis = svg("line", { class: "axis", x1: 0, x2: width, y1: y(0), y2: y(0) });
   const strong = (x, at, content, kind, anchor) =>
     text(x, at, content, { class: `${kind} strong`, "text-anchor": anchor });
@@ -77,7 +78,7 @@ function ordered(values, label, [above, below] = []) {
     axis,
     shapes,
     above ? strong(width, Math.max(y(0) - 10, 20), above, "up", "end") : null,
-    below ? strong(0, Math.min(y(0) + 24, height - 4), below, "down", "start") : null,
+    below ? strong(Math.max(atWorse, 90), Math.min(y(0) + 24, height - 4), below, "down", "end") : null,
   );
 }
 
