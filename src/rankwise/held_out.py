@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from rankwise.preferences.samples import PairSample
 from rankwise.types import Floats, Matrix
+
+# The values of measures, by the eval_set and the measure.
+EvalResults: TypeAlias = dict[str, dict[str, list[float]]]
 
 
 def improves(value: float, best: float, higher_is_better: bool) -> bool:
@@ -65,6 +69,8 @@ class HeldOut:
         Draws pairs of these rows whose order is known.
     name : str
         Where they come from, such as "eval_set".
+    evaluated : callable or None
+        Measures the function that is given for every eval_set; None if there is none.
     """
 
     X: Matrix
@@ -72,6 +78,7 @@ class HeldOut:
     higher_is_better: bool = False
     sample: Callable[[], PairSample] = PairSample.none
     name: str = "eval_set"
+    evaluated: Callable[[Callable[[Matrix], Floats]], EvalResults] | None = None
 
     def measured(self, scores: Floats) -> Floats:
         """The measure of each column of scores."""

@@ -141,6 +141,21 @@ class Encoding:
             signs += [0] * interaction.width
         return np.array(signs, dtype=np.int64)
 
+    @property
+    def places(self) -> list[list[int]]:
+        """The columns that each code reads, and then those that each interaction reads, by position."""
+        place = {column: c for c, column in enumerate(self.columns)}
+        together = [[place[column] for column in code.columns] for code in self.interactions]
+        return [[place[column]] for column in self.codes] + together
+
+    def shares(self) -> Floats:
+        """Which share of each feature is that of each column, shape (n_features, columns)."""
+        widths = [code.width for code in (*self.codes.values(), *self.interactions)]
+        of_code = np.zeros((len(widths), len(self.columns)))
+        for row, columns in zip(of_code, self.places, strict=True):
+            row[columns] = 1.0 / len(columns)
+        return np.repeat(of_code, widths, axis=0)
+
     def describe(self) -> dict[str, str]:
         """What each column, and each pair, became, in words."""
         of_columns = {column: code.describe() for column, code in self.codes.items()}

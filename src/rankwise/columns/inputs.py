@@ -16,7 +16,7 @@ from rankwise.columns.interaction_fitting import with_interactions
 from rankwise.columns.interaction_specs import wanted_interactions
 from rankwise.columns.specs import compares_rows
 from rankwise.errors import DataError, ParameterError
-from rankwise.features import Features, JudgedParts, features_of
+from rankwise.features import Features, JudgedParts, JudgedRows, features_of
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import group_rows
 from rankwise.rows.table import Table, table_of
@@ -110,11 +110,12 @@ class Inputs:
         sample_weight: ArrayLike | None,
         *,
         query_weight: Any = None,
+        group: Any = None,
         multi_output: bool = False,
     ) -> Problem:
         """Check more rows to learn, as `read_problem` does the first ones."""
-        given = qid
-        y, qid, sample_weight = taken_apart(X, y, qid, sample_weight)
+        y, qid, sample_weight = taken_apart(X, y, qid, sample_weight, group)
+        given = None if isinstance(X, JudgedRows) else qid
         if self.encoding is None:
             how: dict[str, Any] = {"sparse": self.sparse, "multi_output": multi_output}
             rows, y, _ = check_judged_rows(X, y, who=self.who, like=self.features, **how)
@@ -138,6 +139,7 @@ def read_problem(
     parts: bool = False,
     additive: bool = True,
     query_weight: Any = None,
+    group: Any = None,
     multi_output: bool = False,
 ) -> tuple[Problem, Inputs]:
     """Check the arguments of `fit`.
@@ -158,9 +160,10 @@ def read_problem(
     """
     if isinstance(X, JudgedParts):
         inputs = _inputs_of_parts(X, who, columns, parts)
-        refuse_beside_parts(X, y=y, qid=qid, sample_weight=sample_weight, query_weight=query_weight)
+        others = {"y": y, "qid": qid, "group": group}
+        refuse_beside_parts(X, **others, sample_weight=sample_weight, query_weight=query_weight)
         return X.problem(), inputs
-    y, qid, sample_weight = taken_apart(X, y, qid, sample_weight)
+    y, qid, sample_weight = taken_apart(X, y, qid, sample_weight, group)
     encoded, encoding, table = _encoded(X, columns, interactions, qid)
     multi_output = multi_output and encoding is None
     rows, y, found = check_judged_rows(

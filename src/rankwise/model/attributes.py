@@ -63,7 +63,7 @@ def function_from(parameters: Mapping[str, Any], attributes: Mapping[str, Any]) 
 def attributes_of_function(function: FeatureFunction) -> dict[str, Any]:
     """The attributes that stand for a function; the inverse of `function_from`."""
     if isinstance(function, LinearFunction):
-        return {"coef_": function.weights}
+        return {"coef_": function.weights, "intercept_": 0.0}
     kernel = function.kernel
     found = {
         "basis_": function.basis,

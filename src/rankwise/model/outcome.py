@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import rankwise
+from rankwise.held_out import EvalResults
 from rankwise.path.path_solutions import PathSolutions
 from rankwise.scoring.calibration import Calibration
 from rankwise.types import Floats, Ints
@@ -62,6 +63,7 @@ class Outcome:
     validation_score: float | None = None
     validation_curve: Floats | None = None
     best_iter: int | None = None
+    evals_result: EvalResults | None = None
 
     # Of updates, and of signs.
     coef_error: float | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from rankwise.operators.kernel import KernelName
@@ -61,6 +61,13 @@ class PathSettings:
 
     def graph_of(self, problem: Problem, space: KernelSpace) -> PreferenceGraph:
         """The graph of pairs of rows in queries."""
+        graph, factor = self._unweighted(problem, space), problem.query_weight
+        if factor is None:
+            return graph
+        return replace(graph, weight=graph.weight * factor[problem.queries.query_of_row()[graph.better]])
+
+    def _unweighted(self, problem: Problem, space: KernelSpace) -> PreferenceGraph:
+        """The same if all queries count equally."""
         queries, y, weight = problem.queries, problem.y, problem.row_weight
         if self.graph is GraphKind.FULL:
             return full_graph(queries, y, weighting=self.weighting, row_weight=weight)

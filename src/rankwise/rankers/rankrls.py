@@ -192,6 +192,7 @@ class RankRLS(Updatable, FixedAlphaRidge):
         qid: ArrayLike | Iterable[Hashable] | None = None,
         sample_weight: ArrayLike | None = None,
         *,
+        group: Any = None,
         query_weight: Any = None,
     ) -> Self:
         """Learn more queries: the model is then that of a fit to all of them.
@@ -201,7 +202,8 @@ class RankRLS(Updatable, FixedAlphaRidge):
         `Moments` and use `from_moments`.
         """
         moments = self._moments_to_update()
-        problem = self._check_batch(X, y, qid, sample_weight, query_weight=query_weight, multi_output=True)
+        options = {"group": group, "query_weight": query_weight}
+        problem = self._check_batch(X, y, qid, sample_weight, **options, multi_output=True)
         learned = learned_too(moments, problem, *self._checked_loss(), self._inputs.weight_names)
         self._adopt(learned, Outcome())
         return self

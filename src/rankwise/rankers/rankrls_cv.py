@@ -194,6 +194,9 @@ class RankRLSCV(Updatable, SearchRanker):
         y: Any = None,
         qid: ArrayLike | Iterable[Hashable] | None = None,
         sample_weight: ArrayLike | None = None,
+        *,
+        group: Any = None,
+        query_weight: Any = None,
     ) -> Self:
         """Learn more queries, and choose alpha by progressive validation.
 
@@ -202,9 +205,10 @@ class RankRLSCV(Updatable, SearchRanker):
         is fitted as by `fit`. The queries must be complete, and cannot be learned twice.
         """
         half_life, moments = self._checked_half_life(), self._moments_to_update()
+        options = {"group": group, "query_weight": query_weight}
         if moments is None:
-            self.fit(X, y, qid, sample_weight)
-        problem, measure = self._check_batch(X, y, qid, sample_weight), get_measure(self.measure)
+            self.fit(X, y, qid, sample_weight, **options)
+        problem, measure = self._check_batch(X, y, qid, sample_weight, **options), get_measure(self.measure)
         loss, names = _loss_of(self.best_), self._inputs.weight_names
         if moments is None:
             if self.model_.moments is None:  # because another solver was cheaper for the first batch

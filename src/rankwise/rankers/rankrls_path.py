@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError, ParameterError
+from rankwise.held_out import HeldOut
 from rankwise.metrics.measure import Measure, get_measure
 from rankwise.model.outcome import Outcome
 from rankwise.model.schemas import SCHEMAS
@@ -18,6 +19,7 @@ from rankwise.rankers.base import Ranker
 from rankwise.rankers.rankrls_cv import DEFAULT_ALPHAS
 from rankwise.scoring.calibration import Calibration
 from rankwise.scoring.functions import LinearFunction
+from rankwise.selection.eval_sets import EvalArguments, eval_rows
 from rankwise.selection.feature_paths import FeaturePathSettings, follow, outer_curve
 from rankwise.selection.folding import draw_folds
 from rankwise.types import Floats, PathMethod, Ties, Weighting
@@ -147,10 +149,23 @@ class RankRLSPath(Ranker):
         y: Any = None,
         qid: ArrayLike | Iterable[Hashable] | None = None,
         sample_weight: ArrayLike | None = None,
+        eval_set: Any = None,
+        *,
+        group: Any = None,
+        query_weight: Any = None,
+        eval_group: Any = None,
+        eval_qid: Any = None,
+        eval_metric: Any = None,
+        eval_at: Any = None,
     ) -> Self:
-        """Choose the features of every size, and the size; the data is as in `RankRLSCV.fit`."""
-        problem = self._read(X, y, qid, sample_weight)
+        """Choose the features of every size, and the size; the data is as in `RankRLSCV.fit`.
+
+        An eval_set is only measured (`evals_result_`): sizes are compared on outer folds.
+        """
+        problem = self._read(X, y, qid, sample_weight, group=group, query_weight=query_weight)
         settings = self._checked_settings()
+        evals = EvalArguments(eval_set, eval_group, eval_qid, eval_metric, eval_at)
+        held_out = eval_rows(self._inputs, problem, settings.measure, evals)
         if problem.queries.n_queries < MIN_QUERIES:
             raise DataError(
                 f"RankRLSPath leaves out queries to choose features, and others to measure them, which needs "
@@ -170,7 +185,7 @@ class RankRLSPath(Ranker):
             calibrations=curve.calibrations,
             cv=folds.name,
         )
-        return self._use(curve.smallest(), outcome)
+        return self._use(curve.smallest(), outcome, held_out)
 
     def select(self, n_features: int) -> Self:
         """Use the model with at most this many features."""
@@ -180,12 +195,12 @@ class RankRLSPath(Ranker):
             raise ParameterError(f"The path has at most {len(self.coefs_)} features; got n_features={size}.")
         return self._use(size, self.model_.outcome)
 
-    def _use(self, size: int, path: Outcome) -> Self:
+    def _use(self, size: int, path: Outcome, held_out: HeldOut | None = None) -> Self:
         """Set the model of one size."""
         assert path.coefs is not None
         assert path.calibrations is not None
         function, calibration = LinearFunction(path.coefs[size - 1]), path.calibrations.get(size)
-        self._become(function, replace(path, n_features=size), calibration)
+        self._become(function, replace(path, n_features=size), calibration, held_out=held_out)
         return self
 
     @property

@@ -18,8 +18,7 @@ from rankwise.model.schemas import SCHEMAS
 from rankwise.operators.design import MatrixDesign
 from rankwise.rankers.base import Ranker
 from rankwise.scoring.functions import LinearFunction
-from rankwise.selection.calibrating import calibrate_on
-from rankwise.selection.eval_sets import hold_out_pairs, hold_out_rows
+from rankwise.selection.eval_sets import EvalArguments, hold_out_pairs, hold_out_rows
 from rankwise.svm.hinge_result import EarlyStopping, HingeResult
 from rankwise.svm.losses import LOSSES, LossKind, LossName
 from rankwise.svm.risk import Hinge
@@ -154,6 +153,13 @@ class RankSVM(Ranker):
         qid: ArrayLike | Iterable[Hashable] | None = None,
         sample_weight: ArrayLike | None = None,
         eval_set: Any = None,
+        *,
+        group: Any = None,
+        query_weight: Any = None,
+        eval_group: Any = None,
+        eval_qid: Any = None,
+        eval_metric: Any = None,
+        eval_at: Any = None,
     ) -> Self:
         """Fit the ranker to graded or real-valued labels; higher is better.
 
@@ -168,11 +174,23 @@ class RankSVM(Ranker):
         sample_weight : array, shape (m,), optional
             The weight of a pair is the product of its rows' weights: weight 2 means the same as the row given
             twice.
-        eval_set : (X, y), (X, y, qid) or RankingData, optional
-            Rows on which to evaluate the iterates by `measure`, instead of a part of X; each counts once.
+        eval_set : (X, y), (X, y, qid), RankingData or a list of these, optional
+            Rows on which to evaluate the iterates by `measure`, instead of a part of X; each counts once. Of
+            several sets, the last one decides; `evals_result_` has the values of the model on all of them.
+        group : array of int, optional
+            The sizes of queries whose rows follow one another, in place of qid.
+        query_weight : array, shape (n_queries,), or mapping, optional
+            How much each query counts, in order of first appearance or by label; 1 by default.
+        eval_group, eval_qid : list, optional
+            For each eval_set that is only (X, y), the sizes of its queries, or its qid.
+        eval_metric, eval_at : list, optional
+            Measures to evaluate besides `measure`, and cutoffs of those without one, as in
+            ``eval_at=[5, 10]`` for NDCG.
         """
-        start, problem = self._start(), self._read(X, y, qid, sample_weight)
-        problem, held_out = hold_out_rows(self, self._inputs, problem, eval_set)
+        start, options = self._start(), {"group": group, "query_weight": query_weight}
+        problem = self._read(X, y, qid, sample_weight, **options)
+        evals = EvalArguments(eval_set, eval_group, eval_qid, eval_metric, eval_at)
+        problem, held_out = hold_out_rows(self, self._inputs, problem, evals)
         loss = self._loss_kind().of_rows(problem, check_choice("weighting", self.weighting, Weighting))
         return self._learn(problem.X, loss, start, held_out)
 
@@ -233,7 +251,7 @@ class RankSVM(Ranker):
                 validation_score=stopping.curve[stopping.best_iter - 1 if self.early_stopping else -1],
             )
         function = LinearFunction(kept.coef)
-        self._become(function, outcome, calibrate_on(held_out, function))
+        self._become(function, outcome, held_out=held_out)
         let_through(found.interrupted)
         return self
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rankwise.config import let_through
 from rankwise.errors import DataError, RankwiseError, warn_caller
+from rankwise.held_out import HeldOut
 from rankwise.metrics import Measure, get_measure
 from rankwise.model.outcome import Outcome
 from rankwise.model.schemas import SCHEMAS
@@ -30,8 +31,10 @@ from rankwise.ridge.kernel_spaces import KernelSpace, kernel_space
 from rankwise.scoring.functions import KernelExpansion
 from rankwise.selection.breakpoints import choose_breakpoint
 from rankwise.selection.calibrating import calibrate
+from rankwise.selection.eval_sets import EvalArguments, eval_rows
 from rankwise.types import Floats, Matrix
 from rankwise.validation import (
+    Problem,
     check_labels,
     check_number,
     taken_apart,
@@ -134,19 +137,31 @@ class RankSVMPath(Ranker):
         y: Any = None,
         qid: ArrayLike | Iterable[Hashable] | None = None,
         sample_weight: ArrayLike | None = None,
+        eval_set: Any = None,
         *,
+        group: Any = None,
+        query_weight: Any = None,
+        eval_group: Any = None,
+        eval_qid: Any = None,
+        eval_metric: Any = None,
+        eval_at: Any = None,
         on_event: OnEvent | None = None,
     ) -> Self:
         """Fit the ranker to labels by following the path of all solutions.
 
-        The data is as in `RankSVM.fit`. `on_event` is called from time to time with the fraction of the path
-        completed (0 to 1, by log alpha), the number of events so far and that of pairs on the margin.
+        The data is as in `RankSVM.fit`. On an eval_set, a breakpoint is chosen as by `select`. `on_event` is
+        called from time to time with the fraction of the path completed (0 to 1, by log alpha), the number
+        of events so far and that of pairs on the margin.
         """
-        problem, settings = self._read(X, y, qid, sample_weight), checked_settings(self)
+        problem = self._read(X, y, qid, sample_weight, group=group, query_weight=query_weight)
+        settings, measure = checked_settings(self), get_measure("pairwise_error")
         settings.check_fits(problem)
+        evals = EvalArguments(eval_set, eval_group, eval_qid, eval_metric, eval_at)
+        held_out, sets = eval_rows(self._inputs, problem, measure, evals), evals.rows(self._inputs, problem)
         space = self._space(problem.X, problem.queries)
         path = settings.follow(space.kernel_matrix, settings.graph_of(problem, space), on_event)
-        return self._set_path(space, path)
+        self._set_path(space, path)
+        return self if held_out is None else self._choose(sets[-1], measure, "eval_set", held_out)
 
     def fit_preferences(
         self, X: Any, pairs: Any, *, weight: ArrayLike | None = None, on_event: OnEvent | None = None
@@ -180,25 +195,30 @@ class RankSVMPath(Ranker):
         measure: str | Measure = "pairwise_error",
     ) -> Self:
         """Measure every breakpoint on validation rows and choose the best; ties go to the largest alpha."""
-        path = self._known_path()
+        self._known_path()
         rows, (y, qid, _) = self._inputs.rows(X, qid=qid), taken_apart(X, y, qid)
         if qid is None and self.fitted_with_qid_:
             raise DataError("select needs the qid of the validation rows: the path was fitted with qid.")
-        blocks = self._expansion().blocks_of_values(rows)
+        labels = check_labels(y, rows.shape[0])
+        validation = Problem(rows, labels, group_rows(qid, rows.shape[0]), None)
+        return self._choose(validation, get_measure(measure), "select")
+
+    def _choose(
+        self, validation: Problem, measure: Measure, name: str, held_out: HeldOut | None = None
+    ) -> Self:
+        """Use the breakpoint that is best on these rows."""
+        path, y, query = self._known_path(), validation.y, validation.queries.query_of_row()
+        blocks = self._expansion().blocks_of_values(validation.X)
         values = np.concatenate([block for _, block in blocks])
-        scores, place = choose_breakpoint(path, values, y, qid, get_measure(measure))
-        query = group_rows(qid, len(values)).query_of_row()
-        sample = sample_judged_pairs(check_labels(y, len(values)), query)
+        scores, place = choose_breakpoint(path, values, y, query, measure)
+        sample = sample_judged_pairs(y, query)
         function = replace(self._expansion(), coefficients=path.coefficients_of(self.n_events_ - place))
+        found: dict[str, Any] = {"scores": scores, "best_score": float(scores[place])}
         self._become(
             function,
-            replace(
-                self.model_.outcome,
-                alpha=float(self.alphas_[place]),
-                scores=scores,
-                best_score=float(scores[place]),
-            ),
-            calibrate(np.vecdot(values, function.coefficients), sample, "select"),
+            replace(self.model_.outcome, alpha=float(self.alphas_[place]), **found),
+            calibrate(np.vecdot(values, function.coefficients), sample, name),
+            held_out=held_out,
         )
         return self
 

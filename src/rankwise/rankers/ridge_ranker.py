@@ -22,8 +22,7 @@ from rankwise.ridge.moments.moments import Moments
 from rankwise.ridge.ridge_family import RidgeFamily, ridge_family, solve_targets
 from rankwise.ridge.spaces import Space
 from rankwise.ridge.squared import SquaredLoss, loss_on_pairs, losses_on_scores, with_pairs
-from rankwise.selection.calibrating import calibrate_on
-from rankwise.selection.eval_sets import hold_out_pairs, hold_out_rows
+from rankwise.selection.eval_sets import EvalArguments, hold_out_pairs, hold_out_rows
 from rankwise.types import Ints, Matrix, RandomSource, Ties, Weighting
 from rankwise.validation import (
     Problem,
@@ -67,7 +66,12 @@ class FixedAlphaRidge(Ranker):
         sample_weight: ArrayLike | None = None,
         eval_set: Any = None,
         *,
+        group: Any = None,
         query_weight: Any = None,
+        eval_group: Any = None,
+        eval_qid: Any = None,
+        eval_metric: Any = None,
+        eval_at: Any = None,
     ) -> Self:
         """Fit the ranker to graded or real-valued labels.
 
@@ -82,14 +86,24 @@ class FixedAlphaRidge(Ranker):
             The query of each row, in any order; None means one global ranking.
         sample_weight : array, shape (m,), optional
             Weight 2 means the same as the row given twice.
-        eval_set : (X, y), (X, y, qid) or RankingData, optional
-            Rows on which to evaluate the model (`validation_score_`) and, with "cg", every iterate
-            (`validation_curve_`); each counts once. They affect the model only with `early_stopping`.
+        eval_set : (X, y), (X, y, qid), RankingData or a list of these, optional
+            Rows on which to evaluate the model (`evals_result_`). Of several sets, the last is also that of
+            `validation_score_` and, with "cg", of `validation_curve_`, which has every iterate; each row
+            counts once. It affects the model only with `early_stopping`.
+        group : array of int, optional
+            The sizes of queries whose rows follow one another, in place of qid.
         query_weight : array, shape (n_queries,), or mapping, optional
             How much each query counts, in order of first appearance or by label; 1 by default.
+        eval_group, eval_qid : list, optional
+            For each eval_set that is only (X, y), the sizes of its queries, or its qid.
+        eval_metric, eval_at : list, optional
+            Measures to evaluate besides `measure`, and cutoffs of those without one, as in
+            ``eval_at=[5, 10]`` for NDCG.
         """
-        given = self._read(X, y, qid, sample_weight, query_weight=query_weight, multi_output=True)
-        problem, held_out = hold_out_rows(self, self._inputs, given, eval_set)
+        options = {"group": group, "query_weight": query_weight}
+        given = self._read(X, y, qid, sample_weight, **options, multi_output=True)
+        evals = EvalArguments(eval_set, eval_group, eval_qid, eval_metric, eval_at)
+        problem, held_out = hold_out_rows(self, self._inputs, given, evals)
         losses = losses_on_scores(problem, *self._checked_loss())
         families = self._families_of(problem.X, losses, held_out)
         moments = self._moments_from(problem, families)
@@ -146,6 +160,7 @@ class FixedAlphaRidge(Ranker):
             raise RankwiseError("with_alpha needs a model fitted in this process; fit the model again.")
         families, held_out = fitted
         other = copy.copy(self)
+        other._sample = self._sample
         other.alpha = check_number("alpha", alpha, minimum=0.0)
         for family in families:
             family.decompose()
@@ -153,7 +168,7 @@ class FixedAlphaRidge(Ranker):
         found = solve_targets(parts, other.alpha, held_out)
         let_through(found.interrupted)
         outcome, function = self._outcome(families[0], found), families[0].space.function(found.coef[0])
-        other._become(function, outcome, calibrate_on(held_out, function), self.model_.form_moments)
+        other._become(function, outcome, form_moments=self.model_.form_moments, held_out=held_out)
         return other
 
     def _checked_loss(self) -> tuple[Ties, Weighting]:
@@ -180,7 +195,7 @@ class FixedAlphaRidge(Ranker):
         """Set the model for alpha."""
         found = solve_targets(families, check_number("alpha", self.alpha, minimum=0.0), held_out)
         outcome, function = self._outcome(families[0], found), families[0].space.function(found.coef[0])
-        self._become(function, outcome, calibrate_on(held_out, function), moments)
+        self._become(function, outcome, form_moments=moments, held_out=held_out)
         self._families = families, held_out
         let_through(found.interrupted)
         return self

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -29,7 +29,7 @@ from rankwise.selection.criteria import (
     criterion_on_rows,
     measure_of_pairs,
 )
-from rankwise.selection.eval_sets import eval_pairs, eval_rows
+from rankwise.selection.eval_sets import EvalArguments, eval_pairs, eval_rows
 from rankwise.selection.search import Candidate, Choice, OnProgress, choose, table_of_scores
 from rankwise.types import Floats, Matrix
 from rankwise.validation import Problem, check_alphas, check_count, check_flag
@@ -85,8 +85,14 @@ class SearchRanker(Ranker):
         y: Any = None,
         qid: ArrayLike | Iterable[Hashable] | None = None,
         sample_weight: ArrayLike | None = None,
-        eval_set: Sequence[Any] | None = None,
+        eval_set: Any = None,
         *,
+        group: Any = None,
+        query_weight: Any = None,
+        eval_group: Any = None,
+        eval_qid: Any = None,
+        eval_metric: Any = None,
+        eval_at: Any = None,
         on_progress: OnProgress | None = None,
     ) -> Self:
         """Choose alpha and the other settings, and fit the ranker to all rows with the best choice.
@@ -103,20 +109,33 @@ class SearchRanker(Ranker):
         sample_weight : array, shape (m,), optional
             Weight 2 means the same as the row given twice. The measure ignores weights, except in
             leave-pair-out, where the pair of rows i and j weighs ``s_i s_j``.
-        eval_set : (X, y), (X, y, qid) or RankingData, optional
-            Rows on which to choose, instead of using `cv`; each counts once.
+        eval_set : (X, y), (X, y, qid), RankingData or a list of these, optional
+            Rows on which to choose, instead of using `cv`; each counts once. Of several sets, the last one
+            decides; `evals_result_` has the values of the chosen model on all of them.
+        group : array of int, optional
+            The sizes of queries whose rows follow one another, in place of qid.
+        query_weight : array, shape (n_queries,), or mapping, optional
+            How much each query counts, in order of first appearance or by label; 1 by default.
+        eval_group, eval_qid : list, optional
+            For each eval_set that is only (X, y), the sizes of its queries, or its qid.
+        eval_metric, eval_at : list, optional
+            Measures to evaluate besides `measure`, and cutoffs of those without one, as in
+            ``eval_at=[5, 10]`` for NDCG.
         on_progress : callable, optional
             Called with a `SearchProgress` after each fold or setting and, where alphas are solved one by one,
             after each alpha.
         """
-        measure, problem = get_measure(self.measure), self._read(X, y, qid, sample_weight)
+        measure, options = get_measure(self.measure), {"group": group, "query_weight": query_weight}
+        problem = self._read(X, y, qid, sample_weight, **options)
         alphas = self._checked_alphas()
         candidates, exact = self._candidates(
             problem.X, problem, lambda setting: partial(self._row_loss, setting)
         )
+        evals = EvalArguments(eval_set, eval_group, eval_qid, eval_metric, eval_at)
+        held_out = eval_rows(self._inputs, problem, measure, evals)
         criterion: Criterion
-        if eval_set is not None:
-            criterion = OnEvalSet(eval_rows(self._inputs, eval_set, problem, measure))
+        if held_out is not None:
+            criterion = OnEvalSet(held_out)
         else:
             self._check_stops_on_eval_set()
             criterion = criterion_on_rows(problem, measure, self.cv, exact=exact)
@@ -241,7 +260,8 @@ class SearchRanker(Ranker):
         if left_out is not None:
             calibration = calibrate(left_out.scores, left_out.sample(), left_out_by)
         form_moments = None if moments is None else partial(given, moments)
-        self._become(function, outcome, calibration, form_moments)
+        held_out = criterion.held_out if isinstance(criterion, OnEvalSet) else None
+        self._become(function, outcome, calibration, form_moments, held_out)
         if choice.beyond_the_grid is not None:
             warn_caller(choice.beyond_the_grid, GridWarning)
         let_through(choice.cut_short)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial, singledispatch
 from typing import Any, Protocol
 
@@ -11,8 +13,10 @@ from sklearn.utils import get_tags
 from rankwise.columns.inputs import Inputs
 from rankwise.errors import DataError, ParameterError
 from rankwise.features import JudgedRows
-from rankwise.held_out import HeldOut
+from rankwise.held_out import EvalResults, HeldOut
 from rankwise.mapped import is_on_disk
+from rankwise.metrics.evaluation import listed_measures
+from rankwise.metrics.kinds import KINDS
 from rankwise.metrics.measure import Measure, get_measure
 from rankwise.metrics.preferences import contradicted
 from rankwise.preferences.pairs import Pairs
@@ -21,7 +25,9 @@ from rankwise.preferences.samples import sample_judged_pairs, sample_of_pairs
 from rankwise.types import Bools, Floats, Matrix, RandomSource
 from rankwise.validation import (
     Problem,
+    check_count,
     check_eval_parts,
+    check_eval_sets,
     check_flag,
     check_labels,
     check_number,
@@ -39,17 +45,60 @@ class StopsEarly(Protocol):
     random_state: RandomSource
 
 
+@dataclass(frozen=True, eq=False)
+class EvalArguments:
+    """The arguments of `fit` that say on which rows, and by which measures, to evaluate the model.
+
+    Attributes
+    ----------
+    eval_set : (X, y), (X, y, qid), data set, list of these, or None
+    eval_group, eval_qid : list or None
+        Sizes of queries, or a qid, for each eval_set.
+    eval_metric, eval_at : list or None
+        Measures besides that of the ranker, and cutoffs of those that take one.
+    """
+
+    eval_set: Any = None
+    eval_group: Any = None
+    eval_qid: Any = None
+    eval_metric: Any = None
+    eval_at: Any = None
+
+    def rows(self, inputs: Inputs, training: Problem) -> list[Problem]:
+        """The rows of every eval_set, checked against those of the fit."""
+        sets = check_eval_sets(self.eval_set, self.eval_group, self.eval_qid)
+        if not sets and (self.eval_metric is not None or self.eval_at is not None):
+            name = "eval_metric" if self.eval_at is None else "eval_at"
+            raise ParameterError(f"{name} needs an eval_set.")
+        return [_rows_of(inputs, training, *one) for one in sets]
+
+    def measures(self, first: Measure) -> list[Measure]:
+        """The measure of the ranker, and the others."""
+        names = listed_measures("ndcg" if self.eval_metric is None else self.eval_metric)
+        if self.eval_metric is None and self.eval_at is None:
+            return [first]
+        found = {first.name: first}
+        for measure in map(get_measure, names):
+            open_end = measure.cutoff is None and KINDS[measure.kind].cutoff != "none"
+            for k in self._cutoffs() if open_end and self.eval_at is not None else [measure.cutoff]:
+                one = replace(measure, cutoff=k)
+                found.setdefault(one.name, one)
+        return list(found.values())
+
+    def _cutoffs(self) -> list[int]:
+        return [check_count("eval_at", k) for k in np.atleast_1d(self.eval_at).tolist()]
+
+
 def hold_out_rows(
-    ranker: StopsEarly, inputs: Inputs, problem: Problem, eval_set: Any
+    ranker: StopsEarly, inputs: Inputs, problem: Problem, evals: EvalArguments
 ) -> tuple[Problem, HeldOut | None]:
     """The rows to train on, and those held out: the eval_set or, for early stopping, a part of the rows."""
     stop_early, fraction, measure, random = _checked(ranker)
-    if (eval_set is not None or stop_early) and problem.n_targets is not None:
+    if (evals.eval_set is not None or stop_early) and problem.n_targets is not None:
         raise ParameterError(f"eval_set and early_stopping support one target; y has {problem.n_targets}.")
-    if eval_set is not None:
-        return problem, eval_rows(inputs, eval_set, problem, measure)
-    if not stop_early:
-        return problem, None
+    held_out = eval_rows(inputs, problem, measure, evals)
+    if held_out is not None or not stop_early:
+        return problem, held_out
     if get_tags(ranker).input_tags.pairwise:
         raise ParameterError("early_stopping with kernel='precomputed' needs an eval_set.")
     return split_rows(problem, fraction, measure, random)
@@ -75,14 +124,36 @@ def _checked(ranker: StopsEarly) -> tuple[bool, float, Measure, np.random.Genera
     return stop_early, fraction, get_measure(ranker.measure), random
 
 
-def eval_rows(inputs: Inputs, eval_set: Any, training: Problem, measure: Measure) -> HeldOut:
-    """``(X, y)``, ``(X, y, qid)`` or a data set, with the features of the training data."""
-    X, y, qid = check_eval_parts(eval_set, ("X", "y", "qid"))
+def eval_rows(inputs: Inputs, training: Problem, measure: Measure, evals: EvalArguments) -> HeldOut | None:
+    """The last eval_set, which decides, with what evaluates a function on all of them; None without any."""
+    sets = evals.rows(inputs, training)
+    if not sets:
+        return None
+    evaluated = partial(_evaluated, sets, evals.measures(measure))
+    return replace(_measured_rows(sets[-1], measure, "eval_set"), evaluated=evaluated)
+
+
+def _evaluated(
+    sets: Sequence[Problem], measures: Sequence[Measure], scores_of: Callable[[Matrix], Floats]
+) -> EvalResults:
+    """One value for each set and measure, in a list: there are models of several iterations elsewhere."""
+    results: EvalResults = {}
+    for place, rows in enumerate(sets):
+        scores = scores_of(rows.X)
+        values = {measure.name: [measure(rows.y, scores, rows.queries)] for measure in measures}
+        results[f"valid_{place}"] = values
+    return results
+
+
+def _rows_of(inputs: Inputs, training: Problem, called: str, X: Any, y: Any, qid: Any) -> Problem:
+    """The rows of one eval_set, with the features of the training data."""
     if qid is None and training.has_queries:
-        raise DataError("eval_set must be (X, y, qid) because fit was given a qid.")
-    rows = _rows_of_eval_set(inputs, X, None if isinstance(X, JudgedRows) else qid)
-    labels = check_labels(y, rows.shape[0], name="y in eval_set")
-    return _measured_rows(Problem(rows, labels, group_rows(qid, rows.shape[0]), None), measure, "eval_set")
+        raise DataError(
+            f"{called} must be (X, y, qid), or come with eval_group or eval_qid, because fit was given a qid."
+        )
+    rows = _rows_of_eval_set(inputs, X, None if isinstance(X, JudgedRows) else qid, called)
+    labels = check_labels(y, rows.shape[0], name=f"y in {called}")
+    return Problem(rows, labels, group_rows(qid, rows.shape[0]), None)
 
 
 def eval_pairs(inputs: Inputs, eval_set: Any) -> HeldOut:
@@ -98,11 +169,11 @@ def eval_pairs(inputs: Inputs, eval_set: Any) -> HeldOut:
     return _measured_pairs(rows, checked, "eval_set")
 
 
-def _rows_of_eval_set(inputs: Inputs, X: Any, qid: Any = None) -> Matrix:
+def _rows_of_eval_set(inputs: Inputs, X: Any, qid: Any = None, called: str = "eval_set") -> Matrix:
     try:
         return inputs.rows(X, qid=qid)
     except ValueError as error:
-        raise DataError(f"eval_set: {error}") from error
+        raise DataError(f"{called}: {error}") from error
 
 
 @singledispatch

@@ -192,9 +192,11 @@ def label_differences(
 
     Rows of weight 0 are left out.
     """
-    queries, y, weight = problem.queries, problem.y, problem.row_weight
+    queries, y, weight, factor = problem.queries, problem.y, problem.row_weight, problem.query_weight
     if weight is not None and not weight.all():
         rows = np.flatnonzero(weight) if rows is None else rows[weight[rows] > 0.0]
     if rows is not None:
         queries, y, weight = queries.select(rows), y[rows], None if weight is None else weight[rows]
-    return QueryDifferences(queries, y, ties=Ties.DROP, weighting=weighting, row_weight=weight), rows
+        factor = problem.weight_of_queries(queries, rows)
+    weights = {"row_weight": weight, "query_factor": factor}
+    return QueryDifferences(queries, y, ties=Ties.DROP, weighting=weighting, **weights), rows

@@ -25,7 +25,13 @@ from rankwise.validation.parameters import (
     check_number,
     check_random_state,
 )
-from rankwise.validation.problems import Problem, check_eval_parts, check_pairs_to_learn, check_problem
+from rankwise.validation.problems import (
+    Problem,
+    check_eval_parts,
+    check_eval_sets,
+    check_pairs_to_learn,
+    check_problem,
+)
 from rankwise.validation.rows import check_fitted, check_judged_rows, check_read_rows, check_rows
 
 __all__ = [
@@ -37,6 +43,7 @@ __all__ = [
     "check_costs",
     "check_count",
     "check_eval_parts",
+    "check_eval_sets",
     "check_fitted",
     "check_flag",
     "check_flag_or_auto",

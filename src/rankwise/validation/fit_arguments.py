@@ -9,7 +9,7 @@ import numpy as np
 from rankwise.config import get_config
 from rankwise.errors import DataError, QueryWarning, warn_caller
 from rankwise.features import Features, JudgedParts, JudgedRows
-from rankwise.preferences.queries import Queries, one_query
+from rankwise.preferences.queries import Queries, group_rows, one_query, qid_from_group_sizes
 
 # With fewer rows per query than this, most rows have no other to be compared with.
 FEWEST_ROWS_PER_QUERY = 1.1
@@ -19,12 +19,17 @@ FEWEST_ROWS = 20
 _MEANT = "the arguments are fit(X, y, qid, sample_weight)"
 
 
-def taken_apart(X: Any, y: Any, qid: Any, sample_weight: Any = None) -> tuple[Any, Any, Any]:
-    """y, qid and sample_weight, all of which a data set in place of X has; one without weights takes them."""
+def taken_apart(
+    X: Any, y: Any, qid: Any, sample_weight: Any = None, group: Any = None
+) -> tuple[Any, Any, Any]:
+    """y, qid and sample_weight, all of which a data set in place of X has; one without weights takes them.
+
+    `group`, the sizes of consecutive queries, stands for a qid.
+    """
     refuse_parts(X)
     if not isinstance(X, JudgedRows):
-        return y, qid, sample_weight
-    if y is not None or qid is not None:
+        return y, qid_of_sizes(group, qid, X), sample_weight
+    if y is not None or qid is not None or group is not None:
         raise DataError(
             f"A {type(X).__name__} has its own labels and queries; pass it alone, without y and qid, "
             f"or pass its X."
@@ -34,6 +39,38 @@ def taken_apart(X: Any, y: Any, qid: Any, sample_weight: Any = None) -> tuple[An
     if sample_weight is not None:
         raise DataError(f"This {type(X).__name__} has its own weights; pass it without sample_weight.")
     return X.y, X.qid, X.sample_weight
+
+
+def qid_of_sizes(group: Any, qid: Any, X: Any, names: tuple[str, str] = ("group", "qid")) -> Any:
+    """The qid of rows of which each query has as many, one after the other, as `group` says.
+
+    Without a group, that is qid; beside one, it must say the same. `names` is what users call the two.
+    """
+    if group is None:
+        return qid
+    n_rows, (ours, theirs) = _count_of_rows(X), names
+    try:
+        found = qid_from_group_sizes(group)
+    except DataError as error:
+        raise DataError(f"{ours}: {error}") from error
+    if len(found) != n_rows:
+        raise DataError(
+            f"The sizes of queries in {ours} must add up to the number of rows, {n_rows}; got {len(found)}."
+        )
+    if qid is None:
+        return found
+    differs = group_rows(qid, n_rows).query_of_row() != found
+    if differs.any():
+        raise DataError(
+            f"{ours} and {theirs} contradict each other: by {ours}, query {found[differs.argmax()]} has row "
+            f"{differs.argmax()}, by {theirs} another has; pass one of them."
+        )
+    return qid
+
+
+def _count_of_rows(X: Any) -> int:
+    shape = getattr(X, "shape", None)
+    return int(shape[0]) if shape else len(X)
 
 
 def refuse_beside_parts(data: JudgedParts, **others: Any) -> None:
