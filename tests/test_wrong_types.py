@@ -89,7 +89,7 @@ def calls_of_functions(s):
     )
     yield (
         rankwise.export_model,
-        {"model": s.model, "path": s.folder / "out", "dtype": "float32", "X": X, "qid": QID},
+        {"model": s.model, "path": s.folder / "out.onnx", "dtype": "float32", "X": X, "qid": QID},
     )
     yield (
         rankwise.clicks.grades_from_clicks,
@@ -119,7 +119,7 @@ def calls_of_functions(s):
     yield (
         rankwise.make_report,
         {"rankers": {"m": s.model, "o": X[:, 1]}, "data": s.data, "training": s.data, "measures": ["map"]}
-        | {"preset": None, "baseline": "m", "title": "t", "random_state": 0},
+        | {"preset": None, "baseline": "m", "title": "t", "titles": {"a": "b"}, "random_state": 0},
     )
     yield (
         rankwise.make_search_data,
@@ -132,6 +132,7 @@ def calls_of_functions(s):
     yield rankwise.rank_scorer, {"measure": "ndcg@5", "preset": None}
     yield rankwise.clicks.rows_from_clicks, {"log": s.log, "data": s.data, "prior_clicks": 1.0}
     yield rankwise.trec.run_from_scores, {"data": s.data, "scores": X[:, 0]}
+    yield rankwise.load_movies, {}
     yield rankwise.save_judgments, {"data": s.data, "path": s.folder / "out"}
     yield rankwise.save_letor, {"data": s.data, "path": s.folder / "out", "zero_based": False}
     yield rankwise.save_pairs, {"pairs": PAIRS, "path": s.folder / "out", "weight": np.ones(3), "data": None}

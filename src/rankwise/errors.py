@@ -7,11 +7,19 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 
 MAX_MESSAGE_LENGTH = 500
+
+
+def did_you_mean(given: object, known: Iterable[object]) -> str:
+    """The end of a sentence about an unknown name: the known one that was probably meant; nothing if none."""
+    names = {str(name).lower(): str(name) for name in known}
+    close = get_close_matches(str(given).lower(), names, n=1)
+    return f"; did you mean {names[close[0]]!r}?" if close else "."
 
 
 class RankwiseError(Exception):

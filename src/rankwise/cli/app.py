@@ -21,6 +21,7 @@ from typing import Annotated, Any
 import typer
 
 from rankwise.cli.bundles import unbundled
+from rankwise.cli.examples import epilog, group_of
 from rankwise.cli.interrupts import end_by_interrupt, end_if_interrupted
 from rankwise.cli.paths import checking_paths
 from rankwise.cli.screen import prepare_streams
@@ -48,6 +49,8 @@ COMMANDS = (
     "info",
     "svm_rank_learn",
 )
+# Set by the scripts of --install-completion.
+COMPLETION = "_RANKWISE_COMPLETE"
 # Options that are not called what the parameter is called.
 RENAMED = {"alphas": "alpha", "max_features": "features_at_most", "n_suspects": "count"}
 
@@ -96,19 +99,33 @@ def application(commands: Sequence[str]) -> typer.Typer:
     app = typer.Typer(
         name="rankwise",
         help="Fast, exact, explainable learning to rank.",
-        add_completion=False,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_options)
-    for command in commands:
-        app.command(name=command)(checking_paths(unbundled(import_module(f"rankwise.cli.{command}").run)))
+    for name in commands:
+        run = checking_paths(unbundled(import_module(f"rankwise.cli.{name}").run))
+        app.command(name, epilog=epilog(name), rich_help_panel=group_of(name))(run)
     return app
+
+
+def command_line(commands: Sequence[str]) -> Any:
+    """The application as a command; its help names no type for flags, which take no value."""
+    group: Any = typer.main.get_command(application(commands))
+    above = typer.Context(group, **group.context_settings)
+    below = [typer.Context(command, parent=above) for command in group.commands.values()]
+    for context in (above, *below):
+        for parameter in context.command.get_params(context):
+            if getattr(parameter, "is_flag", False):
+                parameter.metavar = ""
+    return group
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
     prepare_streams()
+    if COMPLETION in os.environ:  # the shell asks what could come next
+        return int(command_line(COMMANDS).main(prog_name="rankwise", standalone_mode=False) or 0)
     common, arguments = _common_first(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in common
     try:
@@ -154,7 +171,7 @@ def _common_first(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
 def _run(common: list[str], arguments: list[str]) -> int:
     # Importing and describing them all would take longer than reading the arguments of one.
     wanted = arguments[:1] if arguments[0] in COMMANDS else COMMANDS
-    command = typer.main.get_command(application(wanted))
+    command = command_line(wanted)
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning

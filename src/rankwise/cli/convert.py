@@ -13,7 +13,7 @@ import typer
 from rankwise.cli import options
 from rankwise.cli.outputs import check_destination, check_file
 from rankwise.cli.paths import Input, Output
-from rankwise.cli.screen import progress
+from rankwise.cli.screen import confirm, progress
 from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ def run(
     streams = not (logged or how.scale or any(f.is_dir() or is_table(f) for f in files))
     if to_store and streams and parts is None:
         stream(files, out, how)
+        confirm(out, describe(rankwise.open_store(out)))
         return
     with ExitStack() as stack:
         if streams and parts is not None:  # which may not fit in memory
@@ -95,6 +96,12 @@ def run(
             save_parts(rows, out, parts)
         else:
             (rankwise.save_store if to_store else rankwise.save_letor)(rows, out)
+        written = describe(rows)
+    confirm(out, written)
+
+
+def describe(rows: RankingData) -> str:
+    return f"{rows.n_rows:,} rows, {rows.n_queries:,} queries, {rows.n_features:,} features"
 
 
 def stream(files: Sequence[Path], out: Path, how: ReadOptions) -> None:

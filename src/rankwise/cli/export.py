@@ -10,6 +10,7 @@ import typer
 from rankwise.cli import options
 from rankwise.cli.data_files import ReadOptions, files_to_read
 from rankwise.cli.paths import Input, Output
+from rankwise.cli.screen import confirm
 
 
 def run(
@@ -18,12 +19,15 @@ def run(
         Path, typer.Argument(metavar="OUT", help="The file to write.", show_default=False), Output()
     ],
     to: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="Format: onnx, sql, sqlite, elasticsearch, elasticsearch-query, elasticsearch-script, "
-            "opensearch, solr, solr-function, vespa or svmrank."
+            metavar="FORMAT",
+            show_default=False,
+            help="One of onnx, sql, sqlite, elasticsearch, elasticsearch-query, elasticsearch-script, "
+            "opensearch, solr, solr-function, vespa or svmrank; by default, the ending of OUT "
+            "decides: .onnx, .sql, or .sd and .profile for Vespa.",
         ),
-    ] = "onnx",
+    ] = None,
     name: Annotated[str, typer.Option(help="Name of the model in the engine.")] = "rankwise",
     features: Annotated[
         str | None,
@@ -41,7 +45,9 @@ def run(
             show_default=False,
         ),
     ] = None,
-    dtype: Annotated[str, typer.Option(help="Number type of an ONNX graph: float64 or float32.")] = "float64",
+    dtype: Annotated[
+        str, typer.Option(metavar="float64|float32", help="Number type of an ONNX graph.")
+    ] = "float64",
     clauses: Annotated[
         Path | None,
         typer.Option(
@@ -83,3 +89,4 @@ def run(
         X=None if data is None else read_for_model(data, how, ranker),
         nonnegative=nonnegative,
     )
+    confirm(out, f"{ranker.class_name}, {ranker.n_features} features")

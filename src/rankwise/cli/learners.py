@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import rankwise
-from rankwise.errors import ParameterError
+from rankwise.errors import ParameterError, did_you_mean
 from rankwise.foreign_json import parse_json, read_json_object, unique
 from rankwise.numerals import is_number, is_whole, read_float
 
@@ -81,7 +81,9 @@ def make_learner(classes: dict[str, str], name: str, options: dict[str, Any], se
         More options as ``name=value``, where the value is JSON or otherwise a string.
     """
     if name not in classes:
-        raise ParameterError(f"--learner must be one of {', '.join(classes)}; got {name!r}.")
+        raise ParameterError(
+            f"--learner must be one of {', '.join(classes)}; got {name!r}{did_you_mean(name, classes)}"
+        )
     kind = getattr(rankwise, classes[name])
     given = {key: value for key, value in options.items() if value is not None}
     given |= _parsed(settings)

@@ -279,13 +279,16 @@ Measures: TypeAlias = Annotated[
 Preset: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="Conventions of a tool: letor, trec, sklearn, lightgbm or xgboost.", show_default=False
+        metavar="letor|trec|sklearn|lightgbm|xgboost",
+        help="Measure as this tool does.",
+        show_default=False,
     ),
 ]
 PresetOrTrec: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="Conventions of a tool: letor, trec (the default with --qrels), sklearn, lightgbm or xgboost.",
+        metavar="letor|trec|sklearn|lightgbm|xgboost",
+        help="Measure as this tool does; trec with --qrels.",
         show_default=False,
     ),
 ]

@@ -12,7 +12,7 @@ import typer
 from rankwise.cli import options
 from rankwise.cli.outputs import check_scores
 from rankwise.cli.paths import Input, Output
-from rankwise.cli.screen import data_stream
+from rankwise.cli.screen import confirm, data_stream
 from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -72,6 +72,9 @@ def run(
         scores = pair_probabilities(ranker, rows, scores, pairs)
     with _writing(out) as file:
         file.writelines(trec_lines(rows, scores, tag) if trec else (f"{s!r}\n" for s in scores.tolist()))
+    if out is not None:
+        what = "probabilities" if pairs is not None else "rows of a run" if trec else "scores"
+        confirm(out, f"{len(scores):,} {what}")
 
 
 def pair_probabilities(model: Model, rows: RankingData, scores: Floats, pairs: Path) -> Floats:

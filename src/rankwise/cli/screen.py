@@ -12,6 +12,7 @@ import textwrap
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Literal, TextIO
 
 import typer
@@ -67,6 +68,12 @@ def show_text(sentences: Iterable[str]) -> None:
         if sys.stdout.isatty():
             text = textwrap.fill(text, shutil.get_terminal_size().columns)
         typer.echo(text)
+
+
+def confirm(path: Path, what: str) -> None:
+    """Say in a line what was written; nothing if it went to a device or a pipe, such as standard output."""
+    if path.is_file() or path.is_dir():
+        show_text([f"Written to {path}: {what}"])
 
 
 def show_table(

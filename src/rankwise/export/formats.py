@@ -106,10 +106,30 @@ _TEXT_FORMATS = {
 }
 
 
+# Formats that a file can have by its name alone.
+_ENDINGS = {
+    ".onnx": Format.ONNX,
+    ".sql": Format.SQL,
+    ".profile": Format.VESPA,
+    ".sd": Format.VESPA,
+}
+
+
+def _format_of(path: Path, to: str | None) -> Format:
+    if to is not None:
+        return check_choice("to", to, Format)
+    if path.suffix.lower() not in _ENDINGS:
+        known = ", ".join(repr(str(form)) for form in Format)
+        raise ParameterError(
+            f"The name {path.name!r} does not tell the format; the 'to' parameter must be one of {known}."
+        )
+    return _ENDINGS[path.suffix.lower()]
+
+
 def export_model(
     model: Any,
     path: str | os.PathLike[str],
-    to: str = "onnx",
+    to: str | None = None,
     *,
     name: str = "rankwise",
     feature_names: Sequence[str] | Mapping[str, str] | None = None,
@@ -129,7 +149,10 @@ def export_model(
         `ColumnEncoder` if it is linear; they are exported with it.
     path : path
         The file to write; it is moved into place once complete.
-    to : str, default="onnx"
+    to : str, optional
+        By default, the ending of the file decides: ``.onnx``, ``.sql``, or ``.sd`` and ``.profile`` for
+        Vespa.
+
         - "onnx": a graph with the output ``scores`` and the input ``X``, shape (rows, features), or, of a
           ranker with `columns`, an input of shape (rows, 1) for each column: numbers, texts (empty where
           missing), and dates as seconds since 1970 in UTC.
@@ -188,7 +211,7 @@ def export_model(
         }
     }
     """
-    form, served = check_choice("to", to, Format), as_served(model, feature_names)
+    form, served = _format_of(as_path(path), to), as_served(model, feature_names)
     nonnegative = check_flag("nonnegative", nonnegative)
     qid = X.qid if isinstance(X, JudgedRows) else qid
     if nonnegative and form not in _TEXT_FORMATS:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any
 
-from rankwise.errors import ParameterError
+from rankwise.errors import ParameterError, did_you_mean
 from rankwise.validation import check_choice, check_number
 
 
@@ -171,5 +171,7 @@ def get_preset(name: str | None) -> Preset:
     """The preset with this name; None is the default preset."""
     preset = PRESETS.get("default" if name is None else name)
     if preset is None:
-        raise ParameterError(f"Unknown preset {name!r}; must be one of {', '.join(PRESETS)}.")
+        raise ParameterError(
+            f"Unknown preset {name!r}; must be one of {', '.join(PRESETS)}{did_you_mean(name, PRESETS)}"
+        )
     return preset

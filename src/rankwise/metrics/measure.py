@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rankwise.errors import DataError, ParameterError
+from rankwise.errors import DataError, ParameterError, did_you_mean
 from rankwise.held_out import improves
 from rankwise.metrics import pair_formulas
 from rankwise.metrics.arranged_rows import ArrangedRows, Formula
@@ -268,7 +268,8 @@ def _named(name: str, preset: str | None) -> Measure:
     kind = KIND_OF.get(match[1]) if match else None
     if match is None or kind is None:
         raise ParameterError(
-            f"Unknown measure {name!r}; must be one of {', '.join(KINDS)}, with a cutoff as in 'ndcg@10'."
+            f"Unknown measure {name!r}; must be one of {', '.join(KINDS)}, with a cutoff as in "
+            f"'ndcg@10'{did_you_mean(name.partition('@')[0], KIND_OF)}"
         )
     if match[2] is not None and len(match[2]) > 18:
         raise ParameterError(f"The cutoff of {name[:40]!r} must be from 1 to 10^18 - 1.")

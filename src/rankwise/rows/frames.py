@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence, Sized
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
-from rankwise.errors import DataError, ParameterError
+from rankwise.errors import DataError, ParameterError, did_you_mean
 from rankwise.numerals import is_number
 from rankwise.preferences.queries import refuse_rounded
 from rankwise.types import AnyArray, Matrix
@@ -150,10 +149,11 @@ def check_present(names: list[str], wanted: list[str]) -> None:
     by_name = set(names)
     for name in wanted:
         if not (isinstance(name, Hashable) and name in by_name):
-            close = get_close_matches(str(name), [str(known) for known in names], n=1)
-            known = ", ".join(map(repr, names[:20]))
-            hint = f"did you mean {close[0]!r}?" if close else f"its columns are {known}."
-            raise DataError(f"The table has no column {name!r}; {hint}")
+            meant = did_you_mean(name, names)
+            if meant == ".":
+                more = f" and {len(names) - 20} more" if len(names) > 20 else ""
+                meant = f"; its columns are {', '.join(map(repr, names[:20]))}{more}."
+            raise DataError(f"The table has no column {name!r}{meant}")
 
 
 def _matrix(table: Any, names: list[str], *, named: bool) -> Matrix:

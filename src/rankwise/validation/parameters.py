@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from rankwise.errors import ParameterError
+from rankwise.errors import ParameterError, did_you_mean
 from rankwise.files import as_path
 from rankwise.types import Auto, Floats
 
@@ -22,7 +22,10 @@ def check_choice(name: str, value: object, choices: type[Choice]) -> Choice:
         return choices(value)  # type: ignore[arg-type]
     except ValueError:
         expected = ", ".join(repr(str(choice)) for choice in choices)
-        raise ParameterError(f"The '{name}' parameter must be one of {expected}; got {value!r}.") from None
+        meant = did_you_mean(value, choices)
+        raise ParameterError(
+            f"The '{name}' parameter must be one of {expected}; got {value!r}{meant}"
+        ) from None
 
 
 def check_number(

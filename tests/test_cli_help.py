@@ -1,0 +1,89 @@
+"""What the command line says of itself: help with examples, suggestions, completion and confirmations."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import rankwise
+from command_line import done, folder, refused
+from rankwise.cli.app import COMMANDS, command_line
+from rankwise.cli.examples import EXAMPLES, GROUPS
+
+__all__ = ["done", "folder", "refused"]  # fixtures
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_help_has_examples_that_parse_and_no_type_for_flags(command, done):
+    shown = done(command, "--help")
+    assert "Examples:" in shown
+    assert "<bool>" not in shown
+    group = command_line([command])
+    for example in EXAMPLES[command]:
+        assert example.partition("--")[0].strip() in " ".join(shown.split())
+        program, name, *arguments = shlex.split(example.partition(" > ")[0])
+        assert (program, name) == ("rankwise", command)
+        group.commands[name].make_context(name, arguments)
+
+
+def test_every_command_is_in_one_group(done):
+    assert sorted(name for names in GROUPS.values() for name in names) == sorted(COMMANDS) == sorted(EXAMPLES)
+    shown = done("--help")
+    assert all(group in shown for group in GROUPS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["evaluate", "test.txt", "model", "--measures", "ndgc@10"], "'ndcg'"),
+        (["evaluate", "test.txt", "model", "--preset", "lightgmb"], "'lightgbm'"),
+        (["train", "train.txt.gz", "OUT", "--learner", "rankrsl"], "'rankrls'"),
+        (["export", "model", "OUT", "--to", "elasticsaerch"], "'elasticsearch'"),
+        (["train", "table.csv", "OUT", "--qid", "Query"], "'query'"),
+        (["info", "model", "--verfy"], "--verify"),
+    ],
+)
+def test_a_name_that_was_nearly_right_is_suggested(arguments, meant, folder, refused, tmp_path):
+    (tmp_path / "table.csv").write_text("query,label,x\na,1,2\n", encoding="utf-8")
+    place = {"OUT": tmp_path / "out", "table.csv": tmp_path / "table.csv"}
+    code = 1 if "table.csv" in arguments else 2
+    said = refused(*(place.get(one, one) for one in arguments), code=code)
+    assert re.search(rf"(did|Did) you mean:? {meant}|options?: {meant}", said), said
+
+
+def test_the_ending_of_a_file_decides_the_format_of_an_export(done, refused, folder, tmp_path):
+    names = ",".join(f"f{k}" for k in range(rankwise.load_model(folder / "model").n_features_in_))
+    done("export", "model", tmp_path / "model.sql", "--features", names)
+    assert '"f0"' in (tmp_path / "model.sql").read_text(encoding="utf-8")
+    said = refused("export", "model", tmp_path / "model.json", code=2)
+    assert said.startswith("The name 'model.json' does not tell the format; the option --to must be one of ")
+
+
+def test_commands_that_write_say_what_and_where(done, folder, tmp_path):
+    test = rankwise.load_letor(folder / "test.txt")
+    for arguments, written in (
+        (["predict", "test.txt", "model", "--out", tmp_path / "scores"], f"{test.n_rows} scores"),
+        (
+            ["predict", "test.txt", "model", "--trec", "--out", tmp_path / "run"],
+            f"{test.n_rows} rows of a run",
+        ),
+        (["convert", "test.txt", tmp_path / "a.store"], f"{test.n_rows} rows, {test.n_queries} queries"),
+        (["convert", "test.txt", tmp_path / "a.txt"], f"{test.n_rows} rows, {test.n_queries} queries"),
+        (["export", "model", "--to", "svmrank", tmp_path / "a"], "RankRLS, 22 features"),
+    ):
+        assert re.match(rf"Written to {re.escape(str(arguments[-1]))}: .*{written}", done(*arguments))
+
+
+def test_a_shell_completes_commands_and_options():
+    program = Path(sys.executable).with_name("rankwise")
+    for words, place, expected in (
+        ("rankwise conv", 1, "convert"),
+        ("rankwise train --vali", 2, "--validation"),
+    ):
+        asked = {"_RANKWISE_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(place)}
+        run = subprocess.run([program], env={**os.environ, **asked}, capture_output=True, encoding="utf-8")
+        assert (expected in run.stdout.split(), run.stderr) == (True, "")
