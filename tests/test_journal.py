@@ -12,8 +12,8 @@ import pytest
 from killed import exit_code, in_child
 from rankwise.errors import DataError, FileFormatError
 from rankwise.judging.entries import Entry, Kind, Reason, now
+from rankwise.judging.in_effect import Judgments
 from rankwise.judging.journal import Journal, read_journal
-from rankwise.judging.judgments import Judgments
 
 
 def grade(number, doc="d1", value=1.0, rater="ann", query="q"):

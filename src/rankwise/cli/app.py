@@ -36,6 +36,7 @@ COMMANDS = (
     "clicks",
     "raters",
     "audit",
+    "judge",
     "train",
     "update",
     "path",

@@ -16,6 +16,8 @@ from rankwise.judging.entries import LONGEST_LINE, Entry
 if sys.platform != "win32":
     import fcntl
 
+CLOSED = -1
+
 
 class Journal:
     """Entries in a file, one JSON object per line, which only grows.
@@ -57,6 +59,8 @@ class Journal:
 
     def append(self, entry: Entry) -> None:
         """Write an entry; it is on the disk once this returns, and not in the journal if this raises."""
+        if self._handle == CLOSED:
+            raise DataError("The session has ended, so nothing more is accepted.")
         line = entry.line()
         if entry.number != len(self.entries) + 1:
             raise ValueError(f"expected entry {len(self.entries) + 1}; got {entry.number}")
@@ -77,7 +81,10 @@ class Journal:
         self.entries.append(entry)
 
     def close(self) -> None:
-        os.close(self._handle)
+        """Close the file; what is appended afterwards is refused."""
+        handle, self._handle = self._handle, CLOSED
+        if handle != CLOSED:
+            os.close(handle)
 
     def __enter__(self) -> Self:
         return self

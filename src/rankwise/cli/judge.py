@@ -1,0 +1,154 @@
+"""``rankwise judge``: a page on which every judgment changes the ranking at once."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rankwise.cli import options
+from rankwise.cli.data_files import ReadOptions, data_files, is_table, read_data
+from rankwise.cli.outputs import check_file, check_folder
+from rankwise.cli.paths import Input, Output
+from rankwise.errors import ParameterError
+from rankwise.rendering import printable
+
+if TYPE_CHECKING:
+    from rankwise.judging.starting import Start
+    from rankwise.rows.ranking import RankingData
+
+HIGHEST_GRADE = 9
+
+
+def run(
+    data: options.Data,
+    model: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[MODEL]",
+            help="A RankRLS model with moments, from 'train', to begin with; without one, the first "
+            "judgments make the first model.",
+            show_default=False,
+        ),
+        Input(),
+    ] = None,
+    *,
+    journal: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE",
+            help="What is judged is appended to this file; a session goes on where the file ends.",
+        ),
+        Output(check_file),
+    ] = Path("journal.jsonl"),
+    show: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,...", help="The columns of the table that raters see.", show_default=False),
+    ] = None,
+    rater: Annotated[
+        str | None, typer.Option(help="Who judges; the name of the user by default.", show_default=False)
+    ] = None,
+    grades: Annotated[
+        int, typer.Option(min=1, max=HIGHEST_GRADE, help="The highest grade; the lowest is 0.")
+    ] = 4,
+    alpha: Annotated[
+        float | None,
+        typer.Option(help="The regularization, without MODEL; by default from the data.", show_default=False),
+    ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Write judgments.csv, ratings.csv and pairs.csv there from the journal, and end.",
+            show_default=False,
+        ),
+        Output(check_folder, lambda folder: _exported(folder)),
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Any that is free by default.", show_default=False)
+    ] = None,
+    columns: options.Columns = None,
+    rows: options.FeatureOptions,
+) -> None:
+    """Judge documents or pairs on a local page; after every judgment, the ranking is that of a refit."""
+    if export is not None:
+        _export(journal, export)
+        return
+    import getpass
+
+    from rankwise.judging.journal import Journal
+    from rankwise.judging.server import JudgingServer
+    from rankwise.judging.session import Session
+
+    how = rows.how(labelled=model is not None, as_table=False)
+    start = _start(data, model, how, rows.columns(), columns, alpha, _shown(data, show, how))
+    with Journal.resume(journal) as kept:
+        session = Session(start, kept, rater or getpass.getuser(), range(grades + 1))
+        with JudgingServer(session, port or 0) as server:
+            said = f" after entry {len(kept.entries)}" if kept.entries else ""
+            typer.echo(printable(f"Judging {data}{said}; the journal is {journal}."))
+            typer.echo(f"Open {server.address} in a browser; Ctrl-C ends the session.")
+            with suppress(KeyboardInterrupt):  # which is how sessions end
+                server.serve()
+
+
+def _start(
+    path: Path,
+    model: Path | None,
+    how: ReadOptions,
+    features: list[str] | None,
+    columns: str | None,
+    alpha: float | None,
+    shown: dict[str, list[str]],
+) -> Start:
+    from rankwise.cli.learners import parse_columns
+    from rankwise.cli.reading import load_model, read_for_model
+    from rankwise.judging.starting import start_with_model, start_without_model
+    from rankwise.validation import check_number
+
+    if model is not None:
+        if alpha is not None or columns is not None:
+            given = "--alpha" if columns is None else "--columns"
+            raise ParameterError(f"The model has its own; {given} is for sessions without MODEL.")
+        known = load_model(model)
+        return start_with_model(read_for_model(path, how, known), known, shown=shown)
+    encode = columns is not None or all(map(is_table, data_files(path)))
+    data = read_data(path, replace(how, as_table=encode), features=features)
+    if alpha is not None:
+        alpha = check_number("alpha", alpha, minimum=0.0, exclusive=True)
+    return start_without_model(data, parse_columns(columns or "auto"), alpha, shown=shown)
+
+
+def _shown(path: Path, show: str | None, how: ReadOptions) -> dict[str, list[str]]:
+    """The values of the columns that raters see, as a person would write them."""
+    from rankwise.cli.reading import split_list
+
+    names = split_list(show)
+    if names is None:
+        return {}
+    if not all(map(is_table, data_files(path))):
+        raise ParameterError("--show names columns of a table; other data has none to show.")
+    data: RankingData = read_data(
+        path, replace(how, labelled=False, as_table=True, scale=False, exclude=None), features=names
+    )
+    return {name: data.X.columns[name].shown() for name in names}
+
+
+def _exported(folder: Path) -> list[Path]:
+    from rankwise.judging.saving import TABLES
+
+    return [folder / name for name in TABLES]
+
+
+def _export(journal: Path, folder: Path) -> None:
+    from rankwise.judging.journal import read_journal
+    from rankwise.judging.saving import TABLES, write_table
+
+    entries = read_journal(journal)
+    folder.mkdir(exist_ok=True)
+    for name in TABLES:
+        n_rows = write_table(name, folder / name, entries)
+        typer.echo(printable(f"{folder / name}: {n_rows:,} rows"))

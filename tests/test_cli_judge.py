@@ -1,0 +1,101 @@
+"""``rankwise judge``: the command from its start to files that other commands read."""
+
+import re
+import signal
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+import rankwise
+from command_line import done, folder, refused  # noqa: F401
+from judging import ask, request
+from rankwise.cli import main
+
+COLUMNS = ["--qid", "query", "--doc", "sku", "--label", "grade"]
+
+
+@pytest.fixture
+def shop(tmp_path, monkeypatch):
+    """A table of products, with text to show."""
+    monkeypatch.chdir(tmp_path)
+    data = rankwise.make_search_data(8, random_state=0)
+    lines = ["query,sku,title,price,brand,grade"]
+    for k in range(data.n_rows):
+        brand, price = ["Acme", "Nord", ""][k % 3], data.X[k, 1]
+        lines.append(f"shoes {data.qid[k]},{data.docs[k]},Shoe & <b>{k}</b>,{price},{brand},{data.y[k]:g}")
+    (tmp_path / "shop.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return tmp_path
+
+
+def session(*arguments):
+    """A session in a process of its own, what it said first, and where it listens."""
+    command = [sys.executable, "-u", "-m", "rankwise", "judge", *arguments]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace"
+    )
+    first, second = process.stdout.readline(), process.stdout.readline()
+    found = re.search(r"http://127\.0\.0\.1:(\d+)/([\w-]{32})/ ", second)
+    assert found, first + second + process.stdout.read()
+    return process, first, SimpleNamespace(server_port=int(found[1]), token=found[2])
+
+
+def test_a_session_from_the_first_judgment_to_files_that_commands_read(shop):
+    given = ["shop.csv", *COLUMNS, "--show", "title", "--exclude", "title", "--journal", "j"]
+    process, first, place = session(*given, "--rater", "ann")
+    assert first == "Judging shop.csv; the journal is j.\n"
+    for k in range(24):
+        found = ask(place, "next", {"other": k % 6 == 0, "pairs": k % 4 == 3})
+        docs = found["task"]["docs"]
+        said = {"kind": "above"} if len(docs) == 2 else {"kind": "grade", "grade": (k * 7) % 5}
+        found = ask(place, "judge", {**said, "query": found["query"], "docs": docs})
+    assert found["docs"][0]["shown"]["title"].startswith("Shoe & <b>")
+    assert {one["column"] for one in found["why"]} == {"price", "brand"}
+    _, model, _ = request(place, "model.safetensors", method="GET")
+    _, judgments, _ = request(place, "judgments.csv", method="GET")
+    process.send_signal(signal.SIGINT)
+    assert process.wait(20) == 0
+    (shop / "live").write_bytes(model)
+    assert main(["judge", *given, "--export", "files"]) == 0
+    assert (shop / "files" / "judgments.csv").read_bytes() == judgments
+    assert main(["predict", "shop.csv", "live", *COLUMNS]) == 0
+    trained = ["train", "shop.csv", "model", *COLUMNS, "--columns", "auto", "--exclude", "title"]
+    assert main([*trained, "--judgments", "files/judgments.csv", "--alpha", "1"]) == 0
+    assert main([*trained, "--pairs", "files/pairs.csv", "--alpha", "1", "--learner", "rankrls"]) == 0
+    assert main(["raters", "files/ratings.csv"]) == 1  # one rater alone agrees with nobody
+
+
+def test_a_session_goes_on_with_the_model_that_was_trained(folder, monkeypatch):  # noqa: F811
+    monkeypatch.chdir(folder)
+    process, _, place = session("test.txt", "model", "--journal", "test.jsonl")
+    found = ask(place, "next")
+    assert found["docs"][0]["score"] > found["docs"][-1]["score"]
+    ask(place, "judge", {"query": found["query"], "docs": found["task"]["docs"], "kind": "grade", "grade": 4})
+    process.kill()
+    process.wait()
+    process, first, place = session("test.txt", "model", "--journal", "test.jsonl")
+    assert first == "Judging test.txt after entry 1; the journal is test.jsonl.\n"
+    assert ask(place, "state")["counts"]["grades"] == 1
+    process.kill()
+    process.wait()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason", "code"),
+    [
+        (["test.txt", "model", "--alpha", "2"], "--alpha is for sessions without MODEL", 2),
+        (["test.txt", "model", "--columns", "auto"], "--columns is for sessions without MODEL", 2),
+        (["test.txt", "--alpha", "0"], "alpha", 2),
+        (["test.txt", "--show", "title"], "--show names columns of a table", 2),
+        (["test.txt", "--journal", "train.txt.gz"], "train.txt.gz, line 1: ", 1),
+        (["test.txt", "--journal", "test.txt"], "refusing to overwrite", 2),
+        (["test.txt", "train.txt.gz"], "train.txt.gz", 1),
+        (["test.txt", "--journal", "no/where"], "does not exist", 2),
+        (["test.txt", "--export", "files"], "journal.jsonl", 1),
+        (["test.txt", "--grades", "0"], "grades", 2),
+    ],
+    ids=str,
+)
+def test_mistakes_end_in_one_sentence(refused, arguments, reason, code):  # noqa: F811
+    assert reason in refused("judge", *arguments, code=code)
