@@ -9,9 +9,11 @@ from types import SimpleNamespace
 import pytest
 
 import rankwise
-from command_line import done, folder, refused  # noqa: F401
+from command_line import folder, refused
 from judging import ask, request
 from rankwise.cli import main
+
+__all__ = ["folder", "refused"]  # fixtures
 
 COLUMNS = ["--qid", "query", "--doc", "sku", "--label", "grade"]
 
@@ -66,7 +68,7 @@ def test_a_session_from_the_first_judgment_to_files_that_commands_read(shop):
     assert main(["raters", "files/ratings.csv"]) == 1  # one rater alone agrees with nobody
 
 
-def test_a_session_goes_on_with_the_model_that_was_trained(folder, monkeypatch):  # noqa: F811
+def test_a_session_goes_on_with_the_model_that_was_trained(folder, monkeypatch):
     monkeypatch.chdir(folder)
     process, _, place = session("test.txt", "model", "--journal", "test.jsonl")
     found = ask(place, "next")
@@ -97,5 +99,5 @@ def test_a_session_goes_on_with_the_model_that_was_trained(folder, monkeypatch):
     ],
     ids=str,
 )
-def test_mistakes_end_in_one_sentence(refused, arguments, reason, code):  # noqa: F811
+def test_mistakes_end_in_one_sentence(refused, arguments, reason, code):
     assert reason in refused("judge", *arguments, code=code)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Start": ("demo", "info"),
-    "Data": ("convert", "clicks", "raters", "audit"),
+    "Data": ("convert", "clicks", "raters", "audit", "judge"),
     "Train": ("train", "update", "path", "folds", "svm_rank_learn"),
     "Score and compare": ("predict", "evaluate", "compare", "report"),
     "Deploy": ("export",),
@@ -22,6 +22,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "audit": (
         "rankwise audit judged.csv --doc title",
         "rankwise audit train.txt --count 50 --csv suspects.csv",
+    ),
+    "judge": (
+        "rankwise judge films.csv --doc title --show title,plot --exclude plot",
+        "rankwise judge films.csv model.safetensors --doc title --rater ann --journal ann.jsonl",
+        "rankwise judge films.csv --journal ann.jsonl --export judged",
     ),
     "train": (
         "rankwise train judged.csv model.safetensors",
