@@ -10,6 +10,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from benchmarks import tables
+
 from house.checkout import ROOT, checkout
 from house.sources import size_of
 
@@ -17,14 +19,17 @@ from house.sources import size_of
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m house", description=__doc__)
     parser.add_argument("--against", metavar="REV", help="a revision with the same native code")
-    revision = parser.parse_args().against
+    parser.add_argument("--write", action="store_true", help="write the table into docs/architecture.md")
+    arguments = parser.parse_args()
+    revision = arguments.against
     with tempfile.TemporaryDirectory(prefix="rankwise-house-") as folder:
         here = checkout(Path(folder, "now"))
         if revision is None:
             show(measure(here), {}, None)
-            return 0
+            return write(arguments.write, "python -m house --write")
         there = checkout(Path(folder, "then"), revision)
         show(measure(here), measure(there), revision)
+        write(arguments.write, f"python -m house --against {revision} --write")
         return compare_fits(_run("fits", here), _run("fits", there))
 
 
@@ -53,10 +58,15 @@ def show(now: dict[str, int], then: dict[str, int], revision: str | None) -> Non
     """Print a table; a count that one of the two does not have is left empty."""
     names = dict.fromkeys([*then, *now])
     headings = ["count", *([] if revision is None else [revision]), "now"]
-    print(f"| {' | '.join(headings)} |\n|{'---|' * len(headings)}")
-    for name in names:
-        counts = [now] if revision is None else [then, now]
-        print(f"| {' | '.join([name, *(str(count.get(name, '')) for count in counts)])} |")
+    counts = [now] if revision is None else [then, now]
+    tables.show("house", headings, ([name, *(str(one.get(name, "")) for one in counts)] for name in names))
+
+
+def write(wanted: bool, command: str) -> int:
+    """Write what was shown into the page that has it, if that is wanted."""
+    if wanted:
+        tables.write(command, packages=())
+    return 0
 
 
 if __name__ == "__main__":

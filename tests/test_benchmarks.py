@@ -198,6 +198,8 @@ def sources_of(command):
         return [ROOT / "wheels/__main__.py"]
     if command == "make elsewhere":
         return [ROOT / "elsewhere/__main__.py"]
+    if command.startswith("python -m house "):
+        return [ROOT / "house/__main__.py"]
     name = command.removeprefix("python -m benchmarks ")
     assert name in NAMES
     others = ROOT.glob("benchmarks/peers/*.py") if name == "peers" else ROOT.glob(f"benchmarks/{name}_*.py")
