@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,28 @@ from rankwise.types import Floats, Ints, Reading
 MAX_FUNCTIONS, PER_LINE, N_POINTS = 12, 3, 200
 
 
-def draw_path(alphas: Floats, active_size: Ints, measured: Floats | None, chosen: float, title: str) -> Any:
-    """Plot the measure along the path, if any, above the number of pairs on the margin."""
+def _figures(purpose: str) -> Any:
+    """The class of figures, which notebooks show whether or not pyplot was imported."""
     try:
         from matplotlib.figure import Figure
-        from matplotlib.ticker import MaxNLocator
     except ImportError:
-        raise MissingExtraError("Plotting a path", "plot") from None
+        raise MissingExtraError(purpose, "plot") from None
 
-    figure = Figure(figsize=(8, 6), layout="constrained")
+    class ShownFigure(Figure):
+        def _repr_png_(self) -> bytes:
+            file = BytesIO()
+            self.savefig(file, format="png")
+            return file.getvalue()
+
+    return ShownFigure
+
+
+def draw_path(alphas: Floats, active_size: Ints, measured: Floats | None, chosen: float, title: str) -> Any:
+    """Plot the measure along the path, if any, above the number of pairs on the margin."""
+    figure_of = _figures("Plotting a path")
+    from matplotlib.ticker import MaxNLocator
+
+    figure = figure_of(figsize=(8, 6), layout="constrained")
     *above, below = figure.subplots(1 if measured is None else 2, 1, sharex=True, squeeze=False)[:, 0]
     for place in above:
         assert measured is not None
@@ -49,13 +63,10 @@ def draw_path(alphas: Floats, active_size: Ints, measured: Floats | None, chosen
 
 def draw_sizes(curves: dict[str, Floats], errors: Floats, chosen: int, measure: str, title: str) -> Any:
     """Plot a measure by the number of features; the errors are those of the first curve."""
-    try:
-        from matplotlib.figure import Figure
-        from matplotlib.ticker import MaxNLocator
-    except ImportError:
-        raise MissingExtraError("Plotting a path", "plot") from None
+    figure_of = _figures("Plotting a path")
+    from matplotlib.ticker import MaxNLocator
 
-    figure = Figure(figsize=(8, 5), layout="constrained")
+    figure = figure_of(figsize=(8, 5), layout="constrained")
     place, sizes = figure.subplots(), np.arange(1, len(errors) + 1)
     (honest, values), *others = curves.items()
     place.errorbar(sizes, values, yerr=errors, fmt="o-", capsize=3, label=honest)
@@ -72,12 +83,9 @@ def draw_sizes(curves: dict[str, Floats], errors: Floats, chosen: int, measure: 
 
 def draw_calibration(calibration: Calibration, title: str) -> Any:
     """Plot observed against predicted probabilities, with error bars of two standard errors."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("Plotting a calibration", "plot") from None
+    figure_of = _figures("Plotting a calibration")
 
-    figure = Figure(figsize=(5, 5), layout="constrained")
+    figure = figure_of(figsize=(5, 5), layout="constrained")
     place = figure.subplots()
     place.plot([0.5, 1.0], [0.5, 1.0], color="black", linestyle=":", linewidth=0.8)
     place.errorbar(
@@ -96,17 +104,14 @@ def draw_calibration(calibration: Calibration, title: str) -> Any:
 
 def draw_functions(function: AdditiveFunction, rows: Table, title: str) -> Any:
     """Plot the functions of the columns that move the scores of the rows most, largest first."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("Plotting functions of columns", "plot") from None
+    figure_of = _figures("Plotting functions of columns")
 
     rows = rows.matched([term.column for term in function.terms], function.labels)
     spread = np.ptp(function.contributions(rows), axis=0)
     parts = (*function.terms, *function.interactions)
     drawn = [parts[c] for c in np.argsort(-spread, kind="stable")[:MAX_FUNCTIONS]]
     n_lines = -(-len(drawn) // PER_LINE)
-    figure = Figure(figsize=(4 * PER_LINE, 3 * n_lines), layout="constrained")
+    figure = figure_of(figsize=(4 * PER_LINE, 3 * n_lines), layout="constrained")
     places = figure.subplots(n_lines, PER_LINE, squeeze=False).ravel()
     curves = []
     for place, part in zip(places, drawn, strict=False):

@@ -69,6 +69,20 @@ def html_table(header: Sequence[str], rows: Sequence[Sequence[Cell]], *, best: i
     return f"<table>\n<thead>{line_of('th', header)}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
 
 
+class TableRows(list[dict[str, Any]]):
+    """A list of rows by column, shown as a table by `print` and in notebooks."""
+
+    def _cells(self) -> tuple[list[str], list[list[Cell]]]:
+        header = list(self[0]) if self else []
+        return header, [[row[name] for name in header] for row in self]
+
+    def __str__(self) -> str:
+        return text_table(*self._cells())
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._cells())
+
+
 def jsonable(content: Any) -> Any:
     """Plain lists, dictionaries, numbers and strings; None for numbers that JSON cannot represent."""
     if isinstance(content, dict):

@@ -13,6 +13,7 @@ from rankwise.columns.interaction_codes import InteractionCode, InteractionSearc
 from rankwise.errors import ParameterError
 from rankwise.features import Features
 from rankwise.preferences.queries import Queries, group_rows
+from rankwise.rendering import html_table, text_table
 from rankwise.rows.table import Table, table_of
 from rankwise.scoring.additive import AdditiveFunction, Term
 from rankwise.types import Floats, Ints, Matrix
@@ -155,6 +156,15 @@ class Encoding:
         for row, columns in zip(of_code, self.places, strict=True):
             row[columns] = 1.0 / len(columns)
         return np.repeat(of_code, widths, axis=0)
+
+    def __repr__(self) -> str:
+        return f"Encoding({len(self.codes)} columns, {self.n_features} features)"
+
+    def __str__(self) -> str:
+        return text_table(("column", "becomes"), list(self.describe().items()))
+
+    def _repr_html_(self) -> str:
+        return html_table(("column", "becomes"), list(self.describe().items()))
 
     def describe(self) -> dict[str, str]:
         """What each column, and each pair, became, in words."""

@@ -103,8 +103,16 @@ class Evaluation:
         return found
 
     def __repr__(self) -> str:
-        means = ", ".join(f"{name} {mean:.4f}" for name, mean in self.means.items())
-        return f"Evaluation({means} on {len(self.per_query['qid'])} queries)"
+        total, counts = len(self.per_query["qid"]), {summary.n_queries for summary in self.summaries}
+
+        def covered(count: int) -> str:
+            return f" on {count} queries" if count == total else f" on {count} of {total} queries"
+
+        if len(counts) == 1:
+            means = ", ".join(f"{name} {mean:.4f}" for name, mean in self.means.items())
+            return f"Evaluation({means}{covered(*counts)})"
+        means = ", ".join(f"{s.measure.name} {s.mean:.4f}{covered(s.n_queries)}" for s in self.summaries)
+        return f"Evaluation({means})"
 
     def __str__(self) -> str:
         return text_table(SUMMARY_HEADER, [summary.row for summary in self.summaries])

@@ -17,6 +17,7 @@ from rankwise.model.schemas import SCHEMAS
 from rankwise.plots import draw_sizes
 from rankwise.rankers.base import Ranker
 from rankwise.rankers.rankrls_cv import DEFAULT_ALPHAS
+from rankwise.rendering import TableRows
 from rankwise.scoring.calibration import Calibration
 from rankwise.scoring.functions import LinearFunction
 from rankwise.selection.eval_sets import EvalArguments, eval_rows
@@ -221,7 +222,7 @@ class RankRLSPath(Ranker):
         check_fitted(self)
         labels = self._inputs.weight_labels
         sign = 1.0 if get_measure(self.measure).higher_is_better else -1.0
-        rows: list[dict[str, Any]] = []
+        rows = TableRows()
         for k in range(len(self.coefs_)):
             before = self.coefs_[k - 1] if k else np.zeros(self.coefs_.shape[1])
             new = labels[(self.coefs_[k] != 0.0) & (before == 0.0)]

@@ -288,6 +288,11 @@ class RankingData(JudgedRows):
             comments=None if self.comments is None else self.comments[rows],
         )
 
+    def _repr_html_(self) -> str:
+        from rankwise.rows.first_rows import first_rows_html
+
+        return first_rows_html(self)
+
     def __repr__(self) -> str:
         queries = counted(self.n_queries, "query") if self.has_queries else "one global ranking"
         scaled = ", scaled per query" if self.scaled_per_query else ""
