@@ -59,6 +59,11 @@ def test_queries_reach_every_step_of_a_pipeline():
     assert len(re.findall(r"^alpha .*NDCG@10 0\.[78]", run("scale_inside_a_pipeline.py"), re.MULTILINE)) == 6
 
 
+def test_the_films_are_those_of_the_library():
+    embedded = EXAMPLES.parent / "src" / "rankwise" / "readers" / "movies.csv"
+    assert run("make_movies.py") == embedded.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.ipynb")), ids=lambda path: path.name)
 def test_a_notebook_runs_and_prints_what_it_shows(path, monkeypatch):
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")

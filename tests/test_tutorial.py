@@ -5,7 +5,6 @@ import shlex
 import tomllib
 from pathlib import Path
 
-import rankwise
 from warm import run_warm
 
 ROOT = Path(__file__).parent.parent
@@ -71,9 +70,3 @@ def test_code_of_the_tutorial_fits_a_narrow_column():
     commands = PAGE[PAGE.index("## On the command line") :].split("```")[1]
     blocks = [*(code for code, _ in python_blocks()), commands]
     assert max(len(line) for block in blocks for line in block.splitlines()) <= 76
-
-
-def test_the_films_are_those_that_the_example_makes(tmp_path):
-    run = run_warm((ROOT / "examples" / "make_movies.py").read_text(encoding="utf-8"), cwd=tmp_path)
-    embedded = Path(rankwise.__file__).parent / "readers" / "movies.csv"
-    assert run.stdout == embedded.read_text(encoding="utf-8")
