@@ -96,9 +96,15 @@ def _read_runs(
     from rankwise.trec import load_qrels, load_run
 
     runs, known = {name: load_run(path) for name, path in files.items()}, load_qrels(qrels)
-    judged, scores = align(runs, known, complete=complete)
+    judged, scores, labels = align(runs, known, complete=complete)
     names = split_list(measures) or RUN_MEASURES
     chosen = [get_measure(name, preset=preset or "trec") for name in names]
+    asking = [measure.name for measure in chosen if measure.kind in ("bpref", "judged")]
+    if asking and labels.mask.any():
+        raise ParameterError(
+            f"The measure '{asking[0]}' asks which documents were judged, which only 'rankwise evaluate' and "
+            f"rankwise.metrics.compare_runs know."
+        )
     counts = count_coverage({query for run in runs.values() for query in run}, known)
     return dict(scores), judged, chosen, describe_coverage(counts, complete, "a run")
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwise import _native
-from rankwise.types import AnyArray, Floats, Ints
+from rankwise.types import AnyArray, Bools, Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,8 @@ class ArrangedRows:
         Weights of the arranged rows.
     n_threads : int
         For the kernels.
+    unjudged : bool array or None
+        Which of the arranged rows were not judged.
     """
 
     y: Floats
@@ -36,6 +38,11 @@ class ArrangedRows:
     rows: Ints | None
     weight: Floats | None
     n_threads: int
+    unjudged: Bools | None = None
+
+    def gaps(self) -> Bools:
+        """Which rows were not judged."""
+        return np.zeros(len(self.y), dtype=np.bool_) if self.unjudged is None else self.unjudged
 
     @property
     def n_queries(self) -> int:
@@ -72,6 +79,7 @@ class ArrangedRows:
             offsets=np.append(starts.ravel(), times * len(self.y)),
             rows=None,
             weight=None if self.weight is None else np.tile(self.weight, times),
+            unjudged=None if self.unjudged is None else np.tile(self.unjudged, times),
         )
 
     def ranked(self, scores: Floats) -> RankedRows:
@@ -88,6 +96,7 @@ class ArrangedRows:
             rows=places if self.rows is None else self.rows[places],
             weight=None if self.weight is None else self.weight[places],
             n_threads=self.n_threads,
+            unjudged=None if self.unjudged is None else self.unjudged[places],
         )
 
     def ranked_strictly(self, scores: Floats) -> RankedRows:

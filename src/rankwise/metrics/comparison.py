@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from rankwise.errors import ParameterError
 from rankwise.metrics.evaluation import DEFAULT_MEASURES, Evaluation, evaluate_prepared, prepare_measures
-from rankwise.metrics.measure import Measure, PreparedMeasure, QueryLike
+from rankwise.metrics.measure import MeasureLike, PreparedMeasure, QueryLike
 from rankwise.metrics.significance import (
     clear_differences,
     holm,
@@ -126,7 +126,7 @@ def compare(
     y: ArrayLike,
     scores: Mapping[str, ArrayLike],
     qid: QueryLike = None,
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    measures: MeasureLike | Iterable[MeasureLike] = DEFAULT_MEASURES,
     *,
     baseline: str | None = None,
     preset: str | None = None,

@@ -96,6 +96,7 @@ class Conventions:
     denominator : the denominator of AP@k and P@k.
     max_grade : the highest grade in ERR, whose stop probability is (2^label − 1) / 2^max_grade; None uses the
         largest label in the data.
+    persistence : p in RBP, the probability with which a reader goes on to the next rank.
 
     Examples
     --------
@@ -112,6 +113,7 @@ class Conventions:
     relevant: float = 1.0
     denominator: Denominator = Denominator.FULL
     max_grade: float | None = None
+    persistence: float = 0.8
 
     def with_options(self, **options: Any) -> Conventions:
         """Return the conventions with some replaced; strings become enums, and None means unchanged."""
@@ -122,6 +124,8 @@ class Conventions:
                 raise ParameterError(f"Unknown convention '{name}'; must be one of {', '.join(known)}.")
             if value is None:
                 continue
+            if name == "persistence":
+                value = check_number(name, value, minimum=0.0, maximum=1.0, exclusive=True)
             choices = _CHOICES.get(name)
             changes[name] = check_choice(name, value, choices) if choices else check_number(name, value)
         return replace(self, **changes)

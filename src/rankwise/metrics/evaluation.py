@@ -12,12 +12,20 @@ from numpy.typing import ArrayLike
 
 from rankwise.errors import ParameterError
 from rankwise.features import JudgedParts
-from rankwise.metrics.measure import Measure, PreparedMeasure, QueryLike, get_measure, means_over_queries
+from rankwise.metrics.measure import (
+    Measure,
+    MeasureLike,
+    PreparedMeasure,
+    QueryLike,
+    get_measure,
+    means_over_queries,
+    split_labels,
+)
 from rankwise.metrics.significance import margin_of_mean
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.rendering import html_table, jsonable, text_table
 from rankwise.types import AnyArray, Bools, Floats, Ints
-from rankwise.validation import check_kind, check_labels
+from rankwise.validation import check_kind
 
 DEFAULT_MEASURES = ("ndcg@10", "map", "p@5", "rr", "pairwise_error")
 SUMMARY_HEADER = ("measure", "mean", "queries", "left out", "why")
@@ -125,9 +133,10 @@ def evaluate(
     y: ArrayLike | JudgedParts,
     scores: Any,
     qid: QueryLike = None,
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    measures: MeasureLike | Iterable[MeasureLike] = DEFAULT_MEASURES,
     *,
     preset: str | None = None,
+    relevant: float | None = None,
     docs: ArrayLike | None = None,
 ) -> Evaluation:
     """Measure scores against labels, query by query.
@@ -135,15 +144,18 @@ def evaluate(
     Parameters
     ----------
     y, scores : array-like, shape (m,)
-        A label and a score for each row; masked scores are rows that were not retrieved. Instead of labels, a
+        A label and a score for each row; masked labels are rows that were not judged, masked scores rows that
+        were not retrieved. Instead of labels, a
         `rankwise.dask.DistributedData` with the scores that `predict` returns for it: queries are measured
         where their rows are, and of split queries only labels and scores are gathered.
     qid : array-like of query labels, Queries or None
         None is one global ranking.
-    measures : names or Measures
+    measures : names, Measures or functions
         See `get_measure`.
     preset : {"default", "letor", "trec", "sklearn", "lightgbm", "xgboost"}, optional
         The tool whose conventions to follow.
+    relevant : float, optional
+        The lowest label of a relevant row, for measures that are given by names without ``rel=``.
     docs : array-like, optional
         Document labels, by which the preset "trec" breaks ties (without them, by row order).
 
@@ -157,9 +169,11 @@ def evaluate(
     if isinstance(y, JudgedParts):
         if qid is not None or docs is not None:
             raise ParameterError(f"A {type(y).__name__} has its own queries; pass it without qid and docs.")
-        found: Evaluation = y.evaluated(scores, chosen_measures(measures, preset))
+        found: Evaluation = y.evaluated(scores, chosen_measures(measures, preset, relevant))
         return found
-    return evaluate_prepared(prepare_measures(y, qid, measures, preset=preset, docs=docs), scores)
+    return evaluate_prepared(
+        prepare_measures(y, qid, measures, preset=preset, relevant=relevant, docs=docs), scores
+    )
 
 
 def evaluate_prepared(prepared: Sequence[PreparedMeasure], scores: ArrayLike) -> Evaluation:
@@ -210,28 +224,32 @@ def evaluation_of(labels: AnyArray, sizes: Ints, measured: Sequence[QueryValues]
 def prepare_measures(
     y: ArrayLike,
     qid: QueryLike,
-    measures: str | Measure | Iterable[str | Measure],
+    measures: MeasureLike | Iterable[MeasureLike],
     *,
     preset: str | None = None,
+    relevant: float | None = None,
     docs: ArrayLike | None = None,
 ) -> Sequence[PreparedMeasure]:
     """Measures with distinct names, prepared for the same labels."""
-    chosen = chosen_measures(measures, preset)
-    labels = check_labels(y)
+    chosen = chosen_measures(measures, preset, relevant)
+    labels, unjudged = split_labels(y)
     queries = qid if isinstance(qid, Queries) else group_rows(qid, len(labels))
-    return [measure.prepare(labels, queries, docs=docs) for measure in chosen]
+    known = labels if unjudged is None else np.ma.masked_array(labels, unjudged)
+    return [measure.prepare(known, queries, docs=docs) for measure in chosen]
 
 
-def listed_measures(measures: str | Measure | Iterable[str | Measure]) -> list[str | Measure]:
+def listed_measures(measures: MeasureLike | Iterable[MeasureLike]) -> list[MeasureLike]:
     """One measure or several as a list."""
-    if isinstance(measures, str | Measure):
+    if isinstance(measures, str | Measure) or callable(measures):
         return [measures]
     return list(check_kind("measures", measures, Iterable))
 
 
-def chosen_measures(measures: str | Measure | Iterable[str | Measure], preset: str | None) -> list[Measure]:
+def chosen_measures(
+    measures: MeasureLike | Iterable[MeasureLike], preset: str | None, relevant: float | None = None
+) -> list[Measure]:
     """Measures with distinct names."""
-    chosen = [get_measure(measure, preset=preset) for measure in listed_measures(measures)]
+    chosen = [_chosen(measure, preset, relevant) for measure in listed_measures(measures)]
     names = [measure.name for measure in chosen]
     if not names:
         raise ParameterError("The 'measures' parameter must contain at least one measure.")
@@ -239,3 +257,10 @@ def chosen_measures(measures: str | Measure | Iterable[str | Measure], preset: s
     if twice:
         raise ParameterError(f"The 'measures' parameter contains {twice[0]!r} more than once.")
     return chosen
+
+
+def _chosen(measure: MeasureLike, preset: str | None, relevant: float | None) -> Measure:
+    found = get_measure(measure, preset=preset)
+    if relevant is None or not isinstance(measure, str) or "rel=" in found.words:
+        return found
+    return get_measure(measure, preset=preset, relevant=relevant)

@@ -33,7 +33,7 @@ MAX_GRADE = 1000.0
 _EMPTY_VALUE = {Empty.LEAVE_OUT: math.nan, Empty.ZERO: 0.0, Empty.ONE: 1.0}
 
 
-class _ListFormula:
+class ListFormula:
     """The base of the formulas below: tie order, empty queries, equal weights.
 
     Unless row order breaks ties, rows are kept in order of descending worth, so that rounding does not
@@ -65,8 +65,18 @@ class _ListFormula:
         starts = np.flatnonzero(ranked.first == self.judged.rank)
         return starts, (ranked.end - ranked.first)[starts]
 
+    def _expected(self, scores: Floats) -> Floats:
+        """What the row at each rank is expected to be worth."""
+        ranked, worth = self._ranked(scores)
+        starts, sizes = self._runs(ranked)
+        if len(starts) == len(worth):
+            return worth
+        # Inside a run worth falls; the mean of equal ones is exact.
+        means = np.clip(np.add.reduceat(worth, starts) / sizes, worth[starts + sizes - 1], worth[starts])
+        return np.repeat(means, sizes)
 
-class NormalizedGain(_ListFormula):
+
+class NormalizedGain(ListFormula):
     """``Σ_rank gain · discount(rank)`` over its greatest value, with a discount for each place of each query.
 
     Tied rows share the mean of their gains, which is the expectation over their orders. The sum depends only
@@ -83,20 +93,10 @@ class NormalizedGain(_ListFormula):
         self._ideal[judged.sizes < shortest] = 0.0
 
     def values(self, scores: Floats) -> Floats:
-        sums = self.judged.query_sums(self._gains(scores) * self._discount)
+        sums = self.judged.query_sums(self._expected(scores) * self._discount)
         ratio = np.divide(sums, self._ideal, out=np.zeros_like(sums), where=self._ideal > 0.0)
         # No list is better than the best one, but its sum may be rounded up where that of the best is not.
         return np.minimum(ratio, 1.0)
-
-    def _gains(self, scores: Floats) -> Floats:
-        """The expected gain at each rank."""
-        ranked, gains = self._ranked(scores)
-        starts, sizes = self._runs(ranked)
-        if len(starts) == len(gains):
-            return gains
-        # Inside a run gains fall; the mean of equal ones is exact.
-        means = np.clip(np.add.reduceat(gains, starts) / sizes, gains[starts + sizes - 1], gains[starts])
-        return np.repeat(means, sizes)
 
 
 def ndcg(judged: ArrangedRows, cutoff: int | None, conventions: Conventions) -> NormalizedGain:
@@ -125,17 +125,23 @@ def mean_ndcg(judged: ArrangedRows, _: int | None, conventions: Conventions) -> 
     return NormalizedGain(judged, conventions, gains, discount, shortest=0)
 
 
-class RelevantOfFirst(_ListFormula):
-    """The relevant rows among the first k over a divisor; rows tied across the cutoff count in part."""
+class RelevantOfFirst(ListFormula):
+    """The relevant rows among the first k over a divisor; rows tied across the cutoff count in part.
 
-    def __init__(self, judged: ArrangedRows, cutoff: int, conventions: Conventions, divisor: Floats) -> None:
-        super().__init__(judged, conventions, _relevant(judged, conventions))
-        self._cutoff, self._divisor = cutoff, divisor
+    Every query may have a cutoff of its own.
+    """
+
+    def __init__(
+        self, judged: ArrangedRows, cutoff: int | Ints, conventions: Conventions, divisor: Floats
+    ) -> None:
+        super().__init__(judged, conventions, relevant_rows(judged, conventions))
+        self._cutoff = np.repeat(np.broadcast_to(cutoff, judged.n_queries), judged.sizes)
+        self._divisor = divisor
 
     def values(self, scores: Floats) -> Floats:
         ranked, worth = self._ranked(scores)
         starts, sizes = self._runs(ranked)
-        counted = np.clip(self._cutoff - ranked.first[starts], 0, sizes)
+        counted = np.clip(self._cutoff[starts] - ranked.first[starts], 0, sizes)
         expected = np.zeros(len(ranked.row))
         # In this order of operations whole runs, and runs of relevant rows alone, count exactly.
         expected[starts] = np.add.reduceat(worth, starts) * counted / sizes
@@ -153,20 +159,20 @@ def precision(judged: ArrangedRows, cutoff: int | None, conventions: Conventions
 def recall(judged: ArrangedRows, cutoff: int | None, conventions: Conventions) -> RelevantOfFirst:
     """Recall@k: the fraction of the relevant rows that are among the first k."""
     assert cutoff is not None
-    n_relevant = judged.query_sums(_relevant(judged, conventions))
+    n_relevant = judged.query_sums(relevant_rows(judged, conventions))
     attainable = conventions.denominator is Denominator.ATTAINABLE
     divisor = np.minimum(n_relevant, cutoff) if attainable else n_relevant
     return RelevantOfFirst(judged, cutoff, conventions, np.maximum(divisor, 1.0))
 
 
-class AveragePrecision(_ListFormula):
+class AveragePrecision(ListFormula):
     """The mean, over relevant rows, of the precision at their rank; ranks beyond the cutoff contribute 0.
 
     Tied rows contribute their expectation in closed form (McSherry and Najork 2008).
     """
 
     def __init__(self, judged: ArrangedRows, cutoff: int | None, conventions: Conventions) -> None:
-        super().__init__(judged, conventions, _relevant(judged, conventions))
+        super().__init__(judged, conventions, relevant_rows(judged, conventions))
         judged = self.judged
         longest = int(judged.sizes.max())
         self._cutoff = longest if cutoff is None else cutoff
@@ -198,7 +204,7 @@ class AveragePrecision(_ListFormula):
         return sums / self._divisor
 
 
-class Cascade(_ListFormula):
+class Cascade(ListFormula):
     """``Σ_rank P(the reader stops at this rank) / rank``: reciprocal rank and ERR (Chapelle et al. 2009).
 
     A row stops the reader with probability `stop`. If all orders of the tied rows are equally likely, the
@@ -222,7 +228,7 @@ class Cascade(_ListFormula):
 
 def reciprocal_rank(judged: ArrangedRows, cutoff: int | None, conventions: Conventions) -> Cascade:
     """One over the rank of the first relevant row; 0 if it is beyond the cutoff."""
-    return Cascade(judged, cutoff, conventions, _relevant(judged, conventions))
+    return Cascade(judged, cutoff, conventions, relevant_rows(judged, conventions))
 
 
 def expected_reciprocal_rank(judged: ArrangedRows, cutoff: int | None, conventions: Conventions) -> Cascade:
@@ -237,7 +243,8 @@ def expected_reciprocal_rank(judged: ArrangedRows, cutoff: int | None, conventio
     return Cascade(judged, cutoff, conventions, gains / 2.0**greatest)
 
 
-def _relevant(judged: ArrangedRows, conventions: Conventions) -> Floats:
+def relevant_rows(judged: ArrangedRows, conventions: Conventions) -> Floats:
+    """1 for relevant rows, 0 for others."""
     return (judged.y >= conventions.relevant).astype(np.float64)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,8 @@ from rankwise.metrics import pair_formulas
 from rankwise.metrics.arranged_rows import ArrangedRows, Formula
 from rankwise.metrics.conventions import Conventions, TiedScores, get_preset
 from rankwise.metrics.kinds import KIND_OF, KINDS
+from rankwise.metrics.measure_words import conventions_of_words
+from rankwise.metrics.own_formula import OwnFormula
 from rankwise.metrics.vectors import ScoreTable, ScoreVectors
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.threads import resolve_threads
@@ -26,6 +28,9 @@ from rankwise.validation import check_kind, check_labels, check_row_weight, chec
 
 # An existing partition, or the query label of each row; None is one global ranking.
 QueryLike = Queries | ArrayLike | Iterable[Hashable] | None
+
+# What `get_measure` takes.
+MeasureLike: TypeAlias = "str | Measure | Callable[[Floats, Floats], float]"
 
 # Rows evaluated at once for many score vectors.
 ROWS_AT_ONCE = 1 << 13
@@ -49,13 +54,17 @@ class Measure:
     kind: str
     cutoff: int | None = None
     conventions: Conventions = field(default_factory=Conventions)
+    words: str = ""
+    function: Callable[[Floats, Floats], float] | None = None
 
     @property
     def name(self) -> str:
-        return self.kind if self.cutoff is None else f"{self.kind}@{self.cutoff}"
+        return f"{self.kind}{self.words}" + ("" if self.cutoff is None else f"@{self.cutoff}")
 
     @property
     def higher_is_better(self) -> bool:
+        if self.function is not None:
+            return bool(getattr(self.function, "higher_is_better", True))
         return KINDS[self.kind].higher_is_better
 
     def is_better(self, value: float, than: float) -> bool:
@@ -75,7 +84,7 @@ class Measure:
         Parameters
         ----------
         y : array-like, shape (m,)
-            Finite labels.
+            Finite labels; masked ones are rows that were not judged, which count as 0.
         queries : Queries, array-like of query labels, or None
             None is one global ranking.
         sample_weight : array-like, optional
@@ -83,7 +92,7 @@ class Measure:
         docs : array-like, optional
             Document labels, for conventions that break ties by them.
         """
-        labels = check_labels(y, queries.n_rows if isinstance(queries, Queries) else None)
+        labels, unjudged = split_labels(y, queries.n_rows if isinstance(queries, Queries) else None)
         if not len(labels):
             raise DataError("There are no rows to evaluate: y is empty.")
         if not isinstance(queries, Queries):
@@ -100,10 +109,13 @@ class Measure:
             rows=rows,
             weight=weight if rows is None or weight is None else weight[rows],
             n_threads=resolve_threads(),
+            unjudged=unjudged if rows is None or unjudged is None else unjudged[rows],
         )
         return PreparedMeasure(self, queries, self._formula_for(judged))
 
     def _formula_for(self, judged: ArrangedRows) -> Formula:
+        if self.function is not None:
+            return OwnFormula(judged, self.function, self.name)
         return KINDS[self.kind].formula(judged, self.cutoff, self.conventions)
 
     def per_query(self, y: ArrayLike, scores: ArrayLike, queries: QueryLike = None, **options: Any) -> Floats:
@@ -211,6 +223,14 @@ class PreparedMeasure:
         return means_over_queries(values, self.left_out, self.query_weight)
 
 
+def split_labels(y: ArrayLike, n_rows: int | None = None) -> tuple[Floats, Bools | None]:
+    """Finite labels, 0 where a masked array says that a row was not judged, and which rows these are."""
+    if not isinstance(y, np.ma.MaskedArray):
+        return check_labels(y, n_rows), None
+    unjudged = np.ma.getmaskarray(y)
+    return check_labels(np.ma.filled(y, 0), n_rows), unjudged if unjudged.any() else None
+
+
 def means_over_queries(values: Floats, left_out: Bools, weight: Floats) -> Floats:
     """The weighted mean of each row of values over the queries that are not left out; NaN if all are."""
     counted = ~left_out
@@ -222,15 +242,18 @@ def means_over_queries(values: Floats, left_out: Bools, weight: Floats) -> Float
     return np.asarray(np.add.reduce(weighted, axis=1) / weight.sum())
 
 
-def get_measure(name: str | Measure, *, preset: str | None = None, **conventions: Any) -> Measure:
+def get_measure(name: MeasureLike, *, preset: str | None = None, **conventions: Any) -> Measure:
     """Look up a measure by name.
 
     Parameters
     ----------
-    name : str or Measure
+    name : str, Measure or callable
         A kind, with ``@k`` for a cutoff: "ndcg@10", "mean_ndcg", "map", "p@5", "recall@100", "rr", "err@20",
-        "auc", "pairwise_error", "pairwise_error_micro", "disagreement_error", "kendall_tau_b". The preset may
-        come first: "letor:ndcg@10". A `Measure` is returned unchanged.
+        "success@5", "rprec", "bpref", "rbp", "judged@10", "auc", "pairwise_error", "pairwise_error_micro",
+        "disagreement_error", "kendall_tau_b". The names of ir_measures are understood, as are its measures:
+        "AP(rel=2)@100", "RBP(p=0.9)", "nDCG(dcg='log2')@10". The preset may come first: "letor:ndcg@10". A
+        `Measure` is returned unchanged. A function of the labels and the scores of one query is a measure as
+        well; higher values are better, unless it has an attribute ``higher_is_better`` that is False.
     preset : str, optional
         "default", "letor", "trec", "sklearn", "lightgbm" or "xgboost".
     **conventions
@@ -245,6 +268,10 @@ def get_measure(name: str | Measure, *, preset: str | None = None, **conventions
     """
     if isinstance(name, Measure):
         return name
+    if type(name).__module__.partition(".")[0] == "ir_measures":
+        name = str(name)
+    if callable(name):
+        return Measure(getattr(name, "__name__", type(name).__name__), function=name)
     if not isinstance(name, str):
         raise ParameterError(f"A measure must be given as a string such as 'ndcg@10'; got {name!r}.")
     measure = _named(name, check_kind("preset", preset, str, optional=True))
@@ -264,16 +291,17 @@ def _named(name: str, preset: str | None) -> Measure:
         if preset not in (None, before.strip()):
             raise ParameterError(f"The measure {name!r} names another preset than {preset!r}.")
         return _named(rest, before.strip())
-    match = re.fullmatch(r"\s*([a-z_]+)(?:@([0-9]+))?\s*", name.lower().replace("-", "_"))
+    pattern = r"\s*([a-z_]+)\s*(?:\(([^()]*)\))?(?:@([0-9]+))?\s*"
+    match = re.fullmatch(pattern, re.sub(r"-(?!\w*log)", "_", name.lower()))
     kind = KIND_OF.get(match[1]) if match else None
     if match is None or kind is None:
         raise ParameterError(
             f"Unknown measure {name!r}; must be one of {', '.join(KINDS)}, with a cutoff as in "
             f"'ndcg@10'{did_you_mean(name.partition('@')[0], KIND_OF)}"
         )
-    if match[2] is not None and len(match[2]) > 18:
+    if match[3] is not None and len(match[3]) > 18:
         raise ParameterError(f"The cutoff of {name[:40]!r} must be from 1 to 10^18 - 1.")
-    cutoff = None if match[2] is None else int(match[2])
+    cutoff = None if match[3] is None else int(match[3])
     entry = KINDS[kind]
     if cutoff == 0:
         raise ParameterError(f"The cutoff of {name!r} must be at least 1.")
@@ -281,7 +309,11 @@ def _named(name: str, preset: str | None) -> Measure:
         raise ParameterError(f"The measure '{kind}' takes no cutoff; got {name!r}.")
     if entry.cutoff == "needed" and cutoff is None:
         raise ParameterError(f"The measure '{kind}' requires a cutoff, as in '{kind}@10'.")
-    return Measure(kind, cutoff, get_preset(preset).of(kind))
+    measure = Measure(kind, cutoff, get_preset(preset).of(kind))
+    if not match[2]:
+        return measure
+    words, shown = conventions_of_words(kind, match[2], entry.words)
+    return replace(measure, conventions=measure.conventions.with_options(**words), words=shown)
 
 
 def _by_document(queries: Queries, docs: AnyArray) -> Ints:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from rankwise.errors import DataError, ParameterError
 from rankwise.metrics.comparison import Comparison, compare
 from rankwise.metrics.evaluation import Evaluation, evaluate
-from rankwise.metrics.measure import Measure
+from rankwise.metrics.measure import MeasureLike
 from rankwise.preferences.queries import Queries
 from rankwise.rows.ranking import RankingData
 from rankwise.trec import Qrels, Run
 from rankwise.validation import check_flag, check_kind
+
+MaskedFloats: TypeAlias = "np.ma.MaskedArray[Any, np.dtype[np.float64]]"
 
 RUN_MEASURES = ("ndcg@10", "map", "p@10", "recall@100", "rr")
 
@@ -24,7 +26,7 @@ RUN_MEASURES = ("ndcg@10", "map", "p@10", "recall@100", "rr")
 def evaluate_run(
     run: Run,
     qrels: Qrels,
-    measures: str | Measure | Iterable[str | Measure] = RUN_MEASURES,
+    measures: MeasureLike | Iterable[MeasureLike] = RUN_MEASURES,
     *,
     preset: str | None = "trec",
     complete: bool = False,
@@ -64,14 +66,14 @@ def evaluate_run(
     >>> evaluate_run(run, qrels, ["map", "recall@10"], complete=True).means
     {'map': 0.125, 'recall@10': 0.25}
     """
-    rows, scores = align({"run": run}, qrels, complete=complete)
-    return evaluate(rows.y, scores["run"], rows.queries, measures, preset=preset)
+    rows, scores, known = align({"run": run}, qrels, complete=complete)
+    return evaluate(known, scores["run"], rows.queries, measures, preset=preset)
 
 
 def compare_runs(
     runs: Mapping[str, Run],
     qrels: Qrels,
-    measures: str | Measure | Iterable[str | Measure] = RUN_MEASURES,
+    measures: MeasureLike | Iterable[MeasureLike] = RUN_MEASURES,
     *,
     preset: str | None = "trec",
     complete: bool = False,
@@ -99,17 +101,17 @@ def compare_runs(
     >>> compare_runs(runs, {"301": {"d3": 1}}, ["rr"]).means
     {'bm25': {'rr': 0.5}, 'model': {'rr': 1.0}}
     """
-    rows, scores = align(runs, qrels, complete=complete)
-    return compare(rows.y, scores, rows.queries, measures, preset=preset, **options)
+    rows, scores, known = align(runs, qrels, complete=complete)
+    return compare(known, scores, rows.queries, measures, preset=preset, **options)
 
 
 def align(
     runs: Mapping[str, Run], qrels: Qrels, *, complete: bool
-) -> tuple[RankingData, dict[str, np.ma.MaskedArray[Any, np.dtype[np.float64]]]]:
-    """The documents that were judged or retrieved, as rows without features, and the scores of each run.
+) -> tuple[RankingData, dict[str, MaskedFloats], MaskedFloats]:
+    """The documents that were judged or retrieved, as rows, the scores of each run, and the labels.
 
     Queries are in the order of the qrels, their documents in descending order of names. A score is masked if
-    the run did not retrieve the document. O(documents).
+    the run did not retrieve the document, and a label if it was not judged. O(documents).
     """
     complete = check_flag("complete", complete)
     for name, run in check_kind("runs", runs, Mapping).items():
@@ -124,6 +126,7 @@ def align(
     queries: list[str] = []
     sizes: list[int] = []
     y: list[float] = []
+    unjudged: list[bool] = []
     docs: list[str] = []
     scores: dict[str, list[float]] = {name: [] for name in runs}
     for qid in asked:
@@ -136,6 +139,7 @@ def align(
         sizes.append(len(known))
         docs += known
         y += [max(float(qrels[qid].get(doc, 0)), 0.0) for doc in known]
+        unjudged += [doc not in qrels[qid] for doc in known]
         for name, own in lists.items():
             scores[name] += [_finite(own[doc], qid, doc) if doc in own else math.nan for doc in known]
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -147,7 +151,10 @@ def align(
         qid=np.repeat(labels, sizes),
         docs=np.array(docs, dtype=object),
     )
-    return rows, {name: np.ma.masked_invalid(np.array(column)) for name, column in scores.items()}
+    masked: dict[str, MaskedFloats] = {
+        name: np.ma.masked_invalid(np.array(column)) for name, column in scores.items()
+    }
+    return rows, masked, np.ma.masked_array(rows.y, unjudged)
 
 
 def _finite(score: float, qid: str, doc: str) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.metrics import Measure, get_measure
+from rankwise.metrics.measure import MeasureLike, get_measure
 from rankwise.model.data_scores import scaled_like, score_data
 from rankwise.model.model import Model
 from rankwise.report.entrants import Entrant
@@ -101,7 +101,7 @@ def _surface(values: Floats, alphas: Floats, alpha: float, iteration: int) -> di
 
 
 def learning_curve(
-    one: Entrant, judged: RankingData, training: RankingData, measure: str | Measure, random_state: int
+    one: Entrant, judged: RankingData, training: RankingData, measure: MeasureLike, random_state: int
 ) -> dict[str, Any] | None:
     """The measure on the judged rows after training on more and more queries, in random order.
 

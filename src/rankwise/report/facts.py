@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from rankwise.errors import ParameterError
-from rankwise.metrics import DEFAULT_MEASURES, Measure
+from rankwise.metrics import DEFAULT_MEASURES
+from rankwise.metrics.measure import MeasureLike
 from rankwise.rendering import jsonable
 from rankwise.report.absent import absent_facts
 from rankwise.report.audits import audit_facts
@@ -35,7 +36,7 @@ SCHEMA = "rankwise.report/1"
 def compared_facts(
     rankers: Mapping[str, Any],
     judged: RankingData,
-    measures: Iterable[str | Measure] = DEFAULT_MEASURES,
+    measures: Iterable[MeasureLike] = DEFAULT_MEASURES,
     *,
     preset: str | None = None,
     baseline: str | None = None,
@@ -98,7 +99,7 @@ def compared_facts(
 def report_facts(
     rankers: Mapping[str, Any],
     judged: RankingData,
-    measures: Iterable[str | Measure] = DEFAULT_MEASURES,
+    measures: Iterable[MeasureLike] = DEFAULT_MEASURES,
     *,
     title: str,
     training: RankingData | None = None,

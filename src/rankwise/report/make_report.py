@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from rankwise.files import replacing_file
-from rankwise.metrics import Measure
 from rankwise.metrics.evaluation import listed_measures
+from rankwise.metrics.measure import MeasureLike
 from rankwise.report.facts import report_facts
 from rankwise.report.page import page
 from rankwise.rows.ranking import RankingData
@@ -59,7 +59,7 @@ def make_report(
     data: RankingData,
     *,
     training: RankingData | None = None,
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    measures: MeasureLike | Iterable[MeasureLike] = DEFAULT_MEASURES,
     preset: str | None = None,
     baseline: str | None = None,
     title: str = "Ranking report",

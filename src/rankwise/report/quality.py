@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.metrics import Comparison, Evaluation, Measure, compare, evaluate
+from rankwise.metrics import Comparison, Evaluation, compare, evaluate
+from rankwise.metrics.measure import MeasureLike
 from rankwise.metrics.significance import CONFIDENCE, clear_differences
 from rankwise.report.entrants import Entrant
 from rankwise.report.lists import short_name
@@ -19,7 +20,7 @@ from rankwise.types import Floats
 def evaluated(
     entrants: Sequence[Entrant],
     judged: RankingData,
-    measures: Iterable[str | Measure],
+    measures: Iterable[MeasureLike],
     *,
     preset: str | None,
     baseline: str | None,
