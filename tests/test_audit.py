@@ -25,6 +25,7 @@ from rankwise import (
 )
 from rankwise.auditing.checks import fractions_ordered
 from rankwise.auditing.suspects import MAX_LEVELS, contradicted_pairs, label_probabilities
+from rankwise.cli import main
 from rankwise.preferences.queries import group_rows
 from stressed import KINDS, stressed
 
@@ -321,9 +322,10 @@ def test_the_command_lists_and_writes_what_it_finds(done, folder, tmp_path):
     assert lines[0].startswith(f"{found['rows'][0]['query']},{found['rows'][0]['doc']},")
 
 
-def test_the_command_refuses_labels_without_pairs(refused, tmp_path):
+def test_the_command_refuses_labels_without_pairs(refused, capsys, tmp_path):
     path = tmp_path / "tied.txt"
     path.write_text("".join(f"1 qid:{k // 3} 1:{k}\n" for k in range(9)), encoding="utf-8")
-    assert "nothing to learn" in refused("audit", path, code=1)
+    assert main(["audit", str(path)]) == 1
+    assert "There is nothing to learn" in capsys.readouterr().out
     assert "--learner" in refused("audit", path, "--learner", "trees", code=2)
     assert "--reveals" in refused("audit", path, "--reveals", "7", code=2)

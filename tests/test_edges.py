@@ -21,7 +21,7 @@ def frame():
 
 def test_a_missing_flag_is_named_by_its_column_and_row():
     table = frame().drop(columns="url").assign(new=[True, None, False])
-    with pytest.raises(DataError, match=r"^Column 'new' has a missing value in row 1 \(counting from 0\)\.$"):
+    with pytest.raises(DataError, match=r"^Column 'new' has a missing value in row 1 .*columns='auto'"):
         RankingData.from_frame(table, label="label", qid="qid")
 
 

@@ -105,7 +105,14 @@ rankwise.save_pairs([[0, 1], [2, 3]], "test.pairs")
 table = pandas.DataFrame(train.X, columns=train.feature_names).assign(label=train.y, qid=train.qid)
 table.to_csv("train.csv", index=False)
 """
+RELEASED = f"""
+import sys
+sys.path.insert(0, {str(ROOT / "tests")!r})
+from dirty_tables import raw_table
+raw_table().to_parquet("raw.parquet", index=False)
+"""
 GIVEN = {
+    "releasing.md": RELEASED,
     "features.md": SELECTED,
     "reports.md": REPORTED,
     "data-files.md": FILED,

@@ -217,7 +217,10 @@ def _in_options(message: str, command: Sequence[str]) -> str:
             return f"{found[1]} option --{name.replace('_', '-')}"
         return f"{found[1]} option --set {name}" if "settings" in known else found[0]
 
-    return re.sub(r"\b([Tt]he) '(\w+)' parameter", option, message).replace("an eval_set", "--validation")
+    message = re.sub(r"\b([Tt]he) '(\w+)' parameter", option, message)
+    if "columns" in known:
+        message = message.replace("columns='auto'", "--columns auto")
+    return message.replace("an eval_set", "--validation")
 
 
 def _one_line(text: str) -> str:

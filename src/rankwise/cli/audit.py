@@ -1,30 +1,50 @@
-"""``rankwise audit``: judgments to check again, and other things that may be wrong with judged data."""
+"""``rankwise audit``: what is wrong with a table, and judgments to check again."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rankwise.cli import options
+from rankwise.cli.data_files import data_files, is_table
 from rankwise.cli.learners import SELECTORS, make_learner, parse_columns
 from rankwise.cli.paths import Output
-from rankwise.cli.screen import progress, show_json, show_table
+from rankwise.cli.screen import progress, show_json, show_table, show_text
+from rankwise.errors import ParameterError
 from rankwise.rendering import printable
 
 if TYPE_CHECKING:
     from rankwise.auditing.audit_data import Audit
+    from rankwise.auditing.raw_table import RawTable
+    from rankwise.auditing.table_audit import TableAudit
+    from rankwise.cli.data_files import ReadOptions
+    from rankwise.rows.ranking import RankingData
+
+HEADINGS = {"must fix": "Must be fixed", "look": "Worth a look", "note": "To know"}
 
 
 def run(
     data: options.Data,
     *,
+    fix: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="TABLE",
+            help="Write the table with what can be repaired without harm, and say what was changed.",
+            show_default=False,
+        ),
+        Output(),
+    ] = None,
     learner: Annotated[
         str,
         options.of_learner(f"What scores left-out queries: {', '.join(SELECTORS)}; the first by default."),
     ] = "rankrls",
-    count: Annotated[int, typer.Option(min=1, help="How many rows, and how many pairs, to list.")] = 20,
+    count: Annotated[
+        int,
+        typer.Option(min=0, help="How many rows, and how many pairs, to list; with 0, no model is trained."),
+    ] = 20,
     reveals: Annotated[
         float,
         typer.Option(help="The fraction of pairs that a feature orders if it gives the label away."),
@@ -40,25 +60,123 @@ def run(
     judgments: options.Judgments = None,
     json: options.Json = False,
 ) -> None:
-    """List judgments that models trained on the other queries contradict, and data that cannot be right."""
-    from rankwise.auditing.audit_data import audit
+    """List all that is wrong with a table at once, and judgments that models of the other queries contradict.
+
+    The exit code is 1 if something must be fixed before training.
+    """
+    from rankwise.auditing.table_audit import audit_table
     from rankwise.cli.data_files import warn_of_one_ranking
     from rankwise.cli.fitting import read_parts
+    from rankwise.validation import check_number
 
     ranker = make_learner(SELECTORS, learner, {"columns": parse_columns(columns)}, settings or [])
+    check_number("reveals", reveals, minimum=0.5, maximum=1.0)
     how = rows.how(labelled=judgments is None, as_table=columns is not None)
-    parts = read_parts(data, None, how, rows.columns(), judgments)
-    warn_of_one_ranking(data, parts["training"], how)
-    with progress("Leaving out queries"):
-        found = audit(parts["training"], ranker=ranker, n_suspects=count, reveals=reveals)
-    if csv is not None:
-        _write(found, csv)
+    raw = judgments is None and all(map(is_table, data_files(data)))
+    _check_fix(fix, data, raw)
+    with progress("Looking at columns") as advance:
+        if raw:
+            read = None
+            table = _raw_table(data, how, rows.columns())
+        else:
+            read = read_parts(data, None, how, rows.columns(), judgments)["training"]
+            table = _table_of(read)
+        found = audit_table(table, reveals=reveals, advance=advance)
+    said = [] if fix is None else _fix(data, how, table, found, fix)
+    judge_again = None
+    if not found.must_fix and fix is None and count:
+        if raw and columns is None and found.needs_encoding:
+            ranker.set_params(columns="auto")
+            how = rows.how(as_table=True)
+        if read is None:
+            read = read_parts(data, None, how, rows.columns(), None)["training"]
+        warn_of_one_ranking(data, read, how)
+        judge_again = _judgments(read, ranker, count, reveals)
+        if csv is not None:
+            _write(judge_again, csv)
     if json:
-        show_json(found.to_dict())
+        facts: dict[str, Any] = {"faults": [fault.to_dict() for fault in found.faults]}
+        facts |= {"changes": said} if fix is not None else {}
+        show_json(facts | ({} if judge_again is None else judge_again.to_dict()))
+    else:
+        _show_faults(data, found, said, repairs=raw)
+        if judge_again is not None:
+            _show(judge_again, count)
+            if csv is not None:
+                typer.echo(printable(f"Written to {csv}"))
+    if any(fault.repair is None or fix is None for fault in found.must_fix):
+        raise typer.Exit(1)
+
+
+def _raw_table(data: Path, how: ReadOptions, features: list[str] | None) -> RawTable:
+    """The columns of a table in one file or several, none of which has been checked."""
+    from rankwise.auditing.raw_table import RawTable
+    from rankwise.errors import blaming
+    from rankwise.readers.tables import open_columns
+    from rankwise.rows.table import Table, stacked
+
+    files, roles = data_files(data), [name for name in (how.qid, how.doc) if name]
+    opened = [open_columns(path, roles) for path in files]
+    with blaming(files[0]):
+        names = opened[0][0]
+        return RawTable.of_columns(
+            names,
+            sum(n_rows for _, n_rows, _ in opened),
+            lambda name: stacked([Table({name: column(name)}) for _, _, column in opened]).columns[name],
+            label=how.label or "label",
+            qid=how.qid or None,
+            doc=how.doc,
+            features=features,
+            exclude=how.exclude,
+        )
+
+
+def _table_of(data: RankingData) -> RawTable:
+    from rankwise.auditing.raw_table import RawTable
+
+    return RawTable.of_data(data)
+
+
+def _judgments(data: RankingData, ranker: Any, count: int, reveals: float) -> Audit:
+    from rankwise.auditing.audit_data import audit
+
+    with progress("Leaving out queries"):
+        return audit(data, ranker=ranker, n_suspects=count, reveals=reveals)
+
+
+def _check_fix(fix: Path | None, data: Path, raw: bool) -> None:
+    from rankwise.readers.tables import check_table_name
+
+    if fix is None:
         return
-    _show(found, count)
-    if csv is not None:
-        typer.echo(printable(f"Written to {csv}"))
+    check_table_name(fix)
+    if not raw or len(data_files(data)) > 1:
+        raise ParameterError(f"{data}: --fix repairs one .csv, .tsv or .parquet table.")
+
+
+def _fix(data: Path, how: ReadOptions, table: RawTable, found: TableAudit, out: Path) -> list[str]:
+    from rankwise.auditing.fixing import fixed
+    from rankwise.readers.tables import read_columns_of, write_table
+
+    (path,) = data_files(data)
+    arrow = read_columns_of(path, None, [name for name in (how.qid, how.doc) if name])
+    repaired, said = fixed(arrow, table, found.faults)
+    write_table(repaired, out)
+    return [*said, f"Written to {out}: {repaired.num_rows:,} rows, {repaired.num_columns} columns."]
+
+
+def _show_faults(data: Path, found: TableAudit, said: list[str], *, repairs: bool) -> None:
+    queries = "" if found.n_queries is None else f", {found.n_queries:,} queries"
+    lines = [f"{data}: {found.n_rows:,} rows{queries}"]
+    for severity, heading in HEADINGS.items():
+        these = [fault for fault in found.faults if fault.severity == severity]
+        shown = [
+            f"- {fault}{f' --fix: {fault.repair}.' if repairs and fault.repair else ''}" for fault in these
+        ]
+        lines += ["", f"{heading}:", *shown] if these else []
+    if not found.faults:
+        lines.append("Nothing is wrong with its columns, labels and queries.")
+    show_text([*lines, "", *([*said, ""] if said else [])])
 
 
 def _show(found: Audit, count: int) -> None:

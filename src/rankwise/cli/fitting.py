@@ -12,7 +12,7 @@ import typer
 from rankwise.cli.chosen import choice_facts, describe_choice, show_choice
 from rankwise.cli.interrupts import keeping_what_was_fitted
 from rankwise.cli.screen import progress, show_json, show_table
-from rankwise.errors import ContextWarning, ParameterError
+from rankwise.errors import ContextWarning, ParameterError, warn_caller
 from rankwise.rendering import printable
 
 if TYPE_CHECKING:
@@ -41,6 +41,14 @@ def read_parts(
     if validation is None:
         return {"training": training}
     return {"training": training, "validation": read_matching(validation, how, training)}
+
+
+def warn_of_leaks(data: RankingData) -> None:
+    """Name columns that give the label away, which 'audit' says more about."""
+    from rankwise.auditing.leaks import leaks_in
+
+    for leak in leaks_in(data):
+        warn_caller(f"{leak.found}. {leak.remedy}")
 
 
 def fit(

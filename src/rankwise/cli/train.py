@@ -11,7 +11,15 @@ import typer
 from rankwise.cli import options
 from rankwise.cli.cluster import refuse_with_dask, train_on_cluster
 from rankwise.cli.data_files import warn_of_one_ranking
-from rankwise.cli.fitting import criterion_and_usual, fit, fit_pairs, measure_parts, read_parts, show_result
+from rankwise.cli.fitting import (
+    criterion_and_usual,
+    fit,
+    fit_pairs,
+    measure_parts,
+    read_parts,
+    show_result,
+    warn_of_leaks,
+)
 from rankwise.cli.learners import (
     LEARNERS,
     learner_to_train,
@@ -148,6 +156,7 @@ def run(
     start = time.perf_counter()
     if pairs is None:
         warn_of_one_ranking(data, training, how)
+        warn_of_leaks(training)
         fit(ranker, training, parts.get("validation"))
     else:
         fit_pairs(ranker, training, pairs)

@@ -18,7 +18,7 @@ from rankwise.rows.column import Column
 from rankwise.rows.frames import check_present
 from rankwise.rows.table import Table
 from rankwise.scoring.shapes import age_in_days, signed_log
-from rankwise.types import AnyArray, Floats, Reading
+from rankwise.types import AnyArray, Floats, Ints, Reading
 
 # "auto" takes the logarithm of non-negative numbers with a skewness above this, if that halves it.
 SKEWED = 1.0
@@ -48,7 +48,7 @@ def fit_encoding(table: Table, columns: Any, queries: Queries | None = None) -> 
         spec = entries.get(name, others)
         if spec is None or spec.kind is ColumnKind.DROP:
             continue
-        if not _has_values(column):
+        if column.missing().all():
             _leave_out(name, named=name in entries)
             continue
         if name not in entries or spec.kind is ColumnKind.AUTO:
@@ -63,13 +63,6 @@ def fit_encoding(table: Table, columns: Any, queries: Queries | None = None) -> 
             f"constant."
         )
     return encoding
-
-
-def _has_values(column: Column) -> bool:
-    kind = column.values.dtype.kind
-    if kind == "O":
-        return any(value is not None for value in column.values)
-    return not bool((np.isnat if kind == "M" else np.isnan)(column.values).all())
 
 
 def _leave_out(name: str, *, named: bool) -> None:
@@ -103,15 +96,22 @@ def _detected(column: Column, name: str, numbers: Spec) -> Spec:
 
 
 def _refuse_mostly_numbers(column: Column, name: str) -> None:
-    """Refuse a column of numbers that one or a few words made one of text; all numbers may be codes."""
-    texts = [text for text in column.values if text is not None]
-    words = [text for text in texts if not is_number(text)]
-    if words and len(words) < (1 - MOSTLY) * len(texts):
-        row = column.values.tolist().index(words[0])
+    rows = words_among_numbers(column)
+    if len(rows):
+        word, row = column.values[rows[0]], rows[0]
         raise DataError(
-            f"Column {name!r} holds numbers as text, but {words[0][:40]!r} in row {row}; clean it or, if it "
+            f"Column {name!r} holds numbers as text, but {word[:40]!r} in row {row}; clean it or, if it "
             f"is a category, say so: columns={{{name!r}: 'category'}}."
         )
+
+
+def words_among_numbers(column: Column) -> Ints:
+    """The rows of the few words that made a column of numbers one of text; all numbers may be codes."""
+    texts = column.values[~column.missing()].tolist()
+    n_words = sum(not is_number(text) for text in texts)
+    if not 0 < n_words < (1 - MOSTLY) * len(texts):
+        return np.empty(0, dtype=np.int64)
+    return np.flatnonzero([text is not None and not is_number(text) for text in column.values])
 
 
 def _is_skewed(x: Floats) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from rankwise.errors import FileFormatError, ParameterError, blaming
-from rankwise.files import as_path, encodable
+from rankwise.files import as_path, encodable, replacing_file
+from rankwise.rows.column import Column
 from rankwise.rows.frames import check_features, check_present, judgment_columns
 from rankwise.rows.ranking import RankingData
+from rankwise.rows.series import column_of_series
 from rankwise.validation import check_flag, check_kind
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -136,6 +138,45 @@ def read_judgments(path: Path, *, label: str | None, qid: str | None, doc: str |
         return RankingData.from_arrays(np.zeros((len(y), 1)), y, queries, docs)
 
 
+def open_columns(path: Path, labels: list[str]) -> tuple[list[str], int, Callable[[str], Column]]:
+    """The names of the columns, the number of rows, and what reads one column, whatever it holds.
+
+    Of a Parquet file, one column at a time is in memory. `labels` are the columns that name things.
+    """
+    if path.suffix.lower() not in _PARQUET:
+        table = _without_empty_text(read_columns_of(path, None, labels))
+        return table.column_names, table.num_rows, lambda name: _column_of(table, name)
+    names, n_rows = _parquet_shape(path)
+    return (
+        names,
+        n_rows,
+        lambda name: _column_of(_without_empty_text(read_columns_of(path, [name], [])), name),
+    )
+
+
+def write_table(table: Any, path: Path) -> None:
+    """Write an arrow table as a Parquet or CSV file, by its name."""
+    from pyarrow import csv, parquet
+
+    with replacing_file(path) as beside:
+        if path.suffix.lower() in _PARQUET:
+            parquet.write_table(table, beside)
+        else:
+            csv.write_csv(table, beside, csv.WriteOptions(delimiter=_DELIMITERS[path.suffix.lower()]))
+
+
+def check_table_name(path: Path) -> None:
+    """Reject a name for a table to write that does not say how."""
+    if path.suffix.lower() not in (*_PARQUET, *_DELIMITERS):
+        raise ParameterError(f"{path}: the file name must end in .csv, .tsv or .parquet.")
+
+
+def _column_of(table: Any, name: str) -> Column:
+    import narwhals as nw
+
+    return column_of_series(nw.from_native(table.column(name), series_only=True))
+
+
 def read_columns_of(path: Path, columns: list[str] | None, labels: list[str]) -> Any:
     """An arrow table; only the given columns of a Parquet file. `labels` are the columns that name things."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
@@ -149,6 +190,24 @@ def read_columns_of(path: Path, columns: list[str] | None, labels: list[str]) ->
     if kind in _PARQUET:
         return _read_parquet(path, columns)
     return _read_text(path, _DELIMITERS[kind], labels)
+
+
+def _parquet_shape(path: Path) -> tuple[list[str], int]:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    with path.open("rb") as file:
+        try:
+            found = parquet.ParquetFile(file)
+            names = [name for name in found.schema_arrow.names if not _INDEX_OF_FRAME.fullmatch(name)]
+            return names, found.metadata.num_rows
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+            raise _not_parquet(path, error) from error
+
+
+def _not_parquet(path: Path, error: Exception) -> FileFormatError:
+    reason = str(error).strip().rstrip(".")
+    return FileFormatError(path, f"is not a readable Parquet file: {reason}.")
 
 
 def _read_parquet(path: Path, columns: list[str] | None) -> Any:
@@ -168,8 +227,7 @@ def _read_parquet(path: Path, columns: list[str] | None) -> Any:
             table.validate(full=True)
             return table
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-            reason = str(error).strip().rstrip(".")
-            raise FileFormatError(path, f"is not a readable Parquet file: {reason}.") from error
+            raise _not_parquet(path, error) from error
 
 
 def _read_text(path: Path, delimiter: str, labels: list[str]) -> Any:

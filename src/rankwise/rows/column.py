@@ -68,6 +68,27 @@ class Column:
             raise DataError(f"Column {name!r} must hold finite numbers; row {row} is {values[row]}.")
         return values
 
+    def numbers_among(self) -> tuple[Floats, Bools]:
+        """The numbers of a column of anything, and which values are neither numbers nor missing."""
+        if self.values.dtype.kind == "f":
+            return self.values, np.zeros(len(self.values), dtype=bool)
+        values = self.objects()
+        numbers, others = np.full(len(values), np.nan), np.zeros(len(values), dtype=bool)
+        for row, value in enumerate(values):
+            if not is_missing(value):
+                try:
+                    numbers[row] = _number_of(value)
+                except (ValueError, TypeError, OverflowError):
+                    others[row] = True
+        return numbers, others
+
+    def missing(self) -> Bools:
+        """Which values are missing."""
+        if self.values.dtype.kind == "O":
+            return np.fromiter((value is None for value in self.values), dtype=bool, count=len(self.values))
+        absent: Bools = (np.isnat if self.values.dtype.kind == "M" else np.isnan)(self.values)
+        return absent
+
     def relative(self, reading: Reading, queries: Queries, name: str) -> Column:
         """The numbers as they compare with those of their query."""
         return Column(reading, relative(self.read(Reading.NUMBER, name), reading, queries))

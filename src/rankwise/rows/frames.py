@@ -14,6 +14,9 @@ from rankwise.preferences.queries import refuse_rounded
 from rankwise.types import AnyArray, Matrix
 from rankwise.validation.arrays import exact_floats
 
+# What handles text, dates and missing values; commands say it as options.
+ENCODED = "train with columns='auto' to encode such columns"
+
 
 def split_columns(
     frame: Any,
@@ -145,15 +148,20 @@ def _is_list(names: Any) -> bool:
 
 
 def check_present(names: list[str], wanted: list[str]) -> None:
-    """Reject a table without one of the wanted columns, and name one that may have been meant."""
+    """Reject a table without all of the wanted columns, and name one that may have been meant."""
     by_name = set(names)
-    for name in wanted:
-        if not (isinstance(name, Hashable) and name in by_name):
-            meant = did_you_mean(name, names)
-            if meant == ".":
-                more = f" and {len(names) - 20} more" if len(names) > 20 else ""
-                meant = f"; its columns are {', '.join(map(repr, names[:20]))}{more}."
-            raise DataError(f"The table has no column {name!r}{meant}")
+    absent = [name for name in wanted if not (isinstance(name, Hashable) and name in by_name)]
+    if absent:
+        meant = did_you_mean(absent[0], names) if len(absent) == 1 else "."
+        if meant == ".":
+            more = f" and {len(names) - 20} more" if len(names) > 20 else ""
+            meant = f"; its columns are {', '.join(map(repr, names[:20]))}{more}."
+        these = f"no column {absent[0]!r}" if len(absent) == 1 else f"no columns {_listed(absent)}"
+        raise DataError(f"The table has {these}{meant}")
+
+
+def _listed(names: list[Any]) -> str:
+    return f"{', '.join(map(repr, names[:-1]))} and {names[-1]!r}"
 
 
 def _matrix(table: Any, names: list[str], *, named: bool) -> Matrix:
@@ -164,24 +172,24 @@ def _matrix(table: Any, names: list[str], *, named: bool) -> Matrix:
         dtype = schema[name]
         if not (dtype.is_numeric() or dtype == nw.Boolean):
             _check_complete_objects(table.get_column(name), name)
-            hint = "" if named else "; leave it out with the 'exclude' parameter"
+            hint = f"; {ENCODED}" + ("" if named else ", or leave it out with the 'exclude' parameter")
             held = f"it contains {dtype}{_first_word(table.get_column(name))}, not numbers{hint}"
             raise DataError(f"Column {name!r} cannot be a feature: {held}.")
     all_single = all(schema[name] == nw.Float32 for name in names)
     X = np.empty((len(table), len(names)), dtype=np.float32 if all_single else np.float64)
     for j, name in enumerate(names):
-        X[:, j] = _numbers(table, name)
+        X[:, j] = _numbers(table, name, f"; {ENCODED}")
     return X
 
 
-def _numbers(table: Any, name: str) -> AnyArray:
+def _numbers(table: Any, name: str, remedy: str = "") -> AnyArray:
     import narwhals as nw
 
     column = table.get_column(name)
     dtype = column.dtype
     if not (dtype.is_numeric() or dtype == nw.Boolean):
         raise DataError(f"Column {name!r} must contain numbers; got {dtype}{_first_word(column)}.")
-    _check_complete(column, name)
+    _check_complete(column, name, remedy)
     if dtype.is_integer():
         return exact_floats(f"Column {name!r}", whole_numbers(column))
     if dtype not in (nw.Float32, nw.Float64):
@@ -227,10 +235,10 @@ def _check_complete_objects(column: Any, name: str) -> None:
     import narwhals as nw
 
     if column.dtype == nw.Object and {type(value) for value in column.to_list()} & {bool, int, float}:
-        _check_complete(column, name)
+        _check_complete(column, name, f"; {ENCODED}")
 
 
-def _check_complete(column: Any, name: str) -> None:
+def _check_complete(column: Any, name: str, remedy: str = "") -> None:
     if column.null_count():
         row = int(np.asarray(column.is_null().to_numpy(), dtype=bool).argmax())
-        raise DataError(f"Column {name!r} has a missing value in row {row} (counting from 0).")
+        raise DataError(f"Column {name!r} has a missing value in row {row} (counting from 0){remedy}.")

@@ -1,0 +1,312 @@
+"""Faults of single columns."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rankwise.auditing.faults import EXAMPLES, Fault, Repair, Severity, counted, rows_shown
+from rankwise.columns.choosing_codes import words_among_numbers
+from rankwise.columns.specs import DEFAULT_CATEGORIES
+from rankwise.numerals import is_number
+from rankwise.rows.column import Column
+from rankwise.types import AnyArray, Bools, Floats, Ints, Reading
+
+# Numbers that often stand for a missing value, and dates that do.
+SENTINELS = (-1.0, *(sign * number for number in (99.0, 999.0, 9999.0, 99999.0) for sign in (1.0, -1.0)))
+DATE_SENTINELS = tuple(
+    np.datetime64(day, "us") for day in ("1970-01-01", "1900-01-01", "1899-12-30", "0001-01-01", "9999-12-31")
+)
+# A sentinel occurs at least so often, as a share of the rows and as a number.
+LEAST_SHARE, LEAST_TIMES = 0.002, 3
+# It is apart from the rest by this many times their interquartile range, and by half of their whole range.
+QUARTILES_AWAY = 3.0
+# At most this share of the values are negative by mistake.
+FEW_NEGATIVE = 0.01
+# A column of text with this share of different values is an identifier, and one of whole numbers.
+UNIQUE_TEXT, UNIQUE_NUMBERS, LEAST_ROWS = 0.9, 0.99, 50
+# Names of identifiers, which are so even if they occur in several queries.
+ID_NAME = re.compile(r"(^|_|\b)(id|uuid|guid|sku|asin|ean)$|(?<=[a-z])(Id|ID)$")
+# Identifiers by name have at least so many values.
+MANY_IDS = 500
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnFacts:
+    """What one look at a column finds.
+
+    Attributes
+    ----------
+    faults : list of Fault
+    needs_encoding : str or None
+        Why the column needs `columns`: text, dates, missing values.
+    distinct : float
+        The number of different values, as a share of those that are not missing.
+    """
+
+    faults: list[Fault]
+    needs_encoding: str | None = None
+    distinct: float = 0.0
+
+
+def look_at(column: Column, name: str) -> ColumnFacts:
+    """The faults of a column, whatever it holds; O(m log m)."""
+    missing = column.missing()
+    if missing.all():
+        found = f"{name!r}: all values are missing"
+        training = "With --columns auto, training leaves it out; without, it stops."
+        return ColumnFacts(
+            [
+                Fault(
+                    "all missing",
+                    Severity.NOTE,
+                    name,
+                    len(missing),
+                    found,
+                    training,
+                    "",
+                    repair=Repair.DROP_COLUMN,
+                )
+            ],
+            "missing values",
+        )
+    words = words_among_numbers(column) if column.reading is Reading.TEXT else np.empty(0, dtype=np.int64)
+    if column.reading is None:
+        return ColumnFacts(list(_without_reading(column, name)), "text")
+    if len(words):
+        numbers = Column(Reading.NUMBER, column.numbers_among()[0])
+        rest = _look_at_numbers(numbers, name, numbers.missing())
+        return replace(rest, faults=[_words(column, name, words), *rest.faults])
+    if column.reading is Reading.TEXT:
+        return _look_at_text(column, name, missing)
+    if column.reading is Reading.DATE:
+        return ColumnFacts(list(_dates(column.values, missing, name)), "dates")
+    if column.values.dtype.kind == "O":  # integers that float64 cannot hold
+        return _look_at_text(column, name, missing)
+    return _look_at_numbers(column, name, missing)
+
+
+def _without_reading(column: Column, name: str) -> Iterator[Fault]:
+    numbers, others = column.numbers_among()
+    n_words, n_numbers = int(others.sum()), int((~np.isnan(numbers)).sum())
+    if n_words and n_words < n_numbers:
+        yield _words(column, name, np.flatnonzero(others))
+        return
+    yield Fault(
+        "mixed kinds",
+        Severity.MUST_FIX,
+        name,
+        len(column.values),
+        f"{name!r} holds {column.kinds()}",
+        "Training stops.",
+        f'Say what it is, with --columns FILE of {{"{name}": "category", "*": "auto"}}, or --exclude {name}.',
+    )
+
+
+def _words(column: Column, name: str, rows: Ints) -> Fault:
+    most = Counter(str(column.values[row]) for row in rows.tolist()).most_common(EXAMPLES)
+    return Fault(
+        "text in a column of numbers",
+        Severity.MUST_FIX,
+        name,
+        len(rows),
+        f"{name!r} holds numbers, but {counted(len(rows), 'value is', 'values are')} text",
+        f"Training stops, for which row {rows[0]} is enough.",
+        "",
+        tuple(f"{text!r:.40}: {times:,} times" for text, times in most),
+        Repair.BLANK,
+        rows,
+    )
+
+
+def _look_at_text(column: Column, name: str, missing: Bools) -> ColumnFacts:
+    counts = Counter(column.values.tolist())
+    counts.pop(None, None)
+    n_present = len(missing) - int(missing.sum())
+    is_unique = n_present >= LEAST_ROWS and len(counts) >= UNIQUE_TEXT * n_present
+    if len(counts) == 1:
+        return ColumnFacts([_constant(name, len(missing))] if not missing.any() else [], "text")
+    if is_unique or (ID_NAME.search(name) and len(counts) >= MANY_IDS):
+        return ColumnFacts([_identifier(name, len(counts), n_present)], "text", len(counts) / n_present)
+    faults = []
+    if len(counts) > DEFAULT_CATEGORIES:
+        most = sum(times for _, times in counts.most_common(DEFAULT_CATEGORIES))
+        faults.append(
+            Fault(
+                "many categories",
+                Severity.NOTE,
+                name,
+                len(counts),
+                f"{name!r} has {len(counts):,} categories; the {DEFAULT_CATEGORIES} most frequent are "
+                f"{most / n_present:.0%} of its rows",
+                "With --columns auto, the others share one weight, and so do those of a single row.",
+                f'--columns FILE with {{"{name}": "category:1000", "*": "auto"}} keeps more.',
+                tuple(f"{text!s:.40}" for text, _ in counts.most_common(EXAMPLES)),
+            )
+        )
+    if column.reading is Reading.TEXT and all(map(is_number, counts)):
+        faults.append(
+            Fault(
+                "numbers as text",
+                Severity.LOOK,
+                name,
+                n_present,
+                f"{name!r} holds numbers as text",
+                "Training takes them for codes: each is a category.",
+                "If they are numbers, store them as such.",
+                tuple(str(text) for text, _ in counts.most_common(EXAMPLES)),
+            )
+        )
+    return ColumnFacts(faults, "text", len(counts) / n_present)
+
+
+def _look_at_numbers(column: Column, name: str, missing: Bools) -> ColumnFacts:
+    x: Floats = column.values
+    faults = []
+    infinite = np.isinf(x)
+    if infinite.any():
+        rows = np.flatnonzero(infinite)
+        faults.append(
+            Fault(
+                "infinite values",
+                Severity.MUST_FIX,
+                name,
+                len(rows),
+                f"{name!r}: {counted(len(rows), 'value is', 'values are')} infinite",
+                "Training stops at the first of them.",
+                "",
+                rows_shown(rows),
+                Repair.BLANK,
+                rows,
+            )
+        )
+    finite = x[~(missing | infinite)] if infinite.any() or missing.any() else x
+    values, counts = np.unique(finite, return_counts=True)
+    if len(values) == 1 and not missing.any():
+        faults.append(_constant(name, len(x)))
+    distinct = len(values) / max(len(finite), 1)
+    is_unique = len(finite) >= LEAST_ROWS and distinct >= UNIQUE_NUMBERS
+    if len(values) > 1 and column.reading is Reading.NUMBER and bool((values == np.floor(values)).all()):
+        by_name = ID_NAME.search(name) is not None and len(values) >= MANY_IDS
+        if by_name or (is_unique and _is_numbering(values)):
+            faults.append(_identifier(name, len(values), len(finite)))
+            return ColumnFacts(faults, "missing values" if missing.any() else None, distinct)
+    for sentinel in _sentinels(values, counts):
+        faults.append(_sentinel(name, f"{sentinel:g}", np.flatnonzero(x == sentinel), len(x)))
+    rest = values[~np.isin(values, list(_sentinels(values, counts)))]
+    negative = (x < 0.0) & ~np.isin(x, SENTINELS) & ~infinite
+    if _by_mistake(x[negative], finite, rest):
+        rows = np.flatnonzero(negative)
+        faults.append(
+            Fault(
+                "negative values",
+                Severity.LOOK,
+                name,
+                len(rows),
+                f"{name!r}: {counted(len(rows), 'value is', 'values are')} negative, but all others are not "
+                "even near 0",
+                "Training takes them as they are, and cannot take logarithms of the column.",
+                "",
+                tuple(f"{x[row]:g} in row {row}" for row in rows[:EXAMPLES].tolist()),
+                Repair.BLANK,
+                rows,
+            )
+        )
+    return ColumnFacts(faults, "missing values" if missing.any() or infinite.any() else None, distinct)
+
+
+def _is_numbering(values: Floats) -> bool:
+    """Whether whole numbers are rather evenly spread, as identifiers are, and quantities are not."""
+    quartiles = np.quantile(values, [0.0, 0.25, 0.5, 0.75, 1.0])
+    gaps = np.diff(quartiles)
+    return bool(gaps.min() > 0.0 and gaps.max() < 1.5 * gaps.min())
+
+
+def _sentinels(values: Floats, counts: Ints) -> list[float]:
+    """Those of the usual ones that are the smallest or the largest value, frequent, and far from the rest."""
+    found: list[float] = []
+    for _ in range(2):  # -999 may hide behind -9999
+        for end in (0, -1):
+            own = values[end] if len(values) > 3 else np.nan
+            rest = np.delete(values, end) if own in SENTINELS else values
+            often = counts[end] >= max(LEAST_TIMES, LEAST_SHARE * counts.sum())
+            if own in SENTINELS and often and _is_apart(float(own), rest, np.delete(counts, end)):
+                found.append(float(own))
+                values, counts = rest, np.delete(counts, end)
+    return found
+
+
+def _is_apart(value: float, rest: Floats, counts: Ints) -> bool:
+    if value == -1.0:  # the rest are amounts or counts, of which not just a few
+        return bool(rest[0] >= 0.0) and len(rest) >= 5
+    gap = float(np.abs(rest - value).min())
+    low, high = rest[np.searchsorted(np.cumsum(counts), np.array([0.25, 0.75]) * counts.sum())]
+    return gap > max(QUARTILES_AWAY * float(high - low), 0.5 * float(rest[-1] - rest[0]))
+
+
+def _by_mistake(negative: Floats, finite: Floats, values: Floats) -> bool:
+    """Whether few numbers are negative, and as large as the others, as a wrong sign makes them."""
+    if not 0 < len(negative) <= FEW_NEGATIVE * len(finite) or len(values) < 4:
+        return False
+    positive = finite[finite > 0.0]
+    usual = float(np.quantile(positive, 0.02)) if len(positive) else 0.0
+    return usual > 0.0 and bool(np.median(-negative) >= usual) and _leaves_a_gap(values, usual)
+
+
+def _leaves_a_gap(values: Floats, usual: float) -> bool:
+    """Whether a column seldom has values near zero on both sides, as one centred at zero has."""
+    return bool((np.abs(values) >= 0.05 * usual).mean() > 0.9)
+
+
+def _dates(values: AnyArray, missing: Bools, name: str) -> Iterator[Fault]:
+    present = values[~missing]
+    days, counts = np.unique(present, return_counts=True)
+    if len(days) == 1 and not missing.any():
+        yield _constant(name, len(values))
+        return
+    for sentinel in DATE_SENTINELS:
+        rest = days[days != sentinel]
+        n_times = int(counts[days == sentinel].sum())
+        if len(rest) < 2 or n_times < max(LEAST_TIMES, LEAST_SHARE * len(present)):
+            continue
+        if np.abs(rest - sentinel).min() > max(np.timedelta64(365, "D"), (rest[-1] - rest[0]) // 4):
+            shown = str(sentinel.astype("datetime64[D]"))
+            yield _sentinel(name, shown, np.flatnonzero(values == sentinel), len(values))
+
+
+def _sentinel(name: str, shown: str, rows: Ints, n_rows: int) -> Fault:
+    return Fault(
+        "sentinel",
+        Severity.LOOK,
+        name,
+        len(rows),
+        f"{name!r}: {shown} in {counted(len(rows), 'row')} ({len(rows) / n_rows:.1%}), far from all other "
+        "values, seems to stand for a missing one",
+        "Training takes it for a value, which bends the scale of the column.",
+        "As a missing value, it gets a weight of its own (--columns auto).",
+        rows_shown(rows),
+        Repair.BLANK,
+        rows,
+    )
+
+
+def _constant(name: str, n_rows: int) -> Fault:
+    found, training = f"{name!r} has the same value in all rows", "Training learns nothing from it."
+    return Fault("constant", Severity.NOTE, name, n_rows, found, training, "", repair=Repair.DROP_COLUMN)
+
+
+def _identifier(name: str, n_values: int, n_present: int) -> Fault:
+    return Fault(
+        "identifier",
+        Severity.LOOK,
+        name,
+        n_values,
+        f"{name!r} has {n_values:,} different values in {n_present:,} rows: it seems to name things",
+        "Training would learn names, or take numbers of names for amounts.",
+        f"Leave it out with --exclude {name}, or say what it names with --doc {name}.",
+        repair=Repair.DROP_COLUMN,
+    )
