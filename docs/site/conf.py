@@ -39,6 +39,8 @@ myst_heading_anchors = 4
 
 # Docstrings name types in the section of parameters, so that signatures stay short.
 autodoc_typehints = "none"
+# As the source has them: alphas=DEFAULT_ALPHAS, not 31 numbers.
+autodoc_preserve_defaults = True
 numpydoc_show_class_members = False
 
 sphinx_gallery_conf = {
@@ -60,6 +62,9 @@ html_theme = "pydata_sphinx_theme"
 html_title = "rankwise"
 html_static_path = [str(SITE / "static")]
 html_css_files = ["site.css"]
+html_js_files = ["copy.js"]
+html_favicon = str(SITE / "static" / "favicon.svg")
+html_additional_pages = {"404": "404.html"}
 html_copy_source = False
 html_show_sphinx = False
 html_theme_options = {

@@ -28,6 +28,11 @@ class RankwiseError(Exception):
     A subclass whose constructor takes more than the message passes all of its arguments on and builds the
     message in `__str__`: pickle and copy recreate an error from its `args`.
 
+    See Also
+    --------
+    DataError : For data.
+    ParameterError : For parameters.
+
     Examples
     --------
     >>> import rankwise
@@ -42,6 +47,11 @@ class RankwiseError(Exception):
 class ParameterError(RankwiseError, ValueError):
     """A parameter has an invalid value.
 
+    See Also
+    --------
+    DataError : For data.
+    RankwiseError : The base class of both.
+
     Examples
     --------
     >>> import rankwise
@@ -53,6 +63,11 @@ class ParameterError(RankwiseError, ValueError):
 
 class DataError(RankwiseError, ValueError):
     """The data cannot be used: mismatched lengths, missing values, nothing to compare.
+
+    See Also
+    --------
+    ParameterError : For parameters.
+    RankwiseError : The base class of both.
 
     Examples
     --------
@@ -101,6 +116,10 @@ def _one_line(message: str) -> str:
 
 class QueryWarning(UserWarning):
     """The queries are probably not what the caller meant: forgotten, or mistaken for another argument.
+
+    See Also
+    --------
+    DataError : For data that cannot be used.
 
     Examples
     --------

@@ -48,6 +48,12 @@ class ClickLog:
     qid, docs : array or None
         The query and document label of each result, by number, in a log that has not been matched to data.
 
+    See Also
+    --------
+    rows_from_clicks : Weighted rows to train on.
+    pairs_from_clicks : Preferences to train on.
+    make_click_log : Simulate a log.
+
     Examples
     --------
     >>> from rankwise.clicks import ClickLog

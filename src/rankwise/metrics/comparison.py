@@ -50,6 +50,10 @@ class PairedTest:
     holm_wilcoxon, holm_randomization : float
         The same p-values after Holm's correction for all tests of the comparison.
 
+    See Also
+    --------
+    compare : Makes it.
+
     Examples
     --------
     >>> from rankwise.metrics import compare
@@ -80,6 +84,12 @@ class PairedTest:
 @dataclass(frozen=True, repr=False, eq=False)
 class Comparison:
     """The result of `compare`: an evaluation for each name, and a test for each pair that was compared.
+
+    See Also
+    --------
+    compare : Makes it.
+    Evaluation : One set of scores.
+    PairedTest : One of its tests.
 
     Examples
     --------

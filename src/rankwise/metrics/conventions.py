@@ -98,6 +98,11 @@ class Conventions:
         largest label in the data.
     persistence : p in RBP, the probability with which a reader goes on to the next rank.
 
+    See Also
+    --------
+    get_measure : Measures with the conventions of a tool.
+    Measure : Has them.
+
     Examples
     --------
     >>> from rankwise.metrics import Conventions, get_measure

@@ -63,6 +63,11 @@ class Evaluation:
         A table by columns: "qid", "n_rows" and one column per measure, with one row per query in order of
         first appearance; NaN where the measure excludes the query. ``pandas.DataFrame(e.per_query)`` works.
 
+    See Also
+    --------
+    evaluate : Makes it.
+    compare : Several sets of scores, with tests.
+
     Examples
     --------
     >>> from rankwise.metrics import evaluate

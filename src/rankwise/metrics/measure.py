@@ -40,6 +40,11 @@ ROWS_AT_ONCE = 1 << 13
 class Measure:
     """What to measure: a kind, a cutoff and conventions. Created by `get_measure`.
 
+    See Also
+    --------
+    get_measure : Makes it from a name.
+    evaluate : Several measures at once.
+
     Examples
     --------
     >>> y, scores, qid = [2, 0, 1], [0.9, 0.1, 0.5], ["a", "a", "a"]
@@ -135,6 +140,10 @@ class PreparedMeasure:
     ----------
     measure : Measure
     queries : Queries
+
+    See Also
+    --------
+    Measure : `prepare` makes it.
 
     Examples
     --------

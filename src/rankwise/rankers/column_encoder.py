@@ -66,6 +66,11 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     feature_names_in_ : array of str
         Their names, if X has any. They may be in any order, and other columns are ignored.
 
+    See Also
+    --------
+    RankRLSCV : Rankers with `columns` encode tables themselves.
+    QueryMinMaxScaler : Scaling within each query.
+
     Examples
     --------
     >>> import pandas

@@ -73,6 +73,12 @@ class KernelRankRLS(FixedAlphaRidge):
     Pahikkala et al., "Learning to Rank with Pairwise Regularized Least-Squares" (2007), equation 8;
     Tsivtsivadze et al., "A Sparse Regularized Least-Squares Preference Learning Algorithm" (2008).
 
+    See Also
+    --------
+    KernelRankRLSCV : Chooses alpha and kernel parameters.
+    RankRLS : The linear version, which is faster.
+    RankSVMPath : Kernel RankSVM for every alpha.
+
     Examples
     --------
     >>> from rankwise import KernelRankRLS, make_search_data

@@ -60,6 +60,11 @@ class KernelRankRLSCV(SearchRanker):
     surface_, readings_, left_out_scores_, calibration_
         As in `RankRLSCV`.
 
+    See Also
+    --------
+    KernelRankRLS : For a given alpha.
+    RankRLSCV : The linear version, which is faster.
+
     Examples
     --------
     >>> from rankwise import KernelRankRLSCV, make_search_data

@@ -112,6 +112,12 @@ class RankRLS(Updatable, FixedAlphaRidge):
     Pahikkala et al., "Learning to Rank with Pairwise Regularized Least-Squares" (2007), equations 8 and 11;
     Airola et al., "Large scale training methods for linear RankRLS" (2010).
 
+    See Also
+    --------
+    RankRLSCV : Chooses alpha; the ranker to start with.
+    KernelRankRLS : The same loss with kernels.
+    RankSVM : The hinge loss, which uses only the order of labels.
+
     Examples
     --------
     >>> from rankwise import RankRLS

@@ -129,6 +129,13 @@ class RankRLSCV(Updatable, SearchRanker):
     encoding_ : Encoding
         What each column became; only with `columns`.
 
+    See Also
+    --------
+    RankRLS : For a given alpha.
+    RankRLSPath : Chooses features as well.
+    KernelRankRLSCV : The same with kernels.
+    RankSVMCV : The hinge loss, which uses only the order of labels.
+
     Examples
     --------
     >>> from rankwise import RankRLSCV, make_search_data

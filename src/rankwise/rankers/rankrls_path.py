@@ -99,6 +99,10 @@ class RankRLSPath(Ranker):
     Pahikkala, Airola, Naula, Salakoski, "Greedy RankRLS: a Linear Time Algorithm for Learning Sparse Ranking
     Models" (2010).
 
+    See Also
+    --------
+    RankRLSCV : With all features.
+
     Examples
     --------
     >>> from rankwise import RankRLSPath, make_search_data

@@ -98,6 +98,12 @@ class RankSVM(Ranker):
     Machine" (2011), Algorithm 1; Franc and Sonnenburg, "Optimized Cutting Plane Algorithm for Large-Scale
     Risk Minimization" (2009).
 
+    See Also
+    --------
+    RankSVMCV : Chooses alpha.
+    RankSVMPath : Kernel RankSVM for every alpha.
+    RankRLS : The squared loss, which uses how far labels are apart.
+
     Examples
     --------
     >>> from rankwise import RankSVM

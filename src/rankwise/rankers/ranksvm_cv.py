@@ -77,6 +77,11 @@ class RankSVMCV(SearchRanker):
     encoding_ : Encoding
         What each column became; only with `columns`.
 
+    See Also
+    --------
+    RankSVM : For a given alpha.
+    RankRLSCV : The squared loss, which uses how far labels are apart.
+
     Examples
     --------
     >>> from rankwise import RankSVMCV, make_search_data

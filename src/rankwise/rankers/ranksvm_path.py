@@ -88,6 +88,11 @@ class RankSVMPath(Ranker):
     ----------
     Zapien, Gasso, Gärtner, Canu, "Model Selection for Ranking SVM Using Regularization Path" (2009).
 
+    See Also
+    --------
+    RankSVM : Linear RankSVM, for many rows.
+    KernelRankRLSCV : The squared loss with kernels, for more rows.
+
     Examples
     --------
     >>> from rankwise import RankSVMPath, make_search_data

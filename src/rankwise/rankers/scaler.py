@@ -38,6 +38,11 @@ class QueryMinMaxScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator): 
     feature_names_in_ : array of str
         Set only if X has column names.
 
+    See Also
+    --------
+    scale_per_query : The same as a function.
+    ColumnEncoder : For columns of any kind.
+
     Examples
     --------
     >>> from rankwise import QueryMinMaxScaler

@@ -87,6 +87,20 @@ class RaterStudy:
         Raters with at least 5 documents in common, those who agree least first.
     model : RaterModel
     ratings : Ratings
+
+    See Also
+    --------
+    study_raters : Makes it.
+    Ratings : What it is about.
+
+    Examples
+    --------
+    >>> from rankwise.raters import Ratings, study_raters
+    >>> grades = {"ann": [2, 0, 1, 2, 0, 1], "bob": [2, 0, 1, 2, 1, 1], "cy": [0, 2, 2, 1, 0, 2]}
+    >>> rows = [("q", doc, grade, rater) for rater in grades for doc, grade in enumerate(grades[rater])]
+    >>> study = study_raters(Ratings.from_arrays(*zip(*rows)))
+    >>> [one.rater for one in study.raters][0], len(study.pairs)
+    ('cy', 3)
     """
 
     alpha: Alpha

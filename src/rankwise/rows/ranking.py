@@ -56,6 +56,13 @@ class RankingData(JudgedRows):
     comments : array or None, shape (m,)
         The comment of each row of a text file, from which its document label was taken.
 
+    See Also
+    --------
+    load_letor : Read LETOR/SVMlight text.
+    load_table : Read CSV and Parquet.
+    open_store : Open a store, which may be larger than memory.
+    make_search_data : Simulate data.
+
     Examples
     --------
     >>> from rankwise import RankingData

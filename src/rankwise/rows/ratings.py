@@ -28,6 +28,11 @@ class Ratings:
     raters : array, shape (R,)
         The names of the raters, in order of first appearance.
 
+    See Also
+    --------
+    load_ratings : Read them from a file.
+    study_raters : What they say about raters.
+
     Examples
     --------
     >>> from rankwise.raters import Ratings

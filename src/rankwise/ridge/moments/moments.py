@@ -51,6 +51,11 @@ class Moments:
     has_qid : bool
         Whether the queries have labels.
 
+    See Also
+    --------
+    RankRLS : `from_moments` fits a model to them.
+    QuerySizes : What moments of parts need to know of whole queries.
+
     Examples
     --------
     >>> from rankwise import Moments, RankRLS, make_search_data

@@ -30,6 +30,10 @@ class QuerySizes:
     weights : dict
         By the digest of the query's label, a dict of label y to the sum of row weights.
 
+    See Also
+    --------
+    Moments : What is computed with them.
+
     Examples
     --------
     >>> from rankwise import Moments, QuerySizes, make_search_data
