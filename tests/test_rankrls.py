@@ -272,12 +272,12 @@ def test_nothing_to_compare_is_an_error():
     tied_but_for_a_row_without_weight = np.r_[2.0, np.ones(49)], np.r_[0.0, np.ones(49)]
     for ties in Ties:
         model = RankRLS(ties=ties)
-        with pytest.raises(DataError, match="has two rows with different labels"):
+        with pytest.raises(DataError, match="have the same label"):
             model.fit(X, y, np.arange(50))
-        with pytest.raises(DataError, match="has two rows with different labels"):
+        with pytest.raises(DataError, match="have the same label"):
             model.fit(X, np.full(50, 0.1), np.zeros(50))
         labels, weight = tied_but_for_a_row_without_weight
-        with pytest.raises(DataError, match="has two rows with different labels"):
+        with pytest.raises(DataError, match="have the same label"):
             model.fit(X, labels, np.zeros(50), sample_weight=weight)
 
 

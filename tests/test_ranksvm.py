@@ -251,7 +251,7 @@ def test_the_simplex_program_is_solved_to_its_optimality_conditions(n_copies, sc
 
 def test_bad_input_is_named():
     X, y, qid = ranking()
-    with pytest.raises(DataError, match=r"no query \(.*\) has two rows with different labels"):
+    with pytest.raises(DataError, match=r"all rows of each query \(.*\) have the same label"):
         RankSVM().fit(X, np.ones(len(y)), qid)
     with pytest.raises(DataError, match="the ranking has no two rows"):
         RankSVM().fit(X, np.ones(len(y)))

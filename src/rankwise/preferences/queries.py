@@ -90,11 +90,11 @@ def restored(ordered: AnyArray, order: Ints | None, n_rows: int | None = None) -
 
 def nothing_to_learn(queries: Queries) -> DataError:
     """Return the error for data in which no query has two rows of positive weight with different labels."""
-    who = "the ranking has no"
+    who = "all rows of the ranking have"
     if queries.labels is not None:
         more = ", ..." if queries.n_queries > 3 else ""
-        who = f"no query ({', '.join(map(str, queries.labels[:3]))}{more}) has"
-    return DataError(f"There is nothing to learn: {who} two rows with different labels.")
+        who = f"all rows of each query ({', '.join(map(str, queries.labels[:3]))}{more}) have"
+    return DataError(f"There is nothing to learn: {who} the same label.")
 
 
 def shared_query(label: Any, first: str, second: str) -> DataError:

@@ -35,7 +35,7 @@ class Quadratic:
     rounding : Floats, shape (n + 1,), or None
         ``A_ij`` is off by at most ``√(ρ_i ρ_j)``, and ``b_j``, summed in squares over targets, by at most
         ``√(ρ_j ρ_n)``: sums of products are as exact as the squares are large, for each feature. None if
-        nobody asked.
+        not tracked.
 
     Notes
     -----
