@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from html import escape
 from typing import Any, TypeAlias
@@ -66,17 +67,25 @@ class Explanation:
         used, others = self._used()
         lines = [(self._label(c), float(self.contributions[c])) for c in used] + others
         width = max((len(label) for label, _ in lines), default=0)
-        return "\n".join([self._headline(), *(f"  {label:<{width}}  {value:+.4g}" for label, value in lines)])
+        return "\n".join(
+            [self._headline(), *(f"  {label:<{width}}  {self._number(value)}" for label, value in lines)]
+        )
 
     def _repr_html_(self) -> str:
         used, others = self._used()
         header = ["", *(() if self.values is None else ("row i", "row j")), "contributes"]
-        rows = [[str(self.names[c]), *self._values(c), f"{self.contributions[c]:+.4g}"] for c in used]
-        rows += [[label, *([""] * (len(header) - 2)), f"{value:+.4g}"] for label, value in others]
+        rows = [[str(self.names[c]), *self._values(c), self._number(self.contributions[c])] for c in used]
+        rows += [[label, *([""] * (len(header) - 2)), self._number(value)] for label, value in others]
         return f"<p>{escape(self._headline())}</p>{html_table(header, rows)}"
 
+    def _number(self, value: float) -> str:
+        """A number with as many decimals as all others, so that what is shown adds up."""
+        largest = max(float(np.abs(self.contributions).max(initial=0.0)), abs(self.difference))
+        decimals = 4 - math.floor(math.log10(largest)) if largest > 0.0 else 4
+        return f"{value:+.{max(decimals, 0)}f}"
+
     def _headline(self) -> str:
-        headline = f"score difference {self.difference:+.4g}"
+        headline = f"score difference {self._number(self.difference)}"
         if self.probability is None:
             return headline
         return f"{headline}, probability {self.probability:.3f} of being judged above"
