@@ -1,6 +1,7 @@
 """Judgments to check again: what an audit finds, compared with brute force and with falsified labels."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,7 @@ from rankwise.auditing.checks import fractions_ordered
 from rankwise.auditing.suspects import MAX_LEVELS, contradicted_pairs, label_probabilities
 from rankwise.cli import main
 from rankwise.preferences.queries import group_rows
+from rankwise.raters import Ratings
 from stressed import KINDS, stressed
 
 __all__ = ["done", "folder", "refused"]  # fixtures
@@ -329,3 +331,52 @@ def test_the_command_refuses_labels_without_pairs(refused, capsys, tmp_path):
     assert "There is nothing to learn" in capsys.readouterr().out
     assert "--learner" in refused("audit", path, "--learner", "trees", code=2)
     assert "--reveals" in refused("audit", path, "--reveals", "7", code=2)
+
+
+def rated(seed=0, wrong=0.1):
+    """Rows with three raters each, and which of their judgments are wrong."""
+    rng = np.random.default_rng(seed)
+    data = make_search_data(60, random_state=seed).scale_per_query()
+    data = replace(data, docs=np.arange(data.n_rows))
+    grades = np.clip(
+        np.round(data.y[:, None] + [0.4, 0.0, -0.4] + rng.normal(size=(data.n_rows, 3)) * 0.4), 0, 4
+    )
+    is_wrong = rng.random(grades.shape) < wrong
+    grades = np.where(is_wrong, (grades + rng.integers(1, 5, grades.shape)) % 5, grades)
+    row, rater = (index.ravel() for index in np.indices(grades.shape))
+    names = np.array(["ann", "bob", "cy"])[rater]
+    return data, Ratings.from_arrays(data.qid[row], data.docs[row], grades.ravel(), names), is_wrong
+
+
+def test_disagreement_and_features_together_find_more_wrong_judgments_than_either_alone():
+    data, ratings, is_wrong = rated()
+    found = audit(data, ratings=ratings, n_suspects=100)
+    named = [(one.doc, "abc".index(one.rater[0])) for one in found.judgments]
+    hits = np.mean([is_wrong[doc, rater] for doc, rater in named])
+    spread = np.argsort(-ratings.grade.reshape(-1, 3).std(axis=1), kind="stable")[:100]
+    by_spread = is_wrong[spread].any(axis=1).mean()
+    plain = audit(replace(data, y=np.round(ratings.grade.reshape(-1, 3).mean(axis=1))), n_suspects=100)
+    by_scores = is_wrong[[row.row for row in plain.rows]].any(axis=1).mean()
+    assert hits >= by_spread
+    assert hits > by_scores + 0.1
+    assert hits > 0.9
+    one = found.to_dict()["judgments"][0]
+    assert one["query"] in data.queries.labels
+    assert "Judgments to check again" in str(found)
+
+
+def test_a_file_with_raters_is_audited_judgment_by_judgment(done, refused, tmp_path):
+    data, ratings, _ = rated()
+    judged = tmp_path / "judged.csv"
+    lines = [
+        f"{ratings.qid[d]},{ratings.docs[d]},{g:g},{ratings.raters[r]}"
+        for d, g, r in zip(ratings.document, ratings.grade, ratings.rater, strict=True)
+    ]
+    judged.write_text("\n".join(["qid,doc,label,rater", *lines]) + "\n", encoding="utf-8")
+    table = pd.DataFrame(data.X, columns=[f"f{k}" for k in range(data.n_features)])
+    table.assign(qid=data.qid, doc=data.docs).to_csv(tmp_path / "features.csv", index=False)
+    arguments = ["audit", tmp_path / "features.csv", "--doc", "doc", "--judgments", judged]
+    found = json.loads(done(*arguments, "--json"))
+    assert len(found["judgments"]) == 20
+    judged.write_text("qid,doc,label,rater\n1,nowhere,1,ann\n1,nowhere,2,bob\n", encoding="utf-8")
+    assert "has no document 'nowhere'" in refused(*arguments, code=1)

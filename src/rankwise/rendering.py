@@ -18,6 +18,12 @@ def printable(text: str) -> str:
     return _NOT_SHOWN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
+def as_cell(label: Any) -> Cell:
+    """Labels may be any hashables; numbers and text are kept."""
+    plain = label.item() if hasattr(label, "item") else label
+    return plain if isinstance(plain, str | int | float) else str(plain)
+
+
 def format_cell(cell: Cell) -> str:
     """Format numbers with four decimals, small ones (p-values) with three digits, and none as a dash."""
     if cell is None or cell != cell:

@@ -18,6 +18,7 @@ from rankwise.auditing.checks import (
     fractions_ordered,
     queries_without_pairs,
 )
+from rankwise.auditing.disagreements import SuspectJudgment, suspect_judgments
 from rankwise.auditing.findings import (
     Describer,
     Duplicate,
@@ -31,8 +32,10 @@ from rankwise.errors import ContextWarning, DataError, ParameterError
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.rankers.rankrls_cv import RankRLSCV
 from rankwise.rankers.search_ranker import SearchRanker
+from rankwise.raters.joining import pooled_rows
 from rankwise.rendering import Cell, html_table, jsonable, text_table
 from rankwise.rows.ranking import RankingData
+from rankwise.rows.ratings import Ratings
 from rankwise.rows.table import Table, table_of
 from rankwise.scoring.calibration import Calibration
 from rankwise.selection.folding import draw_folds
@@ -66,6 +69,8 @@ class Audit:
         The size of the data.
     calibration : Calibration or None
         How sure the scores are on which `rows` and `pairs` are based; None if all scores are equal.
+    judgments : tuple of SuspectJudgment
+        With several raters, the judgments that the others and the features contradict, worst first.
     """
 
     rows: tuple[SuspectRow, ...]
@@ -78,10 +83,12 @@ class Audit:
     n_rows: int
     n_queries: int
     calibration: Calibration | None
+    judgments: tuple[SuspectJudgment, ...] = ()
 
     def tables(self) -> dict[str, tuple[list[str], list[tuple[Cell, ...]]]]:
         """The header and rows of each table that is not empty, by title."""
         findings: dict[str, Sequence[Any]] = {
+            "Judgments to check again": self.judgments,
             "Rows to judge again": self.rows,
             "Pairs to judge again": self.pairs,
             "Equal rows with different labels": self.duplicates,
@@ -100,7 +107,7 @@ class Audit:
         """Plain numbers, strings and lists, with None for NaN: ready for JSON."""
         found = {
             name: [asdict(finding) for finding in getattr(self, name)]
-            for name in ("rows", "pairs", "duplicates", "empty_queries", "revealing_features")
+            for name in ("judgments", "rows", "pairs", "duplicates", "empty_queries", "revealing_features")
         }
         plain: dict[str, Any] = jsonable(
             {
@@ -141,6 +148,7 @@ def audit(
     ranker: SearchRanker | None = None,
     n_suspects: int = 20,
     reveals: float = 0.99,
+    ratings: Ratings | None = None,
 ) -> Audit:
     """Find judgments worth a second look, and features and queries that something may be wrong with.
 
@@ -164,6 +172,10 @@ def audit(
         How many rows, and how many pairs, to list at most.
     reveals : float, default=0.99
         The fraction of pairs with different labels that a feature orders if it gives the label away.
+    ratings : Ratings, optional
+        Judgments by several raters of documents in X, which must then be a `RankingData` with names of
+        documents. Labels are pooled from them, and single judgments are audited as well; rows without a
+        judgment are left out.
 
     Returns
     -------
@@ -196,10 +208,14 @@ def audit(
     ranker = clone(ranker)
     if isinstance(X.X, Table) and columns is None:
         ranker.set_params(columns="auto")
-    return _audit(X, ranker, n_suspects, reveals)
+    if ratings is not None:
+        X = pooled_rows(X, ratings)
+    return _audit(X, ranker, n_suspects, reveals, ratings)
 
 
-def _audit(data: RankingData, ranker: SearchRanker, n_suspects: int, reveals: float) -> Audit:
+def _audit(
+    data: RankingData, ranker: SearchRanker, n_suspects: int, reveals: float, ratings: Ratings | None
+) -> Audit:
     n_suspects = check_count("n_suspects", n_suspects)
     reveals = check_number("reveals", reveals, minimum=0.5, maximum=1.0)
     with warnings.catch_warnings():
@@ -236,6 +252,9 @@ def _audit(data: RankingData, ranker: SearchRanker, n_suspects: int, reveals: fl
         n_rows=data.n_rows,
         n_queries=data.n_queries,
         calibration=calibration,
+        judgments=()
+        if ratings is None
+        else suspect_judgments(ratings, scores, data.queries.query_of_row(), n_suspects),
     )
 
 

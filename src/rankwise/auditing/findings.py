@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from rankwise.rendering import Cell
+from rankwise.rendering import Cell, as_cell
 from rankwise.rows.ranking import RankingData
 from rankwise.types import Floats
 
@@ -119,15 +116,9 @@ class Describer:
 
     def _judged(self, row: int) -> tuple[Cell, int, Cell, float]:
         docs = self._data.docs
-        doc = None if docs is None else _cell(docs[row])
+        doc = None if docs is None else as_cell(docs[row])
         return self._label_of(self._query[row]), int(row), doc, float(self._data.y[row])
 
     def _label_of(self, number: int) -> Cell:
         labels = self._data.queries.labels
-        return None if labels is None else _cell(labels[number])
-
-
-def _cell(label: Any) -> Cell:
-    """Labels may be any hashables; numbers and text are kept."""
-    plain = label.item() if isinstance(label, np.generic) else label
-    return plain if isinstance(plain, str | int | float) else str(plain)
+        return None if labels is None else as_cell(labels[number])

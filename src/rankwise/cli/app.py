@@ -37,6 +37,7 @@ COMMANDS = (
     "raters",
     "audit",
     "judge",
+    "next",
     "train",
     "update",
     "path",

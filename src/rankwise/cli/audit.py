@@ -10,7 +10,7 @@ import typer
 from rankwise.cli import options
 from rankwise.cli.data_files import data_files, is_table
 from rankwise.cli.learners import SELECTORS, make_learner, parse_columns
-from rankwise.cli.paths import Output
+from rankwise.cli.paths import Input, Output
 from rankwise.cli.screen import progress, show_json, show_table, show_text
 from rankwise.errors import ParameterError
 from rankwise.rendering import printable
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rankwise.auditing.table_audit import TableAudit
     from rankwise.cli.data_files import ReadOptions
     from rankwise.rows.ranking import RankingData
+    from rankwise.rows.ratings import Ratings
 
 HEADINGS = {"must fix": "Must be fixed", "look": "Worth a look", "note": "To know"}
 
@@ -57,7 +58,17 @@ def run(
     columns: options.Columns = None,
     settings: options.Settings = None,
     rows: options.FeatureOptions,
-    judgments: options.Judgments = None,
+    judgments: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Labels instead of those of the data: a table of qid,doc,label[,weight], or of "
+            "qid,doc,label,rater by several raters, whose judgments are then audited one by one.",
+            rich_help_panel=options.ROWS,
+            show_default=False,
+        ),
+        Input(),
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """List all that is wrong with a table at once, and judgments that models of the other queries contradict.
@@ -67,11 +78,14 @@ def run(
     from rankwise.auditing.table_audit import audit_table
     from rankwise.cli.data_files import warn_of_one_ranking
     from rankwise.cli.fitting import read_parts
+    from rankwise.raters.joining import pooled_rows
+    from rankwise.readers.rating_files import has_raters, load_ratings
     from rankwise.validation import check_number
 
     ranker = make_learner(SELECTORS, learner, {"columns": parse_columns(columns)}, settings or [])
     check_number("reveals", reveals, minimum=0.5, maximum=1.0)
     how = rows.how(labelled=judgments is None, as_table=columns is not None)
+    ratings = load_ratings(judgments) if judgments is not None and has_raters(judgments) else None
     raw = judgments is None and all(map(is_table, data_files(data)))
     _check_fix(fix, data, raw)
     with progress("Looking at columns") as advance:
@@ -79,8 +93,9 @@ def run(
             read = None
             table = _raw_table(data, how, rows.columns())
         else:
-            read = read_parts(data, None, how, rows.columns(), judgments)["training"]
-            table = _table_of(read)
+            labels = judgments if ratings is None else None
+            read = read_parts(data, None, how, rows.columns(), labels)["training"]
+            table = _table_of(read if ratings is None else pooled_rows(read, ratings))
         found = audit_table(table, reveals=reveals, advance=advance)
     said = [] if fix is None else _fix(data, how, table, found, fix)
     judge_again = None
@@ -91,7 +106,7 @@ def run(
         if read is None:
             read = read_parts(data, None, how, rows.columns(), None)["training"]
         warn_of_one_ranking(data, read, how)
-        judge_again = _judgments(read, ranker, count, reveals)
+        judge_again = _judgments(read, ranker, count, reveals, ratings)
         if csv is not None:
             _write(judge_again, csv)
     if json:
@@ -137,11 +152,11 @@ def _table_of(data: RankingData) -> RawTable:
     return RawTable.of_data(data)
 
 
-def _judgments(data: RankingData, ranker: Any, count: int, reveals: float) -> Audit:
+def _judgments(data: RankingData, ranker: Any, count: int, reveals: float, ratings: Ratings | None) -> Audit:
     from rankwise.auditing.audit_data import audit
 
     with progress("Leaving out queries"):
-        return audit(data, ranker=ranker, n_suspects=count, reveals=reveals)
+        return audit(data, ranker=ranker, n_suspects=count, reveals=reveals, ratings=ratings)
 
 
 def _check_fix(fix: Path | None, data: Path, raw: bool) -> None:

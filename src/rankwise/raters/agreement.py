@@ -22,6 +22,8 @@ from rankwise.types import Bools, Floats, Ints
 # Disagreements are a table of grades by grades, for every query.
 MOST_GRADES = 101
 RESAMPLES, LEVEL = 1000, 0.95
+# Clusters drawn at a time, in all resamples together.
+MOST_DRAWN = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,13 @@ class Disagreement:
         self.steps = ordinal_steps(self.marginal)
 
     @cached_property
+    def cluster(self) -> Ints:
+        """What is drawn together, for each document: its query or, if there is but one, itself."""
+        queries: dict[object, int] = {}
+        numbers = [queries.setdefault(label, len(queries)) for label in self.ratings.qid.tolist()]
+        return np.array(numbers) if len(queries) > 1 else np.arange(self.ratings.n_documents)
+
+    @cached_property
     def marginal(self) -> Floats:
         return np.bincount(self.grade, minlength=self.n_grades).astype(np.float64)
 
@@ -87,31 +96,27 @@ class Disagreement:
         ends = np.searchsorted(unit[order], np.arange(n_units + 1))
         for first, last in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
             rows = order[first:last]
-            _, own = np.unique(cluster[rows], return_inverse=True)
-            sums = np.asarray(np.bincount(own, self.of_judgment[rows]), dtype=np.float64)
-            counts = np.bincount(own).astype(np.float64)
-            found.append(self._alpha(sums, counts, rng))
+            found.append(self.alpha_of_pairs(self.of_judgment[rows], cluster[rows], rng))
         return found
 
-    def alpha_of_pairs(self, steps: Floats, rng: np.random.Generator) -> Alpha:
+    def alpha_of_pairs(self, steps: Floats, cluster: Ints, rng: np.random.Generator) -> Alpha:
         """Alpha of two raters, from the disagreements of their pairs of judgments."""
-        return self._alpha(steps, np.ones(len(steps)), rng)
+        _, own = np.unique(cluster, return_inverse=True)
+        counts = np.bincount(own).astype(np.float64)
+        return self._alpha(np.asarray(np.bincount(own, steps), dtype=np.float64), counts, rng)
 
     def _alpha(self, sums: Floats, counts: Floats, rng: np.random.Generator) -> Alpha:
         if not len(sums) or self.expected == 0.0:
             return Alpha(np.nan, np.nan, np.nan)
-        drawn = resampled(len(sums), rng)
-        values = 1.0 - (drawn @ sums) / (drawn @ counts) / self.expected
+        table = np.column_stack([sums, counts])
+        drawn = resampled_sums(table, rng)
+        values = 1.0 - drawn[:, 0] / drawn[:, 1] / self.expected
         return _with_interval(1.0 - float(sums.sum() / counts.sum()) / self.expected, values, len(sums))
 
     def overall(self, rng: np.random.Generator) -> Alpha:
         """Alpha of all judgments; a bootstrap of queries, or of documents if there is one query."""
-        queries = {label: number for number, label in enumerate(dict.fromkeys(self.ratings.qid.tolist()))}
-        cluster = np.array([queries[label] for label in self.ratings.qid.tolist()])
-        if len(queries) == 1:
-            cluster = np.arange(self.ratings.n_documents)
-        coincidences = self._coincidences(cluster)
-        drawn = resampled(len(coincidences), rng) @ coincidences.reshape(len(coincidences), -1)
+        coincidences = self._coincidences(self.cluster)
+        drawn = resampled_sums(coincidences.reshape(len(coincidences), -1), rng)
         values = alpha_of_coincidences(drawn.reshape(-1, self.n_grades, self.n_grades))
         alpha = float(alpha_of_coincidences(coincidences.sum(axis=0)))
         return _with_interval(alpha, values, len(coincidences))
@@ -150,9 +155,13 @@ def _expected(marginal: Floats, steps: Floats) -> Floats:
     return np.asarray(np.einsum("...c,...ck,...k->...", marginal, steps, marginal) / pairs)
 
 
-def resampled(n: int, rng: np.random.Generator) -> Floats:
-    """How often each of n clusters is drawn, in each resample."""
-    return rng.multinomial(n, np.full(n, 1.0 / n), size=RESAMPLES).astype(np.float64)
+def resampled_sums(table: Floats, rng: np.random.Generator) -> Floats:
+    """The sums of the rows of a table, one per cluster, for clusters drawn with replacement."""
+    n = len(table)
+    at_once = max(1, MOST_DRAWN // n)
+    shares = np.full(n, 1.0 / n)
+    parts = [min(at_once, RESAMPLES - done) for done in range(0, RESAMPLES, at_once)]
+    return np.concatenate([rng.multinomial(n, shares, size=size) @ table for size in parts])
 
 
 def _with_interval(alpha: float, values: Floats, n_clusters: int) -> Alpha:

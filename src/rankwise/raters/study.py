@@ -198,7 +198,8 @@ def study_raters(ratings: Ratings, *, random_state: RandomSource = 0) -> RaterSt
     check_connected(ratings)
     disagreement, model = Disagreement(ratings), fit_raters(ratings)
     n_judgments = np.bincount(ratings.rater, minlength=ratings.n_raters)
-    alphas = disagreement.alpha_of(disagreement.rater, ratings.n_raters, rng, disagreement.document)
+    cluster = disagreement.cluster[disagreement.document]
+    alphas = disagreement.alpha_of(disagreement.rater, ratings.n_raters, rng, cluster)
     raters = [
         RaterFindings(*one)
         for one in zip(
@@ -241,14 +242,14 @@ def _pairs(found: Disagreement, rng: np.random.Generator) -> list[PairFindings]:
     swapped = found.rater[first] > found.rater[second]
     first, second = np.where(swapped, second, first), np.where(swapped, first, second)
     pair = found.rater[first] * np.int64(ratings.n_raters) + found.rater[second]
-    values = ratings.grade[found.shared]
+    values, cluster = ratings.grade[found.shared], found.cluster[found.document]
     pairs = []
     for number, rows in _groups(pair):
         if len(rows) < LEAST_IN_COMMON:
             continue
         one, other = divmod(int(number), ratings.n_raters)
         steps = found.steps[found.grade[first[rows]], found.grade[second[rows]]]
-        alpha = found.alpha_of_pairs(steps, rng)
+        alpha = found.alpha_of_pairs(steps, cluster[first[rows]], rng)
         difference = float((values[first[rows]] - values[second[rows]]).mean())
         one, other = ratings.raters[[one, other]].tolist()
         pairs.append(PairFindings(one, other, len(rows), alpha.alpha, alpha.low, alpha.high, difference))

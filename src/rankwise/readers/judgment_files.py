@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from rankwise.files import as_path
 from rankwise.readers.delimited import finite_number, open_delimited, write_delimited
 from rankwise.rows.documents import names_of, row_named, rows_by_name
 from rankwise.rows.ranking import RankingData
+from rankwise.types import Ints
 
 _REQUIRED, _WEIGHT = ("qid", "doc", "label"), "weight"
 
@@ -42,7 +44,19 @@ def load_judgments(path: str | PathLike[str], data: RankingData) -> RankingData:
     >>> load_judgments("judgments.csv", data).y
     array([1., 3.])
     """
-    path = as_path(path)
+    found, weighted = _judgments(as_path(path), data)
+    judged = sorted(found)
+    y, weights = np.array([found[row] for row in judged]).T.copy()
+    return replace(data.select(judged), y=y, sample_weight=weights if weighted else None)
+
+
+def judged_rows(path: str | PathLike[str], data: RankingData) -> Ints:
+    """The rows that a file of judgments names, in ascending order."""
+    return np.array(sorted(_judgments(as_path(path), data)[0]))
+
+
+def _judgments(path: Path, data: RankingData) -> tuple[dict[int, tuple[float, float]], bool]:
+    """The label and the weight of each row that a file names, and whether it has weights."""
     found: dict[int, tuple[float, float]] = {}
     with open_delimited(path) as lines:
         rows = rows_by_name(data)
@@ -59,9 +73,7 @@ def load_judgments(path: str | PathLike[str], data: RankingData) -> RankingData:
         weighted = _WEIGHT in lines.names
     if not found:
         raise FileFormatError(path, "the file contains no judgments")
-    judged = sorted(found)
-    y, weights = np.array([found[row] for row in judged]).T.copy()
-    return replace(data.select(judged), y=y, sample_weight=weights if weighted else None)
+    return found, weighted
 
 
 def save_judgments(data: RankingData, path: str | PathLike[str]) -> None:

@@ -14,6 +14,12 @@ _REQUIRED = ("qid", "doc", "label")
 _IGNORED = ("weight", "time")
 
 
+def has_raters(path: str | PathLike[str], rater: str = "rater") -> bool:
+    """Whether a file of judgments names raters."""
+    with open_delimited(as_path(path)) as lines:
+        return lines.take_header([*_REQUIRED, rater], _IGNORED)
+
+
 def load_ratings(
     path: str | PathLike[str], rater: str = "rater", scale: tuple[float, float] | None = None
 ) -> Ratings:

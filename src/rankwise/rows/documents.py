@@ -42,7 +42,7 @@ def row_named(rows: RowsByName, qid: str, doc: str) -> int:
     """The row of a query and document, which must exist."""
     row = find_row(rows, qid, doc)
     if row is None:
-        raise DataError(f"the query {qid!r} of the data has no document {doc!r}")
+        raise DataError(f"the query {qid!r} of the data has no document {doc!r}.")
     return row
 
 
