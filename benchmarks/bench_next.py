@@ -18,6 +18,7 @@ from rankwise.metrics import get_measure
 
 DRAWS = 2 if quick else 20
 BUDGETS = (25, 50, 100, 200, 400)
+TABLES = {"OHSUMED": "next-ohsumed", "LightGBM": "next-lightgbm", "Movies": "next-movies"}
 # Judgments before the model chooses for the first time, and between two choices of methods that use it.
 FIRST = ROUND = 25
 MOVIE_QUERIES = 600
@@ -38,8 +39,8 @@ def run() -> None:
             for method, values in curves(data, np.random.default_rng(seed)).items():
                 found.setdefault(method, []).append(values)
         columns = ("chosen by", *(f"{budget} judgments" for budget in BUDGETS))
-        show(f"next-{name.lower()}", columns, [(method, *cells(v)) for method, v in found.items()])
-        best = np.array(found["`next`"])
+        show(TABLES[name], columns, [(method, *cells(v)) for method, v in found.items()])
+        best = np.array(found.pop("`next`"))
         for method, values in found.items():
             gain = best - np.array(values)
             print(f"next minus {method}: {'  '.join(cells(gain.tolist()))}")

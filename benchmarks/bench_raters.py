@@ -34,7 +34,8 @@ def run() -> None:
     sample = np.random.default_rng(0).permutation(movies.n_queries)[: 100 if quick else 1000]
     movies = movies.select(queries=movies.queries.labels[sample].tolist()).scale_per_query()
     warnings.simplefilter("ignore", GridWarning)
-    for name, data in (("OHSUMED", ohsumed), ("movies", movies)):
+    named_tables = ("wrong-ohsumed", "pooled-ohsumed"), ("wrong-movies", "pooled-movies")
+    for data, (wrong_table, pooled_table) in zip((ohsumed, movies), named_tables, strict=True):
         data = replace(data, docs=np.arange(data.n_rows))
         found: dict[str, list[float]] = {}
         quality: dict[str, list[float]] = {}
@@ -45,7 +46,7 @@ def run() -> None:
                 found.setdefault(method, []).append(float(wrong[documents].any(axis=1).mean()))
             for labels, value in pooled_quality(data, given, ratings, seed).items():
                 quality.setdefault(labels, []).append(value)
-        print(f"\n{name}: {data.n_rows:,} documents, {REPEATS} draws")
+        print(f"\n{data.n_rows:,} documents, {REPEATS} draws")
         lines = [(method, *in_per_cent(hits)) for method, hits in found.items()]
         show(
             f"wrong-{name.lower()}",
@@ -53,7 +54,7 @@ def run() -> None:
             lines,
         )
         show(
-            f"pooled-{name.lower()}",
+            pooled_table,
             ("trained on", "NDCG@10 of the truth on other queries", "standard error"),
             [
                 (labels, f"{np.mean(v):.4f}", f"{np.std(v) / np.sqrt(len(v)):.4f}")

@@ -65,6 +65,11 @@ class Setting:
         self.model.save(folder / "model")
         self.moments.save(folder / "moments")
         hit = '{"qid": "a", "id": "d1", "[features]": "f=1,g=2"}\n'
+        self.ratings = folder / "ratings.csv"
+        judged = [
+            f"{q},{doc},{grade},{who}" for who in "uv" for q, doc, grade in zip(QID, DOCS, Y, strict=True)
+        ]
+        self.ratings.write_text("\n".join(["qid,doc,label,rater", *judged, ""]), encoding="utf-8")
         (folder / "log.jsonl").write_text(hit + hit.replace("d1", "d0"), encoding="utf-8")
 
 
@@ -130,6 +135,11 @@ def calls_of_functions(s):
     yield rankwise.qid_from_group_sizes, {"sizes": [2, 3]}
     yield rankwise.trec.qrels_from_data, {"data": s.data}
     yield rankwise.rank_scorer, {"measure": "ndcg@5", "preset": None}
+    yield rankwise.raters.load_ratings, {"path": s.ratings, "rater": "rater", "scale": (0.0, 4.0)}
+    yield (
+        rankwise.raters.study_raters,
+        {"ratings": rankwise.raters.load_ratings(s.ratings), "random_state": 0},
+    )
     yield rankwise.clicks.rows_from_clicks, {"log": s.log, "data": s.data, "prior_clicks": 1.0}
     yield rankwise.trec.run_from_scores, {"data": s.data, "scores": X[:, 0]}
     yield rankwise.load_movies, {}

@@ -17,7 +17,7 @@ from rankwise.preferences.queries import Queries
 from rankwise.rendering import Cell, as_cell
 from rankwise.ridge.knowledge import Knowledge
 from rankwise.ridge.moments.moments import Moments
-from rankwise.ridge.teaching import Documents, Pairs, Proposal, proposals, wanted_differences
+from rankwise.ridge.teaching import Documents, PairsToCompare, Proposal, proposals, wanted_differences
 from rankwise.rows.chosen_rows import row_numbers
 from rankwise.rows.ranking import RankingData
 from rankwise.rows.table import Table
@@ -115,7 +115,7 @@ def next_judgments(
     total = known.total_variance(wanted) or 1.0
     queries, query = rows.queries, rows.queries.query_of_row()
     _check_budget(budget, queries, is_judged, pairs)
-    candidates = Pairs(rows.X, queries) if pairs else Documents(rows.X, queries, is_judged)
+    candidates = PairsToCompare(rows.X, queries) if pairs else Documents(rows.X, queries, is_judged)
     drawn = _random_pairs(queries, rng) if pairs else _random_rows(is_judged, rng)
     random = list(islice(drawn, round(reserve * budget)))
     for one in random:  # they will be known, too

@@ -7,7 +7,8 @@ from os import PathLike
 from rankwise.errors import DataError, FileFormatError
 from rankwise.files import as_path
 from rankwise.readers.delimited import finite_number, open_delimited
-from rankwise.rows.ratings import Ratings
+from rankwise.rows.ratings import Ratings, check_scale
+from rankwise.validation import check_kind
 
 _REQUIRED = ("qid", "doc", "label")
 # What else a journal of judgments notes.
@@ -44,7 +45,7 @@ def load_ratings(
     >>> load_ratings("ratings.csv")
     Ratings(2 judgments of 1 documents by 2 raters)
     """
-    path, column = as_path(path), rater.lower()
+    path, column, scale = as_path(path), check_kind("rater", rater, str).lower(), check_scale(scale)
     columns: list[list[str]] = [[], [], []]
     grades: list[float] = []
     with open_delimited(path) as lines:

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankwise.errors import DataError
+from rankwise.errors import DataError, ParameterError
 from rankwise.types import AnyArray, Floats, Ints
 from rankwise.validation.arrays import as_floats
 
@@ -88,7 +88,7 @@ class Ratings:
             _objects([d for _, d in documents]),
             who,
         )
-        ratings._check(scale)
+        ratings._check(check_scale(scale))
         return ratings
 
     @property
@@ -127,6 +127,18 @@ class Ratings:
             f"Ratings({len(self.grade):,} judgments of {self.n_documents:,} documents by "
             f"{self.n_raters:,} raters)"
         )
+
+
+def check_scale(scale: Any) -> tuple[float, float] | None:
+    """Return the lowest and the highest grade; None without."""
+    if scale is None:
+        return None
+    numbers = np.asarray(scale, dtype=object)
+    if numbers.shape == (2,) and all(isinstance(n, int | float) for n in numbers.tolist()):
+        low, high = map(float, numbers.tolist())
+        if low < high:
+            return low, high
+    raise ParameterError(f"The 'scale' parameter must be (lowest, highest), such as (0, 4); got {scale!r}.")
 
 
 def _numbered(labels: list[Any]) -> tuple[Ints, AnyArray]:
