@@ -49,7 +49,7 @@ def run() -> None:
         print(f"\n{data.n_rows:,} documents, {REPEATS} draws")
         lines = [(method, *in_per_cent(hits)) for method, hits in found.items()]
         show(
-            f"wrong-{name.lower()}",
+            wrong_table,
             (f"the first {NAMED} documents by", "wrong: mean", "least to most"),
             lines,
         )
