@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rankwise.cli import options
 from rankwise.cli.screen import progress, show_json, show_table, show_text
-from rankwise.rendering import Cell, format_cell
+from rankwise.errors import ParameterError
+from rankwise.rendering import Cell, format_cell, printable
+
+if TYPE_CHECKING:
+    from rankwise.metrics import Measure
 
 
 def run(
@@ -21,6 +26,26 @@ def run(
     worst: Annotated[
         int, typer.Option(min=0, metavar="N", help="Also list the N queries that lose most.")
     ] = 0,
+    fail_if_worse: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MEASURE:MARGIN,...",
+            help="A gate, such as ndcg@10:0.005: exit code 0 if every ranker is shown to lose less than this "
+            "against the baseline, 3 if one is shown to lose more, 4 if the queries are too few to tell.",
+            show_default=False,
+        ),
+    ] = None,
+    detect: Annotated[
+        float | None,
+        typer.Option(
+            metavar="DIFFERENCE",
+            help="Also print how many queries would show such a difference.",
+            show_default=False,
+        ),
+    ] = None,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print Markdown, as for a pull request.")
+    ] = False,
     measures: options.Measures = None,
     preset: options.PresetOrTrec = None,
     rows: options.RowOptions,
@@ -28,13 +53,26 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Compare models, score files or TREC runs with a baseline, query by query."""
+    from rankwise.cli.gate import (
+        gate_facts,
+        leave,
+        markdown_of,
+        parse_margins,
+        power_facts,
+        show_gate,
+        show_power,
+    )
     from rankwise.cli.rankers import files_read, named_files, read_rankers
     from rankwise.cli.report import title_of, write_page
     from rankwise.report.facts import compared_facts
 
+    margins = parse_margins(fail_if_worse)
+    if detect is not None and not detect > 0.0:
+        raise ParameterError(f"--detect expects a difference above 0; got {detect:g}.")
     files = named_files(rankers, least=2)
     how = rows.how()
     named, judged, chosen, note = read_rankers(files, data, qrels, how, measures, preset, complete)
+    chosen = with_gated(chosen, margins, preset)
     if report is None:
         with progress("Comparing"):
             facts, _ = compared_facts(named, judged, chosen, baseline=baseline, note=note)
@@ -49,12 +87,37 @@ def run(
             note=note,
             files=files_read(files, data, qrels),
         )
+    if margins:
+        facts["gate"] = gate_facts(facts, margins)
+    if detect is not None:
+        facts["power"] = power_facts(facts, detect)
     if json:
         show_json(facts)
-        return
-    show_comparison(facts)
-    if worst:
-        show_worst(facts, worst)
+    elif markdown:
+        for line in markdown_of(facts).split("\n"):
+            typer.echo(printable(line))
+    else:
+        show_comparison(facts)
+        if worst:
+            show_worst(facts, worst)
+        if detect is not None:
+            show_power(facts["power"], detect)
+        if margins:
+            show_gate(facts["gate"], facts["baseline"])
+    if margins:
+        leave(facts["gate"])
+
+
+def with_gated(measures: Sequence[Measure], margins: dict[str, float], preset: str | None) -> list[Measure]:
+    """The measures to show, those of the gate among them, first."""
+    from rankwise.metrics import get_measure
+
+    gated = [get_measure(name, preset=preset) for name in margins]
+    for measure in gated:
+        if "micro" in measure.name:
+            raise ParameterError(f"--fail-if-worse needs a mean over queries, which {measure.name} is not.")
+    names = {measure.name for measure in gated}
+    return [*gated, *(measure for measure in measures if measure.name not in names)]
 
 
 def show_comparison(facts: dict[str, Any]) -> None:

@@ -32,6 +32,7 @@ from rankwise.metrics.list_functions import (
     reciprocal_rank,
 )
 from rankwise.metrics.measure import Measure, PreparedMeasure, get_measure
+from rankwise.metrics.noninferiority import NonInferiority, non_inferiority
 from rankwise.metrics.pair_functions import auc, disagreement_error, kendall_tau_b, pairwise_error
 from rankwise.metrics.preferences import preference_error
 from rankwise.metrics.runs import compare_runs, evaluate_run
@@ -46,6 +47,7 @@ __all__ = [
     "Conventions",
     "Evaluation",
     "Measure",
+    "NonInferiority",
     "PairedTest",
     "PreparedMeasure",
     "auc",
@@ -62,6 +64,7 @@ __all__ = [
     "kendall_tau_b",
     "mean_ndcg",
     "ndcg",
+    "non_inferiority",
     "pairwise_error",
     "precision_at",
     "preference_error",
