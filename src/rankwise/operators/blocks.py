@@ -159,11 +159,15 @@ def dense(rows: Any) -> Floats:
     return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
 
 
-def centred(X: Any, index: Ints, offsets: Ints, weight: Floats) -> Floats:
-    """Return selected rows of X minus the weighted mean of their group; `offsets` says where groups start."""
+def centred(X: Any, index: Ints, offsets: Ints, weight: Floats, scale: Floats | None = None) -> Floats:
+    """Return selected rows of X minus the weighted mean of their group, each times its scale.
+
+    `offsets` says where groups start.
+    """
     if not isinstance(X, np.ndarray):
         parts = [dense(X[index[place]]) for place in pieces(0, len(index), block_rows(X))]
         X, index = np.concatenate(parts), np.arange(len(index))
+    scale = np.ones(len(index)) if scale is None else scale
     rows = np.empty((len(index), X.shape[1]))
-    centred_rows(X, index, offsets, weight, np.ones(len(index)), None, rows, resolve_threads())
+    centred_rows(X, index, offsets, weight, scale, None, rows, resolve_threads())
     return rows

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from rankwise.operators.blocks import block_rows, dense, pieces
+from rankwise.operators.blocks import MeasuredRows, Rows, block_rows, centred, dense, pieces, runs
 from rankwise.operators.native_rows import NativeRows
 from rankwise.threads import SMALL, one_blas_thread
 from rankwise.types import Floats, Ints, Matrix
@@ -99,15 +99,10 @@ def column_sums(
     every = slice(None, None, step)
     if not is_narrow and sparse.issparse(X):
         return ColumnSums(*NativeRows(X).column_moments(weight, step), float(weight[every].sum()))
-    index: Ints | slice = every
-    sizes = None
+    rows: Rows = X if reference is None else MeasuredRows(X, reference)
     if is_narrow and group is not None:
-        index, sizes = _sample_of_groups(group, step)
-    sample, weight = X[index], weight[index]
-    if reference is not None:
-        sample = dense(sample) - dense(X[reference[index]])
-    if sizes is not None:
-        sample = _centred(dense(sample), weight, sizes)
+        return _within_groups(rows, weight, *_sample_of_groups(group, step))
+    sample, weight = rows[every], weight[every]
     if is_narrow:
         return ColumnSums(*_products(sample, weight), None, float(weight.sum()))
     return ColumnSums(*_moments(sample, weight), float(weight.sum()))
@@ -129,13 +124,17 @@ def _sample_of_groups(group: Ints, step: int) -> tuple[Ints, Ints]:
     return order[kept], -(-sizes[taken] // thinned[taken])
 
 
-def _centred(X: Floats, weight: Floats, sizes: Ints) -> Floats:
-    """Rows minus the weighted means of their groups, which are consecutive."""
-    starts = np.cumsum(sizes) - sizes
-    total = np.add.reduceat(weight[:, None] * X, starts)
-    mass = np.add.reduceat(weight, starts)
-    means = total / np.where(mass > 0.0, mass, 1.0)[:, None]
-    return X - np.repeat(means, sizes, axis=0)
+def _within_groups(X: Rows, weight: Floats, index: Ints, sizes: Ints) -> ColumnSums:
+    """The sums over rows minus the weighted means of their groups, which follow each other in `index`."""
+    n_columns, weight, offsets = X.shape[1], weight[index], np.concatenate([[0], np.cumsum(sizes)])
+    square = np.zeros((n_columns, n_columns))
+    with one_blas_thread(n_columns <= SMALL):
+        for first, last in runs(offsets, block_rows(X)):
+            place = slice(int(offsets[first]), int(offsets[last]))
+            groups, own = offsets[first : last + 1] - place.start, weight[place]
+            rows = centred(X, index[place], groups, own, np.sqrt(own))
+            square += rows.T @ rows
+    return ColumnSums(np.zeros(n_columns), square, None, float(weight.sum()))
 
 
 def _products(X: Matrix, weight: Floats) -> tuple[Floats, Floats]:

@@ -83,11 +83,13 @@ class SampledRows:
         if queries.n_rows <= most and not is_on_disk(X):
             return cls(X, queries.sizes, queries.order)
         wanted = max(1, int(most * queries.n_queries / queries.n_rows))
-        chosen = np.unique(np.linspace(0, queries.n_queries - 1, wanted).astype(np.int64)).tolist()
+        chosen = np.unique(np.linspace(0, queries.n_queries - 1, wanted).astype(np.int64))
         longest = max(2, LONGEST * most // len(chosen))
-        rows = [queries.rows_of(query) for query in chosen]
-        rows = [own[:: -(-len(own) // longest)] for own in rows]
-        return cls(X[np.concatenate(rows)], np.array([len(own) for own in rows]))
+        step = -(-queries.sizes[chosen] // longest)
+        sizes = -(-queries.sizes[chosen] // step)
+        within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        places = np.repeat(queries.offsets[chosen], sizes) + np.repeat(step, sizes) * within
+        return cls(X[places if queries.order is None else queries.order[places]], sizes)
 
     def effects(self, function: FeatureFunction, inputs: Inputs) -> Floats | None:
         """The standard deviation within queries of what each column adds; None unless that adds up."""
