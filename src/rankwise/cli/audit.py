@@ -33,7 +33,8 @@ def run(
         Path | None,
         typer.Option(
             metavar="TABLE",
-            help="Write the table with what can be repaired without harm, and say what was changed.",
+            help="Write a copy of the table with everything repaired that can be repaired safely, and "
+            "list the changes.",
             show_default=False,
         ),
         Output(),
@@ -44,7 +45,7 @@ def run(
     ] = "rankrls",
     count: Annotated[
         int,
-        typer.Option(min=0, help="How many rows, and how many pairs, to list; with 0, no model is trained."),
+        typer.Option(min=0, help="The number of rows, and of pairs, to list; with 0, no model is trained."),
     ] = 20,
     reveals: Annotated[
         float,
@@ -71,7 +72,8 @@ def run(
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """List all that is wrong with a table at once, and judgments that models of the other queries contradict.
+    """List everything that is wrong with a table, and the judgments that models trained on the other "
+    "queries contradict.
 
     The exit code is 1 if something must be fixed before training.
     """

@@ -45,7 +45,7 @@ def run(
         Path | None,
         typer.Option(
             metavar="DATA",
-            help="The rows with features, in any format, found by query and document.",
+            help="The rows with features, in any format; matched by query and document.",
             show_default=False,
         ),
         Input(files_to_read),
@@ -66,14 +66,14 @@ def run(
         bool | None,
         typer.Option(
             "--correct/--no-correct",
-            help="Whether to correct for position bias; by default, if held-out sessions show it.",
+            help="Correct for position bias; by default, only if held-out sessions show one.",
             show_default=False,
         ),
     ] = None,
     qid: Annotated[str, of_log("The column of query labels.")] = "qid",
     doc: Annotated[str, of_log("The column of document labels.")] = "doc",
     position: Annotated[str, of_log("The column of positions, counted from 1.")] = "position",
-    clicked: Annotated[str, of_log("The column that tells whether the result was clicked.")] = "clicked",
+    clicked: Annotated[str, of_log("The column that is 1 where the result was clicked.")] = "clicked",
     session: Annotated[str, of_log("The column of session labels.")] = "session",
     data_qid: Annotated[
         str | None,

@@ -24,7 +24,7 @@ def run(
     complete: options.Complete = False,
     baseline: options.Baseline = None,
     worst: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Also list the N queries that lose most.")
+        int, typer.Option(min=0, metavar="N", help="Also list the N queries that got worst.")
     ] = 0,
     fail_if_worse: Annotated[
         str | None,

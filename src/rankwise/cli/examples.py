@@ -4,7 +4,7 @@ from __future__ import annotations
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Start": ("demo", "info"),
-    "Data": ("convert", "clicks", "raters", "audit", "judge"),
+    "Data": ("convert", "audit", "clicks", "raters", "next", "judge"),
     "Train": ("train", "update", "path", "folds", "svm_rank_learn"),
     "Score and compare": ("predict", "evaluate", "compare", "report"),
     "Deploy": ("export",),
@@ -27,6 +27,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "rankwise judge films.csv --doc title --show title,plot --exclude plot",
         "rankwise judge films.csv model.safetensors --doc title --rater ann --journal ann.jsonl",
         "rankwise judge films.csv --journal ann.jsonl --export judged",
+    ),
+    "next": (
+        "rankwise next candidates.csv --doc title --budget 50",
+        "rankwise next candidates.csv model.safetensors --judgments judgments.csv --csv next.csv",
     ),
     "train": (
         "rankwise train judged.csv model.safetensors",

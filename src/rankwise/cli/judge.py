@@ -40,7 +40,7 @@ def run(
         Path,
         typer.Option(
             metavar="FILE",
-            help="What is judged is appended to this file; a session goes on where the file ends.",
+            help="Judgments are appended to this file; a later session continues from it.",
         ),
         Output(check_file),
     ] = Path("journal.jsonl"),
@@ -49,7 +49,8 @@ def run(
         typer.Option(metavar="A,B,...", help="The columns of the table that raters see.", show_default=False),
     ] = None,
     rater: Annotated[
-        str | None, typer.Option(help="Who judges; the name of the user by default.", show_default=False)
+        str | None,
+        typer.Option(help="The name of the rater; the name of the user by default.", show_default=False),
     ] = None,
     grades: Annotated[
         int, typer.Option(min=1, max=HIGHEST_GRADE, help="The highest grade; the lowest is 0.")
@@ -68,12 +69,15 @@ def run(
         Output(check_folder, lambda folder: _exported(folder)),
     ] = None,
     port: Annotated[
-        int | None, typer.Option(min=1, max=65535, help="Any that is free by default.", show_default=False)
+        int | None,
+        typer.Option(
+            min=1, max=65535, help="The port of the page; any free one by default.", show_default=False
+        ),
     ] = None,
     columns: options.Columns = None,
     rows: options.FeatureOptions,
 ) -> None:
-    """Judge documents or pairs on a local page; after every judgment, the ranking is that of a refit."""
+    """Judge documents or pairs on a local page; after every judgment, the ranking equals that of a refit."""
     if export is not None:
         _export(journal, export)
         return

@@ -30,12 +30,13 @@ def run(
         ),
         Input(),
     ] = None,
-    budget: Annotated[int, typer.Option(min=1, help="How many judgments to make.")] = 100,
+    budget: Annotated[int, typer.Option(min=1, help="The number of judgments to make.")] = 100,
     judgments: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="What the model learned from: a table of qid,doc,label[,weight]. Other rows are candidates.",
+            help="The judgments that the model was trained on, as a table of qid,doc,label[,weight]. "
+            "All other rows are candidates.",
             rich_help_panel=options.ROWS,
             show_default=False,
         ),
@@ -44,9 +45,9 @@ def run(
     pairs: Annotated[bool, typer.Option("--pairs", help="Choose pairs of documents to compare.")] = False,
     reserve: Annotated[
         float,
-        typer.Option(min=0.0, max=1.0, help="The share drawn at random, for estimates without bias."),
+        typer.Option(min=0.0, max=1.0, help="The fraction drawn at random, for unbiased estimates."),
     ] = 0.1,
-    seed: Annotated[int, typer.Option(min=0, help="What the random ones are drawn with.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the random reserve.")] = 0,
     csv: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the list to a table.", show_default=False),

@@ -98,7 +98,8 @@ Columns: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="auto|spline|FILE",
-        help="What the columns of a table become, with missing values, text and dates: detected (auto), with "
+        help="How to encode the columns of a table, with missing values, text and dates: detected "
+        "(auto), with "
         'a spline for every number (spline), or a JSON file such as {"price": "log", "*": "auto"}.',
         rich_help_panel=LEARNER,
         show_default=False,
@@ -140,7 +141,7 @@ Pairs: TypeAlias = Annotated[
     typer.Option(
         metavar="FILE",
         help="Preferences to learn from: preferred, other[, weight] by row number from 0, or documents by "
-        "name, below the header qid,preferred,other[,weight]. Labels are then not learned.",
+        "name, below the header qid,preferred,other[,weight]. The labels are then ignored.",
         rich_help_panel=ROWS,
         show_default=False,
     ),

@@ -53,7 +53,7 @@ def run(
     ] = None,
     graph: Annotated[str, options.of_learner("Pairs: full, or reduced to about two per row.")] = "full",
     weighting: Annotated[
-        str, options.of_learner("What is weighted equally: query, pair or example.")
+        str, options.of_learner("Give each query, pair or example the same weight.")
     ] = "query",
     columns: options.Columns = None,
     settings: options.Settings = None,
@@ -74,7 +74,7 @@ def run(
     report: options.Report = None,
     json: options.Json = False,
 ) -> None:
-    """Compute kernel RankSVM for all regularization strengths and choose the best on validation rows."""
+    """Compute kernel RankSVM for every regularization strength, and choose the best on validation rows."""
     from rankwise.cli.fitting import read_parts, show_columns
     from rankwise.cli.learners import make_learner, parse_columns
     from rankwise.cli.report import write_page_of_new

@@ -51,7 +51,7 @@ def run(
     ] = None,
     weighting: Annotated[
         str | None,
-        options.of_learner("What is weighted equally: example, pair or query; several to choose from."),
+        options.of_learner("Give each example, pair or query the same weight; several to choose from."),
     ] = None,
     monotonic_cst: options.MonotonicCst = None,
     columns: options.Columns = None,
@@ -72,14 +72,14 @@ def run(
     measure: Annotated[
         str | None,
         options.of_choice(
-            "What to choose by, such as ndcg@10 or, by the conventions of a tool, letor:ndcg@10; "
-            "pairwise_error by default."
+            "The measure to choose by, such as ndcg@10 or, with the conventions of a tool, "
+            "letor:ndcg@10; pairwise_error by default."
         ),
     ] = None,
     cv: Annotated[
         str | None,
         options.of_choice(
-            "What is left out to choose: auto (the default), leave-query-out, leave-pair-out or a number of "
+            "How to cross-validate: auto (the default), leave-query-out, leave-pair-out or a number of "
             "folds; auto means leave-query-out where it is exact, in groups if there are many, and 5 "
             "folds elsewhere (ranksvm, --pairs, conjugate gradient)."
         ),
@@ -87,15 +87,13 @@ def run(
     validation: options.Validation = None,
     features_at_most: Annotated[
         int | None,
-        options.of_choice(
-            "Choose features, too: greedily, up to this number, with a table of what each adds."
-        ),
+        options.of_choice("Also choose features, greedily, up to this number; prints what each adds."),
     ] = None,
     feature_costs: Annotated[
         str | None,
         typer.Option(
             metavar="A=2,B=0.5,...|FILE",
-            help="Choose features by what they cost, 1 by default, or a JSON file of it.",
+            help="Cost of each feature (1 by default), or a JSON file; features are chosen by gain per cost.",
             rich_help_panel=options.CHOICE,
             show_default=False,
         ),

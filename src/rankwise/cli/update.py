@@ -28,7 +28,7 @@ def run(
     *,
     forget: Annotated[
         Path | None,
-        typer.Option(metavar="DATA", help="Queries that the model forgets first.", show_default=False),
+        typer.Option(metavar="DATA", help="Queries to forget before learning DATA.", show_default=False),
         Input(files_to_read),
     ] = None,
     out: Annotated[
@@ -41,7 +41,7 @@ def run(
     rows: options.RowOptions,
     json: options.Json = False,
 ) -> None:
-    """Learn DATA in addition to what a model has learned, exactly as if it had been trained on all of it.
+    """Add DATA to what a model has learned, exactly as if it had been trained on both.
 
     The model keeps its parameters, features and scaling; one that chose alpha chooses it again.
     """
