@@ -112,11 +112,11 @@ def take_picture(folder: Path, browser: Browser) -> None:
     with judging(folder / "shop", shop()) as (session, server):
         open_page(browser, server)
         wanted = "view.docs.find((one) => one.doc === cursor).shown.title"
-        for _ in range(60):
+        for _ in range(123):
             if not browser.js("view.task !== null"):
                 press(browser, "n")
             title, query = set(browser.js(wanted).split()), set(browser.js("view.query").split())
-            press(browser, str(min(4, 2 * len(title & query) - (not title & query - set(TRAITS)))).strip("-"))
+            press(browser, str(min(4, 2 * len(title & query) - len(title & {"warm", "red"}))).lstrip("-"))
         while browser.js("document.querySelector('#quality p') === null"):
             pass
         session.measure(0.0)

@@ -17,6 +17,9 @@ from rankwise._native import LetorReader
 from rankwise.cli.data_files import ReadOptions, read_data
 from rankwise.cli.reading import read_scores
 from rankwise.clicks.log import read_click_log
+from rankwise.judging.in_effect import Judgments
+from rankwise.judging.journal import Journal, read_journal
+from rankwise.judging.saving import TABLES, write_table
 from rankwise.metrics import evaluate_run
 from rankwise.readers import text
 from rankwise.readers.tables import read_judgments
@@ -98,6 +101,24 @@ def pairs(content: bytes, folder: Path) -> None:
         back = rankwise.load_pairs(again)
         assert_equal(back.pairs, found.pairs)
         assert_equal(back.weight, found.weight)
+
+
+def journals(content: bytes, folder: Path) -> None:
+    """Journals of live judging: what is refused is left as it was, what is read goes on where it ended."""
+    path = folder / "journal"
+    path.write_bytes(content)
+    journal = attempt(Journal.resume, path)
+    if journal is None:
+        assert path.read_bytes() == content, "a file that was refused was changed"
+        return
+    with journal:
+        assert content.startswith(path.read_bytes())
+        again = folder / "again"
+        again.write_bytes(b"".join(entry.line() for entry in journal.entries))
+        assert read_journal(again) == read_journal(path) == journal.entries
+        if attempt(Judgments, journal.entries) is not None:
+            for name in TABLES:
+                attempt(write_table, name, folder / name, journal.entries)
 
 
 def judgments(content: bytes, folder: Path) -> None:

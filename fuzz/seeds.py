@@ -96,6 +96,22 @@ def judgments() -> Iterator[tuple[str, bytes]]:
     yield "compressed", b"\x03" + gzip.compress(JUDGMENTS["weighted"], mtime=0)
 
 
+def journals() -> Iterator[tuple[str, bytes]]:
+    said: list[dict[str, object]] = [
+        {"kind": "grade", "query": "a", "docs": ["d1"], "grade": 2.0, "reason": "random"},
+        {"kind": "above", "query": "a", "docs": ["d2", "d1"], "reason": "teaches"},
+        {"kind": "skip", "query": "b", "docs": ["d3"]},
+        {"kind": "undo", "undone": 2},
+        {"kind": "undo", "undone": 4},
+    ]
+    common = {"time": "2026-11-18T20:00:00.000Z", "rater": "ann"}
+    entries = [json.dumps({"number": k, **common, **one}) for k, one in enumerate(said, start=1)]
+    whole = "".join(f"{entry}\n" for entry in entries).encode()
+    yield "whole", whole
+    yield "torn", whole[:-20]
+    yield "other", b"qid,doc,label\n"
+
+
 def tables() -> Iterator[tuple[str, bytes]]:
     import pyarrow as pa
     from pyarrow import csv, parquet

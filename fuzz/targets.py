@@ -12,12 +12,12 @@ from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
 
-from fuzz.data_targets import judgments, letor, lines, logs, pairs, scores, stores, tables, trec
+from fuzz.data_targets import journals, judgments, letor, lines, logs, pairs, scores, stores, tables, trec
 from fuzz.model_targets import checkpoints, models, moments, settings, svmrank
 
 Target = Callable[[bytes, Path], None]
 
-DATA: tuple[Target, ...] = (lines, letor, pairs, judgments, tables, stores, scores, trec, logs)
+DATA: tuple[Target, ...] = (lines, letor, pairs, judgments, journals, tables, stores, scores, trec, logs)
 MODELS: tuple[Target, ...] = (models, moments, checkpoints, svmrank, settings)
 TARGETS = {target.__name__: target for target in (*DATA, *MODELS)}
 

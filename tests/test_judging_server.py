@@ -23,6 +23,7 @@ from rankwise.judging.journal import Journal, read_journal
 from rankwise.judging.server import LARGEST_BODY, JudgingServer
 from rankwise.judging.session import Session
 from rankwise.judging.starting import start_with_model, start_without_model
+from stressed import KINDS, dense, stressed
 from test_live_model import refit
 
 
@@ -329,3 +330,26 @@ def test_memory_is_steady(tmp_path):
             session.measure(0.0)
             sizes.append(resident())
     assert sizes[2] - sizes[1] < 2.0
+
+
+@pytest.mark.parametrize("kind", [*KINDS])
+def test_rows_that_are_not_nice_are_shown_in_the_order_of_a_refit(tmp_path, kind):
+    X, y, qid = stressed(kind)
+    data = rankwise.RankingData.from_arrays(X, y, qid, docs=np.arange(len(y)))
+    dice = random.Random(1)
+    with Journal.resume(tmp_path / "journal") as journal:
+        session = Session(start_without_model(data, shown={}), journal, "ann", random_state=0)
+        for k in range(24):
+            view = session.next({"pairs": k % 4 == 3, "other": dice.random() < 0.4})
+            if view["done"] or view["task"] is None:
+                continue
+            docs = view["task"]["docs"]
+            said = {"kind": "above"} if len(docs) == 2 else {"kind": "grade", "grade": dice.randrange(5)}
+            view = session.judge({**said, "query": view["query"], "docs": docs})
+            rows = data.queries.rows_of(session.collection.query(view["query"]))
+            expected = refit(X, data.queries.query_of_row(), session.model.said, session.model.alpha)
+            if expected is not None:
+                scores = dict(zip(map(str, rows.tolist()), dense(X)[rows] @ expected, strict=True))
+                shown = [scores[one["doc"]] for one in view["docs"]]
+                assert (np.diff(shown) <= 1e-6 * max(np.ptp(shown), 1e-9)).all()
+        assert session.measure(0.0)

@@ -93,8 +93,8 @@ def start_without_model(
     columns : optional
         What the columns of a table become, as in `RankRLS`.
     alpha : float, optional
-        By default as large as the squared difference of a feature from its mean in a query is on average: one
-        judgment then says about as much as the penalty does.
+        By default the variance of all features within queries, added up: as if features were expected to
+        explain half of the variance of grades, before anything is known of them.
     shown : dict of str to sequence of str
         What raters see of each row.
     """
@@ -105,7 +105,7 @@ def start_without_model(
         encoding = fit_encoding(data.X, columns, queries)
     X = _features(data, encoding)
     if alpha is None:
-        alpha = float(np.diag(wanted_differences(X, data.queries)).mean()) / data.n_rows
+        alpha = float(np.trace(wanted_differences(X, data.queries))) / data.n_rows
         if not alpha > 0.0:
             raise DataError("No two documents of a query differ in any feature, so nothing can be learned.")
     features = data.features if encoding is None else encoding.features
