@@ -16,11 +16,13 @@ from rankwise import (
     RankRLS,
     RankRLSCV,
     RankSVMPath,
+    config_context,
     load_letor,
     make_search_data,
 )
 from rankwise.cluster.tree import joined
 from rankwise.metrics import evaluate
+from rankwise.operators.native_rows import NativeRows
 from stressed import KINDS, dense, pairs_of, stressed
 
 LOSSES = [(ties, weighting) for ties in ("keep", "drop") for weighting in ("example", "pair", "query")]
@@ -256,3 +258,22 @@ def test_parts_of_text_have_the_features_of_all(tmp_path):
     model, expected = RankRLS(solver="primal").fit(parts), RankRLS(solver="primal").fit(data)
     np.testing.assert_allclose(model.coef_, expected.coef_, atol=1e-12)
     assert model.numbered_from_ == 1
+
+
+def test_an_interrupt_leaves_the_choice_to_the_finished_folds(whole, monkeypatch):
+    """As with rows in one piece: a model that was left unfinished in a fold is not measured."""
+    finished, interrupts = [], [KeyboardInterrupt]
+    product = NativeRows.query_normal_product
+
+    def calling(self, *arguments):
+        if finished and interrupts:
+            raise interrupts.pop()
+        return product(self, *arguments)
+
+    monkeypatch.setattr(NativeRows, "query_normal_product", calling)
+    model = RankRLSCV([1.0, 10.0], cv=3, solver="cg")
+    with config_context(on_interrupt="keep"), pytest.warns(UserWarning, match="chosen on 1 of 3 folds"):
+        model.fit(in_parts(whole, 3), on_progress=finished.append)
+    assert [round(step.done, 3) for step in finished] == [0.333]
+    assert not interrupts
+    assert np.isfinite(model.predict(whole)).all()

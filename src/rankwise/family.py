@@ -128,7 +128,7 @@ class Family(Protocol):
             if scores is not None:
                 yield FoldScores(scores, np.ones(len(alphas), dtype=np.bool_))
                 continue
-            found = self.part(f"fold-{number}").solve_without(fold, alphas, on_alpha)
+            found = self.part(f"fold-{number}").solve_without(fold.loss, alphas, on_alpha)
             scores = np.full((len(fold.index), len(alphas)), np.nan)
             if found.finished.any():
                 scores[:, found.finished] = self.scores(found.coef[found.finished], fold.rows)
@@ -140,9 +140,11 @@ class Family(Protocol):
         """The scores of each fold of whole queries, without a fit; None where that takes one."""
         return repeat(None, len(folds))
 
-    def solve_without(self, fold: Fold, alphas: Floats, on_alpha: OnAlpha | None = None) -> Solutions:
-        """The models of everything but a fold."""
-        return self.with_loss(fold.loss()).solve(alphas, on_alpha=on_alpha)
+    def solve_without(
+        self, loss: Callable[[], Any], alphas: Floats, on_alpha: OnAlpha | None = None
+    ) -> Solutions:
+        """The models of everything but a fold, whose loss is created here; see `Fold.loss`."""
+        return self.with_loss(loss()).solve(alphas, on_alpha=on_alpha)
 
     def leave_pair_out(self, y: Floats, alphas: Floats) -> Floats:
         """The fraction of pairs of one global ranking misordered by the model fitted without both rows."""

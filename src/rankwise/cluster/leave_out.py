@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -20,9 +21,9 @@ from rankwise.preferences.queries import Queries, group_rows
 from rankwise.preferences.samples import PAIRS_IN_TOTAL, PAIRS_PER_QUERY, PairSample, sample_judged_pairs
 from rankwise.ridge.leave_out.leave_query_out import leave_out_primal
 from rankwise.ridge.squared import loss_on_scores
-from rankwise.selection.criteria import LEAVE_PAIR_OUT, Criterion, LossOf
+from rankwise.selection.criteria import LEAVE_PAIR_OUT, Criterion, LossOf, loss_without
 from rankwise.selection.folding import AUTO_FOLDS, LEAVE_QUERY_OUT
-from rankwise.selection.leaving_out import LeftOutScores, OnFractionDone, Values
+from rankwise.selection.leaving_out import LeftOutScores, OnFractionDone, Values, warn_unfinished
 from rankwise.types import Floats, Ints, Matrix, Ties, Weighting
 from rankwise.validation import Problem
 
@@ -218,15 +219,24 @@ class OnPartedFolds:
 
     def values(self, family: Family, loss_of: LossOf, alphas: Floats, report: OnFractionDone) -> Values:
         distinct = np.unique(np.concatenate(self.problem.queries.digests))
-        total = self.measuring.of_nothing(len(alphas))
-        for number in range(self.n_folds):
-            # Digests are as good as random numbers.
-            held = distinct[number :: self.n_folds]
-            rest = family.with_loss(loss_of(self.problem.without(held))).part(f"fold-{number}")
-            coef = rest.solve(alphas).coef
-            total = total + self._measured(coef, held)
-            report((number + 1) / self.n_folds)
-        return total.criterion()
+        total, n_finished, interrupted = self.measuring.of_nothing(len(alphas)), 0, False
+        try:
+            for number in range(self.n_folds):
+                # Digests are as good as random numbers.
+                held = distinct[number :: self.n_folds]
+                loss = partial(loss_without, loss_of, self.problem, held, number)
+                found = family.part(f"fold-{number}").solve_without(loss, alphas)
+                if found.interrupted:
+                    raise KeyboardInterrupt
+                total = total + self._measured(found.coef, held)
+                n_finished += 1
+                report(n_finished / self.n_folds)
+        except KeyboardInterrupt:
+            if n_finished == 0:
+                raise
+            warn_unfinished(n_finished, self.n_folds)
+            interrupted = True
+        return replace(total.criterion(), interrupted=interrupted)
 
     def _measured(self, coef: Floats, held: Ints) -> Measurement:
         queries = self.problem.queries

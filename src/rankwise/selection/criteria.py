@@ -19,7 +19,7 @@ from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import nothing_to_learn
 from rankwise.preferences.samples import PairSample, sample_judged_pairs, sample_of_pairs
 from rankwise.selection import folding
-from rankwise.selection.folding import LEAVE_QUERY_OUT, Folds
+from rankwise.selection.folding import LEAVE_QUERY_OUT, Folds, without_fold
 from rankwise.selection.leaving_out import LeftOutScores, OnFractionDone, Values, leave_out, warn_untried
 from rankwise.types import Floats, Ints, Matrix
 from rankwise.validation import Problem
@@ -117,7 +117,7 @@ class OnPairFolds:
         held = self.folds.held
         own = [self.pairs.chosen(places).on_own_rows() for places in held]
         folds = [
-            Fold(self.X, rows, None, partial(_loss_without, loss_of, self.pairs, places, number))
+            Fold(self.X, rows, None, partial(loss_without, loss_of, self.pairs, places, number))
             for number, (places, (rows, _)) in enumerate(zip(held, own, strict=True))
         ]
 
@@ -219,16 +219,15 @@ def folds_of(folds: Folds, problem: Problem, loss_of: LossOf) -> list[Fold]:
     """Folds of rows, as families leave them out."""
     queries = [None] * len(folds.held) if folds.queries is None else folds.queries
     return [
-        Fold(problem.X, rows, own, partial(_loss_without, loss_of, problem, rows, number))
+        Fold(problem.X, rows, own, partial(loss_without, loss_of, problem, rows, number))
         for number, (rows, own) in enumerate(zip(folds.held, queries, strict=True))
     ]
 
 
-def _loss_without(loss_of: LossOf, statements: Any, held: Any, number: int) -> Any:
-    try:
+def loss_without(loss_of: LossOf, statements: Any, held: Any, number: int) -> Any:
+    """The loss on everything but a fold."""
+    with without_fold(number):
         return loss_of(statements.without(held))
-    except DataError as error:
-        raise DataError(f"Without fold {number} of cv: {error}") from error
 
 
 def _each_column(measure: Callable[[Floats], float], table: Floats) -> Floats:

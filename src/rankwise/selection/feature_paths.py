@@ -22,7 +22,7 @@ from rankwise.ridge.squared import SquaredLoss, losses_on_scores
 from rankwise.scoring.calibration import Calibration
 from rankwise.selection.calibrating import calibrate
 from rankwise.selection.criteria import OnFolds
-from rankwise.selection.folding import Folds, each_query
+from rankwise.selection.folding import Folds, each_query, without_fold
 from rankwise.selection.search import best_alpha
 from rankwise.types import Floats, Ints, Matrix, PathMethod, Ties, Weighting, is_sparse
 from rankwise.validation import Problem
@@ -158,11 +158,9 @@ def outer_curve(
     values, left_out, spread = [], [], _spreads(problem, models)
     for number, held in enumerate(folds.held):
         test = problem.select(held)
-        try:
+        with without_fold(number):
             rest = problem.select(np.setdiff1d(np.arange(len(problem.y)), held))
             others = follow(rest, settings)
-        except DataError as error:
-            raise DataError(f"Without fold {number} of cv: {error}") from error
         scores, prepared = _scores(test, others), settings.measure.prepare(test.y, test.queries)
         values.append(np.array([prepared.per_query(row) for row in scores]))
         own = _spreads(rest, others)

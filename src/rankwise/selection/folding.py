@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -200,3 +201,12 @@ def _dealt_by_label(y: Floats, n_folds: int) -> Iterable[tuple[Ints, Ints]]:
     fold = np.empty(len(y), dtype=np.int64)
     fold[np.argsort(y, kind="stable")] = np.arange(len(y)) % n_folds
     return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
+
+
+@contextmanager
+def without_fold(number: int) -> Iterator[None]:
+    """Say which fold was left out if nothing can be learned from the others."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError(f"Without fold {number} of cv: {error}") from error

@@ -154,8 +154,12 @@ def _fold_by_fold(
         unfinished = True
     unfinished |= len(found) < len(folds)  # an interrupt at the end of a fold leaves that fold finished
     if unfinished:
-        warn_caller(f"Interrupted from the keyboard; alpha is chosen on {len(found)} of {len(folds)} folds.")
+        warn_unfinished(len(found), len(folds))
     return found, unfinished
+
+
+def warn_unfinished(n_finished: int, n_folds: int) -> None:
+    warn_caller(f"Interrupted from the keyboard; alpha is chosen on {n_finished} of {n_folds} folds.")
 
 
 def warn_untried(tried: Floats) -> None:

@@ -51,4 +51,4 @@ def weights_without(family: PrimalFamily, folds: Sequence[Fold], alpha: float) -
             weights = form.basis @ (solved - DB @ e)
         # No eigenvalue is larger than 1, so the smallest is about the reciprocal condition.
         resolved = reciprocal >= LEAST_SHARE
-        yield weights if resolved else family.solve_without(fold, np.array([alpha])).coef[0]
+        yield weights if resolved else family.solve_without(fold.loss, np.array([alpha])).coef[0]
