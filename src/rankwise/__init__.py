@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from rankwise.ridge.moments.sizes import QuerySizes as QuerySizes
     from rankwise.rows.ranking import RankingData as RankingData
     from rankwise.rows.scaling import scale_per_query as scale_per_query
+    from rankwise.selection.learner_comparison import compare_learners as compare_learners
     from rankwise.selection.scorer import rank_scorer as rank_scorer
     from rankwise.simulated_search import make_search_data as make_search_data
 
@@ -79,6 +80,7 @@ __all__ = [
     "__version__",
     "audit",
     "clicks",
+    "compare_learners",
     "config_context",
     "convert_letor",
     "dask",
@@ -111,6 +113,7 @@ __all__ = [
 _HOME = {
     "audit": "rankwise.auditing.audit_data",
     "ColumnEncoder": "rankwise.rankers.column_encoder",
+    "compare_learners": "rankwise.selection.learner_comparison",
     "config_context": "rankwise.config",
     "convert_letor": "rankwise.readers.letor_to_store",
     "DataError": "rankwise.errors",

@@ -14,17 +14,9 @@ from rankwise.rendering import jsonable, printable
 
 if TYPE_CHECKING:
     from rankwise.cli.folds import Experiment
-    from rankwise.metrics import Comparison
     from rankwise.rendering import Cell
 
 FILES = ("folds.csv", "tests.csv", "table.tex", "folds.json")
-SIGNIFICANT = 0.05
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-}
 
 
 def show_folds(experiment: Experiment, out: Path | None) -> None:
@@ -69,6 +61,7 @@ def write_folds(experiment: Experiment, out: Path) -> None:
     """Write the values by fold with their means, the tests, a table for papers, and everything as JSON."""
     from rankwise.files import replacing_file
     from rankwise.metrics.comparison import TEST_HEADER
+    from rankwise.metrics.latex import latex_table
 
     names = [measure.name for measure in experiment.measures]
     means: list[tuple[Cell, ...]] = [
@@ -109,43 +102,3 @@ def _write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Cell]]
 
     # All digits, unlike on the screen.
     write_delimited(path, header, (["" if cell != cell else cell for cell in row] for row in rows))
-
-
-def latex_table(means: dict[str, dict[str, float]], comparison: Comparison | None, n_queries: int) -> str:
-    """A table for the booktabs package: the best value of each measure is bold, and superscripts number the
-    learners that are significantly worse."""
-    from rankwise.metrics import get_measure
-
-    learners, names = list(means), list(next(iter(means.values())))
-    worse: dict[tuple[str, str], list[int]] = {}
-    for test in () if comparison is None else comparison.tests:
-        if test.holm_randomization <= SIGNIFICANT:
-            a_wins = (test.difference > 0) == get_measure(test.measure).higher_is_better
-            winner, loser = (test.a, test.b) if a_wins else (test.b, test.a)
-            worse.setdefault((winner, test.measure), []).append(learners.index(loser) + 1)
-    best = {
-        name: (max if get_measure(name).higher_is_better else min)(row[name] for row in means.values())
-        for name in names
-    }
-    lines = [
-        "% Needs \\usepackage{booktabs}. Bold: the best. Superscripts: significantly better than the learner",
-        f"% of this number (paired randomization test over {n_queries} queries, with Holm's correction,",
-        f"% p <= {SIGNIFICANT}).",
-        f"\\begin{{tabular}}{{rl{'r' * len(names)}}}",
-        "\\toprule",
-        " & ".join(["", "", *map(_escaped, names)]) + r" \\",
-        "\\midrule",
-    ]
-    for number, (learner, row) in enumerate(means.items(), start=1):
-        cells = [str(number), _escaped(learner)]
-        for name, value in row.items():
-            shown = "--" if value != value else f"{value:.4f}"
-            shown = f"\\textbf{{{shown}}}" if value == best[name] else shown
-            marks = ",".join(map(str, sorted(worse.get((learner, name), []))))
-            cells.append(f"{shown}$^{{{marks}}}$" if marks else shown)
-        lines.append(" & ".join(cells) + r" \\")
-    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])
-
-
-def _escaped(text: str) -> str:
-    return "".join(_LATEX.get(letter, letter) for letter in text)

@@ -10,10 +10,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rankwise.errors import DataError, ParameterError
+from rankwise.features import column_names
 from rankwise.metrics.comparison import Comparison, compare
 from rankwise.metrics.evaluation import Evaluation, evaluate
 from rankwise.metrics.measure import MeasureLike
 from rankwise.preferences.queries import Queries
+from rankwise.rows.frames import values_of_frame
 from rankwise.rows.ranking import RankingData
 from rankwise.trec import Qrels, Run
 from rankwise.validation import check_flag, check_kind
@@ -24,8 +26,8 @@ RUN_MEASURES = ("ndcg@10", "map", "p@10", "recall@100", "rr")
 
 
 def evaluate_run(
-    run: Run,
-    qrels: Qrels,
+    run: Run | Any,
+    qrels: Qrels | Any,
     measures: MeasureLike | Iterable[MeasureLike] = RUN_MEASURES,
     *,
     preset: str | None = "trec",
@@ -41,10 +43,12 @@ def evaluate_run(
 
     Parameters
     ----------
-    run : dict of dicts
-        Scores by query and document, as from `rankwise.trec.load_run`.
-    qrels : dict of dicts
-        Judgments by query and document, as from `rankwise.trec.load_qrels`.
+    run : dict of dicts, or frame
+        Scores by query and document, as from `rankwise.trec.load_run`; or a frame with the columns of
+        PyTerrier (qid, docno, score) or ir_measures (query_id, doc_id, score).
+    qrels : dict of dicts, or frame
+        Judgments by query and document, as from `rankwise.trec.load_qrels`; or a frame of theirs (label,
+        relevance).
     measures
         As in `evaluate`.
     preset : str or None, default="trec"
@@ -71,8 +75,8 @@ def evaluate_run(
 
 
 def compare_runs(
-    runs: Mapping[str, Run],
-    qrels: Qrels,
+    runs: Mapping[str, Run | Any],
+    qrels: Qrels | Any,
     measures: MeasureLike | Iterable[MeasureLike] = RUN_MEASURES,
     *,
     preset: str | None = "trec",
@@ -106,7 +110,7 @@ def compare_runs(
 
 
 def align(
-    runs: Mapping[str, Run], qrels: Qrels, *, complete: bool
+    runs: Mapping[str, Run | Any], qrels: Qrels | Any, *, complete: bool
 ) -> tuple[RankingData, dict[str, MaskedFloats], MaskedFloats]:
     """The documents that were judged or retrieved, as rows, the scores of each run, and the labels.
 
@@ -114,9 +118,11 @@ def align(
     the run did not retrieve the document, and a label if it was not judged. O(documents).
     """
     complete = check_flag("complete", complete)
-    for name, run in check_kind("runs", runs, Mapping).items():
-        _check_form(f"The run '{name}'" if len(runs) > 1 else "The run", run)
-    _check_form("The qrels", qrels)
+    runs = {
+        name: _by_name(f"The run '{name}'" if len(runs) > 1 else "The run", run, "score")
+        for name, run in check_kind("runs", runs, Mapping).items()
+    }
+    qrels = _by_name("The qrels", qrels, "label", "relevance")
     asked = [qid for qid in qrels if complete or any(qid in run for run in runs.values())]
     if not any(qid in run for qid in asked for run in runs.values()):
         retrieved = dict.fromkeys(qid for run in runs.values() for qid in run)
@@ -163,11 +169,19 @@ def _finite(score: float, qid: str, doc: str) -> float:
     return score
 
 
-def _check_form(what: str, by_name: Any) -> None:
-    if not isinstance(by_name, Mapping) or not all(isinstance(docs, Mapping) for docs in by_name.values()):
+def _by_name(what: str, given: Any, *values: str) -> Any:
+    """Numbers by query and document, of a dict of dicts or a frame."""
+    if column_names(given) is not None:
+        try:
+            return values_of_frame(given, *values)
+        except DataError as error:
+            raise DataError(f"{what}: {error}") from error
+    if not isinstance(given, Mapping) or not all(isinstance(docs, Mapping) for docs in given.values()):
         raise ParameterError(
-            f"{what} must be a dict of dicts, numbers by query and document, as from load_run or load_qrels."
+            f"{what} must be a dict of dicts, numbers by query and document, as from load_run or load_qrels, "
+            f"or a frame with columns such as qid, docno and {values[0]}."
         )
+    return given
 
 
 def _some(queries: Iterable[str]) -> str:

@@ -23,7 +23,7 @@ def split_columns(
     *,
     label: str | None,
     qid: str | None,
-    features: Sequence[str] | None,
+    features: Sequence[str] | str | None,
     doc: str | None,
     weight: str | None = None,
     exclude: Sequence[str] | None = None,
@@ -36,15 +36,19 @@ def split_columns(
     table, names = as_narwhals(frame)
     reserved = [name for name in (label, qid, doc, weight) if name is not None]
     check_present(names, reserved)
-    chosen = _chosen(names, reserved, features, exclude)
+    chosen = _chosen(names, reserved, [features] if isinstance(features, str) else features, exclude)
     named = features is not None
+    if isinstance(features, str):
+        X = vectors(table, features)
+    else:
+        X = _matrix(table, chosen, named=named) if read_features is None else read_features(table, chosen)
     return {
-        "X": _matrix(table, chosen, named=named) if read_features is None else read_features(table, chosen),
+        "X": X,
         "y": np.zeros(len(table)) if label is None else _numbers(table, label),
         "qid": None if qid is None else _labels(table, qid),
         "docs": None if doc is None else _labels(table, doc),
         "sample_weight": None if weight is None else _numbers(table, weight),
-        "feature_names": tuple(str(name) for name in chosen),
+        "feature_names": None if isinstance(features, str) else tuple(str(name) for name in chosen),
     }
 
 
@@ -94,6 +98,52 @@ def judgment_columns(
         np.zeros(len(table)) if label is None else _numbers(table, label),
         None if qid is None else _labels(table, qid),
         None if doc is None else _labels(table, doc),
+    )
+
+
+def vectors(table: Any, name: str) -> Matrix:
+    """A column of vectors of equal length, such as PyTerrier's "features", as a matrix."""
+    column = table.get_column(name)
+    _check_complete(column, name)
+    rows = column.to_list()
+    lengths = [len(row) if _is_list(row) else 0 for row in rows]
+    odd = next((row for row, length in enumerate(lengths) if length != lengths[0] or not length), None)
+    if odd is not None:
+        held = f"{lengths[odd]} numbers" if lengths[odd] else f"{rows[odd]!r:.40}"
+        raise DataError(
+            f"Column {name!r} must contain vectors of one length, that of row 0; row {odd} has {held}."
+        )
+    try:
+        return np.array(rows, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"Column {name!r} must contain vectors of numbers: {error}.") from None
+
+
+# What PyTerrier and ir_measures call the columns of runs and qrels.
+NAMES_OF_QUERY, NAMES_OF_DOC = ("qid", "query_id"), ("docno", "doc_id")
+
+
+def values_of_frame(frame: Any, *values: str) -> dict[str, dict[str, float]]:
+    """Numbers by query and document, of a run or qrels; `values` is what the column may be called."""
+    table, names = as_narwhals(frame)
+    qid, doc, value = (_one_of(names, wanted) for wanted in (NAMES_OF_QUERY, NAMES_OF_DOC, values))
+    found: dict[str, dict[str, float]] = {}
+    columns = (_labels(table, qid), _labels(table, doc), _numbers(table, value))
+    for query, name, number in zip(*(column.tolist() for column in columns), strict=True):
+        of_query = found.setdefault(str(query), {})
+        if str(name) in of_query:
+            raise DataError(f"The query {query!r} contains the document {name!r} more than once.")
+        of_query[str(name)] = number
+    return found
+
+
+def _one_of(names: list[Any], wanted: Sequence[str]) -> str:
+    for name in wanted:
+        if name in names:
+            return name
+    raise DataError(
+        f"The frame needs a column {' or '.join(map(repr, wanted))}; "
+        f"its columns are {', '.join(map(repr, names[:20]))}."
     )
 
 

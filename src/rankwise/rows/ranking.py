@@ -139,7 +139,7 @@ class RankingData(JudgedRows):
         *,
         label: str | None,
         qid: str | None = None,
-        features: Sequence[str] | None = None,
+        features: Sequence[str] | str | None = None,
         doc: str | None = None,
         weight: str | None = None,
         exclude: Sequence[str] | None = None,
@@ -154,9 +154,10 @@ class RankingData(JudgedRows):
             The label column; None for rows without judgments, whose labels are then 0.
         qid : str, optional
             The column of query labels, of any type; without it all rows form one global ranking.
-        features : list of str, optional
-            The feature columns, in this order. By default, all remaining columns, which must then contain
-            numbers or booleans. If all columns are float32, so is the matrix.
+        features : list of str, or str, optional
+            The feature columns, in this order, or one column of vectors, as PyTerrier has it. By default, all
+            remaining columns, which must then contain numbers or booleans. If all columns are float32, so is
+            the matrix.
         doc : str, optional
             The column of document labels.
         weight : str, optional

@@ -1,0 +1,131 @@
+"""Learners of any library, compared on queries that they were not fitted to."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import sklearn
+from sklearn.base import clone
+
+from rankwise.errors import DataError, ParameterError
+from rankwise.metrics.comparison import Comparison, compare
+from rankwise.metrics.evaluation import DEFAULT_MEASURES, chosen_measures
+from rankwise.metrics.measure import MeasureLike
+from rankwise.rows.ranking import RankingData
+from rankwise.selection.comparison_files import write_comparison
+from rankwise.selection.folding import draw_folds
+from rankwise.types import Floats
+from rankwise.validation import check_kind, check_labels
+
+
+def compare_learners(
+    data: RankingData,
+    learners: Mapping[str, Any],
+    measures: MeasureLike | Iterable[MeasureLike] = DEFAULT_MEASURES,
+    *,
+    cv: Any = 5,
+    baseline: str | None = None,
+    preset: str | None = None,
+    out: str | os.PathLike[str] | None = None,
+) -> Comparison:
+    """Fit learners to all folds of queries but one, in turn, and compare their scores of those left out.
+
+    Every query is scored once, by models that have not seen it, so tests are those of `metrics.compare`.
+    Estimators that choose parameters choose them on the queries that they are fitted to.
+
+    Parameters
+    ----------
+    data : RankingData
+        With queries.
+    learners : dict of name to estimator or str
+        Estimators with `fit` and `predict`, which are cloned; or the name of a feature, which is the score.
+        Rows are given query by query, with ``qid`` to those whose `fit` takes it, as rankers and `XGBRanker`
+        do, with ``group`` to others that take that, as `LGBMRanker` does, and otherwise alone.
+    measures, baseline, preset
+        As in `rankwise.metrics.compare`.
+    cv : int, splitter or list of splits, default=5
+        Folds of whole queries.
+    out : path, optional
+        A folder for ``queries.csv``, the values of every query; ``tests.csv``; ``table.tex``; and, if the
+        data has document labels, a TREC run of each learner.
+
+    Returns
+    -------
+    Comparison
+        ``evaluations[name].per_query`` has the values of every query.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from rankwise import RankRLSCV, compare_learners, make_search_data
+    >>> data = make_search_data(60, random_state=0)
+    >>> learners = {"rls": RankRLSCV(), "ridge": Ridge(), "bm25": "body_bm25"}
+    >>> means = compare_learners(data, learners, ["ndcg@10"]).means
+    >>> means["rls"]["ndcg@10"] > means["ridge"]["ndcg@10"] > means["bm25"]["ndcg@10"]
+    True
+    """
+    data = check_kind("data", data, RankingData)
+    if data.queries.labels is None:
+        raise DataError("compare_learners leaves out queries, but the data has none.")
+    for name, learner in check_kind("learners", learners, Mapping).items():
+        _check_learner(name, learner, data)
+    chosen = chosen_measures(measures, preset)
+    folds = draw_folds(cv, data.y, data.queries)
+    tested = np.concatenate(folds.held)
+    scores = {name: np.full(data.n_rows, np.nan) for name in learners}
+    for held in folds.held:
+        training = _query_by_query(data, np.setdiff1d(np.arange(data.n_rows), held))
+        for name, learner in learners.items():
+            scores[name][held] = scores_without(learner, training, data.select(held), name)
+    of_tested = {name: own[tested] for name, own in scores.items()}
+    rows = data.select(tested)
+    found = compare(rows.y, of_tested, rows.queries, chosen, baseline=baseline, docs=rows.docs)
+    if out is not None:
+        write_comparison(found, out, data, scores)
+    return found
+
+
+def scores_without(learner: Any, training: RankingData, test: RankingData, name: str) -> Floats:
+    """The scores of rows by a learner fitted to others; or those of a feature."""
+    if isinstance(learner, str):
+        return np.asarray(column_of(test, learner), dtype=np.float64)
+    fitted = fit_any(clone(learner), training)
+    return check_labels(fitted.predict(test.X), test.n_rows, name=f"The scores of '{name}'")
+
+
+def fit_any(learner: Any, training: RankingData, **options: Any) -> Any:
+    """Fit an estimator of any library to rows that are given query by query."""
+    parameters = inspect.signature(learner.fit).parameters
+    routed = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values())
+    if "qid" in parameters or (routed and sklearn.get_config()["enable_metadata_routing"]):
+        options["qid"] = training.qid if "group" not in parameters else training.queries.query_of_row()
+    elif "group" in parameters:
+        options["group"] = training.queries.sizes
+    learner.fit(training.X, training.y, **options)
+    return learner
+
+
+def column_of(data: RankingData, feature: str) -> Any:
+    """The values of one feature."""
+    column = data.features.labels.index(feature)
+    values = data.X[:, [column]]
+    return np.asarray(values.toarray() if hasattr(values, "toarray") else values)[:, 0]
+
+
+def _query_by_query(data: RankingData, rows: Any) -> RankingData:
+    return data.select(rows[np.argsort(data.queries.query_of_row()[rows], kind="stable")])
+
+
+def _check_learner(name: Any, learner: Any, data: RankingData) -> None:
+    if isinstance(learner, str):
+        if learner not in data.features.labels:
+            raise DataError(f"The data has no feature {learner!r}, which '{name}' should be.")
+    elif not (hasattr(learner, "fit") and hasattr(learner, "predict")):
+        raise ParameterError(
+            f"The learner '{name}' must have 'fit' and 'predict', or be the name of a feature; "
+            f"got {type(learner).__name__}."
+        )
