@@ -47,7 +47,7 @@ check: $(VENV)/.dev
 
 # Pages of names that are gone would stay, so the reference is written anew; the gallery runs only what changed.
 docs: $(VENV)/.docs
-	@rm -rf docs/reference
+	@rm -rf docs/reference docs/gallery/plot_*
 	@$(BIN)/sphinx-build -q -W -c docs/site -d build/site-doctrees docs build/site
 	@$(BIN)/python docs/site/check.py build/site
 	@echo "The site is in build/site; start at build/site/index.html"

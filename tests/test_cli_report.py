@@ -175,3 +175,17 @@ def test_mistakes_get_one_sentence_before_anything_is_written(refused, scores, t
         "train", "train.txt.gz", tmp_path / "m", "--pairs", "x", "--report", tmp_path / "page.html", code=2
     )
     assert not (tmp_path / "page.html").exists()
+
+
+def test_titles_of_a_file_are_shown(done, refused, folder, tmp_path):
+    data = rankwise.load_letor(folder / "test.txt")
+    label, titles = str(data.qid[0]), tmp_path / "titles.csv"
+    titles.write_text(f'label,title\n{label},"red, shoes"\n', encoding="utf-8")
+    out = tmp_path / "page.html"
+    facts = json.loads(
+        done("report", "model", "--data", "test.txt", "--titles", titles, "--out", out, "--json")
+    )
+    assert facts["titles"] == {label: "red, shoes"}
+    titles.write_text("query,title\n", encoding="utf-8")
+    said = refused("report", "model", "--data", "test.txt", "--titles", titles, "--out", out, code=1)
+    assert said == f"{titles}, line 1: expected the header label,title.\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = sorted((Path(__file__).parent.parent / "examples" / "gallery").glob("*.py"))
+EXAMPLES = sorted((Path(__file__).parent.parent / "examples" / "gallery").glob("*/*.py"))
 
 
 @pytest.fixture

@@ -152,6 +152,18 @@ def test_a_page_runs_from_top_to_bottom(page, tmp_path):
     assert (run.returncode, run.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_code_fits_the_column_of_the_site(page):
+    wide = [
+        line
+        for language, text in blocks(page)
+        if language == "python" and page.name not in ("architecture.md", "CONTRIBUTING.md")
+        for line in text.splitlines()
+        if len(line) > 76
+    ]
+    assert wide == []
+
+
 def test_the_readme_fits_a_screen_and_prints_what_it_shows(tmp_path):
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 60
     ((_, code), (_, shown), (_, commands)) = blocks(ROOT / "README.md")

@@ -9,6 +9,7 @@ from sphinx.util.docutils import SphinxDirective
 from typer.core import TyperCommand, TyperOption
 
 from rankwise.cli.app import COMMANDS, application
+from rankwise.cli.examples import EXAMPLES
 
 
 class Commands(SphinxDirective):
@@ -25,6 +26,7 @@ def described(name: str, command: TyperCommand) -> Iterator[str]:
     arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
     usage = " ".join(["rankwise", name, *(argument.metavar for argument in arguments), "[options]"])
     yield from (f"## rankwise {name}", "", command.help, "", "```text", usage, "```", "")
+    yield from ("```shell", *EXAMPLES[name], "```", "")
     panels = {"Arguments": [], "Options": []}
     for parameter in command.params:
         if not parameter.hidden:

@@ -46,6 +46,7 @@ numpydoc_show_class_members = False
 sphinx_gallery_conf = {
     "examples_dirs": "../examples/gallery",
     "gallery_dirs": "gallery",
+    "nested_sections": True,
     "filename_pattern": "/plot_",
     "image_scrapers": ("matplotlib",),
     "matplotlib_animations": False,

@@ -7,7 +7,7 @@ from sphinx.application import Sphinx
 
 def lead_to_pages(app: Sphinx, page: str, source: list[str]) -> None:
     text = source[0].replace("(../examples/gallery/README.rst)", "(gallery/index.rst)")
-    source[0] = re.sub(r"\(\.\./examples/gallery/(\w+)\.py\)", r"(gallery/\1.rst)", text)
+    source[0] = re.sub(r"\(\.\./examples/gallery/(\w+/\w+)\.py\)", r"(gallery/\1.rst)", text)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -1,6 +1,6 @@
 // A button at each block of code that copies it.
 document.addEventListener("DOMContentLoaded", () => {
-  for (const block of document.querySelectorAll("div.highlight")) {
+  for (const block of document.querySelectorAll("div[class*=highlight-]:not(.highlight-text) > div.highlight")) {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "copy";

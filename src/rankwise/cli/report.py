@@ -41,6 +41,15 @@ def run(
     ] = None,
     baseline: options.Baseline = None,
     title: Annotated[str | None, typer.Option(help="The title of the page.", show_default=False)] = None,
+    titles: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A table of label,title: texts of queries and titles of documents, to show instead.",
+            show_default=False,
+        ),
+        Input(),
+    ] = None,
     measures: options.Measures = None,
     preset: options.PresetOrTrec = None,
     rows: options.RowOptions,
@@ -48,6 +57,7 @@ def run(
 ) -> None:
     """Write a page about models, score files or TREC runs: quality, changed queries, explanations."""
     from rankwise.cli.rankers import files_read, named_files, read_rankers
+    from rankwise.readers.title_files import load_titles
 
     files = named_files(rankers, least=1)
     how = rows.how()
@@ -60,6 +70,7 @@ def run(
         chosen,
         title=title or title_of(files, data or qrels),
         training=training,
+        titles=None if titles is None else load_titles(titles),
         baseline=baseline,
         note=note,
         files=files_read(files, data, qrels, train),
