@@ -36,7 +36,7 @@ def judging(path, start=None, rater="ann", **more):
 
 def request(server, name, body=None, *, method="POST", token=None, host=None, raw=None, headers=None):
     """The status and the content of an answer."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=60)
     connection.putrequest(
         method,
         f"/{server.token if token is None else token}/{name}",

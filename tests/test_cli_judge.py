@@ -2,6 +2,7 @@
 
 import re
 import signal
+import socket
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -96,8 +97,16 @@ def test_a_session_goes_on_with_the_model_that_was_trained(folder, monkeypatch):
         (["test.txt", "--journal", "no/where"], "does not exist", 2),
         (["test.txt", "--export", "files"], "journal.jsonl", 1),
         (["test.txt", "--grades", "0"], "grades", 2),
+        (["test.txt", "--journal", "/dev/null"], "/dev/null: ", 1),
     ],
     ids=str,
 )
 def test_mistakes_end_in_one_sentence(refused, arguments, reason, code):
     assert reason in refused("judge", *arguments, code=code)
+
+
+def test_a_port_that_is_taken_is_named(refused):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        said = refused("judge", "test.txt", "--journal", "port.jsonl", "--port", port, code=1)
+    assert said == f"port {port}: Address already in use.\n"

@@ -52,8 +52,10 @@ class Journal:
             os.lseek(handle, size, os.SEEK_SET)
             if is_new:
                 flush(place.resolve().parent)
-        except BaseException:
+        except BaseException as error:
             os.close(handle)
+            if isinstance(error, OSError):
+                error.filename = str(place)  # a device or a pipe
             raise
         return cls(place, handle, entries, size)
 

@@ -100,7 +100,11 @@ class JudgingServer(ThreadingHTTPServer):
     def server_bind(self) -> None:
         # `HTTPServer` looks the name up, which can take seconds.
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.socket.bind(self.server_address)
+        try:
+            self.socket.bind(self.server_address)
+        except OSError as error:
+            error.filename = f"port {self.server_address[1]}"
+            raise
         self.server_address = self.socket.getsockname()
         self.server_name, self.server_port = HOST, int(self.server_address[1])
 
