@@ -150,7 +150,7 @@ def audit(
     reveals: float = 0.99,
     ratings: Ratings | None = None,
 ) -> Audit:
-    """Find judgments worth a second look, and features and queries that something may be wrong with.
+    """Find judgments worth a second look, and suspicious features and queries.
 
     Every query is scored by a model trained on the others. Labels that these scores make improbable are
     listed, by row and by pair. They are not necessarily wrong: the model may not know what the judge knew.
@@ -167,9 +167,9 @@ def audit(
         The query of each row, in any order; None means one global ranking, of which folds of rows are
         left out and compared.
     ranker : RankRLSCV, KernelRankRLSCV or RankSVMCV, optional
-        What to score left-out queries with; `RankRLSCV` by default. It is not changed.
+        The ranker that scores left-out queries, `RankRLSCV` by default. It is cloned.
     n_suspects : int, default=20
-        How many rows, and how many pairs, to list at most.
+        The largest number of rows, and of pairs, to list.
     reveals : float, default=0.99
         The fraction of pairs with different labels that a feature orders if it gives the label away.
     ratings : Ratings, optional

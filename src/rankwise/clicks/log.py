@@ -31,8 +31,8 @@ from rankwise.validation import check_column
 class ClickLog:
     """User sessions; every array has one entry per result shown.
 
-    `rows_from_clicks`, `pairs_from_clicks` and `grades_from_clicks` turn a log into something to learn from;
-    `click_likelihood` tells whether its position bias matters.
+    `rows_from_clicks`, `pairs_from_clicks` and `grades_from_clicks` turn a log into training data;
+    `click_likelihood` tests whether position bias matters.
 
     Attributes
     ----------

@@ -37,8 +37,8 @@ def rows_from_clicks(log: ClickLog, data: RankingData, *, prior_clicks: float = 
     Parameters
     ----------
     log : ClickLog
-        Whose rows are those of `data` (`ClickLog.match`). With a propensity of 1, labels are clicks over
-        impressions, not corrected for the position.
+        A log whose rows are those of `data` (see `ClickLog.match`). With a propensity of 1, labels are clicks
+        over impressions, not corrected for the position.
     data : RankingData
         The rows; their labels and weights are not used.
     prior_clicks : float, default=1

@@ -154,7 +154,7 @@ def evaluate(
         `rankwise.dask.DistributedData` with the scores that `predict` returns for it: queries are measured
         where their rows are, and of split queries only labels and scores are gathered.
     qid : array-like of query labels, Queries or None
-        None is one global ranking.
+        None means one global ranking.
     measures : names, Measures or functions
         See `get_measure`.
     preset : {"default", "letor", "trec", "sklearn", "lightgbm", "xgboost"}, optional

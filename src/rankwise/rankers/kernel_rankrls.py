@@ -37,14 +37,14 @@ class KernelRankRLS(FixedAlphaRidge):
         The training rows that may have a coefficient: all of them (None; paper A, O(m³)), this many chosen at
         random, or the given rows (paper B, Sparse RankRLS, O(m r²) for r basis vectors).
     ties : {"keep", "drop"}, default="keep"
-        Whether pairs with equal labels count.
+        Whether to keep or drop pairs with equal labels.
     weighting : {"example", "pair", "query"}, default="example"
         The weight c of a query's pairs: one over its number of rows, 1, or one over its number of pairs.
     random_state : int, RandomState, Generator or None, default=None
         Determines the random basis and the rows to hold out.
     columns : str or dict, optional
-        What the columns of a table become, as in `RankRLS`; the kernel is one of the features that they
-        become: "auto" standardizes numbers, and makes a feature of 0 and 1 for each category.
+        How to encode the columns of a table, as in `RankRLS`; the kernel is computed from the encoded
+        features: "auto" standardizes numbers, and makes a feature of 0 and 1 for each category.
     solver : {"auto", "closed", "primal", "dual", "cg"}, default="auto"
         "closed" decomposes the kernel matrix of all rows ("dual", O(m³) time and O(m²) memory) or the
         features of a basis ("primal"). "cg" multiplies by the kernel matrix, recomputed in blocks in every

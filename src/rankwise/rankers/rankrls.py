@@ -45,7 +45,7 @@ class RankRLS(Updatable, FixedAlphaRidge):
         in memory, or "cg" if `early_stopping` or `checkpoint` requires iterations; an `eval_set` does not
         change the solver. All solvers give the same model, "cg" up to `tol`.
     ties : {"keep", "drop"}, default="keep"
-        Whether pairs with equal labels count.
+        Whether to keep or drop pairs with equal labels.
     weighting : {"example", "pair", "query"}, default="example"
         The weight c of a query's pairs: one over its number of rows, 1, or one over its number of pairs.
     tol : float, default=1e-5
@@ -63,7 +63,7 @@ class RankRLS(Updatable, FixedAlphaRidge):
         The name of the measure on held-out rows, as in `rankwise.metrics`.
     monotonic_cst : dict of str to int, or array, shape (n,), optional
         The sign of weights, by feature name or for every feature: 1 if the score may only rise with the
-        feature, −1 if it may only fall, 0 for either. With `columns`, it speaks of the columns. Needs the
+        feature, −1 if it may only fall, 0 for either. With `columns`, names are those of columns. Needs the
         primal solver and alpha above 0.
     checkpoint : str, optional
         A folder in which "cg" saves its state; an interrupted run resumes from it with bit-identical results.
@@ -72,12 +72,12 @@ class RankRLS(Updatable, FixedAlphaRidge):
     random_state : int, RandomState, Generator or None, default=None
         Determines the rows to hold out.
     columns : str or dict, optional
-        What the columns of a table become: "auto", "spline", or a dict such as ``{"price": "log", "brand":
+        How to encode the columns of a table: "auto", "spline", or a dict such as ``{"price": "log", "brand":
         "category"}``; see `ColumnEncoder`. By default, X is a matrix of features.
     interactions : "auto", int, list of pairs or dict, optional
         Pairs of columns that the score may depend on together, such as ``[("device", "price")]``; a dict also
-        says how, as in ``{("device", "price"): "spline:6"}``. "auto" searches for pairs that explain left-out
-        queries, a number for at most so many. Columns are then splines unless `columns` says otherwise.
+        gives the code, as in ``{("device", "price"): "spline:6"}``. "auto" searches for pairs that explain
+        left-out queries; a number limits how many. Columns are then splines, unless `columns` is given.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class RankRLS(Updatable, FixedAlphaRidge):
     best_iter_ : int
         The best iteration, counting from 1: the one that early stopping keeps.
     calibration_ : Calibration
-        How sure differences of scores are, measured on held-out rows; set only if there are any.
+        The calibration of score differences, measured on held-out rows; set only if there are any.
     moments_ : Moments
         All that the model needs of its data, for updates; only with the solver "primal".
     coef_error_ : float

@@ -81,7 +81,7 @@ class RankRLSCV(Updatable, SearchRanker):
         The sign of weights, as in `RankRLS`. Every alpha, and every alpha without each query, then takes
         O(n³), and one global ranking is left out in folds.
     columns : str or dict, optional
-        What the columns of a table become: "auto", "spline", or a dict such as ``{"price": "log", "brand":
+        How to encode the columns of a table: "auto", "spline", or a dict such as ``{"price": "log", "brand":
         "category"}``; see `ColumnEncoder`. By default, X is a matrix of features.
     interactions : "auto", int, list of pairs or dict, optional
         Pairs of columns that the score may depend on together; see `RankRLS`.

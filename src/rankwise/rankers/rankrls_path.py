@@ -41,13 +41,13 @@ MIN_QUERIES = 3
 class RankRLSPath(Ranker):
     """Linear RankRLS with few features: a model of every size, and the smallest that is as good as the best.
 
-    Every size is refitted as `RankRLS`, with the best alpha for its features by leave-query-out. How good it
-    is, is measured on outer folds, without which features and alphas were chosen again, since a choice
-    flatters the data that it was made on.
+    Every size is refitted as `RankRLS`, with the best alpha for its features by leave-query-out. Each size is
+    scored by nested cross-validation: features and alphas are chosen again without each outer fold, because
+    scores on the data of a choice are optimistic.
 
     "greedy" adds the feature that improves the leave-query-out measure most per cost, O(k m n) for k features
     and values of k n score vectors. "lasso" follows the path of the lasso on differences, O(m n² + k n²).
-    Both take about as many times as long as there are folds.
+    Outer folds multiply this by their number.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class RankRLSPath(Ranker):
     max_features : int, optional
         The largest size; 10 by default, or all features if there are fewer.
     feature_costs : dict of str to float, or array, shape (n,), optional
-        What each feature costs, by name or for every feature; 1 by default.
+        The cost of each feature, by name or for every feature; 1 by default.
     alphas : sequence of float, default=(2⁻¹⁵, ..., 2¹⁵)
         The values to choose from, above 0.
     cv : "auto", int or splitter, default="auto"
@@ -87,7 +87,7 @@ class RankRLSPath(Ranker):
     errors_of_difference_ : array, shape (n_sizes,)
         The standard error of the difference of each score from the best, query by query.
     criterion_ : array, shape (n_sizes,)
-        The leave-query-out measure on which features and alphas were chosen, which flatters.
+        The leave-query-out measure by which features and alphas were chosen; optimistic.
     calibration_, calibrations_ : Calibration, and dict of int to Calibration
         How sure the model of the chosen size is, and that of every size, by left-out scores of outer folds;
         see `predict_preference_proba`.

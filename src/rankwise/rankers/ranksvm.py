@@ -67,7 +67,7 @@ class RankSVM(Ranker):
         As in `RankRLS`: whether to keep the iterate that is best on held-out rows, and how. Each iterate
         then takes a product with these rows as well.
     columns : str or dict, optional
-        What the columns of a table become: "auto", "spline", or a dict such as ``{"price": "log", "brand":
+        How to encode the columns of a table: "auto", "spline", or a dict such as ``{"price": "log", "brand":
         "category"}``; see `ColumnEncoder`. By default, X is a matrix of features.
     interactions : "auto", int, list of pairs or dict, optional
         Pairs of columns that the score may depend on together; see `RankRLS`.

@@ -51,14 +51,14 @@ class RankSVMCV(SearchRanker):
         ranker does so along the alphas, which regularize.) Folds descend together, so the measure is that of
         all left-out rows. With more than 10 folds, and with folds of rows in parts, every alpha is tried.
     patience : int, default=3
-        Of up to ``patience + 2`` alphas, each is therefore tried.
+        A grid of up to ``patience + 2`` alphas is therefore tried in full.
     loss : {"hinge", "squared_hinge"} or a tuple of them, default="hinge"
     weighting : {"query", "pair", "example"} or a tuple of them, default="query"
         As in `RankSVM`.
     tol, max_iter
         As in `RankSVM`.
     columns : str or dict, optional
-        What the columns of a table become: "auto", "spline", or a dict such as ``{"price": "log", "brand":
+        How to encode the columns of a table: "auto", "spline", or a dict such as ``{"price": "log", "brand":
         "category"}``; see `ColumnEncoder`. By default, X is a matrix of features.
     interactions : "auto", int, list of pairs or dict, optional
         Pairs of columns that the score may depend on together; see `RankRLS`.

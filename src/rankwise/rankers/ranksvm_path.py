@@ -59,9 +59,9 @@ class RankSVMPath(Ranker):
         Chooses which of the rows of a level (an array) represents it in the reduced graph. By default, the
         row least similar to those of its query, whatever the order of the rows.
     weighting : {"query", "pair", "example"}, default="query"
-        What is weighted equally: every query, every pair, or every row.
+        Which of these count equally: queries, pairs or rows.
     alpha_min : float, optional
-        Where the path ends; by default, a thousandth of the largest breakpoint.
+        The alpha at which the path ends; by default, a thousandth of the largest breakpoint.
     max_events : int, optional
     tol : float, default=1e-7
         The largest violation of the optimality conditions to accept, in units of the margin.
@@ -80,7 +80,7 @@ class RankSVMPath(Ranker):
     scores_, best_score_ : array, shape (n_breakpoints,), and float
         The measure that `select` found at each breakpoint, and at `alpha_`.
     calibration_ : Calibration
-        How sure differences of scores are at `alpha_`, measured on the rows given to `select`.
+        The calibration of score differences at `alpha_`, measured on the rows given to `select`.
     dual_coef_ : array, shape (m,)
         The coefficients of the training rows at `alpha_`. A saved model keeps those of the whole path.
 

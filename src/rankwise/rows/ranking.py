@@ -40,7 +40,7 @@ class RankingData(JudgedRows):
     ----------
     X : Matrix, shape (m, n)
         CSR or dense, float64 or float32; or a table of columns of any kind, for rankers with `columns`. It
-        has no columns if nothing is known of the rows but their names.
+        has no columns if only the names of the rows are known.
     y : Floats, shape (m,)
         Real-valued labels.
     queries : Queries
@@ -50,7 +50,7 @@ class RankingData(JudgedRows):
     docs : array or None, shape (m,)
         The document label of each row.
     sample_weight : Floats or None, shape (m,)
-        How much each row counts in training, as `sample_weight` of `fit`; 1 if None.
+        The weight of each row in training, as `sample_weight` in `fit`; 1 if None.
     features : Features
         What the columns of X are called, and whether `scale_per_query` scaled them; stores record both.
     comments : array or None, shape (m,)

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Moments:
-    """All that a linear RankRLS model needs of its data: ``XᵀLX``, ``XᵀLy`` and ``yᵀLy``.
+    """The sufficient statistics of a linear RankRLS model: ``XᵀLX``, ``XᵀLy`` and ``yᵀLy``.
 
     They are sums over queries, so moments of different queries can be added and subtracted, in any order and
-    on any machine, and `RankRLS.from_moments` gives the same model as a fit to all rows. A query may be split
-    over several parts, too: it stays open until `close`. O(n²) memory.
+    on any machine, and `RankRLS.from_moments` gives the same model as a fit to all rows. A query may also be
+    split over several parts: it stays open until `close`. O(n²) memory.
 
     Create moments with `of`; a `RankRLS` model fitted with the primal solver has them as ``moments_``.
 
@@ -54,7 +54,7 @@ class Moments:
     See Also
     --------
     RankRLS : `from_moments` fits a model to them.
-    QuerySizes : What moments of parts need to know of whole queries.
+    QuerySizes : Sizes of whole queries, for moments of parts.
 
     Examples
     --------
