@@ -30,7 +30,6 @@ from benchmarks.bench_splines import (
     of_queries,
     tuned,
 )
-from benchmarks.movies import signals
 from benchmarks.peers.comparing import is_installed, one_thread
 from benchmarks.peers.shapes import Rows
 from benchmarks.peers.trees import fit_lightgbm, fit_xgboost, rows_of
@@ -42,9 +41,9 @@ from rankwise.metrics import evaluate
 MEASURE = "ndcg@10"
 DEPTH_2 = {"num_leaves": 4, "max_depth": 2}
 N_TREES_OF_DEPTH_2 = 400
-N_FOLDS, N_FOLDS_OF_MOVIES = 4, 5
+N_FOLDS = 4
 TEST_QUERIES = 300
-BASELINES = ("splines", "LightGBM, depth 2")
+BASELINES = ("splines", "splines, RankRLSCV", "one set of weights", "LightGBM, depth 2")
 # Training rows, test rows and test queries.
 Split = tuple[Rows, Rows, NDArray]
 
@@ -77,7 +76,6 @@ def data_sets() -> Iterator[Data]:
         yield simulated("interactions-thirty", thirty, 1_500, n_draws=1)
     yield in_folds("interactions-example", lightgbm_example(folder / "lightgbm_lambdarank"), N_FOLDS)
     yield in_folds("interactions-ohsumed", ohsumed(folder / "ohsumed_letor2"), N_FOLDS)
-    yield in_folds("interactions-movies", movies(folder / "movies"), N_FOLDS_OF_MOVIES)
 
 
 def simulators_of(path: Path) -> ModuleType | None:
@@ -119,11 +117,6 @@ def ohsumed(folder: Path) -> Rows:
     return of_queries(rows, np.arange(20)) if timing.quick else rows
 
 
-def movies(folder: Path) -> Rows:
-    rows = signals(folder)
-    return of_queries(rows, np.arange(300)) if timing.quick else rows
-
-
 def learners() -> Iterator[tuple[str, Learner]]:
     yield "linear", by_ranker(RankRLSCV(columns="number", measure=MEASURE))
     yield "splines", by_ranker(RankRLSCV(columns="spline", measure=MEASURE))
@@ -162,6 +155,7 @@ def compare_on(data: Data, methods: Mapping[str, Learner]) -> None:
             seconds[method].append(time.process_time() - start)
             found = evaluate(test.y, fitted.scores(test.X), test.qid, MEASURE)
             values[method][queries] = found.per_query[MEASURE]
+            print(f"  {method}: {found.means[MEASURE]:.4f}", file=sys.stderr, flush=True)
     header(f"{data.name}: {shape}")
     show(data.name, *compared(values, seconds))
 
