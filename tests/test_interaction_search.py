@@ -1,10 +1,13 @@
 """The search for interactions: judged on queries that it has not seen, and harmless where there are none."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from rankwise import DataError, ParameterError, RankRLS, RankRLSCV, RankSVMCV
+from command_line import rankwise_process
+from rankwise import DataError, ParameterError, RankRLS, RankRLSCV, RankSVM, RankSVMCV
 from rankwise.preferences.queries import group_rows
 from rankwise.ridge.interaction_gains import PENALTY, interaction_gains
 
@@ -176,6 +179,24 @@ def test_left_out_scores_after_a_search_are_called_optimistic():
     assert model.calibration_.source == model.cv_
     other = interacting(seed=1)
     assert RankRLSCV(interactions="auto").fit(frame, y, qid, eval_set=other).cv_ == "eval_set"
+
+
+@pytest.mark.parametrize("ranker", [RankRLS(solver="cg"), RankSVM()])
+def test_early_stopping_after_a_search_needs_rows_that_the_search_has_not_seen(ranker):
+    rows, other = interacting(), interacting(seed=1)
+    ranker.set_params(interactions="auto", early_stopping=True)
+    with pytest.raises(ParameterError, match="needs an eval_set beside a search for interactions"):
+        ranker.fit(*rows)
+    assert found(ranker.fit(*rows, eval_set=other)) == EXPECTED
+
+
+def test_info_says_how_many_pairs_were_tried(tmp_path):
+    RankRLS(interactions="auto").fit(*interacting()).save(tmp_path / "model")
+    run = rankwise_process("info", "model", "--json", cwd=tmp_path)
+    facts = json.loads(run.stdout)
+    assert facts["interactions tried"] == 14
+    assert {frozenset(name.split(" × ")) for name in facts["interactions found"]} == EXPECTED
+    assert all(one["standard errors"] >= 3.0 for one in facts["interactions found"].values())
 
 
 def test_a_search_needs_queries_labels_and_one_target():

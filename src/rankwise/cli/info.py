@@ -14,6 +14,7 @@ from rankwise.cli.screen import SHOWN_ENTRIES, show_facts, show_json
 from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
+    from rankwise.columns.interaction_codes import InteractionSearch
     from rankwise.features import Features
     from rankwise.model.outcome import Origin
     from rankwise.ridge.moments.moments import Moments
@@ -108,7 +109,7 @@ def _model(path: Path) -> dict[str, Any]:
         **{f"parameter {name}": value for name, value in header["parameters"].items()},
         "features": header["n_features"],
         "feature names": header.get("feature_names"),
-        **({} if encoding is None else {"columns": encoding.describe()}),
+        **({} if encoding is None else {"columns": encoding.describe(), **_searched(encoding.search)}),
         **_context(model.outcome.context_columns),
         **_weights(model.of_features, features),
         **_learned(model.origin, model.moments),
@@ -130,6 +131,17 @@ def _context(names: list[str] | None) -> dict[str, Any]:
     from rankwise.columns.context import about_context
 
     return {} if not names else {"context columns": about_context(list(map(str, names)))}
+
+
+def _searched(search: InteractionSearch | None) -> dict[str, Any]:
+    """How many pairs of columns were tried, and those found; without a search, nothing."""
+    if search is None:
+        return {}
+    found = {
+        " × ".join(one.columns): {"gain": one.gain, "standard errors": one.z, "stage": one.stage}
+        for one in search.found
+    }
+    return {"interactions tried": search.tried, "interactions found": found}
 
 
 def _learned(origin: Origin, moments: Moments | None) -> dict[str, Any]:

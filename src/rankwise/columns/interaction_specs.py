@@ -70,7 +70,7 @@ def _spec(pair: Any, how: Any) -> InteractionSpec:
     columns = (pair[0], pair[1])
     if how is None:
         return InteractionSpec(columns)
-    spec = spec_of(how, " × ".join(columns))
+    spec = spec_of(how, " × ".join(columns), "interactions")
     if spec.kind is ColumnKind.SPLINE:
         return InteractionSpec(columns, knots=spec.size)
     if spec.kind is ColumnKind.CATEGORY:

@@ -66,10 +66,10 @@ _EXPECTED = ", ".join(
 )
 
 
-def spec_of(text: Any, column: str | None = None) -> Spec:
-    """Read what a column becomes; an error names the column."""
+def spec_of(text: Any, column: str | None = None, parameter: str = "columns") -> Spec:
+    """Read what a column becomes; an error names the parameter and the column."""
     of = "" if column is None else f" of column {column!r:.100}"
-    fault = ParameterError(f"The 'columns' parameter{of} is {text!r:.100}; expected one of {_EXPECTED}.")
+    fault = ParameterError(f"The {parameter!r} parameter{of} is {text!r:.100}; expected one of {_EXPECTED}.")
     word, colon, option = text.partition(":") if isinstance(text, str) else ("", "", "")
     if word not in list(ColumnKind):
         raise fault

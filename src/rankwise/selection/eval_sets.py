@@ -101,6 +101,11 @@ def hold_out_rows(
         return problem, held_out
     if get_tags(ranker).input_tags.pairwise:
         raise ParameterError("early_stopping with kernel='precomputed' needs an eval_set.")
+    if inputs.encoding is not None and inputs.encoding.search is not None:
+        raise ParameterError(
+            "early_stopping needs an eval_set beside a search for interactions, which has seen all rows "
+            "of fit."
+        )
     return split_rows(problem, fraction, measure, random)
 
 
