@@ -89,7 +89,7 @@ def test_train_says_by_which_measure_on_which_rows_it_chose(folder, done, tmp_pa
         assert f"map by {rows}\n" in shown
         assert f"Chosen: alpha {best['alpha']:.6g}, " in shown
         assert f"; map {best['score']:.4f} by {rows}\n" in shown
-        assert len(shown.splitlines()) < 25
+        assert len(shown.splitlines()) <= 25
     assert "Chosen" not in done(*command, "--alpha", "1", "--validation", "test.txt")
 
 
@@ -185,3 +185,16 @@ def test_a_best_alpha_that_ends_the_grid_is_said(folder, tmp_path, alphas, says,
     capsys.readouterr()
     assert main(["train", str(folder / "train.txt.gz"), str(tmp_path / "model"), "--alpha", alphas]) == 0
     assert capsys.readouterr().err == (f"rankwise: warning: {says}\n" if says else "")
+
+
+def test_training_shows_left_out_queries_beside_training_rows_with_an_interval(folder, done, tmp_path):
+    found = json.loads(done("train", "train.txt.gz", tmp_path / "model", "--json"))
+    ranker = rankwise.RankRLSCV().fit(rankwise.load_letor(folder / "train.txt.gz"))
+    data = rankwise.load_letor(folder / "train.txt.gz")
+    by_hand = rankwise.metrics.evaluate(data.y, ranker.left_out_scores_, data.qid, ["ndcg@10"])
+    assert found["left_out"]["ndcg@10"] == pytest.approx(by_hand.means["ndcg@10"])
+    assert found["margins"]["left_out"]["ndcg@10"] == pytest.approx(by_hand.margins["ndcg@10"])
+    assert found["left_out"]["pairwise_error"] > found["training"]["pairwise_error"]
+    shown = done("train", "train.txt.gz", tmp_path / "model")
+    assert "left_out: queries scored by models that were not trained on them" in shown
+    assert "left_out: " not in done("train", "train.txt.gz", tmp_path / "model", "--alpha", "1")

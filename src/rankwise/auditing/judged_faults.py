@@ -10,6 +10,7 @@ from rankwise.auditing.faults import EXAMPLES, Fault, Repair, Severity, counted,
 from rankwise.auditing.raw_table import UsableRows
 from rankwise.preferences.queries import Queries
 from rankwise.rows.column import Column
+from rankwise.selection.splitting import plain_text
 from rankwise.types import AnyArray, Floats, Ints, Reading
 
 # A query with fewer rows says little, and measures up to the tenth place see less than they should.
@@ -102,11 +103,6 @@ def query_faults(column: Column, name: str) -> Iterator[Fault]:
                 "'rankwise split' keeps them on one side.",
                 tuple(f"{one!r} and {other!r}" for one, other in alike[:EXAMPLES]),
             )
-
-
-def plain_text(text: str) -> str:
-    """A text without case, and with single spaces."""
-    return " ".join(text.casefold().split())
 
 
 def judgment_faults(judged: UsableRows) -> Iterator[Fault]:

@@ -36,6 +36,7 @@ COMMANDS = (
     "clicks",
     "raters",
     "audit",
+    "split",
     "judge",
     "next",
     "train",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Start": ("demo", "info"),
-    "Data": ("convert", "audit", "clicks", "raters", "next", "judge"),
+    "Data": ("convert", "audit", "split", "clicks", "raters", "next", "judge"),
     "Train": ("train", "update", "path", "folds", "svm_rank_learn"),
     "Score and compare": ("predict", "evaluate", "compare", "report"),
     "Deploy": ("export",),
@@ -22,6 +22,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "audit": (
         "rankwise audit judged.csv --doc title",
         "rankwise audit train.txt --count 50 --csv suspects.csv",
+    ),
+    "split": (
+        "rankwise split judged.csv train.csv test.csv --qid query",
+        "rankwise split judged.csv train.csv test.csv --qid query --time seen --fraction 0.2",
     ),
     "judge": (
         "rankwise judge films.csv --doc title --show title,plot --exclude plot",

@@ -13,7 +13,7 @@ from rankwise.cli.chosen import choice_facts, describe_choice, show_choice
 from rankwise.cli.interrupts import keeping_what_was_fitted
 from rankwise.cli.screen import progress, show_json, show_table
 from rankwise.errors import ContextWarning, ParameterError, warn_caller
-from rankwise.rendering import printable
+from rankwise.rendering import format_cell, printable
 
 if TYPE_CHECKING:
     from rankwise.cli.data_files import ReadOptions
@@ -116,6 +116,22 @@ def measure_parts(
     return means
 
 
+def left_out_quality(
+    ranker: Any, data: RankingData, measures: list[Measure]
+) -> tuple[dict[str, float], dict[str, float]] | None:
+    """The means on left-out queries, and half the width of their 95 % intervals; None without any.
+
+    Every query is scored by the model, with the chosen settings, that was not trained on it.
+    """
+    from rankwise.metrics import evaluate
+
+    scores = getattr(ranker, "left_out_scores_", None)
+    if scores is None or not data.has_queries:
+        return None
+    found = evaluate(data.y, scores, data.queries, measures)
+    return found.means, found.margins
+
+
 def show_result(
     ranker: Any,
     data: RankingData | DistributedData,
@@ -123,6 +139,7 @@ def show_result(
     seconds: float,
     means: dict[str, dict[str, float]],
     json: bool,
+    margins: dict[str, dict[str, float]] | None = None,
 ) -> None:
     """Show what was trained, what was chosen and by what, and how good it is."""
     if json:
@@ -131,22 +148,40 @@ def show_result(
         facts |= choice_facts(ranker) | ({"columns": became} if became else {})
         context = getattr(ranker, "context_columns_", None)
         facts |= {"context_columns": context} if context else {}
-        show_json(facts | means)
+        show_json(facts | means | ({"margins": margins} if margins else {}))
         return
     show_columns(ranker)
     show_choice(ranker)
     done = describe_choice(ranker) + summary(ranker, data, seconds, model) + about_columns(ranker)
     if means:
-        show_quality(means, done)
+        show_quality(means, _about_left_out(margins) + done, margins)
     else:
         typer.echo(printable(done))
 
 
-def show_quality(means: dict[str, dict[str, float]], note: str) -> None:
+def _about_left_out(margins: dict[str, dict[str, float]] | None) -> str:
+    """What the numbers of left-out queries are worth, in a line of its own; empty without them."""
+    if not margins:
+        return ""
+    return (
+        "left_out: queries scored by models that were not trained on them, with settings chosen on them "
+        "(± is half of a 95 % interval over queries); of new queries, expect this rather than training\n"
+    )
+
+
+def show_quality(
+    means: dict[str, dict[str, float]], note: str, margins: dict[str, dict[str, float]] | None = None
+) -> None:
     """Show the result of `measure_parts`: one line per measure, one column per part."""
     measures = next(iter(means.values()))
+
+    def cell(part: str, measure: str) -> Cell:
+        margin = (margins or {}).get(part, {}).get(measure)
+        shown = format_cell(means[part][measure])
+        return means[part][measure] if margin is None else f"{shown} ±{format_cell(margin)}"
+
     rows: list[tuple[Cell, ...]] = [
-        (measure, *(part[measure] for part in means.values())) for measure in measures
+        (measure, *(cell(part, measure) for part in means)) for measure in measures
     ]
     show_table("Quality", ["measure", *means], rows, note)
 

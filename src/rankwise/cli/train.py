@@ -15,6 +15,7 @@ from rankwise.cli.fitting import (
     criterion_and_usual,
     fit,
     fit_pairs,
+    left_out_quality,
     measure_parts,
     read_parts,
     show_result,
@@ -166,4 +167,8 @@ def run(
     if report is not None:
         files = [model, data, validation]
         write_page_of_new(report, ranker, parts, measures, files, parts.get("training"))
-    show_result(ranker, training, model, seconds, measure_parts(ranker, parts, measures), json)
+    means, margins = measure_parts(ranker, parts, measures), {}
+    left_out = left_out_quality(ranker, training, measures) if pairs is None else None
+    if left_out is not None:
+        means["left_out"], margins["left_out"] = left_out
+    show_result(ranker, training, model, seconds, means, json, margins)

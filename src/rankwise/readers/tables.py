@@ -20,6 +20,8 @@ from rankwise.validation import check_flag, check_kind
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _PARQUET = (".parquet", ".pq")
+# The endings of tables that can be written.
+TABLE_SUFFIXES = (".csv", ".tsv", *_PARQUET)
 _INDEX_OF_FRAME = re.compile(r"__index_level_\d+__")
 _COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
 
@@ -167,7 +169,7 @@ def write_table(table: Any, path: Path) -> None:
 
 def check_table_name(path: Path) -> None:
     """Reject a name for a table to write that does not say how."""
-    if path.suffix.lower() not in (*_PARQUET, *_DELIMITERS):
+    if path.suffix.lower() not in TABLE_SUFFIXES:
         raise ParameterError(f"{path}: the file name must end in .csv, .tsv or .parquet.")
 
 
