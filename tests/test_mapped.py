@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 from rankwise import RankingData, RankRLS, RankSVM, _native, open_store, save_store
-from rankwise.mapped import blocks_of, is_mapped, is_on_disk
+from rankwise.mapped import blocks_of, is_mapped, is_on_disk, rows_at
 
 M, N = 3000, 50  # many pages
 
@@ -138,3 +138,23 @@ def test_a_pass_gives_back_the_pages_of_its_rows_and_no_others(kind):
     assert (memory[:size] == 1.0).all()
     assert (memory[2 * size :] == 1.0).all()
     assert (values == 0.0).mean() > 0.5  # pages that two chunks share stay
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
+def test_rows_from_all_over_a_store_are_those_of_memory_and_their_pages_are_released(
+    tmp_path, rows, kind, monkeypatch
+):
+    X, y, qid = rows
+    X = kind(X)
+    save_store(RankingData.from_arrays(X, y, qid), tmp_path / "store")
+    given_back = []
+    monkeypatch.setattr(_native, "give_back_pages", given_back.append)
+    index = np.arange(0, M, 7)
+    found = rows_at(open_store(tmp_path / "store").X, index)
+    assert len(given_back) >= len(index) // 128
+    np.testing.assert_array_equal(found.toarray() if sparse.issparse(found) else found, dense_of(X[index]))
+    assert not is_on_disk(found)
+
+
+def dense_of(X):
+    return X.toarray() if sparse.issparse(X) else X

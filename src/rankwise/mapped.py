@@ -23,6 +23,8 @@ from rankwise.types import AnyArray
 
 # Bytes read at a time when a whole array must be scanned.
 BLOCK_BYTES = 1 << 23
+# Rows read at a time from places all over an array.
+ROWS_AT_ONCE = 128
 
 _opened: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
 
@@ -88,6 +90,27 @@ def blocks_of(array: AnyArray) -> Iterator[AnyArray]:
         yield block
         if mapped:
             _native.give_back_pages(block)
+
+
+def rows_at(X: Any, index: AnyArray) -> Any:
+    """Return a copy of some rows of a dense or CSR matrix, a few at a time if it is on disk.
+
+    Around each row of a map, the system keeps further pages in memory; they are released in between.
+    """
+    if not is_on_disk(X):
+        return X[index]
+    mapped = [array for array in mapped_parts(X) if array.flags.c_contiguous]
+    parts = []
+    for start in range(0, max(1, len(index)), ROWS_AT_ONCE):
+        check_not_cut(mapped)
+        parts.append(X[index[start : start + ROWS_AT_ONCE]])
+        for array in mapped:
+            _native.give_back_pages(array)
+    if isinstance(X, np.ndarray):
+        return np.concatenate(parts)
+    from scipy import sparse
+
+    return sparse.vstack(parts, format="csr")
 
 
 def _owner(array: Any) -> mmap.mmap | None:

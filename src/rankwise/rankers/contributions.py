@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwise.columns.inputs import Inputs
 from rankwise.errors import DataError, ParameterError
-from rankwise.mapped import is_on_disk
+from rankwise.mapped import is_on_disk, rows_at
 from rankwise.operators.blocks import centred, runs
 from rankwise.rows.table import Table
 from rankwise.scoring.additive import AdditiveFunction
@@ -84,12 +84,12 @@ class SampledRows:
             return cls(X, queries.sizes, queries.order)
         wanted = max(1, int(most * queries.n_queries / queries.n_rows))
         chosen = np.unique(np.linspace(0, queries.n_queries - 1, wanted).astype(np.int64))
-        longest = max(2, LONGEST * most // len(chosen))
+        longest = max(2, min(most, LONGEST * most // len(chosen)))
         step = -(-queries.sizes[chosen] // longest)
         sizes = -(-queries.sizes[chosen] // step)
         within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         places = np.repeat(queries.offsets[chosen], sizes) + np.repeat(step, sizes) * within
-        return cls(X[places if queries.order is None else queries.order[places]], sizes)
+        return cls(rows_at(X, places if queries.order is None else queries.order[places]), sizes)
 
     def effects(self, function: FeatureFunction, inputs: Inputs) -> Floats | None:
         """The standard deviation within queries of what each column adds; None unless that adds up."""
