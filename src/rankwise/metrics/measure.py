@@ -282,7 +282,7 @@ def get_measure(name: MeasureLike, *, preset: str | None = None, **conventions: 
     if callable(name):
         return Measure(getattr(name, "__name__", type(name).__name__), function=name)
     if not isinstance(name, str):
-        raise ParameterError(f"A measure must be given as a string such as 'ndcg@10'; got {name!r}.")
+        raise ParameterError(f"A measure must be a name such as 'ndcg@10'; got {name!r}.")
     measure = _named(name, check_kind("preset", preset, str, optional=True))
     if conventions:
         measure = replace(measure, conventions=measure.conventions.with_options(**conventions))

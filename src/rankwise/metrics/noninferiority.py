@@ -42,6 +42,11 @@ class NonInferiority:
     n_to_decide : int or None
         On about so many queries, a ranker that is equal on average passes with a probability of 95 %.
 
+    See Also
+    --------
+    compare : Makes it.
+    PairedTest : Tests for a difference.
+
     Examples
     --------
     >>> from rankwise.metrics import non_inferiority

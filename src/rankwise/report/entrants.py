@@ -115,7 +115,7 @@ def _scored(name: str, ranker: Any, judged: RankingData) -> Entrant:
 
 def _with_features(judged: RankingData) -> RankingData:
     if not judged.n_features:
-        raise DataError("this is a model, but all that is known of the rows is their names.")
+        raise DataError("a model needs features, but the data has only the names of rows.")
     return judged
 
 

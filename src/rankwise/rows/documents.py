@@ -62,5 +62,5 @@ def names_of(data: RankingData) -> tuple[AnyArray, AnyArray]:
     check_kind("data", data, RankingData)
     if data.qid is None or data.docs is None:
         missing = "query" if data.qid is None else "document"
-        raise DataError(f"Rows are identified by query and document, but the data has no {missing} labels.")
+        raise DataError(f"Rows are matched by query and document, but the data has no {missing} labels.")
     return data.qid, data.docs
