@@ -26,6 +26,7 @@ from rankwise.model.model_file import read_model
 from rankwise.preferences.pairs import PreferencePairs
 from rankwise.preferences.queries import group_rows
 from rankwise.preferences.samples import sample_judged_pairs
+from rankwise.scoring.calibration import preference_probabilities
 from rankwise.selection.calibrating import calibrate
 from rankwise.tensor_file import read_tensors, write_tensors
 from stressed import KINDS, dense, stressed
@@ -220,11 +221,11 @@ def test_files_keep_the_calibration(data, model, tmp_path):
     assert loaded.calibration_.to_dict() == model.calibration_.to_dict()
     p = model.predict_preference_proba(data, PAIRS)
     assert (loaded.predict_preference_proba(data, PAIRS) == p).all()
-    assert (scoring.predict_preference_proba(data.X, PAIRS) == p).all()
+    assert (preference_probabilities(scoring.calibration, scoring.predict(data.X), PAIRS) == p).all()
     RankRLS().fit(data).save(tmp_path / "plain")
     assert not hasattr(load_model(tmp_path / "plain"), "calibration_")
     with pytest.raises(RankwiseError, match="This RankRLS has no calibration"):
-        read_model(tmp_path / "plain").predict_preference_proba(data.X, PAIRS)
+        load_model(tmp_path / "plain").predict_preference_proba(data.X, PAIRS)
 
 
 @pytest.mark.parametrize(

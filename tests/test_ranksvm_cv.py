@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 
+from hinge_ranking import LOSSES
 from rankwise import DataError, ParameterError, RankSVM, RankSVMCV, config_context, load_model
 from rankwise.held_out import Patience
 from rankwise.metrics import pairwise_error
@@ -221,9 +222,6 @@ def calls_until(n_alphas, monkeypatch, **options):
         count, at = Interrupting(patch, -1), []
         RankSVMCV(ALPHAS, **options).fit(*ranking(), on_progress=lambda step: at.append(count.calls))
     return at[n_alphas - 1]
-
-
-LOSSES = ["hinge", "squared_hinge"]
 
 
 @pytest.mark.parametrize("loss", LOSSES)

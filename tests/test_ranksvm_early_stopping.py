@@ -5,12 +5,11 @@ import warnings
 import numpy as np
 import pytest
 
+from hinge_ranking import LOSSES
 from rankwise import DataError, RankSVM, load_model
 from rankwise.held_out import HeldOut
 from rankwise.metrics import pairwise_error, preference_error
 from rankwise.svm.hinge_result import EarlyStopping, HingeResult, Iterate
-
-LOSSES = ["hinge", "squared_hinge"]
 
 
 def noisy(m=150, n=40, seed=0):

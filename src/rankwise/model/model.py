@@ -13,7 +13,7 @@ from rankwise.features import Features, matrix_of
 from rankwise.model.outcome import Origin, Outcome
 from rankwise.ridge.moments.moments import Moments
 from rankwise.rows.table import Table
-from rankwise.scoring.calibration import Calibration, known_calibration, preference_probabilities
+from rankwise.scoring.calibration import Calibration
 from rankwise.scoring.functions import (
     ExpansionOfColumns,
     FeatureFunction,
@@ -133,11 +133,6 @@ class Model:
                 "dense numpy array."
             )
         return checked_scores(self.of_features, partial(check_read_rows, X))
-
-    def predict_preference_proba(self, X: Any, pairs: Any) -> Floats:
-        """Return the probability that the first row of each pair is judged above the second."""
-        calibration = known_calibration(self.calibration, self.class_name)
-        return preference_probabilities(calibration, self.predict(X), pairs)
 
     def __getstate__(self) -> dict[str, Any]:
         """With the moments themselves, because the rows that they are formed from stay in this process."""
