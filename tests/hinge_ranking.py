@@ -3,6 +3,10 @@
 import numpy as np
 
 from all_pairs import hinge_pairs
+from rankwise.preferences.queries import group_rows
+from rankwise.svm import losses
+from rankwise.types import Weighting
+from rankwise.validation import Problem
 
 LOSSES = ["hinge", "squared_hinge"]
 
@@ -19,3 +23,9 @@ def objective(w, X, y, qid, alpha, loss, **options):
     scores = X @ w
     slack = np.maximum(0.0, 1.0 - (scores[pairs[:, 0]] - scores[pairs[:, 1]]))
     return weights @ slack ** (1 + (loss == "squared_hinge")) + alpha * w @ w
+
+
+def solvers_and_risk(X, y, loss):
+    """Who minimizes a loss, and its risk on one global ranking."""
+    kind = losses.LOSSES[losses.LossName(loss)]
+    return kind, kind.of_rows(Problem(X, y, group_rows(None, len(y)), None), Weighting.QUERY).risk(X)

@@ -7,17 +7,15 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from hinge_ranking import LOSSES, objective, ranking
+from hinge_ranking import LOSSES, objective, ranking, solvers_and_risk
 from rankwise import DataError, RankSVM, config_context
 from rankwise.operators.design import MatrixDesign
-from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows
 from rankwise.svm import bundle, newton, planes, subspace
-from rankwise.svm.hinge import QueryHinge, query_hinge
-from rankwise.svm.hinge_family import bundle_grid, newton_grid
+from rankwise.svm.hinge import query_hinge
 from rankwise.svm.risk import CountedProducts
 from rankwise.svm.rows_risk import RowsRisk
-from rankwise.types import Ties, Weighting
+from rankwise.types import Weighting
 from rankwise.validation import Problem
 
 
@@ -110,10 +108,8 @@ class InterruptedAtLine:
 @pytest.mark.parametrize("loss", LOSSES)
 def test_an_interrupt_at_any_line_leaves_a_certified_model_and_ends_the_path(loss):
     X, y, _ = ranking(m=60, n=12, seed=8)
-    follow = {"hinge": bundle_grid, "squared_hinge": newton_grid}[loss]
-    alphas = [1e-1, 1e-2, 1e-3]
-    loss_on_rows = QueryHinge(QueryDifferences(group_rows(None, len(y)), y, ties=Ties.DROP))
-    risk = RowsRisk(MatrixDesign(X), loss_on_rows)
+    solvers, risk = solvers_and_risk(X, y, loss)
+    alphas, follow = [1e-1, 1e-2, 1e-3], solvers.solve_each
     minima = [result.objective for result in follow(risk, alphas, tol=1e-9, max_iter=1000)]
     with InterruptedAtLine() as lines:
         list(follow(risk, alphas, tol=1e-5, max_iter=1000))
