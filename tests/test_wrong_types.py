@@ -190,6 +190,9 @@ def calls_of_measures(s):
     yield metrics.best_threshold, {"y": Y > 1, "scores": X[:, 0]}
     scores = {"a": X[:, 0], "b": X[:, 1]}
     compared = {"measures": ["map"], "preset": None, "baseline": "a", "n_permutations": 10, "random_state": 0}
+    people = np.ma.masked_array(np.tile(Y, 2), np.repeat([0, 1], 12))
+    twice = {"y": np.tile(Y, 2), "scores": np.tile(X[:, 0], 2), "qid": np.repeat(np.arange(12), 2)}
+    yield metrics.evaluate_sampled, {**twice, "people": people, "measures": "map", "preset": None}
     yield metrics.compare, {"y": Y, "scores": scores, "qid": QID, **compared}
     yield metrics.compare_runs, {"runs": {"a": RUN, "b": RUN}, "qrels": QRELS, **compared, "complete": False}
     yield metrics.disagreement_error, labelled

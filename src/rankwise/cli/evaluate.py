@@ -15,6 +15,8 @@ from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
     from rankwise.metrics import Evaluation
+    from rankwise.rows.ranking import RankingData
+    from rankwise.types import Floats
 
 
 def run(
@@ -24,6 +26,16 @@ def run(
         typer.Argument(
             metavar="SCORES",
             help="A file with one score per line, - for standard input, or a model; not with --qrels.",
+            show_default=False,
+        ),
+        Input(),
+    ] = None,
+    human: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Labels of people for a random sample of whole queries: a table of qid,doc,label. Those of "
+            "DATA are a model's, and make the estimate more precise.",
             show_default=False,
         ),
         Input(),
@@ -47,6 +59,8 @@ def run(
 
     more: dict[str, Any] = {}
     if qrels is not None:
+        if human is not None:
+            raise ParameterError("--human is for labelled DATA, and cannot be used with --qrels.")
         if scores is not None:
             raise ParameterError(f"With --qrels, the only argument is a TREC run; got {scores} as well.")
         result, counts = _evaluate_run(data, qrels, measures, preset, complete)
@@ -55,6 +69,10 @@ def run(
         raise ParameterError("--complete needs --qrels.")
     elif scores is None:
         raise ParameterError("SCORES is missing: expected DATA and SCORES, or a TREC run and --qrels.")
+    elif human is not None:
+        how = ReadOptions(label, qid, doc, zero_based, merge_queries=merge_queries)
+        _show_sampled(*read_judged(data, how, scores), human, measures, preset, json)
+        return
     else:
         how = ReadOptions(label, qid, doc, zero_based, merge_queries=merge_queries)
         rows, values = read_judged(data, how, scores)
@@ -66,6 +84,33 @@ def run(
         show_json((found if per_query else {"measures": found["measures"]}) | more)
         return
     _show(result, note, per_query)
+
+
+def _show_sampled(
+    rows: RankingData, scores: Floats, human: Path, measures: str | None, preset: str | None, json: bool
+) -> None:
+    """Estimates by the labels of people for some queries and those of a model for all."""
+    import numpy as np
+
+    from rankwise.cli.reading import choose_measures
+    from rankwise.metrics import evaluate_sampled
+    from rankwise.readers.judgment_files import judged_labels
+
+    judged, labels = judged_labels(human, rows)
+    values, unknown = np.zeros(rows.n_rows), np.ones(rows.n_rows, dtype=np.bool_)
+    values[judged], unknown[judged] = labels, False
+    people = np.ma.masked_array(values, unknown)
+    found = evaluate_sampled(rows.y, people, scores, rows.queries, choose_measures(measures, rows, preset))
+    if json:
+        show_json(found.to_dict())
+        return
+    lines = [
+        (one.measure, one.mean, one.margin, one.people, one.people_margin, one.model, one.weight)
+        for one in found.means
+    ]
+    columns = ("measure", "mean", "±", "people alone", "±", "model's labels alone", "weight")
+    note = f"People judged {found.n_sampled:,} of {found.n_queries:,} queries."
+    show_table("Quality", columns, lines, note)
 
 
 def _evaluate_run(

@@ -63,14 +63,14 @@ def run(
     from rankwise.cli.data_files import ReadOptions, read_data
     from rankwise.cli.reading import load_model, read_for_model
     from rankwise.judging.next_judgments import next_judgments
-    from rankwise.readers.judgment_files import judged_rows
+    from rankwise.readers.judgment_files import judged_labels
 
     how = ReadOptions(label, qid, doc, zero_based, labelled=False)
     learned = None if model is None else load_model(model)
     rows = read_data(data, how) if learned is None else read_for_model(data, how, learned)
     if not rows.has_queries and learned is None and judgments is not None:
         raise ParameterError("--judgments needs a MODEL that learned from them.")
-    judged = None if judgments is None else judged_rows(judgments, rows)
+    judged = None if judgments is None else judged_labels(judgments, rows)[0]
     with progress("Choosing what to judge"):
         found = next_judgments(
             learned, rows, judged, budget=budget, pairs=pairs, reserve=reserve, random_state=seed

@@ -21,6 +21,7 @@ immutable value that specifies *what* is measured (`conventions.py`); `list_form
 from rankwise.metrics.comparison import Comparison, PairedTest, compare
 from rankwise.metrics.conventions import PRESETS, Conventions
 from rankwise.metrics.evaluation import DEFAULT_MEASURES, Evaluation, evaluate
+from rankwise.metrics.judged_samples import SampledEvaluation, SampledMean, evaluate_sampled
 from rankwise.metrics.kinds import KINDS
 from rankwise.metrics.list_functions import (
     average_precision,
@@ -50,6 +51,8 @@ __all__ = [
     "NonInferiority",
     "PairedTest",
     "PreparedMeasure",
+    "SampledEvaluation",
+    "SampledMean",
     "auc",
     "average_precision",
     "best_threshold",
@@ -59,6 +62,7 @@ __all__ = [
     "err",
     "evaluate",
     "evaluate_run",
+    "evaluate_sampled",
     "get_measure",
     "holm",
     "kendall_tau_b",

@@ -13,7 +13,7 @@ from rankwise.files import as_path
 from rankwise.readers.delimited import finite_number, open_delimited, write_delimited
 from rankwise.rows.documents import names_of, row_named, rows_by_name
 from rankwise.rows.ranking import RankingData
-from rankwise.types import Ints
+from rankwise.types import Floats, Ints
 
 _REQUIRED, _WEIGHT = ("qid", "doc", "label"), "weight"
 
@@ -50,9 +50,11 @@ def load_judgments(path: str | PathLike[str], data: RankingData) -> RankingData:
     return replace(data.select(judged), y=y, sample_weight=weights if weighted else None)
 
 
-def judged_rows(path: str | PathLike[str], data: RankingData) -> Ints:
-    """The rows that a file of judgments names, in ascending order."""
-    return np.array(sorted(_judgments(as_path(path), data)[0]))
+def judged_labels(path: str | PathLike[str], data: RankingData) -> tuple[Ints, Floats]:
+    """The rows that a file of judgments names, in ascending order, and their labels."""
+    found, _ = _judgments(as_path(path), data)
+    judged = sorted(found)
+    return np.array(judged), np.array([found[row][0] for row in judged])
 
 
 def _judgments(path: Path, data: RankingData) -> tuple[dict[int, tuple[float, float]], bool]:

@@ -1,0 +1,259 @@
+"""Measures by the labels of people on some queries, made more precise by those of a model on all of them.
+
+Prediction-powered inference: with values h of a measure by people on a random sample of n queries, and values
+f by a model's labels on these and on N others, ``θ = mean(h) + λ (mean_others(f) − mean_sample(f))`` is
+consistent for every λ, however bad the model's labels are, because the bracket has mean 0. The λ of least
+variance, ``cov(h, f) / ((1 + n/N) var(f))``, makes it as precise as the model's labels are good; λ = 1 would
+make it worse than people alone where they are not.
+
+Angelopoulos, Duchi and Zrnic, "PPI++: Efficient Prediction-Powered Inference" (2023).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankwise.errors import DataError, ParameterError
+from rankwise.metrics.evaluation import DEFAULT_MEASURES, QueryValues, prepare_measures
+from rankwise.metrics.measure import MeasureLike, QueryLike
+from rankwise.metrics.significance import CONFIDENCE
+from rankwise.preferences.queries import Queries, group_rows
+from rankwise.rendering import Cell, html_table, jsonable, text_table
+from rankwise.types import Bools, Floats
+from rankwise.validation import check_labels
+from rankwise.validation.arrays import as_floats
+
+# Fewer queries say nothing about a variance and a slope.
+LEAST_QUERIES = 5
+
+
+@dataclass(frozen=True)
+class SampledMean:
+    """A measure of some scores, or the difference of two of them.
+
+    Attributes
+    ----------
+    measure, scores : str
+    mean, margin : float
+        By both; a 95 % confidence interval is ``mean ± margin``.
+    people, people_margin : float
+        By the labels of people alone.
+    model : float
+        By the model's labels alone, on all queries; not an estimate of the same.
+    weight : float
+        λ.
+    correlation : float
+        Of the two values of a query.
+    """
+
+    measure: str
+    scores: str
+    mean: float
+    margin: float
+    people: float
+    people_margin: float
+    model: float
+    weight: float
+    correlation: float
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class SampledEvaluation:
+    """The result of `evaluate_sampled`.
+
+    Attributes
+    ----------
+    means : tuple of SampledMean
+    n_sampled, n_queries : int
+        How many queries people judged, of how many.
+
+    See Also
+    --------
+    evaluate_sampled : Makes it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankwise.metrics import evaluate_sampled
+    >>> rng = np.random.default_rng(0)
+    >>> qid, truth = np.repeat(np.arange(100), 10), rng.integers(0, 3, 1000)
+    >>> judge, scores = np.minimum(truth + (rng.random(1000) < 0.2), 2), truth + rng.normal(size=1000)
+    >>> people = np.ma.masked_array(truth, mask=qid >= 20)
+    >>> found = evaluate_sampled(judge, people, scores, qid, "ndcg@10")
+    >>> found.means[0].margin < found.means[0].people_margin
+    True
+    """
+
+    means: tuple[SampledMean, ...]
+    n_sampled: int
+    n_queries: int
+
+    def _table(self) -> tuple[list[str], list[list[Cell]]]:
+        header = [field.name.replace("_", " ") for field in fields(SampledMean)]
+        return header, [list(asdict(one).values()) for one in self.means]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, strings and lists, with None for NaN: ready for JSON."""
+        found: dict[str, Any] = jsonable(asdict(self))
+        return found
+
+    def __repr__(self) -> str:
+        return f"SampledEvaluation({self.n_sampled:,} of {self.n_queries:,} queries judged by people)"
+
+    def __str__(self) -> str:
+        return text_table(*self._table())
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._table())
+
+
+def evaluate_sampled(
+    y: ArrayLike,
+    people: Any,
+    scores: ArrayLike | Mapping[str, ArrayLike],
+    qid: QueryLike,
+    measures: MeasureLike | Iterable[MeasureLike] = DEFAULT_MEASURES,
+    *,
+    preset: str | None = None,
+) -> SampledEvaluation:
+    """Measure scores by people's labels of some queries and a model's labels of all.
+
+    Parameters
+    ----------
+    y : array-like, shape (m,)
+        The model's label of each row.
+    people : masked array, shape (m,)
+        People's labels, masked where there are none. The queries that people judged must be a random sample,
+        and each of them judged as a whole.
+    scores : array-like, shape (m,), or mapping of names to such
+        Of several, the differences of all from the first are measured as well.
+    qid : array-like of query labels, or Queries
+    measures : names, Measures or functions
+    preset : str, optional
+        As in `evaluate`.
+
+    Returns
+    -------
+    SampledEvaluation
+
+    References
+    ----------
+    Angelopoulos, Duchi and Zrnic, "PPI++: Efficient Prediction-Powered Inference" (2023).
+
+    See Also
+    --------
+    evaluate : With labels of one kind.
+    SampledEvaluation : The result, with an example.
+    """
+    labels = check_labels(y)
+    queries = qid if isinstance(qid, Queries) else group_rows(qid, len(labels))
+    true, sampled = _sampled(people, queries)
+    named = scores if isinstance(scores, Mapping) else {"scores": scores}
+    if not named:
+        raise ParameterError("The 'scores' parameter must contain at least one array of scores.")
+    judged = np.where(np.ma.getmaskarray(true), labels, true.data)
+    by_people = prepare_measures(judged, queries, measures, preset=preset)
+    by_model = prepare_measures(labels, queries, measures, preset=preset)
+    means = []
+    for person, model in zip(by_people, by_model, strict=True):
+        found = {
+            name: (QueryValues.of(person, one), QueryValues.of(model, one)) for name, one in named.items()
+        }
+        first = next(iter(found))
+        h0, f0 = found[first]
+        for name, (h, f) in found.items():
+            means.append(_mean(name, h, f, sampled))
+        for name, (h, f) in list(found.items())[1:]:
+            apart = replace(h, values=h.values - h0.values), replace(f, values=f.values - f0.values)
+            means.append(_mean(f"{name} - {first}", *apart, sampled))
+    return SampledEvaluation(tuple(means), int(sampled.sum()), queries.n_queries)
+
+
+def _sampled(people: Any, queries: Queries) -> tuple[Any, Bools]:
+    """People's labels, and the queries that they judged, which must be whole."""
+    given = np.ma.asarray(people)
+    mask = np.ma.getmaskarray(given)
+    if given.ndim != 1 or len(given) != queries.n_rows:
+        raise DataError(f"'people' must have one entry per row, {queries.n_rows}; got shape {given.shape}.")
+    values = as_floats("people", np.where(mask, 0, given.data))
+    counts = np.bincount(queries.query_of_row()[~mask], minlength=queries.n_queries)
+    partly = (counts > 0) & (counts < queries.sizes)
+    if partly.any():
+        at = int(partly.argmax())
+        name = "" if queries.labels is None else f" {queries.labels[at]}"
+        raise DataError(
+            f"People judged {counts[at]} of the {queries.sizes[at]} rows of query{name}; a query must be "
+            f"judged as a whole, or not at all, for a measure of it."
+        )
+    sampled = counts > 0
+    n_sampled = int(sampled.sum())
+    if n_sampled < LEAST_QUERIES:
+        raise DataError(f"People judged {n_sampled} queries; at least {LEAST_QUERIES} are needed.")
+    return np.ma.masked_array(check_labels(values), mask), sampled
+
+
+def _mean(name: str, h: QueryValues, f: QueryValues, sampled: Bools) -> SampledMean:
+    """The estimate from the values by people, which count in the sample only, and those by the model."""
+    of_people, in_sample, outside = _Part(h, sampled), _Part(f, sampled), _Part(f, ~sampled)
+    everywhere = _Part(f, np.ones(len(sampled), dtype=np.bool_))
+    weight, correlation = _tuned(of_people.effect, in_sample.effect, outside)
+    residual = of_people.effect - weight * in_sample.effect
+    n = len(residual)
+    used = 1 if weight == 0.0 else 2
+    variance = float(residual @ residual) / (n - used) / n
+    mean = of_people.mean
+    if weight:
+        variance += weight**2 * outside.variance
+        mean += weight * (outside.mean - in_sample.mean)
+    return SampledMean(
+        h.measure.name,
+        name,
+        mean,
+        _quantile(n - used) * float(np.sqrt(variance)),
+        of_people.mean,
+        _quantile(n - 1) * float(np.sqrt(of_people.variance)),
+        everywhere.mean,
+        weight,
+        correlation,
+    )
+
+
+class _Part:
+    """Values of some queries: their weighted mean, and the effect of each query on it, times n."""
+
+    def __init__(self, measured: QueryValues, queries: Bools) -> None:
+        weight = np.where(measured.left_out, 0.0, measured.weight)[queries]
+        values = np.where(weight > 0.0, measured.values[queries], 0.0)
+        total = float(weight.sum())
+        self.mean = float(weight @ values) / total if total > 0.0 else float("nan")
+        self.effect = weight * (values - self.mean) * len(weight) / total if total > 0.0 else weight
+
+    @property
+    def variance(self) -> float:
+        """Of the mean."""
+        n = len(self.effect)
+        return float(self.effect @ self.effect) / (n - 1) / n if n > 1 else float("nan")
+
+
+def _tuned(human: Floats, model: Floats, outside: _Part) -> tuple[float, float]:
+    """The weight of least variance, 0 if the model's labels do not help; and the correlation."""
+    n, n_outside = len(human), len(outside.effect)
+    squares = float(model @ model)
+    if squares == 0.0 or float(human @ human) == 0.0:
+        return 0.0, float("nan")
+    product = float(human @ model)
+    correlation = product / float(np.sqrt(squares * float(human @ human)))
+    if n_outside < LEAST_QUERIES or product <= 0.0 or not np.isfinite(outside.mean):
+        return 0.0, correlation
+    return product / (squares * (1.0 + n / n_outside)), correlation
+
+
+def _quantile(freedom: int) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, (1.0 + CONFIDENCE) / 2.0))
