@@ -49,6 +49,22 @@ class SampledMean:
         λ.
     correlation : float
         Of the two values of a query.
+
+    See Also
+    --------
+    evaluate_sampled : Makes it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankwise.metrics import evaluate_sampled
+    >>> rng = np.random.default_rng(0)
+    >>> qid, truth = np.repeat(np.arange(100), 10), rng.integers(0, 3, 1000)
+    >>> judge, scores = np.minimum(truth + (rng.random(1000) < 0.2), 2), truth + rng.normal(size=1000)
+    >>> people = np.ma.masked_array(truth, mask=qid >= 20)
+    >>> (mean,) = evaluate_sampled(judge, people, scores, qid, "ndcg@10").means
+    >>> mean.measure, mean.scores, mean.weight > 0.0
+    ('ndcg@10', 'scores', True)
     """
 
     measure: str
@@ -148,7 +164,18 @@ def evaluate_sampled(
     See Also
     --------
     evaluate : With labels of one kind.
-    SampledEvaluation : The result, with an example.
+    SampledEvaluation : The result.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankwise.metrics import evaluate_sampled
+    >>> rng = np.random.default_rng(0)
+    >>> qid, truth = np.repeat(np.arange(100), 10), rng.integers(0, 3, 1000)
+    >>> judge, scores = np.minimum(truth + (rng.random(1000) < 0.2), 2), truth + rng.normal(size=1000)
+    >>> people = np.ma.masked_array(truth, mask=qid >= 20)
+    >>> evaluate_sampled(judge, people, scores, qid, "ndcg@10")
+    SampledEvaluation(20 of 100 queries judged by people)
     """
     labels = check_labels(y)
     queries = qid if isinstance(qid, Queries) else group_rows(qid, len(labels))
