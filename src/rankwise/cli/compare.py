@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,6 +15,7 @@ from rankwise.rendering import Cell, format_cell, printable
 
 if TYPE_CHECKING:
     from rankwise.metrics import Measure
+    from rankwise.rows.ranking import RankingData
 
 
 def run(
@@ -40,6 +42,15 @@ def run(
         typer.Option(
             metavar="DIFFERENCE",
             help="Also print how many queries would show such a difference.",
+            show_default=False,
+        ),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN,...",
+            help="Also show the changes by segments of queries: columns of a table that are the same in all "
+            "rows of a query, numbers in bins.",
             show_default=False,
         ),
     ] = None,
@@ -89,6 +100,8 @@ def run(
         )
     if margins:
         facts["gate"] = gate_facts(facts, margins)
+    if by is not None:
+        facts["segments"] = segments_of(facts, judged, data, by)
     if detect is not None:
         facts["power"] = power_facts(facts, detect)
     if json:
@@ -100,12 +113,51 @@ def run(
         show_comparison(facts)
         if worst:
             show_worst(facts, worst)
+        if by is not None:
+            show_segments(facts["segments"], facts["baseline"])
         if detect is not None:
             show_power(facts["power"], detect)
         if margins:
             show_gate(facts["gate"], facts["baseline"])
     if margins:
         leave(facts["gate"])
+
+
+def segments_of(facts: dict[str, Any], judged: RankingData, data: Path | None, by: str) -> Any:
+    """The changes by segments of the queries; the columns are read from the table."""
+    from rankwise.cli.data_files import data_files, is_table
+    from rankwise.cli.reading import split_list
+    from rankwise.readers.tables import open_columns
+    from rankwise.report.segments import segment_facts
+    from rankwise.rows.frames import check_present
+
+    files = [] if data is None else data_files(data)
+    if len(files) != 1 or not is_table(files[0]):
+        raise ParameterError("--by names columns of a table, so --data must be one.")
+    names, _, column = open_columns(files[0], [])
+    wanted = split_list(by) or []
+    check_present(names, wanted)
+    columns = {name: column(name) for name in wanted}
+    return segment_facts(facts["queries"]["changes"], judged.queries, columns)
+
+
+def show_segments(segments: list[dict[str, Any]], baseline: str) -> None:
+    """The table of `segment_facts`."""
+    show_table(
+        f"Changes against {baseline} by segment",
+        ["column", "segment", "measure", "ranker", "queries", "gain", "p", ""],
+        [
+            (
+                *(fact[name] for name in ("column", "segment", "measure", "ranker", "queries")),
+                _with_margin(fact["gain"], fact["margin"], sign=True),
+                fact["holm"],
+                fact["verdict"],
+            )
+            for fact in segments
+        ],
+        "Gains are positive where the ranker is better, ± half of a 95 % interval; p-values after Holm's "
+        "correction for all segments, of which those that are clear are named.",
+    )
 
 
 def with_gated(measures: Sequence[Measure], margins: dict[str, float], preset: str | None) -> list[Measure]:
