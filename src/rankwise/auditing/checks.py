@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rankwise.features import Features
-from rankwise.metrics.measure import get_measure
+from rankwise.metrics.named_measures import get_measure
 from rankwise.operators.blocks import dense
 from rankwise.operators.constant_columns import constant_within_queries
 from rankwise.operators.equal_rows import first_equal_rows

@@ -9,7 +9,8 @@ import numpy as np
 
 from rankwise.auditing.faults import Fault, Severity
 from rankwise.auditing.raw_table import RawTable, UsableRows
-from rankwise.metrics.measure import PreparedMeasure, get_measure
+from rankwise.metrics.measure import PreparedMeasure
+from rankwise.metrics.named_measures import get_measure
 from rankwise.preferences.queries import Queries, members
 from rankwise.rows.column import Column
 from rankwise.rows.ranking import RankingData

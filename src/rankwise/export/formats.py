@@ -16,16 +16,15 @@ from rankwise.errors import ParameterError
 from rankwise.export.elasticsearch import elasticsearch_model, elasticsearch_script, script_scores
 from rankwise.export.engine_scores import Values, double_scores, raised, warn_if_negative, warn_if_reordered
 from rankwise.export.expressions import comes_with_request
-from rankwise.export.query_clauses import boosted_query
+from rankwise.export.query_clauses import query_writer
 from rankwise.export.served import as_served
 from rankwise.export.solr import function_scores, solr_function, solr_model
 from rankwise.export.sql import SQLite, StandardSQL, is_sql_text
 from rankwise.export.svmrank import save_svmrank
 from rankwise.export.vespa import is_feature, is_profile_name, vespa_profile
-from rankwise.export.weighted_features import boosted_scores, weighted_features, weighted_scores
+from rankwise.export.weighted_features import boosted_scores, weighted_scores
 from rankwise.features import JudgedRows
 from rankwise.files import as_path, replacing_file
-from rankwise.foreign_json import read_json_object
 from rankwise.preferences.queries import group_rows
 from rankwise.scoring.additive import AdditiveFunction
 from rankwise.types import Floats, Reading
@@ -253,23 +252,7 @@ def _write(path: Path, text: str, prepared: str) -> None:
 def _text_format(form: Format, clauses: Any) -> TextFormat:
     if form is not Format.ELASTICSEARCH_QUERY:
         return _TEXT_FORMATS[form]
-    checked = _checked_clauses(clauses)
-
-    def write(_: str, function: AdditiveFunction) -> str:
-        features = weighted_features(function, instead="elasticsearch-script")
-        return boosted_query({feature.name: feature.weight for feature in features}, checked)
-
-    return TextFormat(write, engine_scores=boosted_scores)
-
-
-def _checked_clauses(clauses: Any) -> Mapping[str, Any]:
-    if isinstance(clauses, (str, os.PathLike)):
-        return read_json_object(clauses, "a clause for each feature")
-    if not isinstance(clauses, Mapping):
-        raise ParameterError(
-            "The format 'elasticsearch-query' needs clauses (--clauses): a clause for each feature by name."
-        )
-    return clauses
+    return TextFormat(query_writer(clauses), engine_scores=boosted_scores)
 
 
 def _required(values: Values | None) -> Values:

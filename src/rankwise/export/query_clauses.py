@@ -8,11 +8,15 @@ is the score of the model.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rankwise.errors import DataError, ParameterError
 from rankwise.export.json_text import as_json
+from rankwise.export.weighted_features import weighted_features
+from rankwise.foreign_json import read_json_object
+from rankwise.scoring.additive import AdditiveFunction
 
 BOOST = "$boost"
 
@@ -72,3 +76,24 @@ def _filled(template: Any, boost: float) -> Any:
     if isinstance(template, list):
         return [_filled(value, boost) for value in template]
     return boost if template == BOOST else template
+
+
+def query_writer(clauses: Any) -> Callable[[str, AdditiveFunction], str]:
+    """What writes the query of a model with these clauses, or those of a file."""
+    checked = _checked_clauses(clauses)
+
+    def write(_: str, function: AdditiveFunction) -> str:
+        features = weighted_features(function, instead="elasticsearch-script")
+        return boosted_query({feature.name: feature.weight for feature in features}, checked)
+
+    return write
+
+
+def _checked_clauses(clauses: Any) -> Mapping[str, Any]:
+    if isinstance(clauses, (str, os.PathLike)):
+        return read_json_object(clauses, "a clause for each feature")
+    if not isinstance(clauses, Mapping):
+        raise ParameterError(
+            "The format 'elasticsearch-query' needs clauses (--clauses): a clause for each feature by name."
+        )
+    return clauses

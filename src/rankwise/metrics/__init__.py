@@ -32,7 +32,8 @@ from rankwise.metrics.list_functions import (
     recall_at,
     reciprocal_rank,
 )
-from rankwise.metrics.measure import Measure, PreparedMeasure, get_measure
+from rankwise.metrics.measure import Measure, PreparedMeasure
+from rankwise.metrics.named_measures import get_measure
 from rankwise.metrics.noninferiority import NonInferiority, non_inferiority
 from rankwise.metrics.pair_functions import auc, disagreement_error, kendall_tau_b, pairwise_error
 from rankwise.metrics.preferences import preference_error

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from rankwise.errors import ParameterError
 from rankwise.metrics.evaluation import DEFAULT_MEASURES, Evaluation, evaluate_prepared, prepare_measures
-from rankwise.metrics.measure import MeasureLike, PreparedMeasure, QueryLike
+from rankwise.metrics.measure import PreparedMeasure, QueryLike
+from rankwise.metrics.named_measures import MeasureLike
 from rankwise.metrics.significance import (
     clear_differences,
     holm,

@@ -12,15 +12,8 @@ from numpy.typing import ArrayLike
 
 from rankwise.errors import ParameterError
 from rankwise.features import JudgedParts
-from rankwise.metrics.measure import (
-    Measure,
-    MeasureLike,
-    PreparedMeasure,
-    QueryLike,
-    get_measure,
-    means_over_queries,
-    split_labels,
-)
+from rankwise.metrics.measure import Measure, PreparedMeasure, QueryLike, means_over_queries, split_labels
+from rankwise.metrics.named_measures import MeasureLike, get_measure
 from rankwise.metrics.significance import margin_of_mean
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.rendering import html_table, jsonable, text_table

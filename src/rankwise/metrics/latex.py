@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankwise.metrics.comparison import Comparison
-from rankwise.metrics.measure import get_measure
+from rankwise.metrics.named_measures import get_measure
 
 SIGNIFICANT = 0.05
 _LATEX = {

@@ -1,36 +1,30 @@
-"""Measures by name, prepared once for given labels and then called for many score vectors."""
+"""Measures, prepared once for given labels and then called for many score vectors."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rankwise.errors import DataError, ParameterError, did_you_mean
+from rankwise.errors import DataError
 from rankwise.held_out import improves
 from rankwise.metrics import pair_formulas
 from rankwise.metrics.arranged_rows import ArrangedRows, Formula
-from rankwise.metrics.conventions import Conventions, TiedScores, get_preset
-from rankwise.metrics.kinds import KIND_OF, KINDS
-from rankwise.metrics.measure_words import conventions_of_words
+from rankwise.metrics.conventions import Conventions, TiedScores
+from rankwise.metrics.kinds import KINDS
 from rankwise.metrics.own_formula import OwnFormula
 from rankwise.metrics.vectors import ScoreTable, ScoreVectors
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.threads import resolve_threads
 from rankwise.types import AnyArray, Bools, Floats, Ints
-from rankwise.validation import check_kind, check_labels, check_row_weight, check_scores, check_vectors
+from rankwise.validation import check_labels, check_row_weight, check_scores, check_vectors
 
 # An existing partition, or the query label of each row; None is one global ranking.
 QueryLike = Queries | ArrayLike | Iterable[Hashable] | None
-
-# What `get_measure` takes.
-MeasureLike: TypeAlias = "str | Measure | Callable[[Floats, Floats], float]"
 
 # Rows evaluated at once for many score vectors.
 ROWS_AT_ONCE = 1 << 13
@@ -249,80 +243,6 @@ def means_over_queries(values: Floats, left_out: Bools, weight: Floats) -> Float
     # In C order every row is summed as it would be by itself.
     weighted = np.multiply(values[:, counted], weight, order="C")
     return np.asarray(np.add.reduce(weighted, axis=1) / weight.sum())
-
-
-def get_measure(name: MeasureLike, *, preset: str | None = None, **conventions: Any) -> Measure:
-    """Look up a measure by name.
-
-    Parameters
-    ----------
-    name : str, Measure or callable
-        A kind, with ``@k`` for a cutoff: "ndcg@10", "mean_ndcg", "map", "p@5", "recall@100", "rr", "err@20",
-        "success@5", "rprec", "bpref", "rbp", "judged@10", "auc", "pairwise_error", "pairwise_error_micro",
-        "disagreement_error", "kendall_tau_b". The names of ir_measures are understood, as are its measures:
-        "AP(rel=2)@100", "RBP(p=0.9)", "nDCG(dcg='log2')@10". The preset may come first: "letor:ndcg@10". A
-        `Measure` is returned unchanged. A function of the labels and the scores of one query is a measure as
-        well; higher values are better, unless it has an attribute ``higher_is_better`` that is False.
-    preset : str, optional
-        "default", "letor", "trec", "sklearn", "lightgbm" or "xgboost".
-    **conventions
-        Fields of `Conventions` that override the preset, such as ``gain="linear"``; None changes nothing.
-
-    Examples
-    --------
-    >>> from rankwise.metrics import get_measure
-    >>> measure = get_measure("ndcg@10", preset="letor")
-    >>> measure.name, measure.higher_is_better
-    ('ndcg@10', True)
-    """
-    if isinstance(name, Measure):
-        return name
-    if type(name).__module__.partition(".")[0] == "ir_measures":
-        name = str(name)
-    if callable(name):
-        return Measure(getattr(name, "__name__", type(name).__name__), function=name)
-    if not isinstance(name, str):
-        raise ParameterError(f"A measure must be a name such as 'ndcg@10'; got {name!r}.")
-    measure = _named(name, check_kind("preset", preset, str, optional=True))
-    if conventions:
-        measure = replace(measure, conventions=measure.conventions.with_options(**conventions))
-    if measure.conventions.ties not in KINDS[measure.kind].ties:
-        raise ParameterError(
-            f"The measure '{measure.kind}' does not support ties='{measure.conventions.ties}'."
-        )
-    return measure
-
-
-@lru_cache
-def _named(name: str, preset: str | None) -> Measure:
-    before, colon, rest = name.partition(":")
-    if colon:
-        if preset not in (None, before.strip()):
-            raise ParameterError(f"The measure {name!r} names another preset than {preset!r}.")
-        return _named(rest, before.strip())
-    pattern = r"\s*([a-z_]+)\s*(?:\(([^()]*)\))?(?:@([0-9]+))?\s*"
-    match = re.fullmatch(pattern, re.sub(r"-(?!\w*log)", "_", name.lower()))
-    kind = KIND_OF.get(match[1]) if match else None
-    if match is None or kind is None:
-        raise ParameterError(
-            f"Unknown measure {name!r}; must be one of {', '.join(KINDS)}, with a cutoff as in "
-            f"'ndcg@10'{did_you_mean(name.partition('@')[0], KIND_OF)}"
-        )
-    if match[3] is not None and len(match[3]) > 18:
-        raise ParameterError(f"The cutoff of {name[:40]!r} must be from 1 to 10^18 - 1.")
-    cutoff = None if match[3] is None else int(match[3])
-    entry = KINDS[kind]
-    if cutoff == 0:
-        raise ParameterError(f"The cutoff of {name!r} must be at least 1.")
-    if entry.cutoff == "none" and cutoff is not None:
-        raise ParameterError(f"The measure '{kind}' takes no cutoff; got {name!r}.")
-    if entry.cutoff == "needed" and cutoff is None:
-        raise ParameterError(f"The measure '{kind}' requires a cutoff, as in '{kind}@10'.")
-    measure = Measure(kind, cutoff, get_preset(preset).of(kind))
-    if not match[2]:
-        return measure
-    words, shown = conventions_of_words(kind, match[2], entry.words)
-    return replace(measure, conventions=measure.conventions.with_options(**words), words=shown)
 
 
 def _by_document(queries: Queries, docs: AnyArray) -> Ints:

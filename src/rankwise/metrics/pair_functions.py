@@ -8,7 +8,8 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from rankwise.metrics.conventions import Average
-from rankwise.metrics.measure import QueryLike, get_measure
+from rankwise.metrics.measure import QueryLike
+from rankwise.metrics.named_measures import get_measure
 from rankwise.validation import check_choice
 
 

@@ -13,7 +13,7 @@ from rankwise.errors import DataError, ParameterError
 from rankwise.features import column_names
 from rankwise.metrics.comparison import Comparison, compare
 from rankwise.metrics.evaluation import Evaluation, evaluate
-from rankwise.metrics.measure import MeasureLike
+from rankwise.metrics.named_measures import MeasureLike
 from rankwise.preferences.queries import Queries
 from rankwise.rows.frames import values_of_frame
 from rankwise.rows.ranking import RankingData

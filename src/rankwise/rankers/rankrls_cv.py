@@ -10,7 +10,8 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
-from rankwise.metrics.measure import Measure, get_measure
+from rankwise.metrics.measure import Measure
+from rankwise.metrics.named_measures import get_measure
 from rankwise.model.model import given
 from rankwise.model.outcome import Outcome
 from rankwise.model.schemas import SCHEMAS

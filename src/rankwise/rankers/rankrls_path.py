@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError, ParameterError
 from rankwise.held_out import HeldOut
-from rankwise.metrics.measure import Measure, get_measure
+from rankwise.metrics.measure import Measure
+from rankwise.metrics.named_measures import get_measure
 from rankwise.model.outcome import Outcome
 from rankwise.model.schemas import SCHEMAS
 from rankwise.plots import draw_sizes

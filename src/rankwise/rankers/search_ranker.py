@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 
 from rankwise.config import let_through
 from rankwise.errors import GridWarning, ParameterError, warn_caller
-from rankwise.metrics.measure import Measure, get_measure
+from rankwise.metrics.measure import Measure
+from rankwise.metrics.named_measures import get_measure
 from rankwise.model.model import given
 from rankwise.model.outcome import Outcome
 from rankwise.preferences.pairs import Pairs

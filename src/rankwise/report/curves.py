@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.metrics.measure import MeasureLike, get_measure
+from rankwise.metrics.named_measures import MeasureLike, get_measure
 from rankwise.model.data_scores import scaled_like, score_data
 from rankwise.model.model import Model
 from rankwise.report.entrants import Entrant

@@ -15,7 +15,7 @@ import numpy as np
 
 from rankwise.errors import ParameterError
 from rankwise.metrics import DEFAULT_MEASURES
-from rankwise.metrics.measure import MeasureLike
+from rankwise.metrics.named_measures import MeasureLike
 from rankwise.rendering import jsonable
 from rankwise.report.absent import absent_facts
 from rankwise.report.audits import audit_facts

@@ -11,7 +11,7 @@ from typing import Any
 
 from rankwise.files import replacing_file
 from rankwise.metrics.evaluation import listed_measures
-from rankwise.metrics.measure import MeasureLike
+from rankwise.metrics.named_measures import MeasureLike
 from rankwise.report.facts import report_facts
 from rankwise.report.page import page
 from rankwise.rows.ranking import RankingData

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankwise.metrics import Comparison, Evaluation, compare, evaluate
-from rankwise.metrics.measure import MeasureLike
+from rankwise.metrics.named_measures import MeasureLike
 from rankwise.metrics.significance import CONFIDENCE, clear_differences
 from rankwise.report.entrants import Entrant
 from rankwise.report.lists import short_name

@@ -12,7 +12,8 @@ import numpy as np
 from rankwise.errors import DataError, ParameterError
 from rankwise.family import Family, Fold, Solutions
 from rankwise.held_out import HeldOut
-from rankwise.metrics.measure import Measure, get_measure
+from rankwise.metrics.measure import Measure
+from rankwise.metrics.named_measures import get_measure
 from rankwise.metrics.preferences import contradicted
 from rankwise.operators.equal_rows import first_equal_rows
 from rankwise.preferences.pairs import Pairs

@@ -17,7 +17,8 @@ from rankwise.held_out import EvalResults, HeldOut
 from rankwise.mapped import is_on_disk
 from rankwise.metrics.evaluation import listed_measures
 from rankwise.metrics.kinds import KINDS
-from rankwise.metrics.measure import Measure, get_measure
+from rankwise.metrics.measure import Measure
+from rankwise.metrics.named_measures import get_measure
 from rankwise.metrics.preferences import contradicted
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import group_rows

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from rankwise.errors import DataError, ParameterError
 from rankwise.metrics.comparison import Comparison, compare
 from rankwise.metrics.evaluation import DEFAULT_MEASURES, chosen_measures
-from rankwise.metrics.measure import MeasureLike
+from rankwise.metrics.named_measures import MeasureLike
 from rankwise.rows.ranking import RankingData
 from rankwise.selection.comparison_files import write_comparison
 from rankwise.selection.folding import draw_folds

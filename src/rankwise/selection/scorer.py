@@ -13,7 +13,8 @@ from sklearn.utils.metadata_routing import UNUSED, get_routing_for_object
 
 from rankwise.errors import DataError
 from rankwise.features import JudgedRows
-from rankwise.metrics.measure import Measure, get_measure
+from rankwise.metrics.measure import Measure
+from rankwise.metrics.named_measures import get_measure
 
 
 class RankScorer(BaseEstimator):  # type: ignore[misc]
