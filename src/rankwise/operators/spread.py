@@ -13,8 +13,11 @@ from rankwise.threads import SMALL, one_blas_thread
 from rankwise.types import Floats, Ints, Matrix
 
 _SAMPLE = 16_384
-# Covariances are computed for at most this many columns.
+# Covariances are computed for at most this many columns. They are worth more rows than variances: this many
+# per column, of up to so many entries in all, since precise ones save iterations, which are passes over X.
 _NARROW = 512
+_PER_COLUMN = 512
+_ENTRIES = 1 << 23
 # Groups with more rows than this are sampled as well.
 _LARGE = 64
 
@@ -95,7 +98,10 @@ def column_sums(
     are those within groups of rows, if there are any: differences between groups are none between rows that
     are compared. O(m s) for m sampled rows, O(m n²) for n columns with covariances.
     """
-    step, is_narrow = max(1, shape[0] // n_sampled), _is_narrow(shape, narrow)
+    is_narrow = _is_narrow(shape, narrow)
+    if is_narrow:
+        n_sampled = max(n_sampled, min(_PER_COLUMN * shape[1], _ENTRIES // max(1, shape[1])))
+    step = max(1, shape[0] // n_sampled)
     every = slice(None, None, step)
     if not is_narrow and sparse.issparse(X):
         return ColumnSums(*NativeRows(X).column_moments(weight, step), float(weight[every].sum()))
