@@ -230,6 +230,16 @@ def test_the_star_says_what_other_numbers_become():
     assert ColumnEncoder({"a": "number"}).fit(frame).feature_names_in_.tolist() == ["a"]
 
 
+def test_features_do_not_depend_on_which_rows_are_encoded_together(monkeypatch):
+    frame = pd.DataFrame(MESSY)
+    encoder = ColumnEncoder(ALL_KINDS).fit(frame)
+    at_once = encoder.transform(frame)
+    monkeypatch.setattr("rankwise.columns.encoding.ROWS_AT_ONCE", 7)
+    np.testing.assert_array_equal(encoder.transform(frame), at_once)
+    alone = np.concatenate([encoder.transform(frame[row : row + 1]) for row in range(len(frame))])
+    np.testing.assert_array_equal(alone, at_once)
+
+
 def test_data_sets_lend_their_names_to_columns():
     data = RankingData.from_arrays(np.arange(6.0).reshape(3, 2), [0, 1, 2], feature_names=["bm25", "clicks"])
     assert ColumnEncoder("number").fit(data).get_feature_names_out().tolist() == ["bm25", "clicks"]

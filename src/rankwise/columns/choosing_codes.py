@@ -152,6 +152,8 @@ def code_of(column: Column, name: str, spec: Spec) -> Code:
 
 def _number_code(x: Floats, name: str, spec: Spec) -> NumericCode:
     present = x[~np.isnan(x)]
+    if spec.kind is ColumnKind.SPLINE:
+        present = np.sort(present)  # once, because medians, distinct numbers and quantiles all begin with it
     fill, marks = float(np.median(present)), len(present) < len(x)
     if spec.kind is ColumnKind.SPLINE:
         return SplineCode(tuple(_knots(present, spec.size).tolist()), fill, marks)

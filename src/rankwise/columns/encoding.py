@@ -8,19 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.columns.codes import Code
+from rankwise.columns.codes import CategoryCode, Code
 from rankwise.columns.interaction_codes import InteractionCode, InteractionSearch
 from rankwise.errors import ParameterError
 from rankwise.features import Features
+from rankwise.operators.blocks import dense, pieces
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.rendering import html_table, text_table
 from rankwise.rows.table import Table, table_of
 from rankwise.scoring.additive import AdditiveFunction, Term
-from rankwise.types import Floats, Ints, Matrix
+from rankwise.types import AnyArray, Floats, Ints, Matrix
 from rankwise.validation.fit_arguments import taken_apart
 
 # Features are stored as CSR if at most one in this many can be different from zero.
 FEATURES_PER_ENTRY = 4
+# Rows that are encoded together: few enough for the features of a column to stay in the processor's cache.
+ROWS_AT_ONCE = 4096
 
 
 @dataclass(frozen=True)
@@ -93,17 +96,26 @@ class Encoding:
         What compares the rows of a query must have been read so (`in_queries`).
         """
         table = table.matched(list(self.codes), self.labels)
-        blocks = [code.encode(table.read(column, code.reading)) for column, code in self.codes.items()]
-        blocks += [code.encode(*code.read(table)) for code in self.interactions]
-        n_entries = sum(block.shape[1] if isinstance(block, np.ndarray) else 1 for block in blocks)
+        read: list[tuple[Any, tuple[AnyArray, ...]]] = [
+            (code, (table.read(column, code.reading),)) for column, code in self.codes.items()
+        ]
+        read += [(code, code.read(table)) for code in self.interactions]
+
+        def blocks(rows: slice) -> list[Matrix]:
+            return [code.encode(*(values[rows] for values in columns)) for code, columns in read]
+
+        n_entries = sum(1 if isinstance(code, CategoryCode) else code.width for code, _ in read)
         if n_entries * FEATURES_PER_ENTRY <= self.n_features:
             from scipy import sparse
 
-            return sparse.csr_matrix(sparse.hstack([sparse.csr_matrix(block) for block in blocks]))
-        X, start = np.empty((table.n_rows, self.n_features)), 0
-        for block in blocks:
-            X[:, start : start + block.shape[1]] = block if isinstance(block, np.ndarray) else block.toarray()
-            start += block.shape[1]
+            every = blocks(slice(None))
+            return sparse.csr_matrix(sparse.hstack([sparse.csr_matrix(block) for block in every]))
+        X = np.empty((table.n_rows, self.n_features))
+        for rows in pieces(0, table.n_rows, ROWS_AT_ONCE):
+            start = 0
+            for block in blocks(rows):
+                X[rows, start : start + block.shape[1]] = dense(block)
+                start += block.shape[1]
         return X
 
     def function(self, weights: Floats) -> AdditiveFunction:

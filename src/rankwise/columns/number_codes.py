@@ -105,11 +105,15 @@ class SplineCode:
 
     def encode(self, x: Floats) -> Floats:
         missing = np.isnan(x)
-        filled, knots = np.where(missing, self.fill, x), np.array(self.knots)
-        least, most = np.zeros(self.n_gaps), np.ones(self.n_gaps)
+        filled, knots = np.where(missing, self.fill, x), np.array(self.knots)[:, None]
+        least, most = np.zeros((self.n_gaps, 1)), np.ones((self.n_gaps, 1))
         least[:1], most[-1:] = -np.inf, np.inf
-        share = np.clip((filled[:, None] - knots[:-1]) / np.diff(knots), least, most)
-        return marked(self.step * share, missing, self.marks_missing)
+        # One gap after the other, because loops over rows are long and those over gaps short.
+        share = filled - knots[:-1]
+        share /= np.diff(knots, axis=0)
+        np.clip(share, least, most, out=share)
+        share *= self.step
+        return marked(share.T, missing, self.marks_missing)
 
     def shape(self, weights: Floats) -> PiecewiseLinear:
         of_missing = float(self.encode(np.array([np.nan]))[0] @ weights)
