@@ -14,7 +14,7 @@ from rankwise.operators.gram import difference_factor, difference_norm, differen
 from rankwise.operators.kernel import Kernel, KernelName
 from rankwise.operators.kernel_products import checked_kernel_matrix
 from rankwise.preferences.differences import Differences
-from rankwise.threads import SMALL, one_blas_thread
+from rankwise.threads import SMALL_TO_FACTOR, one_blas_thread
 from rankwise.types import Floats, Ints, Matrix
 
 # A product with a triangular matrix skips its zeros in panels of this many columns.
@@ -67,13 +67,13 @@ def features_of_basis(X: Matrix, kernel: Kernel, chosen: Ints) -> BasisFeatures:
     precomputed = kernel.function is KernelName.PRECOMPUTED
     basis = X[chosen]
     K_RR = np.asarray(basis[:, chosen], dtype=np.float64) if precomputed else kernel(basis, basis)
-    with one_blas_thread(len(chosen) <= SMALL):
+    with one_blas_thread(len(chosen) <= SMALL_TO_FACTOR):
         factor, pivots, rank, _ = linalg.lapack.dpstrf(checked_kernel_matrix(K_RR, kernel), lower=1)
     if rank == 0:
         raise DataError("The kernel is 0 between all basis vectors; there is nothing to learn.")
     kept = np.asarray(pivots[:rank] - 1, dtype=np.int64)
     C = np.tril(factor[:rank, :rank])
-    with one_blas_thread(rank <= SMALL):
+    with one_blas_thread(rank <= SMALL_TO_FACTOR):
         transform = np.ascontiguousarray(linalg.solve_triangular(C, np.eye(rank), lower=True).T)
     places, vectors = chosen[kept], basis[kept]
 

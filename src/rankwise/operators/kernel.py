@@ -12,7 +12,7 @@ import numpy as np
 
 from rankwise import _native
 from rankwise.errors import DataError
-from rankwise.threads import SMALL, one_blas_thread
+from rankwise.threads import SMALL, SMALL_TO_FACTOR, one_blas_thread
 from rankwise.types import Floats, Matrix
 from rankwise.validation.arrays import as_floats, check_products
 from rankwise.validation.parameters import check_choice
@@ -181,7 +181,7 @@ def check_kernel_matrix(K: Floats, name: str) -> None:
     shift = TOLERANCE * float(sizes.sum(axis=1).max(initial=0.0))
     shifted = K.copy()
     shifted[np.diag_indices_from(shifted)] += shift
-    with one_blas_thread(len(K) <= SMALL):
+    with one_blas_thread(len(K) <= SMALL_TO_FACTOR):
         failed = linalg.lapack.dpotrf(shifted, lower=1, overwrite_a=1)[1]
     if shift > 0.0 and failed:
         with one_blas_thread(len(K) <= SMALL):

@@ -22,7 +22,7 @@ from scipy import linalg
 from rankwise.operators.design import Design
 from rankwise.ridge.squared import SquaredLoss
 from rankwise.ridge.tridiagonal import WELL_CONDITIONED, Decomposition, Tridiagonal, tridiagonal_form
-from rankwise.threads import SMALL, one_blas_thread
+from rankwise.threads import SMALL, SMALL_TO_FACTOR, one_blas_thread
 from rankwise.types import Floats
 from rankwise.validation import check_products
 
@@ -119,7 +119,7 @@ class RidgeSystem:
         factor, reciprocal = self.factor(alpha)
         if reciprocal == 0.0:
             return np.zeros_like(self.right), 0.0
-        with one_blas_thread(self.is_small):
+        with one_blas_thread(len(factor) <= SMALL_TO_FACTOR):
             solution, _ = linalg.lapack.dpotrs(factor, self.right, lower=1)
         return np.asarray(solution).reshape(self.right.shape), reciprocal
 
@@ -128,7 +128,7 @@ class RidgeSystem:
         shifted = self.matrix.copy()
         shifted[np.diag_indices_from(shifted)] += alpha
         norm = float(np.abs(shifted).sum(axis=0).max())
-        with one_blas_thread(self.is_small):
+        with one_blas_thread(len(shifted) <= SMALL_TO_FACTOR):
             factor, failed = linalg.lapack.dpotrf(shifted, lower=1, overwrite_a=1)
             if failed:
                 return factor, 0.0
