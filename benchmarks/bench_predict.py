@@ -18,7 +18,6 @@ from scipy import sparse
 from benchmarks import tables
 from benchmarks.timing import best_times, header, sized
 from rankwise import KernelRankRLS, RankingData, RankRLS, RankSVMPath, make_search_data, save_letor
-from rankwise.operators.native_rows import NativeRows
 
 N_FEATURES = 136
 COMMAND_ROWS = 3_000
@@ -31,6 +30,8 @@ REPEATED = 5
 
 def bench_kernel() -> None:
     """Target: predict in at most 1.3 times its kernel, ``Xw`` with nothing checked."""
+    from rankwise.operators.native_rows import NativeRows
+
     rng = np.random.default_rng(0)
     X = rng.normal(size=(sized(1_000_000), N_FEATURES))
     header(f"predict, {len(X):,} x {N_FEATURES}, against its kernel; ms")

@@ -59,7 +59,7 @@ def test_missing_real_data_is_a_sentence(monkeypatch, capsys, tmp_path):
     assert capsys.readouterr().out.count(".") == 1
 
 
-@pytest.mark.parametrize("peer", ["rlscore", "treetron"])
+@pytest.mark.parametrize("peer", ["rlscore", "treetron", "earlier"])
 def test_a_built_peer_that_is_not_there_is_refused(peer):
     run = benchmarks(f"--with-{peer}", "nowhere/train", "peers")
     assert run.returncode == 2

@@ -8,6 +8,7 @@ from pathlib import Path
 
 rlscore_python: Path | None = None
 treetron_train: Path | None = None
+earlier_python: Path | None = None
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -25,11 +26,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="for peers: the program 'train' of LIBLINEAR's rankSVM extension (Lee and Lin's Tree-TRON); "
         "it is run as: train -s 8 -c C -e EPS DATA MODEL",
     )
+    parser.add_argument(
+        "--with-earlier",
+        metavar="PATH",
+        type=executable,
+        help="for waits: the Python interpreter of an environment in which an earlier version of rankwise is "
+        "installed, such as earlier/.venv/bin/python",
+    )
 
 
 def use(options: argparse.Namespace) -> None:
-    global rlscore_python, treetron_train
+    global rlscore_python, treetron_train, earlier_python
     rlscore_python, treetron_train = options.with_rlscore, options.with_treetron
+    earlier_python = options.with_earlier
 
 
 def executable(text: str) -> Path:
