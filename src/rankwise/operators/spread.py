@@ -87,7 +87,7 @@ def column_sums(
     X: Matrix,
     weight: Floats,
     shape: tuple[int, ...],
-    n_sampled: int = _SAMPLE,
+    n_sampled: int | None = None,
     narrow: int = _NARROW,
     reference: Ints | None = None,
     group: Ints | None = None,
@@ -99,8 +99,9 @@ def column_sums(
     are compared. O(m s) for m sampled rows, O(m n²) for n columns with covariances.
     """
     is_narrow = _is_narrow(shape, narrow)
-    if is_narrow:
-        n_sampled = max(n_sampled, min(_PER_COLUMN * shape[1], _ENTRIES // max(1, shape[1])))
+    if n_sampled is None:
+        more = min(_PER_COLUMN * shape[1], _ENTRIES // max(1, shape[1])) if is_narrow else 0
+        n_sampled = max(_SAMPLE, more)
     step = max(1, shape[0] // n_sampled)
     every = slice(None, None, step)
     if not is_narrow and sparse.issparse(X):
