@@ -20,7 +20,8 @@ from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError, ParameterError
 from rankwise.metrics.evaluation import DEFAULT_MEASURES, QueryValues, prepare_measures
-from rankwise.metrics.measure import MeasureLike, QueryLike
+from rankwise.metrics.measure import QueryLike
+from rankwise.metrics.named_measures import MeasureLike
 from rankwise.metrics.significance import CONFIDENCE
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.rendering import Cell, html_table, jsonable, text_table
