@@ -231,3 +231,26 @@ def test_ohsumed_is_as_good_as_the_official_ranking_svm(shared_data, done):
     found = json.loads(done("folds", data, "--scale", "--learners", "ranksvm", "--measures", "map", "--json"))
     assert found["means"]["ranksvm"]["map"] == pytest.approx(0.4468, abs=0.005)
     assert found["test_queries"] == 106
+
+
+def test_other_learners_and_features_take_part(folder, done):
+    """Boosted trees stop by the validation data; a feature is its own score."""
+    pytest.importorskip("lightgbm")
+    pytest.importorskip("xgboost")
+    named = "rankrls,lightgbm(n_jobs=1),xgboost(n_jobs=1),feature:2"
+    found = json.loads(
+        done("folds", folder / "letor", "--learners", named, "--measures", "ndcg@10", "--json")
+    )
+    assert list(found["means"]) == ["rankrls", "lightgbm(n_jobs=1)", "xgboost(n_jobs=1)", "feature:2"]
+    assert len(found["tests"]) == 6
+    test = parts_of(folder, 1)[2]
+    expected = evaluate(test.y, test.X[:, 1], test.qid, ["ndcg@10"], preset="letor").means["ndcg@10"]
+    assert found["folds"]["Fold1"]["feature:2"]["ndcg@10"] == pytest.approx(expected)
+    for name in list(found["means"])[:3]:
+        assert found["means"][name]["ndcg@10"] > found["means"]["feature:2"]["ndcg@10"]
+    assert 1 <= found["chosen"]["Fold1"]["lightgbm(n_jobs=1)"]["trees"] <= 500
+
+
+def test_a_feature_that_is_not_there_is_named(folder, refused):
+    message = refused("folds", folder / "letor", "--learners", "rankrls,feature:99", code=1)
+    assert "no feature '99'" in message

@@ -20,6 +20,7 @@ from rankwise.cli.interrupts import stop_if_interrupted
 from rankwise.cli.learners import SELECTORS, LearnerSpec, parse_learner
 from rankwise.cli.outputs import check_folder
 from rankwise.cli.paths import Input, Output
+from rankwise.cli.peer_learners import PEERS, BoostedTrees, OneFeature
 from rankwise.cli.screen import show_json
 from rankwise.errors import GridWarning, ParameterError, warn_caller
 from rankwise.files import created_folder
@@ -55,7 +56,8 @@ def run(
         str,
         typer.Option(
             metavar="A,B,...",
-            help=f"Any of {', '.join(SELECTORS)}, with parameters in parentheses: 'rankrls(ties=drop)'.",
+            help=f"Any of {', '.join((*SELECTORS, *PEERS))}, with parameters in parentheses as in "
+            "'rankrls(ties=drop)', and features such as feature:11.",
         ),
     ] = "rankrls,ranksvm",
     measure: Annotated[
@@ -123,7 +125,7 @@ class Experiment:
         The chosen alpha and other settings by fold and learner.
     """
 
-    learners: list[LearnerSpec]
+    learners: list[LearnerSpec | BoostedTrees | OneFeature]
     criterion: str | None
     asked: str | None
     preset: str
@@ -147,15 +149,18 @@ class Experiment:
         criterion = self.criterion or self.measures[0].name
         self.values[fold.name], self.chosen[fold.name], self.scores[fold.name] = {}, {}, {}
         for learner in self.learners:
-            ranker = learner.make(f"{self.preset}:{criterion}")
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", GridWarning)  # the table of choices says so
-                fit(ranker, training, validation)
-            stop_if_interrupted()
-            scores = predict_scores(ranker.model_, test)
+            if isinstance(learner, LearnerSpec):
+                ranker = learner.make(f"{self.preset}:{criterion}")
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", GridWarning)  # the table of choices says so
+                    fit(ranker, training, validation)
+                stop_if_interrupted()
+                scores, choice = predict_scores(ranker.model_, test), _choice(ranker)
+            else:
+                scores, choice = learner.run(training, validation, test)
             found = evaluate(test.y, scores, test.queries, self.measures, docs=test.docs)
             self.values[fold.name][learner.name] = found.means
-            self.chosen[fold.name][learner.name] = _choice(ranker)
+            self.chosen[fold.name][learner.name] = choice
             self.scores[fold.name][learner.name] = scores
         self.tests[fold.name] = test.without_features()
 

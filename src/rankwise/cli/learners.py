@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import rankwise
+from rankwise.cli.peer_learners import FEATURE, PEERS, BoostedTrees, OneFeature
 from rankwise.errors import ParameterError, did_you_mean
 from rankwise.foreign_json import parse_json, read_json_object, unique
 from rankwise.numerals import is_number, is_whole, read_float
@@ -174,13 +175,22 @@ class LearnerSpec:
         return make_learner(SELECTORS, self.kind, {"measure": measure}, self.settings)
 
 
-def parse_learner(text: str) -> LearnerSpec:
-    """Parse a learner that chooses its parameters, such as ``rankrls`` or ``rankrls(ties=drop)``."""
+def parse_learner(text: str) -> LearnerSpec | BoostedTrees | OneFeature:
+    """Parse a learner that chooses its parameters, such as ``rankrls`` or ``rankrls(ties=drop)``.
+
+    Or one of another library, such as ``lightgbm(num_leaves=15)``, or a feature, such as ``feature:11``.
+    """
+    if text.startswith(FEATURE):
+        return OneFeature(text)
     found = re.fullmatch(r"([\w-]+)\s*(?:\((.*)\))?", text)
     if found is None:
         raise ParameterError(f"--learners expects names such as rankrls or rankrls(ties=drop); got {text!r}.")
     # Lists such as alphas=[0.1,1] stay whole.
     settings = [part.strip() for part in re.split(r",(?![^\[]*\])", found[2] or "") if part.strip()]
+    if found[1] in PEERS:
+        peer = BoostedTrees(text, found[1], _parsed(settings))
+        peer.make()
+        return peer
     spec = LearnerSpec(text, found[1], settings)
     spec.make("map")  # an unknown name or parameter is an error before any data is read
     return spec

@@ -78,7 +78,7 @@ def compare_learners(
     tested = np.concatenate(folds.held)
     scores = {name: np.full(data.n_rows, np.nan) for name in learners}
     for held in folds.held:
-        training = _query_by_query(data, np.setdiff1d(np.arange(data.n_rows), held))
+        training = query_by_query(data.select(np.setdiff1d(np.arange(data.n_rows), held)))
         for name, learner in learners.items():
             scores[name][held] = scores_without(learner, training, data.select(held), name)
     of_tested = {name: own[tested] for name, own in scores.items()}
@@ -116,8 +116,9 @@ def column_of(data: RankingData, feature: str) -> Any:
     return np.asarray(values.toarray() if hasattr(values, "toarray") else values)[:, 0]
 
 
-def _query_by_query(data: RankingData, rows: Any) -> RankingData:
-    return data.select(rows[np.argsort(data.queries.query_of_row()[rows], kind="stable")])
+def query_by_query(data: RankingData) -> RankingData:
+    """The rows of one query after those of another."""
+    return data if data.queries.order is None else data.select(data.queries.order)
 
 
 def _check_learner(name: Any, learner: Any, data: RankingData) -> None:
