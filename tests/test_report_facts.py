@@ -216,6 +216,8 @@ def test_a_learning_curve_ends_with_the_model_itself(facts):
     curve = facts["learning"]["new"]
     assert curve["queries"][-1] == 30
     assert curve["values"][-1] == pytest.approx(facts["means"]["new"]["ndcg@10"], rel=1e-6)
+    assert curve["margins"][-1] == 0.0
+    assert curve["margins"][0] > curve["margins"][-2] > 0.0
 
 
 def test_constant_repeated_and_tied_data_is_reported():

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankwise.metrics.named_measures import MeasureLike, get_measure
+from rankwise.metrics.significance import CONFIDENCE
 from rankwise.model.data_scores import scaled_like, score_data
 from rankwise.model.model import Model
 from rankwise.report.entrants import Entrant
@@ -24,6 +25,8 @@ MAX_POINTS, MAX_ALPHAS, MAX_ITERATIONS = 300, 40, 80
 _BY = {"eval_set": "validation rows", None: "the rows given to select"}
 # Points of a learning curve, each with about 1.6 times the queries of the one before.
 LEARNING_POINTS, GROWTH = 8, 1.6
+# Random orders in which queries are learned; with fewer, an interval is as uncertain as what it is of.
+LEARNING_DRAWS = 10
 
 
 def curve_facts(model: Model) -> dict[str, Any] | None:
@@ -103,10 +106,14 @@ def _surface(values: Floats, alphas: Floats, alpha: float, iteration: int) -> di
 def learning_curve(
     one: Entrant, judged: RankingData, training: RankingData, measure: MeasureLike, random_state: int
 ) -> dict[str, Any] | None:
-    """The measure on the judged rows after training on more and more queries, in random order.
+    """The measure on the judged rows after training on more and more queries, in several random orders.
 
-    For linear RankRLS, which learns further queries exactly; None for other models.
+    The margins hold what 95 % of such draws of queries would give, by Student's t: 0 for all queries. For
+    linear RankRLS, which learns further queries exactly; None for other models.
     """
+    from scipy.special import stdtrit
+    from sklearn.base import clone
+
     from rankwise.rankers.rankrls import RankRLS
 
     learned = one.model
@@ -127,14 +134,22 @@ def learning_curve(
     training, data = with_numbers(training, names), with_numbers(judged, names)
     ranker = RankRLS(learned.alpha, solver="primal", **chosen)
     prepared = get_measure(measure).prepare(judged.y, judged.queries, docs=judged.docs)
-    order = np.random.default_rng(random_state).permutation(training.n_queries)
-    values, done = [], 0
-    for size in sizes:
-        batch = training.select(queries=labels[order[done:size]].tolist())
-        ranker.partial_fit(batch)
-        values.append(prepared(score_data(ranker.model_, data)))
-        done = size
-    return {"measure": prepared.measure.name, "queries": sizes, "values": rounded(np.array(values))}
+    rng, values = np.random.default_rng(random_state), np.empty((LEARNING_DRAWS, len(sizes)))
+    for draw in values:
+        order, done, learner = rng.permutation(training.n_queries), 0, clone(ranker)
+        for at, size in enumerate(sizes):
+            learner.partial_fit(training.select(queries=labels[order[done:size]].tolist()))
+            draw[at] = prepared(score_data(learner.model_, data))
+            done = size
+    quantile = float(stdtrit(LEARNING_DRAWS - 1, (1.0 + CONFIDENCE) / 2.0))
+    margins = quantile * values.std(axis=0, ddof=1)
+    margins[-1] = 0.0  # all draws are the same queries, but for rounding
+    return {
+        "measure": prepared.measure.name,
+        "queries": sizes,
+        "values": rounded(values.mean(axis=0)),
+        "margins": rounded(margins),
+    }
 
 
 def _sizes(n_queries: int) -> list[int]:

@@ -218,9 +218,9 @@ function learning() {
   if (!found.length) return null;
   const [, { measure, queries }] = found[0];
   const caption =
-    `${measure} on the judged rows after training on so many queries, drawn at random, each time with the alpha of ` +
-    "the model.";
-  const series = found.map(([model, one]) => ({ name: model, values: one.values }));
+    `${measure} on the judged rows after training on so many queries, drawn at random several times, with the alpha of ` +
+    "the model. The band holds 95 % of the draws.";
+  const series = found.map(([model, one]) => ({ name: model, values: one.values, margins: one.margins }));
   const label = "Quality by number of training queries";
   return section(
     "Number of training queries",
