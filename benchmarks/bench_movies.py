@@ -1,8 +1,8 @@
 """Interactions on the movies, 266,000 rows: NDCG@10 of test queries and processor time.
 
 Every query is a test query once. The loss is chosen on a third of the training queries, which is part of the
-time. The knots and the alpha of the hinge are not: they were the best on the first fold, whose row is therefore
-optimistic.
+time. The knots and the alpha of the hinge are not: they were the best on the first fold, whose row is
+therefore optimistic.
 """
 
 from __future__ import annotations
