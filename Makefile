@@ -29,7 +29,7 @@ help:
 	@echo "make format   rewrite the sources in the house style"
 	@echo "make sanitize run kernels and tests under ASan, UBSan and TSan"
 	@echo "make engines  load exported models into Solr, Vespa and OpenSearch (needs Java and Maven, and downloads)"
-	@echo "make clients  use rankers in PyTerrier, MLflow and Optuna (needs Java, and downloads)"
+	@echo "make clients  use rankers in PyTerrier (needs Java, and downloads)"
 	@echo "make fuzz     feed damaged files to every reader, 60 s each; SECONDS=1200 TARGET=letor"
 
 demo: $(VENV)/.runtime
