@@ -76,6 +76,7 @@ def run(
     from rankwise.cli.rankers import files_read, named_files, read_rankers
     from rankwise.cli.report import title_of, write_page
     from rankwise.report.facts import compared_facts
+    from rankwise.report.verdict import answer
 
     margins = parse_margins(fail_if_worse)
     if detect is not None and not detect > 0.0:
@@ -100,6 +101,7 @@ def run(
         )
     if margins:
         facts["gate"] = gate_facts(facts, margins)
+        facts["answer"] = answer(facts, facts["baseline"], advise=False)  # the gate decides
     if by is not None:
         facts["segments"] = segments_of(facts, judged, data, by)
     if detect is not None:

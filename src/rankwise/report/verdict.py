@@ -63,14 +63,17 @@ def _decision(test: dict[str, Any], sign: float) -> str:
     return "better" if sign * test["difference"] > 0.0 else "worse"
 
 
-def answer(quality: dict[str, Any], baseline: str | None) -> list[str]:
-    """The result in sentences: the verdict, means, the other comparisons, and queries that do not count."""
+def answer(quality: dict[str, Any], baseline: str | None, *, advise: bool = True) -> list[str]:
+    """The result in sentences: the verdict, means, the other comparisons, and queries that do not count.
+
+    The advice to switch or not is for those who have no rule of their own.
+    """
     measure = quality["measures"][0]
     name = measure["name"]
     if all(row[name] != row[name] for row in quality["means"].values()):
         return [f"No query has a value of {name}: {measure['reason']}."]
     verdict = verdict_facts(quality, baseline)
-    sentences = [] if verdict is None else [verdict_sentence(verdict, advise=baseline is not None)]
+    sentences = [] if verdict is None else [verdict_sentence(verdict, advise=advise and baseline is not None)]
     sentences.append(_means(quality, measure))
     for test in quality["tests"]:
         if test["measure"] == name and {test["a"], test["b"]} != _pair(verdict):
