@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
-from scipy.sparse.csgraph import connected_components
 
 from rankwise.preferences.differences import Differences
 from rankwise.preferences.queries import group_rows
@@ -39,6 +37,8 @@ class MatrixDifferences:
         return self.adjoint(self.apply(rows))
 
     def reference(self) -> Ints:
+        from scipy import sparse
+
         difference, row = (index.astype(np.int64) for index in sparse.coo_array(self.matrix).coords)
         return _first_connected(row, difference + self.n_rows, self.n_rows)
 
@@ -54,6 +54,8 @@ class PairDifferences(MatrixDifferences):
     """
 
     def __init__(self, n_rows: int, better: Ints, worse: Ints, weight: Floats | None = None) -> None:
+        from scipy import sparse
+
         n_pairs = len(better)
         scale = np.ones(n_pairs) if weight is None else np.sqrt(weight)
         self.better, self.worse, self.scale = better, worse, scale
@@ -102,6 +104,9 @@ class StackedDifferences:
 
 def _first_connected(row: Ints, other: Ints, n_rows: int) -> Ints:
     """For each row, the first of the rows that edges connect it with; numbers from `n_rows` are not rows."""
+    from scipy import sparse
+    from scipy.sparse.csgraph import connected_components
+
     size = max(n_rows, int(other.max(initial=-1)) + 1)
     graph = sparse.coo_array((np.ones(len(row)), (row, other)), shape=(size, size))
     return group_rows(connected_components(graph, directed=False)[1][:n_rows], n_rows).first_rows()
@@ -113,6 +118,8 @@ def compacted(differences: Differences, target: Floats) -> tuple[Differences, Fl
     With ``L = QΘQᵀ``, the operator ``Θ^½ Qᵀ`` has the same Laplacian, and ``Θ^-½ Qᵀ Fᵀ t`` the same ``Fᵀ t``.
     O(m³) time and O(m²) memory; for the example space, which uses m × m matrices anyway.
     """
+    from scipy import linalg
+
     if differences.n_differences <= differences.n_rows:
         return differences, target
     with one_blas_thread(differences.n_rows <= SMALL):
