@@ -156,7 +156,7 @@ def test_pairs_of_different_lengths_are_refused():
 
 
 def test_parameters_of_another_type_are_refused_by_name():
-    with pytest.raises(ParameterError, match="must be a name such as 'ndcg@10'; got 3"):
+    with pytest.raises(ParameterError, match="must be a name such as 'ndcg@10', or a function; got 3"):
         get_measure(3)
     with pytest.raises(ParameterError, match=r"'cv' parameter must be 'auto', .*; got 'loo'"):
         RankSVMCV(cv="loo").fit(X, Y, QID)

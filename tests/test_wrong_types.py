@@ -78,6 +78,9 @@ def calls_of_functions(s):
     rows = {"X": X, "y": Y, "qid": QID}
     table = {"label": "y", "qid": "q", "features": ["f"], "doc": None, "exclude": None, "as_table": False}
     yield rankwise.audit, {**rows, "ranker": rankwise.RankRLSCV([1.0]), "n_suspects": 2, "reveals": 0.9}
+    entrants = {"rls": rankwise.RankRLS(), "first": rankwise.RankRLS(10.0)}
+    compared = {"measures": ["map"], "cv": 2, "baseline": "rls", "preset": None}
+    yield rankwise.compare_learners, {"data": s.data, "learners": entrants, **compared}
     yield rankwise.clicks.click_likelihood, {"log": s.log, "n_folds": 2, "random_state": 0}
     yield rankwise.config_context, {"n_threads": 1, "one_ranking": True, "on_interrupt": "raise"}
     letor = {"dtype": "float64", "dense": "auto", "zero_based": "auto", "n_features": 2}
@@ -202,6 +205,7 @@ def calls_of_measures(s):
         metrics.evaluate_run,
         {"run": RUN, "qrels": QRELS, "measures": ["map"], "complete": False},
     )
+    yield metrics.non_inferiority, {"gains": X[:, 0] / 10.0, "margin": 0.1, "value_range": 1.0}
     yield metrics.get_measure, {"name": "ndcg@5", "preset": None, "gain": None, "ties": None}
     yield metrics.holm, {"p_values": [0.1, 0.2]}
     yield metrics.kendall_tau_b, labelled

@@ -238,8 +238,8 @@ def prepare_measures(
 
 def listed_measures(measures: MeasureLike | Iterable[MeasureLike]) -> list[MeasureLike]:
     """One measure or several as a list."""
-    if isinstance(measures, str | Measure) or callable(measures):
-        return [measures]
+    if isinstance(measures, str | Measure | type) or callable(measures):
+        return [measures]  # a class is refused like any other value that is no measure
     return list(check_kind("measures", measures, Iterable))
 
 

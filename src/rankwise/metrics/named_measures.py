@@ -48,10 +48,10 @@ def get_measure(name: MeasureLike, *, preset: str | None = None, **conventions: 
         return name
     if type(name).__module__.partition(".")[0] == "ir_measures":
         name = str(name)
-    if callable(name):
+    if callable(name) and not isinstance(name, type):
         return Measure(getattr(name, "__name__", type(name).__name__), function=name)
     if not isinstance(name, str):
-        raise ParameterError(f"A measure must be a name such as 'ndcg@10'; got {name!r}.")
+        raise ParameterError(f"A measure must be a name such as 'ndcg@10', or a function; got {name!r}.")
     measure = _named(name, check_kind("preset", preset, str, optional=True))
     if conventions:
         measure = replace(measure, conventions=measure.conventions.with_options(**conventions))

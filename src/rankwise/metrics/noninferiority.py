@@ -93,6 +93,7 @@ def non_inferiority(gains: ArrayLike, margin: float, *, value_range: float = 1.0
     gain = check_column("gains", as_floats("gains", gains))
     gain = gain[~np.isnan(gain)]
     margin = check_number("margin", margin, minimum=0.0, exclusive=True)
+    value_range = check_number("value_range", value_range, minimum=0.0, exclusive=True)
     n = len(gain)
     shifted = gain + margin
     p_not_worse = probability_below(np.append(shifted, margin - value_range))
