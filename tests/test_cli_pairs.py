@@ -60,6 +60,7 @@ def test_alpha_is_chosen_on_folds_of_pairs_without_labels(files, capsys, learner
     assert printed.out.startswith("pairwise_error by 5 folds of pairs\n")
     assert f"Chosen: alpha {expected.best_['alpha']:g}, " in printed.out
     assert "Quality" not in printed.out
+    assert "\\u000a" not in printed.out
     assert main([*command, "--validation", str(folder / "data.txt"), "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert shown["cv"] == "5 folds of pairs"

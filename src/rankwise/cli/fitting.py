@@ -156,7 +156,8 @@ def show_result(
     if means:
         show_quality(means, _about_left_out(margins) + done, margins)
     else:
-        typer.echo(printable(done))
+        for line in done.splitlines():
+            typer.echo(printable(line))
 
 
 def _about_left_out(margins: dict[str, dict[str, float]] | None) -> str:
