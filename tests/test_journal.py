@@ -11,7 +11,7 @@ import pytest
 
 from killed import exit_code, in_child
 from rankwise.errors import DataError, FileFormatError
-from rankwise.judging.entries import Entry, Kind, Reason, now
+from rankwise.judging.entries import LONGEST_LINE, Entry, Kind, Reason, now
 from rankwise.judging.in_effect import Judgments
 from rankwise.judging.journal import Journal, read_journal
 
@@ -48,7 +48,8 @@ def test_a_torn_last_line_is_removed_and_any_other_is_refused(tmp_path):
         with Journal.resume(path) as journal:
             assert len(journal.entries) == 1
         assert path.read_bytes() == lines[0]
-    for wrong in (b"qid,doc,label\n", b"a letter without an end", lines[1] + lines[0], b"{}\n", b"[[1]]\n"):
+    others = (b"qid,doc,label\n", b"a letter without an end", lines[1] + lines[0], b"{}\n", b"[[1]]\n")
+    for wrong in (*others, bytes(2 * LONGEST_LINE), lines[0][:-1] + b" " * LONGEST_LINE):
         path.write_bytes(wrong)
         with pytest.raises(FileFormatError, match="journal, line 1: "):
             Journal.resume(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -46,6 +47,7 @@ class Journal:
         is_new = not place.exists()
         handle = os.open(place, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
         try:
+            _check_is_file(handle, place)
             _lock(handle, place)
             entries, size = _read(handle, place)
             os.ftruncate(handle, size)
@@ -100,9 +102,16 @@ def read_journal(path: str | os.PathLike[str]) -> list[Entry]:
     place = as_path(path)
     handle = os.open(place, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     try:
+        _check_is_file(handle, place)
         return _read(handle, place)[0]
     finally:
         os.close(handle)
+
+
+def _check_is_file(handle: int, path: Path) -> None:
+    """Refuse devices and pipes, which may have no end, and keep nothing."""
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        raise DataError(f"{path}: a journal must be an ordinary file.")
 
 
 def _lock(handle: int, path: Path) -> None:
@@ -119,7 +128,7 @@ def _read(handle: int, path: Path) -> tuple[list[Entry], int]:
     entries: list[Entry] = []
     size = 0
     with os.fdopen(os.dup(handle), "rb") as file:
-        for line in file:
+        while line := file.readline(LONGEST_LINE + 1):
             if not line.endswith(b"\n"):
                 _check_is_torn(line, len(entries) + 1, path)
                 break
@@ -138,5 +147,6 @@ def _check_is_torn(line: bytes, number: int, path: Path) -> None:
     """Refuse a last line that is not the beginning of this entry: the file is not ours to shorten."""
     begins = f'{{"number": {number}, "time": '.encode()
     # Where power failed, a file may have grown before its bytes arrived.
-    if not line.startswith(begins[: len(line)]) and line.strip(b"\0"):
+    may_be_torn = line.startswith(begins[: len(line)]) or not line.strip(b"\0")
+    if len(line) > LONGEST_LINE or not may_be_torn:
         raise FileFormatError(path, "the line is not an entry of a journal.", line=number)
