@@ -11,8 +11,10 @@ import pytest
 
 import rankwise
 from command_line import folder, refused
-from judging import ask, request
+from judging import ask, request, start_of
 from rankwise.cli import main
+from rankwise.judging.journal import Journal
+from rankwise.judging.session import Session
 
 __all__ = ["folder", "refused"]  # fixtures
 
@@ -66,7 +68,45 @@ def test_a_session_from_the_first_judgment_to_files_that_commands_read(shop):
     trained = ["train", "shop.csv", "model", *COLUMNS, "--columns", "auto", "--exclude", "title"]
     assert main([*trained, "--judgments", "files/judgments.csv", "--alpha", "1"]) == 0
     assert main([*trained, "--pairs", "files/pairs.csv", "--alpha", "1", "--learner", "rankrls"]) == 0
+    audited = ["audit", "shop.csv", *COLUMNS, "--columns", "auto", "--exclude", "title"]
+    assert main([*audited, "--judgments", "files/judgments.csv"]) == 0
     assert main(["raters", "files/ratings.csv"]) == 1  # one rater alone agrees with nobody
+
+
+def test_journals_of_two_raters_are_compared_and_pooled(shop, capsys):
+    grades = {"ann": [4, 2, 0, 1, 3, 0], "bob": [3, 2, 0, 2, 3, 1]}
+    lines = []
+    for rater, given in grades.items():
+        start = start_of()
+        documents = [
+            (start.collection.name(q), r) for q in range(3) for r in start.collection.queries.rows_of(q)[:2]
+        ]
+        with Journal.resume(shop / rater) as journal:
+            session = Session(start, journal, rater)
+            for (query, row), grade in zip(documents, given, strict=True):
+                said = {"query": query, "docs": [start.collection.docs[row]]}
+                session.judge(said | {"kind": "grade", "grade": grade})
+        assert main(["judge", "shop.csv", "--journal", rater, "--export", f"of-{rater}"]) == 0
+        lines.append((shop / f"of-{rater}" / "ratings.csv").read_text(encoding="utf-8").splitlines())
+    (shop / "both.csv").write_text("\n".join(lines[0] + lines[1][1:]), encoding="utf-8")
+    capsys.readouterr()
+    assert main(["raters", "both.csv", "--grades", "0,4", "--out", "pooled.csv"]) == 0
+    assert "12 judgments of 6 documents by 2 raters" in capsys.readouterr().out
+    assert len((shop / "pooled.csv").read_text(encoding="utf-8").splitlines()) == 1 + 6
+
+
+def test_a_model_judges_a_table_without_labels(shop):
+    lines = (shop / "shop.csv").read_text(encoding="utf-8").splitlines()
+    new = [line.rsplit(",", 1)[0].replace("shoes", "boots") for line in lines]
+    (shop / "new.csv").write_text("\n".join(new) + "\n", encoding="utf-8")
+    trained = ["train", "shop.csv", "model", *COLUMNS, "--exclude", "title", "--columns", "auto"]
+    assert main([*trained, "--alpha", "1", "--learner", "rankrls", "--set", "solver=primal"]) == 0
+    process, first, place = session("new.csv", "model", *COLUMNS)
+    assert first.startswith("Judging new.csv")
+    scores = [one["score"] for one in ask(place, "next")["docs"]]
+    assert scores[0] > scores[-1]
+    process.kill()
+    process.wait()
 
 
 def test_a_session_goes_on_with_the_model_that_was_trained(folder, monkeypatch):
@@ -97,7 +137,8 @@ def test_a_session_goes_on_with_the_model_that_was_trained(folder, monkeypatch):
         (["test.txt", "--journal", "no/where"], "does not exist", 2),
         (["test.txt", "--export", "files"], "journal.jsonl", 1),
         (["test.txt", "--grades", "0"], "grades", 2),
-        (["test.txt", "--journal", "/dev/null"], "/dev/null: ", 1),
+        (["test.txt", "--journal", "/dev/null"], "/dev/null: a journal must be an ordinary file", 1),
+        (["test.txt", "--journal", "/dev/zero"], "/dev/zero: a journal must be an ordinary file", 1),
     ],
     ids=str,
 )

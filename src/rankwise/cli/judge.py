@@ -87,7 +87,7 @@ def run(
     from rankwise.judging.server import JudgingServer
     from rankwise.judging.session import Session
 
-    how = rows.how(labelled=model is not None, as_table=False)
+    how = rows.how(labelled=False)
     start = _start(data, model, how, rows.columns(), columns, alpha, _shown(data, show, how))
     with Journal.resume(journal) as kept:
         session = Session(start, kept, rater or getpass.getuser(), range(grades + 1))
@@ -118,12 +118,21 @@ def _start(
             given = "--alpha" if columns is None else "--columns"
             raise ParameterError(f"The model has its own; {given} is for sessions without MODEL.")
         known = load_model(model)
+        how = replace(how, labelled=_has_labels(path, how))
         return start_with_model(read_for_model(path, how, known), known, shown=shown)
     encode = columns is not None or all(map(is_table, data_files(path)))
     data = read_data(path, replace(how, as_table=encode), features=features)
     if alpha is not None:
         alpha = check_number("alpha", alpha, minimum=0.0, exclusive=True)
     return start_without_model(data, parse_columns(columns or "auto"), alpha, shown=shown)
+
+
+def _has_labels(path: Path, how: ReadOptions) -> bool:
+    """Whether there is a label column, in which a model may have learned these rows."""
+    from rankwise.readers.tables import open_columns
+
+    tables = [file for file in data_files(path) if is_table(file)]
+    return all(how.label in open_columns(file, [])[0] for file in tables)
 
 
 def _shown(path: Path, show: str | None, how: ReadOptions) -> dict[str, list[str]]:
