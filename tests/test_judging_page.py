@@ -152,3 +152,53 @@ def test_the_page_says_when_nothing_is_accepted(browser, tmp_path, monkeypatch):
         assert page.js("document.querySelector('#problem').hidden")
     page.press("1")
     assert "The session has ended" in page.js("document.querySelector('#problem').textContent")
+
+
+def test_a_complaint_stays_until_the_rater_does_something_else(browser, tmp_path):
+    with judging(tmp_path / "journal") as (session, server):
+        page = Page(browser, server)
+        page.js("watch(1e6)")
+        name = page.js("view.query")
+        page.js("document.querySelector('#query').value = 'nowhere'")
+        page.js("document.querySelector('#query').dispatchEvent(new Event('change')); work.then(() => 0)")
+        complaint = "document.querySelector('#problem').textContent"
+        assert "no query 'nowhere'" in page.js(complaint)
+        assert page.js("document.querySelector('#query').value") == name
+        page.js("state = null; watch(0)")
+        page.wait("state !== null")
+        assert "no query 'nowhere'" in page.js(complaint)
+        page.press("9")
+        assert page.js(complaint) == "The grades are 0 1 2 3 4."
+        page.press("3")
+        assert page.js(complaint) == ""
+        assert session.version == 1
+
+
+def test_a_key_that_is_held_down_judges_once(browser, tmp_path):
+    with judging(tmp_path / "journal") as (session, server):
+        page = Page(browser, server)
+        page.press("3")
+        for _ in range(5):
+            browser("Input.dispatchKeyEvent", type="keyDown", key="3", text="3", autoRepeat=True)
+        page.js("work.then(() => 0)")
+        assert session.version == 1
+
+
+def test_the_page_says_what_it_does_not_show_and_when_all_is_judged(browser, tmp_path):
+    data = rankwise.RankingData.from_arrays(
+        np.arange(151.0)[:, None], np.zeros(151), ["long"] * 150 + ["one"], np.arange(151)
+    )
+    start = start_without_model(data, shown={"title": [f"Number {k}" for k in range(151)]})
+    with judging(tmp_path / "journal", start) as (session, server):
+        session.judge({"query": "one", "docs": ["150"], "kind": "skip"})
+        page = Page(browser, server)
+        assert "50 more documents are not shown." in page.js("document.querySelector('#work').textContent")
+        for doc in range(150):
+            session.judge({"query": "long", "docs": [str(doc)], "kind": "grade", "grade": doc % 5})
+        page.press("n")
+        assert page.js("document.querySelector('#work').textContent") == "Everything is judged."
+        assert "next query" not in page.js("document.querySelector('#said').textContent")
+        page.press("u")
+        assert session.version == 152
+        page.js("next({ query: 'one' })")  # what is the same in all documents of a query is said once
+        assert page.js("document.querySelector('.docs .title').textContent") == "Number 150"

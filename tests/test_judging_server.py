@@ -202,6 +202,16 @@ def test_a_resumed_session_has_the_same_model(tmp_path):
         pass
 
 
+def test_a_skip_is_no_random_judgment(tmp_path):
+    with judging(tmp_path / "journal") as (session, server):
+        query = session.collection.name(min(session.chooser.reserve))
+        docs = ask(server, "next", {"query": query})["task"]["docs"]
+        found = ask(server, "judge", {"query": query, "docs": docs, "kind": "skip"})
+        assert found["counts"] == {"grades": 0, "pairs": 0, "skips": 1, "random": 0}
+        said = {"query": query, "docs": found["task"]["docs"], "kind": "grade", "grade": 1}
+        assert ask(server, "judge", said)["counts"]["random"] == 1
+
+
 def test_past_judgments_come_in_parts(tmp_path):
     with judging(tmp_path / "journal") as (session, server):
         for _ in range(60):

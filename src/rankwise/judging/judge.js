@@ -2,8 +2,10 @@
 "use strict";
 
 const $ = (id) => document.getElementById(id);
+const MOVES = new Set(["ArrowDown", "ArrowUp", "j", "k"]);
 const ARROWS = { up: "▲", down: "▼" };
 const REASONS = { random: "drawn at random", teaches: "teaches most", chosen: "chosen" };
+const UNANSWERED = "The session does not answer, so nothing more is accepted; start it again to go on.";
 const WAIT = 250, WATCH = 4000;
 
 let about = null; // what stays the same: grades, fields, queries
@@ -23,7 +25,7 @@ async function ask(name, body) {
       body: JSON.stringify(body),
     });
   } catch {
-    throw new Error("The session does not answer, so nothing more is accepted; start it again to go on.");
+    throw new Error(UNANSWERED);
   }
   const found = await answer.json();
   if (!answer.ok) throw new Error(found.full ? found.error + " Nothing more is accepted until there is room." : found.error);
@@ -31,12 +33,14 @@ async function ask(name, body) {
 }
 
 // Requests wait for each other, so that every key acts on what the one before it has led to.
-function queue(act) {
-  work = work.then(act).then(
-    () => complain(null),
-    (error) => complain(error.message),
-  );
+function queue(act, done = () => complain(null)) {
+  work = work.then(act).then(done, (error) => complain(error.message));
   return work;
+}
+
+// Only an act of the rater takes a complaint away, or an answer the complaint that there is none.
+function answered() {
+  if ($("problem").textContent === UNANSWERED) complain(null);
 }
 
 function complain(message) {
@@ -74,7 +78,8 @@ function judge(said, started) {
 const grade = (value, event, doc) =>
   judge(() => {
     const judged = doc || cursor;
-    return judged && about.grades.includes(value) ? { kind: "grade", docs: [judged], grade: value } : null;
+    if (!about.grades.includes(value)) throw new Error(`The grades are ${about.grades.join(" ")}.`);
+    return judged ? { kind: "grade", docs: [judged], grade: value } : null;
   }, event.timeStamp);
 
 const skip = (event) =>
@@ -119,7 +124,7 @@ function watch(after) {
       state = await ask("state", {});
       if (view && view.version !== state.version) take(await ask("next", settings({})));
       drawState();
-    }).then(() => watch(state && state.measured === state.version ? WATCH : WAIT));
+    }, answered).then(() => watch(state && state.measured === state.version ? WATCH : WAIT));
   }, after);
 }
 
@@ -141,7 +146,7 @@ function draw() {
 }
 
 function hint() {
-  if (!view.task) return "Press n for the next query.";
+  if (!view.task) return view.done ? "u undoes the last judgment." : "Press n for the next query.";
   if (pairs) return "← left is better, → right is better, = equally good, s skip.";
   return `Keys ${about.grades.join(" ")} grade, ↑ ↓ move, s skip.`;
 }
@@ -164,7 +169,8 @@ function contents(one) {
 
 function list() {
   const asked = view.task && view.task.docs[0];
-  return el("ol", { class: "docs" }, view.docs.map((one) =>
+  const left = view.n_docs - view.docs.length;
+  return el("div", {}, el("ol", { class: "docs" }, view.docs.map((one) =>
     el("li", { "aria-current": one.doc === cursor ? "true" : null, onclick: () => { cursor = one.doc; draw(); } },
       el("div", { class: "rank" }, blind ? "" : String(one.rank), moved(one)),
       el("div", {}, contents(one), one.doc === asked ? el("div", { class: "asked" }, REASONS[view.task.reason]) : null,
@@ -173,7 +179,8 @@ function list() {
         el("button", {
           "aria-pressed": one.grade === value ? "true" : "false", tabindex: "-1",
           onclick: (event) => { event.stopPropagation(); grade(value, event, one.doc); },
-        }, String(value))), mean(one)))));
+        }, String(value))), mean(one))))),
+    left ? note(`${counted(left, "more document is", "more documents are")} not shown.`) : null);
 }
 
 // The mean of several raters may lie between grades.
@@ -188,7 +195,7 @@ function moved(one) {
 }
 
 function cards() {
-  if (!view.task) return el("p", {}, "This query has no more pairs to compare here.");
+  if (!view.task) return el("p", {}, "No pair of this query comes next.");
   const docs = view.task.docs.map((doc) => view.docs.find((one) => one.doc === doc));
   return el("div", {},
     el("div", { class: "cards" }, docs.map((one, k) =>
@@ -260,6 +267,7 @@ function more() {
 function pressed(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target === $("query") || !view) return;
   const key = event.key;
+  if (event.repeat && !MOVES.has(key)) return; // a key that is held down says one thing
   const acts = {
     ArrowDown: () => move(1), j: () => move(1), ArrowUp: () => move(-1), k: () => move(-1),
     ArrowLeft: () => pairs && compare("above", false, event), ArrowRight: () => pairs && compare("above", true, event),
@@ -278,9 +286,15 @@ $("next").addEventListener("click", () => next({ other: true }));
 $("pairs").addEventListener("click", () => toggle("pairs"));
 $("blind").addEventListener("click", () => toggle("blind"));
 $("undo").addEventListener("click", () => undo(null));
+$("query").addEventListener("keydown", (event) => {
+  if (event.key === "Escape") event.target.value = view.query;
+  if (event.key === "Escape" || event.key === "Enter") event.target.blur();
+});
 $("query").addEventListener("change", (event) => {
+  const query = event.target.value;
   event.target.blur();
-  next({ query: event.target.value });
+  event.target.value = view && view.query !== undefined ? view.query : "";
+  if (query !== event.target.value) next({ query });
 });
 
 queue(async () => {

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import secrets
 import socket
+import sys
 import threading
 from collections.abc import Callable
 from http import HTTPStatus
@@ -95,7 +96,9 @@ class JudgingServer(ThreadingHTTPServer):
             self.session.measure()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing where a client has gone; requests answer their own errors."""
+        """Say nothing where a client has gone; anything else is a defect, and shown on the terminal."""
+        if not isinstance(sys.exc_info()[1], ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)
 
     def server_bind(self) -> None:
         # `HTTPServer` looks the name up, which can take seconds.

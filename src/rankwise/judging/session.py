@@ -268,7 +268,7 @@ class Session:
             "grades": sum(entry.kind is Kind.GRADE for entry in counted),
             "pairs": sum(entry.kind in (Kind.ABOVE, Kind.SAME) for entry in counted),
             "skips": sum(entry.kind is Kind.SKIP for entry in counted),
-            "random": sum(entry.reason is Reason.RANDOM for entry in counted),
+            "random": sum(entry.reason is Reason.RANDOM and entry.kind is not Kind.SKIP for entry in counted),
         }
 
     def _said(self, query: int) -> Said:

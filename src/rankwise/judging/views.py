@@ -48,7 +48,9 @@ def query_view(
     ranks, old = ranks_of(scores), ranks_of(model.scores(rows, before))
     order = _shuffled([collection.docs[row] for row in rows.tolist()]) if blind else np.argsort(ranks)
     same = [
-        field for field, values in collection.shown.items() if len({values[r] for r in rows.tolist()}) == 1
+        field
+        for field, values in collection.shown.items()
+        if len(rows) > 1 and len({values[r] for r in rows.tolist()}) == 1
     ]
     said = {docs[0]: judged for docs, judged in judgments.of_query(name) if len(docs) == 1}
     docs = []
