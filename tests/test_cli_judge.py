@@ -151,3 +151,11 @@ def test_a_port_that_is_taken_is_named(refused):
         port = taken.getsockname()[1]
         said = refused("judge", "test.txt", "--journal", "port.jsonl", "--port", port, code=1)
     assert said == f"port {port}: Address already in use.\n"
+
+
+def test_a_user_without_a_name_is_asked_for_one(refused, monkeypatch):
+    def nobody():
+        raise KeyError("getpwuid(): uid not found: 12345")
+
+    monkeypatch.setattr("getpass.getuser", nobody)
+    assert "--rater" in refused("judge", "test.txt", "--journal", "nobody.jsonl", code=2)

@@ -81,8 +81,6 @@ def run(
     if export is not None:
         _export(journal, export)
         return
-    import getpass
-
     from rankwise.judging.journal import Journal
     from rankwise.judging.server import JudgingServer
     from rankwise.judging.session import Session
@@ -90,7 +88,7 @@ def run(
     how = rows.how(labelled=False)
     start = _start(data, model, how, rows.columns(), columns, alpha, _shown(data, show, how))
     with Journal.resume(journal) as kept:
-        session = Session(start, kept, rater or getpass.getuser(), range(grades + 1))
+        session = Session(start, kept, rater or _user(), range(grades + 1))
         with JudgingServer(session, port or 0) as server:
             said = f" after entry {len(kept.entries)}" if kept.entries else ""
             typer.echo(printable(f"Judging {data}{said}; the journal is {journal}."))
@@ -125,6 +123,17 @@ def _start(
     if alpha is not None:
         alpha = check_number("alpha", alpha, minimum=0.0, exclusive=True)
     return start_without_model(data, parse_columns(columns or "auto"), alpha, shown=shown)
+
+
+def _user() -> str:
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # in a container, a user may be a number only
+        raise ParameterError(
+            "The user of this process has no name; give the rater one with --rater."
+        ) from None
 
 
 def _has_labels(path: Path, how: ReadOptions) -> bool:
