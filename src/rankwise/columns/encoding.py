@@ -12,7 +12,6 @@ from rankwise.columns.codes import CategoryCode, Code
 from rankwise.columns.interaction_codes import InteractionCode, InteractionSearch
 from rankwise.errors import ParameterError
 from rankwise.features import Features
-from rankwise.operators.blocks import dense, pieces
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.rendering import html_table, text_table
 from rankwise.rows.table import Table, table_of
@@ -111,10 +110,11 @@ class Encoding:
             every = blocks(slice(None))
             return sparse.csr_matrix(sparse.hstack([sparse.csr_matrix(block) for block in every]))
         X = np.empty((table.n_rows, self.n_features))
-        for rows in pieces(0, table.n_rows, ROWS_AT_ONCE):
-            start = 0
+        for first in range(0, table.n_rows, ROWS_AT_ONCE):
+            rows, start = slice(first, first + ROWS_AT_ONCE), 0
             for block in blocks(rows):
-                X[rows, start : start + block.shape[1]] = dense(block)
+                values = block if isinstance(block, np.ndarray) else block.toarray()
+                X[rows, start : start + block.shape[1]] = values
                 start += block.shape[1]
         return X
 
