@@ -212,7 +212,7 @@ def _context(names: list[str]) -> Iterator[Fault]:
             None,
             len(names),
             f"{counted(len(names), 'column is', 'columns are')} constant in each query",
-            "Alone they change no order.",
+            "Alone, such a column changes no order.",
             "--interactions auto finds the columns with which they matter.",
             tuple(names[: 2 * EXAMPLES]),
         )

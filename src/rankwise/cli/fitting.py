@@ -154,19 +154,26 @@ def show_result(
     show_choice(ranker)
     done = describe_choice(ranker) + summary(ranker, data, seconds, model) + about_columns(ranker)
     if means:
-        show_quality(means, _about_left_out(margins) + done, margins)
+        show_quality(means, _about_left_out(margins, ranker) + done, margins)
     else:
         for line in done.splitlines():
             typer.echo(printable(line))
 
 
-def _about_left_out(margins: dict[str, dict[str, float]] | None) -> str:
+def _about_left_out(margins: dict[str, dict[str, float]] | None, ranker: Any) -> str:
     """What the numbers of left-out queries are worth, in a line of its own; empty without them."""
     if not margins:
         return ""
+    search = getattr(getattr(ranker, "encoding_", None), "search", None)
+    if search and search.found:
+        chosen = "but settings and interactions were chosen on them"
+        expect = "optimistic, since the search has seen them: measure the model on other queries"
+    else:
+        chosen = "with settings chosen on them"
+        expect = "of new queries, expect this rather than training"
     return (
-        "left_out: queries scored by models that were not trained on them, with settings chosen on them "
-        "(± is half of a 95 % interval over queries); of new queries, expect this rather than training\n"
+        f"left_out: queries scored by models that were not trained on them, {chosen} "
+        f"(± is half of a 95 % interval over queries); {expect}\n"
     )
 
 
