@@ -45,17 +45,22 @@ def run() -> None:
 
 def compare(versions: list[Version], name: str, wait: Wait) -> tuple[str, ...]:
     """Both versions take turns; what they take, the aim, their ratio, and whether they find the same."""
-    seconds, found = [inf] * len(versions), [Found()] * len(versions)
+    seconds = [inf] * len(versions)
+    found: list[Found | None] = [None] * len(versions)
     for number in range(1 if timing.quick else REPEATS):
         for place, version in enumerate(versions):
-            if number == 0 or seconds[place] < LONG:
+            if number == 0 or (seconds[place] < LONG and found[place] is not None):
                 taken, found[place] = version.take_turn(name)
                 seconds[place] = min(seconds[place], taken)
     now, aim = seconds[-1], wait.aim() if callable(wait.aim) else wait.aim
-    goal = f"{shown(aim)}{'' if now <= aim else ', missed'}"
+    goal = f"{shown(aim)}{'' if found[-1] is not None and now <= aim else ', missed'}"
     if len(versions) == 1:
         return "", shown(now), goal, "", ""
-    same = "the same" if are_same(*found) else "within its tolerance"
+    before, after = found
+    if before is None or after is None:
+        more = "> " if after is not None else ""
+        return f"{more}{shown(seconds[0])}", shown(now), goal, f"{more}{seconds[0] / now:.2g}", "stopped"
+    same = "the same" if are_same(before, after) else "within its tolerance"
     return shown(seconds[0]), shown(now), goal, f"{seconds[0] / now:.2g}", same
 
 
@@ -71,8 +76,12 @@ class Version:
     """A process of one version that does pieces of work when it is asked."""
 
     def __init__(self, python: Path) -> None:
+        self._python = python
+        self._start()
+
+    def _start(self) -> None:
         command = [
-            str(python),
+            str(self._python),
             "-W",
             "ignore",
             "-m",
@@ -82,8 +91,8 @@ class Version:
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "encoding": "utf-8"}
         self._process = subprocess.Popen(command, cwd=ROOT, **pipes)
 
-    def take_turn(self, name: str) -> tuple[float, Found]:
-        """Do the work; the processor time in seconds, and what it found."""
+    def take_turn(self, name: str) -> tuple[float, Found | None]:
+        """Do the work; the processor time in seconds, and what it found, None if it was stopped."""
         sent, answer = self._process.stdin, self._process.stdout
         assert sent is not None
         assert answer is not None
@@ -93,6 +102,9 @@ class Version:
         if not line:
             raise SystemExit(f"{self._process.args} ended with code {self._process.wait()} at {name!r}.")
         seconds, found = json.loads(line)
+        if found is None:
+            self.end()
+            self._start()
         return seconds, found
 
     def end(self) -> None:
