@@ -42,6 +42,7 @@ class Measure:
     Examples
     --------
     >>> y, scores, qid = [2, 0, 1], [0.9, 0.1, 0.5], ["a", "a", "a"]
+    >>> from rankwise.metrics import get_measure
     >>> measure = get_measure("ndcg@2", preset="letor")
     >>> measure(y, scores, qid)  # the mean over queries
     1.0
