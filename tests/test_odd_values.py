@@ -12,7 +12,7 @@ import rankwise
 from command_line import done, folder, refused
 from rankwise import DataError, ParameterError, RankingData, RankRLS, RankSVMPath, export_model, load_letor
 from rankwise.cli import main
-from rankwise.metrics import get_measure, ndcg
+from rankwise.metrics import get_measure
 
 __all__ = ["done", "folder", "refused"]  # fixtures
 
@@ -94,7 +94,6 @@ def test_masked_entries_are_refused_as_missing_wherever_they_enter():
         (lambda: model.predict(masked(X, 4)), "X"),
         (lambda: RankingData.from_arrays(masked(X, 4), Y, QID), "X"),
         (lambda: rankwise.scale_per_query(masked(X, 4), QID), "X"),
-        (lambda: ndcg(masked(Y, 4), X[:, 0], QID), "y"),
         (lambda: get_measure("map").prepare(Y, QID).many(masked(X.T, 4)), "scores"),
     ):
         with pytest.raises(DataError, match=rf"^{name} has a missing value"):

@@ -251,7 +251,7 @@ def test_bad_input_is_named():
     X, y, qid = ranking()
     with pytest.raises(DataError, match=r"all rows of each query \(.*\) have the same label"):
         RankSVM().fit(X, np.ones(len(y)), qid)
-    with pytest.raises(DataError, match="the ranking has no two rows"):
+    with pytest.raises(DataError, match="all rows of the ranking have the same label"):
         RankSVM().fit(X, np.ones(len(y)))
     with pytest.raises(ParameterError, match=r"'alpha'.*above 0"):
         RankSVM(alpha=0.0).fit(X, y)

@@ -270,7 +270,7 @@ def test_bad_data_is_named():
         RankRLSCV(measure="ndcg").fit(X, y)
     with pytest.raises(DataError, match="needs ties='keep'"):
         RankRLSCV(ties="drop").fit(X, y)
-    with pytest.raises(DataError, match="nothing to learn: the ranking has no two rows"):
+    with pytest.raises(DataError, match="nothing to learn: all rows of the ranking have the same label"):
         RankRLSCV().fit(X, np.ones(40))
     with pytest.raises(DataError, match="nothing to learn"):
         RankRLSCV().fit(X, np.ones(40), qid)

@@ -131,10 +131,15 @@ def test_wrong_columns_get_one_sentence(library, options, message):
         RankingData.from_frame(library(COLUMNS), **options)
 
 
-@pytest.mark.parametrize("features", ["bm25", [], ["grade"], 5])
+@pytest.mark.parametrize("features", [[], ["grade"], 5])
 def test_wrong_features_get_one_sentence(library, features):
     with pytest.raises(ParameterError, match="feature"):
         RankingData.from_frame(library(COLUMNS), label="grade", features=features)
+
+
+def test_a_column_of_numbers_is_not_one_of_vectors_and_the_error_says_how_to_name_it(library):
+    with pytest.raises(DataError, match=r"for a column of numbers, pass features=\['bm25'\]\.$"):
+        RankingData.from_frame(library(COLUMNS), label="grade", features="bm25")
 
 
 @pytest.mark.parametrize("exclude", ["bm25", 5])

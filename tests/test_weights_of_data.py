@@ -236,4 +236,6 @@ def test_weights_of_judgments_reach_train_and_audit(parts, tmp_path, capsys):
     np.testing.assert_array_equal(rankwise.load_model(model).coef_, rankwise.RankRLS(1.0).fit(data).coef_)
     capsys.readouterr()
     assert main(["audit", rows, "--judgments", judged, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == rankwise.audit(data).to_dict()
+    found = json.loads(capsys.readouterr().out)
+    assert found.pop("faults") is not None  # those of the file, which a data set does not have
+    assert found == rankwise.audit(data).to_dict()

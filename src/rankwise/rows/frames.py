@@ -109,7 +109,8 @@ def vectors(table: Any, name: str) -> Matrix:
     lengths = [len(row) if _is_list(row) else 0 for row in rows]
     odd = next((row for row, length in enumerate(lengths) if length != lengths[0] or not length), None)
     if odd is not None:
-        held = f"{lengths[odd]} numbers" if lengths[odd] else f"{rows[odd]!r:.40}"
+        meant = f"; for a column of numbers, pass features=[{name!r}]"
+        held = f"{lengths[odd]} numbers" if lengths[odd] else f"{rows[odd]!r:.40}{meant}"
         raise DataError(
             f"Column {name!r} must contain vectors of one length, that of row 0; row {odd} has {held}."
         )
