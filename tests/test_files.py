@@ -185,6 +185,23 @@ def test_what_a_killed_run_left_is_removed_by_the_next_write_and_not_before(tmp_
     assert set(names(tmp_path)) == {*theirs, "other"}
 
 
+def test_a_folder_that_another_process_creates_at_the_last_moment_is_replaced(tmp_path, monkeypatch):
+    rename = Path.rename
+
+    def late(beside, place):
+        """Another process has just moved its folder to the place."""
+        monkeypatch.setattr(Path, "rename", rename)
+        place.mkdir()
+        (place / "theirs").write_text("theirs", encoding="utf-8")
+        return rename(beside, place)
+
+    monkeypatch.setattr(Path, "rename", late)
+    with replacing_folder(tmp_path / "d", check=lambda folder: None) as folder:
+        (folder / "ours").write_text("ours", encoding="utf-8")
+    assert names(tmp_path / "d") == ["ours"]
+    assert names(tmp_path) == ["d"]
+
+
 def test_many_writers_in_one_folder_do_not_tidy_up_each_other(tmp_path):
     script = (
         "import sys; from rankwise.files import replacing_file, replacing_folder\n"

@@ -120,10 +120,10 @@ def replacing_folder(path: str | os.PathLike[str], *, check: Callable[[Path], ob
             flush(file)
         flush(beside)
         check_place()
-        if not place.exists():
-            beside.rename(place)
-        elif not _exchange(beside, place):
-            _rename_in_turn(beside, place)
+        if place.exists() or not _moved(beside, place):
+            check_place()  # another process may just have created the folder
+            if not _exchange(beside, place):
+                _rename_in_turn(beside, place)
         flush(place.parent)
 
 
@@ -143,6 +143,17 @@ def created_folder(path: str | os.PathLike[str]) -> Iterator[None]:
                 with suppress(OSError):  # another process has put something there
                     folder.rmdir()
         raise
+
+
+def _moved(beside: Path, place: Path) -> bool:
+    """Move a folder to a free place; return False if it is not free any more."""
+    try:
+        beside.rename(place)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise
+        return False
+    return True
 
 
 def _exchange(one: Path, other: Path) -> bool:
