@@ -130,6 +130,22 @@ def test_a_full_disk_leaves_whole_entries_and_says_where(tmp_path):
     assert exit_code(in_child(fill, tmp_path / "journal")) == 3
 
 
+def test_nothing_follows_half_a_line_that_cannot_be_removed(tmp_path, monkeypatch):
+    def broken(*_):
+        raise OSError(5, "Input/output error")
+
+    with Journal.resume(tmp_path / "journal") as journal:
+        journal.append(grade(1))
+        with monkeypatch.context() as disk:
+            disk.setattr(os, "fsync", broken)
+            disk.setattr(os, "ftruncate", broken)
+            with pytest.raises(OSError, match="Input/output error"):
+                journal.append(grade(2))
+        with pytest.raises(DataError, match="nothing more is accepted"):
+            journal.append(grade(2))
+        assert len(journal.entries) == 1
+
+
 def test_a_later_grade_replaces_an_earlier_one_of_the_same_rater():
     judgments = Judgments([grade(1, value=1.0), grade(2, value=3.0), grade(3, value=2.0, rater="bob")])
     assert grade_of(judgments) == 2.5

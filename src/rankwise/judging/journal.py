@@ -6,7 +6,6 @@ import errno
 import os
 import stat
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -76,13 +75,19 @@ class Journal:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
             os.fsync(self._handle)
         except OSError as error:
-            with suppress(OSError):
-                os.ftruncate(self._handle, self._size)
-                os.lseek(self._handle, self._size, os.SEEK_SET)
+            self._take_back()
             error.filename = str(self.path)
             raise
         self._size += len(line)
         self.entries.append(entry)
+
+    def _take_back(self) -> None:
+        """Remove what was written of an entry; where that fails as well, nothing may follow it."""
+        try:
+            os.ftruncate(self._handle, self._size)
+            os.lseek(self._handle, self._size, os.SEEK_SET)
+        except OSError:
+            self.close()
 
     def close(self) -> None:
         """Close the file; what is appended afterwards is refused."""
