@@ -210,6 +210,9 @@ def test_a_skip_is_no_random_judgment(tmp_path):
         assert found["counts"] == {"grades": 0, "pairs": 0, "skips": 1, "random": 0}
         said = {"query": query, "docs": found["task"]["docs"], "kind": "grade", "grade": 1}
         assert ask(server, "judge", said)["counts"]["random"] == 1
+        # Judged again, it was still drawn at random, so the estimate keeps it.
+        ask(server, "judge", said | {"grade": 2})
+        assert session.judgments.about((query, tuple(said["docs"]))).is_random
 
 
 def test_past_judgments_come_in_parts(tmp_path):

@@ -210,7 +210,10 @@ class Session:
             known = ", ".join(f"{one:g}" for one in self.grades)
             raise DataError(f"The grade must be one of {known}; got {grade!r:.40}.")
         names = tuple(_text(doc, "doc") for doc in docs)
-        reason = self._offered.get((query, tuple(sorted(names))), Reason.CHOSEN)
+        subject = query, tuple(sorted(names))
+        # What was drawn at random stays so when it is judged again.
+        drawn = self.judgments.about(subject).is_random
+        reason = Reason.RANDOM if drawn else self._offered.get(subject, Reason.CHOSEN)
         value = float(grade) if kind == Kind.GRADE and grade is not None else None
         entry = Entry(
             self.version + 1, now(), self.rater, Kind(kind), query, names, grade=value, reason=reason
