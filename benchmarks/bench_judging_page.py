@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import resource
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 from tests.browser import Browser, find_chromium
+from tests.judging import judging
 
 from benchmarks.tables import show
 from benchmarks.timing import header, quick, sized
 from rankwise import RankingData
-from rankwise.judging.journal import Journal
 from rankwise.judging.server import JudgingServer
-from rankwise.judging.session import Session
 from rankwise.judging.starting import Start, start_without_model
 from rankwise.rows.table import table_of
 
@@ -73,20 +70,6 @@ def measured(folder: Path, browser: Browser) -> Iterator[tuple[str, str]]:
 def resident() -> float:
     pages = Path("/proc/self/statm").read_text(encoding="utf-8").split()[1]
     return int(pages) * resource.getpagesize() / 2**20
-
-
-@contextmanager
-def judging(path: Path, start: Start) -> Iterator[tuple[Session, JudgingServer]]:
-    with Journal.resume(path) as journal:
-        session = Session(start, journal, "ann", random_state=0)
-        with JudgingServer(session) as server:
-            thread = threading.Thread(target=server.serve)
-            thread.start()
-            try:
-                yield session, server
-            finally:
-                server.shutdown()
-                thread.join()
 
 
 def open_page(browser: Browser, server: JudgingServer) -> None:

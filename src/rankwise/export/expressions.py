@@ -87,7 +87,10 @@ class Language(ABC):
         """The condition that a flag is set."""
 
     def relative(self, name: str, relation: str) -> str:
-        """How the value of a column compares with those of its query, in languages that see them."""
+        """How the value of a column compares with those of its query.
+
+        `Served.as_columns` refuses such columns in formats that are not among `COMPARING`.
+        """
         raise NotImplementedError
 
     def feature(self, name: str) -> str:
