@@ -72,8 +72,7 @@ def run(
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """List everything that is wrong with a table, and the judgments that models trained on the other "
-    "queries contradict.
+    """List everything wrong with a table, and judgments that models of the other queries contradict.
 
     The exit code is 1 if something must be fixed before training.
     """
