@@ -117,7 +117,8 @@ $(VENV)/.tools: pyproject.toml
 	  { echo "rankwise needs a C++17 compiler as '$${CXX:-c++}'; install g++ or clang, or set CXX." >&2; exit 1; }
 	@echo "Preparing $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(PIP) "scikit-build-core>=0.11" "nanobind>=2.4" "cmake>=3.24" ninja
+	@# setuptools, because a few packages of the tests come as sources, and are built in this environment, too.
+	@$(PIP) "scikit-build-core>=0.11" "nanobind>=2.4" "cmake>=3.24" ninja "setuptools>=70.1"
 	@touch $@
 
 $(VENV)/.runtime: $(VENV)/.tools $(NATIVE) $(PACKAGES)
