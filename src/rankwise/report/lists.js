@@ -176,7 +176,7 @@ function queryDetail(query) {
     ];
     const reasons = picked.length < 2 ? null : explained.map((model) => why(list, model, picked));
     area.replaceChildren(
-      el("div", { class: "lists" }, lists),
+      el("div", { class: "lists wide" }, lists),
       note(cutOff, advice, " ", linkTo(query)),
       el("div", { class: "why", "aria-live": "polite" }, reasons),
     );
