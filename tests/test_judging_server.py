@@ -288,11 +288,12 @@ def serve_and_say_where(path, pipe):
         server.serve()
 
 
-def judge_until_killed(place, dice, acknowledged):
-    """Judge what the server asks for, and note what it acknowledged, until it does not answer."""
+def judge_until_killed(place, documents, dice, acknowledged):
+    """Judge documents, some of them again, and note what was acknowledged, until the server does not answer."""
     try:
         while True:
-            body = first_task(place, other=dice.random() < 0.1) | {"grade": dice.randrange(5)}
+            query, doc = dice.choice(documents)
+            body = {"query": query, "docs": [doc], "kind": "grade", "grade": dice.randrange(5)}
             acknowledged.append((ask(place, "judge", body)["version"], body))
     except (OSError, http.client.HTTPException):
         return
@@ -300,6 +301,8 @@ def judge_until_killed(place, dice, acknowledged):
 
 def test_a_session_killed_at_any_moment_has_all_that_it_acknowledged(tmp_path):
     path, dice, acknowledged = tmp_path / "journal", random.Random(4), []
+    data = rankwise.make_search_data(12, random_state=0)
+    documents = [*zip(map(str, data.qid), data.docs.tolist(), strict=True)]
     for _ in range(20):
         reading, writing = os.pipe()
         child = in_child(serve_and_say_where, path, writing)
@@ -308,7 +311,7 @@ def test_a_session_killed_at_any_moment_has_all_that_it_acknowledged(tmp_path):
             port, token = said.readline().split()
         kill = threading.Timer(dice.uniform(0.02, 0.3), os.kill, (child, signal.SIGKILL))
         kill.start()
-        judge_until_killed(SimpleNamespace(server_port=int(port), token=token), dice, acknowledged)
+        judge_until_killed(SimpleNamespace(server_port=int(port), token=token), documents, dice, acknowledged)
         assert exit_code(child) == -signal.SIGKILL
     entries = read_journal(path)
     assert len(acknowledged) > 10
