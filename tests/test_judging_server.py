@@ -289,7 +289,7 @@ def serve_and_say_where(path, pipe):
 
 
 def judge_until_killed(place, documents, dice, acknowledged):
-    """Judge documents, some of them again, and note what was acknowledged, until the server does not answer."""
+    """Judge documents, some twice, and note what was acknowledged, until the server does not answer."""
     try:
         while True:
             query, doc = dice.choice(documents)
