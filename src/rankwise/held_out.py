@@ -84,6 +84,10 @@ class HeldOut:
         """The measure of each column of scores."""
         return np.array([self.measure(column) for column in scores.T])
 
+    def results_of(self, scores_of: Callable[[Matrix], Floats]) -> EvalResults | None:
+        """The measures of a function on every eval_set; None if there is none."""
+        return None if self.evaluated is None else self.evaluated(scores_of)
+
     def improves(self, value: float, best: float) -> bool:
         return improves(value, best, self.higher_is_better)
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.errors import MissingExtraError
-from rankwise.rows.table import Table
+from rankwise.errors import MissingExtraError, ParameterError
 from rankwise.scoring.additive import AdditiveFunction, Term
 from rankwise.scoring.calibration import Calibration
 from rankwise.scoring.drawn_points import labels_of, points_of
+from rankwise.scoring.functions import ScoringFunction
 from rankwise.scoring.interactions import Interaction
 from rankwise.types import Floats, Ints, Reading
 
@@ -102,8 +102,12 @@ def draw_calibration(calibration: Calibration, title: str) -> Any:
     return figure
 
 
-def draw_functions(function: AdditiveFunction, rows: Table, title: str) -> Any:
+def draw_functions(function: ScoringFunction, rows: Any, title: str) -> Any:
     """Plot the functions of the columns that move the scores of the rows most, largest first."""
+    if not isinstance(function, AdditiveFunction):
+        raise ParameterError(
+            "plot_columns needs a linear ranker with 'columns', such as RankRLS(columns='spline')."
+        )
     figure_of = _figures("Plotting functions of columns")
 
     rows = rows.matched([term.column for term in function.terms], function.labels)
@@ -141,7 +145,7 @@ def _draw_interaction(place: Any, interaction: Interaction) -> None:
     place.figure.colorbar(image, ax=place)
 
 
-def _draw_function(place: Any, term: Term, rows: Table) -> None:
+def _draw_function(place: Any, term: Term, rows: Any) -> None:
     """Lines for numbers and dates, dots for categories and flags; only differences matter: the mean is 0."""
     shape = term.shape
     points = points_of(rows.read(term.column, shape.reading), shape.reading, N_POINTS)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
-from functools import partial, update_wrapper
-from types import FunctionType
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from rankwise.columns.inputs import Inputs
-from rankwise.errors import DataError, ParameterError
+from rankwise.errors import DataError
 from rankwise.features import JudgedParts
 from rankwise.held_out import EvalResults, HeldOut
 from rankwise.model.attributes import attributes_of
@@ -25,17 +24,16 @@ from rankwise.model.schemas import ModelSchema
 from rankwise.plots import draw_calibration, draw_functions
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import group_rows
-from rankwise.preferences.samples import sample_judged_pairs
-from rankwise.rankers.contributions import SampledRows, contributions
+from rankwise.rankers.contributions import SampledRows, contributions, effects_of
 from rankwise.rankers.explanation import Explanation, explain
+from rankwise.rankers.own_names import name_after_class
 from rankwise.rankers.row_settings import RowSettings
 from rankwise.ridge.moments.moments import Moments
-from rankwise.scoring.additive import AdditiveFunction
 from rankwise.scoring.calibration import Calibration, known_calibration, preference_probabilities
 from rankwise.scoring.functions import FeatureFunction, ScoringFunction, checked_scores
-from rankwise.selection.calibrating import calibrate_on, recalibrated
+from rankwise.selection.calibrating import calibrate_on, measured_on
 from rankwise.types import AnyArray, Floats, Ints, Matrix
-from rankwise.validation import Problem, check_fitted, check_labels, taken_apart
+from rankwise.validation import Problem, check_fitted, taken_apart
 
 
 class Ranker(BaseEstimator):  # type: ignore[misc]
@@ -78,21 +76,12 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     _inputs: Inputs
     # Of the model that is being fitted.
     _origin: Origin
-    # Some of these rows, on which effects of columns are measured, or the effects themselves.
-    _sample: SampledRows | None = None
-    _effects: Floats | None = None
+    # Some of these rows, on which effects of columns are measured; of a copy, the effects.
+    _sample: SampledRows | Floats | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Give inherited methods the name of the class, which messages about their arguments begin with."""
         super().__init_subclass__(**options)
-        for name in ("fit", "fit_preferences"):
-            method = getattr(cls, name, None)
-            if isinstance(method, FunctionType) and name not in vars(cls):
-                own = FunctionType(
-                    method.__code__, method.__globals__, name, method.__defaults__, method.__closure__
-                )
-                setattr(cls, name, update_wrapper(own, method))
-                own.__kwdefaults__, own.__qualname__ = method.__kwdefaults__, f"{cls.__name__}.{name}"
+        name_after_class(cls, "fit", "fit_preferences")
 
     if not TYPE_CHECKING:  # to a type checker, attributes are what classes declare
 
@@ -176,14 +165,13 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
     def _forget(self) -> None:
         """Drop the model of an earlier fit, so that it does not survive the failure of the next one."""
-        for name in ("model_", "_sample", "_effects"):
+        for name in ("model_", "_sample"):
             self.__dict__.pop(name, None)
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies have the effects of columns instead of the rows."""
         state: dict[str, Any] = super().__getstate__()
-        effects = getattr(self, "feature_importances_", None)
-        return {name: value for name, value in state.items() if name != "_sample"} | {"_effects": effects}
+        return state | {"_sample": getattr(self, "feature_importances_", None)}
 
     @property
     def _row_settings(self) -> RowSettings:
@@ -213,26 +201,23 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         held_out: HeldOut | None = None,
     ) -> None:
         """Set the model; what is held out says how good it is, and how sure."""
-        if calibration is None:
+        results = None if held_out is None else held_out.results_of(function.scores)
+        if held_out is not None and calibration is None:
             calibration = calibrate_on(held_out, function)
-        evaluated = None if held_out is None else held_out.evaluated
-        found: dict[str, Any] = {
-            "context_columns": list(self._inputs.context) or None,
-            "evals_result": None if evaluated is None else evaluated(function.scores),
-        }
-        self._set_model(
-            Model(
-                class_name=type(self).__name__,
-                of_features=function,
-                features=self._inputs.features,
-                encoding=self._inputs.encoding,
-                calibration=calibration,
-                parameters=self.get_params(deep=False),
-                outcome=replace(outcome, **found),
-                origin=self._origin,
-                form_moments=form_moments,
-            )
+        model = Model(
+            type(self).__name__,
+            function,
+            self._inputs.features,
+            self._inputs.encoding,
+            calibration,
+            parameters=self.get_params(deep=False),
+            outcome=replace(
+                outcome, context_columns=list(self._inputs.context) or None, evals_result=results
+            ),
+            origin=self._origin,
+            form_moments=form_moments,
         )
+        self._set_model(model)
 
     def _set_model(self, model: Model) -> None:
         self.model_ = model
@@ -258,10 +243,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         As in `predict`, only models that compare the rows of a query need qid, of all rows.
         """
         rows = self._rows_to_score(X, qid=qid)
-        for name, row in (("i", i), ("j", j)):
-            if not isinstance(row, (int, np.integer)) or not 0 <= row < rows.shape[0]:
-                raise DataError(f"{name} must be a row of X, 0 to {rows.shape[0] - 1}; got {row!r}.")
-        return explain(self.model_.function, self._inputs, rows[[i, j]], self.model_.calibration)
+        return explain(self.model_.function, self._inputs, rows, (i, j), self.model_.calibration)
 
     @property
     def feature_importances_(self) -> Floats:
@@ -270,9 +252,9 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         The standard deviation within queries of what the column adds, on up to 16,384 evenly spaced rows of
         the last fit to labels. Files do not hold it.
         """
-        effects = self._effects
-        if self._sample is not None and self.__sklearn_is_fitted__():
-            effects = self._sample.effects(self.model_.of_features, self._inputs)
+        effects = None
+        if self.__sklearn_is_fitted__():
+            effects = effects_of(self._sample, self.model_.of_features, self._inputs)
         if effects is None:
             raise AttributeError(
                 f"This {type(self).__name__} has no attribute 'feature_importances_': linear rankers have it "
@@ -318,11 +300,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         y, qid, _ = taken_apart(X, y, qid)
         if qid is None and self.model_.origin.fitted_with_qid:
             raise DataError("measure_calibration needs the qid of the rows: the model was fitted with qid.")
-        query = group_rows(qid, len(scores)).query_of_row()
-        sample = sample_judged_pairs(check_labels(y, len(scores)), query)
-        if not len(sample.better):
-            raise DataError("Calibration cannot be measured: no query has two rows with different labels.")
-        return recalibrated(calibration, scores, sample, "given rows")
+        return measured_on(calibration, scores, y, qid)
 
     def plot_calibration(self, title: str = "Calibration") -> Any:
         """Return a matplotlib figure of the probabilities observed against those predicted."""
@@ -342,21 +320,11 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         title : str, default="Columns"
         """
         check_fitted(self)
-        function = self.model_.function
-        if not isinstance(function, AdditiveFunction):
-            raise ParameterError(
-                "plot_columns needs a linear ranker with 'columns', such as RankRLS(columns='spline')."
-            )
-        return draw_functions(function, self._rows_to_score(X), title)
+        return draw_functions(self.model_.function, self._rows_to_score(X), title)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.estimator_type = "ranker"
         tags.target_tags.required = True
-        settings = self._row_settings
-        tags.input_tags.pairwise = settings.takes_kernel_values
-        tags.input_tags.sparse = not tags.input_tags.pairwise
-        if settings.columns is not None:
-            tags.input_tags.sparse = False
-            tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        self._row_settings.tag(tags.input_tags)
         return tags

@@ -113,6 +113,13 @@ class SampledRows:
         return np.asarray(np.sqrt(squares / self.sizes.sum()))
 
 
+def effects_of(
+    sample: SampledRows | Floats | None, function: FeatureFunction, inputs: Inputs
+) -> Floats | None:
+    """The effects on sampled rows, or those that a copy of a ranker has in place of rows."""
+    return sample.effects(function, inputs) if isinstance(sample, SampledRows) else sample
+
+
 def _occupied(rows: Any) -> tuple[Any, Floats]:
     """The columns with entries, and the values in them as a dense array."""
     if not is_sparse(rows):

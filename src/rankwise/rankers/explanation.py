@@ -101,9 +101,13 @@ class Explanation:
 
 
 def explain(
-    function: ScoringFunction, inputs: Inputs, pair: Any, calibration: Calibration | None
+    function: ScoringFunction, inputs: Inputs, rows: Any, ij: tuple[Any, Any], calibration: Calibration | None
 ) -> Explanation:
     """Explain the difference between the scores of two rows, as `function` takes them."""
+    for name, row in zip("ij", ij, strict=True):
+        if not isinstance(row, (int, np.integer)) or not 0 <= row < rows.shape[0]:
+            raise DataError(f"{name} must be a row of X, 0 to {rows.shape[0] - 1}; got {row!r}.")
+    pair = rows[list(ij)]
     names, values = inputs.weight_labels, None
     if isinstance(function, AdditiveFunction):
         names = np.array(function.names, dtype=object)

@@ -76,6 +76,13 @@ class RowSettings:
         sparse = not self.takes_kernel_values
         return Inputs(model.class_name, model.features, model.encoding, sparse, context)
 
+    def tag(self, tags: Any) -> None:
+        """Say which rows the ranker takes, as scikit-learn does in tags."""
+        tags.pairwise = self.takes_kernel_values
+        tags.sparse = not tags.pairwise and self.columns is None
+        if self.columns is not None:
+            tags.allow_nan = tags.string = tags.categorical = True
+
     def _how(self) -> dict[str, Any]:
         if self.takes_kernel_values and self.columns is not None:
             raise ParameterError(

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 
+from rankwise.errors import DataError
 from rankwise.held_out import HeldOut
-from rankwise.preferences.samples import PairSample
+from rankwise.preferences.queries import group_rows
+from rankwise.preferences.samples import PairSample, sample_judged_pairs
 from rankwise.scoring.calibration import Calibration
 from rankwise.scoring.functions import FeatureFunction
 from rankwise.threads import one_blas_thread
 from rankwise.types import Floats, Ints
+from rankwise.validation import check_labels
 
 # Bins of the curve, and parts of the queries whose probabilities come from the slope of the other parts.
 N_BINS, PAIRS_PER_BIN, N_PARTS = 10, 10, 5
@@ -42,10 +46,8 @@ def calibrate(scores: Floats, sample: PairSample, source: str) -> Calibration | 
     return _measured(slope, error, probability, weight, group, source)
 
 
-def calibrate_on(held_out: HeldOut | None, function: FeatureFunction) -> Calibration | None:
-    """The calibration on rows that were held out; None if there are none, or too few."""
-    if held_out is None:
-        return None
+def calibrate_on(held_out: HeldOut, function: FeatureFunction) -> Calibration | None:
+    """The calibration on rows that were held out; None if there are too few."""
     return calibrate(function.scores(held_out.X), held_out.sample(), held_out.name)
 
 
@@ -55,6 +57,15 @@ def recalibrated(calibration: Calibration, scores: Floats, sample: PairSample, s
     difference, weight, group = _counted(scores, sample)
     probability = calibration.probability(difference)
     return _measured(calibration.slope, calibration.slope_error, probability, weight, group, source)
+
+
+def measured_on(calibration: Calibration, scores: Floats, y: Any, qid: Any) -> Calibration:
+    """The same slope, with its curve on all pairs of judged rows that have these scores."""
+    query = group_rows(qid, len(scores)).query_of_row()
+    sample = sample_judged_pairs(check_labels(y, len(scores)), query)
+    if not len(sample.better):
+        raise DataError("Calibration cannot be measured: no query has two rows with different labels.")
+    return recalibrated(calibration, scores, sample, "given rows")
 
 
 def _counted(scores: Floats, sample: PairSample) -> tuple[Floats, Floats, Ints]:
