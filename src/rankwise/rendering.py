@@ -33,10 +33,10 @@ def format_cell(cell: Cell) -> str:
     return f"{cell:.2e}" if 0.0 < abs(cell) < 1e-4 else f"{cell:.4f}"
 
 
-def counted(n: int, noun: str) -> str:
+def counted(n: int, noun: str, nouns: str | None = None) -> str:
     """Such as "1 query" and "1,000 queries"."""
     plural = noun.removesuffix("y") + "ies" if noun.endswith("y") else noun + "s"
-    return f"{n:,} {noun if n == 1 else plural}"
+    return f"{n:,} {noun if n == 1 else nouns or plural}"
 
 
 def text_columns(n_columns: int, rows: Sequence[Sequence[Cell]]) -> list[bool]:

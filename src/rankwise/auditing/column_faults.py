@@ -9,22 +9,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rankwise.auditing.faults import EXAMPLES, Fault, Repair, Severity, counted, rows_shown
+from rankwise.auditing.faults import EXAMPLES, Fault, Repair, Severity, rows_shown
+from rankwise.auditing.sentinels import SENTINELS, date_sentinels, sentinel_fault, sentinels
 from rankwise.columns.choosing_codes import words_among_numbers
 from rankwise.columns.specs import DEFAULT_CATEGORIES
 from rankwise.numerals import is_number
+from rankwise.rendering import counted
 from rankwise.rows.column import Column
 from rankwise.types import AnyArray, Bools, Floats, Ints, Reading
 
-# Numbers that often stand for a missing value, and dates that do.
-SENTINELS = (-1.0, *(sign * number for number in (99.0, 999.0, 9999.0, 99999.0) for sign in (1.0, -1.0)))
-DATE_SENTINELS = tuple(
-    np.datetime64(day, "us") for day in ("1970-01-01", "1900-01-01", "1899-12-30", "0001-01-01", "9999-12-31")
-)
-# A sentinel occurs at least so often, as a share of the rows and as a number.
-LEAST_SHARE, LEAST_TIMES = 0.002, 3
-# It is apart from the rest by this many times their interquartile range, and by half of their whole range.
-QUARTILES_AWAY = 3.0
 # At most this share of the values are negative by mistake.
 FEW_NEGATIVE = 0.01
 # A column of text with this share of different values is an identifier, and one of whole numbers.
@@ -84,7 +77,7 @@ def look_at(column: Column, name: str) -> ColumnFacts:
     if column.reading is Reading.TEXT:
         return _look_at_text(column, name, missing)
     if column.reading is Reading.DATE:
-        return ColumnFacts(list(_dates(column.values, missing, name)), "dates")
+        return ColumnFacts(_look_at_dates(column.values, missing, name), "dates")
     if column.values.dtype.kind == "O":  # integers that float64 cannot hold
         return _look_at_text(column, name, missing)
     return _look_at_numbers(column, name, missing)
@@ -195,9 +188,9 @@ def _look_at_numbers(column: Column, name: str, missing: Bools) -> ColumnFacts:
         if by_name or (is_unique and _is_numbering(values)):
             faults.append(_identifier(name, len(values), len(finite)))
             return ColumnFacts(faults, "missing values" if missing.any() else None, distinct)
-    for sentinel in _sentinels(values, counts):
-        faults.append(_sentinel(name, f"{sentinel:g}", np.flatnonzero(x == sentinel), len(x)))
-    rest = values[~np.isin(values, list(_sentinels(values, counts)))]
+    standing = sentinels(values, counts)
+    faults += [sentinel_fault(name, f"{one:g}", np.flatnonzero(x == one), len(x)) for one in standing]
+    rest = values[~np.isin(values, standing)]
     negative = (x < 0.0) & ~np.isin(x, SENTINELS) & ~infinite
     if _by_mistake(x[negative], finite, rest):
         rows = np.flatnonzero(negative)
@@ -226,28 +219,6 @@ def _is_numbering(values: Floats) -> bool:
     return bool(gaps.min() > 0.0 and gaps.max() < 1.5 * gaps.min())
 
 
-def _sentinels(values: Floats, counts: Ints) -> list[float]:
-    """Those of the usual ones that are the smallest or the largest value, frequent, and far from the rest."""
-    found: list[float] = []
-    for _ in range(2):  # -999 may hide behind -9999
-        for end in (0, -1):
-            own = values[end] if len(values) > 3 else np.nan
-            rest = np.delete(values, end) if own in SENTINELS else values
-            often = counts[end] >= max(LEAST_TIMES, LEAST_SHARE * counts.sum())
-            if own in SENTINELS and often and _is_apart(float(own), rest, np.delete(counts, end)):
-                found.append(float(own))
-                values, counts = rest, np.delete(counts, end)
-    return found
-
-
-def _is_apart(value: float, rest: Floats, counts: Ints) -> bool:
-    if value == -1.0:  # the rest are amounts or counts, of which not just a few
-        return bool(rest[0] >= 0.0) and len(rest) >= 5
-    gap = float(np.abs(rest - value).min())
-    low, high = rest[np.searchsorted(np.cumsum(counts), np.array([0.25, 0.75]) * counts.sum())]
-    return gap > max(QUARTILES_AWAY * float(high - low), 0.5 * float(rest[-1] - rest[0]))
-
-
 def _by_mistake(negative: Floats, finite: Floats, values: Floats) -> bool:
     """Whether few numbers are negative, and as large as the others, as a wrong sign makes them."""
     if not 0 < len(negative) <= FEW_NEGATIVE * len(finite) or len(values) < 4:
@@ -262,36 +233,14 @@ def _leaves_a_gap(values: Floats, usual: float) -> bool:
     return bool((np.abs(values) >= 0.05 * usual).mean() > 0.9)
 
 
-def _dates(values: AnyArray, missing: Bools, name: str) -> Iterator[Fault]:
-    present = values[~missing]
-    days, counts = np.unique(present, return_counts=True)
+def _look_at_dates(values: AnyArray, missing: Bools, name: str) -> list[Fault]:
+    days, counts = np.unique(values[~missing], return_counts=True)
     if len(days) == 1 and not missing.any():
-        yield _constant(name, len(values))
-        return
-    for sentinel in DATE_SENTINELS:
-        rest = days[days != sentinel]
-        n_times = int(counts[days == sentinel].sum())
-        if len(rest) < 2 or n_times < max(LEAST_TIMES, LEAST_SHARE * len(present)):
-            continue
-        if np.abs(rest - sentinel).min() > max(np.timedelta64(365, "D"), (rest[-1] - rest[0]) // 4):
-            shown = str(sentinel.astype("datetime64[D]"))
-            yield _sentinel(name, shown, np.flatnonzero(values == sentinel), len(values))
-
-
-def _sentinel(name: str, shown: str, rows: Ints, n_rows: int) -> Fault:
-    return Fault(
-        "sentinel",
-        Severity.LOOK,
-        name,
-        len(rows),
-        f"{name!r}: {shown} in {counted(len(rows), 'row')} ({len(rows) / n_rows:.1%}), far from all other "
-        "values, seems to stand for a missing one",
-        "Training takes it for a value, which bends the scale of the column.",
-        "As a missing value, it gets a weight of its own (--columns auto).",
-        rows_shown(rows),
-        Repair.BLANK,
-        rows,
-    )
+        return [_constant(name, len(values))]
+    return [
+        sentinel_fault(name, str(one.astype("datetime64[D]")), np.flatnonzero(values == one), len(values))
+        for one in date_sentinels(days, counts)
+    ]
 
 
 def _constant(name: str, n_rows: int) -> Fault:

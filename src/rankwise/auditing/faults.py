@@ -82,8 +82,3 @@ def in_order(faults: Sequence[Fault]) -> list[Fault]:
 def rows_shown(rows: Ints) -> tuple[str, ...]:
     """The first rows, counting from 0."""
     return tuple(f"row {row}" for row in rows[:EXAMPLES].tolist())
-
-
-def counted(n: int, noun: str, nouns: str | None = None) -> str:
-    """A number with its noun."""
-    return f"{n:,} {noun if n == 1 else nouns or f'{noun}s'}"

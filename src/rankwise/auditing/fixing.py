@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.auditing.faults import Fault, Repair, counted
+from rankwise.auditing.faults import Fault, Repair
 from rankwise.auditing.raw_table import RawTable
+from rankwise.rendering import counted
 from rankwise.types import Bools
 
 

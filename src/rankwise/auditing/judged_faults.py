@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rankwise.auditing.faults import EXAMPLES, Fault, Repair, Severity, counted, rows_shown
+from rankwise.auditing.faults import EXAMPLES, Fault, Repair, Severity, rows_shown
 from rankwise.auditing.raw_table import UsableRows
 from rankwise.preferences.queries import Queries
+from rankwise.rendering import counted
 from rankwise.rows.column import Column
 from rankwise.selection.splitting import plain_text
 from rankwise.types import AnyArray, Floats, Ints, Reading

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankwise.auditing.column_faults import ColumnFacts, look_at
-from rankwise.auditing.faults import EXAMPLES, Fault, Repair, Severity, counted, in_order, rows_shown
+from rankwise.auditing.faults import EXAMPLES, Fault, Repair, Severity, in_order, rows_shown
 from rankwise.auditing.judged_faults import judgment_faults, label_faults, query_faults
 from rankwise.auditing.leaks import REVEALS, Sample, leak_faults, readable
 from rankwise.auditing.raw_table import RawTable, UsableRows
 from rankwise.auditing.row_hashes import Hashes, add_column, no_hashes
 from rankwise.preferences.constant_values import constant_in_first_queries, is_context
+from rankwise.rendering import counted
 from rankwise.rows.column import Column
 from rankwise.types import Floats, Ints
 

@@ -17,6 +17,7 @@ from rankwise.judging.entries import Entry, Kind, Reason, now
 from rankwise.judging.in_effect import Judgments, Subject
 from rankwise.judging.journal import Journal
 from rankwise.judging.live_model import Said
+from rankwise.judging.requests import Told, text_of, told
 from rankwise.judging.reserve_quality import ReserveQuality, left_out_quality
 from rankwise.judging.saving import TABLES, write_table
 from rankwise.judging.starting import Start
@@ -92,7 +93,7 @@ class Session:
             ``kind``, ``query``, ``docs``, perhaps ``grade``; and ``blind`` and ``pairs``, as in `next`.
         """
         with self._lock:
-            entry = self._entry(said)
+            entry = self._entry(told(said, self.grades))
             before, query = self.model.coef, self.collection.query(str(entry.query))
             self._record(entry)
             self._offered.pop((str(entry.query), tuple(sorted(entry.docs))), None)
@@ -126,7 +127,7 @@ class Session:
         """
         with self._lock:
             name = said.get("query")
-            present = None if name is None else self.collection.query(_text(name, "query"))
+            present = None if name is None else self.collection.query(text_of("query", name))
             if said.get("other") or present is None:
                 self._in_a_row = 0
                 present = self.chooser.query(
@@ -198,25 +199,20 @@ class Session:
                 write_table(name, path, entries)
             return path.read_bytes()
 
-    def _entry(self, said: dict[str, Any]) -> Entry:
-        kind = said.get("kind")
-        if kind not in (Kind.GRADE, Kind.ABOVE, Kind.SAME, Kind.SKIP):
-            raise DataError(f"A judgment cannot be of the kind {kind!r:.40}.")
-        query, docs, grade = _text(said.get("query"), "query"), said.get("docs"), said.get("grade")
-        if not isinstance(docs, list) or not 1 <= len(docs) <= 2:
-            raise DataError("A judgment has one document or two.")
-        is_number = isinstance(grade, int | float) and not isinstance(grade, bool)
-        if kind == Kind.GRADE and not (is_number and grade in self.grades):
-            known = ", ".join(f"{one:g}" for one in self.grades)
-            raise DataError(f"The grade must be one of {known}; got {grade!r:.40}.")
-        names = tuple(_text(doc, "doc") for doc in docs)
-        subject = query, tuple(sorted(names))
+    def _entry(self, told: Told) -> Entry:
+        subject = told.query, tuple(sorted(told.docs))
         # What was drawn at random stays so when it is judged again.
         drawn = self.judgments.about(subject).is_random
         reason = Reason.RANDOM if drawn else self._offered.get(subject, Reason.CHOSEN)
-        value = float(grade) if kind == Kind.GRADE and grade is not None else None
         entry = Entry(
-            self.version + 1, now(), self.rater, Kind(kind), query, names, grade=value, reason=reason
+            self.version + 1,
+            now(),
+            self.rater,
+            told.kind,
+            told.query,
+            told.docs,
+            grade=told.grade,
+            reason=reason,
         )
         self._check_names(entry)
         return entry
@@ -294,9 +290,3 @@ class Session:
             np.array(pairs, dtype=np.int64).reshape(-1, 2),
             np.array(margins),
         )
-
-
-def _text(value: Any, name: str) -> str:
-    if not isinstance(value, str):
-        raise DataError(f"The field '{name}' must be text; got {value!r:.40}.")
-    return value

@@ -11,11 +11,8 @@ from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError, ParameterError
 from rankwise.features import UNNAMED, Features, JudgedRows, checked_names, named_columns
-from rankwise.mapped import is_mapped
 from rankwise.preferences.queries import Queries, group_rows
-from rankwise.rendering import counted
 from rankwise.rows.chosen_rows import row_numbers, rows_at_random, rows_of_queries
-from rankwise.rows.storage import storage_of
 from rankwise.rows.table import Table, read_columns
 from rankwise.types import AnyArray, Floats, Ints, RandomSource
 from rankwise.validation import (
@@ -285,16 +282,9 @@ class RankingData(JudgedRows):
     def _rows(self, rows: Ints) -> Self:
         if len(rows) == 0:
             raise DataError("The selection has no rows.")
-        return type(self)(
-            X=self.X[rows],
-            y=self.y[rows],
-            queries=self.queries.select(rows),
-            qid=None if self.qid is None else self.qid[rows],
-            docs=None if self.docs is None else self.docs[rows],
-            sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
-            features=self.features,
-            comments=None if self.comments is None else self.comments[rows],
-        )
+        present = {name: getattr(self, name) for name in ("qid", "docs", "sample_weight", "comments")}
+        chosen = {name: values[rows] for name, values in present.items() if values is not None}
+        return replace(self, X=self.X[rows], y=self.y[rows], queries=self.queries.select(rows), **chosen)
 
     def _repr_html_(self) -> str:
         from rankwise.rows.first_rows import first_rows_html
@@ -302,12 +292,6 @@ class RankingData(JudgedRows):
         return first_rows_html(self)
 
     def __repr__(self) -> str:
-        queries = counted(self.n_queries, "query") if self.has_queries else "one global ranking"
-        scaled = ", scaled per query" if self.scaled_per_query else ""
-        weighted = "" if self.sample_weight is None else ", weighted"
-        # A repr must not page in a file.
-        labels = "" if is_mapped(self.y) else f", labels {self.y.min():g} to {self.y.max():g}"
-        return (
-            f"RankingData({counted(self.n_rows, 'row')}, {queries}, "
-            f"{counted(self.n_features, 'feature')} ({storage_of(self.X)}{scaled}){labels}{weighted})"
-        )
+        from rankwise.rows.first_rows import summary
+
+        return summary(self)
