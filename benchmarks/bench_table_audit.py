@@ -14,7 +14,7 @@ from pyarrow import parquet
 from benchmarks.timing import header, sized
 from rankwise.auditing.raw_table import RawTable
 from rankwise.auditing.table_audit import audit_table
-from rankwise.readers.tables import open_columns
+from rankwise.readers.arrow_tables import open_columns
 
 
 def run() -> None:

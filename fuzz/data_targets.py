@@ -16,7 +16,7 @@ from fuzz.packing import unpack
 from rankwise._native import LetorReader
 from rankwise.cli.data_files import ReadOptions, read_data
 from rankwise.cli.reading import read_scores
-from rankwise.clicks.log import read_click_log
+from rankwise.clicks.log_files import read_click_log
 from rankwise.judging.in_effect import Judgments
 from rankwise.judging.journal import Journal, read_journal
 from rankwise.judging.saving import TABLES, write_table

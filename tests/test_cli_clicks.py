@@ -244,3 +244,84 @@ def test_options_that_make_no_sense_are_refused(files, capsys, arguments, messag
 def test_judgments_and_pairs_exclude_each_other(files, capsys):
     assert main(["train", "features.parquet", "model", "--judgments", "a.csv", "--pairs", "b.csv"]) == 2
     assert "--judgments cannot be used with --pairs." in capsys.readouterr().err
+
+
+@pytest.fixture
+def counted(files, made):
+    """Counts per query, document and position."""
+    table = made[3].assign(shown=1, bought=made[3]["click"] * (made[3]["visit"] % 5 == 0))
+    by = table.groupby(["query", "url", "rank"])[["shown", "click", "bought"]].sum().reset_index()
+    by.to_csv("counts.csv", index=False)
+    usual = {"query": "qid", "url": "doc", "rank": "position", "shown": "impressions", "click": "clicks"}
+    by.rename(columns=usual).to_parquet("usual.parquet")
+    table.drop(columns=["visit", "shown"]).rename(columns=usual).to_csv("no-sessions.csv", index=False)
+    return by
+
+
+def written_rows(capsys, *arguments):
+    assert main(["clicks", *arguments, "--out", "judged.csv"]) == 0
+    return pd.read_csv("judged.csv").sort_values(["qid", "doc"]).reset_index(
+        drop=True
+    ), capsys.readouterr().out
+
+
+def test_counts_and_lines_without_sessions_teach_what_sessions_teach(counted, capsys):
+    data = ["--data", "features.parquet"]
+    expected, _ = written_rows(capsys, "log.csv", *COLUMNS, *data)
+    own = ["--qid", "query", "--doc", "url", "--position", "rank"]
+    given, _ = written_rows(capsys, "counts.csv", *own, "--impressions", "shown", "--clicks", "click", *data)
+    names = ["--data-qid", "query", "--data-doc", "url"]
+    usual, printed = written_rows(capsys, "usual.parquet", *data, *names)
+    lines, _ = written_rows(capsys, "no-sessions.csv", *data, *names)
+    for found in (given, usual, lines):
+        pd.testing.assert_frame_equal(found, expected, rtol=1e-5)
+    assert "Clicks of 60 queries, held out" in printed
+    assert "  sessions" not in printed
+    assert f"results shown      {counted.shown.sum()}\n" in printed
+
+
+def test_signals_are_given_with_their_weights(counted, made, capsys):
+    own = ["--qid", "query", "--doc", "url", "--position", "rank", "--impressions", "shown"]
+    command = ["counts.csv", *own, "--data", "features.parquet", "--no-correct"]
+    found, _ = written_rows(capsys, *command, "--signals", "click=1,bought=10")
+    sums = (
+        counted.groupby(["query", "url"])[["shown", "click", "bought"]]
+        .sum()
+        .loc[list(zip(found.qid, found.doc, strict=True))]
+    )
+    value = sums.click + 10 * sums.bought
+    np.testing.assert_allclose(found.label, value / sums.shown * sums.shown.sum() / value.sum())
+    assert main(["clicks", *command, "--signals", "click=1,bought=many"]) == 2
+    assert "--signals expects clicks=1,purchases=10 or the like; got 'bought=many'" in capsys.readouterr().err
+
+
+def test_a_log_without_positions_is_not_corrected_and_says_why(counted, capsys):
+    own = ["--qid", "query", "--doc", "url", "--impressions", "shown", "--clicks", "click"]
+    assert main(["clicks", "counts.csv", *own]) == 0
+    printed = capsys.readouterr().out
+    assert "The log does not say at which positions results were shown (--position)." in printed
+    assert "Labels are not corrected for the position: its effect cannot be estimated" in printed
+    assert main(["clicks", "usual.parquet", "--position", ""]) == 0
+    assert "does not say at which positions" in capsys.readouterr().out
+
+
+def test_events_of_opensearch_are_a_log(files, capsys):
+    events = [
+        {
+            "query_id": f"{q}",
+            "user_query": "shoes",
+            "action_name": action,
+            "event_attributes": {
+                "object": {"object_id": f"d{(place + q) % 3}"},
+                "position": {"ordinal": place},
+            },
+        }
+        for q in range(40)
+        for place in range(3)
+        for action in (["impression", "click"] if (place, q % 2) == (0, 0) else ["impression"])
+    ]
+    (files / "ubi.ndjson").write_text("\n".join(map(json.dumps, events)), encoding="utf-8")
+    assert main(["clicks", "ubi.ndjson", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["sessions"], found["results shown"], found["clicks"]) == (40, 120, 20)
+    assert [line["results shown"] for line in found["positions"]] == [40, 40, 40]

@@ -10,8 +10,8 @@ from scipy import sparse
 
 from rankwise import load_feature_log
 from rankwise.errors import FileFormatError
+from rankwise.readers.arrow_tables import without_empty_text
 from rankwise.readers.logged_documents import ResponseReader
-from rankwise.readers.tables import _without_empty_text
 from rankwise.rows.frames import check_present, split_columns
 
 
@@ -99,6 +99,6 @@ def test_a_table_is_not_copied_for_every_column_with_empty_text():
             return getattr(self.table, name)
 
     watched = Watched(pa.table({f"name {k}": ["", "text"] if k % 2 else [1, 2] for k in range(6)}))
-    found = _without_empty_text(watched)
+    found = without_empty_text(watched)
     assert found.to_pydict() == {f"name {k}": [None, "text"] if k % 2 else [1, 2] for k in range(6)}
     assert watched.n_set == 0

@@ -128,7 +128,7 @@ def _raw_table(data: Path, how: ReadOptions, features: list[str] | None) -> RawT
     """The columns of a table in one file or several, none of which has been checked."""
     from rankwise.auditing.raw_table import RawTable
     from rankwise.errors import blaming
-    from rankwise.readers.tables import open_columns
+    from rankwise.readers.arrow_tables import open_columns
     from rankwise.rows.table import Table, stacked
 
     files, roles = data_files(data), [name for name in (how.qid, how.doc) if name]
@@ -161,7 +161,7 @@ def _judgments(data: RankingData, ranker: Any, count: int, reveals: float, ratin
 
 
 def _check_fix(fix: Path | None, data: Path, raw: bool) -> None:
-    from rankwise.readers.tables import check_table_name
+    from rankwise.readers.arrow_tables import check_table_name
 
     if fix is None:
         return
@@ -172,7 +172,7 @@ def _check_fix(fix: Path | None, data: Path, raw: bool) -> None:
 
 def _fix(data: Path, how: ReadOptions, table: RawTable, found: TableAudit, out: Path) -> list[str]:
     from rankwise.auditing.fixing import fixed
-    from rankwise.readers.tables import read_columns_of, write_table
+    from rankwise.readers.arrow_tables import read_columns_of, write_table
 
     (path,) = data_files(data)
     arrow = read_columns_of(path, None, [name for name in (how.qid, how.doc) if name])

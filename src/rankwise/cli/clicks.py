@@ -14,6 +14,7 @@ from rankwise.cli.data_files import ReadOptions, files_to_read, is_table
 from rankwise.cli.paths import Input, Output
 from rankwise.cli.screen import progress, show_facts, show_json, show_table
 from rankwise.errors import DataError, ParameterError
+from rankwise.numerals import read_float
 from rankwise.rendering import printable
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ SHOWN_POSITIONS = 10
 
 
 def of_log(help: str) -> Any:
-    return typer.Option(help=help, rich_help_panel="Columns of the log")
+    return typer.Option(help=help, rich_help_panel="Columns of the log", show_default=False)
 
 
 def run(
@@ -36,7 +37,8 @@ def run(
         Path,
         typer.Argument(
             metavar="LOG",
-            help="A .csv or .parquet table with one row per result shown, clicked or not.",
+            help="A .csv or .parquet table with one row per result shown, clicked or not, or of counts; or "
+            "queries and events of User Behavior Insights (.ndjson).",
             show_default=False,
         ),
         Input(),
@@ -70,11 +72,31 @@ def run(
             show_default=False,
         ),
     ] = None,
-    qid: Annotated[str, of_log("The column of query labels.")] = "qid",
-    doc: Annotated[str, of_log("The column of document labels.")] = "doc",
-    position: Annotated[str, of_log("The column of positions, counted from 1.")] = "position",
-    clicked: Annotated[str, of_log("The column that is 1 where the result was clicked.")] = "clicked",
-    session: Annotated[str, of_log("The column of session labels.")] = "session",
+    qid: Annotated[str, of_log("The column of query labels, 'qid' by default.")] = "qid",
+    doc: Annotated[str, of_log("The column of document labels, 'doc' by default.")] = "doc",
+    clicked: Annotated[
+        str | None,
+        typer.Option(
+            "--clicked",
+            "--clicks",
+            "--signals",
+            metavar="COLUMN|A=1,B=10,...",
+            help="The column that is 1 where the result was clicked, or counts clicks, 'clicked' or 'clicks' "
+            "by default; or several such columns with their weights, as in clicks=1,purchases=10.",
+            rich_help_panel="Columns of the log",
+            show_default=False,
+        ),
+    ] = None,
+    position: Annotated[
+        str | None, of_log("The column of positions from 1, 'position' if there is one; '' for none.")
+    ] = None,
+    session: Annotated[
+        str | None, of_log("The column of session labels, 'session' if there is one; '' for none.")
+    ] = None,
+    impressions: Annotated[
+        str | None,
+        of_log("The column that counts how often a result was shown, 'impressions' if there is one."),
+    ] = None,
     data_qid: Annotated[
         str | None,
         typer.Option(
@@ -93,14 +115,21 @@ def run(
 ) -> None:
     """Describe a click log, test whether clicks depend on the position, and write training data."""
     from rankwise.cli.reading import read_names
-    from rankwise.clicks.log import read_click_log
+    from rankwise.clicks.log_files import read_click_log
 
     _check_options(data, out, to)
     with progress(f"Reading {log.name}"):
         shown = read_click_log(
-            log, query=qid, doc=doc, position=position, clicked=clicked, session=session, propensity=1.0
+            log,
+            query=qid,
+            doc=doc,
+            clicked=_signals(clicked),
+            position=position,
+            session=session,
+            impressions=impressions,
+            propensity=1.0,
         )
-    with progress("Predicting the clicks of held-out sessions"):
+    with progress("Predicting held-out clicks"):
         likelihood, obstacle = _likelihood(shown)
         if correct is None:
             correct = likelihood is not None and likelihood.has_bias
@@ -111,7 +140,7 @@ def run(
     if data is not None:
         rows = read_names(data, how)
         matched = shown.match(rows)
-        facts["results in DATA"] = len(matched.row)
+        facts["results in DATA"] = int(matched.times().sum())
         n_written = None if out is None else _write(matched, rows, to, out)
     positions = _positions(shown)
     if json:
@@ -129,7 +158,7 @@ def run(
     if likelihood is None:
         typer.echo(printable(obstacle))
     else:
-        _show_likelihood(likelihood)
+        _show_likelihood(likelihood, "held-out sessions" if shown.shown is None else "queries, held out")
     _show_positions(positions, correct, likelihood)
     if out is not None and data is not None:
         typer.echo(printable(f"{n_written:,} {FORMS[to]} written to {out}; to train on them:"))
@@ -143,10 +172,30 @@ def _check_options(data: Path | None, out: Path | None, to: str) -> None:
         raise ParameterError("--out requires --data, the rows with features that are trained on.")
 
 
+def _signals(clicked: str | None) -> str | dict[str, float] | None:
+    """A column, or columns with their weights."""
+    from rankwise.cli.reading import split_list
+
+    if clicked is None or "=" not in clicked:
+        return clicked
+    weights: dict[str, float] = {}
+    for part in split_list(clicked) or []:
+        name, _, weight = part.rpartition("=")
+        try:
+            weights[name] = read_float(weight)
+        except ValueError:
+            name = ""
+        if not name:
+            raise ParameterError(f"--signals expects clicks=1,purchases=10 or the like; got {part!r}.")
+    return weights
+
+
 def _likelihood(log: ClickLog) -> tuple[ClickLikelihood | None, str]:
     """The held-out likelihood or, if the position bias cannot be estimated, None and the reason."""
     from rankwise.clicks.likelihood import click_likelihood
 
+    if log.position.max() == 1:
+        return None, "The log does not say at which positions results were shown (--position)."
     try:
         return click_likelihood(log), ""
     except DataError as error:
@@ -154,10 +203,10 @@ def _likelihood(log: ClickLog) -> tuple[ClickLikelihood | None, str]:
 
 
 def _facts(log: ClickLog) -> dict[str, Any]:
-    n_clicks, n_shown = int(log.clicked.sum()), len(log.row)
+    n_clicks, n_shown = int(log.clicked.sum()), int(log.times().sum())
     assert log.qid is not None
     return {
-        "sessions": log.n_sessions,
+        **({"sessions": log.n_sessions} if log.shown is None else {}),
         "queries": len(set(log.qid.tolist())),
         "documents": len(log.qid),
         "results shown": n_shown,
@@ -170,10 +219,12 @@ def _positions(log: ClickLog) -> list[dict[str, Any]]:
     """Of each position: how many results were shown there, clicks per result, and how many users look."""
     import numpy as np
 
-    found, at, count = np.unique(log.position, return_inverse=True, return_counts=True)
+    found, at = np.unique(log.position, return_inverse=True)
+    times = log.times()
+    count = np.bincount(at, times)
     rate = np.bincount(at, log.clicked) / count
-    look = np.bincount(at, log.propensity) / count
-    columns = zip(found.tolist(), count.tolist(), rate.tolist(), look.tolist(), strict=True)
+    look = np.bincount(at, log.propensity * times) / count
+    columns = zip(found.tolist(), count.astype(int).tolist(), rate.tolist(), look.tolist(), strict=True)
     return [dict(zip(POSITION_COLUMNS, line, strict=True)) for line in columns]
 
 
@@ -196,12 +247,12 @@ def _write(log: ClickLog, rows: RankingData, to: str, out: Path) -> int:
     return labelled.n_rows
 
 
-def _show_likelihood(likelihood: ClickLikelihood) -> None:
+def _show_likelihood(likelihood: ClickLikelihood, unit: str) -> None:
     from rankwise.clicks.likelihood import LIKELIHOOD_HEADER
 
     low, high = likelihood.interval
     show_table(
-        f"Clicks of {likelihood.n_sessions:,} held-out sessions",
+        f"Clicks of {likelihood.n_sessions:,} {unit}",
         LIKELIHOOD_HEADER,
         likelihood.rows,
         f"Gain per result {likelihood.gain:.5f}, 95 % interval {low:.5f} to {high:.5f}",

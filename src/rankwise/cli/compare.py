@@ -129,7 +129,7 @@ def segments_of(facts: dict[str, Any], judged: RankingData, data: Path | None, b
     """The changes by segments of the queries; the columns are read from the table."""
     from rankwise.cli.data_files import data_files, is_table
     from rankwise.cli.reading import split_list
-    from rankwise.readers.tables import open_columns
+    from rankwise.readers.arrow_tables import open_columns
     from rankwise.report.segments import segment_facts
     from rankwise.rows.frames import check_present
 

@@ -12,8 +12,9 @@ GROUPS: dict[str, tuple[str, ...]] = {
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "demo": ("rankwise demo", "rankwise demo --out films"),
     "clicks": (
-        "rankwise clicks log.csv --out judgments.csv",
-        "rankwise clicks log.csv --data features.csv --data-qid query --data-doc url --out rows.txt",
+        "rankwise clicks log.csv --data features.csv --data-qid query --data-doc url --out judgments.csv",
+        "rankwise clicks counts.csv --qid query --doc url --impressions shown --clicks clicks",
+        "rankwise clicks log.csv --signals clicks=1,purchases=10 --data features.csv --out judgments.csv",
     ),
     "raters": (
         "rankwise raters judgments.csv",

@@ -138,7 +138,7 @@ def _user() -> str:
 
 def _has_labels(path: Path, how: ReadOptions) -> bool:
     """Whether there is a label column, in which a model may have learned these rows."""
-    from rankwise.readers.tables import open_columns
+    from rankwise.readers.arrow_tables import open_columns
 
     tables = [file for file in data_files(path) if is_table(file)]
     return all(how.label in open_columns(file, [])[0] for file in tables)

@@ -73,7 +73,7 @@ def run(
         rankwise.save_letor(rows.select(sides.test), test)
         _say(sides, training, test)
         return
-    from rankwise.readers.tables import TABLE_SUFFIXES, open_columns, read_columns_of, write_table
+    from rankwise.readers.arrow_tables import TABLE_SUFFIXES, open_columns, read_columns_of, write_table
     from rankwise.rows.frames import check_present
 
     if len(files) > 1 or not how.qid:

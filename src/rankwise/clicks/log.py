@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwise.clicks.log_checks import (
-    check_clicks,
+    check_counts,
+    check_flags,
     check_pages,
     check_positions,
     check_propensity,
     check_row_numbers,
+    check_varied,
 )
+from rankwise.clicks.log_columns import LogColumns, log_arrays
 from rankwise.clicks.position_bias import estimate_position_bias
 from rankwise.errors import DataError, blaming, warn_caller
+from rankwise.files import as_path
 from rankwise.preferences.queries import group_rows
-from rankwise.readers.tables import read_columns_of
+from rankwise.readers.ubi import load_ubi
 from rankwise.rows.documents import find_row, rows_by_name
+from rankwise.rows.frames import as_narwhals
 from rankwise.rows.ranking import RankingData
 from rankwise.types import AnyArray, Bools, Floats, Ints
 from rankwise.validation import check_column
@@ -29,24 +34,32 @@ from rankwise.validation import check_column
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClickLog:
-    """User sessions; every array has one entry per result shown.
+    """What users were shown, and what they clicked; every array has one entry per result shown.
 
+    In a log of *counts*, an entry stands for all the times that a result was shown at a position.
     `rows_from_clicks`, `pairs_from_clicks` and `grades_from_clicks` turn a log into training data;
     `click_likelihood` tests whether position bias matters.
 
     Attributes
     ----------
     session : Ints
-        The session in which the result was shown; each session issues one query.
+        The session in which the result was shown; each session issues one query. In a log of counts, the
+        query.
     row : Ints
         The row of the data that was shown or, before `match`, the number of the result.
     position : Ints
         The position at which it was shown, counted from 1.
-    clicked : bool array
+    clicked : bool array, or Floats
+        Whether it was clicked or, in a log of counts, how often.
     propensity : Floats
         The probability, above 0, that a user examines a result at this position.
     qid, docs : array or None
         The query and document label of each result, by number, in a log that has not been matched to data.
+    shown : Floats or None
+        How often it was shown, in a log of counts; None in a log of sessions.
+    value, square : Floats or None
+        With several signals, the sum of their weights, and of the squares of them; `clicked` is then the
+        most frequent signal, which tells where users look.
 
     See Also
     --------
@@ -65,10 +78,13 @@ class ClickLog:
     session: Ints
     row: Ints
     position: Ints
-    clicked: Bools
+    clicked: Bools | Floats
     propensity: Floats
     qid: AnyArray | None = None
     docs: AnyArray | None = None
+    shown: Floats | None = None
+    value: Floats | None = None
+    square: Floats | None = None
 
     @classmethod
     def from_arrays(
@@ -78,13 +94,15 @@ class ClickLog:
         position: ArrayLike,
         clicked: ArrayLike,
         propensity: ArrayLike | None = None,
+        *,
+        shown: ArrayLike | None = None,
     ) -> Self:
         """Build a log from arrays after checking them; each has one entry per result shown.
 
         Parameters
         ----------
         session : array-like of hashables
-            Session labels of any kind.
+            Session labels of any kind; with `shown`, query labels.
         row : array-like of int
             The row of the data that was shown, counted from 0.
         position : array-like of int
@@ -94,13 +112,19 @@ class ClickLog:
             The probability that users examine a result at its position, above 0 and at most 1; with 1, the
             position does not matter. By default it is estimated from rows that were shown at several
             positions.
+        shown : array-like of int, optional
+            How often it was shown; `clicked` then counts clicks. Entries may repeat.
         """
         rows = check_row_numbers("row", row)
         n = len(rows)
         places = check_positions("position", position, n)
-        clicks = check_clicks("clicked", clicked, n)
-        sessions = group_rows(check_column("session", session, n), n)
-        return cls._checked(sessions.query_of_row(), rows, places, clicks, propensity)
+        times = None if shown is None else check_counts("shown", shown, n)
+        clicks = check_flags("clicked", clicked, n) if times is None else check_counts("clicked", clicked, n)
+        if times is not None and ((clicks > times).any() or not times.all()):
+            raise DataError("shown must be at least 1 and at least clicked.")
+        check_varied("clicked", clicks, times)
+        sessions = group_rows(check_column("session", session, n), n).query_of_row()
+        return cls(sessions, rows, places, clicks, np.ones(n), shown=times)._checked(propensity)
 
     @classmethod
     def from_frame(
@@ -109,28 +133,35 @@ class ClickLog:
         *,
         query: str,
         doc: str,
-        position: str,
-        clicked: str,
-        session: str,
+        clicked: str | Mapping[str, float],
+        position: str | None = None,
+        session: str | None = None,
+        impressions: str | None = None,
         propensity: str | float | None = None,
     ) -> Self:
-        """Build a log from the columns of a pandas, polars or pyarrow table with one row per result shown.
+        """Build a log from the columns of a pandas, polars or pyarrow table.
 
         Results that were shown but not clicked must be in the table. The rows of the data with their features
-        are found by `match`.
+        are found by `match`. Without `session`, the log is one of counts.
 
         Parameters
         ----------
         df : DataFrame or Table
+            One row per result shown or, with `impressions`, per result and whatever else was counted apart,
+            such as the position or the day.
         query, doc : str
             The columns of query and document labels, of any type.
-        position : str
-            The column of positions, counted from 1 at the top of the list.
-        clicked : str
-            The column that says whether the result was clicked, as booleans or 0 and 1.
-        session : str
+        clicked : str or dict of str to float
+            The column that says whether the result was clicked, as booleans or 0 and 1; with `impressions`,
+            how often. Several signals are given with their weights, as in ``{"clicks": 1, "purchases": 10}``.
+        position : str, optional
+            The column of positions, counted from 1 at the top of the list. Without one, nothing is corrected
+            for the position.
+        session : str, optional
             The column of session labels. A session that issues several queries is split by query; if it
-            issues a query twice, each time needs a label of its own.
+            issues a query twice, each time needs a label of its own. Pairs need sessions.
+        impressions : str, optional
+            The column that counts how often the result was shown.
         propensity : str or float, optional
             As in `from_arrays`, in a column or, for all results, as a number.
 
@@ -146,41 +177,66 @@ class ClickLog:
         >>> data = RankingData.from_arrays([[0.3], [0.7]], y=[0, 0], qid=["shoes"] * 2, docs=["b", "a"])
         >>> log.match(data).row
         array([1, 0, 0, 1])
+        >>> counts = pd.DataFrame({"query": "shoes", "doc": ["a", "b"], "shown": [50, 40], "clicks": [3, 8]})
+        >>> ClickLog.from_frame(counts, query="query", doc="doc", impressions="shown", clicked="clicks")
+        ClickLog(counts of 1 queries, 90 results shown, 11 clicks)
         """
-        from rankwise.rows.frames import click_columns
-
-        columns = click_columns(
-            df,
-            query=query,
-            doc=doc,
-            session=session,
-            position=position,
-            clicked=clicked,
-            propensity=propensity,
-        )
-        n = len(columns.query)
-        queries, docs, sessions = (
-            group_rows(labels, n) for labels in (columns.query, columns.doc, columns.session)
-        )
-        query_of_entry, doc_of_entry = queries.query_of_row(), docs.query_of_row()
-        results = group_rows(query_of_entry * docs.n_queries + doc_of_entry, n)
-        pages = group_rows(sessions.query_of_row() * queries.n_queries + query_of_entry, n)
-        log = cls._checked(
-            pages.query_of_row(),
-            results.query_of_row(),
-            check_positions(f"Column {position!r}", columns.position, n),
-            check_clicks(f"Column {clicked!r}", columns.clicked, n),
-            columns.propensity,
-        )
-        first = np.unique(results.first_rows())  # results are numbered by first appearance
-        return replace(log, qid=columns.query[first], docs=columns.doc[first])
+        table, names = as_narwhals(df)
+        columns = LogColumns(query, doc, clicked, position, session, impressions)
+        arrays, look = log_arrays(table, names, columns, propensity)
+        return cls(**vars(arrays), propensity=np.ones(len(arrays.row)))._checked(look)
 
     @classmethod
-    def _checked(
-        cls, session: Ints, row: Ints, position: Ints, clicked: Bools, propensity: ArrayLike | None
+    def from_ubi(
+        cls,
+        path: str | PathLike[str],
+        *,
+        clicked: str | Mapping[str, float] = "click",
+        propensity: float | None = None,
     ) -> Self:
-        check_pages(session, row, position)
-        return cls(session, row, position, clicked, np.ones(len(row))).with_propensity(propensity)
+        """Read the queries and events that User Behavior Insights, of OpenSearch, logs.
+
+        Each query that was issued is a session. It was shown what its impression events name, or else what
+        the engine returned (``query_response_hit_ids``), and what was clicked. Queries are known by their
+        text, documents by their ``object_id``.
+
+        Parameters
+        ----------
+        path : path
+            JSON, an object per line, as for bulk indexing or exported: queries and events in any order.
+            ``.gz``, ``.bz2`` and ``.xz`` are decompressed.
+        clicked : str or dict of str to float, default="click"
+            The actions that count, by their ``action_name``, as in ``{"click": 1, "purchase": 10}``.
+        propensity : float, optional
+            As in `from_arrays`.
+        """
+        path = as_path(path)
+        with blaming(path):
+            return cls.from_frame(
+                load_ubi(path),
+                query="qid",
+                doc="doc",
+                clicked=clicked,
+                position="position",
+                session="session",
+                propensity=propensity,
+            )
+
+    def _checked(self, propensity: ArrayLike | None) -> Self:
+        if self.shown is None:
+            check_pages(self.session, self.row, self.position)
+        return self.with_propensity(propensity)
+
+    def times(self) -> Floats:
+        """How often each entry was shown."""
+        return np.ones(len(self.row)) if self.shown is None else self.shown
+
+    def values(self) -> tuple[Floats, Floats]:
+        """What users did, as the sum of the weights of signals and as that of their squares."""
+        if self.value is not None and self.square is not None:
+            return self.value, self.square
+        clicks = self.clicked.astype(np.float64)
+        return clicks, clicks
 
     @property
     def n_sessions(self) -> int:
@@ -189,7 +245,8 @@ class ClickLog:
     def with_propensity(self, propensity: ArrayLike | None = None) -> Self:
         """The same log with other propensities, given as in `from_arrays`; estimated by default."""
         if propensity is None:
-            return replace(self, propensity=estimate_position_bias(self.row, self.position, self.clicked))
+            look = estimate_position_bias(self.row, self.position, self.clicked, self.shown)
+            return replace(self, propensity=look)
         return replace(self, propensity=check_propensity(propensity, len(self.row)))
 
     def match(self, data: RankingData) -> Self:
@@ -218,44 +275,20 @@ class ClickLog:
                 f"{doc!r} of the query {query!r}, the data with {other_doc!r} of {other_query!r}."
             )
         if not kept.all():
+            times = self.times()
             warn_caller(
-                f"{np.count_nonzero(~kept):,} of {len(kept):,} results shown, and "
+                f"{times[~kept].sum():,.0f} of {times.sum():,.0f} results shown, and "
                 f"{np.count_nonzero(found < 0):,} of {len(found):,} documents, are not in the data; they are "
                 "left out."
             )
-        return type(self)(
-            session=self.session[kept],
-            row=found[self.row[kept]],
-            position=self.position[kept],
-            clicked=self.clicked[kept],
-            propensity=self.propensity[kept],
-        )
+        parts = {
+            field.name: values[kept]
+            for field in fields(self)
+            if field.name not in ("qid", "docs") and (values := getattr(self, field.name)) is not None
+        }
+        return type(self)(**{**parts, "row": found[self.row[kept]]})
 
     def __repr__(self) -> str:
-        shown = f"{len(self.row):,} results shown"
-        return f"ClickLog({self.n_sessions:,} sessions, {shown}, {int(self.clicked.sum()):,} clicks)"
-
-
-def read_click_log(
-    path: Path,
-    *,
-    query: str,
-    doc: str,
-    position: str,
-    clicked: str,
-    session: str,
-    propensity: str | float | None = None,
-) -> ClickLog:
-    """Read a click log with the columns of `ClickLog.from_frame`; other columns may hold anything."""
-    labels, known = [query, doc, session], [propensity] if isinstance(propensity, str) else []
-    table = read_columns_of(path, [*labels, position, clicked, *known], labels)
-    with blaming(path):
-        return ClickLog.from_frame(
-            table,
-            query=query,
-            doc=doc,
-            position=position,
-            clicked=clicked,
-            session=session,
-            propensity=propensity,
-        )
+        unit, of = ("sessions", "") if self.shown is None else ("queries", "counts of ")
+        shown, clicks = float(self.times().sum()), float(self.clicked.sum())
+        return f"ClickLog({of}{self.n_sessions:,} {unit}, {shown:,.0f} results shown, {clicks:,.0f} clicks)"

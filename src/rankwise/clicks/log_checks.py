@@ -66,17 +66,39 @@ def check_positions(name: str, positions: ArrayLike, n: int) -> Ints:
     return array
 
 
-def check_clicks(name: str, clicked: ArrayLike, n: int) -> Bools:
-    """Return which results were clicked; some must be, and some must not."""
-    array = check_whole(name, clicked, n)
+def are_averages(positions: ArrayLike) -> bool:
+    """Whether these are numbers with decimals, none of which is missing."""
+    array = np.asarray(positions)
+    return array.dtype.kind == "f" and bool(np.isfinite(array).all() and (array != np.rint(array)).any())
+
+
+def check_flags(name: str, flags: ArrayLike, n: int) -> Bools:
+    """Return which results were clicked, given as booleans or 0 and 1."""
+    array = check_whole(name, flags, n)
     bad = (array != 0) & (array != 1)
     if bad.any():
         at = int(bad.argmax())
-        raise DataError(f"{name} must be 0 or 1; entry {at} is {array[at]}.")
-    if array.all() or not array.any():
-        have, lack = ("only clicks", "not clicked") if array.any() else ("no clicks", "clicked")
-        raise DataError(f"{name} has {have}: there is nothing to learn unless some results were {lack}.")
+        raise DataError(
+            f"{name} must be 0 or 1; entry {at} is {array[at]}. Counts need a column of impressions."
+        )
     return array.astype(bool)
+
+
+def check_counts(name: str, counts: ArrayLike, n: int) -> Floats:
+    """Return counts of impressions or of what users did."""
+    array = check_whole(name, counts, n)
+    if array.min() < 0:
+        at = int(array.argmin())
+        raise DataError(f"{name} must be at least 0; entry {at} is {array[at]}.")
+    return array.astype(np.float64)
+
+
+def check_varied(name: str, clicked: AnyArray, shown: Floats | None = None) -> None:
+    """Reject a log without clicks, and one of nothing but clicks."""
+    total = float(clicked.sum())
+    if total == 0.0 or total == (len(clicked) if shown is None else float(shown.sum())):
+        have, lack = ("only clicks", "not clicked") if total else ("no clicks", "clicked")
+        raise DataError(f"{name} has {have}: there is nothing to learn unless some results were {lack}.")
 
 
 def check_propensity(propensity: ArrayLike, n: int, name: str = "propensity") -> Floats:

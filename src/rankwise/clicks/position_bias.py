@@ -5,16 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rankwise.errors import DataError, warn_caller
-from rankwise.types import Floats, Ints
+from rankwise.types import AnyArray, Floats, Ints
 
 _MAX_ROUNDS, _TOLERANCE = 5000, 1e-7
 
 
-def estimate_position_bias(row: Ints, position: Ints, clicked: NDArray[np.bool_]) -> Floats:
+def estimate_position_bias(
+    row: Ints, position: Ints, clicked: AnyArray, shown: Floats | None = None
+) -> Floats:
     """Estimate the probability that users examine the position of each result, up to a common factor.
+
+    Entries may be counts: `clicked` clicks in `shown` impressions.
 
     Assumes the position-based model: row r at position k is clicked with probability θ_k γ_r. Rows shown at
     several positions identify the two factors, so the engine must not always have shown the same order. θ
@@ -24,7 +27,7 @@ def estimate_position_bias(row: Ints, position: Ints, clicked: NDArray[np.bool_]
 
     Returns
     -------
-    Floats, one per result shown
+    Floats, one per entry
         θ of its position, scaled to a maximum of 1. A position without clicks is treated as having one.
     """
     from scipy import sparse
@@ -32,15 +35,16 @@ def estimate_position_bias(row: Ints, position: Ints, clicked: NDArray[np.bool_]
     places, place = np.unique(position, return_inverse=True)
     _, item = np.unique(row, return_inverse=True)
     shape = (int(item.max()) + 1, len(places))
-    shown: Any = sparse.csr_array((np.ones(len(row)), (item, place)), shape=shape)
-    _check_connected(shown, places)
+    times = np.ones(len(row)) if shown is None else shown
+    impressions: Any = sparse.csr_array((times, (item, place)), shape=shape)
+    _check_connected(impressions, places)
     clicks_of_place = np.maximum(np.bincount(place, clicked, len(places)), 1.0)
-    n_shown = np.bincount(place)
+    n_shown = np.bincount(place, times)
     clicks_of_row = np.bincount(item, clicked, shape[0])
     look = np.ones(len(places))
     for _ in range(_MAX_ROUNDS):
-        liking = clicks_of_row / (shown @ look)
-        expected = shown.T @ liking
+        liking = clicks_of_row / (impressions @ look)
+        expected = impressions.T @ liking
         update = clicks_of_place / np.where(expected > 0, expected, n_shown)
         update /= update.max()
         change = float(np.abs(update - look).max())
@@ -52,11 +56,11 @@ def estimate_position_bias(row: Ints, position: Ints, clicked: NDArray[np.bool_]
     return look[place]
 
 
-def _check_connected(shown: Any, places: Ints) -> None:
+def _check_connected(impressions: Any, places: Ints) -> None:
     """Check that rows shown at several positions link every two positions."""
     from scipy.sparse.csgraph import connected_components
 
-    links = (shown.T @ shown) > 0
+    links = (impressions.T @ impressions) > 0
     n_islands, island = connected_components(links, directed=False)
     if n_islands > 1:
         apart = places[(island != island[0]).argmax()]

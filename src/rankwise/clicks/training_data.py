@@ -32,7 +32,9 @@ def rows_from_clicks(log: ClickLog, data: RankingData, *, prior_clicks: float = 
     a factor, ``expected / (expected + prior_clicks)`` with ``prior_clicks = σ² / τ²``. It is proportional to
     the exposure of rarely examined rows, and bounded, so that a few popular queries do not decide everything.
 
-    O(results shown), whereas the number of pairs grows with the length of the lists.
+    With several signals, a click counts as its weight, and expected clicks as the number of equal and
+    independent actions whose sum would vary as much. O(results shown), whereas the number of pairs grows with
+    the length of the lists.
 
     Parameters
     ----------
@@ -65,9 +67,8 @@ def rows_from_clicks(log: ClickLog, data: RankingData, *, prior_clicks: float = 
     0.81
     """
     prior = check_number("prior_clicks", prior_clicks, minimum=0.0, exclusive=True)
-    rows, clicks, expected = _clicks_and_expected(log, data)
-    weight = expected / (expected + prior)
-    return replace(data.select(rows), y=clicks / expected, sample_weight=weight)
+    rows, label, expected = _labels_and_expected(log, data)
+    return replace(data.select(rows), y=label, sample_weight=expected / (expected + prior))
 
 
 def grades_from_clicks(
@@ -111,13 +112,13 @@ def grades_from_clicks(
             f"The 'thresholds' parameter must be a list of ascending numbers; got {thresholds!r}."
         )
     least = check_number("min_expected", min_expected, minimum=0.0)
-    rows, clicks, expected = _clicks_and_expected(log, data)
+    rows, label, expected = _labels_and_expected(log, data)
     kept = expected >= least * (1.0 - ROUNDING)
     if not kept.any():
         raise DataError(
             f"No row has {least:g} expected clicks (min_expected); the most are {expected.max():.3g}."
         )
-    grade = np.searchsorted(steps, clicks[kept] / expected[kept] * (1.0 + ROUNDING), side="right")
+    grade = np.searchsorted(steps, label[kept] * (1.0 + ROUNDING), side="right")
     return replace(data.select(rows[kept]), y=grade.astype(np.float64), sample_weight=None)
 
 
@@ -156,21 +157,31 @@ def pairs_from_clicks(log: ClickLog, *, max_weight: float | None = None) -> Pref
     0.8
     """
     _check_matched(log)
+    if log.shown is not None:
+        raise DataError(
+            "Pairs are results that were shown together, and this log has no sessions; rows_from_clicks and "
+            "grades_from_clicks need none."
+        )
     sessions = group_rows(log.session, len(log.row))
-    row, clicked, propensity = (sessions.grouped(part) for part in (log.row, log.clicked, log.propensity))
+    row, value, propensity = (sessions.grouped(part) for part in (log.row, log.values()[0], log.propensity))
     session = np.repeat(np.arange(sessions.n_queries), sessions.sizes)
-    clicks = np.flatnonzero(clicked)
+    clicks = np.flatnonzero(value)
     click, other, _ = members(sessions.offsets, session[clicks])
     preferred = clicks[click]
-    weight = 1.0 / propensity[preferred]
+    weight = value[preferred] / propensity[preferred]
     if max_weight is not None:
         weight = np.minimum(weight, check_number("max_weight", max_weight, minimum=0.0, exclusive=True))
     keep = row[preferred] != row[other]
     return _summed(row[preferred][keep], row[other][keep], weight[keep])
 
 
-def _clicks_and_expected(log: ClickLog, data: RankingData) -> tuple[Ints, Floats, Floats]:
-    """The rows that were shown, in ascending order, with their clicks and those of an average row."""
+def _labels_and_expected(log: ClickLog, data: RankingData) -> tuple[Ints, Floats, Floats]:
+    """The rows that were shown, in ascending order, with their clicks over expected clicks, and the latter.
+
+    With several signals, what counts is the sum v of their weights: v over its expected value, and as the
+    expected clicks the number of equal and independent actions that would vary as much, E[v]² / Var[v], if
+    actions are independent.
+    """
     _check_matched(log)
     check_kind("data", data, RankingData)
     if log.row.max() >= data.n_rows:
@@ -181,9 +192,12 @@ def _clicks_and_expected(log: ClickLog, data: RankingData) -> tuple[Ints, Floats
     if not log.clicked.any():
         raise DataError("There is nothing to learn: the log has no clicks.")
     rows = np.unique(log.row)
-    clicks = np.bincount(log.row, log.clicked)[rows].astype(np.float64)
-    exposure = np.bincount(log.row, log.propensity)[rows]
-    return rows, clicks, exposure * (clicks.sum() / exposure.sum())
+    value, square = log.values()
+    of_row = np.bincount(log.row, value)[rows].astype(np.float64)
+    exposure = np.bincount(log.row, log.propensity * log.times())[rows]
+    expected = exposure * (of_row.sum() / exposure.sum())
+    actions = expected if log.square is None else expected * (of_row.sum() / square.sum())
+    return rows, of_row / expected, actions
 
 
 def _check_matched(log: ClickLog) -> None:

@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from rankwise.errors import FileFormatError
-from rankwise.foreign_json import parse_json
 from rankwise.numerals import read_float
-from rankwise.readers.text import BLOCK_BYTES, open_text
+from rankwise.readers.json_values import entry_at, json_values
 
 LTRLOG, SOLR = "_ltrlog", "[features]"
-MAX_LOG_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -30,7 +28,7 @@ class LoggedDocument:
 
 def logged_documents(path: Path, qid: str, doc: str | None) -> Iterator[LoggedDocument]:
     """The documents of a file, whose queries and names are under these keys; see `load_feature_log`."""
-    for line, response in _responses(path):
+    for line, response in json_values(path, "responses of a search engine"):
         yield from ResponseReader(path, line, qid, doc).documents(response)
 
 
@@ -65,8 +63,8 @@ class ResponseReader:
 
     def _query_of(self, value: dict[str, Any], around: Any) -> Any:
         """The query label of a response or document: its own, that of Solr's header, or that around it."""
-        params = _at(value, "responseHeader", "params")
-        found = value.get(self.qid, _at(params, self.qid))
+        params = entry_at(value, "responseHeader", "params")
+        found = value.get(self.qid, entry_at(params, self.qid))
         if found is None:
             return around
         if isinstance(found, bool) or not isinstance(found, str | int):
@@ -78,7 +76,7 @@ class ResponseReader:
             [(self.doc,), ("_source", self.doc), ("fields", self.doc)] if self.doc else [("_id",), ("id",)]
         )
         for place in places:
-            found = _at(value, *place)
+            found = entry_at(value, *place)
             found = found[0] if isinstance(found, list) and len(found) == 1 else found
             if isinstance(found, str | int) and not isinstance(found, bool):
                 return str(found)
@@ -87,7 +85,7 @@ class ResponseReader:
         )
 
     def _features_of(self, value: dict[str, Any]) -> dict[str, float]:
-        entries = _at(value, "fields", LTRLOG)
+        entries = entry_at(value, "fields", LTRLOG)
         if entries is not None:
             pairs = self._of_elasticsearch(entries)
         elif SOLR in value:
@@ -141,43 +139,7 @@ class ResponseReader:
 def _within(value: dict[str, Any]) -> Any:
     """What a response or a multi-search contains; None for a hit or document."""
     for place in (("responses",), ("hits", "hits"), ("hits",), ("response", "docs")):
-        found = _at(value, *place)
+        found = entry_at(value, *place)
         if isinstance(found, list):
             return found
     return None
-
-
-def _at(value: Any, *keys: str) -> Any:
-    """The entry of nested objects; None if there is none."""
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
-
-
-def _responses(path: Path) -> Iterator[tuple[int, Any]]:
-    """The JSON values of a file, one per line or one for the whole file, with their lines."""
-    content = bytearray()
-    with open_text(path) as file:
-        while block := file.read(BLOCK_BYTES):
-            content += block
-            if len(content) > MAX_LOG_BYTES:
-                raise FileFormatError(path, f"the log is larger than {MAX_LOG_BYTES:,} bytes; split it.")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        before = content[: error.start].count(b"\n")
-        raise FileFormatError(path, "the log is not UTF-8 text.", before + 1) from None
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
-    if not lines:
-        raise FileFormatError(path, "the file is empty; expected responses of a search engine as JSON.")
-    try:
-        parse_json(lines[0][1])
-    except ValueError:  # the first line is not a value by itself, so the file must be one
-        lines = [(lines[0][0], text)]
-    for number, line in lines:
-        try:
-            yield number, parse_json(line)
-        except ValueError as error:
-            at = getattr(error, "lineno", 1) - 1 if len(lines) == 1 else 0
-            reason = getattr(error, "msg", str(error))
-            raise FileFormatError(path, f"not valid JSON: {reason}.", number + at) from None

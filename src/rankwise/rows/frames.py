@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence, Sized
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -44,48 +43,12 @@ def split_columns(
         X = _matrix(table, chosen, named=named) if read_features is None else read_features(table, chosen)
     return {
         "X": X,
-        "y": np.zeros(len(table)) if label is None else _numbers(table, label),
-        "qid": None if qid is None else _labels(table, qid),
-        "docs": None if doc is None else _labels(table, doc),
-        "sample_weight": None if weight is None else _numbers(table, weight),
+        "y": np.zeros(len(table)) if label is None else number_values(table, label),
+        "qid": None if qid is None else label_values(table, qid),
+        "docs": None if doc is None else label_values(table, doc),
+        "sample_weight": None if weight is None else number_values(table, weight),
         "feature_names": None if isinstance(features, str) else tuple(str(name) for name in chosen),
     }
-
-
-@dataclass(frozen=True)
-class ClickColumns:
-    """The columns of a click log as arrays, ready for `ClickLog.from_frame`."""
-
-    query: AnyArray
-    doc: AnyArray
-    session: AnyArray
-    position: AnyArray
-    clicked: AnyArray
-    propensity: AnyArray | float | None
-
-
-def click_columns(
-    frame: Any,
-    *,
-    query: str,
-    doc: str,
-    session: str,
-    position: str,
-    clicked: str,
-    propensity: str | float | None,
-) -> ClickColumns:
-    """Turn the columns of a click log into arrays; other columns may hold anything."""
-    table, names = as_narwhals(frame)
-    known = [propensity] if isinstance(propensity, str) else []
-    check_present(names, [query, doc, session, position, clicked, *known])
-    return ClickColumns(
-        query=_labels(table, query),
-        doc=_labels(table, doc),
-        session=_labels(table, session),
-        position=_labels(table, position),
-        clicked=_labels(table, clicked),
-        propensity=_numbers(table, propensity) if isinstance(propensity, str) else propensity,
-    )
 
 
 def judgment_columns(
@@ -95,9 +58,9 @@ def judgment_columns(
     table, names = as_narwhals(frame)
     check_present(names, [name for name in (label, qid, doc) if name is not None])
     return (
-        np.zeros(len(table)) if label is None else _numbers(table, label),
-        None if qid is None else _labels(table, qid),
-        None if doc is None else _labels(table, doc),
+        np.zeros(len(table)) if label is None else number_values(table, label),
+        None if qid is None else label_values(table, qid),
+        None if doc is None else label_values(table, doc),
     )
 
 
@@ -129,7 +92,7 @@ def values_of_frame(frame: Any, *values: str) -> dict[str, dict[str, float]]:
     table, names = as_narwhals(frame)
     qid, doc, value = (_one_of(names, wanted) for wanted in (NAMES_OF_QUERY, NAMES_OF_DOC, values))
     found: dict[str, dict[str, float]] = {}
-    columns = (_labels(table, qid), _labels(table, doc), _numbers(table, value))
+    columns = (label_values(table, qid), label_values(table, doc), number_values(table, value))
     for query, name, number in zip(*(column.tolist() for column in columns), strict=True):
         of_query = found.setdefault(str(query), {})
         if str(name) in of_query:
@@ -229,11 +192,12 @@ def _matrix(table: Any, names: list[str], *, named: bool) -> Matrix:
     all_single = all(schema[name] == nw.Float32 for name in names)
     X = np.empty((len(table), len(names)), dtype=np.float32 if all_single else np.float64)
     for j, name in enumerate(names):
-        X[:, j] = _numbers(table, name, f"; {ENCODED}")
+        X[:, j] = number_values(table, name, f"; {ENCODED}")
     return X
 
 
-def _numbers(table: Any, name: str, remedy: str = "") -> AnyArray:
+def number_values(table: Any, name: str, remedy: str = "") -> AnyArray:
+    """A column of numbers, none of which is missing."""
     import narwhals as nw
 
     column = table.get_column(name)
@@ -269,7 +233,8 @@ def _first_word(column: Any) -> str:
     return ""
 
 
-def _labels(table: Any, name: str) -> AnyArray:
+def label_values(table: Any, name: str) -> AnyArray:
+    """A column of labels of any type, none of which is missing."""
     column = table.get_column(name)
     _check_complete(column, name)
     values = whole_numbers(column) if column.dtype.is_integer() else np.asarray(column.to_numpy())
