@@ -101,7 +101,9 @@ def test_tables_fit_the_window_with_an_opened_query(opened, report, width):
     for place in (0, 1):
         page.js(f"document.querySelectorAll('.lists section:nth-child(3) button')[{place}].click()")
     assert count(page, ".why table") >= 2
-    cut = "[...document.querySelectorAll('.wide')].filter((e) => e.scrollWidth > e.clientWidth).length"
+    # Six lists side by side may scroll, with an edge that shows it.
+    tables = "[...document.querySelectorAll('.wide:not(.lists)')]"
+    cut = f"{tables}.filter((e) => e.scrollWidth > e.clientWidth).length"
     assert page.js(cut) == 0
 
 
