@@ -11,8 +11,8 @@ from scipy.sparse import csr_array
 
 from rankwise.operators import blocks, kernel
 from rankwise.operators.basis import features_of_basis
+from rankwise.operators.gram import query_system
 from rankwise.operators.native_rows import NativeRows
-from rankwise.operators.query_gram import query_system
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import group_rows
 from rankwise.ridge.kernel_spaces import KernelSpace, kernel_costs

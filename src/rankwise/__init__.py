@@ -181,7 +181,7 @@ if not TYPE_CHECKING:  # which would take any name for an object
     def __getattr__(name: str) -> object:
         home = _HOME.get(name) or _MOVED.get(name)
         if home is not None:
-            return getattr(_import_module(home), name)
+            return globals().setdefault(name, getattr(_import_module(home), name))
         if name in _SUBMODULES:
             return _import_module(f"rankwise.{name}")
         raise AttributeError(f"module 'rankwise' has no attribute {name!r}")

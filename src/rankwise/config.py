@@ -132,12 +132,12 @@ def config_context(**settings: Any) -> Iterator[None]:
         _of_block.reset(token)
 
 
-def let_through(interrupted: bool) -> None:
+def let_interrupt_through() -> None:
     """Raise the interrupt that a solver caught to keep its best model, unless the settings say to keep it.
 
     Called at the end of `fit`, when the model is in place.
     """
-    if interrupted and get_config().on_interrupt == "raise":
+    if get_config().on_interrupt == "raise":
         raise KeyboardInterrupt
 
 

@@ -178,3 +178,9 @@ def checked_names(names: Any, n_features: int) -> tuple[str, ...]:
 def matrix_of(X: Any) -> Any:
     """The matrix or table of a data set; anything else unchanged."""
     return X.X if isinstance(X, JudgedRows) else X
+
+
+def refuse_parts(X: Any) -> None:
+    """Reject rows that other processes hold."""
+    if isinstance(X, JudgedParts):
+        raise DataError(f"This method needs rows in this process; got {type(X).__name__}.")

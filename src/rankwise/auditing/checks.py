@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from rankwise.columns.context import is_constant, is_context
 from rankwise.features import Features
 from rankwise.metrics.named_measures import get_measure
 from rankwise.operators.blocks import dense
 from rankwise.operators.constant_columns import constant_within_queries
 from rankwise.operators.equal_rows import first_equal_rows
-from rankwise.preferences.constant_values import is_constant, is_context
 from rankwise.rows.ranking import RankingData
 from rankwise.rows.table import Table
 from rankwise.types import Floats, Ints

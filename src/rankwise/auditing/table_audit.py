@@ -13,7 +13,7 @@ from rankwise.auditing.judged_faults import judgment_faults, label_faults, query
 from rankwise.auditing.leaks import REVEALS, Sample, leak_faults, readable
 from rankwise.auditing.raw_table import RawTable, UsableRows
 from rankwise.auditing.row_hashes import Hashes, add_column, no_hashes
-from rankwise.preferences.constant_values import constant_in_first_queries, is_context
+from rankwise.columns.context import constant_in_first_queries, is_context
 from rankwise.rendering import counted
 from rankwise.rows.column import Column
 from rankwise.types import Floats, Ints

@@ -9,15 +9,38 @@ import numpy as np
 
 from rankwise.errors import ContextWarning, warn_caller
 from rankwise.mapped import is_on_disk
-from rankwise.preferences.constant_values import constant_in_first_queries, is_context
 from rankwise.preferences.queries import Queries
 from rankwise.rows.table import Table
-from rankwise.types import Ints, Matrix
+from rankwise.types import AnyArray, Bools, Ints, Matrix
 
 # So many are named; the others are counted.
 NAMED = 5
 # Most columns differ among the first rows of the data, and need not be looked at any further.
 ROWS_FIRST = 256
+
+
+def is_context(values: AnyArray, queries: Queries) -> bool:
+    """Whether values of any kind are the same in all rows of each query, but not in all rows."""
+    return is_constant(values, queries) and not bool(_same(values, values[:1]).all())
+
+
+def is_constant(values: AnyArray, queries: Queries) -> bool:
+    """Whether values of any kind are the same in all rows of each query."""
+    return bool(constant_in_first_queries(values, queries, queries.n_queries))
+
+
+def constant_in_first_queries(values: AnyArray, queries: Queries, n_queries: int) -> Bools:
+    """Whether values, or those of each column, are the same in all rows of each of the first queries."""
+    offsets, stop = queries.offsets[:n_queries], int(queries.offsets[n_queries])
+    grouped = values[:stop] if queries.order is None else values[queries.order[:stop]]
+    first = np.repeat(grouped[offsets], queries.sizes[:n_queries], axis=0)
+    return np.asarray(_same(grouped, first).all(axis=0))
+
+
+def _same(a: AnyArray, b: AnyArray) -> Bools:
+    """Where values are equal, or both missing."""
+    same = np.asarray(a == b, dtype=bool)
+    return same if a.dtype.kind == "O" or same.all() else same | ((a != a) & (b != b))
 
 
 def context_of_table(table: Table, queries: Queries) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from rankwise.rendering import html_table, text_table
 from rankwise.rows.table import Table, table_of
 from rankwise.scoring.additive import AdditiveFunction, Term
 from rankwise.types import AnyArray, Floats, Ints, Matrix
-from rankwise.validation.fit_arguments import taken_apart
+from rankwise.validation.problems import taken_apart
 
 # Features are stored as CSR if at most one in this many can be different from zero.
 FEATURES_PER_ENTRY = 4

@@ -9,27 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankwise.columns.choosing_codes import fit_encoding
-from rankwise.columns.context import context_of_matrix, context_of_table, warn_of_context
 from rankwise.columns.encoding import Encoding
-from rankwise.columns.interaction_fitting import with_interactions
-from rankwise.columns.interaction_specs import wanted_interactions
-from rankwise.columns.specs import compares_rows
-from rankwise.errors import DataError, ParameterError
-from rankwise.features import Features, JudgedParts, JudgedRows, features_of
-from rankwise.preferences.pairs import Pairs
-from rankwise.preferences.queries import group_rows
-from rankwise.rows.table import Table, table_of
+from rankwise.features import Features, JudgedRows, features_of, refuse_parts
+from rankwise.rows.table import Table
 from rankwise.types import AnyArray, Matrix
 from rankwise.validation import (
     Problem,
     check_judged_rows,
-    check_pairs_to_learn,
     check_problem,
     check_rows,
     check_scaling,
-    refuse_beside_parts,
-    refuse_parts,
     taken_apart,
 )
 
@@ -113,7 +102,7 @@ class Inputs:
         group: Any = None,
         multi_output: bool = False,
     ) -> Problem:
-        """Check more rows to learn, as `read_problem` does the first ones."""
+        """Check more rows to learn, as `rankwise.rankers.row_settings.RowSettings` does the first ones."""
         y, qid, sample_weight = taken_apart(X, y, qid, sample_weight, group)
         given = None if isinstance(X, JudgedRows) else qid
         if self.encoding is None:
@@ -126,119 +115,6 @@ class Inputs:
         return check_problem(X, rows, y, qid, sample_weight, query_weight)
 
 
-def read_problem(
-    X: Any,
-    y: Any,
-    qid: ArrayLike | Iterable[Hashable] | None,
-    sample_weight: ArrayLike | None,
-    *,
-    who: str,
-    columns: Any = None,
-    interactions: Any = None,
-    sparse: bool = True,
-    parts: bool = False,
-    additive: bool = True,
-    query_weight: Any = None,
-    group: Any = None,
-    multi_output: bool = False,
-) -> tuple[Problem, Inputs]:
-    """Check the arguments of `fit`.
-
-    X may be a data set, which stands for y, qid and sample_weight as well. If other processes hold the rows,
-    what stands for a `Problem` is returned.
-
-    Parameters
-    ----------
-    who : str
-        The class of the ranker.
-    columns, interactions : optional
-        Its parameters of these names. A search for interactions needs the labels, and comes later.
-    sparse, parts, multi_output : bool
-        Whether it takes sparse rows, rows that other processes hold, and labels of several targets.
-    additive : bool
-        Whether its scores are sums over columns, to which those that are constant within queries add nothing.
-    """
-    if isinstance(X, JudgedParts):
-        inputs = _inputs_of_parts(X, who, columns, parts)
-        others = {"y": y, "qid": qid, "group": group}
-        refuse_beside_parts(X, **others, sample_weight=sample_weight, query_weight=query_weight)
-        return X.problem(), inputs
-    y, qid, sample_weight = taken_apart(X, y, qid, sample_weight, group)
-    encoded, encoding, table = _encoded(X, columns, interactions, qid)
-    multi_output = multi_output and encoding is None
-    rows, y, found = check_judged_rows(
-        encoded, y, who=who, sparse=sparse or encoding is not None, least=2, multi_output=multi_output
-    )
-    problem = check_problem(X, rows, y, qid, sample_weight, query_weight)
-    features = found if encoding is None else _encoded_features(X, encoding)
-    context: tuple[str, ...] = ()
-    if additive and problem.has_queries:
-        context = _context(problem, features, encoding, table)
-    return problem, Inputs(who, features, encoding, sparse, context)
-
-
-def read_preferences(
-    X: Any,
-    pairs: Any,
-    magnitude: ArrayLike | None,
-    weight: ArrayLike | None,
-    *,
-    who: str,
-    columns: Any = None,
-    interactions: Any = None,
-    sparse: bool = True,
-    parts: bool = False,
-) -> tuple[Matrix, Pairs, Inputs]:
-    """Check the arguments of `fit_preferences`, as `read_problem` does those of `fit`."""
-    if isinstance(X, JudgedParts):
-        inputs = _inputs_of_parts(X, who, columns, parts)
-        checked = check_pairs_to_learn(pairs, X.n_rows, magnitude, weight)
-        return *X.preferences(checked), inputs
-    if wanted_interactions(interactions).at_most:
-        raise ParameterError(
-            f"A search for interactions needs labels; name the pairs of columns instead of "
-            f"interactions={interactions!r}."
-        )
-    encoded, encoding, _ = _encoded(X, columns, interactions, taken_apart(X, None, None)[1])
-    rows, found = check_rows(encoded, who=who, sparse=sparse or encoding is not None, least=2)
-    inputs = Inputs(who, found if encoding is None else _encoded_features(X, encoding), encoding, sparse)
-    return rows, check_pairs_to_learn(pairs, rows.shape[0], magnitude, weight), inputs
-
-
-def _encoded(X: Any, columns: Any, interactions: Any, qid: Any) -> tuple[Any, Encoding | None, Table | None]:
-    """The features that the columns of X become, how, and the columns; X itself if nothing is encoded."""
-    if columns is None:
-        return X, None, None
-    refuse_parts(X)
-    table = table_of(X)
-    queries = group_rows(qid, table.n_rows) if qid is not None and compares_rows(columns) else None
-    encoding = fit_encoding(table, columns, queries)
-    table = encoding.in_queries(table, queries)
-    encoding = with_interactions(encoding, table, wanted_interactions(interactions).named)
-    return encoding.encode(table), encoding, table
-
-
-def _context(
-    problem: Problem, features: Features, encoding: Encoding | None, table: Table | None
-) -> tuple[str, ...]:
-    """The columns that are constant within queries; warns of those that a table is said to be ranked by."""
-    if encoding is None or table is None:
-        return tuple(features.label(c) for c in context_of_matrix(problem.X, problem.queries).tolist())
-    used = table.matched(list(encoding.codes), encoding.labels)
-    context = context_of_table(used, problem.queries)
-    if context:
-        warn_of_context(context)
-    return context
-
-
-def _encoded_features(X: Any, encoding: Encoding) -> Features:
+def features_behind(X: Any, encoding: Encoding) -> Features:
+    """The columns of a table, scaled as it is, that an encoding takes."""
     return replace(encoding.features, scaled_per_query=features_of(X).scaled_per_query)
-
-
-def _inputs_of_parts(data: JudgedParts, who: str, columns: Any, parts: bool) -> Inputs:
-    name = type(data).__name__
-    if not parts:
-        raise DataError(f"{who} needs all rows in this process; got {name}.")
-    if columns is not None:
-        raise DataError(f"Columns can be encoded only in this process; a {name} must hold features.")
-    return Inputs(who, data.features)

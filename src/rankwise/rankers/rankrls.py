@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import replace
-from functools import partial
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
@@ -17,7 +15,6 @@ from rankwise.held_out import HeldOut
 from rankwise.model.outcome import Outcome
 from rankwise.model.schemas import SCHEMAS
 from rankwise.rankers.ridge_ranker import FixedAlphaRidge, FormMoments
-from rankwise.rankers.signs import Signs
 from rankwise.rankers.updatable import Updatable, has_primal_solver
 from rankwise.ridge.cg_result import RidgeSolutions
 from rankwise.ridge.closed_form import PrimalFamily
@@ -217,14 +214,14 @@ class RankRLS(Updatable, FixedAlphaRidge):
     def _families_of(
         self, X: Matrix, losses: Sequence[SquaredLoss], held_out: HeldOut | None
     ) -> list[RidgeFamily]:
-        signs = Signs.of(self.monotonic_cst, self._inputs)
-        signs.check_targets(sum(loss.n_targets or 1 for loss in losses))
+        self._signs(sum(loss.n_targets or 1 for loss in losses))
         return super()._families_of(X, losses, held_out)
 
     def _outcome(self, family: RidgeFamily, found: RidgeSolutions) -> Outcome:
-        signs, alpha = Signs.of(self.monotonic_cst, self._inputs), float(found.alphas[0])
-        certificate = signs.certificate_of(family, alpha, found.coef[0])
-        return replace(super()._outcome(family, found), **certificate)
+        outcome = super()._outcome(family, found)
+        if not isinstance(family, PrimalFamily):  # which signs need
+            return outcome
+        return self._certified(outcome, family.quadratic, float(found.alphas[0]), found.coef[0])
 
     def _alpha_to_use(self) -> float:
         return check_number("alpha", self.alpha, minimum=0.0)
@@ -232,8 +229,8 @@ class RankRLS(Updatable, FixedAlphaRidge):
     def _moments_from(self, problem: Problem, families: Sequence[RidgeFamily]) -> FormMoments | None:
         if not isinstance(families[0], PrimalFamily) or len(families) > 1:
             return None
-        names, choices = self._inputs.weight_names, self._checked_loss()
-        return partial(moments_of, problem, *choices, names, quadratic=families[0].quadratic)
+        inputs, choices, quadratic = self._inputs, self._checked_loss(), families[0].quadratic
+        return lambda: moments_of(problem, *choices, inputs.weight_names, quadratic=quadratic)
 
     def _make_space(self, X: Matrix, reference: Ints) -> Space:
-        return linear_space(X, reference, Signs.of(self.monotonic_cst, self._inputs).of_weights)
+        return linear_space(X, reference, self._signs())

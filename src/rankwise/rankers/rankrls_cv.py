@@ -24,7 +24,6 @@ from rankwise.rankers.ridge_candidates import (
     settings_of_loss,
 )
 from rankwise.rankers.search_ranker import SearchRanker
-from rankwise.rankers.signs import Signs
 from rankwise.rankers.updatable import Updatable, has_primal_solver
 from rankwise.ridge.closed_form import PrimalFamily
 from rankwise.ridge.moments.forming import moments_of
@@ -227,7 +226,7 @@ class RankRLSCV(Updatable, SearchRanker):
         if known.progress is not None and known.progress_queries is not None:
             so_far = Progress(known.progress, known.progress_queries, half_life)
         learned = learned_too(moments * so_far.factor, problem, *loss, names)
-        family = Signs.of(self.monotonic_cst, self._inputs).family(moments.quadratic)
+        family = self._family_of(moments)
         progress = so_far.then(family, problem, measure, self.alphas_)
         known = replace(known, progress=progress.values, progress_queries=progress.n_queries)
         if progress.is_measured:
@@ -239,12 +238,9 @@ class RankRLSCV(Updatable, SearchRanker):
         self, X: Matrix, statements: Problem | Pairs, loss_on: Callable[[dict[str, Any]], LossOf]
     ) -> tuple[list[Candidate], bool]:
         self._checked_half_life()  # even if this fit has no use for it
-        losses, signs = (
-            settings_of_loss(self.ties, self.weighting),
-            Signs.of(self.monotonic_cst, self._inputs),
-        )
+        losses = settings_of_loss(self.ties, self.weighting)
         reference = loss_on(losses[0])(statements).reference()
-        space = partial(linear_space, X, reference, signs.of_weights)
+        space = partial(linear_space, X, reference, self._signs())
         candidates, exact = ridge_candidates(self, [({}, space)], losses, statements, loss_on)
         one_ranking = isinstance(statements, Problem) and statements.queries.n_queries == 1
         # With signs, whole queries can be left out, pairs of one ranking cannot.
@@ -252,10 +248,10 @@ class RankRLSCV(Updatable, SearchRanker):
 
     def _chosen(self, choice: Choice) -> tuple[FeatureFunction, Outcome]:
         coef, alpha = choice.solutions.coef[choice.place], float(choice.solutions.alphas[choice.place])
-        signs = Signs.of(self.monotonic_cst, self._inputs)
-        certificate = signs.certificate_of(choice.family, alpha, coef)
         outcome = choice_outcome(choice, early_stopping=self.early_stopping)
-        return choice.family.space.function(coef), replace(outcome, **certificate)
+        if isinstance(choice.family, PrimalFamily):  # which signs need
+            outcome = self._certified(outcome, choice.family.quadratic, alpha, coef)
+        return choice.family.space.function(coef), outcome
 
     def _moments_of(self, problem: Problem, choice: Choice) -> Moments | None:
         if not isinstance(choice.family, PrimalFamily):

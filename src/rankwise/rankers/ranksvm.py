@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
-from rankwise.config import let_through
+from rankwise.config import let_interrupt_through
 from rankwise.errors import warn_caller
 from rankwise.held_out import HeldOut
 from rankwise.model.outcome import Outcome
@@ -258,7 +258,8 @@ class RankSVM(Ranker):
             )
         function = LinearFunction(kept.coef)
         self._become(function, outcome, held_out=held_out)
-        let_through(found.interrupted)
+        if found.interrupted:
+            let_interrupt_through()
         return self
 
     def _loss_kind(self) -> LossKind:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from rankwise.config import let_through
+from rankwise.config import let_interrupt_through
 from rankwise.errors import DataError, RankwiseError, warn_caller
 from rankwise.held_out import HeldOut
 from rankwise.metrics import Measure, get_measure
@@ -249,7 +249,8 @@ class RankSVMPath(Ranker):
         )
         last = path.coefficients_of(len(path.alphas) - 1)
         self._become(replace(space, reference=None).function(last), outcome)
-        let_through(path.interrupted)
+        if path.interrupted:
+            let_interrupt_through()
         return self
 
     def _expansion(self) -> KernelExpansion:

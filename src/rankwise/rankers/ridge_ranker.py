@@ -10,7 +10,7 @@ from typing import Any, Self, TypeAlias
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from rankwise.config import let_through
+from rankwise.config import let_interrupt_through
 from rankwise.errors import ParameterError, RankwiseError
 from rankwise.features import matrix_of
 from rankwise.held_out import HeldOut
@@ -166,7 +166,8 @@ class FixedAlphaRidge(Ranker):
             family.decompose()
         parts = [family.part(f"alpha-{other.alpha:.17g}") for family in families]
         found = solve_targets(parts, other.alpha, held_out)
-        let_through(found.interrupted)
+        if found.interrupted:
+            let_interrupt_through()
         outcome, function = self._outcome(families[0], found), families[0].space.function(found.coef[0])
         other._become(function, outcome, form_moments=self.model_.form_moments, held_out=held_out)
         return other
@@ -197,7 +198,8 @@ class FixedAlphaRidge(Ranker):
         outcome, function = self._outcome(families[0], found), families[0].space.function(found.coef[0])
         self._become(function, outcome, form_moments=moments, held_out=held_out)
         self._families = families, held_out
-        let_through(found.interrupted)
+        if found.interrupted:
+            let_interrupt_through()
         return self
 
     def _outcome(self, family: RidgeFamily, found: RidgeSolutions) -> Outcome:

@@ -17,6 +17,9 @@ from rankwise.ridge.spaces import Space
 from rankwise.types import Solver
 from rankwise.validation import check_choice, check_count, check_flag, check_folder, check_number
 
+# Models whose scores have fewer correct digits come with a warning.
+LEAST_DIGITS = 6.0
+
 
 class SolverParameters(Protocol):
     """The parameters that all RankRLS rankers share."""
@@ -65,9 +68,12 @@ def solver_outcome(
             outcome = replace(outcome, validation_curve=curve, best_iter=best_iter)
         if run.complaint is not None:
             warn_caller(run.complaint, ConvergenceWarning)
-    complaint = found.complaint(place)
-    if complaint is not None:
-        warn_caller(complaint)
+    if found.n_digits is not None and found.n_digits[place] < LEAST_DIGITS:
+        warn_caller(
+            f"Rounding errors leave only about {int(found.n_digits[place])} digits of the scores at alpha = "
+            f"{found.alphas[place]:g} correct; bring the features nearer to zero and to one scale, or choose "
+            "a larger alpha."
+        )
     if found.runs and found.alphas[place] == 0.0 and not early_stopping:
         warn_caller("alpha is 0 and early_stopping is off, so nothing regularizes the model.")
     return outcome

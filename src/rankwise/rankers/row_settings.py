@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
-from rankwise.columns.inputs import Inputs, read_preferences, read_problem
+from numpy.typing import ArrayLike
+
+from rankwise.columns.choosing_codes import fit_encoding
+from rankwise.columns.context import context_of_matrix, context_of_table, warn_of_context
+from rankwise.columns.encoding import Encoding
+from rankwise.columns.inputs import Inputs, features_behind
+from rankwise.columns.interaction_fitting import with_interactions
 from rankwise.columns.interaction_specs import wanted_interactions
-from rankwise.errors import ParameterError
+from rankwise.columns.specs import compares_rows
+from rankwise.errors import DataError, ParameterError
+from rankwise.features import JudgedParts
 from rankwise.model.model import Model
 from rankwise.preferences.pairs import Pairs
+from rankwise.preferences.queries import group_rows
 from rankwise.rankers.signs import columns_with_sign
+from rankwise.rows.table import Table, table_of
 from rankwise.selection.interaction_search import with_wanted_interactions
 from rankwise.types import Matrix
-from rankwise.validation import Problem
+from rankwise.validation import (
+    Problem,
+    check_judged_rows,
+    check_pairs_to_learn,
+    check_problem,
+    check_rows,
+    refuse_beside_parts,
+    taken_apart,
+)
 
 
 @dataclass(frozen=True)
@@ -54,21 +73,100 @@ class RowSettings:
         """Whether scores are sums over columns, in which what is constant within queries cancels out."""
         return isinstance(self.kernel, str) and self.kernel == "linear" and self.interactions is None
 
-    def read(self, X: Any, y: Any, qid: Any, sample_weight: Any, **options: Any) -> tuple[Problem, Inputs]:
-        """Check the arguments of `fit`, and search for interactions if that is wanted."""
-        problem, inputs = read_problem(
-            X, y, qid, sample_weight, additive=self.adds_columns_up, **self._how(), **options
+    def read(
+        self,
+        X: Any,
+        y: Any,
+        qid: ArrayLike | Iterable[Hashable] | None,
+        sample_weight: ArrayLike | None,
+        *,
+        query_weight: Any = None,
+        group: Any = None,
+        multi_output: bool = False,
+    ) -> tuple[Problem, Inputs]:
+        """Check the arguments of `fit`, and search for interactions if that is wanted.
+
+        X may be a data set, which stands for y, qid and sample_weight as well. If other processes hold the
+        rows, what stands for a `Problem` is returned.
+        """
+        if isinstance(X, JudgedParts):
+            inputs, others = self._inputs_of_parts(X), {"y": y, "qid": qid, "group": group}
+            refuse_beside_parts(X, **others, sample_weight=sample_weight, query_weight=query_weight)
+            return X.problem(), inputs
+        y, qid, sample_weight = taken_apart(X, y, qid, sample_weight, group)
+        if self.columns is not None:
+            return self._read_table(X, y, qid, sample_weight, query_weight)
+        sparse = not self.takes_kernel_values
+        rows, y, features = check_judged_rows(
+            X, y, who=self.who, sparse=sparse, least=2, multi_output=multi_output
         )
-        if inputs.encoding is None:
-            return problem, inputs
-        signed = columns_with_sign(self.monotonic_cst, inputs.encoding)
+        problem = check_problem(X, rows, y, qid, sample_weight, query_weight)
+        context: tuple[str, ...] = ()
+        if self.adds_columns_up and problem.has_queries:
+            context = tuple(map(features.label, context_of_matrix(problem.X, problem.queries).tolist()))
+        return problem, Inputs(self.who, features, sparse=sparse, context=context)
+
+    def _read_table(
+        self, X: Any, y: Any, qid: Any, sample_weight: ArrayLike | None, query_weight: Any
+    ) -> tuple[Problem, Inputs]:
+        """The rest of `read`, if columns are encoded."""
+        encoding, table = self._encoding_of(X, qid)
+        rows, y, _ = check_judged_rows(encoding.encode(table), y, who=self.who, least=2)
+        problem = check_problem(X, rows, y, qid, sample_weight, query_weight)
+        context: tuple[str, ...] = ()
+        if self.adds_columns_up and problem.has_queries:
+            used = table.matched(list(encoding.codes), encoding.labels)
+            context = context_of_table(used, problem.queries)
+        if context:
+            warn_of_context(context)
+        inputs = Inputs(self.who, features_behind(X, encoding), encoding, context=context)
+        signed = columns_with_sign(self.monotonic_cst, encoding)
         return with_wanted_interactions(problem, inputs, X, wanted_interactions(self.interactions), signed)
 
     def read_preferences(
-        self, X: Any, pairs: Any, magnitude: Any, weight: Any
+        self, X: Any, pairs: Any, magnitude: ArrayLike | None, weight: ArrayLike | None
     ) -> tuple[Matrix, Pairs, Inputs]:
         """Check the arguments of `fit_preferences`."""
-        return read_preferences(X, pairs, magnitude, weight, **self._how())
+        if isinstance(X, JudgedParts):
+            inputs = self._inputs_of_parts(X)
+            return *X.preferences(check_pairs_to_learn(pairs, X.n_rows, magnitude, weight)), inputs
+        if self.columns is None:
+            sparse = not self.takes_kernel_values
+            rows, features = check_rows(X, who=self.who, sparse=sparse, least=2)
+            inputs = Inputs(self.who, features, sparse=sparse)
+        else:
+            if wanted_interactions(self.interactions).at_most:
+                raise ParameterError(
+                    f"A search for interactions needs labels; name the pairs of columns instead of "
+                    f"interactions={self.interactions!r}."
+                )
+            encoding, table = self._encoding_of(X, taken_apart(X, None, None)[1])
+            rows, _ = check_rows(encoding.encode(table), who=self.who, least=2)
+            inputs = Inputs(self.who, features_behind(X, encoding), encoding)
+        return rows, check_pairs_to_learn(pairs, rows.shape[0], magnitude, weight), inputs
+
+    def _encoding_of(self, X: Any, qid: Any) -> tuple[Encoding, Table]:
+        """What the columns of X become, and the columns."""
+        if self.takes_kernel_values:
+            raise ParameterError(
+                f"With kernel='precomputed', X holds kernel values, so columns must be None; "
+                f"got {self.columns!r}."
+            )
+        table = table_of(X)
+        queries = None
+        if qid is not None and compares_rows(self.columns):
+            queries = group_rows(qid, table.n_rows)
+        encoding = fit_encoding(table, self.columns, queries)
+        table = encoding.in_queries(table, queries)
+        return with_interactions(encoding, table, wanted_interactions(self.interactions).named), table
+
+    def _inputs_of_parts(self, data: JudgedParts) -> Inputs:
+        name = type(data).__name__
+        if not self.parts:
+            raise DataError(f"{self.who} needs all rows in this process; got {name}.")
+        if self.columns is not None:
+            raise DataError(f"Columns can be encoded only in this process; a {name} must hold features.")
+        return Inputs(self.who, data.features)
 
     def inputs_of(self, model: Model) -> Inputs:
         """The rows that a model takes, which was found by a ranker with these parameters."""
@@ -82,17 +180,3 @@ class RowSettings:
         tags.sparse = not tags.pairwise and self.columns is None
         if self.columns is not None:
             tags.allow_nan = tags.string = tags.categorical = True
-
-    def _how(self) -> dict[str, Any]:
-        if self.takes_kernel_values and self.columns is not None:
-            raise ParameterError(
-                f"With kernel='precomputed', X holds kernel values, so columns must be None; "
-                f"got {self.columns!r}."
-            )
-        return {
-            "who": self.who,
-            "sparse": not self.takes_kernel_values,
-            "columns": self.columns,
-            "interactions": self.interactions,
-            "parts": self.parts,
-        }

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankwise.config import let_through
+from rankwise.config import let_interrupt_through
 from rankwise.errors import GridWarning, ParameterError, warn_caller
 from rankwise.metrics.measure import Measure
 from rankwise.metrics.named_measures import get_measure
@@ -265,5 +265,6 @@ class SearchRanker(Ranker):
         self._become(function, outcome, calibration, form_moments, held_out)
         if choice.beyond_the_grid is not None:
             warn_caller(choice.beyond_the_grid, GridWarning)
-        let_through(choice.cut_short)
+        if choice.cut_short:
+            let_interrupt_through()
         return self

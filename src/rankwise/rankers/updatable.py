@@ -13,16 +13,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
-from rankwise.errors import DataError, warn_caller
+from rankwise.errors import DataError, ParameterError, warn_caller
 from rankwise.model.model import given
 from rankwise.model.models import save_model
 from rankwise.model.outcome import Origin, Outcome
 from rankwise.rankers.base import Ranker
-from rankwise.rankers.signs import Signs
+from rankwise.rankers.signs import certificate_of_signs, signs_of_weights
+from rankwise.ridge.moments.moment_family import MomentFamily
 from rankwise.ridge.moments.moments import Moments
+from rankwise.ridge.moments.quadratic import Quadratic
 from rankwise.ridge.moments.updating import forgotten
+from rankwise.ridge.signed import moment_family
 from rankwise.scoring.functions import LinearFunction
-from rankwise.types import Floats, Solver
+from rankwise.types import Floats, Ints, Solver
 from rankwise.validation import Problem, check_fitted, check_flag
 
 
@@ -124,8 +127,7 @@ class Updatable(Ranker):
                 f"Query {moments.open_queries.names()} is still open; add the rest of its rows, "
                 f"and call close() on the moments."
             )
-        signs = Signs.of(self.monotonic_cst, self._inputs)
-        family = signs.family(moments.quadratic)
+        family = self._family_of(moments)
         found = family.solve(np.array([alpha]))
         (coef,) = found.coef
         error = family.error_bound(alpha, coef)
@@ -139,13 +141,28 @@ class Updatable(Ranker):
                 f"XᵀLX is so ill-conditioned that moments lose digits of the model at alpha = {alpha:g} that "
                 f"a fit to all rows keeps; choose a larger alpha, or fit."
             )
-        certificate = signs.certificate(moments.quadratic, alpha, coef)
         self.__dict__.pop("_families", None)
-        outcome = replace(
-            known,
-            solver=str(Solver.PRIMAL),
-            coef_error=error,
-            **certificate,
-        )
+        outcome = replace(known, solver=str(Solver.PRIMAL), coef_error=error)
+        outcome = self._certified(outcome, moments.quadratic, alpha, coef)
         self._origin = Origin.now(moments.n_rows, moments.n_queries if moments.has_qid else None)
         self._become(LinearFunction(coef), outcome, form_moments=partial(given, moments))
+
+    def _family_of(self, moments: Moments) -> MomentFamily:
+        """The models that moments give."""
+        quadratic = moments.quadratic
+        return moment_family(quadratic, self._signs(quadratic.constant.size))
+
+    def _signs(self, n_targets: int = 1) -> Ints | None:
+        """The sign of each weight; None if weights may have any."""
+        if self.monotonic_cst is None:
+            return None
+        if n_targets > 1:
+            raise ParameterError(f"monotonic_cst supports one target; y has {n_targets}.")
+        return signs_of_weights(self.monotonic_cst, self._inputs)
+
+    def _certified(self, outcome: Outcome, quadratic: Quadratic, alpha: float, coef: Floats) -> Outcome:
+        """What is known of a model, and what its signs led to."""
+        signs = self._signs()
+        if signs is None:
+            return outcome
+        return replace(outcome, **certificate_of_signs(signs, self._inputs, quadratic, alpha, coef))

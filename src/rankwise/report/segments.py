@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from rankwise.columns.context import is_constant
 from rankwise.errors import DataError
 from rankwise.metrics.significance import holm, margin_of_mean, randomization_p
-from rankwise.preferences.constant_values import is_constant
 from rankwise.preferences.queries import Queries
 from rankwise.rows.column import Column
 from rankwise.types import AnyArray, Floats, Reading

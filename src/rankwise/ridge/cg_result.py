@@ -15,9 +15,6 @@ from rankwise.family import Solutions
 from rankwise.held_out import HeldOut
 from rankwise.types import Bools, Floats, Ints
 
-# Kernel models whose scores have fewer correct digits come with a warning.
-LEAST_DIGITS = 6.0
-
 
 class Stop(StrEnum):
     """Why the iterations ended."""
@@ -162,13 +159,3 @@ class RidgeSolutions(Solutions):
 
     runs: tuple[ShiftedCGResult, ...] = ()
     n_digits: Floats | None = None
-
-    def complaint(self, place: int) -> str | None:
-        """What to tell the user if too few digits of the scores at a place of the alphas survive."""
-        if self.n_digits is None or self.n_digits[place] >= LEAST_DIGITS:
-            return None
-        return (
-            f"Rounding errors leave only about {int(self.n_digits[place])} digits of the scores at alpha = "
-            f"{self.alphas[place]:g} correct; bring the features nearer to zero and to one scale, or choose "
-            "a larger alpha."
-        )

@@ -12,7 +12,6 @@ from rankwise.validation.arrays import (
 )
 from rankwise.validation.by_feature import check_costs, check_signs
 from rankwise.validation.explicit_pairs import check_pairs
-from rankwise.validation.fit_arguments import check_scaling, refuse_beside_parts, refuse_parts, taken_apart
 from rankwise.validation.parameters import (
     check_alphas,
     check_callable,
@@ -31,6 +30,9 @@ from rankwise.validation.problems import (
     check_eval_sets,
     check_pairs_to_learn,
     check_problem,
+    check_scaling,
+    refuse_beside_parts,
+    taken_apart,
 )
 from rankwise.validation.rows import check_fitted, check_judged_rows, check_read_rows, check_rows
 
@@ -67,6 +69,5 @@ __all__ = [
     "check_signs",
     "check_vectors",
     "refuse_beside_parts",
-    "refuse_parts",
     "taken_apart",
 ]

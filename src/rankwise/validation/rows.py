@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from rankwise.errors import DataError, warn_caller
-from rankwise.features import Features, features_of, matrix_of
+from rankwise.features import Features, features_of, matrix_of, refuse_parts
 from rankwise.mapped import blocks_of, is_on_disk
 from rankwise.types import Matrix, is_sparse
 from rankwise.validation.arrays import check_matrix, first_not_finite, refuse_masked
 from rankwise.validation.csr import check_sparse, check_width
-from rankwise.validation.fit_arguments import refuse_parts
 from rankwise.validation.refusals import fault_of
 
 # As dtypes, because comparing a dtype with a type takes as long as the rest of `_is_plain`.
