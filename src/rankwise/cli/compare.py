@@ -22,6 +22,7 @@ def run(
     rankers: options.Rankers,
     *,
     data: options.TestData = None,
+    human: options.Human = None,
     qrels: options.Qrels = None,
     complete: options.Complete = False,
     baseline: options.Baseline = None,
@@ -73,17 +74,24 @@ def run(
         show_gate,
         show_power,
     )
+    from rankwise.cli.human import compare_sampled, show_sampled
     from rankwise.cli.rankers import files_read, named_files, read_rankers
     from rankwise.cli.report import title_of, write_page
     from rankwise.report.facts import compared_facts
     from rankwise.report.verdict import answer
 
     margins = parse_margins(fail_if_worse)
+    if human is not None:
+        more = {"qrels": qrels, "fail-if-worse": margins, "detect": detect, "by": by, "report": report}
+        _check_alone(more | {"worst": worst, "markdown": markdown})
     if detect is not None and not detect > 0.0:
         raise ParameterError(f"--detect expects a difference above 0; got {detect:g}.")
     files = named_files(rankers, least=2)
     how = rows.how()
     named, judged, chosen, note = read_rankers(files, data, qrels, how, measures, preset, complete)
+    if human is not None:
+        show_sampled(compare_sampled(human, named, judged, chosen, baseline), json)
+        return
     chosen = with_gated(chosen, margins, preset)
     if report is None:
         with progress("Comparing"):
@@ -123,6 +131,12 @@ def run(
             show_gate(facts["gate"], facts["baseline"])
     if margins:
         leave(facts["gate"])
+
+
+def _check_alone(options: dict[str, Any]) -> None:
+    given = [name for name, value in options.items() if value]
+    if given:
+        raise ParameterError(f"--human cannot be combined with --{given[0]}.")
 
 
 def segments_of(facts: dict[str, Any], judged: RankingData, data: Path | None, by: str) -> Any:

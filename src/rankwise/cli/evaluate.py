@@ -15,8 +15,6 @@ from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
     from rankwise.metrics import Evaluation
-    from rankwise.rows.ranking import RankingData
-    from rankwise.types import Floats
 
 
 def run(
@@ -30,16 +28,7 @@ def run(
         ),
         Input(),
     ] = None,
-    human: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Labels of people for a random sample of whole queries: a table of qid,doc,label. Those of "
-            "DATA are a model's, and make the estimate more precise.",
-            show_default=False,
-        ),
-        Input(),
-    ] = None,
+    human: options.Human = None,
     qrels: options.Qrels = None,
     complete: options.Complete = False,
     measures: options.Measures = None,
@@ -54,6 +43,7 @@ def run(
 ) -> None:
     """Evaluate scores or a model on judged rows, or a TREC run with --qrels."""
     from rankwise.cli.data_files import ReadOptions
+    from rankwise.cli.human import measure_sampled, show_sampled
     from rankwise.cli.reading import choose_measures, read_judged
     from rankwise.metrics import evaluate
 
@@ -71,7 +61,8 @@ def run(
         raise ParameterError("SCORES is missing: expected DATA and SCORES, or a TREC run and --qrels.")
     elif human is not None:
         how = ReadOptions(label, qid, doc, zero_based, merge_queries=merge_queries)
-        _show_sampled(*read_judged(data, how, scores), human, measures, preset, json)
+        rows, values = read_judged(data, how, scores)
+        show_sampled(measure_sampled(human, rows, values, choose_measures(measures, rows, preset)), json)
         return
     else:
         how = ReadOptions(label, qid, doc, zero_based, merge_queries=merge_queries)
@@ -84,33 +75,6 @@ def run(
         show_json((found if per_query else {"measures": found["measures"]}) | more)
         return
     _show(result, note, per_query)
-
-
-def _show_sampled(
-    rows: RankingData, scores: Floats, human: Path, measures: str | None, preset: str | None, json: bool
-) -> None:
-    """Estimates by the labels of people for some queries and those of a model for all."""
-    import numpy as np
-
-    from rankwise.cli.reading import choose_measures
-    from rankwise.metrics import evaluate_sampled
-    from rankwise.readers.judgment_files import judged_labels
-
-    judged, labels = judged_labels(human, rows)
-    values, unknown = np.zeros(rows.n_rows), np.ones(rows.n_rows, dtype=np.bool_)
-    values[judged], unknown[judged] = labels, False
-    people = np.ma.masked_array(values, unknown)
-    found = evaluate_sampled(rows.y, people, scores, rows.queries, choose_measures(measures, rows, preset))
-    if json:
-        show_json(found.to_dict())
-        return
-    lines = [
-        (one.measure, one.mean, one.margin, one.people, one.people_margin, one.model, one.weight)
-        for one in found.means
-    ]
-    columns = ("measure", "mean", "±", "people alone", "±", "model's labels alone", "weight")
-    note = f"People judged {found.n_sampled:,} of {found.n_queries:,} queries."
-    show_table("Quality", columns, lines, note)
 
 
 def _evaluate_run(

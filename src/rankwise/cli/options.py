@@ -154,6 +154,16 @@ Qrels: TypeAlias = Annotated[
     ),
     Input(),
 ]
+Human: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Labels of people for a random sample of whole queries: a table of qid,doc,label. Those of "
+        "DATA are a model's, and make the estimate more precise.",
+        show_default=False,
+    ),
+    Input(),
+]
 Complete: TypeAlias = Annotated[
     bool,
     typer.Option(

@@ -1,13 +1,4 @@
-"""Measures by the labels of people on some queries, made more precise by those of a model on all of them.
-
-Prediction-powered inference: with values h of a measure by people on a random sample of n queries, and values
-f by a model's labels on these and on N others, ``θ = mean(h) + λ (mean_others(f) − mean_sample(f))`` is
-consistent for every λ, however bad the model's labels are, because the bracket has mean 0. The λ of least
-variance, ``cov(h, f) / ((1 + n/N) var(f))``, makes it as precise as the model's labels are good; λ = 1 would
-make it worse than people alone where they are not.
-
-Angelopoulos, Duchi and Zrnic, "PPI++: Efficient Prediction-Powered Inference" (2023).
-"""
+"""Measures by the labels of people on some queries, made more precise by those of a model on all of them."""
 
 from __future__ import annotations
 
@@ -22,20 +13,17 @@ from rankwise.errors import DataError, ParameterError
 from rankwise.metrics.evaluation import DEFAULT_MEASURES, QueryValues, prepare_measures
 from rankwise.metrics.measure import QueryLike
 from rankwise.metrics.named_measures import MeasureLike
-from rankwise.metrics.significance import CONFIDENCE
+from rankwise.metrics.prediction_powered import LEAST_QUERIES, Part, combine
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.rendering import Cell, html_table, jsonable, text_table
-from rankwise.types import Bools, Floats
+from rankwise.types import Bools
 from rankwise.validation import check_labels
 from rankwise.validation.arrays import as_floats
-
-# Fewer queries say nothing about a variance and a slope.
-LEAST_QUERIES = 5
 
 
 @dataclass(frozen=True)
 class SampledMean:
-    """A measure of some scores, or the difference of two of them.
+    """A measure of some scores, or of one and another: the difference, under the name ``a - b``.
 
     Attributes
     ----------
@@ -85,7 +73,8 @@ class SampledEvaluation:
 
     Attributes
     ----------
-    means : tuple of SampledMean
+    means, differences : tuple of SampledMean
+        Of several scores, the differences of all from the first.
     n_sampled, n_queries : int
         How many queries people judged, of how many.
 
@@ -107,12 +96,13 @@ class SampledEvaluation:
     """
 
     means: tuple[SampledMean, ...]
+    differences: tuple[SampledMean, ...]
     n_sampled: int
     n_queries: int
 
     def _table(self) -> tuple[list[str], list[list[Cell]]]:
         header = [field.name.replace("_", " ") for field in fields(SampledMean)]
-        return header, [list(asdict(one).values()) for one in self.means]
+        return header, [list(asdict(one).values()) for one in (*self.means, *self.differences)]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings and lists, with None for NaN: ready for JSON."""
@@ -187,19 +177,19 @@ def evaluate_sampled(
     judged = np.where(np.ma.getmaskarray(true), labels, true.data)
     by_people = prepare_measures(judged, queries, measures, preset=preset)
     by_model = prepare_measures(labels, queries, measures, preset=preset)
-    means = []
+    means, differences = [], []
     for person, model in zip(by_people, by_model, strict=True):
         found = {
             name: (QueryValues.of(person, one), QueryValues.of(model, one)) for name, one in named.items()
         }
-        first = next(iter(found))
+        means += [_mean(name, h, f, sampled) for name, (h, f) in found.items()]
+        first, *others = found
         h0, f0 = found[first]
-        for name, (h, f) in found.items():
-            means.append(_mean(name, h, f, sampled))
-        for name, (h, f) in list(found.items())[1:]:
+        for name in others:
+            h, f = found[name]
             apart = replace(h, values=h.values - h0.values), replace(f, values=f.values - f0.values)
-            means.append(_mean(f"{name} - {first}", *apart, sampled))
-    return SampledEvaluation(tuple(means), int(sampled.sum()), queries.n_queries)
+            differences.append(_mean(f"{name} - {first}", *apart, sampled))
+    return SampledEvaluation(tuple(means), tuple(differences), int(sampled.sum()), queries.n_queries)
 
 
 def _sampled(people: Any, queries: Queries) -> tuple[Any, Bools]:
@@ -227,61 +217,16 @@ def _sampled(people: Any, queries: Queries) -> tuple[Any, Bools]:
 
 def _mean(name: str, h: QueryValues, f: QueryValues, sampled: Bools) -> SampledMean:
     """The estimate from the values by people, which count in the sample only, and those by the model."""
-    of_people, in_sample, outside = _Part(h, sampled), _Part(f, sampled), _Part(f, ~sampled)
-    everywhere = _Part(f, np.ones(len(sampled), dtype=np.bool_))
-    weight, correlation = _tuned(of_people.effect, in_sample.effect, outside)
-    residual = of_people.effect - weight * in_sample.effect
-    n = len(residual)
-    used = 1 if weight == 0.0 else 2
-    variance = float(residual @ residual) / (n - used) / n
-    mean = of_people.mean
-    if weight:
-        variance += weight**2 * outside.variance
-        mean += weight * (outside.mean - in_sample.mean)
+    of_people, in_sample, outside = Part.of(h, sampled), Part.of(f, sampled), Part.of(f, ~sampled)
+    found = combine(of_people, in_sample, outside)
     return SampledMean(
         h.measure.name,
         name,
-        mean,
-        _quantile(n - used) * float(np.sqrt(variance)),
+        found.mean,
+        found.margin,
         of_people.mean,
-        _quantile(n - 1) * float(np.sqrt(of_people.variance)),
-        everywhere.mean,
-        weight,
-        correlation,
+        of_people.margin,
+        Part.of(f, np.ones(len(sampled), dtype=np.bool_)).mean,
+        found.weight,
+        found.correlation,
     )
-
-
-class _Part:
-    """Values of some queries: their weighted mean, and the effect of each query on it, times n."""
-
-    def __init__(self, measured: QueryValues, queries: Bools) -> None:
-        weight = np.where(measured.left_out, 0.0, measured.weight)[queries]
-        values = np.where(weight > 0.0, measured.values[queries], 0.0)
-        total = float(weight.sum())
-        self.mean = float(weight @ values) / total if total > 0.0 else float("nan")
-        self.effect = weight * (values - self.mean) * len(weight) / total if total > 0.0 else weight
-
-    @property
-    def variance(self) -> float:
-        """Of the mean."""
-        n = len(self.effect)
-        return float(self.effect @ self.effect) / (n - 1) / n if n > 1 else float("nan")
-
-
-def _tuned(human: Floats, model: Floats, outside: _Part) -> tuple[float, float]:
-    """The weight of least variance, 0 if the model's labels do not help; and the correlation."""
-    n, n_outside = len(human), len(outside.effect)
-    squares = float(model @ model)
-    if squares == 0.0 or float(human @ human) == 0.0:
-        return 0.0, float("nan")
-    product = float(human @ model)
-    correlation = product / float(np.sqrt(squares * float(human @ human)))
-    if n_outside < LEAST_QUERIES or product <= 0.0 or not np.isfinite(outside.mean):
-        return 0.0, correlation
-    return product / (squares * (1.0 + n / n_outside)), correlation
-
-
-def _quantile(freedom: int) -> float:
-    from scipy.special import stdtrit
-
-    return float(stdtrit(freedom, (1.0 + CONFIDENCE) / 2.0))

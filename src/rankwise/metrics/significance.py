@@ -40,6 +40,38 @@ def margin_of_mean(values: Floats, weight: Floats) -> float:
     return float(stdtrit(n - 1, (1.0 + CONFIDENCE) / 2.0) * error)
 
 
+def skewed_quantile(values: Floats, freedom: int) -> float:
+    """The quantile of |t| for a 95 % interval of a mean, where values may be skewed.
+
+    Student's t assumes normal values. Those of a measure have a tail, which few queries may miss: intervals
+    by t of 30 queries cover NDCG 91 % of the time. Hall's expansion adds
+    ``z (γ² (z⁴ + 2z² − 3) / 18 − κ (z² − 3) / 12) / n`` to the quantile, with the skewness γ and the excess
+    kurtosis κ of the values, and the quantile z of the normal distribution. O(n).
+
+    Hall, "The Bootstrap and Edgeworth Expansion" (1992), section 2.6.
+
+    Parameters
+    ----------
+    values : Floats, shape (n,)
+        At least four.
+    freedom : int
+        The degrees of freedom of the variance.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    probability, n = (1.0 + CONFIDENCE) / 2.0, len(values)
+    t, z = float(stdtrit(freedom, probability)), float(ndtri(probability))
+    centred = values - values.mean()
+    largest = float(np.abs(centred).max())
+    if not largest > 0.0:
+        return t
+    powers = [float(np.mean((centred / largest) ** k)) for k in (2, 3, 4)]
+    skewness = powers[1] / powers[0] ** 1.5 * np.sqrt(n * (n - 1)) / (n - 2)
+    kurtosis = ((n + 1) * (powers[2] / powers[0] ** 2 - 3.0) + 6.0) * (n - 1) / ((n - 2) * (n - 3))
+    tails = skewness**2 * (z**4 + 2.0 * z**2 - 3.0) / 18.0 - kurtosis * (z**2 - 3.0) / 12.0
+    return float(t + z * tails / n)
+
+
 def holm(p_values: ArrayLike) -> list[float]:
     """Correct p-values for multiple testing by Holm's step-down method (Holm 1979); O(n log n).
 

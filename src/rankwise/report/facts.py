@@ -64,15 +64,7 @@ def compared_facts(
     entrants : list of Entrant
         The rankers with their scores.
     """
-    if not rankers:
-        raise ParameterError("A report needs at least one ranker.")
-    named = {short_name(name): ranker for name, ranker in rankers.items()}
-    if len(named) < len(rankers):
-        raise ParameterError(f"The names of rankers must differ in their first {MAX_NAME - 1} characters.")
-    baseline = next(iter(named)) if baseline is None else short_name(baseline)
-    if baseline not in named:
-        raise ParameterError(f"baseline must be one of {', '.join(map(repr, named))}; got {baseline!r}.")
-    entrants = [entrant(name, ranker, judged) for name, ranker in named.items()]
+    entrants, baseline = entered(rankers, judged, baseline)
     evaluations, comparison = evaluated(
         entrants,
         judged,
@@ -94,6 +86,21 @@ def compared_facts(
         "queries": query_facts(evaluations, baseline),
     }
     return jsonable(facts), entrants
+
+
+def entered(
+    rankers: Mapping[str, Any], judged: RankingData, baseline: str | None
+) -> tuple[list[Entrant], str]:
+    """The rankers with their scores, and the name of the baseline: the first one by default."""
+    if not rankers:
+        raise ParameterError("A report needs at least one ranker.")
+    named = {short_name(name): ranker for name, ranker in rankers.items()}
+    if len(named) < len(rankers):
+        raise ParameterError(f"The names of rankers must differ in their first {MAX_NAME - 1} characters.")
+    baseline = next(iter(named)) if baseline is None else short_name(baseline)
+    if baseline not in named:
+        raise ParameterError(f"baseline must be one of {', '.join(map(repr, named))}; got {baseline!r}.")
+    return [entrant(name, ranker, judged) for name, ranker in named.items()], baseline
 
 
 def report_facts(
