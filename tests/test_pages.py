@@ -37,6 +37,9 @@ searches = numpy.arange(20) // 5
 mobile = frame.assign(is_mobile=searches % 2 == 0)
 pairs = [("is_mobile", "price")]
 rankwise.RankRLS(interactions=pairs).fit(mobile, frame["title"], searches).save("mobile.safetensors")
+names = {"title": "_score", "is_mobile": "params.is_mobile"}
+mapped = rankwise.load_model("mobile.safetensors")
+rankwise.export_model(mapped, "script.json", "elasticsearch-script", feature_names=names)
 frame.assign(query=1).to_csv("rows.csv", index=False)
 rankwise.export_model(model, "model.onnx")
 docs = [{"id": f"d{n}", "[features]": f"title={n % 3},price={n}"} for n in range(9)]

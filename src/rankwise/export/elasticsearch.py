@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from typing import Any, assert_never
 
 import numpy as np
@@ -16,15 +17,19 @@ from rankwise.export.weighted_features import weighted_features
 from rankwise.scoring.additive import AdditiveFunction, Term
 from rankwise.scoring.interactions import Interaction
 from rankwise.scoring.shapes import Flag, Line, LogLine, Lookup, OfAge, PiecewiseLinear, Relative, by_category
-from rankwise.types import Floats
+from rankwise.types import Floats, Reading
 
+# What the engine calls the score of the query around the script.
+QUERY_SCORE = "_score"
 # One script for all models, so that the engine compiles it once. Negative scores are errors in a script; the
 # last line makes them positive and keeps their order.
 SCRIPT = """\
-double valueOf(def column, def doc, def params) {
+double valueOf(def column, def doc, def params, double queryScore) {
   def value;
   if (column.containsKey('parameter')) {
     value = params[column.parameter];
+  } else if (column.containsKey('queryScore')) {
+    value = queryScore;
   } else {
     def values = doc[column.field];
     value = values.size() == 0 ? null : values.get(0);
@@ -57,13 +62,14 @@ double along(def row, double position) {
   double next = point + 1 < row.size() ? row[point + 1] : here;
   return here + (position - point) * (next - here);
 }
+double queryScore = 0;
 double score = 0;
 for (column in params.columns) {
-  score += valueOf(column, doc, params);
+  score += valueOf(column, doc, params, queryScore);
 }
 for (pair in params.interactions) {
-  double first = valueOf(pair.first, doc, params);
-  double second = valueOf(pair.second, doc, params);
+  double first = valueOf(pair.first, doc, params, queryScore);
+  double second = valueOf(pair.second, doc, params, queryScore);
   int point = (int) first;
   double here = along(pair.table[point], second);
   double next = point + 1 < pair.table.size() ? along(pair.table[point + 1], second) : here;
@@ -71,6 +77,8 @@ for (pair in params.interactions) {
 }
 return score < 0 ? 1 / (1 - score) : 1 + score;
 """
+# An engine computes the score of the query only for scripts that mention it.
+SCRIPT_OF_QUERY_SCORE = SCRIPT.replace("queryScore = 0;", f"queryScore = {QUERY_SCORE};")
 
 
 def elasticsearch_model(name: str, function: AdditiveFunction) -> str:
@@ -92,16 +100,35 @@ def elasticsearch_model(name: str, function: AdditiveFunction) -> str:
 
 def elasticsearch_script(_: str, function: AdditiveFunction) -> str:
     """Return a ``script_score`` query over all documents; it has no place for the model's name."""
-    params: dict[str, Any] = {
-        "columns": [_parameters(term) for term in function.terms],
-        "interactions": [_table(interaction) for interaction in function.interactions],
-    }
-    for name in [parameter(term.column) for term in function.terms if comes_with_request(term.column)]:
-        if name in params:
+    _check_query_score(function)
+    columns = [known for term in function.terms if _adds(known := _parameters(term))]
+    pairs = [_table(interaction) for interaction in function.interactions]
+    params: dict[str, Any] = {"columns": columns, "interactions": pairs}
+    read = [*columns, *(pair[side] for pair in pairs for side in ("first", "second"))]
+    for name in [known["parameter"] for known in read if "parameter" in known]:
+        if name in ("columns", "interactions"):
             raise ParameterError(f"The script has a parameter {name!r} of its own; choose another name.")
         params[name] = None  # to be filled in
-    script = {"lang": "painless", "source": SCRIPT, "params": params}
+    source = SCRIPT_OF_QUERY_SCORE if any("queryScore" in known for known in read) else SCRIPT
+    script = {"lang": "painless", "source": source, "params": params}
     return as_json({"query": {"script_score": {"query": {"match_all": {}}, "script": script}}})
+
+
+def _check_query_score(function: AdditiveFunction) -> None:
+    for term in function.terms:
+        if term.column == QUERY_SCORE and term.shape.reading is not Reading.NUMBER:
+            raise ParameterError(
+                f"{QUERY_SCORE!r} is the score of the query, a number, but the model reads this column as a "
+                f"{term.shape.reading}."
+            )
+
+
+def _adds(known: Mapping[str, Any]) -> bool:
+    """Whether what the script knows of a column is not 0 everywhere."""
+    texts = known.get("texts", {}).values()
+    return any(
+        [known["missing"], known.get("other"), *known.get("values", ()), *known.get("slopes", ()), *texts]
+    )
 
 
 def _parameters(term: Term) -> dict[str, Any]:
@@ -111,9 +138,13 @@ def _parameters(term: Term) -> dict[str, Any]:
     missing = shape.missing
     if math.isnan(missing):  # a model of features, which are 0 where an engine has none
         missing = float(shape(np.zeros(1))[0])
-    known: dict[str, Any] = {"field": term.column, "missing": missing}
-    if comes_with_request(term.column):
-        known = {"parameter": parameter(term.column), "missing": missing}
+    known: dict[str, Any] = {"missing": missing}
+    if term.column == QUERY_SCORE:
+        known["queryScore"] = True
+    elif comes_with_request(term.column):
+        known["parameter"] = parameter(term.column)
+    else:
+        known["field"] = term.column
     if isinstance(shape, OfAge):
         known["reference"] = int(np.datetime64(shape.reference, "ms").astype(int))
         shape = shape.shape

@@ -158,6 +158,8 @@ def _summands(term: Term, language: Language, *, spelled_out: bool = False) -> l
         many = Language.many_categories if spelled_out else type(language).many_categories
         return many(language, term, shape)
     cases = [language.missing_case(term), *_cases(term, language)]
+    if all(case.value == language.number(0.0) for case in cases):
+        return []
     return [language.choose(cases[:-1], cases[-1].value)]
 
 

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from rankwise.errors import DataError, ParameterError
-from rankwise.export.engine_scores import Values
+from rankwise.export.engine_scores import ROUNDING, Values
 from rankwise.features import JudgedRows
 from rankwise.model.model import Model, model_of
 from rankwise.rows.scaling import scale_per_query
 from rankwise.scoring.additive import AdditiveFunction, Term
 from rankwise.scoring.functions import ExpansionOfColumns, KernelExpansion, LinearFunction
 from rankwise.scoring.shapes import Line
-from rankwise.types import Floats, Matrix
+from rankwise.types import Bools, Floats, Matrix
 from rankwise.validation import check_kind, check_matrix, check_read_rows
 
 # Formats that see all rows of a query.
@@ -96,10 +96,18 @@ class ScaledModel:
                     f"documents of the query; export to {' or '.join(map(repr, COMPARING))}, or score with "
                     f"rankwise."
                 )
-            return self._renamed(function)
-        slopes = self.weights(form).tolist()
+            encoding, weights = self.model.encoding, self.model.of_features.weights
+            assert encoding is not None
+            assert weights is not None
+            return self._renamed(encoding.function(_above_rounding(weights)))
+        slopes = np.where(self._is_context(), 0.0, self.weights(form)).tolist()
         lines = zip(self._names(), zero_of(self.factor, self.shift).tolist(), slopes, strict=True)
         return AdditiveFunction(tuple(Term(name, Line(at, 0.0, slope, np.nan)) for name, at, slope in lines))
+
+    def _is_context(self) -> Bools:
+        """Which features were constant within queries in training, so that their weights are rounding."""
+        known = set(self.model.outcome.context_columns or ())
+        return np.array([self.model.features.label(c) in known for c in range(self.n_features)])
 
     def _renamed(self, function: AdditiveFunction) -> AdditiveFunction:
         renamed = dict(zip(_columns_of(self.model), self._names(), strict=True))
@@ -146,6 +154,12 @@ class ScaledModel:
 def dense_rows(rows: Matrix) -> Floats:
     """Rows as a dense array of float64."""
     return np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray(), dtype=np.float64)
+
+
+def _above_rounding(weights: Floats) -> Floats:
+    """Weights of encoded columns, whose features are all on one scale, without those that are rounding."""
+    size = np.abs(weights)
+    return np.where(size > ROUNDING * size.max(initial=0.0), weights, 0.0)
 
 
 def _columns_of(model: Model) -> Sequence[str]:

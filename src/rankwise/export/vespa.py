@@ -71,13 +71,14 @@ def vespa_profile(name: str, function: AdditiveFunction) -> str:
     """Return a rank profile for a schema, with the weights inline; features with zero weight are omitted."""
     expression = f"\n{' ' * 12}".join(signed(summands(function, RankingExpression()))) or "0"
     return (
-        f"rank-profile {name} {{\n{_inputs(function)}    first-phase {{\n        expression {{\n"
+        f"rank-profile {name} {{\n{_inputs(function, expression)}    first-phase {{\n        expression {{\n"
         f"            {expression}\n        }}\n    }}\n}}\n"
     )
 
 
-def _inputs(function: AdditiveFunction) -> str:
-    """The parameters of the request, declared."""
+def _inputs(function: AdditiveFunction, expression: str) -> str:
+    """The parameters of the request that an expression uses, declared."""
     of_request = [parameter(term.column) for term in function.terms if comes_with_request(term.column)]
-    declared = "".join(f"        query({name}) double\n" for name in of_request)
+    inputs = [f"query({name})" for name in of_request]
+    declared = "".join(f"        {name} double\n" for name in inputs if name in expression)
     return f"    inputs {{\n{declared}    }}\n" if declared else ""
