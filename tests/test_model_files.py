@@ -133,7 +133,7 @@ def test_a_parameter_that_is_code_cannot_be_saved(model, tmp_path):
 @pytest.mark.parametrize(
     "change, sentence",
     [
-        (lambda h: h.update(schema=3), "has schema 3, written by .* but this version reads schemas up to 2"),
+        (lambda h: h.update(schema=4), "has schema 4, written by .* but this version reads schemas up to 3"),
         (lambda h: h.pop("schema"), "no schema version"),
         (lambda h: h.update({"class": "Popen"}), "its class 'Popen' is unknown to this version"),
         (lambda h: h.update({"class": "RankingData"}), "its class 'RankingData' is unknown"),

@@ -22,7 +22,8 @@ from rankwise.foreign_json import parse_json
 from rankwise.types import AnyArray
 
 # Version 2 renamed what RankSVM paths and searches measure, and put the alphas of paths in ascending order.
-SCHEMA = 2
+# Version 3 added how the columns of training rows are distributed, and the card.
+SCHEMA = 3
 _KEY = "rankwise"
 # The safetensors names of the number types that files hold.
 _TENSOR_TYPES = ("F64", "F32", "I64", "I32", "BOOL")

@@ -101,18 +101,18 @@ class Inputs:
         query_weight: Any = None,
         group: Any = None,
         multi_output: bool = False,
-    ) -> Problem:
+    ) -> tuple[Problem, Table | None]:
         """Check more rows to learn, as `rankwise.rankers.row_settings.RowSettings` does the first ones."""
         y, qid, sample_weight = taken_apart(X, y, qid, sample_weight, group)
         given = None if isinstance(X, JudgedRows) else qid
+        table: Table | None = None
         if self.encoding is None:
             how: dict[str, Any] = {"sparse": self.sparse, "multi_output": multi_output}
             rows, y, _ = check_judged_rows(X, y, who=self.who, like=self.features, **how)
         else:
-            rows, y, _ = check_judged_rows(
-                self.encoding.encode(self._table(X, given, self.encoding)), y, who=self.who
-            )
-        return check_problem(X, rows, y, qid, sample_weight, query_weight)
+            table = self._table(X, given, self.encoding)
+            rows, y, _ = check_judged_rows(self.encoding.encode(table), y, who=self.who)
+        return check_problem(X, rows, y, qid, sample_weight, query_weight), table
 
 
 def features_behind(X: Any, encoding: Encoding) -> Features:

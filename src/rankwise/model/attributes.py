@@ -21,7 +21,8 @@ _OF_OUTCOME = {field.name: f"{field.name}_" for field in fields(Outcome)} | {"pa
 
 def model_from(class_name: str, parameters: Mapping[str, Any], attributes: Mapping[str, Any]) -> Model:
     """The model that parameters and attributes describe; the inverse of `attributes_of`."""
-    names, moments = attributes.get("feature_names_in_"), attributes.get("moments_")
+    names = attributes.get("feature_names_in_")
+    moments, profile = attributes.get("moments_"), attributes.get("profile_")
     return Model(
         class_name,
         function_from(parameters, attributes),
@@ -37,6 +38,7 @@ def model_from(class_name: str, parameters: Mapping[str, Any], attributes: Mappi
         outcome=Outcome(**{name: attributes.get(called) for name, called in _OF_OUTCOME.items()}),
         origin=Origin(**{name: attributes.get(called) for name, called in _OF_ORIGIN.items()}),
         form_moments=None if moments is None else partial(given, moments),
+        form_profile=None if profile is None else partial(given, profile),
     )
 
 
@@ -79,7 +81,7 @@ def attributes_of_function(function: FeatureFunction) -> dict[str, Any]:
 
 
 def attributes_of(model: Model) -> dict[str, Any]:
-    """All that a model says, except its moments, which may not have been formed; None is left out."""
+    """All that a model says but moments and profile, which may not have been formed; None is left out."""
     features, outcome = model.features, model.outcome
     names = None if features.names is None else np.array(features.names, dtype=object)
     found = {

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from rankwise.columns.encoding import Encoding
+from rankwise.columns.profile import Profile
 from rankwise.errors import DataError
 from rankwise.features import Features, matrix_of
 from rankwise.model.outcome import Origin, Outcome
@@ -23,6 +24,8 @@ from rankwise.scoring.functions import (
 )
 from rankwise.types import Floats, is_sparse
 from rankwise.validation import check_fitted, check_read_rows
+
+_Formed = TypeVar("_Formed")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +54,8 @@ class Model:
         The version of rankwise that made it, and how much data it was made of.
     form_moments : callable or None
         Returns the moments that the model can be updated from; None if it cannot.
+    form_profile : callable or None
+        Returns how the columns of the training rows are distributed; None if that is not known.
     """
 
     class_name: str
@@ -62,6 +67,7 @@ class Model:
     outcome: Outcome = field(default_factory=Outcome)
     origin: Origin = field(default_factory=Origin)
     form_moments: Callable[[], Moments] | None = None
+    form_profile: Callable[[], Profile | None] | None = None
 
     @cached_property
     def function(self) -> ScoringFunction:
@@ -78,6 +84,11 @@ class Model:
     def moments(self) -> Moments | None:
         """Formed when first needed: the digests of all rows take a tenth of the time of a fit."""
         return None if self.form_moments is None else self.form_moments()
+
+    @cached_property
+    def profile(self) -> Profile | None:
+        """Formed when first needed: sorting columns takes as long as a small fit."""
+        return None if self.form_profile is None else self.form_profile()
 
     def without_moments(self) -> Self:
         return replace(self, form_moments=None)
@@ -135,15 +146,15 @@ class Model:
         return checked_scores(self.of_features, partial(check_read_rows, X))
 
     def __getstate__(self) -> dict[str, Any]:
-        """With the moments themselves, because the rows that they are formed from stay in this process."""
+        """With moments and profile themselves: the rows that they are formed from stay in this process."""
         state = dict(vars(self))
         if self.moments is not None:
             state["form_moments"] = partial(given, self.moments)
-        return state
+        return state | {"form_profile": partial(given, self.profile)}
 
 
-def given(moments: Moments) -> Moments:
-    return moments
+def given(formed: _Formed) -> _Formed:
+    return formed
 
 
 def model_of(ranker: Any) -> Model | None:

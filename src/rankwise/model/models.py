@@ -65,6 +65,8 @@ def _pack(model: Model) -> tuple[dict[str, Plain], Content]:
     attributes, content = attributes_of(model), Content()
     if model.moments is not None:
         attributes["moments_"] = model.moments
+    if model.profile is not None:
+        attributes["profile_"] = model.profile
     for field in SCHEMAS[model.class_name].state:
         if not field.optional or field.name in attributes:
             field.pack(attributes.get(field.name), content)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from rankwise.columns.encoding import Encoding
+from rankwise.columns.profile import N_QUANTILES, ColumnProfile, Profile
 from rankwise.columns.stored import encoding_of, plain_encoding
 from rankwise.model.fields import Field, array, check_within, value
 from rankwise.path.graphs import PreferenceGraph
@@ -16,9 +18,10 @@ from rankwise.ridge.moments import file as moments_file
 from rankwise.ridge.moments.moments import Moments
 from rankwise.scoring.calibration import Calibration
 from rankwise.tensor_file import Content, RefusedError
-from rankwise.types import Floats
+from rankwise.types import Floats, Reading
 
 _CALIBRATION = "calibration"
+_PROFILE = "profile"
 _SLOPE_OF_SIZE = rf"{_CALIBRATION}\.([1-9][0-9]{{0,8}})\.slope"
 
 
@@ -42,6 +45,62 @@ class EncodingField:
             raise RefusedError(f"{len(encoding.columns)} columns are encoded, but the model has {n_columns}")
         content.sizes["features"] = encoding.n_features
         return encoding
+
+
+@dataclass(frozen=True)
+class ProfileField:
+    """How the columns of training rows are distributed, in the order of the model; a file may omit it."""
+
+    name: str
+    optional: bool = True
+
+    def pack(self, attribute: Profile, content: Content) -> None:
+        columns = list(attribute.columns.values())
+        none = (np.nan,) * N_QUANTILES
+        content.tensors |= {
+            f"{_PROFILE}.missing": np.array([column.missing for column in columns]),
+            f"{_PROFILE}.quantiles": np.array([column.quantiles or none for column in columns]),
+        }
+        content.values |= {
+            f"{_PROFILE}.n_rows": attribute.n_rows,
+            f"{_PROFILE}.names": list(attribute.columns),
+            f"{_PROFILE}.readings": [str(column.reading) for column in columns],
+            f"{_PROFILE}.frequencies": [dict(column.frequencies) for column in columns],
+        }
+
+    def is_in(self, content: Content) -> bool:
+        return f"{_PROFILE}.missing" in content.tensors
+
+    def unpack(self, content: Content) -> Profile:
+        missing = content.take_tensor(f"{_PROFILE}.missing", "f", "profiled")
+        quantiles = content.take_tensor(f"{_PROFILE}.quantiles", "f", "profiled quantiles", nan=True)
+        n_rows = value(f"{_PROFILE}.n_rows", int, minimum=1).unpack(content)
+        names, readings, frequencies = (
+            value(f"{_PROFILE}.{part}", list).unpack(content) for part in ("names", "readings", "frequencies")
+        )
+        if not len(names) == len(readings) == len(frequencies) == len(missing) == len(set(map(str, names))):
+            raise RefusedError("the parts of the profile must describe the same columns")
+        if quantiles.shape[1] != N_QUANTILES or (np.diff(quantiles, axis=1) < 0.0).any():
+            raise RefusedError(f"the quantiles of the profile must be {N_QUANTILES} ascending numbers")
+        if not all(map(_are_shares, frequencies)) or ((missing < 0.0) | (missing > 1.0)).any():
+            raise RefusedError("the profile must hold shares from 0 to 1")
+        if not set(readings) <= set(map(str, Reading)) or not all(isinstance(name, str) for name in names):
+            raise RefusedError("the profile must hold names and readings of columns")
+        columns = [
+            ColumnProfile(
+                Reading(reading), absent, () if np.isnan(own).any() else tuple(own.tolist()), shares
+            )
+            for reading, absent, own, shares in zip(
+                readings, missing.tolist(), quantiles, frequencies, strict=True
+            )
+        ]
+        return Profile(dict(zip(names, columns, strict=True)), n_rows)
+
+
+def _are_shares(found: Any) -> bool:
+    return isinstance(found, dict) and all(
+        type(share) in (int, float) and 0.0 <= share <= 1.0 for share in found.values()
+    )
 
 
 @dataclass(frozen=True)

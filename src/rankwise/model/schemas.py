@@ -19,6 +19,7 @@ from rankwise.model.object_fields import (
     EncodingField,
     MomentsField,
     PathField,
+    ProfileField,
 )
 from rankwise.operators.kernel import KernelName
 from rankwise.tensor_file import RefusedError
@@ -94,6 +95,7 @@ _RANKER: Fields = (
     value("scaled_per_query_", bool, optional=True),
     value("numbered_from_", int, optional=True),
     CalibrationField("calibration_"),
+    ProfileField("profile_"),
 )
 # The encoding comes first, because it determines how many features there are.
 _LINEAR: Fields = (EncodingField("encoding_"), *_RANKER, array("coef_", "targets? features"))

@@ -1,4 +1,4 @@
-"""Digests of query labels: 64-bit numbers that are the same wherever a query has rows."""
+"""Digests of queries and rows: 64-bit numbers that depend on nothing but labels and values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.types import Ints
+from rankwise.types import Ints, Matrix, is_sparse
+
+# Rows whose values are looked at together.
+_ROWS_AT_ONCE = 1024
 
 
 def label_digests(labels: Sequence[Any]) -> Ints:
@@ -30,3 +33,38 @@ def _text(label: Any) -> str:
 def _digest(text: str) -> int:
     hashed = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(hashed, "little", signed=True)
+
+
+def row_digests(*blocks: Matrix) -> Any:
+    """Digests of the rows that these matrices have side by side, as uint64; storage plays no part."""
+    factors = np.random.PCG64(2026).random_raw(sum(X.shape[1] for X in blocks)) | np.uint64(1)
+    sums, start = np.zeros(blocks[0].shape[0], dtype=np.uint64), 0
+    for X in blocks:
+        sums += _row_sums(X, factors[start : start + X.shape[1]])
+        start += X.shape[1]
+    return mixed(sums)
+
+
+def mixed(numbers: Any) -> Any:
+    """The finalizer of splitmix64: sums of its results are not sums of the numbers."""
+    result = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    result = (result ^ (result >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return result ^ (result >> np.uint64(31))
+
+
+def _row_sums(X: Matrix, factors: Any) -> Any:
+    """``Σ_j bits(x_ij) k_j`` modulo 2⁶⁴; entries that are 0 contribute nothing, stored or not."""
+    if is_sparse(X):
+        from scipy import sparse
+
+        stored: Any = X
+        return sparse.csr_array((_bits(X.data), stored.indices, stored.indptr), shape=X.shape) @ factors
+    sums = np.empty(X.shape[0], dtype=np.uint64)
+    for first in range(0, X.shape[0], _ROWS_AT_ONCE):
+        place = slice(first, first + _ROWS_AT_ONCE)
+        sums[place] = np.einsum("ij,j->i", _bits(X[place]), factors)
+    return sums
+
+
+def _bits(values: Any) -> Any:
+    return (np.asarray(values, dtype=np.float64) + 0.0).view(np.uint64)  # −0.0 + 0.0 is 0.0

@@ -6,13 +6,14 @@ import os
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from rankwise.columns.inputs import Inputs
+from rankwise.columns.profile import Profile
 from rankwise.errors import DataError
 from rankwise.features import JudgedParts
 from rankwise.held_out import EvalResults, HeldOut
@@ -23,17 +24,20 @@ from rankwise.model.outcome import Origin, Outcome
 from rankwise.model.schemas import ModelSchema
 from rankwise.plots import draw_calibration, draw_functions
 from rankwise.preferences.pairs import Pairs
-from rankwise.preferences.queries import group_rows
-from rankwise.rankers.contributions import SampledRows, contributions, effects_of
+from rankwise.preferences.queries import group_rows, one_query
+from rankwise.rankers.contributions import contributions
 from rankwise.rankers.explanation import Explanation, explain
 from rankwise.rankers.own_names import name_after_class
 from rankwise.rankers.row_settings import RowSettings
+from rankwise.rankers.sampled_rows import SampledRows, effects_of
 from rankwise.ridge.moments.moments import Moments
 from rankwise.scoring.calibration import Calibration, known_calibration, preference_probabilities
 from rankwise.scoring.functions import FeatureFunction, ScoringFunction, checked_scores
 from rankwise.selection.calibrating import calibrate_on, measured_on
 from rankwise.types import AnyArray, Floats, Ints, Matrix
 from rankwise.validation import Problem, check_fitted, taken_apart
+
+FormProfile: TypeAlias = Callable[[], Profile | None]
 
 
 class Ranker(BaseEstimator):  # type: ignore[misc]
@@ -76,7 +80,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     _inputs: Inputs
     # Of the model that is being fitted.
     _origin: Origin
-    # Some of these rows, on which effects of columns are measured; of a copy, the effects.
+    # Some of these rows, of which columns and their effects are described; of a copy, the effects.
     _sample: SampledRows | Floats | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -180,16 +184,20 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any, **options: Any) -> Problem:
         """Check the arguments of `fit` in place of those of an earlier one."""
         self._forget()
-        problem, self._inputs = self._row_settings.read(X, y, qid, sample_weight, **options)
+        problem, self._inputs, table = self._row_settings.read(X, y, qid, sample_weight, **options)
         self._origin = Origin.of(problem)
-        self._sample = SampledRows.of(problem) if isinstance(problem, Problem) else None
+        if isinstance(problem, Problem):  # not in parts
+            self._sample = SampledRows.of(problem.X, problem.queries, table)
         return problem
 
     def _read_preferences(self, X: Any, pairs: Any, magnitude: Any, weight: Any) -> tuple[Matrix, Pairs]:
         """Check the arguments of `fit_preferences` in place of those of an earlier fit."""
         self._forget()
-        rows, checked, self._inputs = self._row_settings.read_preferences(X, pairs, magnitude, weight)
+        settings = self._row_settings
+        rows, checked, self._inputs, table = settings.read_preferences(X, pairs, magnitude, weight)
         self._origin = Origin.now(rows.shape[0])
+        if not isinstance(X, JudgedParts):
+            self._sample = replace(SampledRows.of(rows, one_query(rows.shape[0]), table), sizes=None)
         return rows, checked
 
     def _become(
@@ -199,6 +207,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         calibration: Calibration | None = None,
         form_moments: Callable[[], Moments] | None = None,
         held_out: HeldOut | None = None,
+        form_profile: FormProfile | None = None,
     ) -> None:
         """Set the model; what is held out says how good it is, and how sure."""
         results = None if held_out is None else held_out.results_of(function.scores)
@@ -216,8 +225,15 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             ),
             origin=self._origin,
             form_moments=form_moments,
+            form_profile=form_profile or self._form_profile(),
         )
         self._set_model(model)
+
+    def _form_profile(self) -> FormProfile | None:
+        """What describes the columns of the rows of the fit."""
+        if isinstance(self._sample, SampledRows):
+            return partial(self._sample.profile, self._inputs)
+        return self.model_.form_profile if self.__sklearn_is_fitted__() else None
 
     def _set_model(self, model: Model) -> None:
         self.model_ = model

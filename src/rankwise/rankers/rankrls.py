@@ -206,9 +206,9 @@ class RankRLS(Updatable, FixedAlphaRidge):
         """
         moments = self._moments_to_update()
         options = {"group": group, "query_weight": query_weight}
-        problem = self._check_batch(X, y, qid, sample_weight, **options, multi_output=True)
+        problem, batch = self._check_batch(X, y, qid, sample_weight, **options, multi_output=True)
         learned = learned_too(moments, problem, *self._checked_loss(), self._inputs.weight_names)
-        self._adopt(learned, Outcome())
+        self._adopt(learned, Outcome(), batch)
         return self
 
     def _families_of(

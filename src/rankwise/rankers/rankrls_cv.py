@@ -215,7 +215,10 @@ class RankRLSCV(Updatable, SearchRanker):
         options = {"group": group, "query_weight": query_weight}
         if moments is None:
             self.fit(X, y, qid, sample_weight, **options)
-        problem, measure = self._check_batch(X, y, qid, sample_weight, **options), get_measure(self.measure)
+        (problem, batch), measure = (
+            self._check_batch(X, y, qid, sample_weight, **options),
+            get_measure(self.measure),
+        )
         loss, names = _loss_of(self.best_), self._inputs.weight_names
         if moments is None:
             if self.model_.moments is None:  # because another solver was cheaper for the first batch
@@ -231,7 +234,7 @@ class RankRLSCV(Updatable, SearchRanker):
         known = replace(known, progress=progress.values, progress_queries=progress.n_queries)
         if progress.is_measured:
             known = replace(known, **self._chosen_by(progress.means(), measure))
-        self._adopt(learned, known)
+        self._adopt(learned, known, batch)
         return self
 
     def _candidates(

@@ -143,7 +143,7 @@ class FixedAlphaRidge(Ranker):
         checked, held_out = hold_out_pairs(self, self._inputs, rows, checked, eval_set)
         losses, choices = [loss_on_pairs(checked, rows.shape[0])], self._checked_loss()
         if y is not None:
-            problem = self._inputs.problem(matrix_of(X), y, qid, sample_weight, multi_output=True)
+            problem, _ = self._inputs.problem(matrix_of(X), y, qid, sample_weight, multi_output=True)
             self._origin = Origin.of(problem)
             losses = [with_pairs(scored, losses[0]) for scored in losses_on_scores(problem, *choices)]
         return self._solve(self._families_of(rows, losses, held_out), held_out)

@@ -83,16 +83,17 @@ class RowSettings:
         query_weight: Any = None,
         group: Any = None,
         multi_output: bool = False,
-    ) -> tuple[Problem, Inputs]:
+    ) -> tuple[Problem, Inputs, Table | None]:
         """Check the arguments of `fit`, and search for interactions if that is wanted.
 
-        X may be a data set, which stands for y, qid and sample_weight as well. If other processes hold the
-        rows, what stands for a `Problem` is returned.
+        The last result has the columns that were encoded, if there are any. X may be a data set, which stands
+        for y, qid and sample_weight as well. If other processes hold the rows, what stands for a `Problem` is
+        returned.
         """
         if isinstance(X, JudgedParts):
             inputs, others = self._inputs_of_parts(X), {"y": y, "qid": qid, "group": group}
             refuse_beside_parts(X, **others, sample_weight=sample_weight, query_weight=query_weight)
-            return X.problem(), inputs
+            return X.problem(), inputs, None
         y, qid, sample_weight = taken_apart(X, y, qid, sample_weight, group)
         if self.columns is not None:
             return self._read_table(X, y, qid, sample_weight, query_weight)
@@ -104,11 +105,11 @@ class RowSettings:
         context: tuple[str, ...] = ()
         if self.adds_columns_up and problem.has_queries:
             context = tuple(map(features.label, context_of_matrix(problem.X, problem.queries).tolist()))
-        return problem, Inputs(self.who, features, sparse=sparse, context=context)
+        return problem, Inputs(self.who, features, sparse=sparse, context=context), None
 
     def _read_table(
         self, X: Any, y: Any, qid: Any, sample_weight: ArrayLike | None, query_weight: Any
-    ) -> tuple[Problem, Inputs]:
+    ) -> tuple[Problem, Inputs, Table]:
         """The rest of `read`, if columns are encoded."""
         encoding, table = self._encoding_of(X, qid)
         rows, y, _ = check_judged_rows(encoding.encode(table), y, who=self.who, least=2)
@@ -120,16 +121,17 @@ class RowSettings:
         if context:
             warn_of_context(context)
         inputs = Inputs(self.who, features_behind(X, encoding), encoding, context=context)
-        signed = columns_with_sign(self.monotonic_cst, encoding)
-        return with_wanted_interactions(problem, inputs, X, wanted_interactions(self.interactions), signed)
+        signed, wanted = columns_with_sign(self.monotonic_cst, encoding), self.interactions
+        return *with_wanted_interactions(problem, inputs, table, wanted_interactions(wanted), signed), table
 
     def read_preferences(
         self, X: Any, pairs: Any, magnitude: ArrayLike | None, weight: ArrayLike | None
-    ) -> tuple[Matrix, Pairs, Inputs]:
+    ) -> tuple[Matrix, Pairs, Inputs, Table | None]:
         """Check the arguments of `fit_preferences`."""
         if isinstance(X, JudgedParts):
             inputs = self._inputs_of_parts(X)
-            return *X.preferences(check_pairs_to_learn(pairs, X.n_rows, magnitude, weight)), inputs
+            return *X.preferences(check_pairs_to_learn(pairs, X.n_rows, magnitude, weight)), inputs, None
+        table = None
         if self.columns is None:
             sparse = not self.takes_kernel_values
             rows, features = check_rows(X, who=self.who, sparse=sparse, least=2)
@@ -143,7 +145,7 @@ class RowSettings:
             encoding, table = self._encoding_of(X, taken_apart(X, None, None)[1])
             rows, _ = check_rows(encoding.encode(table), who=self.who, least=2)
             inputs = Inputs(self.who, features_behind(X, encoding), encoding)
-        return rows, check_pairs_to_learn(pairs, rows.shape[0], magnitude, weight), inputs
+        return rows, check_pairs_to_learn(pairs, rows.shape[0], magnitude, weight), inputs, table
 
     def _encoding_of(self, X: Any, qid: Any) -> tuple[Encoding, Table]:
         """What the columns of X become, and the columns."""

@@ -17,7 +17,8 @@ from rankwise.errors import DataError, ParameterError, warn_caller
 from rankwise.model.model import given
 from rankwise.model.models import save_model
 from rankwise.model.outcome import Origin, Outcome
-from rankwise.rankers.base import Ranker
+from rankwise.rankers.base import FormProfile, Ranker
+from rankwise.rankers.sampled_rows import SampledRows
 from rankwise.rankers.signs import certificate_of_signs, signs_of_weights
 from rankwise.ridge.moments.moment_family import MomentFamily
 from rankwise.ridge.moments.moments import Moments
@@ -73,7 +74,7 @@ class Updatable(Ranker):
         check_fitted(self)
         moments = self._moments_to_update()
         assert moments is not None
-        problem = self._check_batch(X, y, qid, sample_weight, multi_output=moments.b.ndim == 2)
+        problem, _ = self._check_batch(X, y, qid, sample_weight, multi_output=moments.b.ndim == 2)
         self._adopt(forgotten(moments, problem), self._kept_outcome(), refuse_noise=True)
         return self
 
@@ -111,15 +112,36 @@ class Updatable(Ranker):
             )
         return moments
 
-    def _check_batch(self, X: Any, y: Any, qid: Any, sample_weight: Any, **options: Any) -> Problem:
-        """Check rows to learn or forget, which must have the features of those learned before."""
-        if self.__sklearn_is_fitted__():
-            # What was constant within queries may vary in others.
-            self._inputs = replace(self._inputs, context=())
-            return self._inputs.problem(X, y, qid, sample_weight, **options)
-        return self._read(X, y, qid, sample_weight, **options)
+    def _check_batch(
+        self, X: Any, y: Any, qid: Any, sample_weight: Any, **options: Any
+    ) -> tuple[Problem, SampledRows | None]:
+        """Check rows to learn or forget, which must have the features of those learned before, if any.
 
-    def _adopt(self, moments: Moments, known: Outcome, *, refuse_noise: bool = False) -> None:
+        Some of the rows are what describes the columns of a batch, unless it is the first.
+        """
+        if not self.__sklearn_is_fitted__():
+            return self._read(X, y, qid, sample_weight, **options), None
+        # What was constant within queries may vary in others.
+        self._inputs = replace(self._inputs, context=())
+        problem, table = self._inputs.problem(X, y, qid, sample_weight, **options)
+        return problem, SampledRows.of(problem.X, problem.queries, table, batch=True)
+
+    def _form_profile_with(self, batch: SampledRows | None, share: float) -> FormProfile | None:
+        """What describes the columns of all rows, of which the batch has this share."""
+        form = self.model_.form_profile if self.__sklearn_is_fitted__() else self._form_profile()
+        if batch is None or form is None:
+            return form
+        known, new = form(), batch.profile(self._inputs)
+        return None if known is None or new is None else partial(given, known.mixed(new, share))
+
+    def _adopt(
+        self,
+        moments: Moments,
+        known: Outcome,
+        batch: SampledRows | None = None,
+        *,
+        refuse_noise: bool = False,
+    ) -> None:
         """Set the model that the moments give; `known` is what they do not say."""
         alpha = self._alpha_to_use() if known.best is None else float(known.best["alpha"])
         if moments.open_queries:
@@ -145,7 +167,10 @@ class Updatable(Ranker):
         outcome = replace(known, solver=str(Solver.PRIMAL), coef_error=error)
         outcome = self._certified(outcome, moments.quadratic, alpha, coef)
         self._origin = Origin.now(moments.n_rows, moments.n_queries if moments.has_qid else None)
-        self._become(LinearFunction(coef), outcome, form_moments=partial(given, moments))
+        share = 1.0 if batch is None else batch.of_rows / moments.n_rows
+        form_profile = self._form_profile_with(batch, share)
+        form_moments = partial(given, moments)
+        self._become(LinearFunction(coef), outcome, form_moments=form_moments, form_profile=form_profile)
 
     def _family_of(self, moments: Moments) -> MomentFamily:
         """The models that moments give."""

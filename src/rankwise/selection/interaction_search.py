@@ -24,7 +24,7 @@ from rankwise.ridge.interaction_gains import interaction_gains
 from rankwise.ridge.ridge_family import linear_family
 from rankwise.ridge.squared import losses_on_scores
 from rankwise.rows.column import Column
-from rankwise.rows.table import Table, table_of
+from rankwise.rows.table import Table
 from rankwise.selection.criteria import folds_of
 from rankwise.selection.folding import each_query
 from rankwise.types import Bools, Floats, Ints, Ties, Weighting
@@ -89,17 +89,15 @@ def find_interactions(
 
 
 def with_wanted_interactions(
-    problem: Problem, inputs: Inputs, X: Any, wanted: Wanted, barred: Sequence[str]
+    problem: Problem, inputs: Inputs, table: Table, wanted: Wanted, barred: Sequence[str]
 ) -> tuple[Problem, Inputs]:
     """What was read of X, with the interactions that a search finds, if one is wanted.
 
     Parameters
     ----------
-    problem, inputs
+    problem, inputs, table
         As `rankwise.columns.inputs.read_problem` returns them of encoded columns, with the interactions that
         the user named.
-    X
-        The same rows, as the user gave them.
     wanted : Wanted
     barred : sequence of str
         Columns that must stay alone.
@@ -109,7 +107,6 @@ def with_wanted_interactions(
     if not wanted.at_most:
         _refuse_idle(problem, encoding)
         return problem, inputs
-    table = encoding.in_queries(table_of(X), problem.queries)
     search = find_interactions(table, encoding, problem, wanted.at_most, barred)
     specs = [InteractionSpec(one.columns) for one in search.found]
     encoding = replace(with_interactions(encoding, table, specs), search=search)

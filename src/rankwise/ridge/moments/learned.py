@@ -7,15 +7,13 @@ from someone who constructs rows with the same digest.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from rankwise.errors import DataError
+from rankwise.preferences.digests import row_digests
 from rankwise.preferences.queries import Queries
-from rankwise.types import Floats, Ints, Matrix, is_sparse
-
-_ROWS_AT_ONCE = 1024
+from rankwise.types import Floats, Ints, Matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,34 +89,6 @@ class NeverLearnedError(DataError):
 
 def query_digests(X: Matrix, y: Floats, weight: Floats | None, queries: Queries) -> Ints:
     """The sum of the digests of the rows of each query, which does not depend on their order or storage."""
-    table = np.column_stack([y, np.ones(len(y)) if weight is None else weight])
-    n_features, n_others = X.shape[1], table.shape[1]
-    factors = np.random.PCG64(2026).random_raw(n_features + n_others) | np.uint64(1)
-    rows = _row_sums(X, factors[:n_features]) + _row_sums(table, factors[n_features:])
-    grouped = queries.grouped(_mixed(rows))
+    judged = np.column_stack([y, np.ones(len(y)) if weight is None else weight])
+    grouped = queries.grouped(row_digests(X, judged))
     return np.add.reduceat(grouped, queries.offsets[:-1]).view(np.int64)
-
-
-def _row_sums(X: Matrix, factors: Any) -> Any:
-    """``Σ_j bits(x_ij) k_j`` modulo 2⁶⁴; entries that are 0 contribute nothing, stored or not."""
-    if is_sparse(X):
-        from scipy import sparse
-
-        stored: Any = X
-        return sparse.csr_array((_bits(X.data), stored.indices, stored.indptr), shape=X.shape) @ factors
-    sums = np.empty(X.shape[0], dtype=np.uint64)
-    for first in range(0, X.shape[0], _ROWS_AT_ONCE):
-        place = slice(first, first + _ROWS_AT_ONCE)
-        sums[place] = np.einsum("ij,j->i", _bits(X[place]), factors)
-    return sums
-
-
-def _bits(values: Any) -> Any:
-    return (np.asarray(values, dtype=np.float64) + 0.0).view(np.uint64)  # −0.0 + 0.0 is 0.0
-
-
-def _mixed(numbers: Any) -> Any:
-    """The finalizer of splitmix64: sums of its results are not sums of the numbers."""
-    mixed = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))

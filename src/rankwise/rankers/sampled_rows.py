@@ -1,0 +1,169 @@
+"""Some rows of a fit, which say what its columns were like and what they did, once that is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rankwise.columns.inputs import Inputs
+from rankwise.columns.profile import MOST_COLUMNS, Profile
+from rankwise.mapped import is_on_disk, rows_at
+from rankwise.operators.blocks import centred, runs
+from rankwise.preferences.digests import label_digests, mixed, row_digests
+from rankwise.preferences.queries import Queries, members
+from rankwise.rows.table import Table
+from rankwise.scoring.functions import FeatureFunction
+from rankwise.types import AnyArray, Floats, Ints, Matrix, is_sparse
+
+# So many rows are kept, and so many numbers.
+MOST_ROWS, MOST_NUMBERS = 1 << 14, 2_000_000
+# Of a batch that a model learns besides, which costs little as well.
+MOST_OF_BATCH = 1 << 11
+# Rows of a query beyond so many times the mean number of those that are wanted are thinned.
+LONGEST = 8
+# Numbers that are centred, and rows whose digests are formed, at once.
+BLOCK, ROWS_AT_ONCE = 1 << 18, 1 << 14
+# Columns that tell most rows apart.
+COLUMNS_FIRST = 4
+
+
+@dataclass(frozen=True, eq=False)
+class SampledRows:
+    """Queries of the rows of a fit; all of them if there are few.
+
+    Which ones depends on the labels of the queries, and of a query that is much larger than others, on the
+    values in its rows, but never on their order.
+
+    Attributes
+    ----------
+    X : Matrix
+        Their features.
+    sizes : Ints or None
+        The number of rows of each query; None if they were given as pairs, within which nothing is compared.
+    order : Ints or None
+        Where the rows of the queries are, one query after the other; None if they are in this order.
+    table : Table or None
+        The columns that the features were made of, if there are any.
+    of_rows : int
+        The number of all rows.
+    """
+
+    X: Matrix
+    sizes: Ints | None
+    order: Ints | None = None
+    table: Table | None = None
+    of_rows: int = 0
+
+    @classmethod
+    def of(cls, X: Any, queries: Queries, table: Table | None, *, batch: bool = False) -> SampledRows:
+        at_most = MOST_OF_BATCH if batch else MOST_ROWS
+        per_row = X.nnz / X.shape[0] if is_sparse(X) else X.shape[1]
+        most = int(min(at_most, max(2, MOST_NUMBERS // max(per_row, 1))))
+        if queries.n_rows <= most and not is_on_disk(X):
+            return cls(X, queries.sizes, queries.order, table, queries.n_rows)
+        wanted = max(1, int(most * queries.n_queries / queries.n_rows))
+        chosen = np.arange(queries.n_queries)
+        if queries.labels is not None and wanted < queries.n_queries:
+            chosen = np.sort(np.argpartition(_numbers_of(queries.labels), wanted - 1)[:wanted])
+        longest = max(2, min(most, LONGEST * most // len(chosen)))
+        _, grouped, _ = members(queries.offsets, chosen)
+        rows = grouped if queries.order is None else queries.order[grouped]
+        kept = [
+            own if len(own) <= longest else own[_drawn(_digests(X, own), longest)]
+            for own in np.split(rows, np.cumsum(queries.sizes[chosen])[:-1])
+        ]
+        places = np.concatenate(kept)
+        return cls(
+            rows_at(X, places),
+            np.array([len(own) for own in kept]),
+            table=None if table is None else table[places],
+            of_rows=queries.n_rows,
+        )
+
+    def profile(self, inputs: Inputs) -> Profile | None:
+        """How their columns are distributed; None for kernel values, and for more columns than tell much."""
+        if not inputs.sparse or len(inputs.features.labels) > MOST_COLUMNS:
+            return None
+        rows = self.X if self.table is None else self.table
+        return Profile.of(rows, inputs.encoding, inputs.features.labels)
+
+    def effects(self, function: FeatureFunction, inputs: Inputs) -> Floats | None:
+        """The standard deviation within queries of what each column adds; None unless that adds up."""
+        weights, sizes = function.weights, self.sizes
+        if weights is None or weights.ndim != 1 or sizes is None:
+            return None
+        shares = None if inputs.encoding is None else inputs.encoding.shares()
+        squares = np.zeros(len(weights) if shares is None else shares.shape[1])
+        X: Any = self.X if self.order is None else self.X[self.order]
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        at_once = BLOCK // max(1, len(weights)) if isinstance(X, np.ndarray) else 1
+        for first, last in runs(offsets, at_once):
+            start, stop = offsets[[first, last]].tolist()
+            used, values = _occupied(X[start:stop])
+            # Centred before they are multiplied, features far from 0 keep their digits.
+            groups = offsets[first : last + 1] - start
+            values = centred(values, np.arange(len(values)), groups, np.ones(len(values))) * weights[used]
+            if shares is not None:
+                used, values = slice(None), values @ shares[used]
+            squares[used] += (values**2).sum(axis=0)
+        return np.asarray(np.sqrt(squares / sizes.sum()))
+
+
+def effects_of(
+    sample: SampledRows | Floats | None, function: FeatureFunction, inputs: Inputs
+) -> Floats | None:
+    """The effects on sampled rows, or those that a copy of a ranker has in place of rows."""
+    return sample.effects(function, inputs) if isinstance(sample, SampledRows) else sample
+
+
+def _digests(X: Any, rows: Ints) -> AnyArray:
+    """Digests of rows: of a few columns where these tell them apart, otherwise of all."""
+    if is_sparse(X) or is_on_disk(X):
+        return _digests_of_all(X, rows)
+    digests: AnyArray = row_digests(X[:, :COLUMNS_FIRST][rows])
+    tied = np.isin(digests, _repeated(digests))
+    digests[tied] = _digests_of_all(X, rows[tied])
+    return digests
+
+
+def _digests_of_all(X: Any, rows: Ints) -> AnyArray:
+    parts = (rows[start : start + ROWS_AT_ONCE] for start in range(0, max(1, len(rows)), ROWS_AT_ONCE))
+    return np.concatenate([row_digests(rows_at(X, part)) for part in parts])
+
+
+def _repeated(numbers: AnyArray) -> AnyArray:
+    """Numbers that occur more than once."""
+    ordered = np.sort(numbers)
+    return np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+
+
+def _drawn(digests: AnyArray, n: int) -> Ints:
+    """Draw n rows by their digests; equal rows are drawn one by one, as if each had a digest of its own."""
+    tied = np.flatnonzero(np.isin(digests, _repeated(digests)))
+    order = tied[np.argsort(digests[tied])]
+    ordered = digests[order]
+    first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(order) else order
+    repeats = np.arange(len(order)) - np.repeat(first, np.diff(np.append(first, len(order))))
+    own = digests.copy()
+    own[order] = mixed(ordered + mixed(repeats.astype(np.uint64)))
+    return np.sort(np.argpartition(own, n - 1)[:n])
+
+
+def _numbers_of(labels: AnyArray) -> AnyArray:
+    """Numbers that labels draw; those of arrays of integers and text are formed all at once."""
+    if labels.dtype.kind in "iu":
+        return np.asarray(mixed(labels.astype(np.uint64)))
+    if labels.dtype.kind == "U":
+        characters: Any = np.ascontiguousarray(labels).view(np.uint32).reshape(len(labels), -1)
+        return np.asarray(row_digests(characters))
+    return label_digests(labels.tolist())
+
+
+def _occupied(rows: Any) -> tuple[Any, Floats]:
+    """The columns with entries, and the values in them as a dense array."""
+    if not is_sparse(rows):
+        return slice(None), np.asarray(rows, dtype=np.float64)
+    used = np.unique(rows.indices)
+    return used, np.asarray(rows[:, used].toarray(), dtype=np.float64)

@@ -1,0 +1,205 @@
+"""How the columns of training rows are distributed, as models and their files record it."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import rankwise
+from rankwise.columns import profile as profiles
+from rankwise.columns.profile import N_QUANTILES, ColumnProfile
+from rankwise.rankers import sampled_rows
+from rankwise.types import Reading
+
+LEVELS = np.linspace(0.0, 1.0, N_QUANTILES)
+
+
+def observed(values):
+    """The least value, and the first values that 1, 2, ... tenths of the values do not exceed."""
+    values = sorted(values)
+    return tuple(
+        next(value for n, value in enumerate(values, 1) if 10 * n >= tenths * len(values))
+        for tenths in range(11)
+    )
+
+
+@pytest.fixture
+def rows():
+    rng = np.random.default_rng(3)
+    X = np.column_stack([rng.normal(1e6, 1.0, 300), rng.integers(0, 3, 300), np.zeros(300)])
+    return X, rng.integers(0, 3, 300), np.repeat(np.arange(30), 10)
+
+
+@pytest.fixture
+def shop():
+    """A table of columns of every kind, some of their values missing."""
+    rng = np.random.default_rng(4)
+    n = 400
+    table = pd.DataFrame(
+        {
+            "price": np.where(rng.random(n) < 0.2, np.nan, rng.lognormal(size=n)),
+            "brand": rng.choice(["oak", "elm", "fir"], n).astype(object),
+            "new": rng.random(n) < 0.3,
+            "since": pd.Timestamp("2024-02-29") + pd.to_timedelta(rng.integers(0, 90, n), "D"),
+        }
+    )
+    table.loc[:39, "brand"] = None
+    table.loc[40, "brand"] = "rare"
+    return table, rng.integers(0, 3, n), np.repeat(np.arange(40), 10)
+
+
+def test_numbers_have_observed_deciles(rows):
+    X, y, qid = rows
+    found = rankwise.RankRLS().fit(X, y, qid).model_.profile
+    assert found.n_rows == 300
+    assert list(found.columns) == ["x0", "x1", "x2"]
+    for values, column in zip(X.T, found.columns.values(), strict=True):
+        assert column == ColumnProfile(Reading.NUMBER, 0.0, observed(values))
+
+
+def test_zeros_that_a_sparse_matrix_does_not_store_count(rows):
+    X, y, qid = rows
+    X = X * (np.random.default_rng(0).random(X.shape) < 0.4)
+    dense, stored = (rankwise.RankRLS().fit(one, y, qid) for one in (X, sparse.csr_matrix(X)))
+    assert dense.model_.profile == stored.model_.profile
+
+
+def test_columns_of_a_table_are_described_as_they_are_read(shop):
+    table, y, qid = shop
+    columns = rankwise.RankRLS(columns="auto").fit(table, y, qid).model_.profile.columns
+    present = table["price"].dropna()
+    assert columns["price"].reading is Reading.NUMBER
+    assert columns["price"].missing == table["price"].isna().mean()
+    assert columns["price"].quantiles == observed(present)
+    counts = table["brand"].value_counts()
+    assert columns["brand"].missing == 0.1
+    assert columns["brand"].frequencies == {name: counts[name] / 400 for name in ("elm", "fir", "oak")}
+    assert columns["brand"].other == pytest.approx(1 / 400)
+    assert columns["new"].frequencies == {"false": (~table["new"]).mean(), "true": table["new"].mean()}
+    days = (table["since"] - pd.Timestamp("1970-01-01")).dt.days
+    assert columns["since"].quantiles == observed(days)
+
+
+def test_columns_that_compare_rows_are_described_as_comparisons(shop):
+    table, y, qid = shop
+    found = rankwise.RankRLS(columns={"price": "share"}).fit(table, y, qid).model_.profile
+    assert found.columns["price"].reading is Reading.SHARE
+    assert found.columns["price"].quantiles[-1] == 1.0
+
+
+@pytest.mark.parametrize("kind", ["queries", "names", "long", "one ranking", "repeated"])
+def test_a_sample_does_not_depend_on_the_order_of_rows(rows, kind, monkeypatch):
+    monkeypatch.setattr(sampled_rows, "MOST_ROWS", 64)
+    X, y, qid = rows
+    if kind == "names":
+        qid = np.array([f"query {label}" for label in qid])
+    elif kind == "long":
+        qid = np.where(qid < 25, 0, qid)
+    elif kind == "repeated":
+        X, qid = np.round(X - 1e6) * [1.0, 1.0, 0.0], None
+    elif kind == "one ranking":
+        qid = None
+    order = np.random.default_rng(1).permutation(300)
+    with rankwise.config_context(one_ranking=True):
+        model = rankwise.RankRLS().fit(X, y, qid)
+        permuted = rankwise.RankRLS().fit(X[order], y[order], None if qid is None else qid[order])
+    assert model.model_.profile.n_rows <= 64
+    assert model.model_.profile == permuted.model_.profile
+
+
+def test_equal_rows_are_drawn_in_proportion(monkeypatch):
+    monkeypatch.setattr(sampled_rows, "MOST_ROWS", 400)
+    X = np.concatenate([np.zeros((3000, 5)), np.ones((1000, 5))])
+    X[2000:3000, 4] = 2.0
+    with rankwise.config_context(one_ranking=True):
+        found = rankwise.RankRLS().fit(X, np.arange(4000) % 3).model_.profile
+    assert found.n_rows == 400
+    assert found.columns["x0"].quantiles == (0.0,) * 8 + (1.0,) * 3
+
+
+def test_files_and_copies_hold_the_profile(rows, shop, tmp_path):
+    for ranker, data in (
+        (rankwise.RankRLSCV(alphas=[1.0]), rows),
+        (rankwise.RankSVM(columns="auto"), shop),
+        (rankwise.KernelRankRLS(basis=20, random_state=0), rows),
+    ):
+        ranker.fit(*data).save(tmp_path / "model")
+        expected = ranker.model_.profile
+        assert expected is not None
+        assert rankwise.load_model(tmp_path / "model").model_.profile == expected
+        assert pickle.loads(pickle.dumps(ranker)).model_.profile == expected
+    rankwise.load_model(tmp_path / "model").save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
+
+
+def test_fits_to_pairs_describe_their_rows(rows):
+    X, *_ = rows
+    model = rankwise.RankRLS().fit_preferences(X, [[0, 1], [2, 3]])
+    assert model.model_.profile.columns["x0"].quantiles == observed(X[:, 0])
+    assert not hasattr(model, "feature_importances_")
+
+
+def test_an_update_describes_old_and_new_rows(shop, tmp_path):
+    table, y, qid = shop
+    table["price"] += 3.0 * (qid >= 30)
+    first, rest = qid < 30, qid >= 30
+    model = rankwise.RankRLS(columns="auto").fit(table[first], y[first], qid[first])
+    model.save(tmp_path / "first")
+    model.partial_fit(table[rest], y[rest], qid[rest])
+    loaded = rankwise.load_model(tmp_path / "first").partial_fit(table[rest], y[rest], qid[rest])
+    assert loaded.model_.profile == model.model_.profile
+    columns = model.model_.profile.columns
+    all_rows = rankwise.RankRLS(columns="auto").fit(table, y, qid).model_.profile.columns
+    for name in ("brand", "new"):
+        assert columns[name].frequencies == pytest.approx(all_rows[name].frequencies)
+        assert columns[name].missing == pytest.approx(all_rows[name].missing)
+    prices = table["price"].dropna()
+    assert columns["price"].quantiles[0] == prices.min()
+    assert columns["price"].quantiles[-1] == prices.max()
+    reached = [np.mean(prices <= quantile) for quantile in columns["price"].quantiles]
+    np.testing.assert_allclose(reached[1:], LEVELS[1:], atol=0.05)
+    profile = model.model_.profile
+    assert model.forget(table[rest], y[rest], qid[rest]).model_.profile == profile
+
+
+def test_the_mean_of_two_columns_has_their_jumps():
+    half = ColumnProfile(Reading.NUMBER, 0.0, (0.0,) * 6 + (1.0,) * 5)
+    ones = ColumnProfile(Reading.NUMBER, 0.5, (1.0,) * N_QUANTILES)
+    mixed = half.mixed(ones, 0.5)
+    assert mixed.missing == 0.25
+    assert mixed.quantiles[:3] == pytest.approx((0.0, 0.0, 0.0))  # a third of the values that are present
+    assert mixed.quantiles[5:] == (1.0,) * 6
+    assert half.mixed(half, 0.3).quantiles == pytest.approx(half.quantiles)
+    nothing = ColumnProfile(Reading.NUMBER, 1.0)
+    assert nothing.mixed(ones, 0.5).quantiles == ones.quantiles
+
+
+def test_what_means_nothing_is_not_recorded(rows, monkeypatch):
+    X, y, qid = rows
+    kernel = rankwise.KernelRankRLS(kernel="precomputed").fit(X[:20, 1:] @ X[:20, 1:].T, y[:20], qid[:20])
+    assert kernel.model_.profile is None
+    monkeypatch.setattr(sampled_rows, "MOST_COLUMNS", 2)
+    assert rankwise.RankRLS().fit(X, y, qid).model_.profile is None
+    moments = rankwise.Moments.of(X, y, qid)
+    assert rankwise.RankRLS.from_moments(moments).model_.profile is None
+
+
+def test_many_columns_are_described_block_by_block(rows, monkeypatch):
+    X, y, qid = rows
+    expected = rankwise.RankRLS().fit(X, y, qid).model_.profile
+    monkeypatch.setattr(profiles, "_BLOCK", 1)
+    assert rankwise.RankRLS().fit(X, y, qid).model_.profile == expected
+
+
+def test_a_store_is_described_without_reading_all_of_it(rows, tmp_path, monkeypatch):
+    X, y, qid = rows
+    rankwise.save_store(rankwise.RankingData.from_arrays(X, y, qid), tmp_path / "rows.store")
+    data = rankwise.open_store(tmp_path / "rows.store")
+    expected = rankwise.RankRLS().fit(X, y, qid).model_.profile
+    assert rankwise.RankRLS().fit(data).model_.profile.columns.keys() == expected.columns.keys()
+    found = rankwise.RankRLS().fit(data).model_.profile
+    assert [column.quantiles for column in found.columns.values()] == [
+        column.quantiles for column in expected.columns.values()
+    ]
