@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 from rankwise.columns.encoding import Encoding
 from rankwise.columns.profile import Profile
@@ -26,6 +26,7 @@ from rankwise.types import Floats, is_sparse
 from rankwise.validation import check_fitted, check_read_rows
 
 _Formed = TypeVar("_Formed")
+FormMoments: TypeAlias = Callable[[], Moments]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +67,7 @@ class Model:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     outcome: Outcome = field(default_factory=Outcome)
     origin: Origin = field(default_factory=Origin)
-    form_moments: Callable[[], Moments] | None = None
+    form_moments: FormMoments | None = None
     form_profile: Callable[[], Profile | None] | None = None
 
     @cached_property

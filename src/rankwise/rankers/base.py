@@ -18,7 +18,7 @@ from rankwise.errors import DataError
 from rankwise.features import JudgedParts
 from rankwise.held_out import EvalResults, HeldOut
 from rankwise.model.attributes import attributes_of
-from rankwise.model.model import Model
+from rankwise.model.model import FormMoments, Model
 from rankwise.model.models import save_model
 from rankwise.model.outcome import Origin, Outcome
 from rankwise.model.schemas import ModelSchema
@@ -30,7 +30,6 @@ from rankwise.rankers.explanation import Explanation, explain
 from rankwise.rankers.own_names import name_after_class
 from rankwise.rankers.row_settings import RowSettings
 from rankwise.rankers.sampled_rows import SampledRows, effects_of
-from rankwise.ridge.moments.moments import Moments
 from rankwise.scoring.calibration import Calibration, known_calibration, preference_probabilities
 from rankwise.scoring.functions import FeatureFunction, ScoringFunction, checked_scores
 from rankwise.selection.calibrating import calibrate_on, measured_on
@@ -205,7 +204,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         function: FeatureFunction,
         outcome: Outcome,
         calibration: Calibration | None = None,
-        form_moments: Callable[[], Moments] | None = None,
+        form_moments: FormMoments | None = None,
         held_out: HeldOut | None = None,
         form_profile: FormProfile | None = None,
     ) -> None:

@@ -12,13 +12,13 @@ from rankwise.columns.inputs import Inputs
 from rankwise.errors import ParameterError
 from rankwise.features import Features
 from rankwise.held_out import HeldOut
+from rankwise.model.model import FormMoments
 from rankwise.model.outcome import Outcome
 from rankwise.model.schemas import SCHEMAS
-from rankwise.rankers.ridge_ranker import FixedAlphaRidge, FormMoments
+from rankwise.rankers.ridge_ranker import FixedAlphaRidge
 from rankwise.rankers.updatable import Updatable, has_primal_solver
 from rankwise.ridge.cg_result import RidgeSolutions
 from rankwise.ridge.closed_form import PrimalFamily
-from rankwise.ridge.moments.forming import moments_of
 from rankwise.ridge.moments.moments import Moments
 from rankwise.ridge.moments.updating import learned_too
 from rankwise.ridge.ridge_family import RidgeFamily
@@ -227,10 +227,9 @@ class RankRLS(Updatable, FixedAlphaRidge):
         return check_number("alpha", self.alpha, minimum=0.0)
 
     def _moments_from(self, problem: Problem, families: Sequence[RidgeFamily]) -> FormMoments | None:
-        if not isinstance(families[0], PrimalFamily) or len(families) > 1:
+        if len(families) > 1:
             return None
-        inputs, choices, quadratic = self._inputs, self._checked_loss(), families[0].quadratic
-        return lambda: moments_of(problem, *choices, inputs.weight_names, quadratic=quadratic)
+        return self._moments_formed_later(problem, families[0], self._checked_loss())
 
     def _make_space(self, X: Matrix, reference: Ints) -> Space:
         return linear_space(X, reference, self._signs())

@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 
 from rankwise.metrics.measure import Measure
 from rankwise.metrics.named_measures import get_measure
-from rankwise.model.model import given
+from rankwise.model.model import FormMoments, given
 from rankwise.model.outcome import Outcome
 from rankwise.model.schemas import SCHEMAS
 from rankwise.preferences.pairs import Pairs
@@ -27,7 +27,6 @@ from rankwise.rankers.search_ranker import SearchRanker
 from rankwise.rankers.updatable import Updatable, has_primal_solver
 from rankwise.ridge.closed_form import PrimalFamily
 from rankwise.ridge.moments.forming import moments_of
-from rankwise.ridge.moments.moments import Moments
 from rankwise.ridge.moments.updating import learned_too
 from rankwise.ridge.spaces import linear_space
 from rankwise.scoring.functions import FeatureFunction
@@ -256,11 +255,10 @@ class RankRLSCV(Updatable, SearchRanker):
             outcome = self._certified(outcome, choice.family.quadratic, alpha, coef)
         return choice.family.space.function(coef), outcome
 
-    def _moments_of(self, problem: Problem, choice: Choice) -> Moments | None:
-        if not isinstance(choice.family, PrimalFamily):
-            return None
-        names = self._inputs.weight_names
-        return moments_of(problem, *_loss_of(choice.best), names, quadratic=choice.family.quadratic)
+    def _moments_from(self, problem: Problem, choice: Choice) -> FormMoments | None:
+        form = self._moments_formed_later(problem, choice.family, _loss_of(choice.best))
+        # Of rows on workers, which may be gone when it is needed, it is formed now.
+        return form if form is None or isinstance(problem, Problem) else partial(given, form())
 
     def _kept_outcome(self) -> Outcome:
         """The choice, and how it came about."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any, Self, TypeAlias
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, Self
 
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
@@ -14,11 +14,11 @@ from rankwise.config import let_interrupt_through
 from rankwise.errors import ParameterError, RankwiseError
 from rankwise.features import matrix_of
 from rankwise.held_out import HeldOut
+from rankwise.model.model import FormMoments
 from rankwise.model.outcome import Origin, Outcome
 from rankwise.rankers.base import Ranker
 from rankwise.rankers.ridge_solvers import checked_solver, solver_outcome
 from rankwise.ridge.cg_result import RidgeSolutions
-from rankwise.ridge.moments.moments import Moments
 from rankwise.ridge.ridge_family import RidgeFamily, ridge_family, solve_targets
 from rankwise.ridge.spaces import Space
 from rankwise.ridge.squared import SquaredLoss, loss_on_pairs, losses_on_scores, with_pairs
@@ -29,8 +29,6 @@ from rankwise.validation import (
     check_choice,
     check_number,
 )
-
-FormMoments: TypeAlias = Callable[[], Moments]
 
 
 class FixedAlphaRidge(Ranker):

@@ -15,11 +15,10 @@ from rankwise.config import let_interrupt_through
 from rankwise.errors import GridWarning, ParameterError, warn_caller
 from rankwise.metrics.measure import Measure
 from rankwise.metrics.named_measures import get_measure
-from rankwise.model.model import given
+from rankwise.model.model import FormMoments
 from rankwise.model.outcome import Outcome
 from rankwise.preferences.pairs import Pairs
 from rankwise.rankers.base import Ranker
-from rankwise.ridge.moments.moments import Moments
 from rankwise.scoring.functions import FeatureFunction
 from rankwise.selection.calibrating import calibrate
 from rankwise.selection.criteria import (
@@ -50,8 +49,6 @@ class SearchRanker(Ranker):
     settings_: list[dict[str, Any]]
     best_: dict[str, Any]
     cv_: str
-
-    # Of fits that left out rows.
 
     _takes_alpha_zero: ClassVar[bool] = True
 
@@ -145,7 +142,7 @@ class SearchRanker(Ranker):
         if choice.left_out is not None and choice.left_out.rows is not None:
             scores = np.full(len(problem.y), np.nan)
             scores[choice.left_out.rows] = choice.left_out.scores
-        return self._use(choice, criterion, scores, self._moments_of(problem, choice))
+        return self._use(choice, criterion, scores, self._moments_from(problem, choice))
 
     def fit_preferences(
         self,
@@ -207,7 +204,7 @@ class SearchRanker(Ranker):
             return criterion.name
         return f"{criterion.name}, optimistic: after a search for interactions on the same queries"
 
-    def _moments_of(self, problem: Problem, choice: Choice) -> Moments | None:
+    def _moments_from(self, problem: Problem, choice: Choice) -> FormMoments | None:
         """What later updates of the model need; None if it cannot be updated."""
         return None
 
@@ -243,7 +240,7 @@ class SearchRanker(Ranker):
         choice: Choice,
         criterion: Criterion,
         left_out_scores: Floats | None = None,
-        moments: Moments | None = None,
+        moments: FormMoments | None = None,
     ) -> Self:
         """Set the chosen model."""
         function, found = self._chosen(choice)
@@ -260,9 +257,8 @@ class SearchRanker(Ranker):
         calibration, left_out = None, choice.left_out
         if left_out is not None:
             calibration = calibrate(left_out.scores, left_out.sample(), left_out_by)
-        form_moments = None if moments is None else partial(given, moments)
         held_out = criterion.held_out if isinstance(criterion, OnEvalSet) else None
-        self._become(function, outcome, calibration, form_moments, held_out)
+        self._become(function, outcome, calibration, moments, held_out)
         if choice.beyond_the_grid is not None:
             warn_caller(choice.beyond_the_grid, GridWarning)
         if choice.cut_short:

@@ -14,19 +14,21 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
 from rankwise.errors import DataError, ParameterError, warn_caller
-from rankwise.model.model import given
+from rankwise.model.model import FormMoments, given
 from rankwise.model.models import save_model
 from rankwise.model.outcome import Origin, Outcome
 from rankwise.rankers.base import FormProfile, Ranker
 from rankwise.rankers.sampled_rows import SampledRows
 from rankwise.rankers.signs import certificate_of_signs, signs_of_weights
+from rankwise.ridge.closed_form import PrimalFamily
+from rankwise.ridge.moments.forming import moments_of
 from rankwise.ridge.moments.moment_family import MomentFamily
 from rankwise.ridge.moments.moments import Moments
 from rankwise.ridge.moments.quadratic import Quadratic
 from rankwise.ridge.moments.updating import forgotten
 from rankwise.ridge.signed import moment_family
 from rankwise.scoring.functions import LinearFunction
-from rankwise.types import Floats, Ints, Solver
+from rankwise.types import Floats, Ints, Solver, Ties, Weighting
 from rankwise.validation import Problem, check_fitted, check_flag
 
 
@@ -171,6 +173,15 @@ class Updatable(Ranker):
         form_profile = self._form_profile_with(batch, share)
         form_moments = partial(given, moments)
         self._become(LinearFunction(coef), outcome, form_moments=form_moments, form_profile=form_profile)
+
+    def _moments_formed_later(
+        self, problem: Problem, family: Any, loss: tuple[Ties, Weighting]
+    ) -> FormMoments | None:
+        """Forms what updates of a model need; None if it cannot be updated."""
+        if not isinstance(family, PrimalFamily):
+            return None
+        inputs, quadratic = self._inputs, family.quadratic
+        return lambda: moments_of(problem, *loss, inputs.weight_names, quadratic=quadratic)
 
     def _family_of(self, moments: Moments) -> MomentFamily:
         """The models that moments give."""
