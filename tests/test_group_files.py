@@ -161,7 +161,7 @@ def test_text_that_may_leave_out_zeros_is_scored(narrow, capsys):
 
 
 def test_parts_on_workers_need_labels_of_queries(text, tmp_path):
-    from rankwise.dask.sources import read_part
+    from rankwise.dask.data import read_part
 
     data = write(tmp_path / "rank.train", text)
     written_sizes(tmp_path / "rank.train.query.gz")

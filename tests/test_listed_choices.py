@@ -11,7 +11,7 @@ import hinge_ranking
 import rankwise
 from rankwise import export_model
 from rankwise.cli import export
-from rankwise.columns import stored_codes
+from rankwise.columns import stored
 from rankwise.columns.codes import Code
 from rankwise.columns.specs import ColumnKind, spec_of
 from rankwise.errors import ParameterError
@@ -75,8 +75,8 @@ def test_what_a_column_can_become_is_described(kind):
 
 @pytest.mark.parametrize("code", get_args(Code))
 def test_a_code_can_be_stored_and_is_checked_when_read(code):
-    assert code in stored_codes._WORDS
-    assert code in stored_codes._CHECKS
+    assert code in stored._WORDS
+    assert code in stored._CHECKS
 
 
 @pytest.mark.parametrize("shape", [shape for shape in get_args(Shape) if shape is not Line])

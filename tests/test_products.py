@@ -9,9 +9,9 @@ from scipy import sparse
 from all_pairs import pair_laplacian
 from rankwise import RankRLS, _native, config_context
 from rankwise.operators import design, normal, reference, renumbering
+from rankwise.operators.blocks import product_on_threads
 from rankwise.operators.design import MatrixDesign
 from rankwise.operators.native_rows import NativeRows
-from rankwise.operators.products import product_on_threads
 from rankwise.operators.renumbering import frequency_order, renumbered
 from rankwise.operators.spread import _sample_of_groups, column_sums
 from rankwise.preferences.differences import QueryDifferences

@@ -1,4 +1,4 @@
-"""Plots of paths, calibration and functions of columns."""
+"""Plots of paths, calibration and functions of columns, and at which values to draw these."""
 
 from __future__ import annotations
 
@@ -10,13 +10,36 @@ import numpy as np
 from rankwise.errors import MissingExtraError, ParameterError
 from rankwise.scoring.additive import AdditiveFunction, Term
 from rankwise.scoring.calibration import Calibration
-from rankwise.scoring.drawn_points import labels_of, points_of
 from rankwise.scoring.functions import ScoringFunction
 from rankwise.scoring.interactions import Interaction
-from rankwise.types import Floats, Ints, Reading
+from rankwise.types import AnyArray, Floats, Ints, Reading
 
 # Functions of columns: those drawn at most, beside each other, and points of a curve.
 MAX_FUNCTIONS, PER_LINE, N_POINTS = 12, 3, 200
+
+
+# The most frequent categories are drawn, and no others.
+MAX_CATEGORIES = 12
+
+
+def points_of(values: AnyArray, reading: Reading, n_points: int) -> AnyArray:
+    """Quantiles of numbers and dates, both flags, or the most frequent categories."""
+    if reading is Reading.FLAG:
+        return np.array([0.0, 1.0])
+    if reading is Reading.TEXT:
+        known, counts = np.unique([str(value) for value in values if value is not None], return_counts=True)
+        return known[np.argsort(-counts, kind="stable")[:MAX_CATEGORIES]].astype(object)
+    known = np.sort(values[values == values])
+    if not len(known):
+        return known[:0]
+    return np.unique(known[np.linspace(0, len(known) - 1, n_points).astype(int)])
+
+
+def labels_of(points: AnyArray, reading: Reading) -> list[str]:
+    """Flags, dates and categories as text."""
+    if reading is Reading.FLAG:
+        return ["no", "yes"]
+    return [str(point)[:10] if reading is Reading.DATE else str(point) for point in points]
 
 
 def _figures(purpose: str) -> Any:

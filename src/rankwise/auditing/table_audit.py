@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankwise.auditing.column_faults import ColumnFacts, look_at
 from rankwise.auditing.faults import EXAMPLES, Fault, Repair, Severity, in_order, rows_shown
 from rankwise.auditing.judged_faults import judgment_faults, label_faults, query_faults
 from rankwise.auditing.leaks import REVEALS, Sample, leak_faults, readable
 from rankwise.auditing.raw_table import RawTable, UsableRows
-from rankwise.auditing.row_hashes import Hashes, add_column, no_hashes
 from rankwise.columns.context import constant_in_first_queries, is_context
 from rankwise.rendering import counted
 from rankwise.rows.column import Column
@@ -22,6 +22,12 @@ from rankwise.types import Floats, Ints
 FIRST_QUERIES = 50
 # A column with this share of different values tells rows apart, so that equal rows are the same row twice.
 TELLS_ROWS_APART = 0.5
+
+
+Hashes = NDArray[np.uint64]
+
+# The multipliers of SplitMix64 (Steele, Lea and Flood 2014).
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,3 +223,33 @@ def _context(names: list[str]) -> Iterator[Fault]:
             "--interactions auto finds the columns with which they matter.",
             tuple(names[: 2 * EXAMPLES]),
         )
+
+
+def no_hashes(n_rows: int) -> Hashes:
+    """The hashes of rows without columns."""
+    return np.zeros(n_rows, dtype=np.uint64)
+
+
+def add_column(hashes: Hashes, column: Column) -> None:
+    """Let a column change the hashes of its rows, in place; different rows collide by a chance of 2⁻⁶⁴."""
+    values = column.values
+    if values.dtype.kind == "O":
+        own = np.fromiter(map(hash, map(_plain, values.tolist())), dtype=np.int64, count=len(values))
+        bits = own.view(np.uint64)
+    elif values.dtype.kind == "M":
+        bits = values.view(np.uint64)
+    else:
+        positive = values + 0.0  # -0.0 equals 0.0
+        positive[np.isnan(positive)] = np.nan  # whatever its bits
+        bits = positive.view(np.uint64)
+    hashes *= np.uint64(31)
+    hashes += bits
+    hashes ^= hashes >> np.uint64(30)
+    hashes *= _FIRST
+    hashes ^= hashes >> np.uint64(27)
+    hashes *= _SECOND
+    hashes ^= hashes >> np.uint64(31)
+
+
+def _plain(value: object) -> object:
+    return value if isinstance(value, str | int | float | None) else str(value)

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from rankwise.cluster.engine import Parts
-from rankwise.cluster.parted_evaluation import evaluated
+from rankwise.cluster.parted_evaluation import PartedScores, evaluated
 from rankwise.cluster.parted_pairs import PartedPairs
 from rankwise.cluster.problem import PartedProblem, PartedRows
-from rankwise.cluster.scores import PartedScores
 from rankwise.features import Features, JudgedParts
 from rankwise.metrics.evaluation import Evaluation
 from rankwise.metrics.measure import Measure

@@ -1,4 +1,4 @@
-"""Measures of rows in parts: whole queries are measured where they are."""
+"""Scores of rows in parts, and their measures: whole queries are measured where they are."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from rankwise.cluster.engine import Parts
 from rankwise.cluster.problem import ONE_RANKING, PartedProblem
-from rankwise.cluster.scores import PartedScores, scores_of
 from rankwise.errors import ParameterError
 from rankwise.metrics.evaluation import Evaluation, QueryValues, evaluation_of
 from rankwise.metrics.measure import Measure
@@ -17,6 +17,36 @@ from rankwise.model.model import Model
 from rankwise.preferences.queries import group_rows, label_array
 from rankwise.types import Bools, Floats, Ints
 from rankwise.validation import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class PartedScores:
+    """The scores of a model, computed part by part when they are needed.
+
+    Attributes
+    ----------
+    parts : Parts of Problem
+    model : Model
+    """
+
+    parts: Parts
+    model: Model
+
+    def by_part(self) -> list[Floats]:
+        """The scores of each part, in the order of its rows."""
+        return self.parts.each(scores_of, self.model)
+
+    def compute(self) -> Floats:
+        """The scores of all rows, in the order of the parts and of the rows in them."""
+        return np.concatenate(self.by_part())
+
+    def __repr__(self) -> str:
+        return f"PartedScores({self.model.class_name}, {self.parts.n_parts:,} parts)"
+
+
+def scores_of(problem: Problem, model: Model) -> Floats:
+    """The scores of a part."""
+    return model.predict(problem.X)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -11,12 +11,13 @@ import numpy as np
 
 from rankwise.cluster.coupling import Coupling, group_sizes
 from rankwise.cluster.engine import Parts
-from rankwise.cluster.factor import Triangle, factor_of, rows_between
 from rankwise.cluster.parted_pairs import PartedPairs, prepared_pairs, quadratic_of_pairs
-from rankwise.cluster.parted_products import multiplied, origins_of, prepared, right_side, shifted
+from rankwise.cluster.parted_products import NormalPart, multiplied, origins_of, prepared, right_side, shifted
 from rankwise.cluster.problem import ONE_RANKING, PartedProblem, PartedRows
+from rankwise.cluster.tree import Tally
 from rankwise.errors import ParameterError
 from rankwise.family import LinearMap
+from rankwise.operators.blocks import dense
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.queries import Queries
 from rankwise.ridge.moments.forming import moments_of
@@ -25,6 +26,7 @@ from rankwise.ridge.moments.quadratic import Quadratic
 from rankwise.ridge.spaces import Costs, Equations, linear_costs
 from rankwise.ridge.spectrum import RidgeSystem, Spectrum, spectrum_of_factor
 from rankwise.scoring.functions import LinearFunction
+from rankwise.threads import SMALL, one_blas_thread
 from rankwise.types import Floats, Ints, Matrix, Solver, Ties, Weighting
 from rankwise.validation import Problem
 
@@ -212,3 +214,42 @@ def parted_moments(
 ) -> Moments:
     """The moments of all parts, which know their names; sums that are known already have no digests."""
     return PartedLoss(problem, ties, weighting).moments
+
+
+@dataclass(frozen=True, eq=False)
+class Triangle:
+    """R of ``[FX Fy] = QR``; the sum of two is that of the rows of both."""
+
+    rows: Floats
+
+    @classmethod
+    def of(cls, rows: Floats) -> Triangle:
+        with one_blas_thread(rows.shape[1] <= SMALL):
+            return cls(np.asarray(np.linalg.qr(rows, mode="r")))
+
+    def __add__(self, other: Triangle) -> Triangle:
+        return Triangle.of(np.concatenate([self.rows, other.rows]))
+
+    def split(self, n_features: int) -> tuple[Floats, Floats]:
+        """R of ``FX``, and ``Qᵀ F y``."""
+        rows = self.rows[:n_features]
+        return rows[:, :n_features], rows[:, n_features]
+
+
+def factor_of(part: NormalPart) -> Tally:
+    """The triangle of a part, and the means of features and labels of its groups."""
+    triangles = []
+    for block in part.blocks:
+        R, projected = block.design.difference_factor(block.loss.differences, block.loss.target)
+        triangles.append(Triangle(np.column_stack([R, projected])))
+    means = np.zeros((0, 0))
+    if part.means is not None:
+        means = np.column_stack([dense(part.means), part.label_means])
+    return Tally(sum(triangles[1:], start=triangles[0]), (means,))
+
+
+def rows_between(coupling: Coupling, means: Sequence[Floats]) -> Floats:
+    """Rows whose products are what differences between the groups of split queries add to ``XᵀLX``."""
+    table = np.concatenate([part for part in means if len(part)])
+    scales, differences = coupling.between(table)
+    return np.sqrt(scales)[:, None] * differences

@@ -12,9 +12,8 @@ from rankwise.columns.choosing_codes import code_of
 from rankwise.columns.codes import AgeCode, CategoryCode, Code, FlagCode
 from rankwise.columns.encoding import Encoding
 from rankwise.columns.interaction_codes import InteractionCode
-from rankwise.columns.interaction_specs import InteractionSpec
 from rankwise.columns.number_codes import SplineCode
-from rankwise.columns.specs import ColumnKind, Spec
+from rankwise.columns.specs import ColumnKind, InteractionSpec, Spec
 from rankwise.errors import DataError, ParameterError
 from rankwise.rows.column import Column
 from rankwise.rows.table import Table

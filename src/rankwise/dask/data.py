@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,12 +12,14 @@ from dask.sizeof import sizeof
 from distributed import Client, Future, default_client
 
 from rankwise.cluster.parted_data import PartedData, common_features, description_of, problem_of
-from rankwise.dask.sources import array_part, frame_part, read_part
 from rankwise.dask.waiting import LostWorkError, living_workers
 from rankwise.dask.workers import WorkerParts, attempt
-from rankwise.errors import DataError, ParameterError
+from rankwise.errors import DataError, FileFormatError, ParameterError
 from rankwise.files import matching_files
 from rankwise.mapped import is_mapped
+from rankwise.readers.group_files import find_group_sizes
+from rankwise.readers.letor import load_letor
+from rankwise.readers.store import open_store
 from rankwise.rows.ranking import RankingData
 from rankwise.types import AnyArray, Auto
 from rankwise.validation import Problem, check_count, check_flag, check_flag_or_auto
@@ -231,3 +233,26 @@ def _(problem: Problem) -> int:
     X: Any = problem.X
     arrays: list[AnyArray] = [X.data, X.indices, X.indptr] if hasattr(X, "indptr") else [X]
     return sum(array.nbytes for array in [*arrays, problem.y] if not is_mapped(array))
+
+
+def read_part(path: str, zero_based: bool | Auto, n_features: int | None) -> RankingData:
+    """A store, which stays on disk, or LETOR text; runs on a worker, as do the functions below."""
+    try:
+        if Path(path).is_dir():
+            return open_store(path)
+        sizes = find_group_sizes(Path(path))
+        if sizes is not None:  # every part would number its queries from 0
+            raise FileFormatError(sizes, "parts need query labels rather than sizes; see 'rankwise convert'.")
+        return load_letor(path, zero_based=zero_based, n_features=n_features)
+    except OSError as error:
+        raise FileFormatError(path, f"a worker could not read it: {error.strerror}.") from None
+
+
+def frame_part(frame: Any, columns: Mapping[str, Any]) -> RankingData | None:
+    """The rows of a frame; None if there are none."""
+    return None if len(frame) == 0 else RankingData.from_frame(frame, **columns)
+
+
+def array_part(X: Any, y: Any, qid: Any, sample_weight: Any) -> RankingData | None:
+    """The rows of a chunk; None if there are none."""
+    return None if X.shape[0] == 0 else RankingData.from_arrays(X, y, qid, sample_weight=sample_weight)

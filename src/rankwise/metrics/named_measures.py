@@ -1,4 +1,4 @@
-"""Measures by name."""
+"""Measures by name, with words as ir_measures writes them: ``AP(rel=2)@100``, ``RBP(p=0.9)``."""
 
 from __future__ import annotations
 
@@ -12,12 +12,17 @@ from rankwise.errors import ParameterError, did_you_mean
 from rankwise.metrics.conventions import get_preset
 from rankwise.metrics.kinds import KIND_OF, KINDS
 from rankwise.metrics.measure import Measure
-from rankwise.metrics.measure_words import conventions_of_words
+from rankwise.numerals import read_float
 from rankwise.types import Floats
 from rankwise.validation import check_kind
 
 # What `get_measure` takes.
 MeasureLike: TypeAlias = "str | Measure | Callable[[Floats, Floats], float]"
+
+
+# What words mean among the fields of `Conventions`.
+_NUMBERS = {"rel": "relevant", "p": "persistence"}
+_GAINS = {"log2": "linear", "exp-log2": "exponential"}
 
 
 def get_measure(name: MeasureLike, *, preset: str | None = None, **conventions: Any) -> Measure:
@@ -92,3 +97,31 @@ def _named(name: str, preset: str | None) -> Measure:
         return measure
     words, shown = conventions_of_words(kind, match[2], entry.words)
     return replace(measure, conventions=measure.conventions.with_options(**words), words=shown)
+
+
+def conventions_of_words(kind: str, text: str, allowed: tuple[str, ...]) -> tuple[dict[str, Any], str]:
+    """The conventions that words such as ``rel=2`` stand for, and the words as the name shows them."""
+    found: dict[str, Any] = {}
+    shown = []
+    for part in text.split(","):
+        word, equals, value = (piece.strip() for piece in part.partition("="))
+        if word not in allowed or not equals:
+            takes = f"takes {' and '.join(map(repr, allowed))}" if allowed else "takes no words"
+            raise ParameterError(f"The measure '{kind}' {takes} in parentheses; got {part.strip()!r}.")
+        if word == "dcg":
+            name, known = "gain", _GAINS.get(value.strip("'\""))
+            if known is None:
+                raise ParameterError(f"dcg in '{kind}' must be 'log2' or 'exp-log2'; got {value}.")
+            found[name], value = known, value.strip("'\"")
+        else:
+            found[_NUMBERS[word]] = _number(kind, word, value)
+            value = f"{found[_NUMBERS[word]]:g}"
+        shown.append(f"{word}={value}")
+    return found, f"({','.join(shown)})"
+
+
+def _number(kind: str, word: str, value: str) -> float:
+    try:
+        return read_float(value)
+    except ValueError:
+        raise ParameterError(f"{word} in '{kind}' must be a number; got {value!r}.") from None

@@ -12,7 +12,7 @@ import numpy as np
 from rankwise._native import centred_rows
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.pair_differences import MatrixDifferences, PairDifferences, StackedDifferences
-from rankwise.threads import resolve_threads
+from rankwise.threads import map_on_threads, one_blas_thread, resolve_threads
 from rankwise.types import Floats, Ints, Matrix
 
 # Which rows: a slice, or their numbers.
@@ -171,3 +171,22 @@ def centred(X: Any, index: Ints, offsets: Ints, weight: Floats, scale: Floats | 
     rows = np.empty((len(index), X.shape[1]))
     centred_rows(X, index, offsets, weight, scale, None, rows, resolve_threads())
     return rows
+
+
+def product_on_threads(rows: Floats, matrix: Floats) -> Floats:
+    """``rows @ matrix``, block by block, on our threads.
+
+    BLAS threads share a product in equal parts and wait for each other without giving way to the processes
+    that keep one of them waiting. Blocks depend on the shape only: the bits are the same for any number of
+    threads.
+    """
+    product = np.empty((len(rows), matrix.shape[1]))
+    blocks = list(pieces(0, len(rows), block_rows(rows)))
+
+    def multiply(place: slice) -> None:
+        np.matmul(rows[place], matrix, out=product[place])
+
+    with one_blas_thread():
+        for _ in map_on_threads(multiply, blocks) if len(blocks) > 1 else map(multiply, blocks):
+            pass
+    return product

@@ -13,8 +13,7 @@ from rankwise.columns.context import context_of_matrix, context_of_table, warn_o
 from rankwise.columns.encoding import Encoding
 from rankwise.columns.inputs import Inputs, features_behind
 from rankwise.columns.interaction_fitting import with_interactions
-from rankwise.columns.interaction_specs import wanted_interactions
-from rankwise.columns.specs import compares_rows
+from rankwise.columns.specs import compares_rows, wanted_interactions
 from rankwise.errors import DataError, ParameterError
 from rankwise.features import JudgedParts
 from rankwise.model.model import Model

@@ -9,6 +9,7 @@ import numpy as np
 
 from rankwise.columns.encoding import Encoding
 from rankwise.model.model import Model
+from rankwise.plots import labels_of, points_of
 from rankwise.report.entrants import Entrant
 from rankwise.report.lists import rounded, short_name
 from rankwise.report.weights import (
@@ -22,7 +23,6 @@ from rankwise.report.weights import (
 from rankwise.rows.ranking import RankingData
 from rankwise.rows.table import Table
 from rankwise.scoring.additive import AdditiveFunction, Term
-from rankwise.scoring.drawn_points import labels_of, points_of
 from rankwise.scoring.interactions import Interaction
 from rankwise.types import Floats, Reading
 

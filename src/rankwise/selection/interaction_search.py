@@ -15,9 +15,8 @@ from rankwise.columns.encoding import Encoding
 from rankwise.columns.inputs import Inputs
 from rankwise.columns.interaction_codes import FoundInteraction, InteractionSearch
 from rankwise.columns.interaction_fitting import CATEGORIES, KNOTS, axes_of, with_interactions
-from rankwise.columns.interaction_specs import InteractionSpec, Wanted
 from rankwise.columns.number_codes import NumberCode, SplineCode
-from rankwise.columns.specs import DEFAULT_KNOTS, ColumnKind, Spec
+from rankwise.columns.specs import DEFAULT_KNOTS, ColumnKind, InteractionSpec, Spec, Wanted
 from rankwise.errors import DataError
 from rankwise.operators.constant_columns import constant_within_queries
 from rankwise.ridge.interaction_gains import interaction_gains

@@ -20,9 +20,9 @@ import numpy as np
 
 from rankwise._native import misordered_pairs
 from rankwise.errors import DataError
+from rankwise.operators.blocks import product_on_threads
 from rankwise.operators.design import Design
 from rankwise.operators.kernel import check_kernel_fits
-from rankwise.operators.products import product_on_threads
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.ridge.leave_out.centred_ridge import CentredRidge, CloseFit, WholeSpectrum, inverse
 from rankwise.ridge.leave_out.left_out_ties import LARGEST_TIE

@@ -25,8 +25,8 @@ from typing import TypeAlias
 import numpy as np
 
 from rankwise._native import FoldRows, left_out_blocks, left_out_systems
+from rankwise.operators.blocks import product_on_threads
 from rankwise.operators.design import Design
-from rankwise.operators.products import product_on_threads
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.ridge.leave_out.left_out_batches import Batch, batches, fold_sizes
 from rankwise.ridge.leave_out.left_out_ties import ScoreRounding
