@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import textwrap
 from importlib import import_module
 from pathlib import Path
@@ -11,11 +12,21 @@ import pytest
 import rankwise
 from rankwise import _SUBMODULES as SUBMODULES
 
+DOCS = Path(__file__).parent.parent / "docs"
 PUBLIC = {
     f"{module.__name__}.{name}": getattr(module, name)
     for module in (rankwise, *(import_module(f"rankwise.{name}") for name in SUBMODULES if name != "dask"))
     for name in module.__all__
     if name not in SUBMODULES
+}
+# Classes that the reference describes because methods return them.
+RESULTS = re.findall(
+    r"^   ((?:rankers|scoring|report|auditing)\.\S+)\.(\w+)$",
+    (DOCS / "python.rst").read_text(encoding="utf-8"),
+    re.MULTILINE,
+)
+CLASSES = {name: thing for name, thing in PUBLIC.items() if inspect.isclass(thing)} | {
+    f"{module}.{name}": getattr(import_module(f"rankwise.{module}"), name) for module, name in RESULTS
 }
 
 
@@ -38,15 +49,43 @@ def test_a_signature_takes_at_most_three_lines(name):
     assert len(textwrap.wrap(signature, 120)) <= 3, signature
 
 
-@pytest.mark.parametrize("name", [name for name, thing in PUBLIC.items() if inspect.isclass(thing)])
+@pytest.mark.parametrize("name", CLASSES)
 def test_a_class_has_an_example_and_names_related_ones(name):
-    text = inspect.getdoc(PUBLIC[name])
+    text = inspect.getdoc(CLASSES[name])
     assert ">>> " in text
     assert "See Also\n--------\n" in text, name
 
 
+def documented(thing):
+    """A thing and, of a class, its own methods and properties."""
+    members = vars(thing).values() if inspect.isclass(thing) else ()
+    functions = (
+        getattr(member, "__func__", None) or getattr(member, "fget", None) or member for member in members
+    )
+    return [
+        thing,
+        *(one for one in functions if inspect.isfunction(one) and not one.__name__.startswith("_")),
+    ]
+
+
+@pytest.mark.parametrize("name", [*PUBLIC, *CLASSES])
+def test_every_parameter_and_attribute_is_described(name):
+    thing = CLASSES.get(name, PUBLIC.get(name))
+    for one in documented(thing) if callable(thing) else ():
+        for _, section in re.findall(
+            r"^(Parameters|Attributes)\n-+\n((?:.*\S.*\n?|\n)*?)(?=\n\S+.*\n-+\n|\Z)",
+            inspect.getdoc(one) or "",
+            re.MULTILINE,
+        ):
+            lines = section.strip().splitlines()
+            for line, below in zip(lines, [*lines[1:], ""], strict=True):
+                assert line.startswith(" ") or not line or below.startswith(" "), (
+                    f"{one.__qualname__}: {line}"
+                )
+
+
 def test_the_site_has_a_page_for_lost_readers_and_an_icon():
-    site = Path(__file__).parent.parent / "docs" / "site"
+    site = DOCS / "site"
     settings = (site / "conf.py").read_text(encoding="utf-8")
     for file in ("static/copy.js", "static/favicon.svg", "templates/404.html"):
         assert (site / file).exists()

@@ -1,6 +1,7 @@
 """The documentation site: its contents, its reference and its links are complete."""
 
 import importlib.util
+import inspect
 import re
 from importlib import import_module
 from pathlib import Path
@@ -50,12 +51,49 @@ def test_the_reference_lists_every_public_name_once(module):
     assert sorted(listed) == sorted(names)
 
 
-@pytest.fixture
-def problems():
-    spec = importlib.util.spec_from_file_location("check", DOCS / "site" / "check.py")
+def site_module(name):
+    spec = importlib.util.spec_from_file_location(name, DOCS / "site" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.problems
+    return module
+
+
+@pytest.mark.parametrize("words", ["hyperparameter", "LambdaMART", "missing values", "learning to rank"])
+def test_a_search_for_common_words_finds_a_page(words):
+    assert any(words.lower() in path.read_text(encoding="utf-8").lower() for path in DOCS.glob("*.md"))
+
+
+@pytest.mark.parametrize("module", ["rankwise", "rankwise.clicks", "rankwise.metrics", "rankwise.raters"])
+def test_the_reference_of_every_class_leads_back_to_a_guide(module):
+    guides_of = site_module("links").guides_of
+    public = import_module(module)
+    things = {name: getattr(public, name) for name in public.__all__ if name not in SUBMODULES}
+    classes = [
+        name for name, thing in things.items() if inspect.isclass(thing) and not issubclass(thing, Exception)
+    ]
+    assert classes
+    assert [name for name in classes if not guides_of(f"{module}.{name}")] == []
+
+
+@pytest.mark.parametrize(
+    "code, name",
+    [
+        ("RankRLS", "RankRLS"),
+        ("rankwise.RankRLS(alpha=1.0)", "RankRLS"),
+        ("metrics.evaluate", "metrics.evaluate"),
+        ("rankwise train rows.csv model", "rankwise train"),
+        ("make_report(titles=...)", "make_report"),
+        ("compare", ""),  # the command or the function
+        ("--report", ""),
+    ],
+)
+def test_code_in_a_guide_leads_to_what_it_names(code, name):
+    assert site_module("links").named_by(code) == name
+
+
+@pytest.fixture
+def problems():
+    return site_module("check").problems
 
 
 def write(site, **pages):

@@ -90,10 +90,10 @@ def set_config(**settings: Any) -> None:
         ``threadpoolctl`` can limit; their number may change the last digits of closed forms, kernel models
         and paths.
 
-        ``one_ranking``, bool: True says that `fit` without a qid is meant, which otherwise warns.
+        ``one_ranking``, bool: True means that `fit` without a qid is intended, and does not warn.
 
-        ``on_interrupt``, "raise" or "keep": whether a fit that Ctrl-C interrupts raises KeyboardInterrupt
-        after it has kept the best model so far, the default, or returns with it and a warning.
+        ``on_interrupt``, "raise" or "keep": what a fit does on Ctrl-C after keeping the best model so far. By
+        default, it raises KeyboardInterrupt; with "keep", it warns and returns.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def set_config(**settings: Any) -> None:
 def config_context(**settings: Any) -> Iterator[None]:
     """Change settings within a block or, as a decorator, within a function.
 
-    Blocks can be nested; an inner block leaves settings it does not name unchanged. A block does not affect
+    Blocks can be nested; settings that an inner block does not name stay as they are. A block does not affect
     threads that the caller starts within it, or other processes.
 
     Parameters

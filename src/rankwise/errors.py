@@ -115,7 +115,7 @@ def _one_line(message: str) -> str:
 
 
 class QueryWarning(UserWarning):
-    """The queries are probably not what the caller meant: forgotten, or mistaken for another argument.
+    """The queries are probably not what the caller intended: forgotten, or passed in another position.
 
     See Also
     --------

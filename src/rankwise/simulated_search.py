@@ -105,6 +105,7 @@ def make_search_data(
     Parameters
     ----------
     n_queries : int, default=200
+        The number of queries.
     mean_rows : float, default=20
         The mean number of rows per query.
     noise : float, default=1

@@ -140,6 +140,7 @@ def run_from_scores(data: RankingData, scores: ArrayLike) -> dict[str, dict[str,
     data : RankingData
         Rows with document labels; without queries, all of them belong to the query "1".
     scores : array-like, shape (m,)
+        The score of each row.
 
     Returns
     -------

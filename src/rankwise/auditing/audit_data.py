@@ -58,19 +58,33 @@ class Audit:
     duplicates : tuple of Duplicate
         Equal rows of a query with different labels.
     empty_queries : tuple of EmptyQuery
-        Queries without two different labels.
+        Queries whose rows all have the same label.
     constant_features : tuple of str
         Features, or columns of a table, that are constant within every query.
     context_features : tuple of str
-        Those of them that differ between queries, and so can matter together with others.
+        The constant features that differ between queries, which can matter together with other features.
     revealing_features : tuple of RevealingFeature
-        Features that alone order nearly all pairs, as one computed from the label would.
+        Features that order nearly all pairs on their own, as a feature computed from the label would.
     n_rows, n_queries : int
         The size of the data.
     calibration : Calibration or None
-        How sure the scores are on which `rows` and `pairs` are based; None if all scores are equal.
+        The calibration of the scores behind `rows` and `pairs`; None if all scores are equal.
     judgments : tuple of SuspectJudgment
-        With several raters, the judgments that the others and the features contradict, worst first.
+        With several raters, the judgments that the other raters and the features contradict, worst first.
+
+    See Also
+    --------
+    audit : Audit a data set.
+
+    Examples
+    --------
+    >>> import rankwise
+    >>> found = rankwise.audit(rankwise.load_movies())
+    >>> worst = found.rows[0]
+    >>> worst.query, worst.doc, worst.label, worst.judged
+    ('dog comedy', 'Dog Days in Lisbon', 4.0, 'too high')
+    >>> list(found.tables())
+    ['Rows to judge again', 'Pairs to judge again', 'Queries without pairs']
     """
 
     rows: tuple[SuspectRow, ...]
@@ -152,30 +166,31 @@ def audit(
 ) -> Audit:
     """Find judgments worth a second look, and suspicious features and queries.
 
-    Every query is scored by a model trained on the others. Labels that these scores make improbable are
-    listed, by row and by pair. They are not necessarily wrong: the model may not know what the judge knew.
+    Scores every query with a model trained on the others, and lists the rows and pairs whose labels these
+    scores make improbable. They are not necessarily wrong: the judge may have known something that the model
+    does not.
 
     Parameters
     ----------
     X : array or CSR matrix, shape (m, n), table or RankingData
         A `RankingData` has its own labels, queries and names of documents and features, and may have weights,
-        which count in training. Tables of columns of any kind need a ranker with `columns`; what gives the
-        label away are then the features that columns become.
+        which count in training. Tables with columns of any kind need a ranker with `columns`; the search for
+        features that give the label away then looks at the encoded features.
     y : array, shape (m,)
         Labels of any real value; higher is better.
     qid : sequence of hashables, optional
-        The query of each row, in any order; None means one global ranking, of which folds of rows are
-        left out and compared.
+        The query of each row, in any order; None means one global ranking, from which folds of rows are left
+        out.
     ranker : RankRLSCV, KernelRankRLSCV or RankSVMCV, optional
         The ranker that scores left-out queries, `RankRLSCV` by default. It is cloned.
     n_suspects : int, default=20
         The largest number of rows, and of pairs, to list.
     reveals : float, default=0.99
-        The fraction of pairs with different labels that a feature orders if it gives the label away.
+        A feature is listed if it orders at least this fraction of the pairs with different labels on its own.
     ratings : Ratings, optional
-        Judgments by several raters of documents in X, which must then be a `RankingData` with names of
-        documents. Labels are pooled from them, and single judgments are audited as well; rows without a
-        judgment are left out.
+        Judgments by several raters of documents in X, which must then be a `RankingData` with document names.
+        Labels are pooled from them, and single judgments are audited as well; rows without a judgment are
+        dropped.
 
     Returns
     -------

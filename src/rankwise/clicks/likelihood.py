@@ -66,13 +66,14 @@ class ClickLikelihood:
 
 
 def click_likelihood(log: ClickLog, *, n_folds: int = 5, random_state: RandomSource = 0) -> ClickLikelihood:
-    """Compare click models with and without position bias on sessions that they have not seen.
+    """Compare click models with and without position bias on held-out sessions.
 
     Both models give every row r a click probability γ_r; the position-based model multiplies it by the
     probability θ_k that users examine position k. Sessions are split into folds; both models are estimated on
     all folds but one and predict the clicks of that one. γ_r is shrunk towards the mean of all rows by one
-    click. Of counts, impressions are split into folds, and the query is the unit of the interval instead of
-    the session. The propensities of the log are not used. O(results shown) per round of the estimation of θ.
+    click. With counts, impressions instead of sessions are split into folds, and the interval treats queries
+    as independent. The propensities of the log are not used. O(results shown) per iteration of the estimation
+    of θ.
 
     A gain shows that the position matters, not that correcting for it gives a better ranker: that also
     depends on the engine that wrote the log and on the number of sessions. docs/clicks.md has a map.
@@ -80,8 +81,11 @@ def click_likelihood(log: ClickLog, *, n_folds: int = 5, random_state: RandomSou
     Parameters
     ----------
     log : ClickLog
+        The log, matched to data or not.
     n_folds : int, default=5
+        The number of folds.
     random_state : int, RandomState, Generator or None, default=0
+        The seed for assigning sessions, or impressions, to folds.
 
     Returns
     -------

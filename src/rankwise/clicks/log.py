@@ -34,7 +34,7 @@ from rankwise.validation import check_column
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClickLog:
-    """What users were shown, and what they clicked; every array has one entry per result shown.
+    """A click log: what users were shown and what they clicked, with one entry per result shown.
 
     In a log of *counts*, an entry stands for all the times that a result was shown at a position.
     `rows_from_clicks`, `pairs_from_clicks` and `grades_from_clicks` turn a log into training data;
@@ -56,10 +56,10 @@ class ClickLog:
     qid, docs : array or None
         The query and document label of each result, by number, in a log that has not been matched to data.
     shown : Floats or None
-        How often it was shown, in a log of counts; None in a log of sessions.
+        How often the result was shown, in a log of counts; None in a log of sessions.
     value, square : Floats or None
-        With several signals, the sum of their weights, and of the squares of them; `clicked` is then the
-        most frequent signal, which tells where users look.
+        With several signals, the sums of their weights and of the squares of their weights; `clicked` is then
+        the most frequent signal, from which the propensities are estimated.
 
     See Also
     --------
@@ -108,6 +108,7 @@ class ClickLog:
         position : array-like of int
             The position at which it was shown, counted from 1.
         clicked : array-like of bool, or of 0 and 1
+            Whether the result was clicked.
         propensity : array-like or float, optional
             The probability that users examine a result at its position, above 0 and at most 1; with 1, the
             position does not matter. By default it is estimated from rows that were shown at several
@@ -147,19 +148,19 @@ class ClickLog:
         Parameters
         ----------
         df : DataFrame or Table
-            One row per result shown or, with `impressions`, per result and whatever else was counted apart,
-            such as the position or the day.
+            One row per result shown or, with `impressions`, per result and whatever else the counts are split
+            by, such as the position or the day.
         query, doc : str
             The columns of query and document labels, of any type.
         clicked : str or dict of str to float
             The column that says whether the result was clicked, as booleans or 0 and 1; with `impressions`,
             how often. Several signals are given with their weights, as in ``{"clicks": 1, "purchases": 10}``.
         position : str, optional
-            The column of positions, counted from 1 at the top of the list. Without one, nothing is corrected
+            The column of positions, counted from 1 at the top of the list. Without it, nothing is corrected
             for the position.
         session : str, optional
-            The column of session labels. A session that issues several queries is split by query; if it
-            issues a query twice, each time needs a label of its own. Pairs need sessions.
+            The column of session labels. A session with several queries is split by query; if it issues the
+            same query twice, each time needs its own label. Pairs need sessions.
         impressions : str, optional
             The column that counts how often the result was shown.
         propensity : str or float, optional
@@ -196,14 +197,14 @@ class ClickLog:
     ) -> Self:
         """Read the queries and events that User Behavior Insights, of OpenSearch, logs.
 
-        Each query that was issued is a session. It was shown what its impression events name, or else what
-        the engine returned (``query_response_hit_ids``), and what was clicked. Queries are known by their
-        text, documents by their ``object_id``.
+        Each time a query is issued counts as a session. It was shown the results in its impression events or,
+        without any, those that the engine returned (``query_response_hit_ids``), and those that were clicked.
+        Queries are identified by their text, documents by their ``object_id``.
 
         Parameters
         ----------
         path : path
-            JSON, an object per line, as for bulk indexing or exported: queries and events in any order.
+            JSON with one object per line, exported or as for bulk indexing: queries and events in any order.
             ``.gz``, ``.bz2`` and ``.xz`` are decompressed.
         clicked : str or dict of str to float, default="click"
             The actions that count, by their ``action_name``, as in ``{"click": 1, "purchase": 10}``.
@@ -232,7 +233,7 @@ class ClickLog:
         return np.ones(len(self.row)) if self.shown is None else self.shown
 
     def values(self) -> tuple[Floats, Floats]:
-        """What users did, as the sum of the weights of signals and as that of their squares."""
+        """What users did: the sum of the weights of signals, and the sum of their squares."""
         if self.value is not None and self.square is not None:
             return self.value, self.square
         clicks = self.clicked.astype(np.float64)
@@ -250,11 +251,11 @@ class ClickLog:
         return replace(self, propensity=check_propensity(propensity, len(self.row)))
 
     def match(self, data: RankingData) -> Self:
-        """Find the results in data by query and document, and leave out those that it does not contain.
+        """Find the results in data by query and document, and drop those that it does not contain.
 
-        Labels are compared as text, so the query 7 of a frame is the query "7" of a file. A warning counts
-        the results that are left out. Propensities do not change: also results without features tell where
-        users look.
+        Labels are compared as text, so the query 7 of a frame is the query "7" of a file. A warning says how
+        many results were dropped. Propensities do not change, because results without features also show
+        where users look.
 
         Returns
         -------

@@ -37,14 +37,18 @@ def make_click_log(
     scores : array-like, shape (m,)
         The scores by which the logging engine ranks.
     n_sessions : int, default=2000
+        The number of sessions.
     n_shown : int, default=10
         The number of results shown per session; fewer if the query has fewer rows.
     exploration : float, default=0.3
         The scale of the Gumbel noise that the engine adds to scores standardized within the query. With 0,
         the order is always the same, and clicks reveal nothing about rows that are never shown.
     position_bias : float, default=1
+        How fast attention falls with the position; 0 means that users examine every result shown.
     click_noise : float, default=0.1
+        The probability of clicking an examined row of grade 0.
     random_state : int, RandomState, Generator or None, default=0
+        The seed of the simulation.
 
     Returns
     -------

@@ -22,25 +22,25 @@ ROUNDING = 1e-9
 
 
 def rows_from_clicks(log: ClickLog, data: RankingData, *, prior_clicks: float = 1.0) -> RankingData:
-    """Label every row that was shown with its clicks over expected clicks, weighted by its exposure.
+    """Label every row that was shown with its clicks divided by its expected clicks, weighted by exposure.
 
-    The exposure of a row is the sum of the propensities of its impressions: how often users examined it.
-    Expected clicks are those of an average row with the same exposure, so a row labelled 2 was clicked twice
+    The exposure of a row is the sum of the propensities of its impressions: how often users examined it. The
+    expected clicks are those of an average row with the same exposure, so a row labelled 2 was clicked twice
     as often as expected where it was shown [1]_. In the position-based model, the label is an unbiased
     estimate of how attractive the row is, with a variance of σ² / expected. Attractiveness itself varies
     around what features can explain, by τ², so the weight is the inverse of the sum of both variances: up to
     a factor, ``expected / (expected + prior_clicks)`` with ``prior_clicks = σ² / τ²``. It is proportional to
     the exposure of rarely examined rows, and bounded, so that a few popular queries do not decide everything.
 
-    With several signals, a click counts as its weight, and expected clicks as the number of equal and
-    independent actions whose sum would vary as much. O(results shown), whereas the number of pairs grows with
-    the length of the lists.
+    With several signals, each action counts with its weight, and the expected clicks are the number of equal,
+    independent actions whose sum would have the same relative variance. O(results shown), whereas the number
+    of pairs grows with the length of the lists.
 
     Parameters
     ----------
     log : ClickLog
-        A log whose rows are those of `data` (see `ClickLog.match`). With a propensity of 1, labels are clicks
-        over impressions, not corrected for the position.
+        A log whose rows are those of `data` (see `ClickLog.match`). With a propensity of 1, labels are click
+        rates that are not corrected for the position.
     data : RankingData
         The rows; their labels and weights are not used.
     prior_clicks : float, default=1
@@ -78,7 +78,7 @@ def grades_from_clicks(
     thresholds: Sequence[float] = _THRESHOLDS,
     min_expected: float = 0.0,
 ) -> RankingData:
-    """Grade every row that was shown by its clicks over expected clicks, for tools that need grades.
+    """Grade every row that was shown by its clicks relative to expected clicks, for tools that need grades.
 
     By default, grade 0 means less than half of the clicks expected where the row was shown, 1 fewer than
     expected, 2 at least as many, 3 at least twice and 4 at least four times as many. Grades have no weights:
@@ -91,7 +91,7 @@ def grades_from_clicks(
     thresholds : sequence of float, default=(0.5, 1, 2, 4)
         The grade is the number of thresholds reached; ascending.
     min_expected : float, default=0
-        Rows with fewer expected clicks are left out.
+        Rows with fewer expected clicks are dropped.
 
     Returns
     -------
@@ -133,6 +133,7 @@ def pairs_from_clicks(log: ClickLog, *, max_weight: float | None = None) -> Pref
     Parameters
     ----------
     log : ClickLog
+        A log of sessions, matched to the data (see `ClickLog.match`).
     max_weight : float, optional
         The largest weight of a single click, which trades a little bias for less variance. With 1, all
         clicks are weighted equally.

@@ -28,12 +28,12 @@ PathLike = str | os.PathLike[str]
 
 
 class DistributedData(PartedData):
-    """Judged rows in parts, each held by a worker of a Dask cluster in the form in which rankwise uses it.
+    """Judged rows in parts, each held in memory by a worker of a Dask cluster.
 
     `RankRLS`, `RankRLSCV`, `RankSVM` and `RankSVMCV` take it in place of X, y and qid, and so do `predict`
-    and `rankwise.metrics.evaluate`. Rows of a query may lie in any number of parts: a label stands for the
-    same query everywhere (in files, only if `merge_queries` says so), and no rows are moved. How rows are
-    divided into parts changes the last digits of results; the number of workers and threads does not.
+    and `rankwise.metrics.evaluate`. The rows of a query may be in any number of parts: a label means the same
+    query everywhere (in files, only with `merge_queries`), and no rows are moved. The division into parts
+    changes the last digits of results; the number of workers and threads does not.
 
     Create one with `from_files`, `from_frame`, `from_arrays` or `from_data`. The workers hold the rows for as
     long as this object exists.
@@ -41,9 +41,11 @@ class DistributedData(PartedData):
     Attributes
     ----------
     n_rows, n_features : int
+        The size of the data.
     features : Features
         Names or numbers of the features, and how they were scaled.
     has_queries : bool
+        Whether the data has a qid; otherwise, all rows form one ranking.
 
     Examples
     --------
@@ -78,13 +80,13 @@ class DistributedData(PartedData):
             LETOR text or stores, one part each. A pattern such as ``"part-*.txt"`` is expanded here, in
             alphabetical order.
         zero_based, n_features
-            As in `load_letor`; by default, all files together decide.
+            As in `load_letor`; by default, they are determined from all files together.
         merge_queries : bool
             Whether files may share queries; see `RankingData.concat`.
         client : Client, optional
             The current one by default.
         progress : callable, optional
-            Called with the number of files read so far, and of all.
+            Called with the number of files read so far and the number of all files.
         """
         files, client = _expanded(paths), client or default_client()
         zero_based = check_flag_or_auto("zero_based", zero_based)
@@ -120,6 +122,7 @@ class DistributedData(PartedData):
         Parameters
         ----------
         df : dask DataFrame
+            The table, one part per partition.
         label, qid, features, weight, exclude
             As in `RankingData.from_frame`.
         client : Client, optional
@@ -143,7 +146,7 @@ class DistributedData(PartedData):
         Parameters
         ----------
         X : dask Array, shape (m, n)
-            The chunks of its rows are the parts; the other arrays are chunked likewise.
+            The chunks of its rows are the parts; the other arrays must have the same chunks.
         y, qid, sample_weight : dask Array, shape (m,)
             As in `RankRLS.fit`; the last two are optional.
         client : Client, optional
@@ -177,7 +180,7 @@ class DistributedData(PartedData):
         Parameters
         ----------
         data : RankingData
-            It stays here, too, for workers that are lost.
+            Kept by the client, too, in case workers are lost.
         n_parts : int, optional
             As many as workers by default.
         client : Client, optional

@@ -36,7 +36,7 @@ MOST_LISTED = 4
 
 
 class ClusterError(RankwiseError):
-    """The cluster cannot finish the work: it has no workers, loses them again and again, or is silent."""
+    """The cluster cannot finish the work: it has no workers, keeps losing them, or does not respond."""
 
 
 class LostWorkError(Exception):

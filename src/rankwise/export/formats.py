@@ -172,7 +172,7 @@ def export_model(
     feature_names : sequence or mapping of str, optional
         The names of the features in the engine, in column order, or by the names that the model was fitted
         with, which are the default; for Vespa, expressions such as ``bm25(title)``. A name ``params.NAME``
-        stands for a parameter of the request, as SQL, scripts, Solr functions and Vespa have them.
+        makes a column a parameter of the request, in SQL, scripts, Solr functions and Vespa.
     dtype : {"float64", "float32"}, default="float64"
         The floating-point type of an ONNX graph. With float64, its scores equal those of `predict` up to
         rounding.
@@ -180,14 +180,13 @@ def export_model(
         For "elasticsearch-query", a clause for each feature by name, whose score is the feature, with the
         string ``"$boost"`` in place of its boost.
     X : array-like, frame or RankingData, optional
-        Rows such as those of training: how many of their scores are negative, and whether the single
-        precision of an engine, or of a graph of ``dtype="float32"``, changes their order, is found out and
-        warned of.
+        Rows such as those of training, to try the export on: it warns if some of their scores are negative,
+        or if the single precision of an engine, or of a graph with ``dtype="float32"``, changes their order.
     qid : array-like, optional
         The queries of these rows; the order of rows of different queries does not matter.
     nonnegative : bool, default=False
-        Add a constant to all scores that makes those of `X` positive, with a tenth of their range to spare.
-        "elasticsearch-script" always maps scores to positive ones in the same order.
+        Add a constant to all scores that makes those of `X` positive, plus a margin of a tenth of their
+        range. "elasticsearch-script" always maps scores to positive ones in the same order.
 
     Notes
     -----

@@ -68,9 +68,10 @@ def next_judgments(
 ) -> list[NextJudgment]:
     """Choose the documents, or pairs of documents, whose judgment teaches a model most.
 
-    A judgment is worth by how much it reduces the variance of the differences of all rows of a query from
-    each other, ``tr(CM)`` with ``C = (XᵀLX + αI)⁻¹`` of what was learned and ``M = XᵀLX`` of the data; see
-    `rankwise.ridge.teaching`. That depends on the features only, so all of the budget is planned at once.
+    The value of a judgment is the decrease of the total variance of the score differences between rows of the
+    same query, ``tr(CM)``, where ``C = (XᵀLX + αI)⁻¹`` comes from what was learned and ``M = XᵀLX`` from all
+    data; see `rankwise.ridge.teaching`. It depends only on the features, so the whole budget is planned at
+    once.
 
     Parameters
     ----------
@@ -83,17 +84,18 @@ def next_judgments(
     budget : int, default=100
         How many judgments to make.
     pairs : bool, default=False
-        Compare two documents instead of grading one. Needed with ties dropped, or another weighting than
-        "example": a grade then changes the weight of all pairs of its query.
+        Compare two documents instead of grading one. Required with ``ties="drop"`` or a weighting other than
+        "example", where a grade changes the weight of all pairs of its query.
     reserve : float, default=0.1
-        The share of the budget that is drawn at random: estimates on judgments that were chosen are biased.
+        The share of the budget that is drawn at random, for evaluation: estimates on chosen judgments are
+        biased.
     random_state : int, RandomState, Generator or None, default=0
 
     Returns
     -------
     list of NextJudgment
-        In the order in which to judge. A query without any judgment is opened by two documents that follow
-        each other, because a single one teaches nothing.
+        In the order in which to judge. In a query without judgments, two documents are chosen in a row,
+        because a single one teaches nothing.
 
     Examples
     --------

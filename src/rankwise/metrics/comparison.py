@@ -42,7 +42,7 @@ class PairedTest:
         A 95 % confidence interval is ``difference ± margin``, by Student's t over queries.
     n_better, n_worse, n_equal : int
         The number of queries on which a is better than, worse than and equal to b. Here and in both tests,
-        values within 16 units in the last place of the largest count as equal, and so do their differences.
+        values that differ only by rounding (16 units in the last place of the largest) count as equal.
     p_wilcoxon : float
         Two-sided Wilcoxon signed-rank test over the queries with a difference; 1 if there are none.
     p_randomization : float

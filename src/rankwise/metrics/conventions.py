@@ -90,13 +90,19 @@ class Conventions:
 
     Attributes
     ----------
-    gain, discount, short : the components of NDCG.
-    ties, empty : tied scores and queries without relevant rows, in all measures of ranked lists.
-    relevant : the lowest label of a relevant row, where relevance is binary (MAP, P@k, RR, AUC).
-    denominator : the denominator of AP@k and P@k.
-    max_grade : the highest grade in ERR, whose stop probability is (2^label − 1) / 2^max_grade; None uses the
-        largest label in the data.
-    persistence : p in RBP, the probability with which a reader goes on to the next rank.
+    gain, discount, short : Gain, Discount, Short
+        The components of NDCG; see `ndcg`.
+    ties, empty : Ties, Empty
+        How to treat tied scores, and queries without relevant rows, in all measures of ranked lists.
+    relevant : float
+        The lowest label of a relevant row, for binary relevance (MAP, P@k, RR, AUC).
+    denominator : Denominator
+        The denominator of AP@k and P@k.
+    max_grade : float or None
+        The highest grade in ERR, whose stop probability is (2^label − 1) / 2^max_grade; None uses the largest
+        label in the data.
+    persistence : float
+        p in RBP, the probability that a reader continues to the next rank.
 
     See Also
     --------

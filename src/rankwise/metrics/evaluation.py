@@ -142,10 +142,10 @@ def evaluate(
     Parameters
     ----------
     y, scores : array-like, shape (m,)
-        A label and a score for each row; masked labels are rows that were not judged, masked scores rows that
-        were not retrieved. Instead of labels, a
-        `rankwise.dask.DistributedData` with the scores that `predict` returns for it: queries are measured
-        where their rows are, and of split queries only labels and scores are gathered.
+        A label and a score for each row. Masked labels mean rows that were not judged; masked scores, rows
+        that were not retrieved. In place of labels, `y` can be a `rankwise.dask.DistributedData`, with the
+        scores that `predict` returns for it: queries are measured where their rows are, and only the labels
+        and scores of split queries are gathered.
     qid : array-like of query labels, Queries or None
         None means one global ranking.
     measures : names, Measures or functions

@@ -28,16 +28,17 @@ class SampledMean:
     Attributes
     ----------
     measure, scores : str
+        The names of the measure and of the scores.
     mean, margin : float
-        By both; a 95 % confidence interval is ``mean ± margin``.
+        The estimate from both kinds of labels; a 95 % confidence interval is ``mean ± margin``.
     people, people_margin : float
-        By the labels of people alone.
+        The estimate from human labels alone.
     model : float
-        By the model's labels alone, on all queries; not an estimate of the same.
+        The mean over all queries by the model's labels alone, which estimates something else.
     weight : float
-        λ.
+        The weight λ of the model's labels.
     correlation : float
-        Of the two values of a query.
+        The correlation over queries between the values by human labels and by the model's.
 
     See Also
     --------
@@ -74,9 +75,9 @@ class SampledEvaluation:
     Attributes
     ----------
     means, differences : tuple of SampledMean
-        Of several scores, the differences of all from the first.
+        One per measure and scores; with several scores, one per difference from the first.
     n_sampled, n_queries : int
-        How many queries people judged, of how many.
+        The number of queries that people judged, and of all queries.
 
     See Also
     --------
@@ -128,20 +129,18 @@ def evaluate_sampled(
     *,
     preset: str | None = None,
 ) -> SampledEvaluation:
-    """Measure scores by people's labels of some queries and a model's labels of all.
+    """Measure scores with human labels for some queries and a model's labels for all.
 
     Parameters
     ----------
     y : array-like, shape (m,)
         The model's label of each row.
     people : masked array, shape (m,)
-        People's labels, masked where there are none. The queries that people judged must be a random sample,
-        and each of them judged as a whole.
+        Human labels, masked where there are none. The queries that people judged must be a random sample, and
+        every row of them must be judged.
     scores : array-like, shape (m,), or mapping of names to such
-        Of several, the differences of all from the first are measured as well.
-    qid : array-like of query labels, or Queries
-    measures : names, Measures or functions
-    preset : str, optional
+        With several, their differences from the first are measured as well.
+    qid, measures, preset
         As in `evaluate`.
 
     Returns

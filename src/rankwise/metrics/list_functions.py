@@ -42,7 +42,8 @@ def ndcg(
     discount : {"log2", "letor"}
         1/log2(1 + rank), or 1, 1, then 1/log2(rank).
     ties : {"average", "row-order", "doc-descending"}
-        Tied scores: the exact mean over their orders; the order of the rows; the larger of `docs` first.
+        How to order tied scores: the exact mean over all orders, the order of the rows, or the larger of
+        `docs` first.
     empty : {"leave-out", "zero", "one"}
         The value of a query without positive labels.
     short : {"as-is", "zero"}
@@ -226,7 +227,7 @@ def reciprocal_rank(
     empty: str | None = None,
     docs: ArrayLike | None = None,
 ) -> float:
-    """MRR: one over the rank of the first relevant row, 0 if it is not among the first k.
+    """Mean reciprocal rank (MRR): one over the rank of the first relevant row, 0 if it is not in the first k.
 
     Parameters
     ----------

@@ -134,7 +134,9 @@ class PreparedMeasure:
     Attributes
     ----------
     measure : Measure
+        What is measured.
     queries : Queries
+        The partition of the rows into queries.
 
     See Also
     --------

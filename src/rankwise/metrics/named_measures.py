@@ -33,10 +33,10 @@ def get_measure(name: MeasureLike, *, preset: str | None = None, **conventions: 
     name : str, Measure or callable
         A kind, with ``@k`` for a cutoff: "ndcg@10", "mean_ndcg", "map", "p@5", "recall@100", "rr", "err@20",
         "success@5", "rprec", "bpref", "rbp", "judged@10", "auc", "pairwise_error", "pairwise_error_micro",
-        "disagreement_error", "kendall_tau_b". The names of ir_measures are understood, as are its measures:
-        "AP(rel=2)@100", "RBP(p=0.9)", "nDCG(dcg='log2')@10". The preset may come first: "letor:ndcg@10". A
-        `Measure` is returned unchanged. A function of the labels and the scores of one query is a measure as
-        well; higher values are better, unless it has an attribute ``higher_is_better`` that is False.
+        "disagreement_error", "kendall_tau_b". Measures of ir_measures and their names also work:
+        "AP(rel=2)@100", "RBP(p=0.9)", "nDCG(dcg='log2')@10". A preset may come first: "letor:ndcg@10". A
+        `Measure` is returned unchanged. Any function of the labels and scores of one query can be a measure;
+        higher values are better, unless its attribute ``higher_is_better`` is False.
     preset : str, optional
         "default", "letor", "trec", "sklearn", "lightgbm" or "xgboost".
     **conventions

@@ -28,19 +28,23 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class NonInferiority:
-    """Whether a ranker is worse than another by more than a margin, by queries on which both were measured.
+    """The result of `non_inferiority`: whether a ranker is worse than another by more than a margin.
 
     Attributes
     ----------
     verdict : Verdict
+        "not worse", "worse" or "undecided".
     margin : float
+        The largest acceptable loss.
     gain, spread : float
-        The mean of what the ranker gains per query, and the standard deviation of that.
+        The mean gain of the ranker per query, and its standard deviation over queries.
     n_queries : int
+        The number of queries.
     p_not_worse, p_worse : float
         The p-values of the hypotheses that it is worse by at least the margin, and by at most the margin.
     n_to_decide : int or None
-        On about so many queries, a ranker that is equal on average passes with a probability of 95 %.
+        The approximate number of queries on which a ranker that is equal on average passes with a probability
+        of 95 %.
 
     See Also
     --------
@@ -66,22 +70,22 @@ class NonInferiority:
 
 
 def non_inferiority(gains: ArrayLike, margin: float, *, value_range: float = 1.0) -> NonInferiority:
-    """Test whether a mean gain is above −margin, or below it, at any number of queries.
+    """Test whether a mean gain is above or below −margin; valid for any number of queries.
 
-    With weights Dₖ that are uniform on the simplex, over the gains and one more query with the worst gain
-    there can be, the p-value is P(Σ Dₖ gₖ ≤ −margin): the bound of Gaffke (2005) and Learned-Miller and
-    Thomas (2019) for means of bounded variables. For many queries, it is that of a t-test; for few, it
-    reckons with rare large losses that no query happens to show, as a t-test does not. O(n) for
-    each of about 50 steps.
+    The p-value is P(Σ Dₖ gₖ ≤ −margin), where the weights Dₖ are uniform on the simplex and the gains gₖ
+    include one more query with the worst possible gain: the bound of Gaffke (2005) and Learned-Miller and
+    Thomas (2019) for means of bounded variables. With many queries, it approaches that of a t-test; with few,
+    it allows for rare large losses that were not observed, which a t-test does not. O(n) for each of about 50
+    steps.
 
     Parameters
     ----------
     gains : array-like, shape (n,)
-        What the new ranker gains in each query, positive if it is better.
+        The gain of the new ranker on each query, positive if it is better.
     margin : float
-        The loss that would not matter.
+        The largest acceptable loss.
     value_range : float, default=1
-        The largest difference that a query can have.
+        The largest possible difference on a query.
 
     Examples
     --------

@@ -22,6 +22,7 @@ def preference_error(
     Parameters
     ----------
     scores : array-like, shape (m,)
+        The score of each row.
     pairs : array-like of int, shape (l, 2), or PreferencePairs
         Rows (i, j) such that row i is preferred to row j; the results of `load_pairs` and
         `pairs_from_clicks` carry their own weights.

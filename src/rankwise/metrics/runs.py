@@ -35,11 +35,10 @@ def evaluate_run(
 ) -> Evaluation:
     """Measure a run against qrels.
 
-    As in trec_eval, a document that was not judged counts as 0, and so does a negative judgment; a judged
-    document that was not retrieved counts in what could have been attained (the best DCG, the number of
-    relevant documents), but contributes nothing; a query that was not judged is ignored. Documents with equal
-    scores are in descending order of their names. (trec_eval rounds scores to single precision first, which
-    can make more of them equal.)
+    As in trec_eval, documents without a judgment count as 0, and so do negative judgments. Judged documents
+    that were not retrieved count in the normalization (the best DCG, the number of relevant documents), but
+    contribute nothing. Queries without judgments are ignored. Documents with equal scores are in descending
+    order of their names. (trec_eval rounds scores to single precision first, which can create more ties.)
 
     Parameters
     ----------
@@ -47,8 +46,8 @@ def evaluate_run(
         Scores by query and document, as from `rankwise.trec.load_run`; or a frame with the columns of
         PyTerrier (qid, docno, score) or ir_measures (query_id, doc_id, score).
     qrels : dict of dicts, or frame
-        Judgments by query and document, as from `rankwise.trec.load_qrels`; or a frame of theirs (label,
-        relevance).
+        Judgments by query and document, as from `rankwise.trec.load_qrels`; or a frame of PyTerrier (label)
+        or ir_measures (relevance).
     measures
         As in `evaluate`.
     preset : str or None, default="trec"
@@ -88,7 +87,8 @@ def compare_runs(
     Parameters
     ----------
     runs : dict of name to run
-        At least two. A judged query of one run that another lacks counts there, with nothing retrieved.
+        At least two. A judged query that one run lacks and another has counts in both, with nothing retrieved
+        in the former.
     qrels, measures, preset, complete
         As in `evaluate_run`.
     **options

@@ -82,6 +82,7 @@ def holm(p_values: ArrayLike) -> list[float]:
     Parameters
     ----------
     p_values : array-like, shape (n,)
+        The p-values to correct.
 
     Returns
     -------

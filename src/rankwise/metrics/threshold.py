@@ -21,6 +21,7 @@ def best_threshold(y: ArrayLike, scores: ArrayLike) -> float:
     y : array-like, shape (m,)
         Labels with exactly two distinct values.
     scores : array-like, shape (m,)
+        The score of each row.
 
     Examples
     --------

@@ -31,6 +31,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     path : path
+        A file written by `save`.
 
     Returns
     -------

@@ -112,7 +112,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         """Return the scores of rows; higher is better.
 
         Only models with columns that compare the rows of a query, such as ``{"price": "rank"}``, need qid.
-        The scores of a `rankwise.dask.DistributedData` are computed where its rows are, when they are needed.
+        The scores of a `rankwise.dask.DistributedData` are computed by its workers when they are needed.
         """
         check_fitted(self)
         if isinstance(X, JudgedParts):
@@ -262,10 +262,10 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
     @property
     def feature_importances_(self) -> Floats:
-        """How much each column of X tells rows of a query apart, if scores are sums over columns.
+        """How much each column of X separates the rows of a query, if scores are sums over columns.
 
-        The standard deviation within queries of what the column adds, on up to 16,384 evenly spaced rows of
-        the last fit to labels. Files do not hold it.
+        The standard deviation within queries of the column's contribution, over up to 16,384 evenly spaced
+        rows of the last fit to labels. Not saved in files.
         """
         effects = None
         if self.__sklearn_is_fitted__():
@@ -280,8 +280,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     def contributions(self, X: Any, *, qid: Any = None) -> Any:
         """Return what each column of X adds to the score of each row, shape (m, n); rows sum to `predict`.
 
-        For linear rankers. What an interaction adds is shared equally between its two columns. As in
-        `predict`, only models that compare the rows of a query need qid.
+        For linear rankers. The contribution of an interaction is divided equally between its two columns. As
+        in `predict`, only models that compare the rows of a query need qid.
         """
         rows = self._rows_to_score(X, qid=qid)
         return contributions(self.model_.function, self._inputs, rows)
@@ -290,11 +290,12 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         """Return the probability that the first row of each pair is judged above the second.
 
         It is conditional on different labels, and comes from `calibration_`: the model must have been fitted
-        with rows or pairs left out (the ...CV rankers) or with an `eval_set`.
+        with rows or pairs left out (by a ...CV ranker) or with an `eval_set`.
 
         Parameters
         ----------
         X : array or CSR matrix, shape (m, n), or RankingData
+            The rows to which the pairs refer.
         pairs : array of int, shape (n_pairs, 2)
             Row numbers, as in `fit_preferences`; both rows should be of the same query.
 
@@ -326,13 +327,14 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         return known_calibration(self.model_.calibration, type(self).__name__)
 
     def plot_columns(self, X: Any, title: str = "Columns") -> Any:
-        """Return a matplotlib figure of what columns add to the score, at values that rows have.
+        """Return a matplotlib figure of what each column adds to the score, over the values in X.
 
         Parameters
         ----------
         X : frame, array or RankingData
-            Rows such as those of training; the 12 columns that move their scores most are drawn.
+            Rows such as those of training; the 12 columns with the largest effect on their scores are drawn.
         title : str, default="Columns"
+            The title of the figure.
         """
         check_fitted(self)
         return draw_functions(self.model_.function, self._rows_to_score(X), title)

@@ -18,11 +18,10 @@ from rankwise.validation import check_fitted
 class ColumnEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn the columns of a table, with missing values, categories and dates, into numeric features.
 
-    Rankers encode tables themselves if they are given `columns`; the models of linear ones are then saved,
-    explained and exported in terms of the columns. Use the transformer in other pipelines, or to see the
-    features.
+    Rankers with the parameter `columns` encode tables themselves; linear models are then saved, explained and
+    exported in terms of the columns. Use this transformer in other pipelines, or to see the features.
 
-    A column becomes one of these:
+    Each column is encoded as one of these:
 
     ==============  =====================================================================================
     "number"        The number, standardized.
@@ -44,18 +43,18 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     "drop"          Nothing.
     ==============  =====================================================================================
 
-    A missing number counts as the median, and if there were any in `fit`, another feature marks them. Missing
-    text is a category of its own if there was any in `fit`, and otherwise one of the others, as is a category
-    that `fit` has not seen; if there are no others, it has no features, which means the average of the known
-    ones. Infinite numbers are refused. Encoding takes O(m) per feature, choosing the codes O(m log m) per
-    column.
+    A missing number counts as the median; if `fit` saw any, another feature marks them. Missing text is a
+    category of its own if `fit` saw any. Otherwise it counts as one of the other categories, and so does a
+    category that `fit` has not seen; if there are no others, it has no features, which amounts to the average
+    of the known categories. Infinite numbers are rejected. Encoding takes O(m) per feature, choosing the
+    codes O(m log m) per column.
 
     Parameters
     ----------
     columns : str or dict, default="auto"
-        What each column becomes, by name. Columns without an entry are not used, unless there is an entry
-        ``"*"``, which says what their numbers become: "auto", "number", "log" or "spline". A string stands
-        for ``{"*": string}``.
+        The code of each column, by name. Columns without an entry are not used, unless there is an entry
+        ``"*"``, which sets the code of their numbers: "auto", "number", "log" or "spline". A string means
+        ``{"*": string}``.
 
     Attributes
     ----------
@@ -93,7 +92,7 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.columns = columns
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Choose what each column becomes, from its values; y is ignored."""
+        """Choose the code of each column from its values; y is ignored."""
         encoding = fit_encoding(table_of(X), self.columns)
         Inputs(type(self).__name__, encoding.features, encoding).record_on(self)
         return self

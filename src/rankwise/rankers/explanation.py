@@ -33,11 +33,31 @@ class Explanation:
         The contribution of each feature, each column of a table or, for kernels, each basis vector; they sum
         to the difference.
     names : array of str, shape (p,)
+        The name of each feature or column.
     probability : float or None
         The probability that row i is judged above row j, given that their labels differ; None if the model
         has no calibration.
     values : list of (str, str) or None
         The values of the columns of a table in the two rows; None for features.
+
+    See Also
+    --------
+    RankRLSCV : Its method `explain`, like that of every ranker, returns explanations.
+    make_report : A page with explanations of any two rows of a query.
+
+    Examples
+    --------
+    >>> import rankwise
+    >>> movies = rankwise.load_movies()
+    >>> model = rankwise.RankRLSCV().fit(movies)
+    >>> first, second = model.rank(movies.X, movies.qid)[:2]
+    >>> print(model.explain(movies.X, first, second))
+    score difference +0.03272, probability 0.519 of being judged above
+      rating    +0.11191
+      votes     -0.06089
+      year      -0.02030
+      minutes   +0.00201
+      3 others  +0.00000
     """
 
     difference: float

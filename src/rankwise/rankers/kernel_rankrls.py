@@ -32,7 +32,9 @@ class KernelRankRLS(FixedAlphaRidge):
         The rbf kernel is exp(−gamma ‖a − b‖²), the polynomial kernel (gamma a·b + coef0)^degree. By default,
         1 over the number of features or, with `columns`, of columns.
     degree : float, default=3
+        The degree of the polynomial kernel.
     coef0 : float, default=1
+        The constant term of the polynomial kernel.
     basis : None, int or array of int, default=None
         The training rows that may have a coefficient: all of them (None; paper A, O(m³)), this many chosen at
         random, or the given rows (paper B, Sparse RankRLS, O(m r²) for r basis vectors).
@@ -56,7 +58,7 @@ class KernelRankRLS(FixedAlphaRidge):
     Attributes
     ----------
     basis_indices_ : array of int, shape (r,)
-        The training rows that have a coefficient. Basis vectors spanned by the others are left out.
+        The training rows that have a coefficient, without those spanned by the others.
     basis_ : array or CSR matrix, shape (r, n)
         Those rows, or their features if columns are encoded; not set for a precomputed kernel.
     dual_coef_ : array, shape (r,) or (k, r)

@@ -17,8 +17,8 @@ from rankwise.model.schemas import SCHEMAS
 def register_onnx_converters() -> None:
     """Let ``skl2onnx.to_onnx`` convert rankers, also at the end of a pipeline or after a `ColumnTransformer`.
 
-    `export_model` needs no skl2onnx, and exports the scalers and columns that rankwise knows. This is for
-    pipelines with other transformers. A graph has opset 18 or newer.
+    For pipelines with transformers that `export_model` does not support; it exports scalers and columns
+    without skl2onnx. Graphs use opset 18 or newer.
 
     Examples
     --------

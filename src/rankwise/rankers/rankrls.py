@@ -54,6 +54,7 @@ class RankRLS(Updatable, FixedAlphaRidge):
         after `patience` iterations without improvement: regularization by iteration. With alpha = 0 this is
         the only regularization; otherwise the two are combined.
     patience : int, default=10
+        The number of iterations without improvement after which early stopping ends "cg".
     validation_fraction : float, default=0.1
         The fraction of queries (of rows, for one global ranking) to hold out for early stopping.
     measure : str, default="pairwise_error"
@@ -97,7 +98,7 @@ class RankRLS(Updatable, FixedAlphaRidge):
     coef_error_ : float
         After an update, a bound on the norm of the error of `coef_` due to rounding since the first row.
     kkt_residual_ : float
-        With `monotonic_cst`, by how much `coef_` misses the conditions of optimality (Karush, Kuhn, Tucker),
+        With `monotonic_cst`, the violation of the optimality conditions (Karush, Kuhn, Tucker) at `coef_`,
         relative to their terms: about 1e-16 at the minimum.
     contradicted_signs_ : list of str
         The features whose weight is 0 because the labels contradict its sign.
@@ -165,16 +166,17 @@ class RankRLS(Updatable, FixedAlphaRidge):
 
     @classmethod
     def from_moments(cls, moments: Moments, alpha: float = 1.0, *, monotonic_cst: Any = None) -> Self:
-        """The model that a fit to the rows behind the moments gives; O(n³).
+        """Return the model that a fit to the rows behind the moments would give; O(n³).
 
-        Where ``XᵀLX`` is too ill-conditioned for this alpha, it has lost digits that a fit still finds in the
-        rows, and a warning says so.
+        If ``XᵀLX`` is too ill-conditioned for this alpha, the model is less accurate than a fit to the rows,
+        and a warning says so.
 
         Parameters
         ----------
         moments : Moments
-            All of whose queries are complete.
+            Moments without open queries.
         alpha : float, default=1.0
+            As in the class.
         monotonic_cst : optional
             As in the class.
         """

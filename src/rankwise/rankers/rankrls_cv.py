@@ -53,13 +53,13 @@ class RankRLSCV(Updatable, SearchRanker):
     alphas : sequence of float, default=(2⁻¹⁵, ..., 2¹⁵)
         The values to choose from.
     cv : "auto", "leave-query-out", "leave-pair-out", int, splitter or None, default="auto"
-        What to leave out if `fit` gets no `eval_set`: folds of whole queries (for one global ranking, of rows
-        dealt out by their labels), given as a number of folds or a scikit-learn splitter; each query in turn;
-        or each pair of rows of one global ranking. Closed forms leave out whole queries exactly, for every
-        alpha, at the cost of a few fits. "auto" means leave-query-out for closed forms (of more than
-        10,000 queries, 1,000 random groups are left out) or, for one global ranking of up to 5,000 rows,
-        leave-pair-out; otherwise ("cg", explicit pairs) 5 folds, or as many as possible. None requires an
-        `eval_set`.
+        How to evaluate each alpha if `fit` gets no `eval_set`. An int is a number of folds of whole queries
+        (or of rows stratified by label, for one global ranking); a splitter is one of scikit-learn's;
+        "leave-query-out" leaves out each query in turn, and "leave-pair-out" each pair of rows of one global
+        ranking. Closed forms leave out whole queries exactly, for every alpha, at the cost of a few fits.
+        "auto" means leave-query-out for closed forms (with more than 10,000 queries, in 1,000 random groups);
+        leave-pair-out for one global ranking of up to 5,000 rows; and otherwise ("cg", explicit pairs) 5
+        folds, or as many as possible. None requires an `eval_set`.
     measure : str or Measure, default="pairwise_error"
         The measure on the left-out data; see `rankwise.metrics.get_measure`.
     solver : {"auto", "closed", "primal", "dual", "cg"}, default="auto"
@@ -68,6 +68,7 @@ class RankRLSCV(Updatable, SearchRanker):
     ties : {"keep", "drop"} or a tuple of them, default="keep"
         ``("keep", "drop")`` chooses between the two, as in paper A.
     weighting : {"example", "pair", "query"} or a tuple of them, default="example"
+        As in `RankRLS`; a tuple lists the values to choose from.
     early_stopping : bool, default=False
         Whether "cg" uses the best iteration of each alpha on the `eval_set` (paper C's hybrid method; with
         ``alphas=[0]``, its regularization by iteration) and stops when no alpha improves, rather than at
@@ -88,6 +89,7 @@ class RankRLSCV(Updatable, SearchRanker):
     Attributes
     ----------
     coef_ : array, shape (n,)
+        The weights w.
     alpha_, best_score_ : float
         The chosen alpha and its measure.
     best_ : dict
@@ -95,7 +97,7 @@ class RankRLSCV(Updatable, SearchRanker):
     cv_results_ : dict of columns
         The alternatives and their scores in the form of scikit-learn's `GridSearchCV`; errors are negated.
     best_index_ : int
-        The place of the choice in `cv_results_`.
+        The index of the choice in `cv_results_`.
     alphas_ : array, shape (n_alphas,)
         In ascending order.
     settings_ : list of dict
@@ -103,26 +105,29 @@ class RankRLSCV(Updatable, SearchRanker):
     scores_ : array, shape (n_settings, n_alphas)
         The measure for each setting and alpha.
     cv_ : str
-        The basis of the choice, such as "leave-query-out", "5 folds of queries" or "eval_set".
+        What the choice is based on: "leave-query-out", "5 folds of queries", "eval_set" and so on.
     left_out_scores_ : array, shape (m,)
         The score of each row by the model that was not trained on its query (or fold), for the chosen alpha;
-        NaN for rows that were not left out. Not set with an `eval_set`, leave-pair-out or rows in parts, nor
-        kept in files.
+        NaN for rows that were not left out. Not set with an `eval_set`, by leave-pair-out or on a cluster,
+        and not saved in files.
     calibration_ : Calibration
-        How sure differences of scores are, measured on the left-out rows or the `eval_set`; see
+        The calibration of score differences, measured on the left-out rows or the `eval_set`; see
         `predict_preference_proba`. Not set by leave-pair-out, and discarded by updates.
     solver_ : {"primal", "dual", "cg"}
+        The solver used.
     surface_ : array, shape (n_alphas, n_iterations)
         The measure on the `eval_set` for every alpha and iteration of "cg".
     readings_ : dict
-        The choice of each of paper C's methods on that surface, and its score: "tikhonov" (the best alpha at
-        convergence), "iteration" (the best iteration at the smallest alpha), "hybrid" (the best of all).
+        The alpha and iteration that each of paper C's methods chooses from `surface_`, and its score:
+        "tikhonov" (the best alpha at convergence), "iteration" (the best iteration at the smallest alpha),
+        "hybrid" (the best of all).
     n_iter_, validation_score_, validation_curve_, best_iter_
         As in `RankRLS`, for the chosen alpha.
     moments_, coef_error_, kkt_residual_, contradicted_signs_
         As in `RankRLS`.
     progress_ : array, shape (n_batches, n_alphas)
-        The measure on each batch of `partial_fit`, except one that came first, before it was learned.
+        The measure on each batch of `partial_fit` before it was learned, except the first if there was no
+        model yet.
     progress_queries_ : array, shape (n_batches,)
         The number of queries of the batch for which the measure is defined.
     encoding_ : Encoding

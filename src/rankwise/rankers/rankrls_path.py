@@ -53,9 +53,9 @@ class RankRLSPath(Ranker):
     Parameters
     ----------
     method : {"greedy", "lasso"}, default="greedy"
-        "greedy" chooses, step by step, the feature of the largest ``(v' − v) / cost``, where v and v' are the
-        measure of left-out queries without and with it, at the best alpha for all features; if none improves
-        the measure, that of the largest v'. "lasso" minimizes
+        "greedy" chooses, step by step, the feature with the largest ``(v' − v) / cost``, where v and v' are
+        the measure on left-out queries without and with it, at the best alpha for all features; if none
+        improves the measure, it chooses the one with the largest v'. "lasso" minimizes
         ``‖F(Xw − y)‖² + λ Σ_j cost_j s_j |w_j|`` with ``s_j² = (XᵀLX)_jj``, and takes the features with which
         each size is first reached, or those of the next smaller size.
     max_features : int, optional
@@ -69,8 +69,9 @@ class RankRLSPath(Ranker):
     measure : str or Measure, default="pairwise_error"
         The measure on left-out queries; see `rankwise.metrics.get_measure`.
     ties : {"keep", "drop"}, default="keep"
+        Whether to keep or drop pairs with equal labels.
     weighting : {"example", "pair", "query"}, default="example"
-        The loss, as in `RankRLS`.
+        The weight of a query's pairs, as in `RankRLS`.
 
     Attributes
     ----------
@@ -90,8 +91,8 @@ class RankRLSPath(Ranker):
     criterion_ : array, shape (n_sizes,)
         The leave-query-out measure by which features and alphas were chosen; optimistic.
     calibration_, calibrations_ : Calibration, and dict of int to Calibration
-        How sure the model of the chosen size is, and that of every size, by left-out scores of outer folds;
-        see `predict_preference_proba`.
+        The calibration of the model of the chosen size, and of every size, measured on outer folds; see
+        `predict_preference_proba`.
     cv_ : str
         The outer folds, such as "5 folds of queries".
 
@@ -164,9 +165,9 @@ class RankRLSPath(Ranker):
         eval_metric: Any = None,
         eval_at: Any = None,
     ) -> Self:
-        """Choose the features of every size, and the size; the data is as in `RankRLSCV.fit`.
+        """Choose the features for every size, and the size; the data is as in `RankRLSCV.fit`.
 
-        An eval_set is only measured (`evals_result_`): sizes are compared on outer folds.
+        An eval_set is only evaluated (`evals_result_`), because sizes are compared on outer folds.
         """
         problem = self._read(X, y, qid, sample_weight, group=group, query_weight=query_weight)
         settings = self._checked_settings()
@@ -220,9 +221,9 @@ class RankRLSPath(Ranker):
         Returns
         -------
         list of dict
-            "n_features"; the "feature" that is new (several or none where the lasso exchanges features); the
-            "cost" that this adds, and the "total_cost"; "alpha"; the "criterion"; "score" and
-            "standard_error" on outer folds; and "adds", by how much the score is better.
+            "n_features"; the new "feature" (several or none if the lasso exchanges features); its "cost", and
+            the "total_cost"; "alpha"; the "criterion"; "score" and "standard_error" on outer folds; and
+            "adds", the improvement of the score.
         """
         check_fitted(self)
         labels = self._inputs.weight_labels

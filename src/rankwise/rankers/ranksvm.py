@@ -75,11 +75,13 @@ class RankSVM(Ranker):
     Attributes
     ----------
     coef_ : array, shape (n,)
+        The weights w.
     objective_ : float
         ``R(w) + alpha ‖w‖²`` at `coef_`.
     gap_ : float
         A certificate: the objective is at most this far above its minimum.
     n_iter_ : int
+        The number of iterations.
     validation_curve_ : array, shape (n_iterates,)
         The measure of each iterate; set only with held-out rows. With "squared_hinge", the first iterate is
         the starting point.
@@ -175,6 +177,7 @@ class RankSVM(Ranker):
             A `RankingData` has its own labels, queries and feature names, and may have weights; y and qid are
             then left out.
         y : array, shape (m,)
+            Labels of any real value; higher is better.
         qid : sequence of hashables, optional
             The query of each row, in any order; None means one global ranking.
         sample_weight : array, shape (m,), optional
@@ -214,6 +217,7 @@ class RankSVM(Ranker):
         Parameters
         ----------
         X : array or CSR matrix, shape (m, n)
+            The rows to which the pairs refer.
         pairs : array of int, shape (n_pairs, 2)
             Row numbers, the preferred row first. Contradictions and cycles are allowed and treated as noise.
         magnitude : array, shape (n_pairs,), optional

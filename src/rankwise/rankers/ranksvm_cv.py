@@ -46,15 +46,17 @@ class RankSVMCV(SearchRanker):
     measure : str or Measure, default="pairwise_error"
         The measure on the left-out data; see `rankwise.metrics.get_measure`.
     early_stopping : bool, default=True
-        Whether smaller alphas are not tried once `patience` alphas in a row are worse on the left-out data
-        than the best, and that is better than the largest. (`RankSVM` stops early along its iterations; this
-        ranker does so along the alphas, which regularize.) Folds descend together, so the measure is that of
-        all left-out rows. With more than 10 folds, and with folds of rows in parts, every alpha is tried.
+        Whether to stop once `patience` alphas in a row are worse on the left-out data than the best one,
+        provided that the best one is better than the largest alpha. (`RankSVM` stops along its iterations;
+        this ranker stops along the alphas.) All folds move to smaller alphas together, so the measure is that
+        of all left-out rows. With more than 10 folds, and with folds on a cluster, every alpha is tried.
     patience : int, default=3
-        A grid of up to ``patience + 2`` alphas is therefore tried in full.
+        How many alphas in a row must be worse; a grid of up to ``patience + 2`` alphas is therefore tried in
+        full.
     loss : {"hinge", "squared_hinge"} or a tuple of them, default="hinge"
+        As in `RankSVM`; a tuple lists the values to choose from.
     weighting : {"query", "pair", "example"} or a tuple of them, default="query"
-        As in `RankSVM`.
+        As in `RankSVM`; a tuple lists the values to choose from.
     tol, max_iter
         As in `RankSVM`.
     columns : str or dict, optional
@@ -66,6 +68,7 @@ class RankSVMCV(SearchRanker):
     Attributes
     ----------
     coef_ : array, shape (n,)
+        The weights w.
     alpha_, best_score_, best_, best_index_, settings_, scores_, cv_, cv_results_
         As in `RankRLSCV`; a setting holds loss and weighting.
     left_out_scores_, calibration_

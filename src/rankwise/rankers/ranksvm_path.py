@@ -53,16 +53,18 @@ class RankSVMPath(Ranker):
     kernel, gamma, degree, coef0, columns
         As in `KernelRankRLS`.
     graph : {"full", "reduced"}, default="full"
-        Every pair of rows of a query with different labels, or paper E's double stars between neighbouring
-        levels: about two pairs per row, which makes the path many times faster to follow.
+        "full" uses every pair of rows of a query with different labels; "reduced" uses paper E's double stars
+        between neighbouring levels, about two pairs per row, which makes the path many times faster to
+        follow.
     representative : callable, optional
-        Chooses which of the rows of a level (an array) represents it in the reduced graph. By default, the
-        row least similar to those of its query, whatever the order of the rows.
+        Chooses the row that represents a level in the reduced graph, from an array of its rows. By default,
+        the row that is least similar to the others of its query.
     weighting : {"query", "pair", "example"}, default="query"
-        Which of these count equally: queries, pairs or rows.
+        What counts equally: queries, pairs or rows.
     alpha_min : float, optional
         The alpha at which the path ends; by default, a thousandth of the largest breakpoint.
     max_events : int, optional
+        The number of events after which the path ends, with a warning; unlimited by default.
     tol : float, default=1e-7
         The largest violation of the optimality conditions to accept, in units of the margin.
 
@@ -75,6 +77,7 @@ class RankSVMPath(Ranker):
     violation_ : array, shape (n_breakpoints,)
         The largest violation of the optimality conditions at each breakpoint: the certificate.
     n_events_, n_pairs_ : int
+        The number of events on the path, and of pairs in the graph.
     alpha_ : float
         The alpha that `predict` uses: the smallest breakpoint, or the one that `select` chose.
     scores_, best_score_ : array, shape (n_breakpoints,), and float
@@ -182,7 +185,7 @@ class RankSVMPath(Ranker):
         return self._known_path().coefficients_at(self._level_for(alpha))
 
     def n_support_at(self, alpha: float) -> int:
-        """The number of pairs with a positive multiplier, which make up the model, at such an alpha."""
+        """Return the number of pairs with a positive multiplier, which make up the model at this alpha."""
         return self._known_path().n_support_at(self._level_for(alpha))
 
     def predict(self, X: Any, alpha: float | None = None, *, qid: Any = None) -> Any:

@@ -85,9 +85,9 @@ class FixedAlphaRidge(Ranker):
         sample_weight : array, shape (m,), optional
             Weight 2 means the same as the row given twice.
         eval_set : (X, y), (X, y, qid), RankingData or a list of these, optional
-            Rows on which to evaluate the model (`evals_result_`). Of several sets, the last is also that of
-            `validation_score_` and, with "cg", of `validation_curve_`, which has every iterate; each row
-            counts once. It affects the model only with `early_stopping`.
+            Rows on which to evaluate the model (`evals_result_`); each row counts once. The last of several
+            sets also determines `validation_score_` and, with "cg", `validation_curve_`, which has every
+            iterate. They affect the model only with `early_stopping`.
         group : array of int, optional
             The sizes of queries whose rows follow one another, in place of qid.
         query_weight : array, shape (n_queries,), or mapping, optional
@@ -127,7 +127,7 @@ class FixedAlphaRidge(Ranker):
         Parameters
         ----------
         X : array or CSR matrix, shape (m, n), or RankingData
-            Of a `RankingData`, only the features are used.
+            The rows to which the pairs refer; only the features of a `RankingData` are used.
         pairs : array of int, shape (n_pairs, 2)
             Row numbers, the preferred row first. Contradictions and cycles are allowed and treated as noise.
         magnitude, weight : array, shape (n_pairs,), optional

@@ -21,20 +21,22 @@ class QueryMinMaxScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator): 
     """Scale every feature to [0, 1] within each query, as in paper A.
 
     Queries differ in the level and range of their features (BM25 grows with rare words, prices with the
-    category); what matters to a ranker is where a row lies among the rows it competes with. Nothing is
-    learned from the training rows, so nothing can leak, but the rows of a query must be transformed
+    category), but what matters to a ranker is where a row lies among the rows that it competes with. Nothing
+    is learned from the training rows, so nothing can leak, but all rows of a query must be transformed
     together. A feature that is constant within a query becomes 0 there. O(m n), or O(nnz).
 
-    ``qid`` is declared as metadata, so pipelines pass it on when scikit-learn's metadata routing is
-    enabled: ``make_pipeline(QueryMinMaxScaler(), RankRLS()).fit(X, y, qid=qid).predict(X, qid=qid)``.
-    A scaler fitted with qid refuses to transform without one. Without qid, all rows form one query.
+    ``qid`` is declared as metadata, so pipelines pass it on when scikit-learn's metadata routing is enabled:
+    ``make_pipeline(QueryMinMaxScaler(), RankRLS()).fit(X, y, qid=qid).predict(X, qid=qid)``. A scaler fitted
+    with qid raises an error if it has to transform without one. Without qid, all rows form one query.
 
     Sparse X stays sparse; see `rankwise.scale_per_query` for the one case that is not supported.
 
     Attributes
     ----------
     fitted_with_qid_ : bool
+        Whether `fit` had a qid.
     n_features_in_ : int
+        The number of features.
     feature_names_in_ : array of str
         Set only if X has column names.
 

@@ -64,16 +64,18 @@ class SearchRanker(Ranker):
 
     @property
     def best_index_(self) -> int:
-        """The place of the choice in `cv_results_`."""
+        """The index of the choice in `cv_results_`."""
         row = self.settings_.index({name: self.best_[name] for name in self.settings_[0]})
         return int(row * len(self.alphas_) + self.alphas_.tolist().index(self.alpha_))
 
     @property
     def cv_results_(self) -> dict[str, Any]:
-        """The alternatives and their scores, as in scikit-learn's `GridSearchCV`: ``params``, ``param_alpha``
-        and the like, ``mean_test_score`` (errors are negated) and ``rank_test_score``.
+        """The candidates and their scores, in the form of scikit-learn's `GridSearchCV`.
 
-        There are no scores by split: the mean is over queries, however folds divide them.
+        ``params``, ``param_alpha`` and so on, ``mean_test_score`` (errors are negated) and
+        ``rank_test_score``.
+
+        There are no scores per split, because the mean is over queries, not over folds.
         """
         return table_of_scores(self.settings_, self.alphas_, self.scores_, get_measure(self.measure))
 
@@ -108,7 +110,7 @@ class SearchRanker(Ranker):
             Weight 2 means the same as the row given twice. The measure ignores weights, except in
             leave-pair-out, where the pair of rows i and j weighs ``s_i s_j``.
         eval_set : (X, y), (X, y, qid), RankingData or a list of these, optional
-            Rows on which to choose, instead of using `cv`; each counts once. Of several sets, the last one
+            Rows on which to choose, instead of using `cv`; each counts once. With several sets, the last one
             decides; `evals_result_` has the values of the chosen model on all of them.
         group : array of int, optional
             The sizes of queries whose rows follow one another, in place of qid.
@@ -159,13 +161,14 @@ class SearchRanker(Ranker):
         Parameters
         ----------
         X : array or CSR matrix, shape (m, n)
+            The rows to which the pairs refer.
         pairs : array of int, shape (n_pairs, 2)
             Row numbers, the preferred row first.
         magnitude, weight : array, shape (n_pairs,), optional
             The target score difference, and how much each pair counts; 1 by default.
         eval_set : (X, pairs) or (X, pairs, weight), optional
             Pairs on which to choose, by the fraction of pairs contradicted. Without it, `cv` makes folds of
-            pairs that share no row with those of other folds or, if all pairs are connected, of any pairs.
+            pairs that share no rows with other folds or, if all pairs are connected, folds of any pairs.
         on_progress : callable, optional
             As in `fit`.
         """

@@ -80,13 +80,15 @@ class RaterStudy:
     alpha : Alpha
         Krippendorff's alpha of all judgments, for ordinal grades.
     raters : tuple of RaterFindings
-        The noisiest first.
+        Findings on each rater, the noisiest first.
     queries : tuple of QueryFindings
-        Those with least agreement first; their mean, weighted by judgments, is alpha.
+        The alpha of each query, lowest first; their mean, weighted by judgments, is the overall alpha.
     pairs : tuple of PairFindings
-        Raters with at least 5 documents in common, those who agree least first.
+        Pairs of raters with at least 5 documents in common, those who agree least first.
     model : RaterModel
+        The estimated bias and noise of each rater.
     ratings : Ratings
+        The judgments.
 
     See Also
     --------
@@ -169,7 +171,7 @@ class RaterStudy:
 
 
 def study_raters(ratings: Ratings, *, random_state: RandomSource = 0) -> RaterStudy:
-    """Measure how far raters agree, and estimate the bias and noise of each.
+    """Measure how well raters agree, and estimate the bias and noise of each.
 
     Parameters
     ----------

@@ -36,13 +36,14 @@ def save_letor(
 
     Every number is written with the fewest digits that round-trip exactly. All entries of a dense X are
     written, and the stored entries of a sparse one. Comments are written unchanged; without comments,
-    document labels are written as ``#docid = ...``. The format cannot store feature names. It cannot store
-    weights either, and data that has them is refused. Rows are written block by block, so data on disk need
-    not fit in memory.
+    document labels are written as ``#docid = ...``. The format can store neither feature names, which are
+    dropped, nor weights, which raise an error. Rows are written block by block, so data on disk need not fit
+    in memory.
 
     Parameters
     ----------
     data : RankingData
+        The rows to write.
     path : path
         An existing file is replaced once the new one is complete.
     zero_based : bool

@@ -128,9 +128,10 @@ def save_pairs(
         ``.gz``, ``.bz2`` and ``.xz`` are compressed. An existing file is replaced once the new one is
         complete.
     weight : array-like, shape (n_pairs,), optional
+        The weight of each pair.
     data : RankingData, optional
-        If given, the file names its documents, below the header ``qid,preferred,other[,weight]``, instead of
-        numbering its rows, which have to keep their order otherwise.
+        If given, the file names documents, below the header ``qid,preferred,other[,weight]``. Otherwise it
+        numbers rows, which must then keep their order.
 
     Examples
     --------

@@ -29,13 +29,13 @@ def load_ratings(
     Parameters
     ----------
     path : path
-        A header with the columns ``qid``, ``doc``, ``label`` and that of the rater, in any order, perhaps
-        also ``time`` and ``weight``, which are not used; then one line per judgment. Fields are separated by
-        commas or tabs. ``.gz``, ``.bz2`` and ``.xz`` are decompressed.
+        A header with the columns ``qid``, ``doc``, ``label`` and that of the rater, in any order, then one
+        line per judgment. Columns ``time`` and ``weight`` are ignored. Fields are separated by commas or
+        tabs. ``.gz``, ``.bz2`` and ``.xz`` are decompressed.
     rater : str, default="rater"
         The column that names the rater.
     scale : (lowest, highest), optional
-        Grades outside are refused, with the line.
+        Grades outside this scale raise an error that names the line.
 
     Examples
     --------

@@ -36,11 +36,10 @@ ENDS_IN_NUL = "ends in a NUL character, which a store cannot keep"
 def open_store(path: str | os.PathLike[str], *, verify: bool = False) -> RankingData:
     """Open a store written by `save_store` or `convert_letor`.
 
-    Every array stays on disk and is paged in on use, so opening takes little time and no memory, whatever
-    the size of the store. Sizes, types, the version, the row structure (a few bytes per row) and labels that
-    are text are always checked, the columns of a sparse X when they are used. The files must not change while
-    in use: one that is truncated is rejected before each pass over X, but during a pass it ends the process
-    (SIGBUS).
+    Every array stays on disk and is paged in on use, so opening takes little time and no memory, whatever the
+    size of the store. Sizes, types, the version, the row structure (a few bytes per row) and text labels are
+    always checked, the columns of a sparse X when they are used. The files must not change while in use: one
+    that is truncated is rejected before each pass over X, but during a pass it ends the process (SIGBUS).
 
     Parameters
     ----------
@@ -109,6 +108,7 @@ def save_store(data: RankingData, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     data : RankingData
+        The data to write.
     path : path
         The folder to write; a folder that contains anything but a store is not overwritten.
 

@@ -27,14 +27,31 @@ class Report:
     Attributes
     ----------
     facts : dict
-        All that the page shows, ready for JSON; docs/reports.md describes it.
+        Everything that the page shows, ready for JSON; docs/reports.md describes it.
+
+    See Also
+    --------
+    make_report : Make a report.
+    metrics.compare : The comparison alone.
+
+    Examples
+    --------
+    >>> import rankwise
+    >>> train, test = rankwise.load_movies().split(0.5, random_state=0)
+    >>> model = rankwise.RankRLSCV().fit(train)
+    >>> report = rankwise.make_report({"model": model, "rating": test.X[:, 3]}, test)
+    >>> report
+    Report(model, rating on 47 queries)
+    >>> report.facts["models"][0]["name"]
+    'model'
+    >>> report.save("report.html")
     """
 
     facts: dict[str, Any]
 
     @property
     def html(self) -> str:
-        """One page, which loads nothing."""
+        """The page as self-contained HTML."""
         return page(self.facts)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -66,13 +83,13 @@ def make_report(
     titles: Mapping[Any, str] | None = None,
     random_state: int = 0,
 ) -> Report:
-    """Report on rankers: which is best, how sure that is, which queries changed, and why.
+    """Report on rankers: which one is best, how certain that is, which queries changed, and why.
 
     Parameters
     ----------
     rankers : dict of name to ranker, a list of rankers, or one
-        Fitted rankers of rankwise, LightGBM or XGBoost, or anything with `predict`; one score per row; or
-        runs as from `rankwise.trec.load_run`.
+        Fitted rankers of rankwise, LightGBM or XGBoost, or anything with `predict`; arrays of scores, one per
+        row; or runs as from `rankwise.trec.load_run`.
     data : RankingData
         Judged rows that the rankers were not trained on.
     training : RankingData, optional
@@ -83,8 +100,9 @@ def make_report(
     baseline : str, optional
         The name of the ranker that others are compared with; the first by default.
     title : str
+        The title of the page.
     titles : dict of label to str, optional
-        What the page shows instead of the labels of queries and documents: texts of queries, and titles.
+        What the page shows instead of query and document labels, such as texts of queries and titles.
     random_state : int
         The seed of randomization tests and of learning curves.
 

@@ -36,8 +36,8 @@ class RankingData(JudgedRows):
     Attributes
     ----------
     X : Matrix, shape (m, n)
-        CSR or dense, float64 or float32; or a table of columns of any kind, for rankers with `columns`. It
-        has no columns if only the names of the rows are known.
+        CSR or dense, float64 or float32; or a table with columns of any kind, for rankers with `columns`. It
+        has no columns if the data has only labels and names.
     y : Floats, shape (m,)
         Real-valued labels.
     queries : Queries
@@ -147,6 +147,7 @@ class RankingData(JudgedRows):
         Parameters
         ----------
         df : DataFrame or Table
+            The table, one row per judged row.
         label : str or None
             The label column; None for rows without judgments, whose labels are then 0.
         qid : str, optional
@@ -181,7 +182,7 @@ class RankingData(JudgedRows):
 
     @classmethod
     def concat(cls, parts: Iterable[RankingData], *, merge_queries: bool = False) -> RankingData:
-        """Join data sets, the rows of one after those of the other.
+        """Concatenate data sets.
 
         Parameters
         ----------
@@ -189,8 +190,8 @@ class RankingData(JudgedRows):
             With the same features: names, number and order must agree, and so must the scaling. Rows of parts
             without weights count 1.
         merge_queries : bool
-            Whether parts may share queries. By default a label that two parts have in common is an error,
-            because it may name two different queries; True makes the rows of both one query.
+            Whether parts may share queries. By default, a query label in two parts is an error, because it
+            may mean two different queries; with True, the rows of both form one query.
         """
         from rankwise.rows.concatenation import concatenated
 
@@ -263,7 +264,7 @@ class RankingData(JudgedRows):
         return replace(self, X=scale_grouped(self.X, self.queries), features=features)
 
     def without_features(self) -> Self:
-        """The same rows with X of no columns, where only their labels and names matter."""
+        """The same rows without features, with their labels and names."""
         return replace(self, X=np.empty((self.n_rows, 0)), features=UNNAMED)
 
     def split(self, fraction: float = 0.75, random_state: RandomSource = 0) -> tuple[Self, Self]:

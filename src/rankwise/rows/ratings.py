@@ -16,15 +16,16 @@ from rankwise.validation.arrays import as_floats
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ratings:
-    """Which rater gave which grade to which document; a document may have any number of them.
+    """Grades of documents by several raters; a document may have any number of grades.
 
     Attributes
     ----------
     grade : Floats, shape (N,)
+        The grade of each judgment.
     document, rater : Ints, shape (N,)
         The numbers of the document and of the rater of each judgment.
     qid, docs : array, shape (D,)
-        The label of the query and of the document, of each document.
+        The query label and the document label of each document.
     raters : array, shape (R,)
         The names of the raters, in order of first appearance.
 
@@ -57,7 +58,7 @@ class Ratings:
         *,
         scale: tuple[float, float] | None = None,
     ) -> Self:
-        """Ratings from one entry per judgment.
+        """Build ratings from arrays with one entry per judgment.
 
         Parameters
         ----------
@@ -66,8 +67,9 @@ class Ratings:
         grades : array
             Higher is better.
         raters : sequence of hashables
+            The rater who judged.
         scale : (lowest, highest), optional
-            Grades outside are refused.
+            Grades outside this scale raise an error.
         """
         grade, names = np.atleast_1d(as_floats("grades", grades)), list(raters)
         of_document = list(zip(list(qid), list(docs), strict=False))

@@ -21,26 +21,41 @@ class Calibration:
 
     If the labels of two rows of a query differ, the first is above the second with probability
     ``1 / (1 + exp(−slope · difference))``. The slope maximizes the likelihood of pairs that the scoring
-    models were not trained on. The curve and its error show how well these probabilities hold: those of a
-    query come from a slope fitted without it.
+    models were not trained on. The curve and its error show how well these probabilities agree with the
+    labels; those of a query come from a slope fitted without it.
 
     Attributes
     ----------
     slope : float
+        The slope of the logistic function.
     slope_error : float
         Its standard error over queries.
     expected_calibration_error : float
         The mean distance between predicted and observed probabilities, over the pairs of the curve.
     predicted : Floats, shape (n_bins,)
-        The mean probability of pairs in bins of equal size: that the row which the model prefers is judged
-        above the other, from 0.5 to 1.
+        The mean probability, from 0.5 to 1, that the row preferred by the model is judged above the other,
+        for pairs in bins of equal size.
     observed : Floats, shape (n_bins,)
-        The fraction of these pairs for which it is.
+        The fraction of these pairs for which it was.
     observed_error : Floats, shape (n_bins,)
         The standard error of that fraction, over queries.
     n_pairs_in_bin : Ints, shape (n_bins,)
+        The number of pairs in each bin.
     source : str
         The pairs it comes from, such as "leave-query-out", "5 folds of queries" or "eval_set".
+
+    See Also
+    --------
+    RankRLSCV : Sets `calibration_`, as every ranker does that leaves rows out.
+
+    Examples
+    --------
+    >>> import rankwise
+    >>> found = rankwise.RankRLSCV().fit(rankwise.load_movies()).calibration_
+    >>> found.source
+    'leave-query-out'
+    >>> round(found.expected_calibration_error, 2), round(float(found.probability(1.0)), 2)
+    (0.01, 0.91)
     """
 
     slope: float

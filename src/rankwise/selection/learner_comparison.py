@@ -36,19 +36,20 @@ def compare_learners(
     preset: str | None = None,
     out: str | os.PathLike[str] | None = None,
 ) -> Comparison:
-    """Fit learners to all folds of queries but one, in turn, and compare their scores of those left out.
+    """Compare learners by cross-validation over whole queries.
 
-    Every query is scored once, by models that have not seen it, so tests are those of `metrics.compare`.
-    Estimators that choose parameters choose them on the queries that they are fitted to.
+    Each learner is fitted to all folds but one, in turn, and scores the one left out. Every query is
+    therefore scored once, by models that have not seen it, and compared by the tests of `metrics.compare`.
+    Estimators that choose their parameters choose them on their training queries.
 
     Parameters
     ----------
     data : RankingData
         With queries.
     learners : dict of name to estimator or str
-        Estimators with `fit` and `predict`, which are cloned; or the name of a feature, which is the score.
-        Rows are given query by query, with ``qid`` to those whose `fit` takes it, as rankers and `XGBRanker`
-        do, with ``group`` to others that take that, as `LGBMRanker` does, and otherwise alone.
+        Estimators with `fit` and `predict`, which are cloned; or the name of a feature, which is used as the
+        score. Rows are passed query by query, with ``qid`` if `fit` accepts it (rankers, `XGBRanker`), with
+        ``group`` if it accepts that (`LGBMRanker`), and otherwise on their own.
     measures, baseline, preset
         As in `rankwise.metrics.compare`.
     cv : int, splitter or list of splits, default=5

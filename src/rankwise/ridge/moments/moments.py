@@ -30,8 +30,8 @@ class Moments:
     """The sufficient statistics of a linear RankRLS model: ``XᵀLX``, ``XᵀLy`` and ``yᵀLy``.
 
     They are sums over queries, so moments of different queries can be added and subtracted, in any order and
-    on any machine, and `RankRLS.from_moments` gives the same model as a fit to all rows. A query may also be
-    split over several parts: it stays open until `close`. O(n²) memory.
+    on any machine, and `RankRLS.from_moments` gives the same model as a fit to all rows. The rows of a query
+    may also be split over several parts: the query is then *open* until `close`. O(n²) memory.
 
     Create moments with `of`; a `RankRLS` model fitted with the primal solver has them as ``moments_``.
 
@@ -44,10 +44,11 @@ class Moments:
     learned : LearnedQueries
         Digests of the complete queries, and their weights.
     open_queries : OpenQueries
-        The queries of which more rows may follow.
+        The queries that may get more rows.
     n_rows, n_pairs : int
         The number of rows, and of pairs compared in complete queries.
     feature_names : tuple of str or None
+        The names of the features, if they have any.
     has_qid : bool
         Whether the queries have labels.
 
@@ -93,24 +94,28 @@ class Moments:
         open_queries: bool | Iterable[Hashable] = False,
         sizes: QuerySizes | None = None,
     ) -> Moments:
-        """The moments of judged rows; a store is read once, in batches.
+        """Compute the moments of judged rows; a store is read once, in batches.
 
         Parameters
         ----------
         X : array, CSR matrix, data frame or RankingData, shape (m, n)
             In memory or memory-mapped. A `RankingData` has y and qid, and may have weights.
         y : array, shape (m,)
+            Labels of any real value; higher is better.
         qid : sequence of hashables, optional
             The query of each row, in any order; None means one global ranking.
         sample_weight : array, shape (m,), optional
+            The weight of each row.
         ties : {"keep", "drop"}, default="keep"
+            As in `RankRLS`.
         weighting : {"example", "pair", "query"}, default="example"
+            As in `RankRLS`.
         query_weight : array, shape (n_queries,), or mapping, optional
             The weight of each query, in order of first appearance or by label.
         open_queries : bool or collection of labels, default=False
-            The queries of which more rows may follow; True for all of them. By default, queries are complete.
-            An open query takes O(n) memory with ties kept and weighting "example" or with `sizes`, otherwise
-            O(n²); with ties dropped, for each of its labels.
+            The queries that may get more rows; True means all of them. By default, queries are complete. An
+            open query takes O(n) memory with ``ties="keep"`` and ``weighting="example"``, or with `sizes`,
+            and otherwise O(n²), or O(n²) per label with ``ties="drop"``.
         sizes : QuerySizes, optional
             The sizes that the complete queries will have; all queries are then open.
         """
@@ -138,17 +143,18 @@ class Moments:
         n_features: int | None = None,
         zero_based: bool | Auto = "auto",
     ) -> Moments:
-        """The moments of LETOR/SVMlight text, which may be larger than memory, in one pass.
+        """Compute the moments of LETOR/SVMlight text, which may be larger than memory, in one pass.
 
         Rows of a query must be contiguous; `convert_letor` sorts those that are not.
 
         Parameters
         ----------
         path : path
+            The text file.
         ties, weighting
             As in `of`.
         n_features, zero_based
-            As in `load_letor`; by default, the first rows (64 MB) decide.
+            As in `load_letor`; by default, they are determined from the first rows (64 MB).
         """
         from rankwise.ridge.moments.streaming import moments_of_text
 
@@ -179,7 +185,7 @@ class Moments:
         return self.quadratic.constant
 
     def loss(self, coef: Floats) -> Floats:
-        """The squared loss of these weights on all pairs of the complete queries."""
+        """Return the squared loss of weights on all pairs of the complete queries."""
         weights = as_floats("coef", coef)
         if weights.ndim not in (1, 2) or weights.shape[-1] != self.n_features:
             raise DataError(f"coef must hold {self.n_features} weights; got shape {weights.shape}.")
@@ -241,7 +247,7 @@ class Moments:
     __rmul__ = __mul__
 
     def close(self, *, leave_open: Iterable[Hashable] = ()) -> Moments:
-        """The moments with all open queries complete; rows with their labels are then refused.
+        """Return the moments with all open queries complete; these then accept no more rows.
 
         Parameters
         ----------

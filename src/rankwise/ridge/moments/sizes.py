@@ -19,11 +19,11 @@ from rankwise.validation import check_labels, check_row_weight
 
 @dataclass(frozen=True, eq=False)
 class QuerySizes:
-    """The sum of the row weights of each query and label, from a pass over everything except the features.
+    """The sum of the row weights of each query and label, computed without the features.
 
-    With ties dropped or a weighting other than "example", the weight of a row depends on the size of its
-    query, so `Moments.of` can sum rows of an open query only if it is told the size; otherwise it has to
-    carry a matrix for each open query.
+    With ``ties="drop"`` or a weighting other than "example", the weight of a row depends on the size of its
+    query. `Moments.of` can therefore sum the rows of an open query only if it knows the size; otherwise it
+    keeps a matrix for each open query.
 
     Attributes
     ----------
