@@ -80,12 +80,16 @@ class Fold:
         The queries that these rows make up, by position; None if they are not whole queries.
     loss : callable
         Creates the loss on everything else.
+    others : Floats or None, shape (m,)
+        How much each row of the data counts in the mean score of the others, from which the scores of the
+        fold are measured; None if a constant per query does not matter.
     """
 
     data: Matrix
     index: Ints
     queries: Ints | None
     loss: Callable[[], Any]
+    others: Floats | None = None
 
     @property
     def rows(self) -> Matrix:
@@ -131,10 +135,17 @@ class Family(Protocol):
             found = self.part(f"fold-{number}").solve_without(fold.loss, alphas, on_alpha)
             scores = np.full((len(fold.index), len(alphas)), np.nan)
             if found.finished.any():
-                scores[:, found.finished] = self.scores(found.coef[found.finished], fold.rows)
+                scores[:, found.finished] = self._scores_of(fold, found.coef[found.finished])
             yield FoldScores(scores, found.finished)
             if found.interrupted:
                 return
+
+    def _scores_of(self, fold: Fold, coef: Floats) -> Floats:
+        scores = self.scores(coef, fold.rows)
+        if fold.others is None:
+            return scores
+        mean = fold.others @ self.scores(coef, fold.data) / fold.others.sum()
+        return np.asarray(scores - mean)
 
     def _leave_queries_out(self, folds: Sequence[Ints], alphas: Floats) -> Iterable[Floats | None]:
         """The scores of each fold of whole queries, without a fit; None where that takes one."""

@@ -74,6 +74,7 @@ class PartedProblem:
     feature_names: tuple[str, ...] | None = None
 
     n_targets: ClassVar[None] = None  # y has one column
+    across_queries: ClassVar[float] = 0.0  # only rows of the same query are compared
 
     @cached_property
     def queries(self) -> PartedQueries:

@@ -77,7 +77,7 @@ def about_context(names: Sequence[str]) -> str:
     listed = " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
     return (
         f"{listed} {are} constant within queries; {they} can only matter together with other columns, as "
-        f'with interactions="auto" or in a kernel ranker.'
+        f'with interactions="auto" or in a kernel ranker, or for how queries compare (across_queries).'
     )
 
 

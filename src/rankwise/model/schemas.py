@@ -189,14 +189,20 @@ def _names(*groups: set[str]) -> frozenset[str]:
 SCHEMAS: dict[str, ModelSchema] = {
     "RankRLS": ModelSchema(
         _names(
-            {"alpha", "monotonic_cst", "columns", "interactions"}, _OF_RIDGE, _OF_ITERATIONS, _OF_HOLDING_OUT
+            {"alpha", "monotonic_cst", "columns", "interactions", "across_queries"},
+            _OF_RIDGE,
+            _OF_ITERATIONS,
+            _OF_HOLDING_OUT,
         ),
         (*_LINEAR, *_RIDGE, *_UPDATED, *_SIGNED),
         (_check_columns,),
     ),
     "RankRLSCV": ModelSchema(
         _names(
-            {"half_life", "monotonic_cst", "columns", "interactions"}, _OF_SEARCH, _OF_RIDGE, _OF_ITERATIONS
+            {"half_life", "monotonic_cst", "columns", "interactions", "across_queries"},
+            _OF_SEARCH,
+            _OF_RIDGE,
+            _OF_ITERATIONS,
         ),
         (*_LINEAR, *_RIDGE_CHOICE, *_UPDATED, *_SIGNED, *_PROGRESS),
         (_check_columns, check_choice_of_search),

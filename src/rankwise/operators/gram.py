@@ -30,6 +30,7 @@ from rankwise.operators.blocks import (
     pieces,
     runs,
 )
+from rankwise.preferences.across import AcrossQueries
 from rankwise.preferences.differences import Differences, QueryDifferences
 from rankwise.preferences.pair_differences import MatrixDifferences, PairDifferences, StackedDifferences
 from rankwise.threads import SMALL, map_on_threads, one_blas_thread
@@ -103,6 +104,14 @@ def dense_system(differences: Any, X: Rows, target: Floats) -> tuple[Floats, Flo
             A += Z.T @ Z
             b += Z.T @ target[place]
     return A, b
+
+
+@dense_system.register(AcrossQueries)
+def _sum_of_systems(differences: AcrossQueries, X: Rows, target: Floats) -> tuple[Floats, Floats]:
+    n_rows = differences.n_rows
+    A, b = query_system(differences.within, X, target[:n_rows])
+    A_whole, b_whole = query_system(differences.whole, X, target[n_rows:])
+    return A + A_whole, b + b_whole
 
 
 @sparse_gram.register(QueryDifferences)

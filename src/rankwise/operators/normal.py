@@ -20,6 +20,7 @@ from typing import TypeAlias
 import numpy as np
 
 from rankwise.operators.native_rows import NativeRows
+from rankwise.preferences.across import AcrossQueries
 from rankwise.preferences.differences import Differences, QueryDifferences
 from rankwise.preferences.queries import restored
 from rankwise.types import Floats, Ints
@@ -47,6 +48,12 @@ def of_queries(differences: QueryDifferences, rows: NativeRows) -> NormalOperato
     if n_means * rows.shape[1] <= MEANS_SHARE * rows.n_entries:
         return by_row(differences, rows)
     return in_two_passes(differences, rows)
+
+
+@normal_operator.register(AcrossQueries)
+def of_both(differences: AcrossQueries, rows: NativeRows) -> NormalOperator:
+    within, whole = of_queries(differences.within, rows), of_queries(differences.whole, rows)
+    return lambda weights: within(weights) + whole(weights)
 
 
 def in_two_passes(differences: Differences, rows: NativeRows) -> NormalOperator:

@@ -183,7 +183,9 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any, **options: Any) -> Problem:
         """Check the arguments of `fit` in place of those of an earlier one."""
         self._forget()
-        problem, self._inputs, table = self._row_settings.read(X, y, qid, sample_weight, **options)
+        settings = self._row_settings
+        problem, self._inputs, table = settings.read(X, y, qid, sample_weight, **options)
+        problem = settings.with_pairs_across(problem)
         self._origin = Origin.of(problem)
         if isinstance(problem, Problem):  # not in parts
             self._sample = SampledRows.of(problem.X, problem.queries, table)

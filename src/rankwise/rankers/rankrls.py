@@ -76,6 +76,10 @@ class RankRLS(Updatable, FixedAlphaRidge):
         Pairs of columns that the score may depend on together, such as ``[("device", "price")]``; a dict also
         gives the code, as in ``{("device", "price"): "spline:6"}``. "auto" searches for pairs that explain
         left-out queries; a number limits how many. Columns are then splines, unless `columns` is given.
+    across_queries : float, default=0.0
+        How much pairs across queries count, for scores that can be compared between queries: the loss of all
+        rows as one query (``qid=None``), with the same `ties` and `weighting`, is added this many times.
+        Columns that are constant within queries then matter, and the model cannot be updated.
 
     Attributes
     ----------
@@ -146,6 +150,7 @@ class RankRLS(Updatable, FixedAlphaRidge):
         random_state: RandomSource = None,
         columns: Any = None,
         interactions: Any = None,
+        across_queries: float = 0.0,
     ) -> None:
         self.alpha = alpha
         self.solver = solver
@@ -163,6 +168,7 @@ class RankRLS(Updatable, FixedAlphaRidge):
         self.random_state = random_state
         self.columns = columns
         self.interactions = interactions
+        self.across_queries = across_queries
 
     @classmethod
     def from_moments(cls, moments: Moments, alpha: float = 1.0, *, monotonic_cst: Any = None) -> Self:

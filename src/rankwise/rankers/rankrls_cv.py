@@ -85,6 +85,10 @@ class RankRLSCV(Updatable, SearchRanker):
         "category"}``; see `ColumnEncoder`. By default, X is a matrix of features.
     interactions : "auto", int, list of pairs or dict, optional
         Pairs of columns that the score may depend on together; see `RankRLS`.
+    across_queries : float, default=0.0
+        How much pairs across queries count, as in `RankRLS`. Queries are left out at the same cost as without
+        them if the solver is primal, ties are kept, and the weighting is "example"; otherwise each fold takes
+        a fit, and "auto" means 5 folds.
 
     Attributes
     ----------
@@ -180,6 +184,7 @@ class RankRLSCV(Updatable, SearchRanker):
         monotonic_cst: Any = None,
         columns: Any = None,
         interactions: Any = None,
+        across_queries: float = 0.0,
     ) -> None:
         self.alphas = alphas
         self.cv = cv
@@ -197,6 +202,7 @@ class RankRLSCV(Updatable, SearchRanker):
         self.monotonic_cst = monotonic_cst
         self.columns = columns
         self.interactions = interactions
+        self.across_queries = across_queries
 
     @available_if(has_primal_solver)  # type: ignore[untyped-decorator]
     def partial_fit(

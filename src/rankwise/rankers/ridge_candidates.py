@@ -55,7 +55,17 @@ def ridge_candidates(
         loss_of = loss_on(loss)
         make = partial(family, number, loss_of, len(candidates))
         candidates.append(Candidate(spaces[number][0] | loss, make, loss_of))
-    return candidates, solver is not Solver.CG
+    return candidates, _leaves_out_exactly(solver, losses, statements)
+
+
+def _leaves_out_exactly(
+    solver: Solver, losses: Sequence[dict[str, Any]], statements: Problem | Pairs
+) -> bool:
+    """Whether queries are left out without a fit for each; see `BatchAcross` of pairs across queries."""
+    if not getattr(statements, "across_queries", 0.0):
+        return solver is not Solver.CG
+    centring = {"ties": Ties.KEEP, "weighting": Weighting.EXAMPLE}
+    return solver is Solver.PRIMAL and all(loss == centring for loss in losses)
 
 
 def row_loss(setting: dict[str, Any], problem: Problem) -> Any:

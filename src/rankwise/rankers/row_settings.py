@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
@@ -26,6 +26,7 @@ from rankwise.types import Matrix
 from rankwise.validation import (
     Problem,
     check_judged_rows,
+    check_number,
     check_pairs_to_learn,
     check_problem,
     check_rows,
@@ -44,7 +45,7 @@ class RowSettings:
         The class of the ranker.
     parts : bool
         Whether it takes rows that other processes hold.
-    columns, interactions, kernel, monotonic_cst
+    columns, interactions, kernel, monotonic_cst, across_queries
         Its parameters of these names.
     """
 
@@ -54,10 +55,11 @@ class RowSettings:
     interactions: Any = None
     kernel: Any = "linear"
     monotonic_cst: Any = None
+    across_queries: Any = 0.0
 
     @classmethod
     def of(cls, ranker: Any, parts: bool) -> Self:
-        names = ("columns", "interactions", "kernel", "monotonic_cst")
+        names = ("columns", "interactions", "kernel", "monotonic_cst", "across_queries")
         given = {name: getattr(ranker, name) for name in names if hasattr(ranker, name)}
         if given.get("columns") is None and given.get("interactions") is not None:
             given["columns"] = "spline"  # interactions need functions of each column beside them
@@ -70,7 +72,25 @@ class RowSettings:
     @property
     def adds_columns_up(self) -> bool:
         """Whether scores are sums over columns, in which what is constant within queries cancels out."""
-        return isinstance(self.kernel, str) and self.kernel == "linear" and self.interactions is None
+        if self.interactions is not None or self.across_queries != 0.0:
+            return False
+        return isinstance(self.kernel, str) and self.kernel == "linear"
+
+    def with_pairs_across(self, problem: Problem) -> Problem:
+        """The problem, in which pairs across queries count as much as the ranker says."""
+        beta = check_number("across_queries", self.across_queries, minimum=0.0)
+        if beta == 0.0:
+            return problem
+        if not isinstance(problem, Problem):
+            raise ParameterError(
+                "across_queries needs all rows in this process; leave it at 0 for rows in parts."
+            )
+        if not problem.has_queries:
+            raise ParameterError(
+                "across_queries weighs pairs of rows of different queries, so fit needs a qid; without one, "
+                "all rows are compared anyway."
+            )
+        return replace(problem, across_queries=beta)
 
     def read(
         self,
@@ -127,6 +147,11 @@ class RowSettings:
         self, X: Any, pairs: Any, magnitude: ArrayLike | None, weight: ArrayLike | None
     ) -> tuple[Matrix, Pairs, Inputs, Table | None]:
         """Check the arguments of `fit_preferences`."""
+        if self.across_queries != 0.0:
+            raise ParameterError(
+                "across_queries weighs pairs of judged rows, which fit compares; fit_preferences takes pairs "
+                "of any rows, so leave it at 0."
+            )
         if isinstance(X, JudgedParts):
             inputs = self._inputs_of_parts(X)
             return *X.preferences(check_pairs_to_learn(pairs, X.n_rows, magnitude, weight)), inputs, None

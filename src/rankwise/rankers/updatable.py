@@ -44,6 +44,7 @@ class Updatable(Ranker):
 
     solver: str
     monotonic_cst: Any
+    across_queries: float
 
     coef_: Floats
     solver_: str
@@ -104,6 +105,10 @@ class Updatable(Ranker):
 
     def _moments_to_update(self) -> Moments | None:
         """The moments of a fitted model; None before the first fit."""
+        if self.across_queries != 0.0:
+            raise ParameterError(
+                "Updates need across_queries=0: moments hold sums within queries; fit all rows again."
+            )
         if not self.__sklearn_is_fitted__():
             return None
         moments = self.model_.moments
@@ -178,7 +183,7 @@ class Updatable(Ranker):
         self, problem: Problem, family: Any, loss: tuple[Ties, Weighting]
     ) -> FormMoments | None:
         """Forms what updates of a model need; None if it cannot be updated."""
-        if not isinstance(family, PrimalFamily):
+        if not isinstance(family, PrimalFamily) or problem.across_queries > 0.0:
             return None
         inputs, quadratic = self._inputs, family.quadratic
         return lambda: moments_of(problem, *loss, inputs.weight_names, quadratic=quadratic)

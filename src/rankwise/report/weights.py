@@ -124,7 +124,8 @@ def left_out_weights(model: Model, training: RankingData) -> Floats:
     alpha, coef = model.alpha, weights_of(model)
     if X.shape[1] != len(coef):
         raise DataError(f"The training data has {X.shape[1]} features, but the model has {len(coef)}.")
-    problem = Problem(X, data.y, data.queries, data.sample_weight)
+    across = float(model.choice.get("across_queries", 0.0))
+    problem = Problem(X, data.y, data.queries, data.sample_weight, across_queries=across)
     family = linear_family(X, loss_of(problem))
     whole = family.solve(np.array([alpha])).coef[0]
     if np.abs(whole - coef).max() > SAME_WEIGHTS * np.abs(coef).max():

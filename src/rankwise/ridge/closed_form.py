@@ -16,7 +16,7 @@ import numpy as np
 
 from rankwise.family import Family, OnAlpha
 from rankwise.held_out import HeldOut
-from rankwise.preferences.differences import Differences
+from rankwise.preferences.differences import Differences, QueryDifferences
 from rankwise.preferences.pair_differences import compacted
 from rankwise.ridge.cg_result import RidgeSolutions
 from rankwise.ridge.leave_out.centred_ridge import CentredRidge, WholeSpectrum
@@ -29,6 +29,7 @@ from rankwise.ridge.leave_out.leave_pair_out import (
 )
 from rankwise.ridge.leave_out.leave_query_out import leave_out_primal
 from rankwise.ridge.leave_out.leave_query_out_dual import leave_out_dual
+from rankwise.ridge.leave_out.left_out_batches import can_leave_queries_out
 from rankwise.ridge.moments.quadratic import Quadratic
 from rankwise.ridge.spaces import DualSpace, PrimalSpace, Space
 from rankwise.ridge.spectrum import (
@@ -137,6 +138,8 @@ class PrimalFamily(ClosedForm):
         return weights if rcond > WELL_CONDITIONED else self.decomposition(alpha).solve(alpha)
 
     def _leave_queries_out(self, folds: Sequence[Ints], alphas: Floats) -> Iterable[Floats | None]:
+        if not can_leave_queries_out(self.loss, self.space.features):
+            return repeat(None, len(folds))
         decomposition = self.decomposition(float(alphas.min()))
         return leave_out_primal(self.space.features, self.loss, self.system, decomposition, folds, alphas)
 
@@ -204,7 +207,7 @@ class DualFamily(ClosedForm):
         return z if rcond > WELL_CONDITIONED else self.system.spectrum.solve(alpha)
 
     def _leave_queries_out(self, folds: Sequence[Ints], alphas: Floats) -> Iterable[Floats | None]:
-        if self._needs_weights(alphas):
+        if self._needs_weights(alphas) or not isinstance(self.loss.differences, QueryDifferences):
             return repeat(None, len(folds))
         return leave_out_dual(self.space.kernel_matrix, self.loss, self.system, folds, alphas)
 

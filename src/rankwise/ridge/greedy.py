@@ -19,8 +19,7 @@ from typing import TypeAlias
 import numpy as np
 
 from rankwise.operators.design import Design
-from rankwise.ridge.leave_out.leave_query_out import query_differences
-from rankwise.ridge.leave_out.left_out_batches import Batch
+from rankwise.ridge.leave_out.left_out_batches import Batch, query_differences
 from rankwise.ridge.spectrum import EPS
 from rankwise.ridge.squared import SquaredLoss
 from rankwise.types import Bools, Floats, Ints

@@ -18,8 +18,8 @@ from scipy.optimize import nnls
 
 from rankwise.errors import ParameterError
 from rankwise.ridge.closed_form import PrimalFamily
-from rankwise.ridge.leave_out.leave_query_out import leaves_enough, query_differences
-from rankwise.ridge.leave_out.left_out_batches import batches
+from rankwise.ridge.leave_out.leave_query_out import leaves_enough
+from rankwise.ridge.leave_out.left_out_batches import batches_of_rows, can_leave_queries_out
 from rankwise.ridge.moments.moment_family import ROUNDINGS_PER_UNKNOWN, MomentFamily
 from rankwise.ridge.moments.quadratic import UNIT_ROUNDOFF, Quadratic
 from rankwise.ridge.spectrum import EPS, RidgeSystem
@@ -194,13 +194,17 @@ class SignedFamily(PrimalFamily):
         return np.asarray(weights / scale)
 
     def _leave_queries_out(self, folds: Sequence[Ints], alphas: Floats) -> Iterator[Floats | None]:
-        F, design = query_differences(self.loss), self.space.features
-        for batch in batches(F, folds, design.shape[1]):
-            X = batch.centred_rows(design)
-            Z, t = batch.differences(X), self.loss.target[batch.places]
+        design = self.space.features
+        if not can_leave_queries_out(self.loss, design):
+            yield from (None for _ in folds)
+            return
+        for batch in batches_of_rows(self.loss, design, folds):
+            rows = batch.centred_rows(design)
+            Z, t, X = batch.removed(rows), batch.removed_target(self.loss.target), batch.scored(rows)
             scores = np.full((len(X), len(alphas)), np.nan)
-            for place in (slice(*ends) for ends in pairwise(batch.offsets)):
-                coef = self._without(Z[place], t[place], alphas)
+            places = [slice(*ends) for ends in pairwise(batch.offsets)]
+            for place, ends in zip(places, pairwise(batch.removed_offsets), strict=True):
+                coef = self._without(Z[slice(*ends)], t[slice(*ends)], alphas)
                 if coef is not None:
                     scores[place] = X[place] @ coef.T
             yield from (None if np.isnan(fold).all() else fold for fold in batch.by_fold(scores))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import singledispatch
+from functools import partial, singledispatch
 
 import numpy as np
 
+from rankwise.preferences.across import AcrossQueries
 from rankwise.preferences.differences import Differences, QueryDifferences
 from rankwise.preferences.pair_differences import PairDifferences, StackedDifferences
 from rankwise.preferences.pairs import Pairs
-from rankwise.preferences.queries import nothing_to_learn
+from rankwise.preferences.queries import Queries, nothing_to_learn, one_query
 from rankwise.types import Floats, Ints, Ties, Weighting
 from rankwise.validation import Problem
 
@@ -52,14 +53,17 @@ def loss_on_pairs(pairs: Pairs, n_rows: int) -> SquaredLoss:
 @singledispatch
 def losses_on_scores(problem: Problem, ties: Ties, weighting: Weighting) -> list[SquaredLoss]:
     """``Σ_q c_q Σ_{i<j in q} (yᵢ − yⱼ − (fᵢ − fⱼ))²``: one loss for all targets, or one per target when
-    tied pairs are dropped, since each target has its own ties.
+    tied pairs are dropped, since each target has its own ties. If the problem compares rows across queries,
+    the same sum over all rows as one query is added, times `Problem.across_queries`.
 
     Labels that are all tied raise an error: with ties kept, they would mean that all rows are equal, which is
     almost never intended. `cluster/variants.py` names the function for rows in parts.
     """
-    y = problem.y
-    if not _labels_differ(problem):
-        raise nothing_to_learn(problem.queries)
+    y, compared = problem.y, problem.queries
+    if problem.across_queries:
+        compared = one_query(len(y))
+    if not _labels_differ(problem, compared):
+        raise nothing_to_learn(compared)
     if ties is Ties.KEEP or y.ndim == 1:
         return [loss_on_scores(problem, ties, weighting)]
     return [loss_on_scores(replace(problem, y=y[:, k]), ties, weighting) for k in range(y.shape[1])]
@@ -67,7 +71,8 @@ def losses_on_scores(problem: Problem, ties: Ties, weighting: Weighting) -> list
 
 def loss_on_scores(problem: Problem, ties: Ties, weighting: Weighting) -> SquaredLoss:
     """The loss for targets that share their ties; labels may be all tied."""
-    F = QueryDifferences(
+    kind = partial(AcrossQueries, problem.across_queries) if problem.across_queries else QueryDifferences
+    F = kind(
         problem.queries,
         problem.y,
         ties=ties,
@@ -78,13 +83,13 @@ def loss_on_scores(problem: Problem, ties: Ties, weighting: Weighting) -> Square
     return SquaredLoss(F, F.apply_to_labels(problem.y))
 
 
-def _labels_differ(problem: Problem) -> bool:
+def _labels_differ(problem: Problem, queries: Queries) -> bool:
     """Whether some query has two rows of positive weight with different labels."""
-    y, weight = problem.queries.grouped(problem.y), problem.row_weight
+    y, weight = queries.grouped(problem.y), problem.row_weight
     if weight is not None:
-        counts = problem.queries.grouped(weight) > 0.0
+        counts = queries.grouped(weight) > 0.0
         y = np.where(counts if y.ndim == 1 else counts[:, None], y, np.nan)
-    starts = problem.queries.offsets[:-1]
+    starts = queries.offsets[:-1]
     return bool((np.fmin.reduceat(y, starts, axis=0) < np.fmax.reduceat(y, starts, axis=0)).any())
 
 

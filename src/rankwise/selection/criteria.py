@@ -16,6 +16,7 @@ from rankwise.metrics.measure import Measure
 from rankwise.metrics.named_measures import get_measure
 from rankwise.metrics.preferences import contradicted
 from rankwise.operators.equal_rows import first_equal_rows
+from rankwise.preferences.across import weight_of_rows
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import nothing_to_learn
 from rankwise.preferences.samples import PairSample, sample_judged_pairs, sample_of_pairs
@@ -220,9 +221,23 @@ def folds_of(folds: Folds, problem: Problem, loss_of: LossOf) -> list[Fold]:
     """Folds of rows, as families leave them out."""
     queries = [None] * len(folds.held) if folds.queries is None else folds.queries
     return [
-        Fold(problem.X, rows, own, partial(loss_without, loss_of, problem, rows, number))
+        Fold(
+            problem.X,
+            rows,
+            own,
+            partial(loss_without, loss_of, problem, rows, number),
+            _weight_of_others(problem, rows),
+        )
         for number, (rows, own) in enumerate(zip(folds.held, queries, strict=True))
     ]
+
+
+def _weight_of_others(problem: Problem, rows: Ints) -> Floats | None:
+    """How much all rows but some count, if they are compared across queries."""
+    if not problem.across_queries:
+        return None
+    rest = problem.without(rows)
+    return weight_of_rows(rest.queries, rest.row_weight, rest.query_weight)
 
 
 def loss_without(loss_of: LossOf, statements: Any, held: Any, number: int) -> Any:

@@ -134,13 +134,17 @@ def question_queries(qid: Any, queries: Queries) -> None:
 
 @dataclass(frozen=True)
 class Problem:
-    """Validated training rows, in the caller's order."""
+    """Validated training rows, in the caller's order.
+
+    `across_queries` is how much pairs of all rows count, beside those of rows of the same query.
+    """
 
     X: Matrix
     y: Floats
     queries: Queries
     row_weight: Floats | None
     query_weight: Floats | None = None
+    across_queries: float = 0.0
 
     @property
     def has_queries(self) -> bool:
@@ -167,6 +171,7 @@ class Problem:
             queries=queries,
             row_weight=None if self.row_weight is None else self.row_weight[rows],
             query_weight=self.weight_of_queries(queries, rows),
+            across_queries=self.across_queries,
         )
 
     def weight_of_queries(self, queries: Queries, rows: Ints) -> Floats | None:

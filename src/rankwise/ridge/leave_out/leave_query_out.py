@@ -10,14 +10,14 @@ the other queries does not change when one is left out. The model without a set 
 - ``w = Q D (g − Bᵀe)`` with ``B = ZQ`` and ``e = (I − B D Bᵀ)⁻¹ (t_q − B D g)``, O(h² n + h³) per alpha for
   h rows.
 
-Scores are up to a constant for each query, because only differences inside a query matter. The dual is in
-`leave_query_out_dual`.
+Scores are up to a constant for each query, because only differences inside a query matter; if those across
+queries do, too, up to a constant of all rows. The dual is in `leave_query_out_dual`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import TypeAlias
@@ -27,8 +27,7 @@ import numpy as np
 from rankwise._native import FoldRows, left_out_blocks, left_out_systems
 from rankwise.operators.blocks import product_on_threads
 from rankwise.operators.design import Design
-from rankwise.preferences.differences import QueryDifferences
-from rankwise.ridge.leave_out.left_out_batches import Batch, batches, fold_sizes
+from rankwise.ridge.leave_out.left_out_batches import Batch, batches_of_rows, fold_sizes, query_differences
 from rankwise.ridge.leave_out.left_out_ties import ScoreRounding
 from rankwise.ridge.spectrum import EPS, RidgeSystem
 from rankwise.ridge.squared import SquaredLoss
@@ -71,14 +70,14 @@ def leave_out_primal(
     Floats, shape (h, n_alphas), or None
         One row per row of the fold, in ascending order of row numbers; None if too few digits would be left.
     """
-    F, n = query_differences(loss), design.shape[1]
+    F = query_differences(loss)
     whole = _Whole(design, loss, system)
     if not system.tridiagonal.resolves(float(alphas.min())) and decomposition.resolves(0.0):
         projected = RidgeSystem(np.diag(decomposition.diagonal), decomposition.target)
         whole = _Whole(design, loss, projected, decomposition.basis)
     score = _scorer(whole, decomposition, folds, alphas)
     rounding = ScoreRounding.primal(F, decomposition, alphas)
-    for batch in batches(F, folds, n):
+    for batch in batches_of_rows(loss, design, folds):
         yield from unless_lost(batch, rounding, *score(batch))
 
 
@@ -118,7 +117,7 @@ def _first_resolved(first: Scorer, second: Scorer, batch: Batch) -> tuple[Floats
     lost = np.flatnonzero(~resolved).tolist()
     if lost:
         rows = np.repeat(~resolved, np.diff(batch.offsets))
-        scores[rows], resolved[lost] = second(Batch(batch.F, [batch.folds[f] for f in lost]))
+        scores[rows], resolved[lost] = second(replace(batch, folds=[batch.folds[f] for f in lost]))
     return scores, resolved
 
 
@@ -137,13 +136,13 @@ class _Whole:
         return self.basis is not None
 
     def rows(self, batch: Batch) -> Floats:
-        """The rows of a batch, each minus the mean of its query."""
+        """The centred rows of a batch."""
         rows = batch.centred_rows(self.design)
         return rows if self.basis is None else product_on_threads(rows, self.basis)
 
-    def differences(self, batch: Batch, rows: Floats) -> tuple[Floats, Floats]:
-        """The differences of these rows, and their targets."""
-        return batch.differences(rows), self.loss.target[batch.places]
+    def removed(self, batch: Batch, rows: Floats) -> tuple[Floats, Floats]:
+        """The differences that folds of these rows remove, and their targets."""
+        return batch.removed(rows), batch.removed_target(self.loss.target)
 
 
 def _prefers_systems(sizes: Floats, n: int, n_alphas: int) -> bool:
@@ -162,8 +161,8 @@ class _Systems:
         self._smallest = float(alphas.min())
 
     def __call__(self, batch: Batch) -> tuple[Floats, Bools]:
-        X = self._whole.rows(batch)
-        Z, t = self._whole.differences(batch, X)
+        rows = self._whole.rows(batch)
+        (Z, t), X = self._whole.removed(batch, rows), batch.scored(rows)
         scores = np.empty((len(X), len(self._alphas)))
         resolved = np.empty(len(batch.folds), dtype=np.bool_)
         # The rest has no larger eigenvalue than the whole.
@@ -173,7 +172,7 @@ class _Systems:
                 lapack(),
                 self._system.matrix,
                 self._system.right,
-                FoldRows(Z, batch.offsets),
+                FoldRows(Z, batch.removed_offsets),
                 t,
                 FoldRows(X, batch.offsets),
                 self._alphas,
@@ -193,14 +192,14 @@ class _MinimumNorm:
         self._whole, self._system = whole, whole.system
 
     def __call__(self, batch: Batch) -> tuple[Floats, Bools]:
-        X = self._whole.rows(batch)
-        Z, t = self._whole.differences(batch, X)
+        rows = self._whole.rows(batch)
+        (Z, t), X = self._whole.removed(batch, rows), batch.scored(rows)
         scores, resolved = np.empty((len(X), 1)), np.empty(len(batch.folds), dtype=np.bool_)
+        removed = [slice(*ends) for ends in pairwise(batch.removed_offsets)]
         for f, place in enumerate(slice(*ends) for ends in pairwise(batch.offsets)):
+            Z_f, t_f = Z[removed[f]], t[removed[f]]
             with one_blas_thread(self._system.is_small):
-                rest = RidgeSystem(
-                    self._system.matrix - Z[place].T @ Z[place], self._system.right - Z[place].T @ t[place]
-                )
+                rest = RidgeSystem(self._system.matrix - Z_f.T @ Z_f, self._system.right - Z_f.T @ t_f)
             resolved[f] = leaves_enough(np.diag(rest.matrix), np.diag(self._system.matrix))
             if resolved[f]:
                 scores[place, 0] = X[place] @ rest.spectrum.solve(0.0)
@@ -224,13 +223,13 @@ class _Blocks:
     def __call__(self, batch: Batch) -> tuple[Floats, Bools]:
         rows = product_on_threads(batch.centred_rows(self._design), self._decomposition.basis)
         B, t, offsets = _at_most_square(
-            batch.differences(rows), self._loss.target[batch.places], batch.offsets
+            batch.removed(rows), batch.removed_target(self._loss.target), batch.removed_offsets
         )
         return without_blocks(
             self._decomposition,
             self._decomposition.target,
             (FoldRows(B, offsets), t),
-            (rows, batch.offsets),
+            (batch.scored(rows), batch.offsets),
             self._alphas,
             LEAST_SHARE,
         )
@@ -286,11 +285,3 @@ def unless_lost(
     scores[np.repeat(~resolved, np.diff(batch.offsets))] = 0.0
     found = batch.by_fold(rounding.tied(scores, batch))
     return (one if kept else None for one, kept in zip(found, resolved, strict=True))
-
-
-def query_differences(loss: SquaredLoss) -> QueryDifferences:
-    """The differences of a loss of which queries can be left out."""
-    F = loss.differences
-    if not isinstance(F, QueryDifferences) or loss.target.ndim != 1:
-        raise TypeError("Leave-query-out needs a loss on the labels of one target.")
-    return F

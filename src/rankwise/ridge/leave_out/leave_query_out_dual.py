@@ -13,8 +13,8 @@ import numpy as np
 
 from rankwise._native import FoldRows
 from rankwise.preferences.differences import QueryDifferences
-from rankwise.ridge.leave_out.leave_query_out import query_differences, unless_lost, without_blocks
-from rankwise.ridge.leave_out.left_out_batches import Batch, batches
+from rankwise.ridge.leave_out.leave_query_out import unless_lost, without_blocks
+from rankwise.ridge.leave_out.left_out_batches import Batch, batches, query_differences
 from rankwise.ridge.leave_out.left_out_ties import ScoreRounding
 from rankwise.ridge.spectrum import EPS, RidgeSystem
 from rankwise.ridge.squared import SquaredLoss

@@ -12,8 +12,8 @@ from scipy import linalg
 
 from rankwise.family import Fold
 from rankwise.ridge.closed_form import PrimalFamily
-from rankwise.ridge.leave_out.leave_query_out import LEAST_SHARE, query_differences
-from rankwise.ridge.leave_out.left_out_batches import Batch
+from rankwise.ridge.leave_out.leave_query_out import LEAST_SHARE
+from rankwise.ridge.leave_out.left_out_batches import batches_of_rows
 from rankwise.ridge.spectrum import RidgeSystem
 from rankwise.threads import one_blas_thread
 from rankwise.types import Floats
@@ -35,7 +35,7 @@ def weights_without(family: PrimalFamily, folds: Sequence[Fold], alpha: float) -
     alpha : float
         Positive.
     """
-    F, design = query_differences(family.loss), family.space.features
+    loss, design = family.loss, family.space.features
     form = family.decomposition(alpha)
     banded = np.vstack([np.append(0.0, form.off_diagonal), form.diagonal + alpha])
     with one_blas_thread():
@@ -43,10 +43,10 @@ def weights_without(family: PrimalFamily, folds: Sequence[Fold], alpha: float) -
     for fold in folds:
         assert fold.queries is not None
         with one_blas_thread():  # the products are small
-            batch = Batch(F, [fold.queries])
-            B = batch.differences(batch.centred_rows(design) @ form.basis)
+            (batch,) = batches_of_rows(loss, design, [fold.queries])
+            B = batch.removed(batch.centred_rows(design) @ form.basis)
             DB = linalg.solveh_banded(banded, B.T, check_finite=False)
-            rest = RidgeSystem(np.eye(len(B)) - B @ DB, family.loss.target[batch.places] - B @ solved)
+            rest = RidgeSystem(np.eye(len(B)) - B @ DB, batch.removed_target(loss.target) - B @ solved)
             e, reciprocal = rest.cholesky(0.0)
             weights = form.basis @ (solved - DB @ e)
         # No eigenvalue is larger than 1, so the smallest is about the reciprocal condition.
