@@ -72,14 +72,17 @@ class RowSettings:
     @property
     def adds_columns_up(self) -> bool:
         """Whether scores are sums over columns, in which what is constant within queries cancels out."""
-        if self.interactions is not None or self.across_queries != 0.0:
-            return False
-        return isinstance(self.kernel, str) and self.kernel == "linear"
+        linear = isinstance(self.kernel, str) and self.kernel == "linear"
+        return linear and self.interactions is None and self.beta == 0.0
+
+    @property
+    def beta(self) -> float:
+        """How much pairs across queries count."""
+        return check_number("across_queries", self.across_queries, minimum=0.0)
 
     def with_pairs_across(self, problem: Problem) -> Problem:
         """The problem, in which pairs across queries count as much as the ranker says."""
-        beta = check_number("across_queries", self.across_queries, minimum=0.0)
-        if beta == 0.0:
+        if self.beta == 0.0:
             return problem
         if not isinstance(problem, Problem):
             raise ParameterError(
@@ -90,7 +93,7 @@ class RowSettings:
                 "across_queries weighs pairs of rows of different queries, so fit needs a qid; without one, "
                 "all rows are compared anyway."
             )
-        return replace(problem, across_queries=beta)
+        return replace(problem, across_queries=self.beta)
 
     def read(
         self,
@@ -147,7 +150,7 @@ class RowSettings:
         self, X: Any, pairs: Any, magnitude: ArrayLike | None, weight: ArrayLike | None
     ) -> tuple[Matrix, Pairs, Inputs, Table | None]:
         """Check the arguments of `fit_preferences`."""
-        if self.across_queries != 0.0:
+        if self.beta > 0.0:
             raise ParameterError(
                 "across_queries weighs pairs of judged rows, which fit compares; fit_preferences takes pairs "
                 "of any rows, so leave it at 0."

@@ -44,7 +44,6 @@ class Updatable(Ranker):
 
     solver: str
     monotonic_cst: Any
-    across_queries: float
 
     coef_: Floats
     solver_: str
@@ -105,7 +104,7 @@ class Updatable(Ranker):
 
     def _moments_to_update(self) -> Moments | None:
         """The moments of a fitted model; None before the first fit."""
-        if self.across_queries != 0.0:
+        if self._row_settings.beta > 0.0:
             raise ParameterError(
                 "Updates need across_queries=0: moments hold sums within queries; fit all rows again."
             )
