@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,7 +14,6 @@ from rankwise.rendering import Cell, format_cell, printable
 
 if TYPE_CHECKING:
     from rankwise.metrics import Measure
-    from rankwise.rows.ranking import RankingData
 
 
 def run(
@@ -46,15 +44,7 @@ def run(
             show_default=False,
         ),
     ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN,...",
-            help="Also show the changes by segments of queries: columns of a table that are the same in all "
-            "rows of a query, numbers in bins.",
-            show_default=False,
-        ),
-    ] = None,
+    by: options.By = None,
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Print Markdown, as for a pull request.")
     ] = False,
@@ -75,7 +65,7 @@ def run(
         show_power,
     )
     from rankwise.cli.human import compare_sampled, show_sampled
-    from rankwise.cli.rankers import files_read, named_files, read_rankers
+    from rankwise.cli.rankers import dividing_columns, files_read, named_files, read_rankers
     from rankwise.cli.report import title_of, write_page
     from rankwise.report.facts import compared_facts
     from rankwise.report.verdict import answer
@@ -92,10 +82,10 @@ def run(
     if human is not None:
         show_sampled(compare_sampled(human, named, judged, chosen, baseline), json)
         return
-    chosen = with_gated(chosen, margins, preset)
+    chosen, columns = with_gated(chosen, margins, preset), dividing_columns(data, by)
     if report is None:
         with progress("Comparing"):
-            facts, _ = compared_facts(named, judged, chosen, baseline=baseline, note=note)
+            facts, _ = compared_facts(named, judged, chosen, baseline=baseline, note=note, by=columns)
     else:
         facts = write_page(
             report,
@@ -105,13 +95,12 @@ def run(
             title=title_of(files, data or qrels),
             baseline=baseline,
             note=note,
+            by=columns,
             files=files_read(files, data, qrels),
         )
     if margins:
         facts["gate"] = gate_facts(facts, margins)
         facts["answer"] = answer(facts, facts["baseline"], advise=False)  # the gate decides
-    if by is not None:
-        facts["segments"] = segments_of(facts, judged, data, by)
     if detect is not None:
         facts["power"] = power_facts(facts, detect)
     if json:
@@ -123,7 +112,7 @@ def run(
         show_comparison(facts)
         if worst:
             show_worst(facts, worst)
-        if by is not None:
+        if columns:
             show_segments(facts["segments"], facts["baseline"])
         if detect is not None:
             show_power(facts["power"], detect)
@@ -137,24 +126,6 @@ def _check_alone(options: dict[str, Any]) -> None:
     given = [name for name, value in options.items() if value]
     if given:
         raise ParameterError(f"--human cannot be combined with --{given[0]}.")
-
-
-def segments_of(facts: dict[str, Any], judged: RankingData, data: Path | None, by: str) -> Any:
-    """The changes by segments of the queries; the columns are read from the table."""
-    from rankwise.cli.data_files import data_files, is_table
-    from rankwise.cli.reading import split_list
-    from rankwise.readers.arrow_tables import open_columns
-    from rankwise.report.segments import segment_facts
-    from rankwise.rows.frames import check_present
-
-    files = [] if data is None else data_files(data)
-    if len(files) != 1 or not is_table(files[0]):
-        raise ParameterError("--by names columns of a table, so --data must be one.")
-    names, _, column = open_columns(files[0], [])
-    wanted = split_list(by) or []
-    check_present(names, wanted)
-    columns = {name: column(name) for name in wanted}
-    return segment_facts(facts["queries"]["changes"], judged.queries, columns)
 
 
 def show_segments(segments: list[dict[str, Any]], baseline: str) -> None:

@@ -147,6 +147,13 @@ def markdown_of(facts: dict[str, Any]) -> str:
     for ranker, means in facts["means"].items():
         margins = facts["margins"][ranker]
         lines.append(_row([f"`{ranker}`", *(_mean(means[name], margins[name]) for name in names)]))
+    if facts.get("segments"):
+        header = ["column", "segment", "measure", "ranker", "queries", "gain", "p", ""]
+        lines += ["", _row(header), _row(["---"] * len(header))]
+        for fact in facts["segments"]:
+            names = [fact["column"], fact["segment"], fact["measure"], f"`{fact['ranker']}`"]
+            gain = _mean(fact["gain"], fact["margin"], sign="+")
+            lines.append(_row([*names, f"{fact['queries']:,}", gain, f"{fact['holm']:.4f}", fact["verdict"]]))
     if "gate" in facts:
         lines += ["", *(f"**{sentence}**" for sentence in sentences_of(facts["gate"])[:1])]
         lines += sentences_of(facts["gate"])[1:]
@@ -159,8 +166,8 @@ def markdown_of(facts: dict[str, Any]) -> str:
     return "\n".join([*lines, "", facts["note"] or ""])
 
 
-def _mean(mean: float | None, margin: float | None) -> str:
-    return "–" if mean is None else f"{mean:.4f}" + ("" if margin is None else f" ± {margin:.4f}")
+def _mean(mean: float | None, margin: float | None, sign: str = "") -> str:
+    return "–" if mean is None else f"{mean:{sign}.4f}" + ("" if margin is None else f" ± {margin:.4f}")
 
 
 def _row(cells: list[str]) -> str:

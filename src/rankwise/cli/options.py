@@ -238,6 +238,15 @@ Report: TypeAlias = Annotated[
     ),
     Output(check_page),
 ]
+By: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN,...",
+        help="Also show the changes by segments of queries: columns of a table that are the same in all rows "
+        "of a query, numbers and dates in bins.",
+        show_default=False,
+    ),
+]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")]
 
 

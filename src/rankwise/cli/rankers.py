@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankwise.cli.data_files import ReadOptions, data_files, read_data
+from rankwise.cli.data_files import ReadOptions, data_files, is_table, read_data
 from rankwise.cli.evaluate import count_coverage, describe_coverage
 from rankwise.cli.reading import (
     choose_measures,
@@ -20,6 +20,7 @@ from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
     from rankwise.metrics import Measure
+    from rankwise.rows.column import Column
     from rankwise.rows.ranking import RankingData
 
 
@@ -57,6 +58,22 @@ def read_rankers(
     }
     chosen = choose_measures(measures, rows, preset)
     return rankers, rows, chosen, f"{rows.n_rows:,} rows, {rows.n_queries:,} queries"
+
+
+def dividing_columns(data: Path | None, by: str | None) -> dict[str, Column] | None:
+    """The columns of the table that ``--by`` names, one value per row."""
+    from rankwise.readers.arrow_tables import open_columns
+    from rankwise.rows.frames import check_present
+
+    if by is None:
+        return None
+    files = [] if data is None else data_files(data)
+    if len(files) != 1 or not is_table(files[0]):
+        raise ParameterError("--by names columns of a table, so --data must be one.")
+    names, _, column = open_columns(files[0], [])
+    wanted = split_list(by) or []
+    check_present(names, wanted)
+    return {name: column(name) for name in wanted}
 
 
 def load_ranker(path: Path) -> Any:

@@ -40,6 +40,7 @@ def run(
         Input(files_to_read),
     ] = None,
     baseline: options.Baseline = None,
+    by: options.By = None,
     title: Annotated[str | None, typer.Option(help="The title of the page.", show_default=False)] = None,
     titles: Annotated[
         Path | None,
@@ -56,7 +57,7 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Write a page about models, score files or TREC runs: quality, changed queries, explanations."""
-    from rankwise.cli.rankers import files_read, named_files, read_rankers
+    from rankwise.cli.rankers import dividing_columns, files_read, named_files, read_rankers
     from rankwise.readers.title_files import load_titles
 
     files = named_files(rankers, least=1)
@@ -73,6 +74,7 @@ def run(
         titles=None if titles is None else load_titles(titles),
         baseline=baseline,
         note=note,
+        by=dividing_columns(data, by),
         files=files_read(files, data, qrels, train),
     )
     if json:

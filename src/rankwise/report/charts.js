@@ -82,13 +82,14 @@ function ordered(values, label, [above, below] = []) {
   );
 }
 
-// A dot and a whisker for each name.
-function intervals(rows, label) {
+// A dot and a whisker for each name; signed numbers also have a line at zero.
+function intervals(rows, label, shown = number) {
   const line = 26;
-  const [left, right] = [roomForNames(WIDTH), 120];
+  const [left, right] = [roomForNames(WIDTH), 126];
   const known = rows.filter((row) => !isMissing(row.value));
-  const low = Math.min(...known.map((row) => row.value - (row.margin || 0)));
-  const high = Math.max(...known.map((row) => row.value + (row.margin || 0)));
+  const origin = shown === signed ? [0] : [];
+  const low = Math.min(...origin, ...known.map((row) => row.value - (row.margin || 0)));
+  const high = Math.max(...origin, ...known.map((row) => row.value + (row.margin || 0)));
   const x = (value) => left + 8 + ((value - low) / (high - low || 1)) * (WIDTH - left - right - 16);
   const shapes = rows.map((row, k) => {
     const y = k * line + 15;
@@ -100,10 +101,12 @@ function intervals(rows, label) {
       svg("line", { class: "grid", x1: left, x2: WIDTH - right, y1: y, y2: y }),
       svg("line", { class: "whisker", x1: x(row.value - spread), x2: x(row.value + spread), y1: y, y2: y }),
       svg("circle", { class: "mark", cx: x(row.value), cy: y, r: 5 }),
-      text(WIDTH - right + 10, y + 4, withMargin(row.value, row.margin)),
+      text(WIDTH - right + 10, y + 4, withMargin(row.value, row.margin, shown)),
     ];
   });
-  return drawing(WIDTH, line * rows.length + 4, label, ...shapes);
+  const height = line * rows.length + 4;
+  const axis = origin.map((value) => svg("line", { class: "axis", x1: x(value), x2: x(value), y1: 0, y2: height }));
+  return drawing(WIDTH, height, label, ...axis, ...shapes);
 }
 
 // Counts in columns below which their names stand; where names would overlap, only every second, third, ...

@@ -26,8 +26,10 @@ from rankwise.report.entrants import Entrant, entrant
 from rankwise.report.lists import MAX_NAME, list_facts, short_name
 from rankwise.report.making import origin_facts
 from rankwise.report.quality import evaluated, most_contrasting, quality_facts, query_facts
+from rankwise.report.segments import segment_facts
 from rankwise.report.verdict import answer, verdict_facts
 from rankwise.report.weights import weight_facts
+from rankwise.rows.column import Column
 from rankwise.rows.ranking import RankingData
 
 SCHEMA = "rankwise.report/1"
@@ -43,6 +45,7 @@ def compared_facts(
     every_pair: bool = False,
     random_state: int = 0,
     note: str | None = None,
+    by: Mapping[str, Column] | None = None,
 ) -> tuple[dict[str, Any], list[Entrant]]:
     """What a comparison says: the answer, means, tests and the values of every query.
 
@@ -57,6 +60,8 @@ def compared_facts(
         Test every two rankers, rather than each against the baseline.
     note : str, optional
         What else readers must know about the rows, such as which queries were not judged.
+    by : dict of str to Column, optional
+        What queries are divided by into segments; see `segment_facts`.
 
     Returns
     -------
@@ -73,7 +78,9 @@ def compared_facts(
         baseline=None if every_pair else baseline,
         random_state=random_state,
     )
-    quality = quality_facts(evaluations, comparison)
+    quality, per_query = quality_facts(evaluations, comparison), query_facts(evaluations, baseline)
+    if by:
+        quality["segments"] = segment_facts(per_query, judged.queries, by)
     against = None if every_pair else baseline
     facts: dict[str, Any] = {
         "schema": SCHEMA,
@@ -83,7 +90,7 @@ def compared_facts(
         "baseline": baseline,
         **quality,
         "note": _sentences([note, *map(_unknown, entrants)]),
-        "queries": query_facts(evaluations, baseline),
+        "queries": per_query,
     }
     return jsonable(facts), entrants
 
@@ -115,6 +122,7 @@ def report_facts(
     every_pair: bool = False,
     random_state: int = 0,
     note: str | None = None,
+    by: Mapping[str, Column] | None = None,
     titles: Mapping[Any, str] | None = None,
     command: str | None = None,
     files: Iterable[Path] = (),
@@ -132,6 +140,7 @@ def report_facts(
         every_pair=every_pair,
         random_state=random_state,
         note=note,
+        by=by,
     )
     sections: dict[str, Any] = {
         "weights": weight_facts(entrants, judged, training),

@@ -15,6 +15,7 @@ from rankwise.metrics.named_measures import MeasureLike
 from rankwise.report.facts import report_facts
 from rankwise.report.page import page
 from rankwise.rows.ranking import RankingData
+from rankwise.rows.table import table_of
 from rankwise.validation import check_count, check_kind
 
 DEFAULT_MEASURES = ("ndcg@10", "map", "pairwise_error")
@@ -79,6 +80,7 @@ def make_report(
     measures: MeasureLike | Iterable[MeasureLike] = DEFAULT_MEASURES,
     preset: str | None = None,
     baseline: str | None = None,
+    by: Any = None,
     title: str = "Ranking report",
     titles: Mapping[Any, str] | None = None,
     random_state: int = 0,
@@ -99,6 +101,9 @@ def make_report(
         As in `rankwise.metrics.evaluate`; the first measure decides the order of queries.
     baseline : str, optional
         The name of the ranker that others are compared with; the first by default.
+    by : frame, optional
+        Columns by which the report shows quality in segments of queries, such as devices or categories: one
+        row per row of `data`, and the same value in all rows of a query.
     title : str
         The title of the page.
     titles : dict of label to str, optional
@@ -132,6 +137,7 @@ def make_report(
             training=training,
             preset=preset,
             baseline=baseline,
+            by=None if by is None else table_of(by).columns,
             random_state=check_count("random_state", random_state, minimum=0),
         )
     )

@@ -196,7 +196,7 @@ function openLinked() {
 }
 
 const sections = [
-  ...[quality(), significance(), folds(), queries(), weights(), shapes(), interactions(), choices(), sizes(), calibration()],
+  ...[quality(), significance(), segments(), folds(), queries(), weights(), shapes(), interactions(), choices(), sizes(), calibration()],
   ...[learning(), data(), audit(), absent(), origin()],
 ].filter((part) => part);
 document.body.append(el("main", null, answer(), contents(sections), sections));

@@ -14,7 +14,18 @@ from rankwise.rendering import printable
 
 _HERE = Path(__file__).parent
 # In this order, as one script: what is used comes before its users.
-_SCRIPTS = ("elements", "facts", "charts", "curves", "lists", "queries", "learned", "data", "page")
+_SCRIPTS = (
+    "elements",
+    "facts",
+    "charts",
+    "curves",
+    "lists",
+    "queries",
+    "segments",
+    "learned",
+    "data",
+    "page",
+)
 # Nothing may be loaded from anywhere, whatever the facts contain.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 

@@ -64,7 +64,7 @@ def _decision(test: dict[str, Any], sign: float) -> str:
 
 
 def answer(quality: dict[str, Any], baseline: str | None, *, advise: bool = True) -> list[str]:
-    """The result in sentences: the verdict, means, the other comparisons, and queries that do not count.
+    """The result in sentences: the verdict, means, the other comparisons, segments, and queries left out.
 
     The advice to switch or not is for those who have no rule of their own.
     """
@@ -78,6 +78,7 @@ def answer(quality: dict[str, Any], baseline: str | None, *, advise: bool = True
     for test in quality["tests"]:
         if test["measure"] == name and {test["a"], test["b"]} != _pair(verdict):
             sentences.append(_tested(test, measure["higher_is_better"]))
+    sentences += _segments(quality, name)
     if measure["left_out"]:
         one = measure["left_out"] == 1
         sentences.append(
@@ -85,6 +86,18 @@ def answer(quality: dict[str, Any], baseline: str | None, *, advise: bool = True
             f"{'does' if one else 'do'} not count: {measure['reason']}."
         )
     return sentences
+
+
+def _segments(quality: dict[str, Any], measure: str) -> list[str]:
+    """Where each ranker clearly loses, if queries are divided by something."""
+    losing: dict[str, list[str]] = {}
+    for fact in quality.get("segments", ()):
+        if fact["measure"] == measure and fact.get("verdict") == "loses":
+            where = (
+                f"{fact['column']} {fact['segment']} ({_signed(fact['gain'])}, {_queries(fact['queries'])})"
+            )
+            losing.setdefault(fact["ranker"], []).append(where)
+    return [f"{ranker} clearly loses {measure} in: {'; '.join(of)}." for ranker, of in losing.items()]
 
 
 def _pair(verdict: dict[str, Any] | None) -> set[str]:
