@@ -379,4 +379,4 @@ def test_a_file_with_raters_is_audited_judgment_by_judgment(done, refused, tmp_p
     found = json.loads(done(*arguments, "--json"))
     assert len(found["judgments"]) == 20
     judged.write_text("qid,doc,label,rater\n1,nowhere,1,ann\n1,nowhere,2,bob\n", encoding="utf-8")
-    assert "has no document 'nowhere'" in refused(*arguments, code=1)
+    assert "(the first: query '1', document 'nowhere')" in refused(*arguments, code=1)

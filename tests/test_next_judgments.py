@@ -141,7 +141,7 @@ def test_the_command_proposes_what_the_function_does(folder, done, refused, tmp_
     judged = tmp_path / "judged.csv"
     judged.write_text("qid,doc,label\nnone,d,1\n", encoding="utf-8")
     message = refused("next", "test.txt", "model", "--judgments", judged, code=1)
-    assert "has no document 'd'" in message
+    assert "(the first: query 'none', document 'd')" in message
     assert "only" in refused("next", "test.txt", "--budget", "100000", code=2)
 
 

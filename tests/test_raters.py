@@ -253,7 +253,7 @@ def test_files_are_read_and_a_grade_off_the_scale_has_its_line(tmp_path):
     np.testing.assert_allclose(read.grade, ratings.grade)
     with pytest.raises(FileFormatError, match=r"r\.csv.*line \d+.*is not from 0 to 1"):
         load_ratings(path, "judge", (0, 1))
-    with pytest.raises(FileFormatError, match="expected the header qid,doc,label,rater"):
+    with pytest.raises(FileFormatError, match="expected a header with the columns qid, doc, label, rater"):
         load_ratings(path)
 
 

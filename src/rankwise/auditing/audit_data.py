@@ -224,7 +224,7 @@ def audit(
     if isinstance(X.X, Table) and columns is None:
         ranker.set_params(columns="auto")
     if ratings is not None:
-        X = pooled_rows(X, ratings)
+        X, ratings = pooled_rows(X, ratings)
     return _audit(X, ranker, n_suspects, reveals, ratings)
 
 

@@ -86,7 +86,9 @@ def run(
     ranker = make_learner(SELECTORS, learner, {"columns": parse_columns(columns)}, settings or [])
     check_number("reveals", reveals, minimum=0.5, maximum=1.0)
     how = rows.how(labelled=judgments is None, as_table=columns is not None)
-    ratings = load_ratings(judgments) if judgments is not None and has_raters(judgments) else None
+    ratings = None
+    if judgments is not None and has_raters(judgments):
+        ratings = load_ratings(judgments, scale=None, **how.of_judgments)
     raw = judgments is None and all(map(is_table, data_files(data)))
     _check_fix(fix, data, raw)
     with progress("Looking at columns") as advance:
@@ -96,7 +98,9 @@ def run(
         else:
             labels = judgments if ratings is None else None
             read = read_parts(data, None, how, rows.columns(), labels)["training"]
-            table = _table_of(read if ratings is None else pooled_rows(read, ratings))
+            if ratings is not None:
+                read, ratings = pooled_rows(read, ratings)
+            table = _table_of(read)
         found = audit_table(table, reveals=reveals, advance=advance)
     said = [] if fix is None else _fix(data, how, table, found, fix)
     judge_again = None

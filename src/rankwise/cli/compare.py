@@ -67,6 +67,7 @@ def run(
     from rankwise.cli.human import compare_sampled, show_sampled
     from rankwise.cli.rankers import dividing_columns, files_read, named_files, read_rankers
     from rankwise.cli.report import title_of, write_page
+    from rankwise.readers.judgment_files import judged_labels
     from rankwise.report.facts import compared_facts
     from rankwise.report.verdict import answer
 
@@ -80,7 +81,8 @@ def run(
     how = rows.how()
     named, judged, chosen, note = read_rankers(files, data, qrels, how, measures, preset, complete)
     if human is not None:
-        show_sampled(compare_sampled(human, named, judged, chosen, baseline), json)
+        people = judged_labels(human, judged, **how.of_judgments)
+        show_sampled(compare_sampled(people, named, judged, chosen, baseline), json)
         return
     chosen, columns = with_gated(chosen, margins, preset), dividing_columns(data, by)
     if report is None:

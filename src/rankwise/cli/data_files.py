@@ -38,6 +38,11 @@ class ReadOptions:
     labelled: bool = True
     as_table: bool = False
 
+    @property
+    def of_judgments(self) -> dict[str, str]:
+        """What the columns of a file of judgments are called; `load_judgments` also knows the usual names."""
+        return {"label": self.label or "label", "qid": self.qid or "qid", "doc": self.doc or "doc"}
+
 
 def data_files(path: Path) -> list[Path]:
     """The files that an argument names: one, several separated by commas, or those that match a pattern.

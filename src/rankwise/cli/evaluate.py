@@ -46,6 +46,7 @@ def run(
     from rankwise.cli.human import measure_sampled, show_sampled
     from rankwise.cli.reading import choose_measures, read_judged
     from rankwise.metrics import evaluate
+    from rankwise.readers.judgment_files import judged_labels
 
     more: dict[str, Any] = {}
     if qrels is not None:
@@ -62,7 +63,8 @@ def run(
     elif human is not None:
         how = ReadOptions(label, qid, doc, zero_based, merge_queries=merge_queries)
         rows, values = read_judged(data, how, scores)
-        show_sampled(measure_sampled(human, rows, values, choose_measures(measures, rows, preset)), json)
+        people = judged_labels(human, rows, **how.of_judgments)
+        show_sampled(measure_sampled(people, rows, values, choose_measures(measures, rows, preset)), json)
         return
     else:
         how = ReadOptions(label, qid, doc, zero_based, merge_queries=merge_queries)

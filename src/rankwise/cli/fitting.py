@@ -37,7 +37,7 @@ def read_parts(
 
     training = read_data(data, how, features=features)
     if judgments is not None:
-        training = load_judgments(judgments, training)
+        training = load_judgments(judgments, training, **how.of_judgments)
     if validation is None:
         return {"training": training}
     return {"training": training, "validation": read_matching(validation, how, training)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankwise.cli.screen import show_json, show_table
@@ -11,26 +10,28 @@ from rankwise.cli.screen import show_json, show_table
 if TYPE_CHECKING:
     from rankwise.metrics import Measure, SampledEvaluation, SampledMean
     from rankwise.rows.ranking import RankingData
-    from rankwise.types import Floats
+    from rankwise.types import Floats, Ints
 
 
 def measure_sampled(
-    human: Path, rows: RankingData, scores: Floats | Mapping[str, Floats], measures: Sequence[Measure]
+    people: tuple[Ints, Floats],
+    rows: RankingData,
+    scores: Floats | Mapping[str, Floats],
+    measures: Sequence[Measure],
 ) -> SampledEvaluation:
-    """Measure scores by the labels that a file has for some queries, and those of the rows for all."""
+    """Measure scores by the labels of people for some rows, as from `judged_labels`, and those of all."""
     import numpy as np
 
     from rankwise.metrics import evaluate_sampled
-    from rankwise.readers.judgment_files import judged_labels
 
-    judged, labels = judged_labels(human, rows)
+    judged, labels = people
     values, unknown = np.zeros(rows.n_rows), np.ones(rows.n_rows, dtype=np.bool_)
     values[judged], unknown[judged] = labels, False
     return evaluate_sampled(rows.y, np.ma.masked_array(values, unknown), scores, rows.queries, measures)
 
 
 def compare_sampled(
-    human: Path,
+    people: tuple[Ints, Floats],
     rankers: Mapping[str, Any],
     rows: RankingData,
     measures: Sequence[Measure],
@@ -41,7 +42,7 @@ def compare_sampled(
 
     entrants, first = entered(rankers, rows, baseline)
     entrants.sort(key=lambda one: one.name != first)
-    return measure_sampled(human, rows, {one.name: one.scores for one in entrants}, measures)
+    return measure_sampled(people, rows, {one.name: one.scores for one in entrants}, measures)
 
 
 def show_sampled(found: SampledEvaluation, json: bool) -> None:

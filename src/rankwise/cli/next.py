@@ -70,7 +70,7 @@ def run(
     rows = read_data(data, how) if learned is None else read_for_model(data, how, learned)
     if not rows.has_queries and learned is None and judgments is not None:
         raise ParameterError("--judgments needs a MODEL that learned from them.")
-    judged = None if judgments is None else judged_labels(judgments, rows)[0]
+    judged = None if judgments is None else judged_labels(judgments, rows, **how.of_judgments)[0]
     with progress("Choosing what to judge"):
         found = next_judgments(
             learned, rows, judged, budget=budget, pairs=pairs, reserve=reserve, random_state=seed

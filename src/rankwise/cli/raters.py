@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from rankwise.cli import options
+from rankwise.cli.data_files import ReadOptions
 from rankwise.cli.paths import Input, Output
 from rankwise.cli.screen import progress, show_json, show_table
 from rankwise.errors import ParameterError
@@ -40,12 +41,16 @@ def run(
         ),
         Output(),
     ] = None,
+    label: options.Label = "label",
+    qid: options.Qid = "qid",
+    doc: options.Doc = None,
     json: options.Json = False,
 ) -> None:
     """Measure how far raters agree, and each rater's bias and noise; pool their grades."""
     from rankwise.raters import load_ratings, study_raters
 
-    ratings = load_ratings(judgments, rater, _scale(grades))
+    names = ReadOptions(label, qid, doc).of_judgments
+    ratings = load_ratings(judgments, rater, _scale(grades), **names)
     with progress("Comparing raters"):
         study = study_raters(ratings)
     if out is not None:

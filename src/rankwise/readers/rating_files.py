@@ -7,35 +7,38 @@ from os import PathLike
 from rankwise.errors import DataError, FileFormatError
 from rankwise.files import as_path
 from rankwise.readers.delimited import finite_number, open_delimited
+from rankwise.readers.judgment_columns import has_column, named_columns, take_columns
 from rankwise.rows.ratings import Ratings, check_scale
-from rankwise.validation import check_kind
-
-_REQUIRED = ("qid", "doc", "label")
-# What else a journal of judgments notes.
-_IGNORED = ("weight", "time")
 
 
 def has_raters(path: str | PathLike[str], rater: str = "rater") -> bool:
     """Whether a file of judgments names raters."""
     with open_delimited(as_path(path)) as lines:
-        return lines.take_header([*_REQUIRED, rater], _IGNORED)
+        return has_column(lines, rater)
 
 
 def load_ratings(
-    path: str | PathLike[str], rater: str = "rater", scale: tuple[float, float] | None = None
+    path: str | PathLike[str],
+    rater: str = "rater",
+    scale: tuple[float, float] | None = None,
+    *,
+    label: str = "label",
+    qid: str = "qid",
+    doc: str = "doc",
 ) -> Ratings:
     """Read judgments by several raters.
 
     Parameters
     ----------
     path : path
-        A header with the columns ``qid``, ``doc``, ``label`` and that of the rater, in any order, then one
-        line per judgment. Columns ``time`` and ``weight`` are ignored. Fields are separated by commas or
-        tabs. ``.gz``, ``.bz2`` and ``.xz`` are decompressed.
+        A header, then one line per judgment; columns other than those named below are ignored. Fields are
+        separated by commas or tabs. ``.gz``, ``.bz2`` and ``.xz`` are decompressed.
     rater : str, default="rater"
         The column that names the rater.
     scale : (lowest, highest), optional
         Grades outside this scale raise an error that names the line.
+    label, qid, doc : str
+        The other columns, as in `rankwise.load_judgments`.
 
     Examples
     --------
@@ -45,23 +48,23 @@ def load_ratings(
     >>> load_ratings("ratings.csv")
     Ratings(2 judgments of 1 documents by 2 raters)
     """
-    path, column, scale = as_path(path), check_kind("rater", rater, str).lower(), check_scale(scale)
+    path, scale = as_path(path), check_scale(scale)
+    names = named_columns(qid=qid, doc=doc, label=label, rater=rater)
     columns: list[list[str]] = [[], [], []]
     grades: list[float] = []
     with open_delimited(path) as lines:
-        if not lines.take_header([*_REQUIRED, column], _IGNORED):
-            raise DataError(f"expected the header {','.join(_REQUIRED)},{column}[,time]")
+        take_columns(lines, names)
         for fields in lines:
             grade = finite_number(fields, "label")
             if scale is not None and not scale[0] <= grade <= scale[1]:
                 raise DataError(f"the grade {grade:g} is not from {scale[0]:g} to {scale[1]:g}")
             grades.append(grade)
-            for values, name in zip(columns, ("qid", "doc", column), strict=True):
+            for values, name in zip(columns, ("qid", "doc", "rater"), strict=True):
                 values.append(fields[name])
     if not grades:
         raise FileFormatError(path, "the file contains no judgments")
-    qid, docs, raters = columns
+    queries, docs, raters = columns
     try:
-        return Ratings.from_arrays(qid, docs, grades, raters, scale=scale)
+        return Ratings.from_arrays(queries, docs, grades, raters, scale=scale)
     except DataError as error:
         raise FileFormatError(path, str(error)) from None

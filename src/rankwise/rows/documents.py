@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 
-from rankwise.errors import DataError
+from rankwise.errors import DataError, warn_caller
 from rankwise.rows.ranking import RankingData
 from rankwise.types import AnyArray
 from rankwise.validation import check_kind
@@ -44,6 +45,20 @@ def row_named(rows: RowsByName, qid: str, doc: str) -> int:
     if row is None:
         raise DataError(f"the query {qid!r} of the data has no document {doc!r}.")
     return row
+
+
+def warn_of_unknown(unknown: Sequence[tuple[str, str]], n_known: int) -> None:
+    """Count judgments of queries and documents that the data lacks; if it lacks all, that is an error."""
+    if not unknown:
+        return
+    qid, doc = unknown[0]
+    first = f"the first: query {qid!r}, document {doc!r}"
+    if not n_known:
+        raise DataError(f"None of the {len(unknown):,} judgments names a document of the data ({first}).")
+    warn_caller(
+        f"{len(unknown):,} of {len(unknown) + n_known:,} judgments name documents that the data lacks, and "
+        f"are left out ({first})."
+    )
 
 
 def values_by_name(data: RankingData, values: list[Number]) -> dict[str, dict[str, Number]]:

@@ -101,6 +101,15 @@ class Ratings:
     def n_raters(self) -> int:
         return len(self.raters)
 
+    def of_documents(self, documents: Ints) -> Ratings:
+        """The ratings of some documents, by those who judged any of them."""
+        place = np.full(self.n_documents, -1)
+        place[documents] = np.arange(len(documents))
+        kept = place[self.document] >= 0
+        rater, raters = _numbered(self.raters[self.rater[kept]].tolist())
+        qid, docs = self.qid[documents], self.docs[documents]
+        return Ratings(self.grade[kept], place[self.document[kept]], rater, qid, docs, raters)
+
     def _check(self, scale: tuple[float, float] | None) -> None:
         wrong = ~np.isfinite(self.grade)
         expected = "a finite number"
