@@ -14,8 +14,8 @@ from benchmarks.rcv1_shaped import N_FEATURES, generate
 from benchmarks.tables import Table, show
 from benchmarks.timing import best_times, header, sized
 from rankwise import RankingData, RankRLS
+from rankwise.cluster.engine import Tally
 from rankwise.cluster.parted_products import NormalPart, multiplied
-from rankwise.cluster.tree import Tally
 from rankwise.config import config_context
 from rankwise.dask import DistributedData
 from rankwise.dask.clusters import connected

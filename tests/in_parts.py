@@ -6,9 +6,8 @@ from itertools import pairwise
 import numpy as np
 
 from rankwise import RankingData
-from rankwise.cluster.engine import Parts, of_part
+from rankwise.cluster.engine import Parts, joined, of_part
 from rankwise.cluster.parted_data import PartedData, common_features, description_of, problem_of
-from rankwise.cluster.tree import joined
 
 
 class PartsHere(Parts):

@@ -12,7 +12,7 @@ from command_line import done, folder, refused
 from rankwise.cli import main
 from rankwise.errors import FileFormatError
 from rankwise.files import replacing_file, replacing_folder
-from rankwise.ridge.checkpoint_files import read_state
+from rankwise.ridge.checkpoint import read_state
 
 __all__ = ["done", "folder", "refused"]  # fixtures
 

@@ -20,7 +20,7 @@ from rankwise import (
     load_letor,
     make_search_data,
 )
-from rankwise.cluster.tree import joined
+from rankwise.cluster.engine import joined
 from rankwise.metrics import evaluate
 from rankwise.operators.native_rows import NativeRows
 from stressed import KINDS, dense, pairs_of, stressed

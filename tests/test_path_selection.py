@@ -7,16 +7,16 @@ from graded_queries import toy
 from rankwise import RankSVMPath
 from rankwise.config import config_context
 from rankwise.metrics import get_measure
-from rankwise.path import path_scores
 from rankwise.path.graphs import PreferenceGraph
 from rankwise.path.path_solutions import PathSolutions
+from rankwise.selection import breakpoints
 
 
 @pytest.mark.parametrize("measure", ["pairwise_error", "ndcg@5", "kendall_tau_b", "pairwise_error_micro"])
 @pytest.mark.parametrize("at_once", [300, 1 << 18])
 def test_select_measures_every_breakpoint_as_predict_would(measure, at_once, monkeypatch):
     for limit in ("TABLE_SCORES", "COUNTED_SCORES"):
-        monkeypatch.setattr(path_scores, limit, at_once)
+        monkeypatch.setattr(breakpoints, limit, at_once)
     X, y, qid = toy()
     X_val, y_val, qid_val = toy(n=30, seed=1)
     y_val = np.maximum(y_val, 0)
@@ -54,7 +54,7 @@ def test_breakpoints_are_scored_again_only_where_rounding_may_tell_rows_apart(al
     K = -np.random.default_rng(0).uniform(size=(30, len(X)))
     K[0, 0] = -1e-9
     K[11] = K[4] * (1.0 + 1e-15 * almost)
-    scores, again = path_scores.PathScores(model._path, K), []
+    scores, again = breakpoints.PathScores(model._path, K), []
     predicted = scores._predicted
     monkeypatch.setattr(scores, "_predicted", lambda t: again.extend(t.tolist()) or predicted(t))
     for measure in ("kendall_tau_b", "ndcg"):
@@ -67,7 +67,7 @@ def test_breakpoints_are_scored_again_only_where_rounding_may_tell_rows_apart(al
 def test_scores_along_a_path_are_within_the_bound_of_their_rounding(kernel):
     X, y, qid = toy()
     model = RankSVMPath(kernel=kernel).fit(X, y, qid)
-    scores = path_scores.PathScores(model._path, model.model_.function.kernel_values(X))
+    scores = breakpoints.PathScores(model._path, model.model_.function.kernel_values(X))
     bound = scores._rounding
     scores._rounding = np.full(len(scores), -1.0)  # nothing is doubtful, nothing scored again
     followed = np.concatenate([table.copy() for table in scores.tables()])
@@ -96,9 +96,9 @@ def test_threads_that_share_a_long_path_count_the_same_pairs(n_queries):
     prepared = get_measure("pairwise_error_micro").prepare(labels, queries)
     K = rows @ X.T
     with config_context(n_threads=1):
-        one = path_scores.PathScores(model._path, K)
+        one = breakpoints.PathScores(model._path, K)
     with config_context(n_threads=2):
-        two = path_scores.PathScores(model._path, K)
+        two = breakpoints.PathScores(model._path, K)
     assert len(one) * len(rows) > 2 << 18  # several chunks
     np.testing.assert_array_equal(prepared.along(one), prepared.along(two))
     expected = np.concatenate([prepared.many(table) for table in one.tables()])

@@ -9,7 +9,7 @@ import pytest
 import rankwise
 from browser import browser, count, number, shown
 from rankwise.errors import ParameterError
-from rankwise.report.page import embedded, page
+from rankwise.report.make_report import embedded, page
 
 __all__ = ["browser"]  # a fixture
 

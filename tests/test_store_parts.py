@@ -6,7 +6,7 @@ import pytest
 from command_line import done, folder, refused
 from rankwise import RankingData, load_letor, make_search_data, open_store, save_letor
 from rankwise.errors import FileFormatError
-from rankwise.readers.store_parts import save_parts
+from rankwise.readers.store import save_parts
 
 __all__ = ["done", "folder", "refused"]  # fixtures
 

@@ -18,7 +18,6 @@ from rankwise.auditing.checks import (
     fractions_ordered,
     queries_without_pairs,
 )
-from rankwise.auditing.disagreements import SuspectJudgment, suspect_judgments
 from rankwise.auditing.findings import (
     Describer,
     Duplicate,
@@ -27,7 +26,12 @@ from rankwise.auditing.findings import (
     SuspectPair,
     SuspectRow,
 )
-from rankwise.auditing.suspects import contradicted_pairs, label_probabilities
+from rankwise.auditing.suspects import (
+    SuspectJudgment,
+    contradicted_pairs,
+    label_probabilities,
+    suspect_judgments,
+)
 from rankwise.errors import ContextWarning, DataError, ParameterError
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.rankers.rankrls_cv import RankRLSCV

@@ -175,7 +175,7 @@ def _check_fix(fix: Path | None, data: Path, raw: bool) -> None:
 
 
 def _fix(data: Path, how: ReadOptions, table: RawTable, found: TableAudit, out: Path) -> list[str]:
-    from rankwise.auditing.fixing import fixed
+    from rankwise.auditing.faults import fixed
     from rankwise.readers.arrow_tables import read_columns_of, write_table
 
     (path,) = data_files(data)

@@ -60,7 +60,7 @@ def run(
     """Convert data between formats; text is streamed to a memory-mapped store in bounded memory."""
     import rankwise
     from rankwise.cli.data_files import data_files, is_log, is_table, read_data
-    from rankwise.readers.store_parts import save_parts
+    from rankwise.readers.store import save_parts
     from rankwise.readers.text import COMPRESSED
 
     to_store = out.suffix == ".store" or parts is not None

@@ -9,9 +9,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from rankwise.cluster.engine import Tally
 from rankwise.cluster.parted_products import stacked
 from rankwise.cluster.problem import PartedProblem, positions_in, query_labels_of
-from rankwise.cluster.tree import Tally
 from rankwise.errors import DataError, ParameterError
 from rankwise.family import Family, Fold
 from rankwise.metrics.measure import Measure

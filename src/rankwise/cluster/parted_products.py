@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from rankwise.cluster.coupling import Groups, split_groups
+from rankwise.cluster.engine import Tally
 from rankwise.cluster.problem import PartedProblem
-from rankwise.cluster.tree import Tally
 from rankwise.operators.blocks import dense, pieces
 from rankwise.operators.design import MatrixDesign
 from rankwise.operators.normal import NormalOperator

@@ -10,11 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankwise.cluster.coupling import Coupling, group_sizes
-from rankwise.cluster.engine import Parts
+from rankwise.cluster.engine import Parts, Tally
 from rankwise.cluster.parted_pairs import PartedPairs, prepared_pairs, quadratic_of_pairs
 from rankwise.cluster.parted_products import NormalPart, multiplied, origins_of, prepared, right_side, shifted
 from rankwise.cluster.problem import ONE_RANKING, PartedProblem, PartedRows
-from rankwise.cluster.tree import Tally
 from rankwise.errors import ParameterError
 from rankwise.family import LinearMap
 from rankwise.operators.blocks import dense

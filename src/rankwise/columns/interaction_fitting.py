@@ -7,11 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from rankwise.columns.axes import AxisBasis, AxisCode
 from rankwise.columns.choosing_codes import code_of
 from rankwise.columns.codes import AgeCode, CategoryCode, Code, FlagCode
 from rankwise.columns.encoding import Encoding
-from rankwise.columns.interaction_codes import InteractionCode
+from rankwise.columns.interaction_codes import AxisBasis, AxisCode, InteractionCode
 from rankwise.columns.number_codes import SplineCode
 from rankwise.columns.specs import ColumnKind, InteractionSpec, Spec
 from rankwise.errors import DataError, ParameterError

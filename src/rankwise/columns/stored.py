@@ -12,10 +12,15 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from rankwise.columns.axes import AxisBasis, AxisCode
 from rankwise.columns.codes import AgeCode, CategoryCode, Code, FlagCode, RelativeCode
 from rankwise.columns.encoding import Encoding
-from rankwise.columns.interaction_codes import FoundInteraction, InteractionCode, InteractionSearch
+from rankwise.columns.interaction_codes import (
+    AxisBasis,
+    AxisCode,
+    FoundInteraction,
+    InteractionCode,
+    InteractionSearch,
+)
 from rankwise.columns.number_codes import NumberCode, NumericCode, SplineCode
 from rankwise.columns.specs import RELATIVE
 from rankwise.tensor_file import RefusedError

@@ -15,8 +15,7 @@ from typing import Any, Self, TypeVar
 
 from distributed import Client, Future, KilledWorker, get_worker, wait
 
-from rankwise.cluster.engine import Parts, of_part
-from rankwise.cluster.tree import Node, joined
+from rankwise.cluster.engine import Node, Parts, joined, of_part
 from rankwise.config import config_context
 from rankwise.dask.waiting import LOOK_AFTER, ClusterError, LostWorkError, insisted, listed, watched
 from rankwise.errors import RankwiseError

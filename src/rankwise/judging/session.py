@@ -13,11 +13,10 @@ import numpy as np
 
 from rankwise.errors import DataError
 from rankwise.judging.choosing import Chooser
-from rankwise.judging.entries import Entry, Kind, Reason, now
+from rankwise.judging.entries import Entry, Kind, Reason, Told, now, text_of, told
 from rankwise.judging.in_effect import Judgments, Subject
 from rankwise.judging.journal import Journal
 from rankwise.judging.live_model import Said
-from rankwise.judging.requests import Told, text_of, told
 from rankwise.judging.reserve_quality import ReserveQuality, left_out_quality
 from rankwise.judging.saving import TABLES, write_table
 from rankwise.judging.starting import Start

@@ -35,8 +35,13 @@ from rankwise.metrics.list_functions import (
 from rankwise.metrics.measure import Measure, PreparedMeasure
 from rankwise.metrics.named_measures import get_measure
 from rankwise.metrics.noninferiority import NonInferiority, non_inferiority
-from rankwise.metrics.pair_functions import auc, disagreement_error, kendall_tau_b, pairwise_error
-from rankwise.metrics.preferences import preference_error
+from rankwise.metrics.pair_functions import (
+    auc,
+    disagreement_error,
+    kendall_tau_b,
+    pairwise_error,
+    preference_error,
+)
 from rankwise.metrics.runs import compare_runs, evaluate_run
 from rankwise.metrics.significance import holm
 from rankwise.metrics.threshold import best_threshold

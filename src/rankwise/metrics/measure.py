@@ -17,7 +17,7 @@ from rankwise.metrics.arranged_rows import ArrangedRows, Formula
 from rankwise.metrics.conventions import Conventions, TiedScores
 from rankwise.metrics.kinds import KINDS
 from rankwise.metrics.own_formula import OwnFormula
-from rankwise.metrics.vectors import ScoreTable, ScoreVectors
+from rankwise.metrics.pair_formulas import ScoreTable, ScoreVectors
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.threads import resolve_threads
 from rankwise.types import AnyArray, Bools, Floats, Ints

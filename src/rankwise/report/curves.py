@@ -11,9 +11,8 @@ from rankwise.metrics.named_measures import MeasureLike, get_measure
 from rankwise.metrics.significance import CONFIDENCE
 from rankwise.model.data_scores import scaled_like, score_data
 from rankwise.model.model import Model
-from rankwise.report.entrants import Entrant
+from rankwise.report.entrants import Entrant, with_numbers
 from rankwise.report.lists import rounded, short_name
-from rankwise.report.report_rows import with_numbers
 from rankwise.report.weights import MAX_FEATURES, is_explained_by_alpha
 from rankwise.rows.ranking import RankingData
 from rankwise.selection.search import distinguished

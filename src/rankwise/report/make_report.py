@@ -1,7 +1,8 @@
-"""Reports on rankers in Python."""
+"""Reports on rankers in Python, and the page that shows their facts."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -12,13 +13,31 @@ from typing import Any
 from rankwise.files import replacing_file
 from rankwise.metrics.evaluation import listed_measures
 from rankwise.metrics.named_measures import MeasureLike
+from rankwise.rendering import printable
 from rankwise.report.facts import report_facts
-from rankwise.report.page import page
 from rankwise.rows.ranking import RankingData
 from rankwise.rows.table import table_of
 from rankwise.validation import check_count, check_kind
 
 DEFAULT_MEASURES = ("ndcg@10", "map", "pairwise_error")
+
+
+_HERE = Path(__file__).parent
+# In this order, as one script: what is used comes before its users.
+_SCRIPTS = (
+    "elements",
+    "facts",
+    "charts",
+    "curves",
+    "lists",
+    "queries",
+    "segments",
+    "learned",
+    "data",
+    "page",
+)
+# Nothing may be loaded from anywhere, whatever the facts contain.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -152,3 +171,27 @@ def _named(rankers: Any) -> Mapping[str, Any]:
     if len(set(classes)) == len(classes):
         return dict(zip(classes, listed, strict=True))
     return {f"{name} {k}": one for k, (name, one) in enumerate(zip(classes, listed, strict=True), start=1)}
+
+
+def page(facts: dict[str, Any]) -> str:
+    """A complete page that shows the facts."""
+    script = "\n".join((_HERE / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS)
+    style = (_HERE / "page.css").read_text(encoding="utf-8")
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(printable(facts['title']))}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
+        "<noscript><p>The charts and tables of this page need JavaScript; it loads nothing.</p></noscript>\n"
+        f'<script type="application/json" id="facts">{embedded(facts)}</script>\n'
+        f'<script>\n"use strict";\n(() => {{\n{script}}})();\n</script>\n</body>\n</html>\n'
+    )
+
+
+def embedded(facts: dict[str, Any]) -> str:
+    """JSON that cannot end the script element that it is in."""
+    text = json.dumps(facts, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for letter in "<>&\u2028\u2029":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    # Half of a surrogate pair cannot be encoded.
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -17,9 +17,8 @@ from rankwise.errors import DataError
 from rankwise.metrics.significance import CONFIDENCE
 from rankwise.model.data_scores import scaled_like
 from rankwise.model.model import Model
-from rankwise.report.entrants import Entrant
+from rankwise.report.entrants import Entrant, with_numbers
 from rankwise.report.lists import rounded, short_name
-from rankwise.report.report_rows import with_numbers
 from rankwise.ridge.leave_out.left_out_weights import weights_without
 from rankwise.ridge.ridge_family import linear_family
 from rankwise.ridge.squared import loss_on_scores

@@ -14,7 +14,7 @@ from rankwise.family import Family, Fold, Solutions
 from rankwise.held_out import HeldOut
 from rankwise.metrics.measure import Measure
 from rankwise.metrics.named_measures import get_measure
-from rankwise.metrics.preferences import contradicted
+from rankwise.metrics.pair_functions import contradicted
 from rankwise.operators.equal_rows import first_equal_rows
 from rankwise.preferences.across import weight_of_rows
 from rankwise.preferences.pairs import Pairs

@@ -19,7 +19,7 @@ from rankwise.metrics.evaluation import listed_measures
 from rankwise.metrics.kinds import KINDS
 from rankwise.metrics.measure import Measure
 from rankwise.metrics.named_measures import get_measure
-from rankwise.metrics.preferences import contradicted
+from rankwise.metrics.pair_functions import contradicted
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import group_rows
 from rankwise.preferences.samples import sample_judged_pairs, sample_of_pairs
