@@ -87,7 +87,7 @@ def test_a_checkpoint_of_other_data_or_options_is_refused(tmp_path, problem, mon
         weight[5] = 2.0
     else:
         options[change] = {"alpha": 0.02, "tol": 1e-6, "max_iter": 400}[change]
-    with pytest.raises(DataError, match="checkpoint of a run with other data or options"):
+    with pytest.raises(DataError, match="belongs to a run with other data or options"):
         fit(tmp_path, (X, y, qid, weight), **options)
 
 

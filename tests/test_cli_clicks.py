@@ -58,9 +58,7 @@ def test_the_report_says_what_the_log_holds_and_whether_position_matters(files, 
     likelihood = rankwise.clicks.click_likelihood(simulated)
     assert f"without position bias         {likelihood.without_bias:.4f}" in report
     assert f"Gain per result {likelihood.gain:.5f}, 95 % interval " in report
-    assert (
-        "Labels are corrected for the position; the position helps to predict clicks, but whether" in report
-    )
+    assert "Labels are corrected for the position; the position helps predict clicks, but whether" in report
     assert "users who look" in report
 
 
@@ -299,10 +297,10 @@ def test_a_log_without_positions_is_not_corrected_and_says_why(counted, capsys):
     own = ["--qid", "query", "--doc", "url", "--impressions", "shown", "--clicks", "click"]
     assert main(["clicks", "counts.csv", *own]) == 0
     printed = capsys.readouterr().out
-    assert "The log does not say at which positions results were shown (--position)." in printed
+    assert "The log has no positions of results (--position)." in printed
     assert "Labels are not corrected for the position: its effect cannot be estimated" in printed
     assert main(["clicks", "usual.parquet", "--position", ""]) == 0
-    assert "does not say at which positions" in capsys.readouterr().out
+    assert "has no positions of results" in capsys.readouterr().out
 
 
 def test_events_of_opensearch_are_a_log(files, capsys):

@@ -60,7 +60,7 @@ def test_the_ending_of_a_file_decides_the_format_of_an_export(done, refused, fol
     done("export", "model", tmp_path / "model.sql", "--features", names)
     assert '"f0"' in (tmp_path / "model.sql").read_text(encoding="utf-8")
     said = refused("export", "model", tmp_path / "model.json", code=2)
-    assert said.startswith("The name 'model.json' does not tell the format; the option --to must be one of ")
+    assert said.startswith("The name 'model.json' does not imply a format; the option --to must be one of ")
 
 
 def test_commands_that_write_say_what_and_where(done, folder, tmp_path):

@@ -130,7 +130,7 @@ def test_a_session_goes_on_with_the_model_that_was_trained(folder, monkeypatch):
         (["test.txt", "model", "--alpha", "2"], "--alpha is for sessions without MODEL", 2),
         (["test.txt", "model", "--columns", "auto"], "--columns is for sessions without MODEL", 2),
         (["test.txt", "--alpha", "0"], "alpha", 2),
-        (["test.txt", "--show", "title"], "--show names columns of a table", 2),
+        (["test.txt", "--show", "title"], "--show needs a table", 2),
         (["test.txt", "--journal", "train.txt.gz"], "train.txt.gz, line 1: ", 1),
         (["test.txt", "--journal", "test.txt"], "refusing to overwrite", 2),
         (["test.txt", "train.txt.gz"], "train.txt.gz", 1),

@@ -117,7 +117,7 @@ def test_choosing_features_writes_what_each_adds(done, tmp_path):
     done(*arguments)
     facts = facts_of(page)
     assert len(facts["sizes"]["RankRLSPath"]["added"]) == 2
-    assert "trained on, which flatters it" in facts["note"]
+    assert "trained on these rows, so the results are optimistic" in facts["note"]
 
 
 def test_rows_that_no_measure_values_are_explained(done, tmp_path):
@@ -169,8 +169,9 @@ def test_mistakes_get_one_sentence_before_anything_is_written(refused, scores, t
     assert "is an input" in refused("report", "model", "--data", "test.txt", "--out", "test.txt", code=2)
     assert "the folder" in refused("report", "model", "--data", "test.txt", "--out", tmp_path / "a/b", code=2)
     assert "either --data" in refused("report", "model", "--out", tmp_path / "page.html", code=2)
-    assert "each named once" in refused("report", "model", "model", *page, code=2)
-    assert "not that of the training data" in refused("report", "model", *page, "--train", "test.txt", code=1)
+    assert "each only once" in refused("report", "model", "model", *page, code=2)
+    said = refused("report", "model", *page, "--train", "test.txt", code=1)
+    assert "does not belong to the training data" in said
     assert "--report measures labels; with --pairs, it needs --validation." in refused(
         "train", "train.txt.gz", tmp_path / "m", "--pairs", "x", "--report", tmp_path / "page.html", code=2
     )

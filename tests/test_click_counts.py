@@ -172,7 +172,7 @@ def test_counts_that_cannot_be_right_are_refused(simulated, change, message):
 def test_what_needs_sessions_says_so(simulated):
     data, table = simulated
     log = ClickLog.from_frame(table, **NAMES, clicked="c").match(data)
-    with pytest.raises(DataError, match="Pairs are results that were shown together"):
+    with pytest.raises(DataError, match="Pairs need results that were shown together"):
         pairs_from_clicks(log)
     with pytest.raises(ParameterError, match="either sessions or counts of impressions, not both"):
         ClickLog.from_frame(table.assign(n=1), **NAMES, clicked="c", session="s", impressions="n")

@@ -263,7 +263,7 @@ HOSTILE = {
     "a column twice": (lambda e: e["codes"][1].update(column="price"), "the columns must be distinct"),
     "a column without a name": (lambda e: e["codes"][0].pop("column"), "the columns must be a list of names"),
     "another name": (lambda e: e["codes"][0].update(column="prize"), "names of the features are not those"),
-    "fewer columns": (lambda e: e["codes"].pop(), "3 columns are encoded, but the model has 4"),
+    "fewer columns": (lambda e: e["codes"].pop(), "3 columns are encoded; the model needs 4"),
     "fewer features": (lambda e: e["codes"][0]["knots"].pop(), "must have shape"),
     "labels of others": (lambda e: e.update(labels=["a", "b", "c", "d"]), "lack one that is encoded"),
     "labels in place of names": (

@@ -123,7 +123,7 @@ def test_several_text_files_are_read_as_one(three_files, tmp_path):
 def test_text_files_that_share_a_query_are_refused_or_merged(three_files, tmp_path):
     (first, second, third), _ = three_files
     third.write_text("1 qid:c 1:1\n0 qid:b 1:2\n0 qid:b 1:3\n", encoding="utf-8")
-    sentence = f"The query 'b' is both in {first} and in {third}; if it is the same query, ask for merge_que"
+    sentence = f"The query 'b' is both in {first} and in {third}; if it is the same query, set merge_que"
     for read in (rankwise.load_letor, lambda paths: rankwise.convert_letor(paths, tmp_path / "new.store")):
         with pytest.raises(DataError, match=sentence):
             read([first, second, third])

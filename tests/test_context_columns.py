@@ -170,7 +170,7 @@ def test_an_audit_says_what_constant_columns_can_do():
     header, rows = found.tables()["Features that are constant within queries"]
     assert header == ["feature", "matters"]
     assert dict(rows)["is_mobile"] == "only together with others"
-    assert dict(rows)["shop"] == "never: it is constant everywhere"
+    assert dict(rows)["shop"] == "never; it is constant everywhere"
     assert found.to_dict()["context_features"] == CONTEXT
     X = sparse.csr_matrix(frame[["price", "is_mobile", "shop"]].assign(shop=1.0).astype(float).to_numpy())
     assert audit(X, y, qid).context_features == ("x1",)

@@ -209,7 +209,7 @@ def test_a_scheduler_that_is_lost_is_a_sentence(small):
     start_worker(small)
     parts = WorkerParts(small, lambda part: small.submit(int, part, pure=False), ["a"])
     small.close()  # as Dask does
-    with pytest.raises(ClusterError, match="connection to the scheduler of the cluster is lost"):
+    with pytest.raises(ClusterError, match="connection to the cluster's scheduler was lost"):
         parts.each(doubled)
 
 

@@ -110,7 +110,7 @@ def test_nonnegative_needs_rows_and_an_engine(rows, tmp_path):
     model = RankRLS().fit(*rows)
     with pytest.raises(ParameterError, match=r"nonnegative=True \(--nonnegative\) needs rows X"):
         export_model(model, tmp_path / "model", "solr", feature_names=NAMES, nonnegative=True)
-    with pytest.raises(ParameterError, match="'svmrank' format has no use for nonnegative=True"):
+    with pytest.raises(ParameterError, match="'svmrank' format does not support nonnegative=True"):
         export_model(model, tmp_path / "model", "svmrank", X=rows[0], nonnegative=True)
 
 

@@ -92,7 +92,7 @@ def test_the_exit_code_is_the_verdict(gate):
 def test_markdown_has_the_verdict_and_power_the_queries(gate):
     code, shown = gate("noise", "model", "--fail-if-worse", "ndcg@10:0.05", "--markdown")
     assert code == 0
-    assert "**Passed: shown not to be worse by the margin or more.**" in shown
+    assert "**Passed: shown to lose less than the margin.**" in shown
     assert "| ndcg@10 | `model` | 0.05 |" in shown
     assert "Queries to detect a difference of 0.01" in gate("noise", "model", "--detect", "0.01")[1]
 

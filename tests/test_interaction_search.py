@@ -185,7 +185,7 @@ def test_left_out_scores_after_a_search_are_called_optimistic():
 def test_early_stopping_after_a_search_needs_rows_that_the_search_has_not_seen(ranker):
     rows, other = interacting(), interacting(seed=1)
     ranker.set_params(interactions="auto", early_stopping=True)
-    with pytest.raises(ParameterError, match="needs an eval_set beside a search for interactions"):
+    with pytest.raises(ParameterError, match="with a search for interactions needs an eval_set"):
         ranker.fit(*rows)
     assert found(ranker.fit(*rows, eval_set=other)) == EXPECTED
 

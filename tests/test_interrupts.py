@@ -141,7 +141,7 @@ SEARCH = ["train", "rows.txt", "model", "--learner", "ranksvm", "--alpha", "1e-3
 def test_an_interrupted_command_writes_names_and_ends_by_the_signal(arguments, module, call, rows):
     ended = process(arguments, module, call, rows.parent)
     assert ended.returncode == -signal.SIGINT, ended.stderr
-    assert "rankwise: interrupted; going on with the best model so far." in ended.stderr
+    assert "rankwise: interrupted; continuing with the best model so far." in ended.stderr
     assert "Traceback" not in ended.stderr
     data = rankwise.load_letor(rows)
     assert rankwise.load_model(rows.parent / "model").score(data) > 0.6

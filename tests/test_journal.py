@@ -141,7 +141,7 @@ def test_nothing_follows_half_a_line_that_cannot_be_removed(tmp_path, monkeypatc
             disk.setattr(os, "ftruncate", broken)
             with pytest.raises(OSError, match="Input/output error"):
                 journal.append(grade(2))
-        with pytest.raises(DataError, match="nothing more is accepted"):
+        with pytest.raises(DataError, match="accepts no more judgments"):
             journal.append(grade(2))
         assert len(journal.entries) == 1
 

@@ -179,7 +179,7 @@ def test_a_full_disk_is_said_and_judgments_go_on_once_there_is_room(tmp_path, mo
         monkeypatch.setattr(os, "write", lambda handle, line: write(handle, line[:7]))
         status, content, _ = request(server, "judge", said | {"grade": 4})
         assert status == 507
-        assert "Nothing was accepted" in json.loads(content)["error"]
+        assert "Nothing was saved" in json.loads(content)["error"]
         assert "the disk is full" in json.loads(content)["error"]
         assert json.loads(content)["full"]
         monkeypatch.undo()
@@ -268,7 +268,7 @@ def test_a_model_that_cannot_be_judged_is_refused_with_the_reason():
     data = rankwise.make_search_data(12, random_state=2)
     refused = {
         "has no moments": rankwise.RankSVM().fit(data),
-        "given signs": rankwise.RankRLS(monotonic_cst=[1] * data.n_features, solver="primal").fit(data),
+        "monotonic_cst": rankwise.RankRLS(monotonic_cst=[1] * data.n_features, solver="primal").fit(data),
         "learned the query": rankwise.RankRLS(solver="primal").fit(data.X, data.y + 1.0, data.qid),
     }
     for reason, ranker in refused.items():

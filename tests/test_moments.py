@@ -170,7 +170,7 @@ def test_sizes_may_be_told_for_some_queries_only(ties, weighting):
 def test_sizes_told_for_one_part_of_a_query_and_not_for_another_are_refused():
     X, y, qid = stressed("plain")
     told = Moments.of(X[:12], y[:12], qid[:12], sizes=QuerySizes.of(y, qid))
-    with pytest.raises(DataError, match=r"The sizes of query \d were told for one part, but not for another"):
+    with pytest.raises(DataError, match=r"The size of query \d was given for one part, but not for another"):
         told + Moments.of(X[12:], y[12:], qid[12:], open_queries=True)
 
 
@@ -277,7 +277,7 @@ def moments(**options):
         (
             {},
             {"open_queries": True},
-            r"Query \d, \d, \d, \.\.\. is already complete, so rows",
+            r"Query \d, \d, \d, \.\.\. is already complete and accepts",
         ),
         (
             {"open_queries": True},
@@ -308,7 +308,7 @@ def test_a_query_never_completed_is_noticed():
     part = Moments.of(X[rest], y[rest], qid[rest], sizes=sizes, weighting="pair")
     with pytest.raises(DataError, match=r"Query \d is not complete: its rows were said to weigh 5 in total"):
         part.close()
-    with pytest.raises(DataError, match="is still open; add the rest of its rows"):
+    with pytest.raises(DataError, match="is still open; add its remaining rows"):
         RankRLS.from_moments(part)
     with pytest.raises(DataError, match="The sizes do not include query 8"):
         Moments.of(X, y, qid + 7, sizes=sizes)
@@ -346,7 +346,7 @@ def test_weights_for_which_pairs_cannot_be_counted_name_the_query():
 
 def test_parts_of_a_ranking_without_a_label_are_refused():
     X, y, _ = stressed("plain")
-    with pytest.raises(DataError, match="Rows without a qid are one whole ranking"):
+    with pytest.raises(DataError, match="Rows without a qid form one complete ranking"):
         Moments.of(X, y, open_queries=True)
     with pytest.raises(ParameterError, match=r"Moments\.of needs y unless X is a RankingData"):
         Moments.of(X)

@@ -89,11 +89,11 @@ def test_a_model_of_columns_is_asked_with_the_table():
     ("model", "options", "message"),
     [
         (MODEL, {"judged": JUDGED, "budget": 10**6}, "budget is 1,000,000, but there are only"),
-        (MODEL, {}, "was learned by the model, but none of its rows is marked as judged"),
+        (MODEL, {}, "was learned by the model, but none of its rows is in 'judged'"),
         (
             MODEL,
             {"judged": range(DATA.n_rows), "budget": 1},
-            "has judged rows, but the model did not learn it",
+            "has judged rows, but the model has not learned it",
         ),
         (None, {"judged": JUDGED}, "Without a model, no row can have been judged"),
         ("model", {}, "must be a fitted RankRLS or None"),

@@ -203,7 +203,7 @@ def test_arguments_that_the_data_has_are_refused(whole):
         RankRLS().fit(parts, query_weight=np.ones(whole.n_queries))
     with pytest.raises(ParameterError, match="has its own queries"):
         evaluate(parts, RankRLS().fit(parts).predict(parts), whole.qid)
-    with pytest.raises(ParameterError, match="what predict returns"):
+    with pytest.raises(ParameterError, match="those that predict returns"):
         evaluate(parts, np.zeros(whole.n_rows))
 
 
@@ -216,7 +216,7 @@ def test_rankers_that_need_all_rows_say_so(ranker, whole):
 def test_methods_that_need_rows_here_say_so(whole):
     model = RankRLS().fit(parts := in_parts(whole, 2))
     for method in (model.rank, model.score):
-        with pytest.raises(DataError, match="needs rows in this process; got PartedData"):
+        with pytest.raises(DataError, match="needs all rows in this process; got PartedData"):
             method(parts)
 
 
@@ -228,7 +228,7 @@ def test_solvers_and_folds_that_parts_do_not_have_are_refused(whole):
         RankRLSCV(solver="cg", cv="leave-query-out").fit(parts)
     with pytest.raises(ParameterError, match="a number of folds from 2 to 24"):
         RankRLSCV(cv=1, solver="cg").fit(parts)
-    with pytest.raises(ParameterError, match="early_stopping of rows in parts needs an eval_set"):
+    with pytest.raises(ParameterError, match="early_stopping on a cluster needs an eval_set"):
         RankRLS(early_stopping=True).fit(parts)
     one_ranking = in_parts(RankingData.from_arrays(whole.X, whole.y), 2)
     with pytest.raises(DataError, match="no queries to leave out; pass an eval_set"):

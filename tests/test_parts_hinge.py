@@ -161,11 +161,11 @@ def test_pairs_that_parts_cannot_learn_from_are_refused(whole, pairs):
     for model in (RankSVM(), RankRLS()):
         with pytest.raises(DataError, match="no pair has a positive weight"):
             model.fit_preferences(parts, pairs, weight=np.zeros(len(pairs)))
-        with pytest.raises(ParameterError, match="early_stopping of rows in parts needs an eval_set"):
+        with pytest.raises(ParameterError, match="early_stopping on a cluster needs an eval_set"):
             type(model)(early_stopping=True).fit_preferences(parts, pairs)
     with pytest.raises(ParameterError, match="cannot be left out; pass an eval_set"):
         RankSVMCV().fit_preferences(parts, pairs)
-    with pytest.raises(DataError, match="needs rows in this process; got PartedData"):
+    with pytest.raises(DataError, match="needs all rows in this process; got PartedData"):
         RankRLS().fit_preferences(parts, pairs, y=whole.y)
 
 

@@ -151,7 +151,7 @@ def test_the_fixed_table_has_nothing_left_to_fix_and_can_be_trained(name, tmp_pa
     assert "'leak' alone orders 100.0%" in capsys.readouterr().out
     assert main(["audit", str(path), *OPTIONS, "--exclude", "leak", "--fix", str(clean)]) == 0
     said = capsys.readouterr().out
-    assert "Left out, as asked: 'leak'." in said
+    assert "Excluded, as requested: 'leak'." in said
     assert "(sentinel)" in said
     assert main(["audit", str(clean), *OPTIONS, "--count", "0"]) == 0
     capsys.readouterr()

@@ -261,7 +261,7 @@ def test_what_was_never_learned_cannot_be_forgotten(data):
 
 def test_something_must_be_left(data):
     X, y, qid = data
-    with pytest.raises(DataError, match="These are all queries that were learned"):
+    with pytest.raises(DataError, match="These are all queries that the model has learned"):
         RankRLS().fit(X, y, qid).forget(X, y, qid)
 
 

@@ -155,7 +155,7 @@ def test_a_store_keeps_the_weights(parts, tmp_path):
 
 def test_text_that_cannot_hold_weights_is_not_written(parts, tmp_path):
     train, _ = parts
-    with pytest.raises(DataError, match=r"LETOR text cannot hold the weights of rows; .* \(save_store\)"):
+    with pytest.raises(DataError, match=r"LETOR text cannot hold row weights; .* \(save_store\)"):
         rankwise.save_letor(train, tmp_path / "train.txt")
     assert list(tmp_path.iterdir()) == []
 

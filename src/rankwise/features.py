@@ -183,4 +183,4 @@ def matrix_of(X: Any) -> Any:
 def refuse_parts(X: Any) -> None:
     """Reject rows that other processes hold."""
     if isinstance(X, JudgedParts):
-        raise DataError(f"This method needs rows in this process; got {type(X).__name__}.")
+        raise DataError(f"This method needs all rows in this process; got {type(X).__name__}.")

@@ -52,7 +52,7 @@ def _read_bounded(path: Path) -> bytes:
     with path.open("rb") as file:
         content = file.read(MAX_JSON_BYTES + 1)
     if len(content) > MAX_JSON_BYTES:
-        raise FileFormatError(path, f"is longer than {MAX_JSON_BYTES:,} bytes, too long for a JSON object.")
+        raise FileFormatError(path, f"is longer than {MAX_JSON_BYTES:,} bytes, the limit for a JSON object.")
     return content
 
 

@@ -115,7 +115,7 @@ class Audit:
         }
         tables = {title: _table(found) for title, found in findings.items() if found}
         if self.constant_features:
-            alone = "never: it is constant everywhere"
+            alone = "never; it is constant everywhere"
             matters = dict.fromkeys(self.constant_features, alone)
             matters |= dict.fromkeys(self.context_features, "only together with others")
             tables["Features that are constant within queries"] = ["feature", "matters"], [*matters.items()]

@@ -51,7 +51,7 @@ def look_at(column: Column, name: str) -> ColumnFacts:
     missing = column.missing()
     if missing.all():
         found = f"{name!r}: all values are missing"
-        training = "With --columns auto, training leaves it out; without, it stops."
+        training = "With --columns auto, training ignores it; otherwise, it stops."
         return ColumnFacts(
             [
                 Fault(
@@ -96,7 +96,7 @@ def _without_reading(column: Column, name: str) -> Iterator[Fault]:
         len(column.values),
         f"{name!r} holds {column.kinds()}",
         "Training stops.",
-        f'Say what it is, with --columns FILE of {{"{name}": "category", "*": "auto"}}, or --exclude {name}.',
+        f'Name its code, with --columns FILE of {{"{name}": "category", "*": "auto"}}, or --exclude {name}.',
     )
 
 
@@ -108,7 +108,7 @@ def _words(column: Column, name: str, rows: Ints) -> Fault:
         name,
         len(rows),
         f"{name!r} holds numbers, but {counted(len(rows), 'value is', 'values are')} text",
-        f"Training stops, for which row {rows[0]} is enough.",
+        f"Training stops at row {rows[0]}.",
         "",
         tuple(f"{text!r:.40}: {times:,} times" for text, times in most),
         Repair.BLANK,
@@ -136,7 +136,7 @@ def _look_at_text(column: Column, name: str, missing: Bools) -> ColumnFacts:
                 len(counts),
                 f"{name!r} has {len(counts):,} categories; the {DEFAULT_CATEGORIES} most frequent are "
                 f"{most / n_present:.0%} of its rows",
-                "With --columns auto, the others share one weight, and so do those of a single row.",
+                "With --columns auto, the others share one weight, and so do those that occur once.",
                 f'--columns FILE with {{"{name}": "category:1000", "*": "auto"}} keeps more.',
                 tuple(f"{text!s:.40}" for text, _ in counts.most_common(EXAMPLES)),
             )
@@ -149,7 +149,7 @@ def _look_at_text(column: Column, name: str, missing: Bools) -> ColumnFacts:
                 name,
                 n_present,
                 f"{name!r} holds numbers as text",
-                "Training takes them for codes: each is a category.",
+                "Training treats them as categories.",
                 "If they are numbers, store them as such.",
                 tuple(str(text) for text, _ in counts.most_common(EXAMPLES)),
             )
@@ -200,9 +200,9 @@ def _look_at_numbers(column: Column, name: str, missing: Bools) -> ColumnFacts:
                 Severity.LOOK,
                 name,
                 len(rows),
-                f"{name!r}: {counted(len(rows), 'value is', 'values are')} negative, but all others are not "
-                "even near 0",
-                "Training takes them as they are, and cannot take logarithms of the column.",
+                f"{name!r}: {counted(len(rows), 'value is', 'values are')} negative, but all others are far "
+                "above 0",
+                "Training uses them as they are, and cannot take the logarithm of the column.",
                 "",
                 tuple(f"{x[row]:g} in row {row}" for row in rows[:EXAMPLES].tolist()),
                 Repair.BLANK,
@@ -255,7 +255,7 @@ def _identifier(name: str, n_values: int, n_present: int) -> Fault:
         name,
         n_values,
         f"{name!r} has {n_values:,} different values in {n_present:,} rows: it seems to name things",
-        "Training would learn names, or take numbers of names for amounts.",
+        "Training would memorize names, or treat ids as amounts.",
         f"Leave it out with --exclude {name}, or say what it names with --doc {name}.",
         repair=Repair.DROP_COLUMN,
     )

@@ -98,7 +98,7 @@ def fixed(arrow: Any, table: RawTable, faults: Sequence[Fault]) -> tuple[Any, li
     roles = [name for name in (table.label, table.qid, table.doc) if name is not None]
     unused = [name for name in arrow.column_names if name not in {*roles, *table.names}]
     if unused:
-        said.append(f"Left out, as asked: {', '.join(map(repr, unused))}.")
+        said.append(f"Excluded, as requested: {', '.join(map(repr, unused))}.")
     for fault in faults:
         if fault.repair is Repair.DROP_ROWS:
             n_before = int(kept.sum())

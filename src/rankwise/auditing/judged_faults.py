@@ -35,7 +35,7 @@ def label_faults(column: Column, name: str) -> tuple[Floats, list[Fault]]:
     }
     what = {
         "missing labels": "no label",
-        "unreadable labels": "a label that is no number",
+        "unreadable labels": "a label that is not a number",
         "infinite labels": "an infinite label",
     }
     faults = [
@@ -100,7 +100,7 @@ def query_faults(column: Column, name: str) -> Iterator[Fault]:
                 len(alike),
                 f"{name!r}: {counted(len(alike), 'query differs', 'queries differ')} from another one only "
                 "in case or spaces",
-                "Training takes them for queries of their own.",
+                "Training treats them as different queries.",
                 "'rankwise split' keeps them on one side.",
                 tuple(f"{one!r} and {other!r}" for one, other in alike[:EXAMPLES]),
             )

@@ -132,10 +132,10 @@ def leak_faults(ordered: dict[str, float], reveals: float) -> Iterator[Fault]:
                 Severity.MUST_FIX if surely else Severity.LOOK,
                 name,
                 1,
-                f"{name!r} alone orders {share:.1%} of the pairs of rows{far}: it may come from the label, "
-                "or be known only afterwards",
-                "Training would rely on it, and its quality would mean nothing.",
-                f"Leave it out with --exclude {name}, unless it is known when ranking.",
+                f"{name!r} alone orders {share:.1%} of the pairs of rows{far}: it may be derived from the "
+                "label, or known only afterwards",
+                "Training would rely on it, and the measured quality would be meaningless.",
+                f"Use --exclude {name}, unless it is known at ranking time.",
             )
 
 

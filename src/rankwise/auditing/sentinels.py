@@ -63,8 +63,8 @@ def sentinel_fault(name: str, shown: str, rows: Ints, n_rows: int) -> Fault:
         len(rows),
         f"{name!r}: {shown} in {counted(len(rows), 'row')} ({len(rows) / n_rows:.1%}), far from all other "
         "values, seems to stand for a missing one",
-        "Training takes it for a value, which bends the scale of the column.",
-        "As a missing value, it gets a weight of its own (--columns auto).",
+        "Training treats it as a value, which distorts the scale of the column.",
+        "As a missing value, it would get its own weight (--columns auto).",
         rows_shown(rows),
         Repair.BLANK,
         rows,

@@ -142,7 +142,7 @@ def _documents_twice(hashes: Hashes, doc: str) -> Iterator[Fault]:
             doc,
             len(again),
             f"{counted(len(again), 'row')} of a document that its query already has",
-            "Training takes them for documents of their own.",
+            "Training treats them as different documents.",
             "",
             rows_shown(again),
         )
@@ -168,7 +168,7 @@ def equal_rows(hashes: Hashes, y: Floats, *, same_row: bool) -> Iterator[Fault]:
             len(exact),
             f"{counted(len(exact), 'row')} equal an earlier row of the query, label and all",
             "Training counts them again.",
-            "" if same_row else "Say with --doc which documents they are of, if they are the same.",
+            "" if same_row else "If they are the same documents, name the column of documents with --doc.",
             _pairs_shown(exact, first),
             Repair.DROP_ROWS if same_row else None,
             exact,
@@ -181,7 +181,7 @@ def equal_rows(hashes: Hashes, y: Floats, *, same_row: bool) -> Iterator[Fault]:
             None,
             len(judged),
             f"{counted(len(judged), 'row')} equal an earlier row of the query, but have another label",
-            "No model can learn both labels; training settles between them.",
+            "No model can learn both labels; training finds a compromise.",
             "",
             _pairs_shown(judged, first),
         )
@@ -219,8 +219,8 @@ def _context(names: list[str]) -> Iterator[Fault]:
             None,
             len(names),
             f"{counted(len(names), 'column is', 'columns are')} constant in each query",
-            "Alone, such a column changes no order.",
-            "--interactions auto finds the columns with which they matter.",
+            "On its own, such a column changes no order.",
+            "--interactions auto searches for columns with which they matter.",
             tuple(names[: 2 * EXAMPLES]),
         )
 

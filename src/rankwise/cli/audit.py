@@ -41,7 +41,7 @@ def run(
     ] = None,
     learner: Annotated[
         str,
-        options.of_learner(f"What scores left-out queries: {', '.join(SELECTORS)}; the first by default."),
+        options.of_learner(f"Scores left-out queries: {', '.join(SELECTORS)}; the first by default."),
     ] = "rankrls",
     count: Annotated[
         int,
@@ -49,7 +49,7 @@ def run(
     ] = 20,
     reveals: Annotated[
         float,
-        typer.Option(help="The fraction of pairs that a feature orders if it gives the label away."),
+        typer.Option(help="Report features that order at least this fraction of the pairs on their own."),
     ] = 0.99,
     csv: Annotated[
         Path | None,
@@ -195,7 +195,7 @@ def _show_faults(data: Path, found: TableAudit, said: list[str], *, repairs: boo
         ]
         lines += ["", f"{heading}:", *shown] if these else []
     if not found.faults:
-        lines.append("Nothing is wrong with its columns, labels and queries.")
+        lines.append("No faults were found in its columns, labels and queries.")
     show_text([*lines, "", *([*said, ""] if said else [])])
 
 

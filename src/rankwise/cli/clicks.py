@@ -37,7 +37,7 @@ def run(
         Path,
         typer.Argument(
             metavar="LOG",
-            help="A .csv or .parquet table with one row per result shown, clicked or not, or of counts; or "
+            help="A .csv or .parquet table with one row per result shown, clicked or not, or with counts; or "
             "queries and events of User Behavior Insights (.ndjson).",
             show_default=False,
         ),
@@ -60,8 +60,8 @@ def run(
     to: Annotated[
         str,
         typer.Option(
-            help="What to write: rows (labelled with clicks over expected clicks, and weighted) or grades, "
-            "for --judgments of 'train'; or pairs, for --pairs."
+            help="What to write: rows (labelled with clicks divided by expected clicks, and weighted) or "
+            "grades, for --judgments of 'train'; or pairs, for --pairs."
         ),
     ] = "rows",
     correct: Annotated[
@@ -195,7 +195,7 @@ def _likelihood(log: ClickLog) -> tuple[ClickLikelihood | None, str]:
     from rankwise.clicks.likelihood import click_likelihood
 
     if log.position.max() == 1:
-        return None, "The log does not say at which positions results were shown (--position)."
+        return None, "The log has no positions of results (--position)."
     try:
         return click_likelihood(log), ""
     except DataError as error:
@@ -273,10 +273,10 @@ def _conclusion(correct: bool, likelihood: ClickLikelihood | None) -> str:
     if likelihood is None:
         return f"{done}: its effect cannot be estimated from this log."
     if likelihood.has_bias:
-        told = "the position helps to predict clicks"
+        told = "the position helps predict clicks"
         hint = "whether a model gains from the correction depends on the engine that wrote the log"
         return f"{done}; {told}, but {hint} (docs/clicks.md)."
-    return f"{done}; it does not reliably help to predict clicks."
+    return f"{done}; it does not reliably help predict clicks."
 
 
 def _next_step(data: Path, how: ReadOptions, to: str, out: Path) -> str:

@@ -25,7 +25,7 @@ def run(
     complete: options.Complete = False,
     baseline: options.Baseline = None,
     worst: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Also list the N queries that got worst.")
+        int, typer.Option(min=0, metavar="N", help="Also list the N queries with the largest losses.")
     ] = 0,
     fail_if_worse: Annotated[
         str | None,
@@ -40,7 +40,7 @@ def run(
         float | None,
         typer.Option(
             metavar="DIFFERENCE",
-            help="Also print how many queries would show such a difference.",
+            help="Also print how many queries are needed to detect this difference.",
             show_default=False,
         ),
     ] = None,
@@ -199,7 +199,7 @@ def show_worst(facts: dict[str, Any], count: int) -> None:
     for ranker in changes:
         lost = worst(facts, ranker, count)
         if not lost:
-            show_text([f"On no query is {ranker} worse than {baseline} ({measure})."])
+            show_text([f"{ranker} is not worse than {baseline} on any query ({measure})."])
             continue
         show_table(
             f"Queries on which {ranker} is worse than {baseline} ({measure})",

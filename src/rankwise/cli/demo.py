@@ -39,7 +39,7 @@ def run(
         typer.Option(help="Folder for the data, the model and the report."),
         Output(check_folder, lambda folder: [folder / name for name in FILES]),
     ] = Path("demo"),
-    random_state: Annotated[int, typer.Option(min=0, help="Seed of the split into training and test.")] = 0,
+    random_state: Annotated[int, typer.Option(min=0, help="Seed for splitting the queries.")] = 0,
     json: options.Json = False,
 ) -> None:
     """Train on the built-in data, compare with simpler rankers, and write a report.

@@ -166,10 +166,10 @@ def _about_left_out(margins: dict[str, dict[str, float]] | None, ranker: Any) ->
         return ""
     search = getattr(getattr(ranker, "encoding_", None), "search", None)
     if search and search.found:
-        chosen = "but settings and interactions were chosen on them"
-        expect = "optimistic, since the search has seen them: measure the model on other queries"
+        chosen = "but used to choose settings and interactions"
+        expect = "optimistic, because the search has seen them; evaluate the model on other queries"
     else:
-        chosen = "with settings chosen on them"
+        chosen = "and used to choose settings"
         expect = "of new queries, expect this rather than training"
     return (
         f"left_out: queries scored by models that were not trained on them, {chosen} "

@@ -67,7 +67,7 @@ def _range(facts: dict[str, Any], measure: str) -> float:
 def show_gate(gate: dict[str, Any], baseline: str) -> None:
     """What was tested, what it means, and how many queries would decide."""
     show_table(
-        f"Is it shown not to be worse than {baseline}?",
+        f"Is it shown to be no worse than {baseline}?",
         ["measure", "ranker", "margin", "gain", "queries", "p not worse", "p worse", "verdict"],
         [
             (
@@ -89,9 +89,9 @@ def show_gate(gate: dict[str, Any], baseline: str) -> None:
 def sentences_of(gate: dict[str, Any]) -> list[str]:
     """The verdict, and what would decide where there is none."""
     said = {
-        "not worse": "Passed: shown not to be worse by the margin or more.",
-        "worse": "Failed: shown to be worse by more than the margin.",
-        "undecided": "Undecided: the queries are too few to tell.",
+        "not worse": "Passed: shown to lose less than the margin.",
+        "worse": "Failed: shown to lose more than the margin.",
+        "undecided": "Undecided: too few queries to tell.",
     }[gate["verdict"]]
     more = [
         f"By {test['measure']}, {test['ranker']} would pass with a probability of 95 % on "

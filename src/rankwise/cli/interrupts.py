@@ -31,7 +31,7 @@ def keeping_what_was_fitted(ranker: Any) -> Iterator[None]:
         if not ranker.__sklearn_is_fitted__():
             raise
         _Pending.interrupt = True
-        typer.echo("rankwise: interrupted; going on with the best model so far.", err=True)
+        typer.echo("rankwise: interrupted; continuing with the best model so far.", err=True)
 
 
 def stop_if_interrupted() -> None:

@@ -29,8 +29,8 @@ def run(
         Path | None,
         typer.Argument(
             metavar="[MODEL]",
-            help="A RankRLS model with moments, from 'train', to begin with; without one, the first "
-            "judgments make the first model.",
+            help="A RankRLS model with moments, from 'train', to start from; without one, the first "
+            "judgments train the first model.",
             show_default=False,
         ),
         Input(),
@@ -50,7 +50,7 @@ def run(
     ] = None,
     rater: Annotated[
         str | None,
-        typer.Option(help="The name of the rater; the name of the user by default.", show_default=False),
+        typer.Option(help="The name of the rater; the user name by default.", show_default=False),
     ] = None,
     grades: Annotated[
         int, typer.Option(min=1, max=HIGHEST_GRADE, help="The highest grade; the lowest is 0.")
@@ -114,7 +114,7 @@ def _start(
     if model is not None:
         if alpha is not None or columns is not None:
             given = "--alpha" if columns is None else "--columns"
-            raise ParameterError(f"The model has its own; {given} is for sessions without MODEL.")
+            raise ParameterError(f"{given} is for sessions without MODEL; this model has its own.")
         known = load_model(model)
         how = replace(how, labelled=_has_labels(path, how))
         return start_with_model(read_for_model(path, how, known), known, shown=shown)
@@ -131,9 +131,7 @@ def _user() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # in a container, a user may be a number only
-        raise ParameterError(
-            "The user of this process has no name; give the rater one with --rater."
-        ) from None
+        raise ParameterError("The user of this process has no name; name the rater with --rater.") from None
 
 
 def _has_labels(path: Path, how: ReadOptions) -> bool:
@@ -152,7 +150,7 @@ def _shown(path: Path, show: str | None, how: ReadOptions) -> dict[str, list[str
     if names is None:
         return {}
     if not all(map(is_table, data_files(path))):
-        raise ParameterError("--show names columns of a table; other data has none to show.")
+        raise ParameterError("--show needs a table; DATA has no columns to show.")
     data: RankingData = read_data(
         path, replace(how, labelled=False, as_table=True, scale=False, exclude=None), features=names
     )

@@ -25,7 +25,7 @@ def run(
         Path | None,
         typer.Argument(
             metavar="MODEL",
-            help="A linear RankRLS model with moments; none before the first judgment.",
+            help="A linear RankRLS model with moments; leave it out before the first judgment.",
             show_default=False,
         ),
         Input(),

@@ -158,8 +158,8 @@ Human: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Labels of people for a random sample of whole queries: a table of qid,doc,label. Those of "
-        "DATA are a model's, and make the estimate more precise.",
+        help="Human labels for a random sample of whole queries: a table of qid,doc,label. The labels of "
+        "DATA come from a model, and make the estimate more precise.",
         show_default=False,
     ),
     Input(),
@@ -201,7 +201,7 @@ Exclude: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="A,B,...",
-        help="Columns that are not features; all others are.",
+        help="Columns to ignore; all others are features.",
         rich_help_panel=TABLES,
     ),
 ]
@@ -300,7 +300,7 @@ Preset: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="letor|trec|sklearn|lightgbm|xgboost",
-        help="Measure as this tool does.",
+        help="Follow the conventions of this tool.",
         show_default=False,
     ),
 ]
@@ -308,7 +308,7 @@ PresetOrTrec: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="letor|trec|sklearn|lightgbm|xgboost",
-        help="Measure as this tool does; trec with --qrels.",
+        help="Follow the conventions of this tool; trec with --qrels.",
         show_default=False,
     ),
 ]

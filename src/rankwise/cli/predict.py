@@ -44,7 +44,7 @@ def run(
         Input(),
     ] = None,
     label: Annotated[
-        str | None, typer.Option(help="A label column to ignore.", rich_help_panel="Tables")
+        str | None, typer.Option(help="The label column, which is ignored.", rich_help_panel="Tables")
     ] = None,
     qid: Annotated[
         str | None,

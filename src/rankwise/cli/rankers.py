@@ -28,7 +28,7 @@ def named_files(paths: Sequence[Path], least: int) -> dict[str, Path]:
     """Short names of what is compared: their last parts, or whole paths where those are the same."""
     if len(set(paths)) < max(len(paths), least):
         what = "at least two models" if least == 2 else "models"
-        raise ParameterError(f"Expected {what}, score files or runs, each named once.")
+        raise ParameterError(f"Expected {what}, score files or runs, each only once.")
     stems = {path.stem: path for path in paths}
     return stems if len(stems) == len(paths) else {str(path): path for path in paths}
 
@@ -119,8 +119,8 @@ def _read_runs(
     asking = [measure.name for measure in chosen if measure.kind in ("bpref", "judged")]
     if asking and labels.mask.any():
         raise ParameterError(
-            f"The measure '{asking[0]}' asks which documents were judged, which only 'rankwise evaluate' and "
-            f"rankwise.metrics.compare_runs know."
+            f"The measure '{asking[0]}' depends on which documents were judged, which only 'rankwise "
+            "evaluate' and rankwise.metrics.compare_runs know."
         )
     counts = count_coverage({query for run in runs.values() for query in run}, known)
     return dict(scores), judged, chosen, describe_coverage(counts, complete, "a run")

@@ -30,7 +30,7 @@ def run(
     rater: Annotated[str, typer.Option(help="The column that names the rater.")] = "rater",
     grades: Annotated[
         str | None,
-        typer.Option(metavar="LOW,HIGH", help="The scale; grades outside are refused.", show_default=False),
+        typer.Option(metavar="LOW,HIGH", help="The scale; other grades are an error.", show_default=False),
     ] = None,
     out: Annotated[
         Path | None,

@@ -120,7 +120,7 @@ def write_page_of_new(
 ) -> None:
     """Write a page about a new model on the last part of its data: validation data, if there is any."""
     (*_, (part, rows)), name = parts.items(), type(ranker).__name__
-    flattering = "These are the rows that the model was trained on, which flatters it; see --validation."
+    flattering = "The model was trained on these rows, so the results are optimistic; see --validation."
     write_page(
         out,
         {name: ranker},

@@ -35,7 +35,7 @@ def run(
         Path, typer.Argument(metavar="TEST", help="The test rows to write.", show_default=False), Output()
     ],
     *,
-    fraction: Annotated[float, typer.Option(help="The share of the rows for the test.")] = 0.25,
+    fraction: Annotated[float, typer.Option(help="The share of the rows that go to TEST.")] = 0.25,
     time: Annotated[
         str | None,
         typer.Option(
@@ -54,7 +54,7 @@ def run(
             show_default=False,
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Draws the queries of the test.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="The seed for drawing the test queries.")] = 0,
     row_options: options.RowOptions,
 ) -> None:
     """Split judged rows into training and test rows by whole queries, by their text, and by time."""

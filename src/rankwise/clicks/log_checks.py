@@ -124,7 +124,7 @@ def check_pages(session: Ints, row: Ints, position: Ints) -> None:
     if same is not None:
         raise DataError(
             f"Entries {same[0]} and {same[1]} (counting from 0) are different results at position "
-            f"{position[same[0]]} of one session: positions count from the top of the whole list, also on "
+            f"{position[same[0]]} of one session: count positions from the top of the whole list, also on "
             "its second page."
         )
 

@@ -130,7 +130,7 @@ def _actions(table: Any, columns: LogColumns) -> tuple[Any, Floats | None, dict[
         if over.any():
             warn_caller(
                 f"Column {name!r} counts more than the impressions in {np.count_nonzero(over):,} of {n:,} "
-                "rows; as many impressions are assumed there."
+                "rows; as many impressions as clicks are assumed there."
             )
             shown = np.maximum(shown, values)
     kept = np.flatnonzero(shown)

@@ -160,7 +160,7 @@ def pairs_from_clicks(log: ClickLog, *, max_weight: float | None = None) -> Pref
     _check_matched(log)
     if log.shown is not None:
         raise DataError(
-            "Pairs are results that were shown together, and this log has no sessions; rows_from_clicks and "
+            "Pairs need results that were shown together, but this log has no sessions; rows_from_clicks and "
             "grades_from_clicks need none."
         )
     sessions = group_rows(log.session, len(log.row))

@@ -271,13 +271,13 @@ def measured_fold(problem: Problem, own: tuple[Ints, Any], coef: Floats, measuri
 
 
 def no_split_of_rows(problem: PartedProblem, *_: Any) -> NoReturn:
-    raise ParameterError("early_stopping of rows in parts needs an eval_set.")
+    raise ParameterError("early_stopping on a cluster needs an eval_set.")
 
 
 def parted_criterion(problem: PartedProblem, measure: Measure, cv: Any, *, exact: bool) -> Criterion:
     n_queries = problem.queries.n_queries
     if n_queries < 2:
-        raise DataError("One ranking in parts has no queries to leave out; pass an eval_set.")
+        raise DataError("One global ranking on a cluster has no queries to leave out; pass an eval_set.")
     named = cv if isinstance(cv, str) else None
     measuring = Measuring(measure, max(1, min(PAIRS_PER_QUERY, PAIRS_IN_TOTAL // n_queries)))
     if named == LEAVE_PAIR_OUT:
@@ -285,13 +285,13 @@ def parted_criterion(problem: PartedProblem, measure: Measure, cv: Any, *, exact
     if named == LEAVE_QUERY_OUT or (named == "auto" and exact):
         if not exact:
             raise ParameterError(
-                f"cv='{LEAVE_QUERY_OUT}' of rows in parts needs a closed form; set cv to a number of folds."
+                f"cv='{LEAVE_QUERY_OUT}' on a cluster needs a closed form; set cv to a number of folds."
             )
         return EachPartedQuery(problem, measuring)
     n_folds = min(AUTO_FOLDS, n_queries) if named == "auto" else cv
     if isinstance(n_folds, bool) or not isinstance(n_folds, int) or not 2 <= n_folds <= n_queries:
         raise ParameterError(
-            f"For rows in parts, the 'cv' parameter must be 'auto', '{LEAVE_QUERY_OUT}' or a number of folds "
+            f"On a cluster, the 'cv' parameter must be 'auto', '{LEAVE_QUERY_OUT}' or a number of folds "
             f"from 2 to {n_queries}; got {cv!r}."
         )
     return OnPartedFolds(problem, measuring, n_folds)

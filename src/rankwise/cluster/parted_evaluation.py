@@ -74,7 +74,7 @@ class Measured:
 def evaluated(problem: PartedProblem, scores: Any, measures: Sequence[Measure]) -> Evaluation:
     """The same as `metrics.evaluate` of all rows; of split queries, labels and scores are gathered."""
     if not isinstance(scores, PartedScores):
-        raise ParameterError("The scores of rows in parts must be what predict returns for them.")
+        raise ParameterError("The scores of a DistributedData must be those that predict returns for it.")
     positions = problem.queries.positions
     found = problem.parts.each(measured_part, scores.model, measures, own=positions)
     sizes, values = [part.sizes for part in found], [part.values for part in found]

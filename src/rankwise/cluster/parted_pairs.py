@@ -83,8 +83,8 @@ def _loss_of(pairs: Pairs, n_rows: int) -> SquaredLoss:
 
 
 def no_split_of_pairs(X: PartedRows, pairs: PartedPairs, *_: Any) -> NoReturn:
-    raise ParameterError("early_stopping of rows in parts needs an eval_set.")
+    raise ParameterError("early_stopping on a cluster needs an eval_set.")
 
 
 def no_criterion_on_pairs(X: PartedRows, pairs: PartedPairs, cv: Any) -> NoReturn:
-    raise ParameterError("Pairs of rows in parts cannot be left out; pass an eval_set.")
+    raise ParameterError("Pairs on a cluster cannot be left out; pass an eval_set.")

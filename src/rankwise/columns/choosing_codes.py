@@ -69,7 +69,7 @@ def _leave_out(name: str, *, named: bool) -> None:
     what = f"Column {name!r} has only missing values"
     if named:
         raise DataError(f"{what}; leave it out.")
-    warn_caller(f"{what}, so it is left out.")
+    warn_caller(f"{what}, so it is ignored.")
 
 
 def _detected(column: Column, name: str, numbers: Spec) -> Spec:

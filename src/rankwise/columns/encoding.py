@@ -140,8 +140,8 @@ class Encoding:
             of_features = code.signs(sign_of[column])
             if of_features is None and sign_of[column] != 0:
                 raise ParameterError(
-                    f"monotonic_cst names {column!r}, which is a category and has no order; a column of "
-                    f"numbers has one."
+                    f"monotonic_cst names {column!r}, which is a category and has no order; only "
+                    "columns of numbers can have a sign."
                 )
             signs += of_features or [0] * code.width
         for interaction in self.interactions:
@@ -149,7 +149,7 @@ class Encoding:
                 if sign_of[column] != 0:
                     raise ParameterError(
                         f"monotonic_cst names {column!r}, but the interaction {interaction.name} has no "
-                        f"sign; leave out one of them."
+                        "sign; leave one of them out."
                     )
             signs += [0] * interaction.width
         return np.array(signs, dtype=np.int64)

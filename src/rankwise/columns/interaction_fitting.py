@@ -109,7 +109,7 @@ def _fitted(spec: InteractionSpec, encoding: Encoding, table: Table) -> Interact
     for name in spec.columns:
         axis = fit_axis(table.columns[name], name, encoding.codes[name], knots, spec.categories or CATEGORIES)
         if axis is None:
-            raise DataError(f"Column {name!r} is constant, so it interacts with none; leave {spec.name} out.")
+            raise DataError(f"Column {name!r} is constant, so it cannot interact; leave {spec.name} out.")
         axes.append(axis)
     code = InteractionCode(spec.columns, (axes[0], axes[1]))
     of_categories = all(isinstance(axis.of, CategoryCode) for axis in axes)

@@ -93,7 +93,7 @@ def specs_of(columns: Any) -> tuple[Spec | None, dict[str, Spec]]:
         return _spec_of_others(columns), {}
     if not isinstance(columns, Mapping) or not columns:
         raise ParameterError(
-            "The 'columns' parameter must be 'auto', 'spline' or a dict of what each column becomes, "
+            "The 'columns' parameter must be 'auto', 'spline' or a dict with a code for each column, "
             f"such as {{'price': 'log'}}; got {columns!r:.100}."
         )
     for name in columns:
@@ -110,7 +110,7 @@ def _spec_of_others(text: Any) -> Spec:
     spec = spec_of(text)
     if spec.kind not in (ColumnKind.AUTO, *_OF_NUMBERS):
         raise ParameterError(
-            f"The 'columns' parameter cannot make every column a {spec.kind}; name the columns: "
+            f"The 'columns' parameter cannot encode every column as '{spec.kind}'; name the columns: "
             f"{{'column': {text!r}, '*': 'auto'}}."
         )
     return spec

@@ -51,7 +51,7 @@ def insisted(client: Client, do: Callable[[], T]) -> T:
     why = LostWorkError()
     for _ in range(TRIES):
         if client.status == "closed":  # as Dask leaves it when the scheduler does not come back
-            raise ClusterError("The connection to the scheduler of the cluster is lost; connect again.")
+            raise ClusterError("The connection to the cluster's scheduler was lost; connect again.")
         try:
             return do()
         except LostWorkError as error:

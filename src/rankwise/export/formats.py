@@ -120,7 +120,7 @@ def _format_of(path: Path, to: str | None) -> Format:
     if path.suffix.lower() not in _ENDINGS:
         known = ", ".join(repr(str(form)) for form in Format)
         raise ParameterError(
-            f"The name {path.name!r} does not tell the format; the 'to' parameter must be one of {known}."
+            f"The name {path.name!r} does not imply a format; the 'to' parameter must be one of {known}."
         )
     return _ENDINGS[path.suffix.lower()]
 
@@ -214,7 +214,7 @@ def export_model(
     qid = X.qid if isinstance(X, JudgedRows) else qid
     if nonnegative and form not in _TEXT_FORMATS:
         raise ParameterError(
-            f"The '{form}' format has no use for nonnegative=True, which is for search engines."
+            f"The '{form}' format does not support nonnegative=True, which is for search engines."
         )
     if form is Format.ONNX:
         from rankwise.export.onnx_models import save_onnx
@@ -241,7 +241,7 @@ def _write(path: Path, text: str, prepared: str) -> None:
         if prepared:
             if path.exists() and not path.is_file():
                 raise ParameterError(
-                    f"{path}: this model needs a second file beside it, so it must be a file."
+                    f"{path}: this model needs a second file next to it, so the output must be a file."
                 )
             files[path.with_name(f"{path.stem}.categories{path.suffix}")] = prepared
         for file, content in files.items():
@@ -257,7 +257,7 @@ def _text_format(form: Format, clauses: Any) -> TextFormat:
 def _required(values: Values | None) -> Values:
     if values is None:
         raise ParameterError(
-            "nonnegative=True (--nonnegative) needs rows X (--data), whose scores it is for."
+            "nonnegative=True (--nonnegative) needs rows X (--data), whose scores it makes positive."
         )
     return values
 

@@ -39,7 +39,7 @@ def boosted_query(weights: Mapping[str, float], clauses: Mapping[str, Any]) -> s
         )
     boosted = [_boosted(name, weight, clauses) for name, weight in weights.items() if weight != 0.0]
     if not boosted:
-        raise DataError("All weights of the model are 0, so there is no clause to write.")
+        raise DataError("All weights of the model are 0, so the query would have no clauses.")
     return as_json({"query": {"bool": {"should": boosted}}})
 
 

@@ -75,7 +75,7 @@ class Judgments:
         judgment = target if target.undone is None else self.entries[target.undone - 1]
         counts = judgment.number not in self._undone
         if judgment.undone is not None or counts != (target.undone is None):
-            raise DataError(f"Entry {number} cannot be undone: it does not count any more.")
+            raise DataError(f"Entry {number} cannot be undone: it is no longer in effect.")
         return judgment
 
     def counts(self, entry: Entry) -> bool:

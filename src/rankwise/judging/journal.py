@@ -63,7 +63,7 @@ class Journal:
     def append(self, entry: Entry) -> None:
         """Write an entry; it is on the disk once this returns, and not in the journal if this raises."""
         if self._handle == CLOSED:
-            raise DataError("The session has ended, so nothing more is accepted.")
+            raise DataError("The session has ended and accepts no more judgments.")
         line = entry.line()
         if entry.number != len(self.entries) + 1:
             raise ValueError(f"expected entry {len(self.entries) + 1}; got {entry.number}")

@@ -136,8 +136,8 @@ def _with_moments(model: Any, pairs: bool) -> Model:
         raise ParameterError(f"The 'model' parameter must be a fitted RankRLS or None; got {model!r}.")
     if found.moments is None:
         raise DataError(
-            f"This {found.class_name} has no moments, which say what it knows: only linear RankRLS models "
-            f"fitted with solver='primal' (--solver primal), and saved with them, keep them."
+            f"This {found.class_name} has no moments, which record what it has learned: only linear RankRLS "
+            "models fitted with solver='primal' (--set solver=primal), and saved with moments, have them."
         )
     if found.moments.b.ndim > 1:
         raise DataError("The model has several targets; fit one for each.")
@@ -181,8 +181,8 @@ def _check_learned(moments: Moments, data: RankingData, is_judged: Bools) -> Non
     learned = np.isin(label_digests(queries.labels.tolist()), moments.learned.labels)
     has_judged = np.bincount(queries.query_of_row()[is_judged], minlength=queries.n_queries) > 0
     for wrong, what in (
-        (learned & ~has_judged, "was learned by the model, but none of its rows is marked as judged"),
-        (has_judged & ~learned, "has judged rows, but the model did not learn it; fit it again"),
+        (learned & ~has_judged, "was learned by the model, but none of its rows is in 'judged'"),
+        (has_judged & ~learned, "has judged rows, but the model has not learned it; fit the model again"),
     ):
         if wrong.any():
             raise DataError(f"Query {queries.labels[int(wrong.argmax())]} {what}.")

@@ -145,7 +145,7 @@ class _Handler(BaseHTTPRequestHandler):
             status, kind = HTTPStatus.INSUFFICIENT_STORAGE, "application/json"
             full = error.errno in FULL
             reason = "the disk is full" if full else error.strerror or str(error)
-            content = _json({"error": f"Nothing was accepted: {error.filename}: {reason}.", "full": full})
+            content = _json({"error": f"Nothing was saved: {error.filename}: {reason}.", "full": full})
         self.send_response(status)
         for name, value in {**_HEADERS, **more, "Content-Type": f"{kind}; charset=utf-8"}.items():
             self.send_header(name, value)
@@ -163,11 +163,11 @@ class _Handler(BaseHTTPRequestHandler):
         origin, site = self.headers.get("Origin"), self.headers.get("Sec-Fetch-Site")
         ours = {f"http://{host}" for host in self.server.hosts}
         if (origin is not None and origin not in ours) or site not in (None, "none", "same-origin"):
-            raise RefusedRequestError(HTTPStatus.FORBIDDEN, "Other pages may not ask this server.")
+            raise RefusedRequestError(HTTPStatus.FORBIDDEN, "Requests from other pages are not accepted.")
         slash, token, *rest = self.path.split("/", 2)
         if slash or not rest or not secrets.compare_digest(token.encode(), self.server.token.encode()):
             raise RefusedRequestError(
-                HTTPStatus.NOT_FOUND, "There is nothing here; the address is on the terminal."
+                HTTPStatus.NOT_FOUND, "This address is incomplete; use the one on the terminal."
             )
         return rest[0]
 

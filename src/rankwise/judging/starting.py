@@ -127,11 +127,9 @@ def start_with_model(data: RankingData, model: Model, *, shown: Mapping[str, Seq
             "--set solver=primal."
         )
     if moments.b.ndim > 1:
-        raise DataError("The model predicts several targets; judgments have one.")
+        raise DataError("The model has several targets, but judgments have one.")
     if model.parameters.get("monotonic_cst") is not None:
-        raise DataError(
-            "The weights of the model have given signs (monotonic_cst), which judging cannot keep."
-        )
+        raise DataError("The model has monotonic_cst, which judging does not support.")
     if must_scale_for(model, data):
         data = data.scale_per_query()
     X = _features(data, model.encoding)
@@ -172,7 +170,7 @@ def _apart(moments: Moments, problem: Problem) -> tuple[Quadratic | None, AnyArr
         name = problem.queries.labels[known][error.at]
         raise DataError(
             f"The model learned the query {name} with other rows, labels or weights, so these cannot be "
-            f"judged anew; judge other queries, or train the model again."
+            f"judged again; judge other queries, or train the model again."
         ) from None
     if len(positions) == len(moments.learned):
         return None, learned

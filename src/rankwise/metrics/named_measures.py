@@ -72,7 +72,7 @@ def _named(name: str, preset: str | None) -> Measure:
     before, colon, rest = name.partition(":")
     if colon:
         if preset not in (None, before.strip()):
-            raise ParameterError(f"The measure {name!r} names another preset than {preset!r}.")
+            raise ParameterError(f"The measure {name!r} names a preset other than {preset!r}.")
         return _named(rest, before.strip())
     pattern = r"\s*([a-z_]+)\s*(?:\(([^()]*)\))?(?:@([0-9]+))?\s*"
     match = re.fullmatch(pattern, re.sub(r"-(?!\w*log)", "_", name.lower()))

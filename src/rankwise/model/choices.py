@@ -20,7 +20,7 @@ def check_choice_of_search(parameters: Mapping[str, Any], fitted: Mapping[str, A
     """Refuse settings that no search of these parameters has, or a choice that is none of them."""
     settings, best = fitted["settings_"], fitted["best_"]
     if len(settings) != len(fitted["scores_"]) or not all(isinstance(each, dict) for each in settings):
-        raise RefusedError("the value 'settings_' must be a list of a dictionary for each row of 'scores_'")
+        raise RefusedError("the value 'settings_' must be a list with one dictionary per row of 'scores_'")
     if not settings or any(each.keys() != settings[0].keys() for each in settings):
         raise RefusedError("the value 'settings_' must hold dictionaries with the same names")
     needed = _OF_UPDATES if "moments_" in fitted else set()

@@ -42,7 +42,7 @@ class EncodingField:
         encoding = encoding_of(content.values.pop(self.name))
         n_columns = content.sizes["features"]
         if len(encoding.columns) != n_columns:
-            raise RefusedError(f"{len(encoding.columns)} columns are encoded, but the model has {n_columns}")
+            raise RefusedError(f"{len(encoding.columns)} columns are encoded; the model needs {n_columns}")
         content.sizes["features"] = encoding.n_features
         return encoding
 

@@ -246,6 +246,6 @@ def _choose(representative: Representative, rows: Ints) -> int:
     row = representative(rows)
     if not isinstance(row, (int, np.integer)) or row not in rows:
         raise DataError(
-            f"representative returned {row!r}, which is not one of the level's rows {rows.tolist()}."
+            f"representative returned {row!r}, which is not among the rows of the level, {rows.tolist()}."
         )
     return int(row)

@@ -100,7 +100,7 @@ def nothing_to_learn(queries: Queries) -> DataError:
 def shared_query(label: Any, first: str, second: str) -> DataError:
     """The error for a query of two parts, when they are not to be merged."""
     return DataError(
-        f"The query {label!r} is both in {first} and in {second}; if it is the same query, ask for "
+        f"The query {label!r} is both in {first} and in {second}; if it is the same query, set "
         "merge_queries (--merge-queries), otherwise give it another label in one of them."
     )
 

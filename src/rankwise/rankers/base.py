@@ -101,7 +101,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
         def __setattr__(self, name: str, value: Any) -> None:
             if name in self._schema.attributes:
-                raise AttributeError(f"'{name}' is read from 'model_', and cannot be set.")
+                raise AttributeError(f"'{name}' comes from 'model_' and cannot be set.")
             super().__setattr__(name, value)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:

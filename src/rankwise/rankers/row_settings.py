@@ -166,7 +166,7 @@ class RowSettings:
         else:
             if wanted_interactions(self.interactions).at_most:
                 raise ParameterError(
-                    f"A search for interactions needs labels; name the pairs of columns instead of "
+                    f"Searching for interactions needs labels; name the pairs of columns instead of "
                     f"interactions={self.interactions!r}."
                 )
             encoding, table = self._encoding_of(X, taken_apart(X, None, None)[1])

@@ -152,8 +152,8 @@ class Updatable(Ranker):
         alpha = self._alpha_to_use() if known.best is None else float(known.best["alpha"])
         if moments.open_queries:
             raise DataError(
-                f"Query {moments.open_queries.names()} is still open; add the rest of its rows, "
-                f"and call close() on the moments."
+                f"Query {moments.open_queries.names()} is still open; add its remaining rows, "
+                "then call close() on the moments."
             )
         family = self._family_of(moments)
         found = family.solve(np.array([alpha]))
@@ -162,7 +162,7 @@ class Updatable(Ranker):
         if refuse_noise and not np.isfinite(error):
             raise DataError(
                 "Rounding errors of all that was learned and forgotten would be as large as what is left; "
-                "fit the model again to the queries that stay, or choose a larger alpha."
+                "fit the model to the remaining queries, or choose a larger alpha."
             )
         if not found.is_resolved.all():
             warn_caller(

@@ -101,7 +101,7 @@ def fit_raters(ratings: Ratings, expected: tuple[Floats, Ints] | None = None) ->
     check_connected(ratings)
     variance = float(np.var(ratings.grade))
     if variance == 0.0:
-        raise DataError("All grades are equal, so raters cannot be told apart.")
+        raise DataError("All grades are equal, so raters cannot be compared.")
     prior, half = _Prior(ratings.n_documents, expected), variance / 2.0
     n_iter, converged = 0, False
     found = _Estimate(

@@ -60,7 +60,7 @@ def _the_only(folder: Path, part: str) -> Path:
             f"found {others}."
         )
     if len(found) > 1:
-        raise DataError(f"{folder}: the {part} data is ambiguous: {found[0].name} or {found[1].name}?")
+        raise DataError(f"{folder}: the {part} data is ambiguous: {found[0].name} or {found[1].name}.")
     return found[0]
 
 

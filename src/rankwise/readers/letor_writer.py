@@ -61,7 +61,7 @@ def save_letor(
     first_index = 0 if check_flag("zero_based", zero_based) else 1
     if data.sample_weight is not None:
         raise DataError(
-            "LETOR text cannot hold the weights of rows; a store does (save_store), and a file of judgments "
+            "LETOR text cannot hold row weights; write a store (save_store), or a file of judgments "
             "beside the text (save_judgments)."
         )
     with replacing_file(path) as beside, create_text(beside) as file:

@@ -62,7 +62,7 @@ def check_structure(folder: Path, X: Matrix, queries: Queries, *, deep: bool) ->
 
     def check(is_right: bool, name: str) -> None:
         if not is_right:
-            raise FileFormatError(folder / f"{name}.npy", "the array is corrupt: it does not fit the others.")
+            raise FileFormatError(folder / f"{name}.npy", "the array does not match the others.")
 
     offsets, order = queries.offsets, queries.order
     check(_spans(offsets, X.shape[0]) and ascends(offsets, strictly=True), "offsets")
@@ -78,7 +78,7 @@ def check_text(folder: Path, arrays: Mapping[str, AnyArray]) -> None:
         if array.dtype.kind == "U" and array.dtype.itemsize > 0:
             codes = array.view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
             if not are_inside(codes, sys.maxunicode + 1):
-                message = "the array is corrupt: it contains characters that do not exist."
+                message = "the array is corrupt: it contains invalid characters."
                 raise FileFormatError(folder / f"{name}.npy", message)
 
 

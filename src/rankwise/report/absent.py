@@ -18,7 +18,7 @@ def absent_facts(
     found = {
         "weights": _of(
             [one for one in entrants if one.parts is None],
-            "scores are not sums over columns, as those of linear models and trees are",
+            "scores are not sums over columns, unlike those of linear models and trees",
         ),
         "choices": _of(
             [
@@ -30,7 +30,7 @@ def absent_facts(
         ),
         "calibration": _of(
             [one for one in models if not sections["calibration"].get(one.name)],
-            "not calibrated; rankers that choose alpha are, and fits with validation data",
+            "not calibrated; rankers that choose alpha and fits with validation data are",
         ),
         "learning": None if has_training or not models else "Needs the training data (training= or --train).",
         "audit": _audit(judged, sections),
@@ -46,5 +46,5 @@ def _audit(judged: RankingData, sections: Mapping[str, Any]) -> str | None:
     if sections["audit"] is not None or not judged.n_features:
         return None
     if isinstance(judged.X, Table):
-        return "Not searched for here, since columns are not all numbers; see rankwise audit."
-    return "Not searched for here: too few queries, or too many rows to be quick; see rankwise audit."
+        return "Not searched for, because not all columns are numbers; see rankwise audit."
+    return "Not searched for: too few queries, or too many rows to be quick; see rankwise audit."

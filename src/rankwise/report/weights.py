@@ -129,7 +129,7 @@ def left_out_weights(model: Model, training: RankingData) -> Floats:
     whole = family.solve(np.array([alpha])).coef[0]
     if np.abs(whole - coef).max() > SAME_WEIGHTS * np.abs(coef).max():
         raise DataError(
-            "The model is not that of the training data: fitted again, it has other weights. (Models trained "
+            "The model does not belong to the training data: a refit has other weights. (Models trained "
             "with weights of queries, or on pairs, have no intervals.)"
         )
     folds = folds_of(each_query(data.queries), problem, loss_of)

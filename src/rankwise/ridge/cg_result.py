@@ -141,7 +141,7 @@ class ShiftedCGResult:
 
     def _surface(self) -> Surface:
         if self.surface is None:
-            raise ValueError("There is no surface to read: the run had no held-out rows.")
+            raise ValueError("The run measured no iterates, because it had no held-out rows.")
         return self.surface
 
 

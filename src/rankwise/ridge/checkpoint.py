@@ -79,7 +79,7 @@ class Checkpoint:
         state = read_state(self.file, first, fingerprint)
         if state is None:
             raise DataError(
-                f"{self.file} is the checkpoint of a run with other data or options; "
+                f"{self.file} belongs to a run with other data or options; "
                 f"delete it or choose another folder."
             )
         saver.fingerprint = fingerprint

@@ -71,8 +71,8 @@ class Knowledge:
         factor, reciprocal = system.factor(0.0)
         if reciprocal == 0.0:
             raise DataError(
-                f"XᵀLX + alpha I is singular at alpha = {alpha:g}, so nothing is known of some "
-                f"differences; choose a larger alpha."
+                f"XᵀLX + alpha I is singular at alpha = {alpha:g}, so the variance of some "
+                "differences is infinite; choose a larger alpha."
             )
         with one_blas_thread(system.is_small):
             inverse, _ = linalg.lapack.dpotri(factor, lower=1)

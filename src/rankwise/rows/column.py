@@ -56,7 +56,7 @@ class Column:
         elif reading.is_relative:
             raise DataError(
                 f"Column {name!r} is taken as its {reading} in the query, which needs the query of each row: "
-                "give the ranker qid, or a RankingData with queries."
+                "pass qid, or a RankingData with queries."
             )
         else:
             if reading is Reading.TEXT:

@@ -33,8 +33,7 @@ def find_row(rows: RowsByName, qid: str, doc: str) -> int | None:
     found = rows.get((qid, doc), ())
     if len(found) > 1:
         raise DataError(
-            f"The query {qid!r} of the data contains the document {doc!r} {len(found)} times; "
-            "it must be there once."
+            f"The query {qid!r} of the data contains the document {doc!r} {len(found)} times; expected once."
         )
     return found[0] if found else None
 

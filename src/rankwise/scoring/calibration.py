@@ -118,7 +118,7 @@ def known_calibration(calibration: Calibration | None, class_name: str) -> Calib
     """The calibration of a model, or the error that says how to get one."""
     if calibration is None:
         raise RankwiseError(
-            f"This {class_name} has no calibration, and so no probabilities: it comes from pairs that the "
+            f"This {class_name} has no calibration, and so no probabilities. Calibration uses pairs that the "
             f"model was not trained on. Fit a ...CV ranker by leave-query-out or on folds, or pass an "
             f"eval_set to fit (RankSVMPath: call select); updates discard it."
         )

@@ -104,8 +104,8 @@ def hold_out_rows(
         raise ParameterError("early_stopping with kernel='precomputed' needs an eval_set.")
     if inputs.encoding is not None and inputs.encoding.search is not None:
         raise ParameterError(
-            "early_stopping needs an eval_set beside a search for interactions, which has seen all rows "
-            "of fit."
+            "early_stopping with a search for interactions needs an eval_set, because the search sees all "
+            "rows of fit."
         )
     return split_rows(problem, fraction, measure, random)
 

@@ -69,7 +69,7 @@ class HingeResult:
         elif self.gap <= 2.0 * self.resolution:
             reason = "The tolerance 'tol' is below what double precision can certify here"
         elif self.stalled:
-            reason = f"Rounding errors kept it from going on after {self.n_iter} iterations"
+            reason = f"Rounding errors stopped the solver after {self.n_iter} iterations"
         else:
             reason = f"Stopped after max_iter={self.n_iter} iterations"
         return f"{reason}: the model is the best so far, within gap_={self.gap:.3g} of the minimum."

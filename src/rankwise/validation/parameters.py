@@ -69,7 +69,7 @@ def _shown(value: object) -> str:
     try:
         text = repr(value)
     except ValueError:
-        return "a number of thousands of digits"
+        return "a number with thousands of digits"
     return text if len(text) <= 100 else f"{text[:100]}..."
 
 

@@ -112,7 +112,7 @@ def question_queries(qid: Any, queries: Queries) -> None:
             warn_caller(
                 f"fit was given no qid, so all {m} rows form one ranking. Pass the query of each row as qid "
                 f"(in cross-validation and grid search as params={{'qid': qid}}, after "
-                f"sklearn.set_config(enable_metadata_routing=True)); if one ranking is meant, say so with "
+                f"sklearn.set_config(enable_metadata_routing=True)); if you mean one ranking, call "
                 f"rankwise.set_config(one_ranking=True).",
                 QueryWarning,
             )

@@ -217,7 +217,7 @@ def query_differences(loss: SquaredLoss) -> QueryDifferences:
     """The differences within queries, of a loss of which queries can be left out."""
     F = loss.differences.within if isinstance(loss.differences, AcrossQueries) else loss.differences
     if not isinstance(F, QueryDifferences) or loss.target.ndim != 1:
-        raise TypeError("Leave-query-out needs a loss on the labels of one target.")
+        raise TypeError("Leave-query-out needs labels with one target.")
     return F
 
 

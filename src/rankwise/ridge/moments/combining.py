@@ -54,7 +54,7 @@ def check_new(ours: Moments, other: Moments) -> None:
         returned = np.isin(another.open_queries.digests, one.learned.labels)
         if returned.any():
             names = another.open_queries.names(returned)
-            raise AlreadyCompleteError(f"Query {names} is already complete, so rows cannot be added to it.")
+            raise AlreadyCompleteError(f"Query {names} is already complete and accepts no more rows.")
     if ours.has_qid and other.has_qid:
         both = np.intersect1d(ours.learned.labels, other.learned.labels)
         if len(both):

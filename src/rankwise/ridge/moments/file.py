@@ -103,7 +103,7 @@ def unpack_moments(content: Content, feature_names: tuple[str, ...] | None = Non
         raise RefusedError("the values of the moments are missing")
     own = {name: tensor for name, tensor in content.tensors.items() if name.startswith(PREFIX)}
     if values.get("checksum") != _checksum(own):
-        raise RefusedError("the moments do not match their checksum, so they were changed or damaged")
+        raise RefusedError("the moments do not match their checksum; the file was modified or is corrupt")
     quadratic = _unpacked(content, "")
     learned = LearnedQueries(
         content.take_tensor(f"{PREFIX}labels", "i", "learned").astype(np.int64),
@@ -176,9 +176,9 @@ def _check_groups(groups: OpenLevels, n_queries: int, carries: Bools) -> None:
     if wrong.any():
         raise ValueError(f"the open group {int(wrong.argmax())} is not one of rows")
     if (np.diff(groups.query) < 0).any() or len(groups.starts) != n_queries:
-        raise ValueError("an open query has no rows, or they are not where they belong")
+        raise ValueError("an open query has no rows, or rows of other queries")
     if (groups.is_pooled == carries[groups.query]).any():
-        raise ValueError("the scatter of an open query is missing, or does not belong there")
+        raise ValueError("the scatter of an open query is missing or unexpected")
 
 
 def _count(value: Any) -> int:
@@ -237,11 +237,11 @@ def _check_is_sum_of_squares(A: Floats, b: Floats, c: Floats, rounding: Floats) 
     squares, off = np.concatenate([np.diag(A), c]), np.append(rounding[:-1], np.full(len(c), rounding[-1]))
     slack = _ROUNDING * max(float(squares.max(initial=0.0)), 0.0)
     if (squares < -slack - off).any():
-        raise RefusedError("the moments are not those of any rows: a sum of squares is negative")
+        raise RefusedError("the moments cannot come from data: a sum of squares is negative")
     length = np.sqrt(np.maximum(squares, 0.0) + 2.0 * off)  # (d + ρ)^½ (e + σ)^½ ≥ (de)^½ + (ρσ)^½
     bound = np.outer(length[: len(A)], length)
     if (np.abs(np.hstack([A, b])) > bound * (1.0 + _ROUNDING) + slack).any():
-        raise RefusedError("the moments are not those of any rows: a product exceeds the squares")
+        raise RefusedError("the moments cannot come from data: a product exceeds the squares")
 
 
 def _checksum(tensors: dict[str, AnyArray]) -> str:

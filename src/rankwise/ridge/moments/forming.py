@@ -183,7 +183,9 @@ def _open_queries(given: bool | Iterable[Hashable], sizes: QuerySizes | None, qu
             f"The 'open_queries' parameter must be True, False or a collection of labels; got {given!r}."
         )
     if chosen.any() and queries.labels is None:
-        raise DataError("Rows without a qid are one whole ranking; give its parts a common qid to split it.")
+        raise DataError(
+            "Rows without a qid form one complete ranking; to split it, give its parts the same qid."
+        )
     return chosen
 
 

@@ -212,7 +212,7 @@ class OpenQueries:
             )
         for at in np.flatnonzero(self.is_told[mine] != other.is_told[theirs])[:1].tolist():
             raise DataError(
-                f"The sizes of query {self.labels[mine[at]]} were told for one part, but not for another."
+                f"The size of query {self.labels[mine[at]]} was given for one part, but not for another."
             )
 
     def close(self, pool: Pool) -> int:

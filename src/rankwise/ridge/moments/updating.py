@@ -46,7 +46,7 @@ def forgotten(moments: Moments, problem: Problem) -> Moments:
             f"Query {_label(problem, error.at)} {error.reason}, so it cannot be forgotten."
         ) from None
     if len(positions) == len(moments.learned):
-        raise DataError("These are all queries that were learned, so there would be nothing left.")
+        raise DataError("These are all queries that the model has learned, so nothing would be left.")
     counted = replace(problem, query_weight=moments.learned.weights[positions])
     return moments - moments_of(counted, moments.ties, moments.weighting, moments.feature_names)
 
