@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Hashable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,16 +18,8 @@ from rankwise.auditing.checks import (
     fractions_ordered,
     queries_without_pairs,
 )
-from rankwise.auditing.findings import (
-    Describer,
-    Duplicate,
-    EmptyQuery,
-    RevealingFeature,
-    SuspectPair,
-    SuspectRow,
-)
+from rankwise.auditing.findings import Audit, Describer, RevealingFeature
 from rankwise.auditing.suspects import (
-    SuspectJudgment,
     contradicted_pairs,
     label_probabilities,
     suspect_judgments,
@@ -37,125 +29,11 @@ from rankwise.preferences.queries import Queries, group_rows
 from rankwise.rankers.rankrls_cv import RankRLSCV
 from rankwise.rankers.search_ranker import SearchRanker
 from rankwise.raters.joining import pooled_rows
-from rankwise.rendering import Cell, html_table, jsonable, text_table
 from rankwise.rows.ranking import RankingData
 from rankwise.rows.ratings import Ratings
 from rankwise.rows.table import Table, table_of
-from rankwise.scoring.calibration import Calibration
 from rankwise.selection.folding import draw_folds
 from rankwise.validation import check_count, check_number, taken_apart
-
-# Entries of each table that are shown as text; the attributes hold all of them.
-SHOWN = 20
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Audit:
-    """The result of `audit`.
-
-    Attributes
-    ----------
-    rows : tuple of SuspectRow
-        The rows with the least probable labels, least probable first.
-    pairs : tuple of SuspectPair
-        The pairs that scores contradict most, worst first; no row is in two of them.
-    duplicates : tuple of Duplicate
-        Equal rows of a query with different labels.
-    empty_queries : tuple of EmptyQuery
-        Queries whose rows all have the same label.
-    constant_features : tuple of str
-        Features, or columns of a table, that are constant within every query.
-    context_features : tuple of str
-        The constant features that differ between queries, which can matter together with other features.
-    revealing_features : tuple of RevealingFeature
-        Features that order nearly all pairs on their own, as a feature computed from the label would.
-    n_rows, n_queries : int
-        The size of the data.
-    calibration : Calibration or None
-        The calibration of the scores behind `rows` and `pairs`; None if all scores are equal.
-    judgments : tuple of SuspectJudgment
-        With several raters, the judgments that the other raters and the features contradict, worst first.
-
-    See Also
-    --------
-    audit : Audit a data set.
-
-    Examples
-    --------
-    >>> import rankwise
-    >>> found = rankwise.audit(rankwise.load_movies())
-    >>> worst = found.rows[0]
-    >>> worst.query, worst.doc, worst.label, worst.judged
-    ('dog comedy', 'Dog Days in Lisbon', 4.0, 'too high')
-    >>> list(found.tables())
-    ['Rows to judge again', 'Pairs to judge again', 'Queries without pairs']
-    """
-
-    rows: tuple[SuspectRow, ...]
-    pairs: tuple[SuspectPair, ...]
-    duplicates: tuple[Duplicate, ...]
-    empty_queries: tuple[EmptyQuery, ...]
-    constant_features: tuple[str, ...]
-    context_features: tuple[str, ...]
-    revealing_features: tuple[RevealingFeature, ...]
-    n_rows: int
-    n_queries: int
-    calibration: Calibration | None
-    judgments: tuple[SuspectJudgment, ...] = ()
-
-    def tables(self) -> dict[str, tuple[list[str], list[tuple[Cell, ...]]]]:
-        """The header and rows of each table that is not empty, by title."""
-        findings: dict[str, Sequence[Any]] = {
-            "Judgments to check again": self.judgments,
-            "Rows to judge again": self.rows,
-            "Pairs to judge again": self.pairs,
-            "Equal rows with different labels": self.duplicates,
-            "Queries without pairs": self.empty_queries,
-            "Features that give the label away": self.revealing_features,
-        }
-        tables = {title: _table(found) for title, found in findings.items() if found}
-        if self.constant_features:
-            alone = "never; it is constant everywhere"
-            matters = dict.fromkeys(self.constant_features, alone)
-            matters |= dict.fromkeys(self.context_features, "only together with others")
-            tables["Features that are constant within queries"] = ["feature", "matters"], [*matters.items()]
-        return tables
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, strings and lists, with None for NaN: ready for JSON."""
-        found = {
-            name: [asdict(finding) for finding in getattr(self, name)]
-            for name in ("judgments", "rows", "pairs", "duplicates", "empty_queries", "revealing_features")
-        }
-        plain: dict[str, Any] = jsonable(
-            {
-                **found,
-                "constant_features": self.constant_features,
-                "context_features": self.context_features,
-                "n_rows": self.n_rows,
-                "n_queries": self.n_queries,
-                "calibration": None if self.calibration is None else self.calibration.to_dict(),
-            }
-        )
-        return plain
-
-    def __repr__(self) -> str:
-        counts = (f"{title.lower()}: {len(rows):,}" for title, (_, rows) in self.tables().items())
-        return f"Audit({'; '.join((f'rows: {self.n_rows:,}', *counts))})"
-
-    def __str__(self) -> str:
-        parts = [
-            f"{title}\n{text_table(header, rows[:SHOWN])}{_more(rows)}"
-            for title, (header, rows) in self.tables().items()
-        ]
-        return "\n\n".join(parts) or "Nothing was found."
-
-    def _repr_html_(self) -> str:
-        parts = (
-            f"<h3>{title}</h3>{html_table(header, rows[:SHOWN])}<p>{_more(rows)}</p>"
-            for title, (header, rows) in self.tables().items()
-        )
-        return "".join(parts) or "<p>Nothing was found.</p>"
 
 
 def audit(
@@ -285,18 +163,3 @@ def _left_out(ranker: SearchRanker, data: RankingData) -> tuple[SearchRanker, Qu
     everything = np.arange(data.n_rows)
     ranker.cv = [(np.setdiff1d(everything, held), held) for held in folds.held]
     return ranker.fit(data), group_rows(folds.compared, data.n_rows)
-
-
-def _table(findings: Sequence[Any]) -> tuple[list[str], list[tuple[Cell, ...]]]:
-    names = [field.name for field in fields(findings[0])]
-    rows = [tuple(_shown(name, getattr(finding, name)) for name in names) for finding in findings]
-    return [name.replace("_", " ") for name in names], rows
-
-
-def _shown(name: str, cell: Cell) -> Cell:
-    """Grades are whole numbers, and are shown as such."""
-    return int(cell) if name.endswith("label") and isinstance(cell, float) and cell.is_integer() else cell
-
-
-def _more(rows: Sequence[Any]) -> str:
-    return f"\n... and {len(rows) - SHOWN:,} more" if len(rows) > SHOWN else ""

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rankwise.cli import options
+from rankwise.cli import learner_options, options
 from rankwise.cli.data_files import data_files, is_table
+from rankwise.cli.learner_options import of_learner
 from rankwise.cli.learners import SELECTORS, make_learner, parse_columns
 from rankwise.cli.paths import Input, Output
 from rankwise.cli.screen import progress, show_json, show_table, show_text
@@ -16,7 +17,7 @@ from rankwise.errors import ParameterError
 from rankwise.rendering import printable
 
 if TYPE_CHECKING:
-    from rankwise.auditing.audit_data import Audit
+    from rankwise.auditing.findings import Audit
     from rankwise.auditing.raw_table import RawTable
     from rankwise.auditing.table_audit import TableAudit
     from rankwise.cli.data_files import ReadOptions
@@ -41,7 +42,7 @@ def run(
     ] = None,
     learner: Annotated[
         str,
-        options.of_learner(f"Scores left-out queries: {', '.join(SELECTORS)}; the first by default."),
+        of_learner(f"Scores left-out queries: {', '.join(SELECTORS)}; the first by default."),
     ] = "rankrls",
     count: Annotated[
         int,
@@ -56,8 +57,8 @@ def run(
         typer.Option(metavar="FILE", help="Write the rows to judge again to a table.", show_default=False),
         Output(),
     ] = None,
-    columns: options.Columns = None,
-    settings: options.Settings = None,
+    columns: learner_options.Columns = None,
+    settings: learner_options.Settings = None,
     rows: options.FeatureOptions,
     judgments: Annotated[
         Path | None,

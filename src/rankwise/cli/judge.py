@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rankwise.cli import options
+from rankwise.cli import learner_options, options
 from rankwise.cli.data_files import ReadOptions, data_files, is_table, read_data
 from rankwise.cli.outputs import check_file, check_folder
 from rankwise.cli.paths import Input, Output
@@ -74,7 +74,7 @@ def run(
             min=1, max=65535, help="The port of the page; any free one by default.", show_default=False
         ),
     ] = None,
-    columns: options.Columns = None,
+    columns: learner_options.Columns = None,
     rows: options.FeatureOptions,
 ) -> None:
     """Judge documents or pairs on a local page; after every judgment, the ranking equals that of a refit."""

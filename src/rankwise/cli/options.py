@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -13,18 +13,7 @@ from rankwise.cli.outputs import check_model, check_page
 from rankwise.cli.paths import Input, Output
 
 # The panels of the help.
-LEARNER, CHOICE, ROWS, TABLES = "Learner", "Choosing", "Rows", "Tables"
-
-
-def of_learner(help: str) -> Any:
-    """An option that becomes a parameter of the learner; None leaves it at its default."""
-    return typer.Option(help=help, rich_help_panel=LEARNER, show_default=False)
-
-
-def of_choice(help: str) -> Any:
-    """An option that says what to choose from, or by what."""
-    return typer.Option(help=help, rich_help_panel=CHOICE, show_default=False)
-
+ROWS, TABLES = "Rows", "Tables"
 
 Data: TypeAlias = Annotated[
     Path,
@@ -83,58 +72,6 @@ ModelOut: TypeAlias = Annotated[
     Path,
     typer.Argument(metavar="MODEL", help="The model file to write.", show_default=False),
     Output(check_model),
-]
-MonotonicCst: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        metavar="A=1,B=-1,...|FILE",
-        help="The sign that weights of features must have, or a JSON file of them (rankrls).",
-        rich_help_panel=LEARNER,
-        show_default=False,
-    ),
-    Input(),
-]
-Columns: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        metavar="auto|spline|FILE",
-        help="How to encode the columns of a table, with missing values, text and dates: detected "
-        "(auto), with "
-        'a spline for every number (spline), or a JSON file such as {"price": "log", "*": "auto"}.',
-        rich_help_panel=LEARNER,
-        show_default=False,
-    ),
-    Input(),
-]
-Interactions: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        metavar="auto|N|A*B,...",
-        help="Pairs of columns that matter together: searched for (auto, or at most N) or named, as in "
-        "device*price,category*brand; device*price=spline:6 sets the knots.",
-        rich_help_panel=LEARNER,
-        show_default=False,
-    ),
-]
-Settings: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="NAME=VALUE",
-        help="Any other parameter of the learner's class; may be repeated.",
-        rich_help_panel=LEARNER,
-    ),
-]
-Validation: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DATA",
-        help="Judged rows to choose on instead of left-out queries; with one alpha, with --cv, --pairs or "
-        "chosen features, they are only measured.",
-        rich_help_panel=CHOICE,
-        show_default=False,
-    ),
-    Input(files_to_read),
 ]
 Pairs: TypeAlias = Annotated[
     Path | None,

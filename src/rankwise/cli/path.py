@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rankwise.cli import options
+from rankwise.cli import learner_options, options
 from rankwise.cli.data_files import files_to_read, warn_of_one_ranking
 from rankwise.cli.interrupts import keeping_what_was_fitted
+from rankwise.cli.learner_options import of_learner
 from rankwise.cli.outputs import check_file, check_model
 from rankwise.cli.paths import Input, Output
 from rankwise.cli.screen import progress, show_json, show_table
@@ -47,16 +48,15 @@ def run(
         ),
         Input(files_to_read),
     ] = None,
-    kernel: Annotated[str, options.of_learner("rbf, linear or polynomial.")] = "rbf",
+    kernel: Annotated[str, of_learner("rbf, linear or polynomial.")] = "rbf",
     gamma: Annotated[
-        float | None, options.of_learner("Scale of the rbf or polynomial kernel; 1 / features by default.")
+        float | None,
+        of_learner("Scale of the rbf or polynomial kernel; 1 / features by default."),
     ] = None,
-    graph: Annotated[str, options.of_learner("Pairs: full, or reduced to about two per row.")] = "full",
-    weighting: Annotated[
-        str, options.of_learner("Give each query, pair or example the same weight.")
-    ] = "query",
-    columns: options.Columns = None,
-    settings: options.Settings = None,
+    graph: Annotated[str, of_learner("Pairs: full, or reduced to about two per row.")] = "full",
+    weighting: Annotated[str, of_learner("Give each query, pair or example the same weight.")] = "query",
+    columns: learner_options.Columns = None,
+    settings: learner_options.Settings = None,
     measure: Annotated[str, typer.Option(help="The measure for choosing alpha.")] = "pairwise_error",
     model: Annotated[
         Path | None,

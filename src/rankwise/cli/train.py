@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rankwise.cli import options
+from rankwise.cli import learner_options, options
 from rankwise.cli.cluster import refuse_with_dask, train_on_cluster
 from rankwise.cli.data_files import warn_of_one_ranking
 from rankwise.cli.fitting import (
@@ -21,6 +21,7 @@ from rankwise.cli.fitting import (
     show_result,
     warn_of_leaks,
 )
+from rankwise.cli.learner_options import CHOICE, of_choice, of_learner
 from rankwise.cli.learners import (
     LEARNERS,
     learner_to_train,
@@ -44,58 +45,56 @@ def run(
     data: options.Data,
     model: options.ModelOut,
     *,
-    learner: Annotated[
-        str, options.of_learner(f"One of: {', '.join(LEARNERS)}; the first by default.")
-    ] = "rankrls",
+    learner: Annotated[str, of_learner(f"One of: {', '.join(LEARNERS)}; the first by default.")] = "rankrls",
     ties: Annotated[
-        str | None, options.of_learner("Pairs with equal labels: keep or drop; keep,drop to choose.")
+        str | None, of_learner("Pairs with equal labels: keep or drop; keep,drop to choose.")
     ] = None,
     weighting: Annotated[
         str | None,
-        options.of_learner("Give each example, pair or query the same weight; several to choose from."),
+        of_learner("Give each example, pair or query the same weight; several to choose from."),
     ] = None,
-    monotonic_cst: options.MonotonicCst = None,
-    columns: options.Columns = None,
-    interactions: options.Interactions = None,
+    monotonic_cst: learner_options.MonotonicCst = None,
+    columns: learner_options.Columns = None,
+    interactions: learner_options.Interactions = None,
     checkpoint: Annotated[
         Path | None,
-        options.of_learner("A folder from which an interrupted run of conjugate gradient resumes."),
+        of_learner("A folder from which an interrupted run of conjugate gradient resumes."),
         Output(check_folder, _checkpoint_files),
     ] = None,
-    settings: options.Settings = None,
+    settings: learner_options.Settings = None,
     alpha: Annotated[
         str | None,
-        options.of_choice(
+        of_choice(
             "Regularization strength (λ in the papers): one value, or several to choose from, such as "
             "0.1,1,10 or 2^-3..2^3; 2^-15..2^15 by default, or 15 values from 1e-7 to 1 for ranksvm."
         ),
     ] = None,
     measure: Annotated[
         str | None,
-        options.of_choice(
+        of_choice(
             "The measure to choose by, such as ndcg@10 or, with the conventions of a tool, "
             "letor:ndcg@10; pairwise_error by default."
         ),
     ] = None,
     cv: Annotated[
         str | None,
-        options.of_choice(
+        of_choice(
             "How to cross-validate: auto (the default), leave-query-out, leave-pair-out or a number of "
             "folds; auto means leave-query-out where it is exact, in groups if there are many, and 5 "
             "folds elsewhere (ranksvm, --pairs, conjugate gradient)."
         ),
     ] = None,
-    validation: options.Validation = None,
+    validation: learner_options.Validation = None,
     features_at_most: Annotated[
         int | None,
-        options.of_choice("Also choose features, greedily, up to this number; prints what each adds."),
+        of_choice("Also choose features, greedily, up to this number; prints what each adds."),
     ] = None,
     feature_costs: Annotated[
         str | None,
         typer.Option(
             metavar="A=2,B=0.5,...|FILE",
             help="Cost of each feature (1 by default), or a JSON file; features are chosen by gain per cost.",
-            rich_help_panel=options.CHOICE,
+            rich_help_panel=CHOICE,
             show_default=False,
         ),
         Input(),

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +16,7 @@ from rankwise.columns.inputs import Inputs
 from rankwise.columns.profile import Profile
 from rankwise.errors import DataError
 from rankwise.features import JudgedParts
-from rankwise.held_out import EvalResults, HeldOut
+from rankwise.held_out import HeldOut
 from rankwise.model.attributes import attributes_of
 from rankwise.model.model import FormMoments, Model
 from rankwise.model.models import save_model
@@ -33,7 +33,7 @@ from rankwise.rankers.sampled_rows import SampledRows, effects_of
 from rankwise.scoring.calibration import Calibration, known_calibration, preference_probabilities
 from rankwise.scoring.functions import FeatureFunction, ScoringFunction, checked_scores
 from rankwise.selection.calibrating import calibrate_on, measured_on
-from rankwise.types import AnyArray, Floats, Ints, Matrix
+from rankwise.types import Floats, Ints, Matrix
 from rankwise.validation import Problem, check_fitted, taken_apart
 
 FormProfile: TypeAlias = Callable[[], Profile | None]
@@ -61,20 +61,6 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
     model_: Model
 
-    n_features_in_: int
-    # Of fits to rows whose columns have names.
-    feature_names_in_: AnyArray
-    # Of fits with held-out rows.
-    validation_score_: float
-    validation_curve_: Floats
-    best_iter_: int
-    # Of fits with an eval_set.
-    evals_result_: EvalResults
-    # Of fits with queries, in which some columns are constant.
-    context_columns_: list[str]
-    # If there are pairs that the scoring models were not trained on.
-    calibration_: Calibration
-
     # The rows of the fit, with which others must agree.
     _inputs: Inputs
     # Of the model that is being fitted.
@@ -86,23 +72,21 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         super().__init_subclass__(**options)
         name_after_class(cls, "fit", "fit_preferences")
 
-    if not TYPE_CHECKING:  # to a type checker, attributes are what classes declare
+    def __getattr__(self, name: str) -> Any:
+        """Read an attribute from the model; what it does not say is no attribute."""
+        if hasattr(type(self), name):  # a property or method that says why there is none
+            return super().__getattribute__(name)
+        if "model_" in vars(self):
+            found = attributes_of(self.model_).get(name)
+            declared = self._schema.attributes.get(name)
+            if found is not None or (declared is not None and not declared.optional):
+                return found
+        raise AttributeError(f"This {type(self).__name__} has no attribute '{name}'.")
 
-        def __getattr__(self, name: str) -> Any:
-            """Read an attribute from the model; what it does not say is no attribute."""
-            if hasattr(type(self), name):  # a property or method that says why there is none
-                return super().__getattribute__(name)
-            if "model_" in vars(self):
-                found = attributes_of(self.model_).get(name)
-                declared = self._schema.attributes.get(name)
-                if found is not None or (declared is not None and not declared.optional):
-                    return found
-            raise AttributeError(f"This {type(self).__name__} has no attribute '{name}'.")
-
-        def __setattr__(self, name: str, value: Any) -> None:
-            if name in self._schema.attributes:
-                raise AttributeError(f"'{name}' comes from 'model_' and cannot be set.")
-            super().__setattr__(name, value)
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self._schema.attributes:
+            raise AttributeError(f"'{name}' comes from 'model_' and cannot be set.")
+        super().__setattr__(name, value)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         with np.printoptions(threshold=6, edgeitems=2, precision=4):

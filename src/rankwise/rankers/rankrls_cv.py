@@ -33,7 +33,7 @@ from rankwise.scoring.functions import FeatureFunction
 from rankwise.selection.criteria import LossOf
 from rankwise.selection.progress import Progress
 from rankwise.selection.search import Candidate, Choice, best_alpha
-from rankwise.types import Floats, Ints, Matrix, Ties, Weighting
+from rankwise.types import Floats, Matrix, Ties, Weighting
 from rankwise.validation import Problem, check_number
 
 # Paper A's grid: wide, because suitable alphas grow with the sums over pairs or rows, and at no extra cost,
@@ -159,11 +159,6 @@ class RankRLSCV(Updatable, SearchRanker):
     _takes_parts = True
     _row_loss = staticmethod(row_loss)
     _pair_loss = staticmethod(pair_loss)
-
-    surface_: Floats
-    readings_: dict[str, dict[str, Any]]
-    progress_: Floats
-    progress_queries_: Ints
 
     def __init__(
         self,

@@ -19,7 +19,6 @@ from rankwise.plots import draw_sizes
 from rankwise.rankers.base import Ranker
 from rankwise.rankers.rankrls_cv import DEFAULT_ALPHAS
 from rankwise.rendering import TableRows
-from rankwise.scoring.calibration import Calibration
 from rankwise.scoring.functions import LinearFunction
 from rankwise.selection.eval_sets import EvalArguments, eval_rows
 from rankwise.selection.feature_paths import FeaturePathSettings, follow, outer_curve
@@ -124,9 +123,7 @@ class RankRLSPath(Ranker):
     costs_: Floats
     scores_: Floats
     standard_errors_: Floats
-    errors_of_difference_: Floats
     criterion_: Floats
-    calibrations_: dict[int, Calibration]
     cv_: str
 
     def __init__(

@@ -117,12 +117,6 @@ class RankSVM(Ranker):
     _schema = SCHEMAS["RankSVM"]
     _takes_parts = True
 
-    coef_: Floats
-    objective_: float
-    gap_: float
-    n_iter_: int
-    n_products_: int
-
     def __init__(
         self,
         alpha: float = 1e-3,

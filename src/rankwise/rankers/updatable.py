@@ -45,11 +45,6 @@ class Updatable(Ranker):
     solver: str
     monotonic_cst: Any
 
-    coef_: Floats
-    solver_: str
-    n_iter_: int | None
-    coef_error_: float
-
     __metadata_request__partial_fit = {"qid": True, "sample_weight": True}  # noqa: RUF012
 
     @property
