@@ -202,7 +202,7 @@ def test_mistakes_get_one_sentence(refused, folder, tmp_path):
     assert "found notes.txt, testset.txt" in said
     (fold / "vali.txt").write_text("1 qid:1 1:1\n", encoding="utf-8")
     (fold / "valid.txt").write_text("1 qid:1 1:1\n", encoding="utf-8")
-    assert "is ambiguous: vali.txt or valid.txt?" in refused("folds", tmp_path / "broken", code=1)
+    assert "is ambiguous: vali.txt or valid.txt." in refused("folds", tmp_path / "broken", code=1)
     (fold / "valid.txt").unlink()
     (fold / "vali.txt").write_text("1 qid:1 23:1\n", encoding="utf-8")
     out = tmp_path / "deep" / "out"

@@ -332,7 +332,7 @@ def test_rows_to_transform_are_checked_as_those_of_the_fit():
 
 def test_a_column_without_values_is_left_out_with_a_warning():
     frame = pd.DataFrame({"a": [1.0, 2.0], "empty": [None, None]})
-    with pytest.warns(UserWarning, match="Column 'empty' has only missing values, so it is left out"):
+    with pytest.warns(UserWarning, match="Column 'empty' has only missing values, so it is ignored"):
         encoder = ColumnEncoder().fit(frame)
     assert encoder.feature_names_in_.tolist() == ["a"]
     with warnings.catch_warnings():
@@ -361,7 +361,7 @@ BAD_SPECS = [
     ({}, "must be 'auto', 'spline' or a dict"),
     ("splines", "is 'splines'; expected one of auto, number"),
     ("spline:1", "is 'spline:1'; expected"),
-    ("category", "cannot make every column a category"),
+    ("category", "cannot encode every column as 'category'; name the columns"),
     ({"a": "log:2"}, "of column 'a' is 'log:2'; expected"),
     ({"a": 3}, "of column 'a' is 3; expected"),
     ({"a": "category:0"}, "of column 'a' is 'category:0'"),

@@ -147,5 +147,5 @@ def test_two_files_are_written_or_none(tmp_path, monkeypatch):
 
 
 def test_a_stream_cannot_take_the_second_file():
-    with pytest.raises(ParameterError, match="/dev/null: this model needs a second file beside it"):
+    with pytest.raises(ParameterError, match="/dev/null: this model needs a second file next to it"):
         export_model(fitted(shop=shops()), "/dev/null", "sql")

@@ -130,4 +130,4 @@ def test_databases_find_the_ids_that_predict_finds(tmp_path, library, language):
         database.executemany("INSERT INTO documents VALUES (?)", [(one,) for one in ids])
         found = database.execute(f"SELECT {expression} FROM documents").fetchall()
     expected = model.predict(FRAMES["pyarrow"](ids))
-    np.testing.assert_allclose([score for (score,) in found], expected, rtol=1e-12)
+    np.testing.assert_allclose([score for (score,) in found], expected, rtol=1e-12, atol=1e-15)

@@ -168,7 +168,7 @@ def test_what_needs_qid_says_so():
             call()
     with pytest.raises(DataError, match="qid must have one entry per row"):
         model.predict(frame, qid=qid[:-1])
-    with pytest.raises(ParameterError, match="cannot make every column a rank; name the columns"):
+    with pytest.raises(ParameterError, match="cannot encode every column as 'rank'; name the columns"):
         RankRLS(columns="rank").fit(frame, y, qid)
     with pytest.raises(
         ParameterError, match=r"'rank:9'; expected one of .*rank:number, rank:log, rank:spline"

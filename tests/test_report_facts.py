@@ -308,7 +308,7 @@ def test_weights_without_the_query_that_taught_everything_are_refitted():
 
 def test_intervals_need_the_data_that_the_model_was_trained_on(parts, models):
     test = parts[1]
-    with pytest.raises(DataError, match="not that of the training data"):
+    with pytest.raises(DataError, match="does not belong to the training data"):
         report_facts(models, test, MEASURES, title="other", training=test)
 
 

@@ -14,6 +14,7 @@ from rankwise.auditing.judged_faults import judgment_faults, label_faults, query
 from rankwise.auditing.leaks import REVEALS, Sample, leak_faults, readable
 from rankwise.auditing.raw_table import RawTable, UsableRows
 from rankwise.columns.context import constant_in_first_queries, is_context
+from rankwise.preferences.digests import mixed
 from rankwise.rendering import counted
 from rankwise.rows.column import Column
 from rankwise.types import Floats, Ints
@@ -23,11 +24,7 @@ FIRST_QUERIES = 50
 # A column with this share of different values tells rows apart, so that equal rows are the same row twice.
 TELLS_ROWS_APART = 0.5
 
-
 Hashes = NDArray[np.uint64]
-
-# The multipliers of SplitMix64 (Steele, Lea and Flood 2014).
-_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,11 +241,7 @@ def add_column(hashes: Hashes, column: Column) -> None:
         bits = positive.view(np.uint64)
     hashes *= np.uint64(31)
     hashes += bits
-    hashes ^= hashes >> np.uint64(30)
-    hashes *= _FIRST
-    hashes ^= hashes >> np.uint64(27)
-    hashes *= _SECOND
-    hashes ^= hashes >> np.uint64(31)
+    hashes[:] = mixed(hashes)
 
 
 def _plain(value: object) -> object:

@@ -46,7 +46,10 @@ def row_digests(*blocks: Matrix) -> Any:
 
 
 def mixed(numbers: Any) -> Any:
-    """The finalizer of splitmix64: sums of its results are not sums of the numbers."""
+    """The finalizer of SplitMix64 (Steele, Lea and Flood 2014).
+
+    Sums of its results are not sums of the numbers.
+    """
     result = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     result = (result ^ (result >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return result ^ (result >> np.uint64(31))

@@ -23,8 +23,8 @@ MOST_ROWS, MOST_NUMBERS = 1 << 14, 2_000_000
 MOST_OF_BATCH = 1 << 11
 # Rows of a query beyond so many times the mean number of those that are wanted are thinned.
 LONGEST = 8
-# Numbers that are centred, and rows whose digests are formed, at once.
-BLOCK, ROWS_AT_ONCE = 1 << 18, 1 << 14
+# Numbers that are centred, or whose digests are formed, at once.
+BLOCK = 1 << 18
 # Columns that tell most rows apart.
 COLUMNS_FIRST = 4
 
@@ -59,8 +59,7 @@ class SampledRows:
     @classmethod
     def of(cls, X: Any, queries: Queries, table: Table | None, *, batch: bool = False) -> SampledRows:
         at_most = MOST_OF_BATCH if batch else MOST_ROWS
-        per_row = X.nnz / X.shape[0] if is_sparse(X) else X.shape[1]
-        most = int(min(at_most, max(2, MOST_NUMBERS // max(per_row, 1))))
+        most = int(min(at_most, max(2, MOST_NUMBERS // _numbers_per_row(X))))
         if queries.n_rows <= most and not is_on_disk(X):
             return cls(X, queries.sizes, queries.order, table, queries.n_rows)
         wanted = max(1, int(most * queries.n_queries / queries.n_rows))
@@ -118,6 +117,10 @@ def effects_of(
     return sample.effects(function, inputs) if isinstance(sample, SampledRows) else sample
 
 
+def _numbers_per_row(X: Any) -> float:
+    return float(max(1.0, X.nnz / X.shape[0] if is_sparse(X) else X.shape[1]))
+
+
 def _digests(X: Any, rows: Ints) -> AnyArray:
     """Digests of rows: of a few columns where these tell them apart, otherwise of all."""
     if is_sparse(X) or is_on_disk(X):
@@ -129,7 +132,8 @@ def _digests(X: Any, rows: Ints) -> AnyArray:
 
 
 def _digests_of_all(X: Any, rows: Ints) -> AnyArray:
-    parts = (rows[start : start + ROWS_AT_ONCE] for start in range(0, max(1, len(rows)), ROWS_AT_ONCE))
+    at_once = max(1, int(BLOCK // _numbers_per_row(X)))
+    parts = (rows[start : start + at_once] for start in range(0, max(1, len(rows)), at_once))
     return np.concatenate([row_digests(rows_at(X, part)) for part in parts])
 
 
