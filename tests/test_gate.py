@@ -97,6 +97,18 @@ def test_markdown_has_the_verdict_and_power_the_queries(gate):
     assert "Queries to detect a difference of 0.01" in gate("noise", "model", "--detect", "0.01")[1]
 
 
+def test_the_page_of_a_gated_comparison_advises_nothing_but_the_gate(gate, folder):
+    options = ("--fail-if-worse", "ndcg@10:0.001", "--report", "page.html")
+    code, shown = gate("noise", "model", *options)
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    verdict = {0: "passed: shown to lose less than", 4: "undecided: too few queries"}[code]
+    assert f"Release gate (ndcg@10:0.001): {verdict}" in page
+    assert "model beats noise" in page
+    assert "ship it" not in page + shown
+    assert gate("noise", "model", "--report", "page.html")[0] == 0
+    assert "ship it" in (folder / "page.html").read_text(encoding="utf-8")
+
+
 def test_margins_that_make_no_sense_are_refused(refused):
     for text in ("ndcg@10", "ndcg@10:0", "ndcg@10:x", ":0.1"):
         assert "--fail-if-worse expects" in refused(

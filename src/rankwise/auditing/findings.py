@@ -126,7 +126,7 @@ class Audit:
 
     See Also
     --------
-    audit : Audit a data set.
+    rankwise.audit : Audit a data set.
 
     Examples
     --------

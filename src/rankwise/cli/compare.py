@@ -63,12 +63,14 @@ def run(
         power_facts,
         show_gate,
         show_power,
+        with_verdict,
     )
     from rankwise.cli.human import compare_sampled, show_sampled
     from rankwise.cli.rankers import dividing_columns, files_read, named_files, read_rankers
-    from rankwise.cli.report import title_of, write_page
+    from rankwise.cli.report import page_facts, title_of
     from rankwise.readers.judgment_files import judged_labels
     from rankwise.report.facts import compared_facts
+    from rankwise.report.make_report import Report
     from rankwise.report.verdict import answer
 
     margins = parse_margins(fail_if_worse)
@@ -89,8 +91,7 @@ def run(
         with progress("Comparing"):
             facts, _ = compared_facts(named, judged, chosen, baseline=baseline, note=note, by=columns)
     else:
-        facts = write_page(
-            report,
+        facts = page_facts(
             named,
             judged,
             chosen,
@@ -103,6 +104,8 @@ def run(
     if margins:
         facts["gate"] = gate_facts(facts, margins)
         facts["answer"] = answer(facts, facts["baseline"], advise=False)  # the gate decides
+    if report is not None:
+        Report(with_verdict(facts) if margins else facts).save(report)
     if detect is not None:
         facts["power"] = power_facts(facts, detect)
     if json:

@@ -102,6 +102,15 @@ def sentences_of(gate: dict[str, Any]) -> list[str]:
     return [said, *more]
 
 
+def with_verdict(facts: dict[str, Any]) -> dict[str, Any]:
+    """The facts of a page, whose answer also names the verdict of the gate."""
+    tests, (first, *rest) = facts["gate"]["tests"], facts["answer"]
+    margins = dict.fromkeys(f"{test['measure']}:{test['margin']:g}" for test in tests)
+    said, *more = sentences_of(facts["gate"])
+    verdict = f"Release gate ({', '.join(margins)}): {said[0].lower()}{said[1:]}"
+    return facts | {"answer": [first, verdict, *more, *rest]}
+
+
 def leave(gate: dict[str, Any]) -> None:
     """End with the exit code of a verdict other than that the ranker is not worse."""
     code = {"worse": WORSE, "undecided": UNDECIDED}.get(gate["verdict"])

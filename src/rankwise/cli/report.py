@@ -101,13 +101,21 @@ def write_page(
     out: Path, rankers: Mapping[str, Any], judged: Any, measures: Iterable[Any], **more: Any
 ) -> dict[str, Any]:
     """Write the page of a report, and return its facts; `more` is passed to `report_facts`."""
-    from rankwise.report.facts import report_facts
     from rankwise.report.make_report import Report
 
-    with progress("Writing the report"):
-        facts = report_facts(rankers, judged, measures, command=_command(), **more)
-        Report(facts).save(out)
+    facts = page_facts(rankers, judged, measures, **more)
+    Report(facts).save(out)
     return facts
+
+
+def page_facts(
+    rankers: Mapping[str, Any], judged: Any, measures: Iterable[Any], **more: Any
+) -> dict[str, Any]:
+    """The facts of a page, which also names the command."""
+    from rankwise.report.facts import report_facts
+
+    with progress("Writing the report"):
+        return report_facts(rankers, judged, measures, command=_command(), **more)
 
 
 def write_page_of_new(

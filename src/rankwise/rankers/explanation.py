@@ -42,8 +42,8 @@ class Explanation:
 
     See Also
     --------
-    RankRLSCV : Its method `explain`, like that of every ranker, returns explanations.
-    make_report : A page with explanations of any two rows of a query.
+    rankwise.RankRLSCV : Its method `explain`, like that of every ranker, returns explanations.
+    rankwise.make_report : A page with explanations of any two rows of a query.
 
     Examples
     --------

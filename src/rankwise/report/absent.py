@@ -32,7 +32,7 @@ def absent_facts(
             [one for one in models if not sections["calibration"].get(one.name)],
             "not calibrated; rankers that choose alpha and fits with validation data are",
         ),
-        "learning": None if has_training or not models else "Needs the training data (training= or --train).",
+        "learning": _learning(models, sections, has_training),
         "audit": _audit(judged, sections),
     }
     return {section: reason for section, reason in found.items() if reason}
@@ -40,6 +40,15 @@ def absent_facts(
 
 def _of(entrants: Sequence[Entrant], reason: str) -> str | None:
     return f"{', '.join(one.name for one in entrants)}: {reason}." if entrants else None
+
+
+def _learning(models: Sequence[Entrant], sections: Mapping[str, Any], has_training: bool) -> str | None:
+    if not has_training:
+        return "Needs the training data (training= or --train)." if models else None
+    return _of(
+        [one for one in models if not sections["learning"].get(one.name)],
+        "not drawn; only linear RankRLS on columns of numbers is trained again on fewer queries",
+    )
 
 
 def _audit(judged: RankingData, sections: Mapping[str, Any]) -> str | None:

@@ -26,9 +26,12 @@ const roomForNames = (width) => Math.min(170, width * 0.33);
 function bars(rows, label, width = WIDTH) {
   const line = 22;
   const left = roomForNames(width);
-  const room = 56; // for the numbers
-  const far = Math.max(...rows.map((row) => Math.abs(row.value) + (row.margin || 0)), 1e-300);
+  const most = Math.max(...rows.map((row) => Math.abs(row.value)), 1e-4);
+  const digits = Math.max(3, 2 - Math.floor(Math.log10(most)));
   const oneSided = rows.every((row) => row.value >= 0 && (row.margin || 0) <= row.value);
+  const numbers = rows.map((row) => (oneSided ? number : signed)(row.value, digits));
+  const room = 16 + LETTER * Math.max(...numbers.map((shown) => shown.length));
+  const far = Math.max(...rows.map((row) => Math.abs(row.value) + (row.margin || 0)), 1e-300);
   const zero = oneSided ? left : left + (width - left) / 2;
   const scale = (width - zero - room) / far;
   const shapes = rows.map((row, k) => {
@@ -44,7 +47,7 @@ function bars(rows, label, width = WIDTH) {
       rowName(row.name, y + 15, left),
       svg("rect", { class: oneSided ? "mark" : above ? "up" : "down", ...bar }),
       row.margin ? svg("path", { class: "whisker", d: whisker }) : null,
-      text(end, y + 15, (oneSided ? number : signed)(row.value, 3), {
+      text(end, y + 15, numbers[k], {
         "text-anchor": above ? "start" : "end",
       }),
     ];

@@ -48,7 +48,9 @@ function data() {
     el(
       "div",
       { class: "pairs" },
-      figure("Queries by number of rows.", columns(histogram(sizes.bins), "Queries by number of rows")),
+      sizes.smallest === sizes.largest
+        ? null
+        : figure("Queries by number of rows.", columns(histogram(sizes.bins), "Queries by number of rows")),
       figure("Rows by label.", columns(grades, "Rows by label")),
     ),
     features

@@ -75,7 +75,7 @@ function signed(value, digits = 4) {
 
 function brief(value) {
   if (isMissing(value)) return "–";
-  if (typeof value === "string") return cut(value, 24);
+  if (typeof value === "string") return cut(value.replace(/^-(?=\d)/, "−"), 24);
   return String(Number.isInteger(value) ? value : Number(value.toPrecision(4))).replace("-", "−");
 }
 

@@ -65,14 +65,15 @@ function why(list, model, picked) {
     part: parts.contributions[above][k] - parts.contributions[below][k],
   }));
   const most = Math.max(...columns.map((column) => Math.abs(column.part)), Math.abs(difference), 1e-300);
-  const active = columns.filter((column) => Math.abs(column.part) > SMALL * most);
-  active.sort((a, b) => Math.abs(b.part) - Math.abs(a.part));
+  columns.sort((a, b) => Math.abs(b.part) - Math.abs(a.part));
+  const nActive = columns.filter((column) => Math.abs(column.part) > SMALL * most).length;
   const contributed = (part) => [
     el("span", { class: `meter ${part < 0 ? "down" : "up"}`, style: `width:${((Math.abs(part) / most) * 3.5).toFixed(2)}rem` }),
     signed(Math.abs(part) > SMALL * most ? part : 0),
   ];
   const line = ({ name: column, values, part }) => [name(column), ...values.map(brief), contributed(part)];
-  const [shown, folded] = [active.slice(0, FIRST), active.slice(FIRST)];
+  const nShown = Math.min(nActive, FIRST);
+  const [shown, folded] = [columns.slice(0, nShown), columns.slice(nShown)];
   const sum = (found) => found.reduce((total, column) => total + column.part, 0);
   const left = parts.n_others + columns.length - shown.length;
   const rest = difference - sum(shown);
@@ -99,8 +100,7 @@ function why(list, model, picked) {
 function otherColumns(header, rows, unlisted) {
   const names = header.map((title) => (typeof title === "string" ? title : title.cloneNode(true)));
   const more = unlisted ? note(`${counted(unlisted, "column")} with smaller contributions, or none.`) : null;
-  const summary = counted(rows.length, "other column");
-  return el("details", null, el("summary", null, summary), table(names, rows, { texts: [0] }), more);
+  return el("details", null, el("summary", null, "Other columns"), table(names, rows, { texts: [0] }), more);
 }
 
 // The row that the model places higher comes first, so that contributions to its place are positive.
@@ -169,7 +169,7 @@ function queryDetail(query) {
   function draw() {
     const scrolled = area.firstChild ? area.firstChild.scrollLeft : 0;
     const lists = [
-      rankedList("ideal order", list, list.ideal, () => el("span"), picked, pick),
+      rankedList("ideal order", list, list.ideal, () => el("span", { class: "move" }), picked, pick),
       ...models.map((model) =>
         rankedList(name(model), list, list.ranks[model], (row) => movement(list, row, model), picked, pick),
       ),

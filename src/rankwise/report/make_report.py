@@ -51,8 +51,8 @@ class Report:
 
     See Also
     --------
-    make_report : Make a report.
-    metrics.compare : The comparison alone.
+    rankwise.make_report : Make a report.
+    rankwise.metrics.compare : The comparison alone.
 
     Examples
     --------

@@ -11,7 +11,7 @@ function answer() {
     el(
       "div",
       null,
-      el("h1", null, verdict),
+      el("h1", null, verdict.replaceAll(" %", "\u00a0%")),
       el("p", { class: "about" }, [visible(facts.title), ...counts, ...written].join(" · ")),
     ),
     verdictFigure(),

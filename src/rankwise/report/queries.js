@@ -112,7 +112,7 @@ function queries() {
     const line = el(
       "tr",
       { class: "query" },
-      el("td", { class: "text" }, label),
+      el("th", { class: "text", scope: "row" }, label),
       el("td", null, String(known.rows[query])),
       models.map((model) => el("td", null, number(known.values[state.measure][model][query]))),
       compared ? el("td", { class: kind }, value === null ? "not counted" : signed(value)) : null,

@@ -46,7 +46,7 @@ class Calibration:
 
     See Also
     --------
-    RankRLSCV : Sets `calibration_`, as every ranker does that leaves rows out.
+    rankwise.RankRLSCV : Sets `calibration_`, as every ranker does that leaves rows out.
 
     Examples
     --------
