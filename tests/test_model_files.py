@@ -102,7 +102,7 @@ def test_several_targets_survive(tmp_path):
     model.save(tmp_path / "model")
     loaded = rankwise.load_model(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
-    assert vars(loaded).keys() == vars(model).keys() - {"_families", "_sample"}
+    assert vars(loaded).keys() == vars(model).keys() - {"_families"}
 
 
 def test_feature_names_come_back_and_are_checked(tmp_path):

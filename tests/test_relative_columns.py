@@ -11,6 +11,7 @@ from scipy.stats import rankdata
 from sklearn.base import clone
 
 from command_line import done, folder, refused
+from in_parts import in_parts
 from rankwise import (
     ColumnEncoder,
     DataError,
@@ -27,7 +28,6 @@ from rankwise import (
     make_report,
 )
 from rankwise.errors import FileFormatError
-from rankwise.features import JudgedParts
 from rankwise.model.model_file import read_model
 from rankwise.preferences.queries import group_rows
 from rankwise.rows.relative import relative
@@ -180,8 +180,8 @@ def test_what_needs_qid_says_so():
 
 def test_rows_that_other_processes_hold_are_not_compared():
     frame, y, qid = shop()
-    parts = type("Parts", (JudgedParts,), dict.fromkeys(JudgedParts.__abstractmethods__))()
-    with pytest.raises(DataError, match="compares the rows of a query, which a Parts may hold apart"):
+    parts = in_parts(RankingData.from_arrays(np.ones((len(y), 2)), y, qid), 2)
+    with pytest.raises(DataError, match="compares the rows of a query, which a PartedData may hold apart"):
         RankRLS(columns=COLUMNS).fit(frame, y, qid).predict(parts)
     with pytest.raises(DataError, match="Columns can be encoded only in this process"):
         RankRLS(columns=COLUMNS).fit(parts)

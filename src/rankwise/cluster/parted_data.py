@@ -12,6 +12,7 @@ from rankwise.cluster.engine import Parts
 from rankwise.cluster.parted_evaluation import PartedScores, evaluated
 from rankwise.cluster.parted_pairs import PartedPairs
 from rankwise.cluster.problem import PartedProblem, PartedRows
+from rankwise.errors import DataError
 from rankwise.features import Features, JudgedParts
 from rankwise.metrics.evaluation import Evaluation
 from rankwise.metrics.measure import Measure
@@ -61,6 +62,10 @@ class PartedData(JudgedParts):
         return self._problem.X, PartedPairs.of(self.parts, self._part_sizes, self.n_features, pairs)
 
     def scored_by(self, model: Model) -> PartedScores:
+        if model.compares_rows:
+            raise DataError(
+                f"This model compares the rows of a query, which a {type(self).__name__} may hold apart."
+            )
         model.features.check(self.features)
         return PartedScores(self.parts, model)
 

@@ -27,6 +27,7 @@ from rankwise.validation import check_fitted, check_read_rows
 
 _Formed = TypeVar("_Formed")
 FormMoments: TypeAlias = Callable[[], Moments]
+FormProfile: TypeAlias = Callable[[], Profile | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +69,7 @@ class Model:
     outcome: Outcome = field(default_factory=Outcome)
     origin: Origin = field(default_factory=Origin)
     form_moments: FormMoments | None = None
-    form_profile: Callable[[], Profile | None] | None = None
+    form_profile: FormProfile | None = None
 
     @cached_property
     def function(self) -> ScoringFunction:

@@ -3,40 +3,36 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from rankwise.columns.inputs import Inputs
-from rankwise.columns.profile import Profile
 from rankwise.errors import DataError
 from rankwise.features import JudgedParts
 from rankwise.held_out import HeldOut
 from rankwise.model.attributes import attributes_of
-from rankwise.model.model import FormMoments, Model
+from rankwise.model.model import FormMoments, FormProfile, Model
 from rankwise.model.models import save_model
-from rankwise.model.outcome import Origin, Outcome
+from rankwise.model.outcome import Outcome
 from rankwise.model.schemas import ModelSchema
 from rankwise.plots import draw_calibration, draw_functions
 from rankwise.preferences.pairs import Pairs
-from rankwise.preferences.queries import group_rows, one_query
+from rankwise.preferences.queries import group_rows
 from rankwise.rankers.contributions import contributions
 from rankwise.rankers.explanation import Explanation, explain
 from rankwise.rankers.own_names import name_after_class
-from rankwise.rankers.row_settings import RowSettings
-from rankwise.rankers.sampled_rows import SampledRows, effects_of
+from rankwise.rankers.row_settings import RowSettings, RowsOfFit
 from rankwise.scoring.calibration import Calibration, known_calibration, preference_probabilities
 from rankwise.scoring.functions import FeatureFunction, ScoringFunction, checked_scores
 from rankwise.selection.calibrating import calibrate_on, measured_on
 from rankwise.types import Floats, Ints, Matrix
 from rankwise.validation import Problem, check_fitted, taken_apart
-
-FormProfile: TypeAlias = Callable[[], Profile | None]
 
 
 class Ranker(BaseEstimator):  # type: ignore[misc]
@@ -61,12 +57,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
     model_: Model
 
-    # The rows of the fit, with which others must agree.
-    _inputs: Inputs
-    # Of the model that is being fitted.
-    _origin: Origin
-    # Some of these rows, of which columns and their effects are described; of a copy, the effects.
-    _sample: SampledRows | Floats | None = None
+    _rows: RowsOfFit
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -100,10 +91,6 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         """
         check_fitted(self)
         if isinstance(X, JudgedParts):
-            if self.model_.compares_rows:
-                raise DataError(
-                    f"This model compares the rows of a query, which a {type(X).__name__} may hold apart."
-                )
             return X.scored_by(self.model_.without_moments())
         return self._predict(X, self.model_.function, qid)
 
@@ -114,11 +101,6 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         """Rows that the function takes, checked against those of the fit."""
         check_fitted(self)
         return self._inputs.rows_to_score(X, finite, qid=qid)
-
-    @property
-    def _compares_rows(self) -> bool:
-        """Whether `predict` needs qid."""
-        return self.__sklearn_is_fitted__() and self.model_.compares_rows
 
     def score(
         self,
@@ -152,13 +134,19 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
     def _forget(self) -> None:
         """Drop the model of an earlier fit, so that it does not survive the failure of the next one."""
-        for name in ("model_", "_sample"):
-            self.__dict__.pop(name, None)
+        self.__dict__.pop("model_", None)
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies have the effects of columns instead of the rows."""
         state: dict[str, Any] = super().__getstate__()
-        return state | {"_sample": getattr(self, "feature_importances_", None)}
+        if "_rows" in state:
+            state["_rows"] = replace(self._rows, sample=getattr(self, "feature_importances_", None))
+        return state
+
+    @property
+    def _inputs(self) -> Inputs:
+        """The rows with which others must agree."""
+        return self._rows.inputs
 
     @property
     def _row_settings(self) -> RowSettings:
@@ -167,22 +155,13 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any, **options: Any) -> Problem:
         """Check the arguments of `fit` in place of those of an earlier one."""
         self._forget()
-        settings = self._row_settings
-        problem, self._inputs, table = settings.read(X, y, qid, sample_weight, **options)
-        problem = settings.with_pairs_across(problem)
-        self._origin = Origin.of(problem)
-        if isinstance(problem, Problem):  # not in parts
-            self._sample = SampledRows.of(problem.X, problem.queries, table)
+        problem, self._rows = self._row_settings.read(X, y, qid, sample_weight, **options)
         return problem
 
     def _read_preferences(self, X: Any, pairs: Any, magnitude: Any, weight: Any) -> tuple[Matrix, Pairs]:
         """Check the arguments of `fit_preferences` in place of those of an earlier fit."""
         self._forget()
-        settings = self._row_settings
-        rows, checked, self._inputs, table = settings.read_preferences(X, pairs, magnitude, weight)
-        self._origin = Origin.now(rows.shape[0])
-        if not isinstance(X, JudgedParts):
-            self._sample = replace(SampledRows.of(rows, one_query(rows.shape[0]), table), sizes=None)
+        rows, checked, self._rows = self._row_settings.read_preferences(X, pairs, magnitude, weight)
         return rows, checked
 
     def _become(
@@ -208,17 +187,11 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             outcome=replace(
                 outcome, context_columns=list(self._inputs.context) or None, evals_result=results
             ),
-            origin=self._origin,
+            origin=self._rows.origin,
             form_moments=form_moments,
-            form_profile=form_profile or self._form_profile(),
+            form_profile=form_profile or self._rows.form_profile,
         )
         self._set_model(model)
-
-    def _form_profile(self) -> FormProfile | None:
-        """What describes the columns of the rows of the fit."""
-        if isinstance(self._sample, SampledRows):
-            return partial(self._sample.profile, self._inputs)
-        return self.model_.form_profile if self.__sklearn_is_fitted__() else None
 
     def _set_model(self, model: Model) -> None:
         self.model_ = model
@@ -226,8 +199,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
     def _restore(self, model: Model) -> None:
         """Become the fitted ranker that has this model."""
-        self._inputs = self._row_settings.inputs_of(model)
-        self._origin = model.origin
+        self._rows = self._row_settings.rows_of(model)
         self._set_model(model)
 
     def rank(self, X: Any, qid: ArrayLike | Iterable[Hashable] | None = None) -> Ints:
@@ -253,15 +225,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         The standard deviation within queries of the column's contribution, over up to 16,384 evenly spaced
         rows of the last fit to labels. Not saved in files.
         """
-        effects = None
-        if self.__sklearn_is_fitted__():
-            effects = effects_of(self._sample, self.model_.of_features, self._inputs)
-        if effects is None:
-            raise AttributeError(
-                f"This {type(self).__name__} has no attribute 'feature_importances_': linear rankers have it "
-                f"that were fitted to labels in this process, and their copies."
-            )
-        return effects
+        check_fitted(self)
+        return self._rows.effects(self.model_.of_features)
 
     def contributions(self, X: Any, *, qid: Any = None) -> Any:
         """Return what each column of X adds to the score of each row, shape (m, n); rows sum to `predict`.

@@ -13,9 +13,10 @@ from rankwise.errors import ParameterError
 from rankwise.features import Features
 from rankwise.held_out import HeldOut
 from rankwise.model.model import FormMoments
-from rankwise.model.outcome import Outcome
+from rankwise.model.outcome import Origin, Outcome
 from rankwise.model.schemas import SCHEMAS
 from rankwise.rankers.ridge_ranker import FixedAlphaRidge
+from rankwise.rankers.row_settings import RowsOfFit
 from rankwise.rankers.updatable import Updatable, has_primal_solver
 from rankwise.ridge.cg_result import RidgeSolutions
 from rankwise.ridge.closed_form import PrimalFamily
@@ -191,7 +192,7 @@ class RankRLS(Updatable, FixedAlphaRidge):
         ties, weighting = str(moments.ties), str(moments.weighting)
         model = cls(alpha, ties=ties, weighting=weighting, monotonic_cst=monotonic_cst)
         features = Features(moments.feature_names, count=moments.n_features)
-        model._inputs = Inputs(cls.__name__, features)
+        model._rows = RowsOfFit(Inputs(cls.__name__, features), Origin())
         model._adopt(moments, Outcome())
         return model
 

@@ -227,6 +227,7 @@ class RankSVMPath(Ranker):
             replace(self.model_.outcome, alpha=float(self.alphas_[place]), **found),
             calibrate(np.vecdot(values, function.coefficients), sample, name),
             held_out=held_out,
+            form_profile=self.model_.form_profile,
         )
         return self
 

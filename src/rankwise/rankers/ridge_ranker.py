@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
@@ -142,7 +143,7 @@ class FixedAlphaRidge(Ranker):
         losses, choices = [loss_on_pairs(checked, rows.shape[0])], self._checked_loss()
         if y is not None:
             problem, _ = self._inputs.problem(matrix_of(X), y, qid, sample_weight, multi_output=True)
-            self._origin = Origin.of(problem)
+            self._rows = replace(self._rows, origin=Origin.of(problem))
             losses = [with_pairs(scored, losses[0]) for scored in losses_on_scores(problem, *choices)]
         return self._solve(self._families_of(rows, losses, held_out), held_out)
 
@@ -158,7 +159,7 @@ class FixedAlphaRidge(Ranker):
             raise RankwiseError("with_alpha needs a model fitted in this process; fit the model again.")
         families, held_out = fitted
         other = copy.copy(self)
-        other._sample = self._sample
+        other._rows = self._rows
         other.alpha = check_number("alpha", alpha, minimum=0.0)
         for family in families:
             family.decompose()

@@ -1,9 +1,10 @@
-"""What a ranker takes as rows, as its parameters say."""
+"""What a ranker takes as rows, as its parameters say, and what it keeps of those of a fit."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
@@ -16,13 +17,16 @@ from rankwise.columns.interaction_fitting import with_interactions
 from rankwise.columns.specs import compares_rows, wanted_interactions
 from rankwise.errors import DataError, ParameterError
 from rankwise.features import JudgedParts
-from rankwise.model.model import Model
+from rankwise.model.model import FormProfile, Model
+from rankwise.model.outcome import Origin
 from rankwise.preferences.pairs import Pairs
-from rankwise.preferences.queries import group_rows
+from rankwise.preferences.queries import group_rows, one_query
+from rankwise.rankers.sampled_rows import SampledRows
 from rankwise.rankers.signs import columns_with_sign
 from rankwise.rows.table import Table, table_of
+from rankwise.scoring.functions import FeatureFunction
 from rankwise.selection.interaction_search import with_wanted_interactions
-from rankwise.types import Matrix
+from rankwise.types import Floats, Matrix
 from rankwise.validation import (
     Problem,
     check_judged_rows,
@@ -33,6 +37,41 @@ from rankwise.validation import (
     refuse_beside_parts,
     taken_apart,
 )
+
+
+@dataclass(frozen=True, eq=False)
+class RowsOfFit:
+    """The rows that a ranker was fitted to.
+
+    Attributes
+    ----------
+    inputs : Inputs
+        With which other rows must agree.
+    origin : Origin
+        How many there were.
+    sample : SampledRows, Floats or None
+        Some of them, by which columns and their effects are described; in a copy of the ranker, the effects.
+    """
+
+    inputs: Inputs
+    origin: Origin
+    sample: SampledRows | Floats | None = None
+
+    @property
+    def form_profile(self) -> FormProfile | None:
+        """Forms the description of their columns."""
+        return partial(self.sample.profile, self.inputs) if isinstance(self.sample, SampledRows) else None
+
+    def effects(self, function: FeatureFunction) -> Floats:
+        """How much each column separates rows by a function."""
+        sample = self.sample
+        effects = sample.effects(function, self.inputs) if isinstance(sample, SampledRows) else sample
+        if effects is None:
+            raise AttributeError(
+                f"This {self.inputs.who} has no attribute 'feature_importances_': linear rankers have it "
+                f"that were fitted to labels in this process, and their copies."
+            )
+        return effects
 
 
 @dataclass(frozen=True)
@@ -80,14 +119,10 @@ class RowSettings:
         """How much pairs across queries count."""
         return check_number("across_queries", self.across_queries, minimum=0.0)
 
-    def with_pairs_across(self, problem: Problem) -> Problem:
+    def _with_pairs_across(self, problem: Problem) -> Problem:
         """The problem, in which pairs across queries count as much as the ranker says."""
         if self.beta == 0.0:
             return problem
-        if not isinstance(problem, Problem):
-            raise ParameterError(
-                "across_queries needs all rows in this process; leave it at 0 for rows in parts."
-            )
         if not problem.has_queries:
             raise ParameterError(
                 "across_queries weighs pairs of rows of different queries, so fit needs a qid; without one, "
@@ -105,20 +140,36 @@ class RowSettings:
         query_weight: Any = None,
         group: Any = None,
         multi_output: bool = False,
-    ) -> tuple[Problem, Inputs, Table | None]:
+    ) -> tuple[Problem, RowsOfFit]:
         """Check the arguments of `fit`, and search for interactions if that is wanted.
 
-        The last result has the columns that were encoded, if there are any. X may be a data set, which stands
-        for y, qid and sample_weight as well. If other processes hold the rows, what stands for a `Problem` is
-        returned.
+        X may be a data set, which stands for y, qid and sample_weight as well. If other processes hold the
+        rows, what stands for a `Problem` is returned.
         """
         if isinstance(X, JudgedParts):
             inputs, others = self._inputs_of_parts(X), {"y": y, "qid": qid, "group": group}
             refuse_beside_parts(X, **others, sample_weight=sample_weight, query_weight=query_weight)
-            return X.problem(), inputs, None
+            problem = X.problem()
+            return problem, RowsOfFit(inputs, Origin.of(problem))
         y, qid, sample_weight = taken_apart(X, y, qid, sample_weight, group)
         if self.columns is not None:
-            return self._read_table(X, y, qid, sample_weight, query_weight)
+            problem, inputs, table = self._read_table(X, y, qid, sample_weight, query_weight)
+        else:
+            problem, inputs = self._read_matrix(X, y, qid, sample_weight, query_weight, multi_output)
+            table = None
+        sample = SampledRows.of(problem.X, problem.queries, table)
+        return self._with_pairs_across(problem), RowsOfFit(inputs, Origin.of(problem), sample)
+
+    def _read_matrix(
+        self,
+        X: Any,
+        y: Any,
+        qid: Any,
+        sample_weight: ArrayLike | None,
+        query_weight: Any,
+        multi_output: bool,
+    ) -> tuple[Problem, Inputs]:
+        """The rest of `read`, if X holds features."""
         sparse = not self.takes_kernel_values
         rows, y, features = check_judged_rows(
             X, y, who=self.who, sparse=sparse, least=2, multi_output=multi_output
@@ -127,7 +178,7 @@ class RowSettings:
         context: tuple[str, ...] = ()
         if self.adds_columns_up and problem.has_queries:
             context = tuple(map(features.label, context_of_matrix(problem.X, problem.queries).tolist()))
-        return problem, Inputs(self.who, features, sparse=sparse, context=context), None
+        return problem, Inputs(self.who, features, sparse=sparse, context=context)
 
     def _read_table(
         self, X: Any, y: Any, qid: Any, sample_weight: ArrayLike | None, query_weight: Any
@@ -148,7 +199,7 @@ class RowSettings:
 
     def read_preferences(
         self, X: Any, pairs: Any, magnitude: ArrayLike | None, weight: ArrayLike | None
-    ) -> tuple[Matrix, Pairs, Inputs, Table | None]:
+    ) -> tuple[Matrix, Pairs, RowsOfFit]:
         """Check the arguments of `fit_preferences`."""
         if self.beta > 0.0:
             raise ParameterError(
@@ -156,8 +207,8 @@ class RowSettings:
                 "of any rows, so leave it at 0."
             )
         if isinstance(X, JudgedParts):
-            inputs = self._inputs_of_parts(X)
-            return *X.preferences(check_pairs_to_learn(pairs, X.n_rows, magnitude, weight)), inputs, None
+            of_fit = RowsOfFit(self._inputs_of_parts(X), Origin.now(X.n_rows))
+            return *X.preferences(check_pairs_to_learn(pairs, X.n_rows, magnitude, weight)), of_fit
         table = None
         if self.columns is None:
             sparse = not self.takes_kernel_values
@@ -172,7 +223,10 @@ class RowSettings:
             encoding, table = self._encoding_of(X, taken_apart(X, None, None)[1])
             rows, _ = check_rows(encoding.encode(table), who=self.who, least=2)
             inputs = Inputs(self.who, features_behind(X, encoding), encoding)
-        return rows, check_pairs_to_learn(pairs, rows.shape[0], magnitude, weight), inputs, table
+        n_rows = rows.shape[0]
+        sample = replace(SampledRows.of(rows, one_query(n_rows), table), sizes=None)
+        of_fit = RowsOfFit(inputs, Origin.now(n_rows), sample)
+        return rows, check_pairs_to_learn(pairs, n_rows, magnitude, weight), of_fit
 
     def _encoding_of(self, X: Any, qid: Any) -> tuple[Encoding, Table]:
         """What the columns of X become, and the columns."""
@@ -195,13 +249,18 @@ class RowSettings:
             raise DataError(f"{self.who} needs all rows in this process; got {name}.")
         if self.columns is not None:
             raise DataError(f"Columns can be encoded only in this process; a {name} must hold features.")
+        if self.beta > 0.0:
+            raise ParameterError(
+                "across_queries needs all rows in this process; leave it at 0 for rows in parts."
+            )
         return Inputs(self.who, data.features)
 
-    def inputs_of(self, model: Model) -> Inputs:
-        """The rows that a model takes, which was found by a ranker with these parameters."""
+    def rows_of(self, model: Model) -> RowsOfFit:
+        """The rows of the fit that found a model, by a ranker with these parameters."""
         context = tuple(model.outcome.context_columns or ())
         sparse = not self.takes_kernel_values
-        return Inputs(model.class_name, model.features, model.encoding, sparse, context)
+        inputs = Inputs(model.class_name, model.features, model.encoding, sparse, context)
+        return RowsOfFit(inputs, model.origin)
 
     def tag(self, tags: Any) -> None:
         """Say which rows the ranker takes, as scikit-learn does in tags."""

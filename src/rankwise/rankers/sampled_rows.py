@@ -110,13 +110,6 @@ class SampledRows:
         return np.asarray(np.sqrt(squares / sizes.sum()))
 
 
-def effects_of(
-    sample: SampledRows | Floats | None, function: FeatureFunction, inputs: Inputs
-) -> Floats | None:
-    """The effects on sampled rows, or those that a copy of a ranker has in place of rows."""
-    return sample.effects(function, inputs) if isinstance(sample, SampledRows) else sample
-
-
 def _numbers_per_row(X: Any) -> float:
     return float(max(1.0, X.nnz / X.shape[0] if is_sparse(X) else X.shape[1]))
 

@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
 from rankwise.errors import DataError, ParameterError, warn_caller
-from rankwise.model.model import FormMoments, given
+from rankwise.model.model import FormMoments, FormProfile, given
 from rankwise.model.models import save_model
 from rankwise.model.outcome import Origin, Outcome
-from rankwise.rankers.base import FormProfile, Ranker
+from rankwise.rankers.base import Ranker
 from rankwise.rankers.sampled_rows import SampledRows
 from rankwise.rankers.signs import certificate_of_signs, signs_of_weights
 from rankwise.ridge.closed_form import PrimalFamily
@@ -123,13 +123,13 @@ class Updatable(Ranker):
         if not self.__sklearn_is_fitted__():
             return self._read(X, y, qid, sample_weight, **options), None
         # What was constant within queries may vary in others.
-        self._inputs = replace(self._inputs, context=())
+        self._rows = replace(self._rows, inputs=replace(self._inputs, context=()))
         problem, table = self._inputs.problem(X, y, qid, sample_weight, **options)
         return problem, SampledRows.of(problem.X, problem.queries, table, batch=True)
 
     def _form_profile_with(self, batch: SampledRows | None, share: float) -> FormProfile | None:
         """What describes the columns of all rows, of which the batch has this share."""
-        form = self.model_.form_profile if self.__sklearn_is_fitted__() else self._form_profile()
+        form = self.model_.form_profile if self.__sklearn_is_fitted__() else self._rows.form_profile
         if batch is None or form is None:
             return form
         known, new = form(), batch.profile(self._inputs)
@@ -167,7 +167,8 @@ class Updatable(Ranker):
         self.__dict__.pop("_families", None)
         outcome = replace(known, solver=str(Solver.PRIMAL), coef_error=error)
         outcome = self._certified(outcome, moments.quadratic, alpha, coef)
-        self._origin = Origin.now(moments.n_rows, moments.n_queries if moments.has_qid else None)
+        origin = Origin.now(moments.n_rows, moments.n_queries if moments.has_qid else None)
+        self._rows = replace(self._rows, origin=origin)
         share = 1.0 if batch is None else batch.of_rows / moments.n_rows
         form_profile = self._form_profile_with(batch, share)
         form_moments = partial(given, moments)

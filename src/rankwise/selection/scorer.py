@@ -15,6 +15,7 @@ from rankwise.errors import DataError
 from rankwise.features import JudgedRows
 from rankwise.metrics.measure import Measure
 from rankwise.metrics.named_measures import get_measure
+from rankwise.model.model import Model
 
 
 class RankScorer(BaseEstimator):  # type: ignore[misc]
@@ -106,8 +107,9 @@ def rank_scorer(measure: str | Measure, **options: Any) -> RankScorer:
 def _predict(estimator: Any, X: Any, qid: ArrayLike | Iterable[Hashable] | None) -> Any:
     """Scores of rows; qid is passed to rankers that compare rows, unless a data set stands for it, and to
     pipelines with a step that requests it, e.g. `QueryMinMaxScaler`."""
-    if hasattr(estimator, "_compares_rows"):
-        beside = estimator._compares_rows and not isinstance(X, JudgedRows)
+    model = getattr(estimator, "model_", None)
+    if isinstance(model, Model):
+        beside = model.compares_rows and not isinstance(X, JudgedRows)
         return estimator.predict(X, qid=qid) if beside else estimator.predict(X)
     routed = qid is not None and get_config()["enable_metadata_routing"]
     asks = routed and get_routing_for_object(estimator).consumes("predict", ["qid"])
