@@ -125,6 +125,13 @@ def calls_of_functions(s):
         | {"position_bias": 1.0, "click_noise": 0.1, "random_state": 0},
     )
     yield (
+        rankwise.clicks.make_interleaved_log,
+        {"data": s.data, "a": X[:, 0], "b": X[:, 1], "n_sessions": 5, "n_shown": 3}
+        | {"position_bias": 1.0, "click_noise": 0.1, "random_state": 0},
+    )
+    yield rankwise.clicks.team_draft, {"a": DOCS[:3], "b": DOCS[3:6], "n": 2, "random_state": 0}
+    yield rankwise.clicks.interleaving_test, {"unit": QID, "team": ["a", "b"] * 6, "clicked": Y > 1}
+    yield (
         rankwise.make_report,
         {"rankers": {"m": s.model, "o": X[:, 1]}, "data": s.data, "training": s.data, "measures": ["map"]}
         | {"preset": None, "baseline": "m", "title": "t", "titles": {"a": "b"}, "random_state": 0},

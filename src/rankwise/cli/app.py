@@ -46,6 +46,7 @@ COMMANDS = (
     "predict",
     "evaluate",
     "compare",
+    "interleave",
     "report",
     "export",
     "convert",

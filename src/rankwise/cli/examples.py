@@ -6,7 +6,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Start": ("demo", "info"),
     "Data": ("convert", "audit", "split", "clicks", "raters", "next", "judge"),
     "Train": ("train", "update", "path", "folds", "svm_rank_learn"),
-    "Score and compare": ("predict", "evaluate", "compare", "report"),
+    "Score and compare": ("predict", "evaluate", "compare", "interleave", "report"),
     "Deploy": ("export",),
 }
 EXAMPLES: dict[str, tuple[str, ...]] = {
@@ -58,6 +58,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "rankwise evaluate run.txt --qrels qrels.txt",
     ),
     "compare": ("rankwise compare old.safetensors new.safetensors --data test.txt --worst 20",),
+    "interleave": (
+        "rankwise interleave log.csv",
+        "rankwise interleave log.parquet --unit user --team ranker --clicked click",
+    ),
     "report": (
         "rankwise report bm25.txt old.safetensors new.safetensors --data test.txt --out report.html",
         "rankwise report run1.txt run2.txt --qrels qrels.txt",

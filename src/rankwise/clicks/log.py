@@ -124,7 +124,7 @@ class ClickLog:
         if times is not None and ((clicks > times).any() or not times.all()):
             raise DataError("shown must be at least 1 and at least clicked.")
         check_varied("clicked", clicks, times)
-        sessions = group_rows(check_column("session", session, n), n).query_of_row()
+        sessions = group_rows(check_column("session", session, n), n, "session").query_of_row()
         return cls(sessions, rows, places, clicks, np.ones(n), shown=times)._checked(propensity)
 
     @classmethod

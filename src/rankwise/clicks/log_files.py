@@ -6,10 +6,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rankwise.clicks.log import ClickLog
 from rankwise.errors import blaming
 from rankwise.readers.arrow_tables import open_table
 from rankwise.readers.ubi import load_ubi
+from rankwise.rows.frames import as_narwhals, check_present, label_values
+from rankwise.types import AnyArray
 
 _USUAL_CLICKED = ("clicked", "clicks", "click")
 _JSON = {".json", ".jsonl", ".ndjson"}
@@ -33,7 +37,7 @@ def read_click_log(
     """
     names, read = _open(path, [query, doc, session or "session"])
     if clicked is None:
-        clicked = next((name for name in _USUAL_CLICKED if name in names), _USUAL_CLICKED[0])
+        clicked = _clicked(names)
     signals = [clicked] if isinstance(clicked, str) else list(clicked)
 
     def found(name: str | None, usual: str) -> str | None:
@@ -55,6 +59,24 @@ def read_click_log(
             impressions=impressions,
             propensity=propensity,
         )
+
+
+def read_interleaved_log(
+    path: Path, *, unit: str = "session", team: str = "team", clicked: str | None = None
+) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """Read the columns of `interleaving_test`; a result without a team has an empty cell."""
+    names, read = open_table(path, [unit, team])
+    clicked = _clicked(names) if clicked is None else clicked
+    with blaming(path):
+        table, found = as_narwhals(read([unit, team, clicked]))
+        check_present(found, [unit, team, clicked])
+        teams = np.array(table.get_column(team).to_list(), dtype=object)
+        return label_values(table, unit), teams, label_values(table, clicked)
+
+
+def _clicked(names: list[str]) -> str:
+    """What the column of clicks is usually called, in a log with these columns."""
+    return next((name for name in _USUAL_CLICKED if name in names), _USUAL_CLICKED[0])
 
 
 def _open(path: Path, labels: list[str]) -> tuple[list[str], Callable[[list[str]], Any]]:

@@ -110,16 +110,16 @@ def one_query(n_rows: int) -> Queries:
     return Queries(offsets=np.array([0, n_rows], dtype=np.int64))
 
 
-def group_rows(qid: ArrayLike | Iterable[Hashable] | None, n_rows: int) -> Queries:
+def group_rows(qid: ArrayLike | Iterable[Hashable] | None, n_rows: int, name: str = "qid") -> Queries:
     """Partition rows by query label; labels may be any hashables, in any order.
 
     Queries are numbered by first appearance; rows keep their order within a query. O(m log m) at most.
     """
     if qid is None:
         return one_query(n_rows)
-    codes, labels = _encode(qid)
+    codes, labels = _encode(qid, name)
     if len(codes) != n_rows:
-        raise DataError(f"qid must have one entry per row of X: expected {n_rows}, got {len(codes)}.")
+        raise DataError(f"{name} must have one entry per row of X: expected {n_rows}, got {len(codes)}.")
     return group_codes(codes, labels)
 
 
@@ -187,22 +187,22 @@ def refuse_rounded(name: str, labels: AnyArray) -> None:
         )
 
 
-def _encode(qid: ArrayLike | Iterable[Hashable]) -> tuple[Ints, AnyArray]:
+def _encode(qid: ArrayLike | Iterable[Hashable], name: str) -> tuple[Ints, AnyArray]:
     """Return codes 0, 1, ... by first appearance, and the label of each code."""
     # Lists are not converted: in an array, tuples would become a second dimension and [1, "1"] one label.
     if not hasattr(qid, "__array__"):
-        return _encode_hashables(_as_list(qid))
+        return _encode_hashables(_as_list(qid, name), name)
     array = np.asarray(qid)
     if isinstance(qid, np.ma.MaskedArray) and np.ma.is_masked(qid):
-        raise DataError(f"qid has a missing value in row {int(np.ma.getmaskarray(qid).argmax())}.")
+        raise DataError(f"{name} has a missing value in row {int(np.ma.getmaskarray(qid).argmax())}.")
     if array.ndim != 1:
-        raise DataError(f"qid must be one-dimensional, one entry per row; got shape {array.shape}.")
+        raise DataError(f"{name} must be one-dimensional, one entry per row; got shape {array.shape}.")
     if array.dtype.kind == "O":
-        return _encode_hashables(array.tolist())
+        return _encode_hashables(array.tolist(), name)
     missing = array != array  # NaN and NaT
     if missing.any():
-        raise DataError(f"qid has a missing value in row {int(missing.argmax())}.")
-    refuse_rounded("qid", array)
+        raise DataError(f"{name} has a missing value in row {int(missing.argmax())}.")
+    refuse_rounded(name, array)
     if array.dtype.kind in "iu" and len(array) > 0:
         low, high = int(array.min()), int(array.max())
         if high - low < 4 * len(array) + 1000:
@@ -226,13 +226,13 @@ def _encode_range(array: AnyArray, low: int, high: int) -> tuple[Ints, AnyArray]
     return first[index], labels
 
 
-def _as_list(qid: Any) -> list[Any]:
+def _as_list(qid: Any, name: str) -> list[Any]:
     if isinstance(qid, (str, bytes)) or not isinstance(qid, Iterable):
-        raise DataError(f"qid must be an array or list of labels, one per row; got {type(qid).__name__}.")
+        raise DataError(f"{name} must be an array or list of labels, one per row; got {type(qid).__name__}.")
     return list(qid)
 
 
-def _encode_hashables(values: list[Any]) -> tuple[Ints, AnyArray]:
+def _encode_hashables(values: list[Any], name: str) -> tuple[Ints, AnyArray]:
     code_of: dict[Any, int] = {}
     try:
         codes = np.fromiter(
@@ -240,11 +240,11 @@ def _encode_hashables(values: list[Any]) -> tuple[Ints, AnyArray]:
         )
     except TypeError:
         row, value = next((row, value) for row, value in enumerate(values) if not _is_hashable(value))
-        message = f"qid must hold hashable labels; row {row} has type {type(value).__name__}."
+        message = f"{name} must hold hashable labels; row {row} has type {type(value).__name__}."
         raise DataError(message) from None
     for value, code in code_of.items():
-        if _is_missing(value):
-            raise DataError(f"qid has a missing value in row {int((codes == code).argmax())}.")
+        if is_missing(value):
+            raise DataError(f"{name} has a missing value in row {int((codes == code).argmax())}.")
     return codes, label_array(list(code_of))
 
 
@@ -268,7 +268,7 @@ def _is_hashable(value: Any) -> bool:
     return True
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """Whether this is None, NaN, NaT or pandas' NA, whose comparisons have no truth value."""
     try:
         return value is None or bool(value != value)
