@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -213,32 +212,3 @@ def test_an_interrupt_is_quiet_and_ends_the_process_by_its_signal(folder, tmp_pa
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (-signal.SIGINT, b"", b"")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-def test_a_terminal_shows_progress_of_what_takes_long():
-    script = """
-import time
-from rankwise.cli import screen
-screen.PATIENCE_SECONDS = 0.2
-with screen.progress("Quick work"):
-    pass
-with screen.progress("Long work") as advance:
-    for share in range(10):
-        time.sleep(0.1)
-        advance(share / 10)
-"""
-    reader, writer = os.openpty()
-    environment = os.environ | {"TERM": "xterm", "COLUMNS": "80"}
-    subprocess.run([sys.executable, "-c", script], stderr=writer, check=True, env=environment)
-    os.close(writer)
-    shown = b""
-    with suppress(OSError):  # how Linux reports that the terminal is gone
-        while block := os.read(reader, 4096):
-            shown += block
-    os.close(reader)
-    assert b"Long work" in shown
-    assert b"%" in shown
-    assert b"Quick work" not in shown
-    quiet = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
-    assert (quiet.stdout, quiet.stderr) == (b"", b"")

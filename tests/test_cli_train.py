@@ -2,7 +2,6 @@
 
 import json
 import warnings
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -12,8 +11,9 @@ from command_line import done, folder, refused
 from rankwise.cli import main
 from rankwise.cli.learners import SELECTORS, parse_numbers
 from rankwise.metrics import get_measure
+from watched_tasks import shown
 
-__all__ = ["done", "folder", "refused"]  # fixtures
+__all__ = ["done", "folder", "refused", "shown"]  # fixtures
 
 
 def test_train_chooses_what_python_chooses(folder, done, tmp_path):
@@ -115,33 +115,20 @@ def test_a_choice_speaks_of_what_its_kernel_uses(done, tmp_path):
     assert f"gamma {gamma:.6g}, degree 3, coef0 1, ties keep" in done(*arguments, "kernel=polynomial")
 
 
-def test_train_shows_how_far_it_is(done, tmp_path, monkeypatch):
-    shares, details = [], []
-
-    @contextmanager
-    def progress(task):
-        yield lambda share, detail: (shares.append(share), details.append(detail))
-
-    monkeypatch.setattr("rankwise.cli.fitting.progress", progress)
+def test_train_shows_how_far_it_is(done, tmp_path, shown):
     done("train", "train.txt.gz", tmp_path / "model", "--learner", "ranksvm", "--alpha", "1e-3,1e-2")
+    assert [text for text, _ in shown[:2]] == ["Reading train.txt.gz"] * 2
+    shares = [share for text, share in shown if text == "Training RankSVMCV" and share is not None]
     np.testing.assert_allclose(shares, np.arange(1, 11) / 10)
-    assert set(details) == {""}
 
 
-def test_train_names_the_setting_before_it_is_tried(done, tmp_path, monkeypatch):
-    seen = []
-
-    @contextmanager
-    def progress(task):
-        yield lambda share, detail: seen.append((share, detail))
-
-    monkeypatch.setattr("rankwise.cli.fitting.progress", progress)
+def test_train_names_the_setting_before_it_is_tried(done, tmp_path, shown):
     kernel = ("--learner", "kernel-rankrls", "--scale", "--alpha", "1")
     done("train", "train.txt.gz", tmp_path / "model", *kernel, "--set", "gamma=[0.01,0.1]")
-    first = {detail: share for share, detail in reversed(seen)}
-    assert [detail.partition("gamma=")[2] for detail in first][::-1] == [
-        "0.01 (1 of 2)",
-        "0.1 (2 of 2)",
+    first = {text: share for text, share in reversed(shown) if "gamma" in text}
+    assert list(first)[::-1] == [
+        "Training KernelRankRLSCV: gamma=0.01 (1 of 2)",
+        "Training KernelRankRLSCV: gamma=0.1 (2 of 2)",
     ]
     assert sorted(first.values()) == [0.0, 0.5]
 

@@ -99,19 +99,20 @@ def test_what_an_interrupt_does_is_one_of_two():
 # The command, with a progress bar that sends Ctrl-C to the whole process group, as a terminal does.
 SCRIPT = """
 import os, signal, sys
-from contextlib import contextmanager
-from rankwise.cli import main, {module}
+from rankwise import long_tasks
+from rankwise.cli import main
 
-@contextmanager
-def progress(task):
-    state = [0]
-    def advance(share, detail=""):
-        state[0] += 1
-        if state[0] == {call}:
+shares = []
+
+def show(bar, text, level, done):
+    if "Training {ranker}" in text and done is not None:
+        shares.append(done)
+        if len(shares) == {call}:
             os.killpg(0, signal.SIGINT)
-    yield advance
 
-{module}.progress = progress
+long_tasks._Bar.show = show
+long_tasks._screen = lambda: long_tasks._terminal
+long_tasks.PATIENCE_SECONDS = 3600
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -122,8 +123,8 @@ def rows(data, tmp_path):
     return tmp_path / "rows.txt"
 
 
-def process(arguments, module, call, cwd, stdout=None):
-    script = "import os; os.setsid()\n" + SCRIPT.format(module=module, call=call)
+def process(arguments, ranker, call, cwd, stdout=None):
+    script = "import os; os.setsid()\n" + SCRIPT.format(ranker=ranker, call=call)
     return run_warm(script, *arguments, cwd=cwd, stdout=stdout)
 
 
@@ -132,14 +133,14 @@ SEARCH = ["train", "rows.txt", "model", "--learner", "ranksvm", "--alpha", "1e-3
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 @pytest.mark.parametrize(
-    "arguments, module, call",
+    "arguments, ranker, call",
     [
-        (["path", "rows.txt", "--model", "model"], "path", 1),
-        ([*SEARCH, "--set", "early_stopping=false"], "fitting", 3),
+        (["path", "rows.txt", "--model", "model"], "RankSVMPath", 1),
+        ([*SEARCH, "--set", "early_stopping=false"], "RankSVMCV", 3),
     ],
 )
-def test_an_interrupted_command_writes_names_and_ends_by_the_signal(arguments, module, call, rows):
-    ended = process(arguments, module, call, rows.parent)
+def test_an_interrupted_command_writes_names_and_ends_by_the_signal(arguments, ranker, call, rows):
+    ended = process(arguments, ranker, call, rows.parent)
     assert ended.returncode == -signal.SIGINT, ended.stderr
     assert "rankwise: interrupted; continuing with the best model so far." in ended.stderr
     assert "Traceback" not in ended.stderr
@@ -149,7 +150,7 @@ def test_an_interrupted_command_writes_names_and_ends_by_the_signal(arguments, m
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device")
 def test_a_command_that_fails_after_an_interrupt_says_why_and_ends_by_the_signal(rows):
-    ended = process(["path", "rows.txt"], "path", 1, rows.parent, stdout="/dev/full")
+    ended = process(["path", "rows.txt"], "RankSVMPath", 1, rows.parent, stdout="/dev/full")
     assert ended.returncode == -signal.SIGINT, ended.stderr
     assert "rankwise: error: standard output: No space left on device." in ended.stderr
 
@@ -157,7 +158,7 @@ def test_a_command_that_fails_after_an_interrupt_says_why_and_ends_by_the_signal
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_nothing_to_keep_ends_by_the_signal_and_writes_nothing(rows):
     train = ["train", "rows.txt", "model", "--learner", "kernel-rankrls", "--scale"]
-    ended = process([*train, "--set", "gamma=[0.1,1]"], "fitting", 1, rows.parent)
+    ended = process([*train, "--set", "gamma=[0.1,1]"], "KernelRankRLSCV", 1, rows.parent)
     assert (ended.returncode, ended.stdout, ended.stderr) == (-signal.SIGINT, "", "")
     assert sorted(path.name for path in rows.parent.iterdir()) == ["rows.txt"]
 
@@ -168,13 +169,13 @@ def test_folds_end_with_the_first_interrupted_fit(data, tmp_path):
         (tmp_path / "Fold1").mkdir(exist_ok=True)
         (tmp_path / "Fold1" / f"{name}.txt").write_text("".join(letor_lines(part)), encoding="utf-8")
     learners = ["--learners", "ranksvm,rankrls"]
-    ended = process(["folds", ".", *learners], "fitting", 3, tmp_path)
+    ended = process(["folds", ".", *learners], "RankSVMCV", 3, tmp_path)
     assert (ended.returncode, ended.stdout) == (-signal.SIGINT, ""), ended.stderr
 
 
 @pytest.mark.skipif(not Path("/bin/bash").exists(), reason="needs bash")
 def test_a_shell_loop_stops_at_the_interrupted_command(rows):
-    (rows.parent / "command.py").write_text(SCRIPT.format(module="path", call=1), encoding="utf-8")
+    (rows.parent / "command.py").write_text(SCRIPT.format(ranker="RankSVMPath", call=1), encoding="utf-8")
     loop = f"for i in 1 2 3; do {sys.executable} command.py path rows.txt; echo after $i; done"
     ended = subprocess.run(
         ["/bin/bash", "-c", loop],

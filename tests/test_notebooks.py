@@ -1,5 +1,7 @@
 """What notebooks show: figures as pictures, results as tables, and data by its first rows."""
 
+from textwrap import dedent
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -62,3 +64,30 @@ def test_an_evaluation_counts_the_queries_of_its_means():
     assert shown == "Evaluation(map 1.0000 on 2 of 3 queries)"
     shown = repr(evaluate(y, [3.0, 1.0, 2.0, 1.0, 2.0, 1.0], qid, ["map", "pairwise_error"]))
     assert shown.startswith("Evaluation(map 1.0000 on 2 of 3 queries, pairwise_error 0.0000 on 1 of 3")
+
+
+def test_a_notebook_shows_how_far_a_long_fit_is_and_nothing_afterwards():
+    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
+    pytest.importorskip("ipykernel")
+    fit = """
+        import rankwise
+        from rankwise import long_tasks
+        long_tasks.PATIENCE_SECONDS = 0.0
+        model = rankwise.RankSVM(tol=1e-6).fit(rankwise.make_search_data(300, random_state=0))
+    """
+    cells = [
+        nbformat.v4.new_code_cell(dedent(code)) for code in (fit, "model.explain([[0.0] * 22] * 2, 0, 1)")
+    ]
+    notebook, displayed = nbformat.v4.new_notebook(cells=cells), []
+    client = nbclient.NotebookClient(notebook, kernel_name="python3")
+    take = client.process_message
+
+    def process_message(message, cell, number):
+        displayed.append(message["content"].get("data", {}).get("text/html", ""))
+        return take(message, cell, number)
+
+    client.process_message = process_message
+    client.execute()
+    assert any(html.startswith("<progress></progress> Training RankSVM: iteration") for html in displayed)
+    assert [output["data"] for output in cells[0].outputs] == [{"text/plain": ""}]
+    assert "<table" in cells[1].outputs[0]["data"]["text/html"]

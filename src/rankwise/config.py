@@ -32,11 +32,15 @@ class Settings:
     on_interrupt : {"raise", "keep"}
         What Ctrl-C does to a fit that can already keep a model: raise KeyboardInterrupt after keeping it, or
         only keep it.
+    progress : bool or None
+        Whether what takes longer than two seconds shows a progress bar: None in notebooks only, True on
+        terminals as well, False nowhere.
     """
 
     n_threads: int | None = None
     one_ranking: bool = False
     on_interrupt: str = "raise"
+    progress: bool | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.one_ranking, bool):
@@ -46,6 +50,10 @@ class Settings:
         if not isinstance(self.on_interrupt, str) or self.on_interrupt not in ("raise", "keep"):
             raise ParameterError(
                 f"The 'on_interrupt' parameter must be 'raise' or 'keep'; got {self.on_interrupt!r}."
+            )
+        if not isinstance(self.progress, bool | None):
+            raise ParameterError(
+                f"The 'progress' parameter must be None, True or False; got {self.progress!r}."
             )
         if self.n_threads is not None:
             _check_n_threads(self.n_threads)
@@ -67,7 +75,7 @@ def get_config() -> Settings:
     --------
     >>> import rankwise
     >>> rankwise.get_config()
-    Settings(n_threads=None, one_ranking=False, on_interrupt='raise')
+    Settings(n_threads=None, one_ranking=False, on_interrupt='raise', progress=None)
     """
     return Settings(**{**_of_process, **_of_block.get()})
 
@@ -94,6 +102,10 @@ def set_config(**settings: Any) -> None:
 
         ``on_interrupt``, "raise" or "keep": what a fit does on Ctrl-C after keeping the best model so far. By
         default, it raises KeyboardInterrupt; with "keep", it warns and returns.
+
+        ``progress``, bool or None: whether fits and other work that takes longer than two seconds show a
+        progress bar. None, the default, means only in notebooks; True also on a terminal, on standard error;
+        False nowhere.
 
     Examples
     --------

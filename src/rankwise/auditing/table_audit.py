@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,7 @@ from rankwise.auditing.judged_faults import judgment_faults, label_faults, query
 from rankwise.auditing.leaks import REVEALS, Sample, leak_faults, readable
 from rankwise.auditing.raw_table import RawTable, UsableRows
 from rankwise.columns.context import constant_in_first_queries, is_context
+from rankwise.long_tasks import step
 from rankwise.preferences.digests import mixed
 from rankwise.rendering import counted
 from rankwise.rows.column import Column
@@ -52,9 +53,7 @@ class TableAudit:
         return [fault for fault in self.faults if fault.severity is Severity.MUST_FIX]
 
 
-def audit_table(
-    table: RawTable, *, reveals: float = REVEALS, advance: Callable[[float], None] | None = None
-) -> TableAudit:
+def audit_table(table: RawTable, *, reveals: float = REVEALS) -> TableAudit:
     """Find the faults of a table; O(m log m) for each column, of which one is in memory at a time.
 
     Parameters
@@ -62,8 +61,6 @@ def audit_table(
     table : RawTable
     reveals : float
         The share of pairs that a column orders if it gives the label away.
-    advance : callable, optional
-        Takes the share of columns that were looked at.
     """
     y, faults = label_faults(table.column(table.label), table.label)
     qid = None if table.qid is None else table.column(table.qid)
@@ -80,9 +77,8 @@ def audit_table(
         faults += _documents_twice(hashes, table.doc)
     looked = _Looked(table, judged, hashes, {}, {}, [])
     for place, name in enumerate(table.names):
+        step(name, done=place / len(table.names))
         looked.at(name, table.column(name))
-        if advance is not None:
-            advance((place + 1) / len(table.names))
     for facts in looked.facts.values():
         faults += facts.faults
     tells_apart = table.doc is not None or any(

@@ -25,7 +25,7 @@ from rankwise.cli.examples import epilog, group_of
 from rankwise.cli.interrupts import end_by_interrupt, end_if_interrupted
 from rankwise.cli.paths import checking_paths
 from rankwise.cli.screen import prepare_streams
-from rankwise.config import MAX_THREADS
+from rankwise.config import MAX_THREADS, config_context
 from rankwise.errors import ParameterError, RankwiseError
 from rankwise.files import FULL
 from rankwise.rendering import printable
@@ -177,7 +177,7 @@ def _run(common: list[str], arguments: list[str]) -> int:
     wanted = arguments[:1] if arguments[0] in COMMANDS else COMMANDS
     command = command_line(wanted)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), config_context(progress=True):
             warnings.showwarning = _show_warning
             with command.make_context("rankwise", [*common, *arguments]) as context:
                 command.invoke(context)

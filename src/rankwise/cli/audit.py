@@ -12,8 +12,9 @@ from rankwise.cli.data_files import data_files, is_table
 from rankwise.cli.learner_options import of_learner
 from rankwise.cli.learners import SELECTORS, make_learner, parse_columns
 from rankwise.cli.paths import Input, Output
-from rankwise.cli.screen import progress, show_json, show_table, show_text
+from rankwise.cli.screen import show_json, show_table, show_text
 from rankwise.errors import ParameterError
+from rankwise.long_tasks import task
 from rankwise.rendering import printable
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def run(
         ratings = load_ratings(judgments, scale=None, **how.of_judgments)
     raw = judgments is None and all(map(is_table, data_files(data)))
     _check_fix(fix, data, raw)
-    with progress("Looking at columns") as advance:
+    with task("Looking at columns"):
         if raw:
             read = None
             table = _raw_table(data, how, rows.columns())
@@ -102,7 +103,7 @@ def run(
             if ratings is not None:
                 read, ratings = pooled_rows(read, ratings)
             table = _table_of(read)
-        found = audit_table(table, reveals=reveals, advance=advance)
+        found = audit_table(table, reveals=reveals)
     said = [] if fix is None else _fix(data, how, table, found, fix)
     judge_again = None
     if not found.must_fix and fix is None and count:
@@ -161,7 +162,7 @@ def _table_of(data: RankingData) -> RawTable:
 def _judgments(data: RankingData, ranker: Any, count: int, reveals: float, ratings: Ratings | None) -> Audit:
     from rankwise.auditing.audit_data import audit
 
-    with progress("Leaving out queries"):
+    with task("Leaving out queries"):
         return audit(data, ranker=ranker, n_suspects=count, reveals=reveals, ratings=ratings)
 
 

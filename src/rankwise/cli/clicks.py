@@ -12,8 +12,9 @@ import typer
 from rankwise.cli import options
 from rankwise.cli.data_files import ReadOptions, files_to_read, is_table
 from rankwise.cli.paths import Input, Output
-from rankwise.cli.screen import progress, show_facts, show_json, show_table
+from rankwise.cli.screen import show_facts, show_json, show_table
 from rankwise.errors import DataError, ParameterError
+from rankwise.long_tasks import task
 from rankwise.numerals import read_float
 from rankwise.rendering import printable
 
@@ -118,7 +119,7 @@ def run(
     from rankwise.clicks.log_files import read_click_log
 
     _check_options(data, out, to)
-    with progress(f"Reading {log.name}"):
+    with task(f"Reading {log.name}"):
         shown = read_click_log(
             log,
             query=qid,
@@ -129,7 +130,7 @@ def run(
             impressions=impressions,
             propensity=1.0,
         )
-    with progress("Predicting held-out clicks"):
+    with task("Predicting held-out clicks"):
         likelihood, obstacle = _likelihood(shown)
         if correct is None:
             correct = likelihood is not None and likelihood.has_bias

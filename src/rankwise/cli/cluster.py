@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from rankwise.cli.data_files import ReadOptions, data_files, is_log, is_table
 from rankwise.cli.fitting import criterion_and_usual, fit, measure_parts, show_result
 from rankwise.cli.reading import read_with_features
-from rankwise.cli.screen import progress
 from rankwise.errors import ParameterError
+from rankwise.long_tasks import step, task
 from rankwise.readers.group_files import find_group_sizes
 
 if TYPE_CHECKING:
@@ -34,13 +34,13 @@ def read_on_cluster(path: Path, how: ReadOptions, client: Client) -> Distributed
     for file in files:
         if is_table(file) or is_log(file) or find_group_sizes(file) is not None:
             raise ParameterError(f"{file}: --dask needs LETOR text with qid, or stores (rankwise convert).")
-    with progress(f"Reading {len(files)} files on workers") as advance:
+    with task(f"Reading {len(files)} files on workers"):
         return DistributedData.from_files(
             files,
             zero_based="auto" if how.zero_based is None else how.zero_based,
             merge_queries=how.merge_queries,
             client=client,
-            progress=lambda done, total: advance(done / total),
+            progress=lambda done, total: step(done=done / total),
         )
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankwise.cli import options
-from rankwise.cli.screen import progress, show_json, show_table, show_text
+from rankwise.cli.screen import show_json, show_table, show_text
 from rankwise.errors import ParameterError
+from rankwise.long_tasks import task
 from rankwise.rendering import Cell, format_cell, printable
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def run(
         return
     chosen, columns = with_gated(chosen, margins, preset), dividing_columns(data, by)
     if report is None:
-        with progress("Comparing"):
+        with task("Comparing"):
             facts, _ = compared_facts(named, judged, chosen, baseline=baseline, note=note, by=columns)
     else:
         facts = page_facts(

@@ -13,8 +13,9 @@ import typer
 from rankwise.cli import options
 from rankwise.cli.outputs import check_destination, check_file
 from rankwise.cli.paths import Input, Output
-from rankwise.cli.screen import confirm, progress
+from rankwise.cli.screen import confirm
 from rankwise.errors import ParameterError
+from rankwise.long_tasks import step, task
 
 if TYPE_CHECKING:
     from rankwise.cli.data_files import ReadOptions
@@ -91,7 +92,7 @@ def run(
             rows = read_log(data, judgments, how)
         else:
             rows = read_data(data, how, features=row_options.columns())
-        stack.enter_context(progress(f"Writing {out.name}"))
+        stack.enter_context(task(f"Writing {out.name}"))
         if parts is not None:
             save_parts(rows, out, parts)
         else:
@@ -108,13 +109,13 @@ def stream(files: Sequence[Path], out: Path, how: ReadOptions) -> None:
     """Convert text to a store in bounded memory."""
     from rankwise.readers.letor_to_store import convert_letor
 
-    with progress(f"Converting {files[0].name}{' and others' if len(files) > 1 else ''}") as advance:
+    with task(f"Converting {files[0].name}{' and others' if len(files) > 1 else ''}"):
         convert_letor(
             files,
             out,
             zero_based="auto" if how.zero_based is None else how.zero_based,
             merge_queries=how.merge_queries,
-            progress=lambda done, total: advance(done / max(total, 1)),
+            progress=lambda done, total: step(done=done / max(total, 1)),
         )
 
 
@@ -135,6 +136,6 @@ def read_log(data: Path, judgments: Path | None, how: ReadOptions) -> RankingDat
         judged = values_by_name(rows, rows.y.tolist())
     else:
         judged = load_qrels(judgments)
-    with progress(f"Reading {data.name}"):
+    with task(f"Reading {data.name}"):
         found = load_feature_log(data_files(data), judged)
     return found.scale_per_query() if how.scale else found

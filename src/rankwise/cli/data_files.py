@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankwise.cli.screen import progress
 from rankwise.errors import DataError, QueryWarning, warn_caller
 from rankwise.files import matching_files
+from rankwise.long_tasks import step, task
 from rankwise.readers.group_files import find_group_sizes
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _read_one(
 
         return open_store(path)
     if is_table(path):
-        with progress(f"Reading {path.name}"):
+        with task(f"Reading {path.name}"):
             return _read_table(path, how, features)
     return _read_text([path], how, n_features)
 
@@ -115,13 +115,13 @@ def _read_text(files: list[Path], how: ReadOptions, n_features: int | None) -> R
     log = next(filter(is_log, files), None)
     if log is not None:
         raise DataError(f"{log}: a feature log must first be joined to judgments (rankwise convert).")
-    with progress(f"Reading {files[0].name}{' and others' if len(files) > 1 else ''}") as advance:
+    with task(f"Reading {files[0].name}{' and others' if len(files) > 1 else ''}"):
         return load_letor(
             files,
             zero_based="auto" if how.zero_based is None else how.zero_based,
             n_features=n_features,
             merge_queries=how.merge_queries,
-            progress=lambda done, total: advance(done / max(total, 1)),
+            progress=lambda done, total: step(done=done / max(total, 1)),
         )
 
 

@@ -13,8 +13,9 @@ from rankwise.cli.compare import show_comparison
 from rankwise.cli.outputs import check_folder
 from rankwise.cli.paths import Output
 from rankwise.cli.report import write_page
-from rankwise.cli.screen import progress, show_json, show_text
+from rankwise.cli.screen import show_json, show_text
 from rankwise.files import created_folder
+from rankwise.long_tasks import task
 
 if TYPE_CHECKING:
     from rankwise.rows.ranking import RankingData
@@ -48,7 +49,7 @@ def run(
     compared with the match of words, by which the search engine sorts, and with the ratings of the films.
     """
     with created_folder(out):
-        with progress("Training"):
+        with task("Training"):
             experiment = run_experiment(random_state)
         experiment.model.save(out / "model.safetensors")
         for name, part in (("train.csv", experiment.training), ("test.csv", experiment.test)):

@@ -11,7 +11,7 @@ import typer
 
 from rankwise.cli.chosen import choice_facts, describe_choice, show_choice
 from rankwise.cli.interrupts import keeping_what_was_fitted
-from rankwise.cli.screen import progress, show_json, show_table
+from rankwise.cli.screen import show_json, show_table
 from rankwise.errors import ContextWarning, ParameterError, warn_caller
 from rankwise.rendering import format_cell, printable
 
@@ -65,14 +65,8 @@ def fit(
     decides = parameters["cv"] == "auto" if "cv" in parameters else parameters.get("early_stopping", False)
     if validation is not None and decides and "eval_set" in takes:
         more["eval_set"] = validation
-    with (
-        keeping_what_was_fitted(ranker),
-        progress(f"Training {type(ranker).__name__}") as advance,
-        warnings.catch_warnings(),
-    ):
+    with keeping_what_was_fitted(ranker), warnings.catch_warnings():
         warnings.simplefilter("ignore", ContextWarning)  # the result says so
-        if "on_progress" in takes:
-            more["on_progress"] = lambda step: advance(step.done, step.label)
         ranker.fit(data, **more)
 
 
@@ -81,14 +75,12 @@ def fit_pairs(ranker: Any, data: RankingData, pairs: Path) -> None:
     from rankwise.config import config_context
     from rankwise.readers.pair_files import load_pairs
 
-    name = type(ranker).__name__
     if not hasattr(ranker, "fit_preferences"):
-        raise ParameterError(f"{name} does not support --pairs.")
+        raise ParameterError(f"{type(ranker).__name__} does not support --pairs.")
     preferences = load_pairs(pairs, data=data)
     with (
         config_context(one_ranking=True),  # a file without queries says so
         keeping_what_was_fitted(ranker),
-        progress(f"Training {name}"),
     ):
         ranker.fit_preferences(data, preferences)
 

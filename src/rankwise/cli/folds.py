@@ -24,6 +24,7 @@ from rankwise.cli.peer_learners import PEERS, BoostedTrees, OneFeature
 from rankwise.cli.screen import show_json
 from rankwise.errors import GridWarning, ParameterError, warn_caller
 from rankwise.files import created_folder
+from rankwise.long_tasks import task
 from rankwise.readers.letor_folds import FoldFiles, find_folds
 
 if TYPE_CHECKING:
@@ -101,7 +102,8 @@ def run(
     experiment = Experiment(specified, measure, measures, preset)
     with nullcontext() if out is None else created_folder(out):
         for fold in folds:
-            experiment.run(fold, how, rows.columns())
+            with task(fold.name):
+                experiment.run(fold, how, rows.columns())
         warn_of_queries_tested_twice(experiment.tests)
         if out is not None:
             write_folds(experiment, out)

@@ -9,7 +9,8 @@ import typer
 
 from rankwise.cli import options
 from rankwise.cli.paths import Input
-from rankwise.cli.screen import progress, show_json, show_table, show_text
+from rankwise.cli.screen import show_json, show_table, show_text
+from rankwise.long_tasks import task
 from rankwise.rendering import counted
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def run(
     from rankwise.clicks.interleaving import TEAMS_HEADER, interleaving_test
     from rankwise.clicks.log_files import read_interleaved_log
 
-    with progress(f"Reading {log.name}"):
+    with task(f"Reading {log.name}"):
         columns = read_interleaved_log(log, unit=unit, team=team, clicked=clicked)
     result = interleaving_test(*columns)
     planned = {share: result.n_to_detect(share) for share in PLANNED} if result.n_won else {}

@@ -9,8 +9,9 @@ import typer
 
 from rankwise.cli import options
 from rankwise.cli.paths import Input, Output
-from rankwise.cli.screen import progress, show_json, show_table
+from rankwise.cli.screen import show_json, show_table
 from rankwise.errors import DataError, ParameterError
+from rankwise.long_tasks import task
 from rankwise.rendering import Cell, printable
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def run(
     if not rows.has_queries and learned is None and judgments is not None:
         raise ParameterError("--judgments needs a MODEL that learned from them.")
     judged = None if judgments is None else judged_labels(judgments, rows, **how.of_judgments)[0]
-    with progress("Choosing what to judge"):
+    with task("Choosing what to judge"):
         found = next_judgments(
             learned, rows, judged, budget=budget, pairs=pairs, reserve=reserve, random_state=seed
         )

@@ -15,7 +15,7 @@ from rankwise.cli.interrupts import keeping_what_was_fitted
 from rankwise.cli.learner_options import of_learner
 from rankwise.cli.outputs import check_file, check_model
 from rankwise.cli.paths import Input, Output
-from rankwise.cli.screen import progress, show_json, show_table
+from rankwise.cli.screen import show_json, show_table
 from rankwise.errors import MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
@@ -103,8 +103,8 @@ def run(
 
 def _follow(ranker: RankSVMPath, data: RankingData) -> float:
     start = time.perf_counter()
-    with keeping_what_was_fitted(ranker), progress("Following the path") as advance:
-        ranker.fit(data, on_event=lambda done, events, active: advance(done))
+    with keeping_what_was_fitted(ranker):
+        ranker.fit(data)
     return time.perf_counter() - start
 
 

@@ -10,8 +10,9 @@ import typer
 from rankwise.cli import options
 from rankwise.cli.data_files import ReadOptions
 from rankwise.cli.paths import Input, Output
-from rankwise.cli.screen import progress, show_json, show_table
+from rankwise.cli.screen import show_json, show_table
 from rankwise.errors import ParameterError
+from rankwise.long_tasks import task
 from rankwise.rendering import printable
 
 SHOWN = 20
@@ -51,7 +52,7 @@ def run(
 
     names = ReadOptions(label, qid, doc).of_judgments
     ratings = load_ratings(judgments, rater, _scale(grades), **names)
-    with progress("Comparing raters"):
+    with task("Comparing raters"):
         study = study_raters(ratings)
     if out is not None:
         study.save(out)

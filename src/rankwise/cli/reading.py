@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from rankwise.cli.data_files import ReadOptions, concatenate, data_files, is_table, read_data
-from rankwise.cli.screen import progress
 from rankwise.errors import DataError, FileFormatError, ParameterError
+from rankwise.long_tasks import task
 from rankwise.numerals import read_float
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def predict_scores(model: Model, data: RankingData) -> Floats:
     """The model's scores of all rows, with progress on a terminal."""
     from rankwise.model.data_scores import score_data
 
-    with progress("Scoring"):
+    with task("Scoring"):
         return score_data(model, data)
 
 

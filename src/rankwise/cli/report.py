@@ -12,7 +12,8 @@ from rankwise.cli import options
 from rankwise.cli.data_files import ReadOptions, files_to_read
 from rankwise.cli.outputs import check_page
 from rankwise.cli.paths import Input, Output
-from rankwise.cli.screen import progress, show_json, show_text
+from rankwise.cli.screen import show_json, show_text
+from rankwise.long_tasks import task
 
 if TYPE_CHECKING:
     from rankwise.rows.ranking import RankingData
@@ -114,7 +115,7 @@ def page_facts(
     """The facts of a page, which also names the command."""
     from rankwise.report.facts import report_facts
 
-    with progress("Writing the report"):
+    with task("Writing the report"):
         return report_facts(rankers, judged, measures, command=_command(), **more)
 
 

@@ -1,4 +1,4 @@
-"""The output of commands: tables, JSON, and progress bars for long tasks."""
+"""The output of commands: tables, sentences and JSON."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ import os
 import shutil
 import sys
 import textwrap
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, TextIO
 
@@ -19,7 +17,6 @@ import typer
 
 from rankwise.rendering import Cell, format_cell, jsonable, printable, text_columns
 
-PATIENCE_SECONDS = 2.0
 # Text up to this width is never folded; lists up to this length are shown in full.
 FOLD_WIDTH, SHOWN_ENTRIES = 12, 10
 # Opened for the wrong direction; what is said on a closed standard error is lost.
@@ -142,49 +139,3 @@ def _fact(value: Any) -> str:
             return f"{', '.join(map(_fact, value[:2]))}, ..., {_fact(value[-1])} ({len(value)} in total)"
         return ("; " if any(isinstance(entry, dict) for entry in value) else ", ").join(map(_fact, value))
     return "–" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
-
-
-@contextmanager
-def progress(task: str) -> Iterator[Callable[..., None]]:
-    """Show a progress bar on a terminal once the block has taken two seconds.
-
-    Yields a function that takes the fraction done, from 0 to 1, and optionally what is being done; until it
-    is called, the bar only pulses.
-    """
-
-    def ignore(share: float, detail: str = "") -> None:
-        pass
-
-    if not sys.stderr.isatty():
-        yield ignore
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-
-    # Without markup, because file names may contain square brackets.
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-    )
-    bar = Progress(*columns, console=Console(stderr=True), transient=True)
-    number = bar.add_task(printable(task), total=None)
-    timer = threading.Timer(PATIENCE_SECONDS, bar.start)
-    timer.daemon = True
-    try:
-        timer.start()
-    except RuntimeError:  # no thread can be started, so there is no bar
-        yield ignore
-        return
-
-    def advance(share: float, detail: str = "") -> None:
-        description = printable(f"{task}: {detail}" if detail else task)
-        bar.update(number, total=1.0, completed=share, description=description)
-
-    try:
-        yield advance
-    finally:
-        timer.cancel()
-        timer.join()
-        bar.stop()

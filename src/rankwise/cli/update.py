@@ -12,8 +12,8 @@ from rankwise.cli import options
 from rankwise.cli.data_files import files_to_read
 from rankwise.cli.outputs import check_model
 from rankwise.cli.paths import Input, Output
-from rankwise.cli.screen import progress
 from rankwise.errors import FileFormatError
+from rankwise.long_tasks import task
 
 
 def run(
@@ -62,7 +62,7 @@ def run(
     old = None if forget is None else read_matching(forget, how, new)
     warn_of_one_ranking(data, new, how)
     start = time.perf_counter()
-    with progress(f"Updating {type(ranker).__name__}"):
+    with task(f"Updating {type(ranker).__name__}"):
         if old is not None:
             ranker.forget(old)
         ranker.partial_fit(new)

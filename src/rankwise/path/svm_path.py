@@ -11,6 +11,7 @@ import numpy as np
 
 from rankwise import _native
 from rankwise.errors import DataError
+from rankwise.long_tasks import step
 from rankwise.path.graphs import PreferenceGraph
 from rankwise.path.path_solutions import PathSolutions
 from rankwise.threads import resolve_threads
@@ -130,10 +131,11 @@ def ranking_svm_path(
     try:
         while end is End.RUNNING:
             end = End(walk.follow(floor, tolerance, limit, EVENTS_PER_REPORT))
+            whole = end in CONVERGED or floor >= first
+            done = 1.0 if whole else float(np.log(walk.level / first) / np.log(floor / first))
+            step(done=done)
             if on_event is not None:
-                whole = end in CONVERGED or floor >= first
-                done = 1.0 if whole else np.log(walk.level / first) / np.log(floor / first)
-                on_event(float(done), walk.n_breakpoints - 1, walk.active_size)
+                on_event(done, walk.n_breakpoints - 1, walk.active_size)
     except KeyboardInterrupt:
         if walk.n_breakpoints == 0:
             raise

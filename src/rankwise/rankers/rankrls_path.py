@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from rankwise.errors import DataError, ParameterError
 from rankwise.held_out import HeldOut
+from rankwise.long_tasks import task
 from rankwise.metrics.measure import Measure
 from rankwise.metrics.named_measures import get_measure
 from rankwise.model.outcome import Outcome
@@ -166,30 +167,31 @@ class RankRLSPath(Ranker):
 
         An eval_set is only evaluated (`evals_result_`), because sizes are compared on outer folds.
         """
-        problem = self._read(X, y, qid, sample_weight, group=group, query_weight=query_weight)
-        settings = self._checked_settings()
-        evals = EvalArguments(eval_set, eval_group, eval_qid, eval_metric, eval_at)
-        held_out = eval_rows(self._inputs, problem, settings.measure, evals)
-        if problem.queries.n_queries < MIN_QUERIES:
-            raise DataError(
-                f"RankRLSPath leaves out queries to choose features, and others to measure them, which needs "
-                f"at least {MIN_QUERIES} queries; got {problem.queries.n_queries}."
+        with task(f"Training {type(self).__name__}"):
+            problem = self._read(X, y, qid, sample_weight, group=group, query_weight=query_weight)
+            settings = self._checked_settings()
+            evals = EvalArguments(eval_set, eval_group, eval_qid, eval_metric, eval_at)
+            held_out = eval_rows(self._inputs, problem, settings.measure, evals)
+            if problem.queries.n_queries < MIN_QUERIES:
+                raise DataError(
+                    f"RankRLSPath chooses features on left-out queries and measures them on others, so it "
+                    f"needs at least {MIN_QUERIES} queries; got {problem.queries.n_queries}."
+                )
+            folds = draw_folds(self.cv, problem.y, problem.queries)
+            models = follow(problem, settings)
+            curve = outer_curve(problem, settings, folds, models)
+            outcome = Outcome(
+                coefs=np.stack([model.coef for model in models]),
+                alphas=np.array([model.alpha for model in models]),
+                costs=np.array([settings.costs[model.features].sum() for model in models]),
+                criterion=np.array([model.value for model in models]),
+                scores=curve.means,
+                standard_errors=curve.errors,
+                errors_of_difference=curve.errors_of_difference,
+                calibrations=curve.calibrations,
+                cv=folds.name,
             )
-        folds = draw_folds(self.cv, problem.y, problem.queries)
-        models = follow(problem, settings)
-        curve = outer_curve(problem, settings, folds, models)
-        outcome = Outcome(
-            coefs=np.stack([model.coef for model in models]),
-            alphas=np.array([model.alpha for model in models]),
-            costs=np.array([settings.costs[model.features].sum() for model in models]),
-            criterion=np.array([model.value for model in models]),
-            scores=curve.means,
-            standard_errors=curve.errors,
-            errors_of_difference=curve.errors_of_difference,
-            calibrations=curve.calibrations,
-            cv=folds.name,
-        )
-        return self._use(curve.smallest(), outcome, held_out)
+            return self._use(curve.smallest(), outcome, held_out)
 
     def select(self, n_features: int) -> Self:
         """Use the model with at most this many features."""

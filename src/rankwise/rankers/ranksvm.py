@@ -13,13 +13,14 @@ from sklearn.exceptions import ConvergenceWarning
 from rankwise.config import let_interrupt_through
 from rankwise.errors import warn_caller
 from rankwise.held_out import HeldOut
+from rankwise.long_tasks import step, task
 from rankwise.model.outcome import Outcome
 from rankwise.model.schemas import SCHEMAS
 from rankwise.operators.design import MatrixDesign
 from rankwise.rankers.base import Ranker
 from rankwise.scoring.functions import LinearFunction
 from rankwise.selection.eval_sets import EvalArguments, hold_out_pairs, hold_out_rows
-from rankwise.svm.hinge_result import EarlyStopping, HingeResult
+from rankwise.svm.hinge_result import EarlyStopping, HingeResult, Iterate
 from rankwise.svm.losses import LOSSES, LossKind, LossName
 from rankwise.svm.risk import Hinge
 from rankwise.types import Floats, Matrix, RandomSource, Weighting
@@ -190,12 +191,13 @@ class RankSVM(Ranker):
             Measures to evaluate besides `measure`, and cutoffs of those without one, as in
             ``eval_at=[5, 10]`` for NDCG.
         """
-        start, options = self._start(), {"group": group, "query_weight": query_weight}
-        problem = self._read(X, y, qid, sample_weight, **options)
-        evals = EvalArguments(eval_set, eval_group, eval_qid, eval_metric, eval_at)
-        problem, held_out = hold_out_rows(self, self._inputs, problem, evals)
-        loss = self._loss_kind().of_rows(problem, check_choice("weighting", self.weighting, Weighting))
-        return self._learn(problem.X, loss, start, held_out)
+        with task(f"Training {type(self).__name__}"):
+            start, options = self._start(), {"group": group, "query_weight": query_weight}
+            problem = self._read(X, y, qid, sample_weight, **options)
+            evals = EvalArguments(eval_set, eval_group, eval_qid, eval_metric, eval_at)
+            problem, held_out = hold_out_rows(self, self._inputs, problem, evals)
+            loss = self._loss_kind().of_rows(problem, check_choice("weighting", self.weighting, Weighting))
+            return self._learn(problem.X, loss, start, held_out)
 
     def fit_preferences(
         self,
@@ -222,11 +224,12 @@ class RankSVM(Ranker):
             Pairs on which to evaluate the iterates, by the fraction of pairs violated, instead of a part of
             the training pairs.
         """
-        start, (rows, checked) = self._start(), self._read_preferences(X, pairs, magnitude, weight)
-        checked, held_out = hold_out_pairs(self, self._inputs, rows, checked, eval_set)
-        check_choice("weighting", self.weighting, Weighting)
-        loss = self._loss_kind().of_pairs(checked, rows.shape[0])
-        return self._learn(rows, loss, start, held_out)
+        with task(f"Training {type(self).__name__}"):
+            start, (rows, checked) = self._start(), self._read_preferences(X, pairs, magnitude, weight)
+            checked, held_out = hold_out_pairs(self, self._inputs, rows, checked, eval_set)
+            check_choice("weighting", self.weighting, Weighting)
+            loss = self._loss_kind().of_pairs(checked, rows.shape[0])
+            return self._learn(rows, loss, start, held_out)
 
     def _learn(self, X: Matrix, loss: Hinge, start: Floats | None, held_out: HeldOut | None) -> Self:
         tol = check_number("tol", self.tol, minimum=0.0)
@@ -235,13 +238,18 @@ class RankSVM(Ranker):
         if held_out is not None:
             scores = MatrixDesign(held_out.X).scores
             stopping = EarlyStopping(held_out, scores, patience if self.early_stopping else None)
+
+        def on_iteration(iterate: Iterate) -> bool:
+            step(f"iteration {iterate.n_iter}, gap {iterate.gap:.2g} (tol {tol:.2g})")
+            return stopping is not None and stopping(iterate)
+
         found = self._loss_kind().solve(
             loss.risk(X),
             check_number("alpha", self.alpha, minimum=0.0, exclusive=True),
             tol=tol,
             max_iter=check_count("max_iter", self.max_iter),
             start=start if start is not None and len(start) == X.shape[1] else None,
-            on_iteration=stopping,
+            on_iteration=on_iteration,
         )
         if stopping is None or not stopping.stopped:
             warn_unless_converged(found)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from rankwise.config import let_interrupt_through
 from rankwise.errors import DataError, RankwiseError, warn_caller
 from rankwise.held_out import HeldOut
+from rankwise.long_tasks import task
 from rankwise.metrics import Measure, get_measure
 from rankwise.model.outcome import Outcome
 from rankwise.model.schemas import SCHEMAS
@@ -161,24 +162,27 @@ class RankSVMPath(Ranker):
         called from time to time with the fraction of the path completed (0 to 1, by log alpha), the number
         of events so far and that of pairs on the margin.
         """
-        problem = self._read(X, y, qid, sample_weight, group=group, query_weight=query_weight)
-        settings, measure = checked_settings(self), get_measure("pairwise_error")
-        settings.check_fits(problem)
-        evals = EvalArguments(eval_set, eval_group, eval_qid, eval_metric, eval_at)
-        held_out, sets = eval_rows(self._inputs, problem, measure, evals), evals.rows(self._inputs, problem)
-        space = self._space(problem.X, problem.queries)
-        path = settings.follow(space.kernel_matrix, settings.graph_of(problem, space), on_event)
-        self._set_path(space, path)
-        return self if held_out is None else self._choose(sets[-1], measure, "eval_set", held_out)
+        with task(f"Training {type(self).__name__}"):
+            problem = self._read(X, y, qid, sample_weight, group=group, query_weight=query_weight)
+            settings, measure = checked_settings(self), get_measure("pairwise_error")
+            settings.check_fits(problem)
+            evals = EvalArguments(eval_set, eval_group, eval_qid, eval_metric, eval_at)
+            held_out = eval_rows(self._inputs, problem, measure, evals)
+            sets = evals.rows(self._inputs, problem)
+            space = self._space(problem.X, problem.queries)
+            path = settings.follow(space.kernel_matrix, settings.graph_of(problem, space), on_event)
+            self._set_path(space, path)
+            return self if held_out is None else self._choose(sets[-1], measure, "eval_set", held_out)
 
     def fit_preferences(
         self, X: Any, pairs: Any, *, weight: ArrayLike | None = None, on_event: OnEvent | None = None
     ) -> Self:
         """Fit the ranker to explicit pairs (better row, worse row) by following the path; see `fit`."""
-        rows, checked = self._read_preferences(X, pairs, None, weight)
-        graph, settings = explicit_graph(checked, rows.shape[0]), checked_settings(self)
-        space = self._space(rows, checked.components(rows.shape[0]))
-        return self._set_path(space, settings.follow(space.kernel_matrix, graph, on_event))
+        with task(f"Training {type(self).__name__}"):
+            rows, checked = self._read_preferences(X, pairs, None, weight)
+            graph, settings = explicit_graph(checked, rows.shape[0]), checked_settings(self)
+            space = self._space(rows, checked.components(rows.shape[0]))
+            return self._set_path(space, settings.follow(space.kernel_matrix, graph, on_event))
 
     def dual_coef_at(self, alpha: float) -> Floats:
         """Return the exact coefficients of the training rows at any alpha that the path covers."""

@@ -15,6 +15,7 @@ from rankwise.config import let_interrupt_through
 from rankwise.errors import ParameterError, RankwiseError
 from rankwise.features import matrix_of
 from rankwise.held_out import HeldOut
+from rankwise.long_tasks import task
 from rankwise.model.model import FormMoments
 from rankwise.model.outcome import Origin, Outcome
 from rankwise.rankers.base import Ranker
@@ -99,14 +100,15 @@ class FixedAlphaRidge(Ranker):
             Measures to evaluate besides `measure`, and cutoffs of those without one, as in
             ``eval_at=[5, 10]`` for NDCG.
         """
-        options = {"group": group, "query_weight": query_weight}
-        given = self._read(X, y, qid, sample_weight, **options, multi_output=True)
-        evals = EvalArguments(eval_set, eval_group, eval_qid, eval_metric, eval_at)
-        problem, held_out = hold_out_rows(self, self._inputs, given, evals)
-        losses = losses_on_scores(problem, *self._checked_loss())
-        families = self._families_of(problem.X, losses, held_out)
-        moments = self._moments_from(problem, families)
-        return self._solve(families, held_out, moments)
+        with task(f"Training {type(self).__name__}"):
+            options = {"group": group, "query_weight": query_weight}
+            given = self._read(X, y, qid, sample_weight, **options, multi_output=True)
+            evals = EvalArguments(eval_set, eval_group, eval_qid, eval_metric, eval_at)
+            problem, held_out = hold_out_rows(self, self._inputs, given, evals)
+            losses = losses_on_scores(problem, *self._checked_loss())
+            families = self._families_of(problem.X, losses, held_out)
+            moments = self._moments_from(problem, families)
+            return self._solve(families, held_out, moments)
 
     def fit_preferences(
         self,
@@ -138,14 +140,15 @@ class FixedAlphaRidge(Ranker):
         eval_set : (X, pairs) or (X, pairs, weight), optional
             Pairs on which to evaluate the model, by the fraction of pairs it contradicts; see `fit`.
         """
-        rows, checked = self._read_preferences(X, pairs, magnitude, weight)
-        checked, held_out = hold_out_pairs(self, self._inputs, rows, checked, eval_set)
-        losses, choices = [loss_on_pairs(checked, rows.shape[0])], self._checked_loss()
-        if y is not None:
-            problem, _ = self._inputs.problem(matrix_of(X), y, qid, sample_weight, multi_output=True)
-            self._rows = replace(self._rows, origin=Origin.of(problem))
-            losses = [with_pairs(scored, losses[0]) for scored in losses_on_scores(problem, *choices)]
-        return self._solve(self._families_of(rows, losses, held_out), held_out)
+        with task(f"Training {type(self).__name__}"):
+            rows, checked = self._read_preferences(X, pairs, magnitude, weight)
+            checked, held_out = hold_out_pairs(self, self._inputs, rows, checked, eval_set)
+            losses, choices = [loss_on_pairs(checked, rows.shape[0])], self._checked_loss()
+            if y is not None:
+                problem, _ = self._inputs.problem(matrix_of(X), y, qid, sample_weight, multi_output=True)
+                self._rows = replace(self._rows, origin=Origin.of(problem))
+                losses = [with_pairs(scored, losses[0]) for scored in losses_on_scores(problem, *choices)]
+            return self._solve(self._families_of(rows, losses, held_out), held_out)
 
     def with_alpha(self, alpha: float) -> Self:
         """Return the model for another alpha, from the same decomposition.

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from rankwise.config import let_interrupt_through
 from rankwise.errors import GridWarning, ParameterError, warn_caller
+from rankwise.long_tasks import task
 from rankwise.metrics.measure import Measure
 from rankwise.metrics.named_measures import get_measure
 from rankwise.model.model import FormMoments
@@ -126,25 +127,26 @@ class SearchRanker(Ranker):
             after each alpha.
         """
         measure, options = get_measure(self.measure), {"group": group, "query_weight": query_weight}
-        problem = self._read(X, y, qid, sample_weight, **options)
-        alphas = self._checked_alphas()
-        candidates, exact = self._candidates(
-            problem.X, problem, lambda setting: partial(self._row_loss, setting)
-        )
-        evals = EvalArguments(eval_set, eval_group, eval_qid, eval_metric, eval_at)
-        held_out = eval_rows(self._inputs, problem, measure, evals)
-        criterion: Criterion
-        if held_out is not None:
-            criterion = OnEvalSet(held_out)
-        else:
-            self._check_stops_on_eval_set()
-            criterion = criterion_on_rows(problem, measure, self.cv, exact=exact)
-        choice = choose(candidates, alphas, criterion, measure, on_progress)
-        scores = None
-        if choice.left_out is not None and choice.left_out.rows is not None:
-            scores = np.full(len(problem.y), np.nan)
-            scores[choice.left_out.rows] = choice.left_out.scores
-        return self._use(choice, criterion, scores, self._moments_from(problem, choice))
+        with task(f"Training {type(self).__name__}"):
+            problem = self._read(X, y, qid, sample_weight, **options)
+            alphas = self._checked_alphas()
+            candidates, exact = self._candidates(
+                problem.X, problem, lambda setting: partial(self._row_loss, setting)
+            )
+            evals = EvalArguments(eval_set, eval_group, eval_qid, eval_metric, eval_at)
+            held_out = eval_rows(self._inputs, problem, measure, evals)
+            criterion: Criterion
+            if held_out is not None:
+                criterion = OnEvalSet(held_out)
+            else:
+                self._check_stops_on_eval_set()
+                criterion = criterion_on_rows(problem, measure, self.cv, exact=exact)
+            choice = choose(candidates, alphas, criterion, measure, on_progress)
+            scores = None
+            if choice.left_out is not None and choice.left_out.rows is not None:
+                scores = np.full(len(problem.y), np.nan)
+                scores[choice.left_out.rows] = choice.left_out.scores
+            return self._use(choice, criterion, scores, self._moments_from(problem, choice))
 
     def fit_preferences(
         self,
@@ -173,19 +175,20 @@ class SearchRanker(Ranker):
             As in `fit`.
         """
         measure = measure_of_pairs(self.measure)
-        rows, checked = self._read_preferences(X, pairs, magnitude, weight)
-        alphas = self._checked_alphas()
-        candidates, _ = self._candidates(
-            rows, checked, lambda setting: partial(self._pair_loss, setting, rows.shape[0])
-        )
-        criterion: Criterion
-        if eval_set is not None:
-            criterion = OnEvalSet(eval_pairs(self._inputs, eval_set))
-        else:
-            self._check_stops_on_eval_set()
-            criterion = criterion_on_pairs(rows, checked, self.cv)
-        choice = choose(candidates, alphas, criterion, measure, on_progress)
-        return self._use(choice, criterion)
+        with task(f"Training {type(self).__name__}"):
+            rows, checked = self._read_preferences(X, pairs, magnitude, weight)
+            alphas = self._checked_alphas()
+            candidates, _ = self._candidates(
+                rows, checked, lambda setting: partial(self._pair_loss, setting, rows.shape[0])
+            )
+            criterion: Criterion
+            if eval_set is not None:
+                criterion = OnEvalSet(eval_pairs(self._inputs, eval_set))
+            else:
+                self._check_stops_on_eval_set()
+                criterion = criterion_on_pairs(rows, checked, self.cv)
+            choice = choose(candidates, alphas, criterion, measure, on_progress)
+            return self._use(choice, criterion)
 
     @property
     def left_out_scores_(self) -> Floats:

@@ -13,6 +13,7 @@ import numpy as np
 from rankwise.errors import DataError
 from rankwise.family import AlphaStep, Family, OnAlpha
 from rankwise.held_out import HeldOut
+from rankwise.long_tasks import step
 from rankwise.ridge.cg_result import RidgeSolutions, ShiftedCGResult, Stop
 from rankwise.ridge.shifted_cg import shifted_cg
 from rankwise.ridge.spaces import Equations, Space
@@ -104,9 +105,8 @@ class ConjugateGradientFamily(Family):
     def _run(
         self, right: Floats, alphas: Floats, held_out: HeldOut | None, on_alpha: OnAlpha | None
     ) -> ShiftedCGResult:
-        how, scores, product = self.iterations, None, self.equations.product
-        if on_alpha is not None:
-            product = _reported(product, how.max_iter, on_alpha)
+        how, scores = self.iterations, None
+        product = _reported(self.equations.product, how.max_iter, on_alpha)
         if held_out is not None:
             of_coef, to_coef = self.space.scorer(held_out.X), self.equations.to_coef
             scores = lambda z: of_coef(to_coef(z))  # noqa: E731
@@ -138,13 +138,17 @@ class ConjugateGradientFamily(Family):
 
 
 def _reported(
-    product: Callable[[Floats], Floats], max_iter: int, on_alpha: OnAlpha
+    product: Callable[[Floats], Floats], max_iter: int, on_alpha: OnAlpha | None
 ) -> Callable[[Floats], Floats]:
     """The product, which reports progress: each iteration takes one, and there are at most `max_iter`."""
     calls = count()
 
     def reporting(vector: Floats) -> Floats:
-        on_alpha(AlphaStep(None, next(calls) / max_iter))
+        number = next(calls)
+        if on_alpha is None:
+            step(f"iteration {number} of at most {max_iter}")
+        else:
+            on_alpha(AlphaStep(None, number / max_iter))
         return product(vector)
 
     return reporting

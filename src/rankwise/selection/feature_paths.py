@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path_gram
 
 from rankwise.errors import DataError
+from rankwise.long_tasks import step
 from rankwise.metrics.measure import Measure
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.samples import sample_judged_pairs
@@ -158,6 +159,7 @@ def outer_curve(
     values, left_out, spread = [], [], _spreads(problem, models)
     for number, held in enumerate(folds.held):
         test = problem.select(held)
+        step(f"fold {number + 1} of {len(folds.held)}", done=(number + 1) / (len(folds.held) + 1))
         with without_fold(number):
             rest = problem.select(np.setdiff1d(np.arange(len(problem.y)), held))
             others = follow(rest, settings)
@@ -203,7 +205,7 @@ def _refitted(problem: Problem, features: Ints, settings: FeaturePathSettings) -
     loss = settings.loss(part)
     family = linear_family(part.X, loss)
     criterion = OnFolds(each_query(part.queries), part, measure)
-    found = criterion.values(family, settings.loss, alphas, lambda done, step=None: None).values
+    found = criterion.values(family, settings.loss, alphas, lambda done, solved=None: None).values
     place = best_alpha(found[None], measure)[1]
     coef[features] = family.solve(alphas[[place]]).coef[0]
     return SizedModel(features, coef, float(alphas[place]), float(found[place]))

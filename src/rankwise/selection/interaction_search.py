@@ -18,6 +18,7 @@ from rankwise.columns.interaction_fitting import CATEGORIES, KNOTS, axes_of, wit
 from rankwise.columns.number_codes import NumberCode, SplineCode
 from rankwise.columns.specs import DEFAULT_KNOTS, ColumnKind, InteractionSpec, Spec, Wanted
 from rankwise.errors import DataError
+from rankwise.long_tasks import step
 from rankwise.operators.constant_columns import constant_within_queries
 from rankwise.ridge.interaction_gains import interaction_gains
 from rankwise.ridge.ridge_family import linear_family
@@ -75,6 +76,7 @@ def find_interactions(
     found: list[FoundInteraction] = []
     alphas: list[float] = []
     for stage, end in enumerate((*(size for size in STAGES if size < at_most), at_most), start=1):
+        step(f"searching for interactions, stage {stage}")
         residuals, alpha = _left_out_residuals(replace(problem, X=current.encode(table)))
         alphas.append(alpha)
         passed = scored.best(residuals, {one.columns for one in found})

@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 from rankwise.errors import DataError, ParameterError
 from rankwise.files import as_path, created_folder, replacing_file
+from rankwise.long_tasks import step, task
 from rankwise.metrics.comparison import TEST_HEADER, Comparison, compare
 from rankwise.metrics.evaluation import DEFAULT_MEASURES, chosen_measures
 from rankwise.metrics.latex import latex_table
@@ -82,10 +83,13 @@ def compare_learners(
     folds = draw_folds(cv, data.y, data.queries)
     tested = np.concatenate(folds.held)
     scores = {name: np.full(data.n_rows, np.nan) for name in learners}
-    for held in folds.held:
-        training = query_by_query(data.select(np.setdiff1d(np.arange(data.n_rows), held)))
-        for name, learner in learners.items():
-            scores[name][held] = scores_without(learner, training, data.select(held), name)
+    with task("Comparing learners"):
+        for number, held in enumerate(folds.held):
+            training = query_by_query(data.select(np.setdiff1d(np.arange(data.n_rows), held)))
+            for place, (name, learner) in enumerate(learners.items()):
+                done = (number + place / len(learners)) / len(folds.held)
+                step(f"fold {number + 1} of {len(folds.held)}, {name}", done=done)
+                scores[name][held] = scores_without(learner, training, data.select(held), name)
     of_tested = {name: own[tested] for name, own in scores.items()}
     rows = data.select(tested)
     found = compare(rows.y, of_tested, rows.queries, chosen, baseline=baseline, docs=rows.docs)

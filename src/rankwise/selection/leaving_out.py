@@ -21,7 +21,7 @@ MOST_TOGETHER = 10
 class OnFractionDone(Protocol):
     """Called with the fraction of work done and, where alphas are solved one by one, the last of them."""
 
-    def __call__(self, done: float, step: AlphaStep | None = None) -> None: ...
+    def __call__(self, done: float, solved: AlphaStep | None = None) -> None: ...
 
 
 @dataclass(frozen=True)

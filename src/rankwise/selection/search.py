@@ -11,6 +11,7 @@ import numpy as np
 
 from rankwise.errors import DataError, ParameterError, warn_caller
 from rankwise.family import AlphaStep, Family
+from rankwise.long_tasks import step
 from rankwise.metrics.measure import Measure
 from rankwise.selection.criteria import Criterion, LossOf
 from rankwise.selection.leaving_out import LeftOutScores, Values
@@ -252,16 +253,18 @@ class _Reporter:
         self._label = f"{label} ({number + 1} of {len(settings)})" if label else ""
         self._last = -1.0
 
-    def __call__(self, done: float, step: AlphaStep | None = None) -> None:
+    def __call__(self, done: float, solved: AlphaStep | None = None) -> None:
         """Report that this fraction of the setting is done, unless already reported."""
-        if self._on_progress is None or done <= self._last:
+        if done <= self._last:
             return
         self._last = done
         total = (self._number + done) / self._n_settings
-        step = step or AlphaStep(None, done)
-        self._on_progress(
-            SearchProgress(total, self._setting, step.alpha, step.value, step.result, self._label)
-        )
+        step(self._label, done=total)
+        if self._on_progress is not None:
+            found = solved or AlphaStep(None, done)
+            self._on_progress(
+                SearchProgress(total, self._setting, found.alpha, found.value, found.result, self._label)
+            )
 
 
 def distinguished(setting: dict[str, Any], settings: Sequence[dict[str, Any]]) -> str:
