@@ -20,7 +20,8 @@ from rankwise import (
     get_config,
     set_config,
 )
-from rankwise.threads import map_on_threads, resolve_threads
+from rankwise.config import resolve_threads
+from rankwise.threads import map_on_threads
 
 
 @pytest.fixture(autouse=True)

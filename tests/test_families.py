@@ -12,7 +12,6 @@ from rankwise.preferences.queries import group_rows
 from rankwise.ridge.closed_form import DualFamily, PrimalFamily
 from rankwise.ridge.conjugate_gradient import ConjugateGradientFamily
 from rankwise.ridge.moments.moment_family import MomentFamily
-from rankwise.ridge.moments.quadratic import quadratic_of
 from rankwise.ridge.signed import SignedFamily, SignedMoments
 from rankwise.ridge.spaces import LinearSpace
 from rankwise.ridge.squared import loss_on_scores
@@ -49,13 +48,13 @@ def loss_of(problem):
 
 
 def quadratic_without(problem, rows):
-    return quadratic_of(LinearSpace(problem.X).features, loss_of(problem.without(rows)))
+    return loss_of(problem.without(rows)).quadratic(LinearSpace(problem.X).features)
 
 
 @pytest.mark.parametrize("signs", [None, np.array([1, -1, 0, 1])])
 def test_moments_solve_measure_and_leave_out_as_rows_do(problem, signs):
     space, loss = LinearSpace(problem.X, signs=signs), loss_of(problem)
-    whole = quadratic_of(space.features, loss)
+    whole = loss.quadratic(space.features)
     if signs is None:
         of_rows, of_moments = PrimalFamily(space, loss), MomentFamily(whole)
     else:
@@ -84,6 +83,6 @@ def test_moments_solve_measure_and_leave_out_as_rows_do(problem, signs):
 
 
 def test_moments_have_no_rows_to_leave_out_in_pairs(problem):
-    family = MomentFamily(quadratic_of(LinearSpace(problem.X).features, loss_of(problem)))
+    family = MomentFamily(loss_of(problem).quadratic(LinearSpace(problem.X).features))
     with pytest.raises(ParameterError, match="Leave-pair-out needs a closed form"):
         family.leave_pair_out(problem.y, ALPHAS)

@@ -7,6 +7,7 @@ inherit the settings of the thread that started them (`rankwise.threads.map_on_t
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -15,6 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from rankwise.errors import ParameterError
+from rankwise.numerals import is_whole
 
 MAX_THREADS = 1 << 16
 
@@ -80,10 +82,24 @@ def get_config() -> Settings:
     return Settings(**{**_of_process, **_of_block.get()})
 
 
-def configured_threads() -> int | None:
-    """The setting `n_threads`, without the others: predicting one row asks for it as well."""
-    threads: int | None = _of_block.get().get("n_threads", _of_process.get("n_threads"))
-    return threads
+def resolve_threads() -> int:
+    """Return the number of threads that the kernels use.
+
+    That is the setting of `config_context` or `set_config`, then ``RANKWISE_NUM_THREADS``, and otherwise
+    every core available to this process.
+    """
+    # Without `get_config`, because predicting one row asks for it as well.
+    configured: int | None = _of_block.get().get("n_threads", _of_process.get("n_threads"))
+    if configured is not None:
+        return configured
+    setting = os.environ.get("RANKWISE_NUM_THREADS")
+    if setting is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not (is_whole(setting) and len(setting) < 10 and 1 <= int(setting) <= MAX_THREADS):
+        raise ParameterError(
+            f"RANKWISE_NUM_THREADS must be a whole number from 1 to {MAX_THREADS:,}; got {setting[:40]!r}."
+        )
+    return int(setting)
 
 
 def set_config(**settings: Any) -> None:

@@ -1,4 +1,4 @@
-"""The number of threads used by the kernels and by BLAS."""
+"""Work on several threads, our own or those of BLAS."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from functools import cache
 from threading import RLock, get_ident
 from typing import Any, TypeVar
 
-from rankwise.config import MAX_THREADS, configured_threads
-from rankwise.errors import ParameterError
-from rankwise.numerals import is_whole
+from rankwise.config import resolve_threads
 
 # What OpenBLAS allocates for each thread that calls it. A new thread takes that in NumPy's copy of it and in
 # SciPy's, and address space of the C library: its stack, and an arena for what it allocates.
@@ -31,25 +29,6 @@ SMALL_TO_FACTOR = 2_000
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-
-
-def resolve_threads() -> int:
-    """Return the number of threads to use.
-
-    That is the setting of `rankwise.config_context` or `rankwise.set_config`, then ``RANKWISE_NUM_THREADS``,
-    and otherwise every core available to this process.
-    """
-    configured = configured_threads()
-    if configured is not None:
-        return configured
-    setting = os.environ.get("RANKWISE_NUM_THREADS")
-    if setting is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not (is_whole(setting) and len(setting) < 10 and 1 <= int(setting) <= MAX_THREADS):
-        raise ParameterError(
-            f"RANKWISE_NUM_THREADS must be a whole number from 1 to {MAX_THREADS:,}; got {setting[:40]!r}."
-        )
-    return int(setting)
 
 
 def map_on_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:

@@ -79,7 +79,7 @@ def _build() -> dict[str, Any]:
 
     import rankwise
     from rankwise import _native
-    from rankwise.threads import resolve_threads
+    from rankwise.config import resolve_threads
 
     packages = ["numpy", "scipy", "scikit-learn", "safetensors", "narwhals", "typer", "rich"]
     return {

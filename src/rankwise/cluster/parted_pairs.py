@@ -14,7 +14,7 @@ from rankwise.cluster.problem import PartedRows
 from rankwise.errors import DataError, ParameterError
 from rankwise.preferences.pair_differences import PairDifferences
 from rankwise.preferences.pairs import Pairs
-from rankwise.ridge.moments.quadratic import Quadratic, quadratic_of
+from rankwise.ridge.moments.quadratic import Quadratic
 from rankwise.ridge.squared import SquaredLoss
 from rankwise.validation import Problem
 
@@ -74,7 +74,7 @@ def prepared_pairs(problem: Problem, pairs: Pairs) -> NormalPart:
 def quadratic_of_pairs(problem: Problem, pairs: Pairs) -> Quadratic:
     """The quadratic of the squared loss on the pairs of a part."""
     block = ComparableRows(problem.X, problem.y, _loss_of(pairs, len(problem.y)))
-    return quadratic_of(block.design, block.loss)
+    return block.loss.quadratic(block.design)
 
 
 def _loss_of(pairs: Pairs, n_rows: int) -> SquaredLoss:

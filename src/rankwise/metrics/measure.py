@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rankwise.config import resolve_threads
 from rankwise.errors import DataError
 from rankwise.held_out import improves
 from rankwise.metrics import pair_formulas
@@ -19,7 +20,6 @@ from rankwise.metrics.kinds import KINDS
 from rankwise.metrics.own_formula import OwnFormula
 from rankwise.metrics.pair_formulas import ScoreTable, ScoreVectors
 from rankwise.preferences.queries import Queries, group_rows
-from rankwise.threads import resolve_threads
 from rankwise.types import AnyArray, Bools, Floats, Ints
 from rankwise.validation import check_labels, check_row_weight, check_scores, check_vectors
 

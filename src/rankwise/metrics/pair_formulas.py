@@ -14,10 +14,10 @@ from typing import Protocol
 import numpy as np
 
 from rankwise import _native
+from rankwise.config import resolve_threads
 from rankwise.errors import ParameterError
 from rankwise.metrics.arranged_rows import ArrangedRows
 from rankwise.metrics.conventions import Conventions
-from rankwise.threads import resolve_threads
 from rankwise.types import Floats, Ints
 
 

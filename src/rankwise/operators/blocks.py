@@ -10,9 +10,10 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from rankwise._native import centred_rows
+from rankwise.config import resolve_threads
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.pair_differences import MatrixDifferences, PairDifferences, StackedDifferences
-from rankwise.threads import map_on_threads, one_blas_thread, resolve_threads
+from rankwise.threads import map_on_threads, one_blas_thread
 from rankwise.types import Floats, Ints, Matrix
 
 # Which rows: a slice, or their numbers.

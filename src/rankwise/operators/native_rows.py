@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from rankwise import _native
+from rankwise.config import resolve_threads
 from rankwise.mapped import check_not_cut, is_on_disk, mapped_parts
 from rankwise.preferences.queries import restored
-from rankwise.threads import resolve_threads
 from rankwise.types import Floats, Ints, Matrix
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from scipy import sparse
 
 from rankwise import _native
+from rankwise.config import resolve_threads
 from rankwise.mapped import mapped_parts
-from rankwise.threads import resolve_threads
 from rankwise.types import Ints, Matrix
 
 # With fewer columns, all weights and sums fit in the second cache.

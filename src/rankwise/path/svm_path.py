@@ -10,11 +10,11 @@ from typing import TypeAlias
 import numpy as np
 
 from rankwise import _native
+from rankwise.config import resolve_threads
 from rankwise.errors import DataError
 from rankwise.long_tasks import step
 from rankwise.path.graphs import PreferenceGraph
 from rankwise.path.path_solutions import PathSolutions
-from rankwise.threads import resolve_threads
 from rankwise.types import Floats, Ints
 
 # Called periodically with the fraction of the path completed (0 to 1, in log λ), the number of events so far

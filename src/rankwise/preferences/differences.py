@@ -13,9 +13,9 @@ from typing import Protocol
 import numpy as np
 
 from rankwise._native import centred_rows
+from rankwise.config import resolve_threads
 from rankwise.errors import DataError
 from rankwise.preferences.queries import Queries, restored
-from rankwise.threads import resolve_threads
 from rankwise.types import AnyArray, Bools, Floats, Ints, Ties, Weighting
 
 

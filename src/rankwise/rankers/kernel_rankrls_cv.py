@@ -14,7 +14,7 @@ from rankwise.preferences.pairs import Pairs
 from rankwise.rankers.kernel_rankrls import checked_basis
 from rankwise.rankers.kernels import checked_kernel
 from rankwise.rankers.rankrls_cv import DEFAULT_ALPHAS
-from rankwise.rankers.ridge_candidates import (
+from rankwise.rankers.ridge_solvers import (
     SpaceToTry,
     choice_outcome,
     pair_loss,

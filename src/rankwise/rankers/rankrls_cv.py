@@ -16,7 +16,7 @@ from rankwise.model.model import FormMoments, given
 from rankwise.model.outcome import Outcome
 from rankwise.model.schemas import SCHEMAS
 from rankwise.preferences.pairs import Pairs
-from rankwise.rankers.ridge_candidates import (
+from rankwise.rankers.ridge_solvers import (
     choice_outcome,
     pair_loss,
     ridge_candidates,

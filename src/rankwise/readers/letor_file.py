@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rankwise._native import LetorReader
+from rankwise.config import resolve_threads
 from rankwise.errors import FileFormatError, ParameterError, warn_caller
 from rankwise.files import as_paths
 from rankwise.preferences.queries import label_array, shared_query
@@ -24,7 +25,6 @@ from rankwise.readers.text import (
     line_blocks,
 )
 from rankwise.rows.storage import csr_around, is_dense
-from rankwise.threads import resolve_threads
 from rankwise.types import AnyArray, Auto, Floats, Ints, Matrix
 from rankwise.validation import check_callable, check_count, check_flag_or_auto
 

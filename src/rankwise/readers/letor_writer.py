@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from rankwise._native import format_entries
+from rankwise.config import resolve_threads
 from rankwise.errors import DataError
 from rankwise.files import replacing_file
 from rankwise.readers.text import create_text
 from rankwise.rows.ranking import RankingData
-from rankwise.threads import resolve_threads
 from rankwise.types import AnyArray, Matrix
 from rankwise.validation import check_flag, check_kind
 

@@ -13,7 +13,7 @@ from rankwise.operators.design import MatrixDesign
 from rankwise.operators.kernel import Kernel, KernelName, check_kernel_fits
 from rankwise.operators.kernel_products import KernelProducts, kernel_matrix, kernel_norms
 from rankwise.ridge.digits import EPS, ROWS_SAMPLED, digits_of, surviving_digits
-from rankwise.ridge.moments.quadratic import Quadratic, quadratic_of
+from rankwise.ridge.moments.quadratic import Quadratic
 from rankwise.ridge.spaces import Costs, Equations, normal_equations
 from rankwise.ridge.spectrum import (
     RidgeSystem,
@@ -148,7 +148,7 @@ class BasisSpace:
         return np.asarray(self._mapped.transform @ weights)
 
     def quadratic(self, loss: SquaredLoss) -> Quadratic:
-        return quadratic_of(self.features, loss)
+        return loss.quadratic(self.features)
 
     def precise_spectrum(self, loss: SquaredLoss) -> Spectrum:
         return precise_spectrum(self.features, loss)

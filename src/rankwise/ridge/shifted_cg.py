@@ -15,9 +15,9 @@ from functools import cached_property
 import numpy as np
 
 from rankwise import _native
+from rankwise.config import resolve_threads
 from rankwise.held_out import HeldOut
 from rankwise.ridge.cg_result import ShiftedCGResult, Stop, Surface
-from rankwise.threads import resolve_threads
 from rankwise.types import Bools, Floats, Ints
 
 

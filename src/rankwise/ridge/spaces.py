@@ -16,7 +16,7 @@ from scipy import sparse
 
 from rankwise.family import LinearMap
 from rankwise.operators.design import Design, MatrixDesign
-from rankwise.ridge.moments.quadratic import Quadratic, quadratic_of
+from rankwise.ridge.moments.quadratic import Quadratic
 from rankwise.ridge.spectrum import (
     RidgeSystem,
     Spectrum,
@@ -181,7 +181,7 @@ class LinearSpace:
         return np.moveaxis(self.precise_spectrum(loss).solve_all(alphas), 1, -1)
 
     def quadratic(self, loss: SquaredLoss) -> Quadratic:
-        return quadratic_of(self.features, loss)
+        return loss.quadratic(self.features)
 
     def precise_spectrum(self, loss: SquaredLoss) -> Spectrum:
         return precise_spectrum(self.features, loss)

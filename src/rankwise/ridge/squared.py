@@ -7,11 +7,13 @@ from functools import partial, singledispatch
 
 import numpy as np
 
+from rankwise.operators.design import Design
 from rankwise.preferences.across import AcrossQueries
 from rankwise.preferences.differences import Differences, QueryDifferences
 from rankwise.preferences.pair_differences import PairDifferences, StackedDifferences
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import Queries, nothing_to_learn, one_query
+from rankwise.ridge.moments.quadratic import Quadratic
 from rankwise.types import Floats, Ints, Ties, Weighting
 from rankwise.validation import Problem
 
@@ -38,6 +40,11 @@ class SquaredLoss:
     def reference(self) -> Ints:
         """For each row, one that it is compared with and may be measured from."""
         return self.differences.reference()
+
+    def quadratic(self, design: Design) -> Quadratic:
+        """The loss as a function of the weights of a design, in one pass over its rows."""
+        A, b = design.difference_system(self.differences, self.target)
+        return Quadratic(A, b, np.asarray((self.target**2).sum(axis=0)))
 
     def __call__(self, scores: Floats) -> float:
         residual = self.differences.apply(scores) - self.target

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwise import _native
+from rankwise.config import resolve_threads
 from rankwise.errors import DataError
 from rankwise.metrics.measure import Measure
 from rankwise.path.path_solutions import PathSolutions
 from rankwise.preferences.queries import group_rows
 from rankwise.selection.search import best_alpha
-from rankwise.threads import resolve_threads
 from rankwise.types import Floats, Ints
 
 # Scores per table: small enough to stay in cache and cause few page faults, but with enough breakpoints,

@@ -17,7 +17,6 @@ from rankwise.metrics.measure import Measure
 from rankwise.operators.design import MatrixDesign
 from rankwise.preferences.samples import sample_judged_pairs
 from rankwise.ridge.greedy import greedy_path
-from rankwise.ridge.moments.quadratic import quadratic_of
 from rankwise.ridge.ridge_family import linear_family
 from rankwise.ridge.squared import SquaredLoss, losses_on_scores
 from rankwise.scoring.calibration import Calibration
@@ -234,7 +233,7 @@ def _lasso(problem: Problem, settings: FeaturePathSettings, alpha: float) -> lis
     ``s_j²`` on the diagonal of ``XᵀLX``.
     """
     loss = settings.loss(problem)
-    quadratic = quadratic_of(MatrixDesign(problem.X, reference=loss.differences.reference()), loss)
+    quadratic = loss.quadratic(MatrixDesign(problem.X, reference=loss.reference()))
     scale = np.sqrt(np.diag(quadratic.matrix))
     penalty = settings.costs * np.where(scale > 0.0, scale, 1.0)
     with warnings.catch_warnings():

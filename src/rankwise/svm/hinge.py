@@ -16,12 +16,12 @@ from functools import singledispatch
 import numpy as np
 
 from rankwise import _native
+from rankwise.config import resolve_threads
 from rankwise.errors import DataError
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.queries import nothing_to_learn, restored
 from rankwise.svm.risk import Hinge, HingeValue, SquaredHingeValue
 from rankwise.svm.rows_risk import HingeLoss
-from rankwise.threads import resolve_threads
 from rankwise.types import Floats, Ints, Ties, Weighting
 from rankwise.validation import Problem
 

@@ -19,6 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from rankwise._native import misordered_pairs
+from rankwise.config import resolve_threads
 from rankwise.errors import DataError
 from rankwise.operators.blocks import product_on_threads
 from rankwise.operators.design import Design
@@ -29,7 +30,7 @@ from rankwise.ridge.leave_out.left_out_ties import LARGEST_TIE
 from rankwise.ridge.spectrum import EPS
 from rankwise.ridge.squared import SquaredLoss
 from rankwise.ridge.tridiagonal import Decomposition, lapack
-from rankwise.threads import one_blas_thread, resolve_threads
+from rankwise.threads import one_blas_thread
 from rankwise.types import Floats, Ties, Weighting
 
 # Differences up to so many times the estimated effect of rounding count as ties. Compared with 60-digit

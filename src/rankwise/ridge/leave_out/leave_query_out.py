@@ -25,6 +25,7 @@ from typing import TypeAlias
 import numpy as np
 
 from rankwise._native import FoldRows, left_out_blocks, left_out_systems
+from rankwise.config import resolve_threads
 from rankwise.operators.blocks import product_on_threads
 from rankwise.operators.design import Design
 from rankwise.ridge.leave_out.left_out_batches import Batch, batches_of_rows, fold_sizes, query_differences
@@ -32,7 +33,7 @@ from rankwise.ridge.leave_out.left_out_ties import ScoreRounding
 from rankwise.ridge.spectrum import EPS, RidgeSystem
 from rankwise.ridge.squared import SquaredLoss
 from rankwise.ridge.tridiagonal import WELL_CONDITIONED, Decomposition, lapack
-from rankwise.threads import SMALL, one_blas_thread, resolve_threads
+from rankwise.threads import SMALL, one_blas_thread
 from rankwise.types import Bools, Floats, Ints
 
 # Scores the rows of a batch, and says which of its folds are resolved.

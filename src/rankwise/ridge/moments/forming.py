@@ -24,7 +24,7 @@ from rankwise.ridge.moments.learned import LearnedQueries, query_digests
 from rankwise.ridge.moments.moments import Moments
 from rankwise.ridge.moments.open_queries import OpenLevels, OpenQueries
 from rankwise.ridge.moments.pool import ONE_LEVEL, LevelWeights, Pool
-from rankwise.ridge.moments.quadratic import UNIT_ROUNDOFF, Quadratic, quadratic_of
+from rankwise.ridge.moments.quadratic import UNIT_ROUNDOFF, Quadratic
 from rankwise.ridge.moments.sizes import QuerySizes
 from rankwise.ridge.squared import SquaredLoss, loss_on_scores
 from rankwise.rows.ranking import RankingData
@@ -264,7 +264,7 @@ def _bounded(problem: Problem, loss: SquaredLoss, quadratic: Quadratic | None = 
     assert isinstance(F, QueryDifferences)
     if is_sparse(X):
         X, _ = near_zero(X, F.reference())
-    made = quadratic_of(MatrixDesign(X), loss) if quadratic is None else quadratic
+    made = loss.quadratic(MatrixDesign(X)) if quadratic is None else quadratic
     check_products(made.matrix)
     degree = restored(F.laplacian_terms()[0], F.order)
     # What rows are multiplied by for b, apart from the root of the degree.

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 
 from rankwise.threads import SMALL, one_blas_thread
 from rankwise.types import Floats
-
-if TYPE_CHECKING:
-    from rankwise.operators.design import Design
-    from rankwise.ridge.squared import SquaredLoss
 
 # A rounded result is off by at most this fraction of itself.
 UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2.0
@@ -123,9 +119,3 @@ class Quadratic:
         """The loss of weights, shape (n,) or (k, n)."""
         w = coef.T
         return np.asarray((w * (self.matrix @ w - 2.0 * self.right)).sum(axis=0) + self.constant)
-
-
-def quadratic_of(design: Design, loss: SquaredLoss) -> Quadratic:
-    """The quadratic of a loss, in one pass over the rows."""
-    A, b = design.difference_system(loss.differences, loss.target)
-    return Quadratic(A, b, np.asarray((loss.target**2).sum(axis=0)))
