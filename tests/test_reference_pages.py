@@ -5,6 +5,7 @@ import inspect
 import re
 import textwrap
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,13 @@ import rankwise
 from rankwise import _SUBMODULES as SUBMODULES
 
 DOCS = Path(__file__).parent.parent / "docs"
+HAS_DASK = find_spec("distributed") is not None
 PUBLIC = {
     f"{module.__name__}.{name}": getattr(module, name)
-    for module in (rankwise, *(import_module(f"rankwise.{name}") for name in SUBMODULES if name != "dask"))
+    for module in (
+        rankwise,
+        *(import_module(f"rankwise.{name}") for name in SUBMODULES if name != "dask" or HAS_DASK),
+    )
     for name in module.__all__
     if name not in SUBMODULES
 }

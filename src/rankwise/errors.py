@@ -115,7 +115,7 @@ def _one_line(message: str) -> str:
 
 
 class QueryWarning(UserWarning):
-    """The queries are probably not what the caller intended: forgotten, or passed in another position.
+    """The queries are probably not those that the caller intended, for example because qid was forgotten.
 
     See Also
     --------

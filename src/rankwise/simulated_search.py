@@ -111,8 +111,8 @@ def make_search_data(
     noise : float, default=1
         How much the judges disagree; with 0, grades are a function of document and query.
     habits : float, default=0
-        How much users shun what is unusual: prices far from those of the category, and titles and texts that
-        are long or short. A linear function of the features cannot express that.
+        How much users avoid unusual documents: prices far from those of the category, and titles and texts
+        that are long or short. A linear function of the features cannot express that.
     random_state : int, RandomState, Generator or None, default=0
         The same integer gives bit-identical data.
     clicks : bool, default=False

@@ -133,7 +133,7 @@ def save_qrels(qrels: Qrels, path: str | PathLike[str]) -> None:
 
 
 def run_from_scores(data: RankingData, scores: ArrayLike) -> dict[str, dict[str, float]]:
-    """Name the scores of rows by query and document, as a run.
+    """Convert the scores of rows to a run, by query and document.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def run_from_scores(data: RankingData, scores: ArrayLike) -> dict[str, dict[str,
 
 
 def qrels_from_data(data: RankingData) -> dict[str, dict[str, int]]:
-    """Name the labels of rows by query and document, as qrels.
+    """Convert the labels of rows to qrels, by query and document.
 
     Parameters
     ----------

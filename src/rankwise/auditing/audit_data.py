@@ -57,7 +57,7 @@ def audit(
     X : array or CSR matrix, shape (m, n), table or RankingData
         A `RankingData` has its own labels, queries and names of documents and features, and may have weights,
         which count in training. Tables with columns of any kind need a ranker with `columns`; the search for
-        features that give the label away then looks at the encoded features.
+        features that reveal the label then examines the encoded features.
     y : array, shape (m,)
         Labels of any real value; higher is better.
     qid : sequence of hashables, optional

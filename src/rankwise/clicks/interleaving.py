@@ -36,12 +36,11 @@ def team_draft(
 
     In each round, a coin decides which ranking goes first, and each adds its best result that is not yet in
     the list; that result then plays for its team (Radlinski, Kurup and Joachims, "How does clickthrough data
-    reflect retrieval quality?", 2008). Both teams are therefore equally likely at every position, and if
-    users do not care, they click both equally often, however much they prefer the top. O(n).
+    reflect retrieval quality?", 2008). Both teams are therefore equally likely at every position, and users
+    without a preference click both equally often, even if they favour the top. O(n).
 
-    Results that say nothing about the rankings have no team: those above the first difference, which both
-    rankings have at the same place, and those below the end of the shorter ranking, where only the longer one
-    might have something left.
+    Results that cannot distinguish the rankings have no team: those above the first difference, which have
+    the same rank in both, and those after the end of the shorter ranking.
 
     Parameters
     ----------
@@ -50,7 +49,7 @@ def team_draft(
     n : int, optional
         The number of results to show; by default, as many as the longer ranking has.
     random_state : int, RandomState, Generator or None, default=None
-        Where the coins come from. Toss new ones whenever a list is shown: with a fixed seed, or one list per
+        The source of the coin tosses. Toss anew whenever a list is shown: with a fixed seed, or one list per
         query, a team could be on top for all users of a popular query.
 
     Returns
@@ -117,7 +116,7 @@ class InterleavingTest:
 
     See Also
     --------
-    interleaving_test : Makes it.
+    interleaving_test : Returns it.
 
     Examples
     --------
@@ -180,15 +179,14 @@ class InterleavingTest:
 def interleaving_test(unit: ArrayLike, team: ArrayLike, clicked: ArrayLike) -> InterleavingTest:
     """Test which of two interleaved rankers users prefer; each array has one entry per result shown.
 
-    A unit is won by the team of which more results were clicked. Under the null hypothesis that users do not
-    care which ranker a result comes from, `team_draft` gives each team the same chance to win a unit, so the
-    wins of units with a winner are those of a fair coin. O(results shown).
+    The team with more clicked results wins a unit. If users have no preference, `team_draft` gives both teams
+    the same chance to win, so the wins among units with a winner are those of a fair coin. O(results shown).
 
     Parameters
     ----------
     unit : array-like of hashables
-        What decides independently of others: the user, if several lists of a user are in the log, otherwise
-        the session, or the list.
+        The independent unit of each result: the user if the log has several lists per user, otherwise the
+        session or the list.
     team : array-like of str
         The team of the result, of exactly two; None, NaN or "" for results without one.
     clicked : array-like of bool, or of 0 and 1
@@ -206,7 +204,7 @@ def interleaving_test(unit: ArrayLike, team: ArrayLike, clicked: ArrayLike) -> I
     Warns
     -----
     UserWarning
-        If one team was shown more often than a draft explains, so that the test says nothing.
+        If one team was shown more often than a draft explains, so that the test is not meaningful.
 
     See Also
     --------

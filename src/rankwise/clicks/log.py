@@ -148,23 +148,23 @@ class ClickLog:
         Parameters
         ----------
         df : DataFrame or Table
-            One row per result shown or, with `impressions`, per result and whatever else the counts are split
-            by, such as the position or the day.
+            One row per result shown. With `impressions`, counts of a result may be split over several rows,
+            for example by position or day.
         query, doc : str
             The columns of query and document labels, of any type.
         clicked : str or dict of str to float
-            The column that says whether the result was clicked, as booleans or 0 and 1; with `impressions`,
-            how often. Several signals are given with their weights, as in ``{"clicks": 1, "purchases": 10}``.
+            The column of clicks, as booleans or 0 and 1; with `impressions`, the number of clicks. Several
+            signals are given with their weights, as in ``{"clicks": 1, "purchases": 10}``.
         position : str, optional
-            The column of positions, counted from 1 at the top of the list. Without it, nothing is corrected
+            The column of positions, counted from 1 at the top of the list. Without it, there is no correction
             for the position.
         session : str, optional
             The column of session labels. A session with several queries is split by query; if it issues the
             same query twice, each time needs its own label. Pairs need sessions.
         impressions : str, optional
-            The column that counts how often the result was shown.
+            The column with the number of times that the result was shown.
         propensity : str or float, optional
-            As in `from_arrays`, in a column or, for all results, as a number.
+            As in `from_arrays`: the name of a column, or one number for all results.
 
         Examples
         --------
@@ -195,19 +195,19 @@ class ClickLog:
         clicked: str | Mapping[str, float] = "click",
         propensity: float | None = None,
     ) -> Self:
-        """Read the queries and events that User Behavior Insights, of OpenSearch, logs.
+        """Read queries and events logged by OpenSearch's User Behavior Insights.
 
-        Each time a query is issued counts as a session. It was shown the results in its impression events or,
-        without any, those that the engine returned (``query_response_hit_ids``), and those that were clicked.
+        Every issued query counts as a session. The results shown are those of its impression events or, if it
+        has none, those that the engine returned (``query_response_hit_ids``), plus those that were clicked.
         Queries are identified by their text, documents by their ``object_id``.
 
         Parameters
         ----------
         path : path
-            JSON with one object per line, exported or as for bulk indexing: queries and events in any order.
-            ``.gz``, ``.bz2`` and ``.xz`` are decompressed.
+            JSON with one object per line, as exported or as in a bulk request; queries and events may be in
+            any order. ``.gz``, ``.bz2`` and ``.xz`` are decompressed.
         clicked : str or dict of str to float, default="click"
-            The actions that count, by their ``action_name``, as in ``{"click": 1, "purchase": 10}``.
+            The actions that count as clicks, by ``action_name``, as in ``{"click": 1, "purchase": 10}``.
         propensity : float, optional
             As in `from_arrays`.
         """
@@ -233,7 +233,7 @@ class ClickLog:
         return np.ones(len(self.row)) if self.shown is None else self.shown
 
     def values(self) -> tuple[Floats, Floats]:
-        """What users did: the sum of the weights of signals, and the sum of their squares."""
+        """The sum of the weights of each entry's signals, and the sum of their squares."""
         if self.value is not None and self.square is not None:
             return self.value, self.square
         clicks = self.clicked.astype(np.float64)

@@ -141,8 +141,8 @@ def make_interleaved_log(
 ) -> InterleavedLog:
     """Simulate users who are shown two rankers interleaved by `team_draft`.
 
-    `interleaving_test` of this log tells how often each ranker can be expected to win, and its `n_to_detect`
-    how many sessions with real users a test needs. Users are those of `make_click_log`.
+    Pass the log to `interleaving_test` to see how often each ranker can be expected to win; its `n_to_detect`
+    is the number of sessions with real users that a test needs. Users are those of `make_click_log`.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ def rows_from_clicks(log: ClickLog, data: RankingData, *, prior_clicks: float = 
     estimate of how attractive the row is, with a variance of σ² / expected. Attractiveness itself varies
     around what features can explain, by τ², so the weight is the inverse of the sum of both variances: up to
     a factor, ``expected / (expected + prior_clicks)`` with ``prior_clicks = σ² / τ²``. It is proportional to
-    the exposure of rarely examined rows, and bounded, so that a few popular queries do not decide everything.
+    the exposure of rarely examined rows, and bounded, so that a few popular queries do not dominate.
 
     With several signals, each action counts with its weight, and the expected clicks are the number of equal,
     independent actions whose sum would have the same relative variance. O(results shown), whereas the number

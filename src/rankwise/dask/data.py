@@ -47,6 +47,11 @@ class DistributedData(PartedData):
     has_queries : bool
         Whether the data has a qid; otherwise, all rows form one ranking.
 
+    See Also
+    --------
+    rankwise.RankingData : Rows in the memory of one machine.
+    ClusterError : Raised if the cluster cannot finish the work.
+
     Examples
     --------
     >>> from distributed import Client
@@ -72,7 +77,7 @@ class DistributedData(PartedData):
         client: Client | None = None,
         progress: Callable[[int, int], object] | None = None,
     ) -> Self:
-        """Have each worker read its own files, which it must be able to open under these names.
+        """Let each worker read its own files, which must have the same names on all workers.
 
         Parameters
         ----------
@@ -117,7 +122,7 @@ class DistributedData(PartedData):
         exclude: Sequence[str] | None = None,
         client: Client | None = None,
     ) -> Self:
-        """Take the partitions of a dask DataFrame, as they are.
+        """Use the partitions of a dask DataFrame as parts.
 
         Parameters
         ----------
@@ -141,7 +146,7 @@ class DistributedData(PartedData):
     def from_arrays(
         cls, X: Any, y: Any, qid: Any = None, sample_weight: Any = None, *, client: Client | None = None
     ) -> Self:
-        """Take the row chunks of dask Arrays.
+        """Use the row chunks of dask Arrays as parts.
 
         Parameters
         ----------

@@ -36,7 +36,19 @@ MOST_LISTED = 4
 
 
 class ClusterError(RankwiseError):
-    """The cluster cannot finish the work: it has no workers, keeps losing them, or does not respond."""
+    """The cluster cannot finish the work: it has no workers, keeps losing them, or does not respond.
+
+    See Also
+    --------
+    DistributedData : Rows on the workers of a cluster.
+
+    Examples
+    --------
+    >>> from rankwise import RankwiseError
+    >>> from rankwise.dask import ClusterError
+    >>> issubclass(ClusterError, RankwiseError)
+    True
+    """
 
 
 class LostWorkError(Exception):

@@ -180,8 +180,9 @@ def export_model(
         For "elasticsearch-query", a clause for each feature by name, whose score is the feature, with the
         string ``"$boost"`` in place of its boost.
     X : array-like, frame or RankingData, optional
-        Rows such as those of training, to try the export on: it warns if some of their scores are negative,
-        or if the single precision of an engine, or of a graph with ``dtype="float32"``, changes their order.
+        Rows like those of training, on which the export is tested: a warning is given if some of their scores
+        are negative, or if the single precision of an engine, or of a graph with ``dtype="float32"``, changes
+        their order.
     qid : array-like, optional
         The queries of these rows; the order of rows of different queries does not matter.
     nonnegative : bool, default=False

@@ -53,7 +53,7 @@ class PairedTest:
 
     See Also
     --------
-    compare : Makes it.
+    compare : Returns it.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Comparison:
 
     See Also
     --------
-    compare : Makes it.
+    compare : Returns it.
     Evaluation : One set of scores.
     PairedTest : One of its tests.
 

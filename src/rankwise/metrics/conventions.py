@@ -107,7 +107,7 @@ class Conventions:
     See Also
     --------
     get_measure : Measures with the conventions of a tool.
-    Measure : Has them.
+    Measure : Follows them.
 
     Examples
     --------

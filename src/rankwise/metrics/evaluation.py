@@ -58,7 +58,7 @@ class Evaluation:
 
     See Also
     --------
-    evaluate : Makes it.
+    evaluate : Returns it.
     compare : Several sets of scores, with tests.
 
     Examples

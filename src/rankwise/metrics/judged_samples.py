@@ -23,7 +23,7 @@ from rankwise.validation.arrays import as_floats
 
 @dataclass(frozen=True)
 class SampledMean:
-    """A measure of some scores, or of one and another: the difference, under the name ``a - b``.
+    """The estimated mean of a measure for some scores, or for the difference of two, named ``a - b``.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class SampledMean:
     people, people_margin : float
         The estimate from human labels alone.
     model : float
-        The mean over all queries by the model's labels alone, which estimates something else.
+        The mean over all queries by the model's labels alone, which is biased.
     weight : float
         The weight λ of the model's labels.
     correlation : float
@@ -42,7 +42,7 @@ class SampledMean:
 
     See Also
     --------
-    evaluate_sampled : Makes it.
+    evaluate_sampled : Returns it.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class SampledEvaluation:
 
     See Also
     --------
-    evaluate_sampled : Makes it.
+    evaluate_sampled : Returns it.
 
     Examples
     --------

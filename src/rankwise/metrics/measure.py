@@ -36,7 +36,7 @@ class Measure:
 
     See Also
     --------
-    get_measure : Makes it from a name.
+    get_measure : Creates it from a name.
     evaluate : Several measures at once.
 
     Examples
@@ -140,7 +140,7 @@ class PreparedMeasure:
 
     See Also
     --------
-    Measure : `prepare` makes it.
+    Measure : `prepare` returns it.
 
     Examples
     --------

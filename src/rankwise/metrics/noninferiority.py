@@ -48,8 +48,8 @@ class NonInferiority:
 
     See Also
     --------
-    compare : Makes it.
-    PairedTest : Tests for a difference.
+    non_inferiority : Returns it.
+    PairedTest : A test for any difference.
 
     Examples
     --------

@@ -87,8 +87,8 @@ def compare_runs(
     Parameters
     ----------
     runs : dict of name to run
-        At least two. A judged query that one run lacks and another has counts in both, with nothing retrieved
-        in the former.
+        At least two. A judged query that only some of the runs contain counts for all of them; the other runs
+        retrieved nothing for it.
     qrels, measures, preset, complete
         As in `evaluate_run`.
     **options

@@ -229,10 +229,10 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         return self._rows.effects(self.model_.of_features)
 
     def contributions(self, X: Any, *, qid: Any = None) -> Any:
-        """Return what each column of X adds to the score of each row, shape (m, n); rows sum to `predict`.
+        """Return the contribution of each column of X to the score of each row, shape (m, n).
 
-        For linear rankers. The contribution of an interaction is divided equally between its two columns. As
-        in `predict`, only models that compare the rows of a query need qid.
+        For linear rankers; the rows sum to `predict`. The contribution of an interaction is divided equally
+        between its two columns. As in `predict`, only models that compare the rows of a query need qid.
         """
         rows = self._rows_to_score(X, qid=qid)
         return contributions(self.model_.function, self._inputs, rows)
@@ -278,12 +278,12 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         return known_calibration(self.model_.calibration, type(self).__name__)
 
     def plot_columns(self, X: Any, title: str = "Columns") -> Any:
-        """Return a matplotlib figure of what each column adds to the score, over the values in X.
+        """Return a matplotlib figure of the contribution of each column to the score, over the values in X.
 
         Parameters
         ----------
         X : frame, array or RankingData
-            Rows such as those of training; the 12 columns with the largest effect on their scores are drawn.
+            Rows like those of training; the 12 columns with the largest effect on their scores are drawn.
         title : str, default="Columns"
             The title of the figure.
         """

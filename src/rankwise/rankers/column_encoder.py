@@ -33,12 +33,12 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     "flag"          1 for true, 0 for false.
     "date"          The age in days before the latest date, as a number; "date:log" and "date:spline" for
                     its logarithm and for a spline.
-    "share"         The number over the largest of its query (by absolute value); 0 if all are 0.
-    "rank"          Its rank in the query, from 1 for the smallest; the mean rank for equal numbers.
+    "share"         The number divided by the largest absolute value of its query; 0 if all are 0.
+    "rank"          The rank in the query, from 1 for the smallest; equal numbers get their mean rank.
     "distance"      The number minus the mean of its query. All three are standardized; "rank:log",
-                    "rank:spline" and the like make a logarithm or a spline of them. Only rankers take them,
-                    which know the queries.
-    "auto"          By its values: "log" for non-negative numbers that are very skewed, and otherwise
+                    "rank:spline" and so on take their logarithm or a spline. Only rankers accept these
+                    codes, because they know the queries.
+    "auto"          Depends on the values: "log" for non-negative numbers that are very skewed, and otherwise
                     "number", "category", "flag" or "date".
     "drop"          Nothing.
     ==============  =====================================================================================

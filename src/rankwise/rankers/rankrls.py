@@ -74,13 +74,13 @@ class RankRLS(Updatable, FixedAlphaRidge):
         How to encode the columns of a table: "auto", "spline", or a dict such as ``{"price": "log", "brand":
         "category"}``; see `ColumnEncoder`. By default, X is a matrix of features.
     interactions : "auto", int, list of pairs or dict, optional
-        Pairs of columns that the score may depend on together, such as ``[("device", "price")]``; a dict also
-        gives the code, as in ``{("device", "price"): "spline:6"}``. "auto" searches for pairs that explain
-        left-out queries; a number limits how many. Columns are then splines, unless `columns` is given.
+        Pairs of columns that may interact, such as ``[("device", "price")]``; a dict also gives the code, as
+        in ``{("device", "price"): "spline:6"}``. "auto" searches for pairs that explain left-out queries; a
+        number limits how many. The columns themselves are then encoded as splines, unless `columns` is given.
     across_queries : float, default=0.0
-        How much pairs across queries count, for scores that can be compared between queries: the loss of all
-        rows as one query (``qid=None``), with the same `ties` and `weighting`, is added this many times.
-        Columns that are constant within queries then matter, and the model cannot be updated.
+        The weight of an additional loss, of all rows treated as one query (``qid=None``), with the same
+        `ties` and `weighting`. If it is above 0, scores of different queries are comparable, columns that are
+        constant within queries are used, and the model cannot be updated.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class RankRLS(Updatable, FixedAlphaRidge):
     calibration_ : Calibration
         The calibration of score differences, measured on held-out rows; set only if there are any.
     moments_ : Moments
-        All that the model needs of its data, for updates; only with the solver "primal".
+        The sufficient statistics of the data, for updates; only with the solver "primal".
     coef_error_ : float
         After an update, a bound on the norm of the error of `coef_` due to rounding since the first row.
     kkt_residual_ : float
@@ -108,7 +108,7 @@ class RankRLS(Updatable, FixedAlphaRidge):
     contradicted_signs_ : list of str
         The features whose weight is 0 because the labels contradict its sign.
     encoding_ : Encoding
-        What each column became; only with `columns`.
+        The encoding of each column; only with `columns`.
 
     References
     ----------

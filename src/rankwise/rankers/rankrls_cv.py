@@ -84,11 +84,11 @@ class RankRLSCV(Updatable, SearchRanker):
         How to encode the columns of a table: "auto", "spline", or a dict such as ``{"price": "log", "brand":
         "category"}``; see `ColumnEncoder`. By default, X is a matrix of features.
     interactions : "auto", int, list of pairs or dict, optional
-        Pairs of columns that the score may depend on together; see `RankRLS`.
+        Pairs of columns that may interact; see `RankRLS`.
     across_queries : float, default=0.0
-        How much pairs across queries count, as in `RankRLS`. Queries are left out at the same cost as without
-        them if the solver is primal, ties are kept, and the weighting is "example"; otherwise each fold takes
-        a fit, and "auto" means 5 folds.
+        The weight of the loss across queries, as in `RankRLS`. Leaving out queries costs as much as without
+        it if the solver is primal, ties are kept, and the weighting is "example"; otherwise each fold takes a
+        fit, and "auto" means 5 folds.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class RankRLSCV(Updatable, SearchRanker):
     progress_queries_ : array, shape (n_batches,)
         The number of queries of the batch for which the measure is defined.
     encoding_ : Encoding
-        What each column became; only with `columns`.
+        The encoding of each column; only with `columns`.
 
     See Also
     --------

@@ -44,7 +44,7 @@ class RankRLSPath(Ranker):
 
     Every size is refitted as `RankRLS`, with the best alpha for its features by leave-query-out. Each size is
     scored by nested cross-validation: features and alphas are chosen again without each outer fold, because
-    scores on the data of a choice are optimistic.
+    scores on the data used for a choice are optimistic.
 
     "greedy" adds the feature that improves the leave-query-out measure most per cost, O(k m n) for k features
     and values of k n score vectors. "lasso" follows the path of the lasso on differences, O(m n² + k n²).
@@ -215,7 +215,7 @@ class RankRLSPath(Ranker):
         return float(self.alphas_[self.n_features_ - 1])
 
     def path_table(self) -> list[dict[str, Any]]:
-        """What each size adds, as rows of a table.
+        """Return a table of what each size adds.
 
         Returns
         -------

@@ -71,7 +71,7 @@ class RankSVM(Ranker):
         How to encode the columns of a table: "auto", "spline", or a dict such as ``{"price": "log", "brand":
         "category"}``; see `ColumnEncoder`. By default, X is a matrix of features.
     interactions : "auto", int, list of pairs or dict, optional
-        Pairs of columns that the score may depend on together; see `RankRLS`.
+        Pairs of columns that may interact; see `RankRLS`.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class RankSVM(Ranker):
     n_products_ : int
         The number of times X or its transpose was multiplied by a vector.
     encoding_ : Encoding
-        What each column became; only with `columns`.
+        The encoding of each column; only with `columns`.
 
     References
     ----------
@@ -176,8 +176,8 @@ class RankSVM(Ranker):
         qid : sequence of hashables, optional
             The query of each row, in any order; None means one global ranking.
         sample_weight : array, shape (m,), optional
-            The weight of a pair is the product of its rows' weights: weight 2 means the same as the row given
-            twice.
+            The weight of a pair is the product of its rows' weights: a weight of 2 is equivalent to repeating
+            the row.
         eval_set : (X, y), (X, y, qid), RankingData or a list of these, optional
             Rows on which to evaluate the iterates by `measure`, instead of a part of X; each counts once. Of
             several sets, the last one decides; `evals_result_` has the values of the model on all of them.

@@ -63,7 +63,7 @@ class RankSVMCV(SearchRanker):
         How to encode the columns of a table: "auto", "spline", or a dict such as ``{"price": "log", "brand":
         "category"}``; see `ColumnEncoder`. By default, X is a matrix of features.
     interactions : "auto", int, list of pairs or dict, optional
-        Pairs of columns that the score may depend on together; see `RankRLS`.
+        Pairs of columns that may interact; see `RankRLS`.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class RankSVMCV(SearchRanker):
     objective_, gap_, n_iter_, n_products_
         As in `RankSVM`, for the chosen alpha.
     encoding_ : Encoding
-        What each column became; only with `columns`.
+        The encoding of each column; only with `columns`.
 
     See Also
     --------

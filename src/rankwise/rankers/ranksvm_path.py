@@ -61,7 +61,7 @@ class RankSVMPath(Ranker):
         Chooses the row that represents a level in the reduced graph, from an array of its rows. By default,
         the row that is least similar to the others of its query.
     weighting : {"query", "pair", "example"}, default="query"
-        What counts equally: queries, pairs or rows.
+        Whether queries, pairs or rows are weighted equally.
     alpha_min : float, optional
         The alpha at which the path ends; by default, a thousandth of the largest breakpoint.
     max_events : int, optional

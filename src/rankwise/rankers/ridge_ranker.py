@@ -85,7 +85,7 @@ class FixedAlphaRidge(Ranker):
         qid : sequence of hashables, optional
             The query of each row, in any order; None means one global ranking.
         sample_weight : array, shape (m,), optional
-            Weight 2 means the same as the row given twice.
+            A weight of 2 is equivalent to repeating the row.
         eval_set : (X, y), (X, y, qid), RankingData or a list of these, optional
             Rows on which to evaluate the model (`evals_result_`); each row counts once. The last of several
             sets also determines `validation_score_` and, with "cg", `validation_curve_`, which has every

@@ -21,9 +21,9 @@ class QueryMinMaxScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator): 
     """Scale every feature to [0, 1] within each query, as in paper A.
 
     Queries differ in the level and range of their features (BM25 grows with rare words, prices with the
-    category), but what matters to a ranker is where a row lies among the rows that it competes with. Nothing
-    is learned from the training rows, so nothing can leak, but all rows of a query must be transformed
-    together. A feature that is constant within a query becomes 0 there. O(m n), or O(nnz).
+    category), but a ranker only needs to know how a row compares with the other rows of its query. Nothing is
+    learned from the training rows, so nothing can leak, but all rows of a query must be transformed together.
+    A feature that is constant within a query becomes 0 there. O(m n), or O(nnz).
 
     ``qid`` is declared as metadata, so pipelines pass it on when scikit-learn's metadata routing is enabled:
     ``make_pipeline(QueryMinMaxScaler(), RankRLS()).fit(X, y, qid=qid).predict(X, qid=qid)``. A scaler fitted

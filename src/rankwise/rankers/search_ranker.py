@@ -108,7 +108,7 @@ class SearchRanker(Ranker):
         qid : sequence of hashables, optional
             The query of each row, in any order; None means one global ranking.
         sample_weight : array, shape (m,), optional
-            Weight 2 means the same as the row given twice. The measure ignores weights, except in
+            A weight of 2 is equivalent to repeating the row. The measure ignores weights, except in
             leave-pair-out, where the pair of rows i and j weighs ``s_i s_j``.
         eval_set : (X, y), (X, y, qid), RankingData or a list of these, optional
             Rows on which to choose, instead of using `cv`; each counts once. With several sets, the last one

@@ -49,7 +49,7 @@ class Updatable(Ranker):
 
     @property
     def moments_(self) -> Moments:
-        """What the model is updated from; formed when first needed."""
+        """The sufficient statistics of the data, for updates; computed when first needed."""
         moments = self.model_.moments
         if moments is None:
             raise AttributeError(f"This {type(self).__name__} has no moments.")

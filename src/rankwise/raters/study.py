@@ -92,8 +92,8 @@ class RaterStudy:
 
     See Also
     --------
-    study_raters : Makes it.
-    Ratings : What it is about.
+    study_raters : Returns it.
+    Ratings : The judgments that were studied.
 
     Examples
     --------

@@ -43,10 +43,10 @@ def load_feature_log(
 
     The file holds responses of Elasticsearch or OpenSearch (``_ltrlog`` in the fields of hits) or of Solr
     (``[features]`` in documents): one JSON value for all of them, a list, ``{"responses": [...]}`` from a
-    multi-search, or one value per line; single hits or documents will do. Engines do not repeat the query in
-    their responses, so each response (or hit) must name its query under the key `qid`, or each Solr request
-    must pass it as a parameter of that name, which Solr returns in the header. A feature that is missing from
-    a document is 0, as it is when the engine scores with a linear model.
+    multi-search, or one value per line; single hits or documents are accepted, too. Engines do not repeat the
+    query in their responses, so each response (or hit) must name its query under the key `qid`, or each Solr
+    request must pass it as a parameter of that name, which Solr returns in the header. A feature that is
+    missing from a document is 0, as it is when the engine scores with a linear model.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def load_feature_log(
         default ``_id`` for Elasticsearch and ``id`` for Solr.
     unjudged : {"leave-out", "zero"}
         What to do with logged documents that have no judgment: leave them out, with a warning, or label them
-        0. There is a warning, too, if judged documents of a logged query were not logged.
+        0. A warning is also given if judged documents of a logged query were not logged.
 
     Returns
     -------

@@ -27,19 +27,19 @@ def load_judgments(
     Parameters
     ----------
     path : path
-        A header, then one line per judgment; fields are separated by commas or tabs. A column ``weight`` is
-        read if there is one, and others are not used. ``.gz``, ``.bz2`` and ``.xz`` are decompressed.
+        A header, then one line per judgment; fields are separated by commas or tabs. An optional column
+        ``weight`` is read; other columns are ignored. ``.gz``, ``.bz2`` and ``.xz`` are decompressed.
     data : RankingData
         The rows, with their query and document labels. Their own labels and weights are replaced.
     label, qid, doc : str
-        What the columns are called; one that the file lacks is looked for as ``label``, ``qid`` or ``doc``.
+        The names of the columns; a column that the file lacks is looked up as ``label``, ``qid`` or ``doc``.
 
     Returns
     -------
     RankingData
-        The rows that the file names, in the order of the data; without weights if the file has none. A
-        document that is judged several times has the mean of its labels, and of its weights; a warning
-        counts those whose labels differ. `rankwise.raters` takes into account who judged.
+        The rows that the file names, in the order of the data; without weights if the file has none. If a
+        document is judged several times, its labels and weights are averaged; a warning counts the documents
+        whose labels differ. `rankwise.raters` takes the raters into account.
 
     Warns
     -----

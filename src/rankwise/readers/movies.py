@@ -11,12 +11,11 @@ PATH = Path(__file__).with_name("movies.csv")
 
 
 def load_movies() -> RankingData:
-    """Load a small film search to try things on: 94 queries with ten films each, graded from 0 to 4.
+    """Load a small film search for experiments: 94 queries with ten films each, graded from 0 to 4.
 
-    The features say how well the title and the plot match the words of the query, and whether the query names
-    the genre, and give the rating, votes, year and length of the film. The label of a query is its text, that
-    of a document its title. The films are invented, and the grades are simulated
-    (``examples/make_movies.py``).
+    The features are the matches of title and plot with the words of the query, whether the query names the
+    genre, and the rating, votes, year and length of the film. The label of a query is its text, that of a
+    document its title. The films are invented, and the grades are simulated (``examples/make_movies.py``).
 
     Returns
     -------

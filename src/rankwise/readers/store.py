@@ -38,8 +38,9 @@ def open_store(path: str | os.PathLike[str], *, verify: bool = False) -> Ranking
 
     Every array stays on disk and is paged in on use, so opening takes little time and no memory, whatever the
     size of the store. Sizes, types, the version, the row structure (a few bytes per row) and text labels are
-    always checked, the columns of a sparse X when they are used. The files must not change while in use: one
-    that is truncated is rejected before each pass over X, but during a pass it ends the process (SIGBUS).
+    always checked; the columns of a sparse X are checked when they are used. The files must not change while
+    in use: one that is truncated is rejected before each pass over X, but during a pass it ends the process
+    (SIGBUS).
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ def load_table(
         The column of document labels. In text files, query and document labels become integers only if all
         of them are in canonical form: 007 stays text.
     weight : str, optional
-        The column that says how much each row counts in training.
+        The column of row weights for training.
     exclude : list of str, optional
         Columns that are not features, if `features` is not given.
     as_table : bool, default=False

@@ -126,7 +126,7 @@ def make_report(
     title : str
         The title of the page.
     titles : dict of label to str, optional
-        What the page shows instead of query and document labels, such as texts of queries and titles.
+        Texts to show instead of query and document labels, such as titles.
     random_state : int
         The seed of randomization tests and of learning curves.
 

@@ -61,7 +61,7 @@ def interaction_gains(
         What models that have not seen the row's query miss of its label.
     queries : Queries
     weight : Floats, shape (m,)
-        Weight 2 means the same as the row given twice.
+        A weight of 2 is equivalent to repeating the row.
     """
     layers = _Layers.of(starts, functions.shape[1])
     batches = list(_batches(queries, weight, len(layers.functions)))

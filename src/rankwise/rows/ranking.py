@@ -49,7 +49,7 @@ class RankingData(JudgedRows):
     sample_weight : Floats or None, shape (m,)
         The weight of each row in training, as `sample_weight` in `fit`; 1 if None.
     features : Features
-        What the columns of X are called, and whether `scale_per_query` scaled them; stores record both.
+        The names of the columns of X, and whether `scale_per_query` scaled them; stores record both.
     comments : array or None, shape (m,)
         The comment of each row of a text file, from which its document label was taken.
 
@@ -153,13 +153,13 @@ class RankingData(JudgedRows):
         qid : str, optional
             The column of query labels, of any type; without it all rows form one global ranking.
         features : list of str, or str, optional
-            The feature columns, in this order, or one column of vectors, as PyTerrier has it. By default, all
+            The feature columns, in this order, or one column of vectors, as in PyTerrier. By default, all
             remaining columns, which must then contain numbers or booleans. If all columns are float32, so is
             the matrix.
         doc : str, optional
             The column of document labels.
         weight : str, optional
-            The column that says how much each row counts in training.
+            The column of row weights for training.
         exclude : list of str, optional
             Columns that are not features, if `features` is not given.
         as_table : bool, default=False

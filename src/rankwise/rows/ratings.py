@@ -32,7 +32,7 @@ class Ratings:
     See Also
     --------
     load_ratings : Read them from a file.
-    study_raters : What they say about raters.
+    study_raters : Estimate agreement, bias and noise of the raters.
 
     Examples
     --------

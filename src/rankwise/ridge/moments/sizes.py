@@ -32,7 +32,7 @@ class QuerySizes:
 
     See Also
     --------
-    Moments : What is computed with them.
+    Moments : Computed with these sizes.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class QuerySizes:
         return QuerySizes(total)
 
     def told(self, digests: Ints, labels: Iterable[str], ties: Ties) -> LevelWeights:
-        """The sums of weights of the levels of queries."""
+        """The sums of row weights by label, for some queries."""
         entries: list[tuple[int, float, float]] = []
         for query, (digest, label) in enumerate(zip(digests.tolist(), labels, strict=True)):
             if digest not in self.weights:
