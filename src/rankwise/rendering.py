@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -65,7 +66,7 @@ def html_table(header: Sequence[str], rows: Sequence[Sequence[Cell]], *, best: i
     kinds = [' class="text"' if is_text else "" for is_text in text_columns(len(header), rows)]
 
     def line_of(tag: str, cells: Sequence[str], emphasis: str = "") -> str:
-        inside = (f"<{tag}{kind}>{escape(cell)}</{tag}>" for kind, cell in zip(kinds, cells, strict=True))
+        inside = (f"<{tag}{kind}>{_html(cell)}</{tag}>" for kind, cell in zip(kinds, cells, strict=True))
         return f"<tr{emphasis}>{''.join(inside)}</tr>"
 
     body = "\n".join(
@@ -73,6 +74,69 @@ def html_table(header: Sequence[str], rows: Sequence[Sequence[Cell]], *, best: i
         for number, row in enumerate(rows)
     )
     return f"<table>\n<thead>{line_of('th', header)}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+
+
+def markdown_table(header: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
+    """A table in Markdown, with numbers to the right."""
+    bar = ["---" if is_text else "---:" for is_text in text_columns(len(header), rows)]
+    lines = [header, bar, *([format_cell(cell) for cell in row] for row in rows)]
+    return "\n".join(map(markdown_row, lines))
+
+
+def markdown_row(cells: Sequence[str]) -> str:
+    """A line of a table in Markdown."""
+    return f"| {' | '.join(markdown_text(cell).replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def markdown_text(text: str) -> str:
+    """Text of others in Markdown, in which it is no HTML."""
+    return escape(printable(text), quote=False)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table on a page, below its title."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class Page:
+    """A title, sentences, and sections, to be shown anywhere; an empty section is not shown."""
+
+    title: str
+    sentences: tuple[str, ...]
+    sections: tuple[Section, ...]
+
+    def markdown(self) -> str:
+        """The page in Markdown."""
+        parts = [f"# {markdown_text(self.title)}", *map(markdown_text, self.sentences)]
+        for section in self.sections:
+            parts += [f"## {section.title}", markdown_table(section.header, section.rows)]
+            parts += [] if section.note is None else [markdown_text(section.note)]
+        return "\n\n".join(parts) + "\n"
+
+    def html(self, style: str) -> str:
+        """The page as a complete HTML document that loads nothing."""
+        body = [f"<h1>{_html(self.title)}</h1>", *(f"<p>{_html(text)}</p>" for text in self.sentences)]
+        for section in self.sections:
+            table = html_table(section.header, section.rows)
+            body += [f"<h2>{_html(section.title)}</h2>", f'<div class="wide">\n{table}\n</div>']
+            body += [] if section.note is None else [f'<p class="note">{_html(section.note)}</p>']
+        return (
+            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            f"<title>{_html(self.title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
+            + "\n".join(body)
+            + "\n</body>\n</html>\n"
+        )
+
+
+def _html(text: str) -> str:
+    return escape(printable(text))
 
 
 class TableRows(list[dict[str, Any]]):

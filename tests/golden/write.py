@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 import rankwise
+from rankwise.metrics import evaluate
 from rankwise.tensor_file import SCHEMA
 
 FOLDER = Path(__file__).parent
@@ -34,7 +35,10 @@ def problem():
 
 
 def models():
-    """Every class, and what else a file can hold: an encoding of columns, moments, a curve."""
+    """Every class, and what else a file can hold: an encoding of columns, moments, a curve, a card.
+
+    Yields the name of the file, the model, rows, and what `save` is told.
+    """
     rows, columns, y, qid = problem()
     X, frame = rows_of(rows), rows_of(columns)
     yield "RankRLS", rankwise.RankRLS(alpha=0.5).fit(X, y, qid), rows
@@ -42,6 +46,9 @@ def models():
     yield "RankRLS-updated", rankwise.RankRLS().partial_fit(X, y, qid), rows
     yield "RankRLS-columns", rankwise.RankRLS(columns="auto").fit(frame, y, qid), columns
     yield "RankRLSCV", rankwise.RankRLSCV(alphas=ALPHAS).fit(X, y, qid), rows
+    updated = rankwise.RankRLS(solver="primal").fit(X, y, qid).forget(X[qid == 0], y[qid == 0], qid[qid == 0])
+    found = evaluate(y, updated.predict(X), qid, ["pairwise_error", "kendall_tau_b"])
+    yield "RankRLS-card", updated, rows, {"note": "An example.", "results": found, "data": "write.py"}
     yield "RankRLSPath", rankwise.RankRLSPath(alphas=ALPHAS, cv=2).fit(X, y, qid), rows
     yield "KernelRankRLS", rankwise.KernelRankRLS(gamma=0.5, basis=6, random_state=0).fit(X, y, qid), rows
     yield "KernelRankRLSCV", rankwise.KernelRankRLSCV(alphas=ALPHAS, gamma=0.5).fit(X, y, qid), rows
@@ -55,9 +62,9 @@ def main():
     folder.mkdir(exist_ok=True)
     record = folder / "expected.json"
     expected = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {}
-    for name, model, rows in models():
+    for name, model, rows, *told in models():
         if name not in expected:
-            model.save(folder / f"{name}.safetensors")
+            model.save(folder / f"{name}.safetensors", **(told[0] if told else {}))
             few = rows[:8] if isinstance(rows, list) else {column: rows[column][:8] for column in rows}
             expected[name] = {"rows": few, "scores": model.predict(rows_of(few)).tolist()}
     lines = (f"{json.dumps(name)}: {json.dumps(entry)}" for name, entry in expected.items())

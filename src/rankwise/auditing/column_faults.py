@@ -18,8 +18,8 @@ from rankwise.rendering import counted
 from rankwise.rows.column import Column
 from rankwise.types import AnyArray, Bools, Floats, Ints, Reading
 
-# At most this share of the values are negative by mistake.
-FEW_NEGATIVE = 0.01
+# At most this share of the values are negative by mistake; more than a few must be as large as most others.
+FEW_NEGATIVE, MOST_NEGATIVE = 0.01, 0.05
 # A column of text with this share of different values is an identifier, and one of whole numbers.
 UNIQUE_TEXT, UNIQUE_NUMBERS, LEAST_ROWS = 0.9, 0.99, 50
 # Names of identifiers, which are so even if they occur in several queries.
@@ -221,10 +221,11 @@ def _is_numbering(values: Floats) -> bool:
 
 def _by_mistake(negative: Floats, finite: Floats, values: Floats) -> bool:
     """Whether few numbers are negative, and as large as the others, as a wrong sign makes them."""
-    if not 0 < len(negative) <= FEW_NEGATIVE * len(finite) or len(values) < 4:
+    if not 0 < len(negative) <= MOST_NEGATIVE * len(finite) or len(values) < 4:
         return False
     positive = finite[finite > 0.0]
-    usual = float(np.quantile(positive, 0.02)) if len(positive) else 0.0
+    level = 0.02 if len(negative) <= FEW_NEGATIVE * len(finite) else 0.25
+    usual = float(np.quantile(positive, level)) if len(positive) else 0.0
     return usual > 0.0 and bool(np.median(-negative) >= usual) and _leaves_a_gap(values, usual)
 
 

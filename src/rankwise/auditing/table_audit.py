@@ -68,13 +68,13 @@ def audit_table(table: RawTable, *, reveals: float = REVEALS) -> TableAudit:
         faults += query_faults(qid, table.qid)
     judged = UsableRows.of(y, qid)
     faults += judgment_faults(judged)
-    hashes = no_hashes(table.n_rows)
+    hashes, twice = no_hashes(table.n_rows), np.empty(0, dtype=np.int64)
     if qid is not None:
         add_column(hashes, qid)
     if table.doc is not None:
         doc = table.column(table.doc)
         add_column(hashes, doc)
-        faults += _documents_twice(hashes, table.doc)
+        twice = _again(hashes)
     looked = _Looked(table, judged, hashes, {}, {}, [])
     for place, name in enumerate(table.names):
         step(name, done=place / len(table.names))
@@ -84,8 +84,11 @@ def audit_table(table: RawTable, *, reveals: float = REVEALS) -> TableAudit:
     tells_apart = table.doc is not None or any(
         facts.distinct >= TELLS_ROWS_APART for facts in looked.facts.values()
     )
-    if table.names:
-        faults += equal_rows(hashes, y, same_row=tells_apart)
+    alike = list(equal_rows(hashes, y, same_row=tells_apart)) if table.names else []
+    faults += alike
+    if table.doc is not None:
+        others = np.setdiff1d(twice, np.concatenate([twice[:0], *(fault.rows for fault in alike)]))
+        faults += _documents_twice(others, table.doc)
     faults += leak_faults(looked.ordered, reveals)
     needs = {name: facts.needs_encoding for name, facts in looked.facts.items() if facts.needs_encoding}
     faults += [*_encoded(needs), *_context(looked.context)]
@@ -125,16 +128,15 @@ class _Looked:
         return is_context(values, queries)
 
 
-def _documents_twice(hashes: Hashes, doc: str) -> Iterator[Fault]:
-    """Documents with several rows in a query; the hashes are those of queries and documents."""
-    again = _again(hashes)
+def _documents_twice(again: Ints, doc: str) -> Iterator[Fault]:
+    """Rows of documents that an earlier row of the query has, which differ from it."""
     if len(again):
         yield Fault(
             "documents twice in a query",
             Severity.LOOK,
             doc,
             len(again),
-            f"{counted(len(again), 'row')} of a document that its query already has",
+            f"{counted(len(again), 'row')} of a document that its query already has, with other values",
             "Training treats them as different documents.",
             "",
             rows_shown(again),

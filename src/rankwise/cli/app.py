@@ -21,6 +21,7 @@ from typing import Annotated, Any
 import typer
 
 from rankwise.cli.bundles import unbundled
+from rankwise.cli.card import ARGUMENTS
 from rankwise.cli.examples import epilog, group_of
 from rankwise.cli.interrupts import end_by_interrupt, end_if_interrupted
 from rankwise.cli.paths import checking_paths
@@ -176,6 +177,7 @@ def _run(common: list[str], arguments: list[str]) -> int:
     # Importing and describing them all would take longer than reading the arguments of one.
     wanted = arguments[:1] if arguments[0] in COMMANDS else COMMANDS
     command = command_line(wanted)
+    ARGUMENTS.set(arguments)
     try:
         with warnings.catch_warnings(), config_context(progress=True):
             warnings.showwarning = _show_warning

@@ -6,8 +6,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rankwise.cli.card import CardOptions, saving, used_rows
 from rankwise.cli.data_files import ReadOptions, data_files, is_log, is_table
-from rankwise.cli.fitting import criterion_and_usual, fit, measure_parts, show_result
+from rankwise.cli.fitting import criterion_and_usual, evaluate_parts, fit, show_result
 from rankwise.cli.reading import read_with_features
 from rankwise.errors import ParameterError
 from rankwise.long_tasks import step, task
@@ -45,7 +46,14 @@ def read_on_cluster(path: Path, how: ReadOptions, client: Client) -> Distributed
 
 
 def train_on_cluster(
-    ranker: Any, data: Path, model: Path, address: str, how: ReadOptions, validation: Path | None, json: bool
+    ranker: Any,
+    data: Path,
+    model: Path,
+    address: str,
+    how: ReadOptions,
+    validation: Path | None,
+    card: CardOptions,
+    json: bool,
 ) -> None:
     """Train as `rankwise train` does, on rows that workers hold; validation data is read here."""
     from rankwise.dask.clusters import connected
@@ -54,13 +62,13 @@ def train_on_cluster(
     with connected(address) as client:
         training = read_on_cluster(data, how, client)
         held = None if validation is None else read_with_features(validation, how, training.features)
+        used = [*used_rows("training", data, training), *used_rows("validation", validation, held)]
         start = time.perf_counter()
         fit(ranker, training, held)
         seconds = time.perf_counter() - start
-        ranker.save(model)
-        measures = criterion_and_usual(ranker, training)
-        found = evaluate(training, ranker.predict(training), measures=measures).means
-    means = {"training": found} | measure_parts(
-        ranker, {} if held is None else {"validation": held}, measures
-    )
-    show_result(ranker, training, model, seconds, means, json)
+        with saving(ranker, model, card, used) as found:
+            measures = criterion_and_usual(ranker, training)
+            found["training"] = evaluate(training, ranker.predict(training), measures=measures)
+            if held is not None:
+                found |= evaluate_parts(ranker, {"validation": held}, measures)
+    show_result(ranker, training, model, seconds, found, json)

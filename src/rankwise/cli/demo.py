@@ -51,9 +51,9 @@ def run(
     with created_folder(out):
         with task("Training"):
             experiment = run_experiment(random_state)
-        experiment.model.save(out / "model.safetensors")
         for name, part in (("train.csv", experiment.training), ("test.csv", experiment.test)):
             write_rows(out / name, part)
+        save(experiment, out)
         facts = write_page(
             out / "report.html",
             experiment.rankers,
@@ -70,6 +70,15 @@ def run(
         return
     show_comparison(facts)
     show_text([f"Written to {out}: {', '.join(FILES)}"])
+
+
+def save(experiment: DemoRankers, out: Path) -> None:
+    """Write the model with its card; without a date, so that the same seed gives the same file."""
+    from rankwise.metrics import evaluate
+
+    model, test = experiment.model, experiment.test
+    results = evaluate(test.y, model.predict(test), test.queries, MEASURES)
+    model.save(out / "model.safetensors", results=results, date=False)
 
 
 def write_rows(path: Path, data: RankingData) -> None:

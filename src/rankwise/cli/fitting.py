@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +19,13 @@ from rankwise.rendering import format_cell, printable
 if TYPE_CHECKING:
     from rankwise.cli.data_files import ReadOptions
     from rankwise.dask import DistributedData
-    from rankwise.metrics import Measure
+    from rankwise.metrics import Evaluation, Measure
     from rankwise.rendering import Cell
     from rankwise.rows.ranking import RankingData
+
+
+# Parts of the data that a model was fitted to: intervals would say nothing of other queries.
+SEEN = ("training", "learned")
 
 
 def read_parts(
@@ -29,8 +34,9 @@ def read_parts(
     how: ReadOptions,
     features: list[str] | None,
     judgments: Path | None,
+    test: Path | None = None,
 ) -> dict[str, RankingData]:
-    """Read training data and, if given, validation data with the same features."""
+    """Read training data and, if given, validation and test data with the same features."""
     from rankwise.cli.data_files import read_data
     from rankwise.cli.reading import read_matching
     from rankwise.readers.judgment_files import load_judgments
@@ -38,9 +44,9 @@ def read_parts(
     training = read_data(data, how, features=features)
     if judgments is not None:
         training = load_judgments(judgments, training, **how.of_judgments)
-    if validation is None:
-        return {"training": training}
-    return {"training": training, "validation": read_matching(validation, how, training)}
+    others = {"validation": validation, "test": test}
+    matching = {part: read_matching(path, how, training) for part, path in others.items() if path is not None}
+    return {"training": training, **matching}
 
 
 def warn_of_leaks(data: RankingData) -> None:
@@ -94,24 +100,21 @@ def criterion_and_usual(ranker: Any, rows: RankingData | DistributedData) -> lis
     return [criterion, *(measure for measure in usual if measure.name != criterion.name)]
 
 
-def measure_parts(
+def evaluate_parts(
     ranker: Any, parts: dict[str, RankingData], measures: list[Measure]
-) -> dict[str, dict[str, float]]:
-    """The means of the measures on each part of the data."""
+) -> dict[str, Evaluation]:
+    """The measures on each part of the data."""
     from rankwise.cli.reading import predict_scores
     from rankwise.metrics import evaluate
 
-    means = {}
-    for name, part in parts.items():
-        scores = predict_scores(ranker.model_, part)
-        means[name] = evaluate(part.y, scores, part.queries, measures).means
-    return means
+    return {
+        name: evaluate(part.y, predict_scores(ranker.model_, part), part.queries, measures)
+        for name, part in parts.items()
+    }
 
 
-def left_out_quality(
-    ranker: Any, data: RankingData, measures: list[Measure]
-) -> tuple[dict[str, float], dict[str, float]] | None:
-    """The means on left-out queries, and half the width of their 95 % intervals; None without any.
+def evaluate_left_out(ranker: Any, data: RankingData, measures: list[Measure]) -> dict[str, Evaluation]:
+    """The measures on left-out queries, as "left_out"; nothing without any.
 
     Every query is scored by the model, with the chosen settings, that was not trained on it.
     """
@@ -119,9 +122,8 @@ def left_out_quality(
 
     scores = getattr(ranker, "left_out_scores_", None)
     if scores is None or not data.has_queries:
-        return None
-    found = evaluate(data.y, scores, data.queries, measures)
-    return found.means, found.margins
+        return {}
+    return {"left_out": evaluate(data.y, scores, data.queries, measures)}
 
 
 def show_result(
@@ -129,11 +131,12 @@ def show_result(
     data: RankingData | DistributedData,
     model: Path,
     seconds: float,
-    means: dict[str, dict[str, float]],
+    found: Mapping[str, Evaluation],
     json: bool,
-    margins: dict[str, dict[str, float]] | None = None,
 ) -> None:
     """Show what was trained, what was chosen and by what, and how good it is."""
+    means = {part: one.means for part, one in found.items()}
+    margins = {part: one.margins for part, one in found.items() if part not in SEEN}
     if json:
         became = columns_of(ranker)
         facts: dict[str, Any] = {"model": str(model), "class": type(ranker).__name__, "seconds": seconds}
@@ -146,15 +149,15 @@ def show_result(
     show_choice(ranker)
     done = describe_choice(ranker) + summary(ranker, data, seconds, model) + about_columns(ranker)
     if means:
-        show_quality(means, _about_left_out(margins, ranker) + done, margins)
+        show_quality(means, _about_left_out(ranker, means) + done, margins)
     else:
         for line in done.splitlines():
             typer.echo(printable(line))
 
 
-def _about_left_out(margins: dict[str, dict[str, float]] | None, ranker: Any) -> str:
+def _about_left_out(ranker: Any, means: dict[str, dict[str, float]]) -> str:
     """What the numbers of left-out queries are worth, in a line of its own; empty without them."""
-    if not margins:
+    if "left_out" not in means:
         return ""
     search = getattr(getattr(ranker, "encoding_", None), "search", None)
     if search and search.found:
@@ -169,14 +172,12 @@ def _about_left_out(margins: dict[str, dict[str, float]] | None, ranker: Any) ->
     )
 
 
-def show_quality(
-    means: dict[str, dict[str, float]], note: str, margins: dict[str, dict[str, float]] | None = None
-) -> None:
-    """Show the result of `measure_parts`: one line per measure, one column per part."""
+def show_quality(means: dict[str, dict[str, float]], note: str, margins: dict[str, dict[str, float]]) -> None:
+    """Show the result of `evaluate_parts`: one line per measure, one column per part."""
     measures = next(iter(means.values()))
 
     def cell(part: str, measure: str) -> Cell:
-        margin = (margins or {}).get(part, {}).get(measure)
+        margin = margins.get(part, {}).get(measure)
         shown = format_cell(means[part][measure])
         return means[part][measure] if margin is None else f"{shown} ±{format_cell(margin)}"
 

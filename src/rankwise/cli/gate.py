@@ -9,6 +9,7 @@ import typer
 from rankwise.cli.screen import show_table, show_text
 from rankwise.errors import ParameterError
 from rankwise.numerals import is_number, read_float
+from rankwise.rendering import markdown_row
 
 if TYPE_CHECKING:
     from rankwise.metrics.noninferiority import NonInferiority
@@ -152,33 +153,30 @@ def show_power(found: list[dict[str, Any]], difference: float) -> None:
 def markdown_of(facts: dict[str, Any]) -> str:
     """The comparison as Markdown, for a pull request."""
     names = [measure["name"] for measure in facts["measures"]]
-    lines = [*facts["answer"], "", _row(["ranker", *names]), _row(["---"] * (1 + len(names)))]
+    lines = [*facts["answer"], "", markdown_row(["ranker", *names]), markdown_row(["---"] * (1 + len(names)))]
     for ranker, means in facts["means"].items():
         margins = facts["margins"][ranker]
-        lines.append(_row([f"`{ranker}`", *(_mean(means[name], margins[name]) for name in names)]))
+        lines.append(markdown_row([f"`{ranker}`", *(_mean(means[name], margins[name]) for name in names)]))
     if facts.get("segments"):
         header = ["column", "segment", "measure", "ranker", "queries", "gain", "p", ""]
-        lines += ["", _row(header), _row(["---"] * len(header))]
+        lines += ["", markdown_row(header), markdown_row(["---"] * len(header))]
         for fact in facts["segments"]:
             names = [fact["column"], fact["segment"], fact["measure"], f"`{fact['ranker']}`"]
             gain = _mean(fact["gain"], fact["margin"], sign="+")
-            lines.append(_row([*names, f"{fact['queries']:,}", gain, f"{fact['holm']:.4f}", fact["verdict"]]))
+            lines.append(
+                markdown_row([*names, f"{fact['queries']:,}", gain, f"{fact['holm']:.4f}", fact["verdict"]])
+            )
     if "gate" in facts:
         lines += ["", *(f"**{sentence}**" for sentence in sentences_of(facts["gate"])[:1])]
         lines += sentences_of(facts["gate"])[1:]
         header = ["measure", "ranker", "margin", "gain", "queries", "p not worse", "verdict"]
-        lines += ["", _row(header), _row(["---"] * len(header))]
+        lines += ["", markdown_row(header), markdown_row(["---"] * len(header))]
         for test in facts["gate"]["tests"]:
             numbers = [f"{test['margin']:g}", f"{test['gain']:+.4f}", f"{test['n_queries']:,}"]
             shown = [f"`{test['ranker']}`", *numbers, f"{test['p_not_worse']:.4f}", str(test["verdict"])]
-            lines.append(_row([test["measure"], *shown]))
+            lines.append(markdown_row([test["measure"], *shown]))
     return "\n".join([*lines, "", facts["note"] or ""])
 
 
 def _mean(mean: float | None, margin: float | None, sign: str = "") -> str:
     return "–" if mean is None else f"{mean:{sign}.4f}" + ("" if margin is None else f" ± {margin:.4f}")
-
-
-def _row(cells: list[str]) -> str:
-    escaped = (cell.replace("|", "\\|") for cell in cells)
-    return f"| {' | '.join(escaped)} |"

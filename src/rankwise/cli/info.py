@@ -1,7 +1,9 @@
-"""``rankwise info``: describe the build or a file."""
+"""``rankwise info``: the card of a model, a data set, or the build."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,20 +12,26 @@ import typer
 from rankwise.cli import options
 from rankwise.cli.data_files import ReadOptions, files_to_read, read_data
 from rankwise.cli.paths import Input
-from rankwise.cli.screen import SHOWN_ENTRIES, show_facts, show_json
+from rankwise.cli.screen import SHOWN_ENTRIES, data_stream, show_facts, show_json, show_table, show_text
 from rankwise.errors import ParameterError
+from rankwise.rendering import Section
 
 if TYPE_CHECKING:
     from rankwise.columns.interaction_codes import InteractionSearch
     from rankwise.features import Features
+    from rankwise.model.model import Model
     from rankwise.model.outcome import Origin
     from rankwise.ridge.moments.moments import Moments
     from rankwise.scoring.calibration import Calibration
     from rankwise.scoring.functions import FeatureFunction
 
+# Rows of a table in a terminal.
+SHOWN_ROWS = 15
 # Values of a model file that are described together.
 _SHOWN_APART = (
     "moments.",
+    "profile.",
+    "history_",
     "calibration.",
     "encoding_",
     "context_columns_",
@@ -46,23 +54,41 @@ def run(
     verify: Annotated[
         bool, typer.Option("--verify", help="Also read an entire store and verify its checksums.")
     ] = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print the card of a model in Markdown.")
+    ] = False,
+    html: Annotated[bool, typer.Option("--html", help="Print the card of a model as an HTML page.")] = False,
+    tensors: Annotated[
+        bool, typer.Option("--tensors", help="Also list the tensors of a model file.")
+    ] = False,
     json: options.Json = False,
 ) -> None:
-    """Describe a model, a data set or, for bug reports, this build of rankwise."""
-    from rankwise.cli.reading import is_model
+    """Show the card of a model, or describe a data set or, for bug reports, this build of rankwise.
+
+    The card says what the model is, how it was made, of which data and columns, and how good it is.
+    """
+    from rankwise.cli.reading import is_model, is_svmrank
 
     if verify:
         _verify(path)
+    if path is not None and is_model(path) and not is_svmrank(path):
+        if json:
+            show_json(_model(path))
+        else:
+            _show_card(path, markdown, html, tensors)
+        return
+    if markdown or html or tensors:
+        raise ParameterError("--markdown, --html and --tensors require FILE to be a model of rankwise.")
     if path is None:
         facts = _build()
-    elif is_model(path):
-        facts = _model(path)
+    elif is_svmrank(path):
+        facts = _svmrank(path)
     else:
         facts = _data(path, ReadOptions(label, qid, doc, zero_based))
     if json:
         show_json(facts)
-        return
-    show_facts(str(path or "This build"), facts)
+    else:
+        show_facts(str(path or "This build"), facts)
 
 
 def _verify(path: Path | None) -> None:
@@ -92,21 +118,57 @@ def _build() -> dict[str, Any]:
     }
 
 
+def _show_card(path: Path, markdown: bool, html: bool, tensors: bool) -> None:
+    from rankwise.cli.reading import load_model
+    from rankwise.model.card import card_page
+
+    model, plain = load_model(path), markdown or html
+    page = card_page(model, path.name, short=not plain)
+    if tensors:
+        page = replace(page, sections=(*page.sections, _tensors(path)))
+    if html:
+        style = (files("rankwise.report") / "page.css").read_text(encoding="utf-8")
+        data_stream().write(page.html(style))
+    elif markdown:
+        data_stream().write(page.markdown())
+    else:
+        show_text([page.title, *page.sentences, ""])
+        for section in page.sections:
+            hidden = len(section.rows) - SHOWN_ROWS
+            more = f"... and {hidden:,} more; --markdown, --html and --json list all. " if hidden > 0 else ""
+            note = f"{more}{section.note or ''}" or None
+            show_table(section.title, section.header, section.rows[:SHOWN_ROWS], note)
+
+
+def _tensors(path: Path) -> Section:
+    from rankwise.tensor_file import read_tensors
+
+    _, tensors = read_tensors(path)
+    rows = tuple((name, str(one.dtype), str(one.shape)) for name, one in sorted(tensors.items()))
+    return Section("Tensors", ("name", "numbers", "shape"), rows)
+
+
+def _svmrank(path: Path) -> dict[str, Any]:
+    from rankwise.cli.reading import load_model
+    from rankwise.features import Features
+
+    model = load_model(path)
+    weights = _weights(model.of_features, Features(numbered_from=1))
+    return {"class": "SVMrank, linear", "features": model.n_features, **weights}
+
+
 def _model(path: Path) -> dict[str, Any]:
-    from rankwise.cli.reading import is_svmrank, load_model
+    from rankwise.cli.reading import load_model
     from rankwise.features import Features
     from rankwise.tensor_file import read_tensors
 
     model = load_model(path)
-    if is_svmrank(path):
-        weights = _weights(model.of_features, Features(numbered_from=1))
-        return {"class": "SVMrank, linear", "features": model.n_features, **weights}
     header, tensors = read_tensors(path)
     encoding = model.encoding
     features = model.features if encoding is None else Features(tuple(encoding.feature_names))
     return {
         "class": header["class"],
-        **{f"parameter {name}": value for name, value in header["parameters"].items()},
+        "parameters": header["parameters"],
         "features": header["n_features"],
         "feature names": header.get("feature_names"),
         **({} if encoding is None else {"columns": encoding.describe(), **_searched(encoding.search)}),
@@ -115,15 +177,21 @@ def _model(path: Path) -> dict[str, Any]:
         **_learned(model.origin, model.moments),
         **_calibrated(model.calibration),
         **{name: value for name, value in header["values"].items() if not name.startswith(_SHOWN_APART)},
-        **{
-            f"tensor {name}": f"{tensor.dtype} {tensor.shape}"
-            for name, tensor in sorted(tensors.items())
-            if not name.startswith("calibration.")
-        },
+        "history": header["values"].get("history_"),
+        "profile": _profiled(model),
+        "tensors": {name: f"{tensor.dtype} {tensor.shape}" for name, tensor in sorted(tensors.items())},
         "made by": None if model.origin.version is None else f"rankwise {model.origin.version}",
         "schema": header["schema"],
         "written by": header.get("written_by"),
     }
+
+
+def _profiled(model: Model) -> dict[str, Any] | None:
+    """How the columns of the training rows are distributed."""
+    from dataclasses import asdict
+
+    profile = model.profile
+    return None if profile is None else {name: asdict(column) for name, column in profile.columns.items()}
 
 
 def _context(names: list[str] | None) -> dict[str, Any]:

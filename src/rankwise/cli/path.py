@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankwise.cli import learner_options, options
-from rankwise.cli.data_files import files_to_read, warn_of_one_ranking
+from rankwise.cli.card import CardOptions, saving, used_rows
+from rankwise.cli.data_files import ReadOptions, files_to_read, warn_of_one_ranking
 from rankwise.cli.interrupts import keeping_what_was_fitted
 from rankwise.cli.learner_options import of_learner
 from rankwise.cli.outputs import check_file, check_model
@@ -72,6 +73,7 @@ def run(
     ] = None,
     rows: options.FeatureOptions,
     report: options.Report = None,
+    card: CardOptions,
     json: options.Json = False,
 ) -> None:
     """Compute kernel RankSVM for every regularization strength, and choose the best on validation rows."""
@@ -91,7 +93,7 @@ def run(
     seconds = _follow(ranker, parts["training"])
     ranker.select(judged, measure=measure)
     if model is not None:
-        ranker.save(model)
+        _save(ranker, model, card, parts, {"training": data, "validation": validation}, how)
     if plot is not None:
         _draw(ranker, f"{measure} on {part} rows", plot)
     if report is not None:
@@ -99,6 +101,22 @@ def run(
     if not json:
         show_columns(ranker)
     _report(ranker, f"{measure} ({part})", seconds, json)
+
+
+def _save(
+    ranker: RankSVMPath,
+    model: Path,
+    card: CardOptions,
+    parts: dict[str, RankingData],
+    files: dict[str, Path | None],
+    how: ReadOptions,
+) -> None:
+    from rankwise.cli.fitting import evaluate_parts
+    from rankwise.cli.reading import choose_measures
+
+    used = [rows for part, data in parts.items() for rows in used_rows(part, files[part], data, how)]
+    with saving(ranker, model, card, used) as found:
+        found |= evaluate_parts(ranker, parts, choose_measures(None, parts["training"]))
 
 
 def _follow(ranker: RankSVMPath, data: RankingData) -> float:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankwise.cli import options
+from rankwise.cli.card import command_line
 from rankwise.cli.data_files import ReadOptions, files_to_read
 from rankwise.cli.outputs import check_page
 from rankwise.cli.paths import Input, Output
@@ -116,7 +117,7 @@ def page_facts(
     from rankwise.report.facts import report_facts
 
     with task("Writing the report"):
-        return report_facts(rankers, judged, measures, command=_command(), **more)
+        return report_facts(rankers, judged, measures, command=command_line(), **more)
 
 
 def write_page_of_new(
@@ -140,10 +141,3 @@ def write_page_of_new(
         note=flattering if part == "training" else None,
         files=[path for path in files if path is not None],
     )
-
-
-def _command() -> str:
-    import shlex
-    import sys
-
-    return shlex.join(["rankwise", *sys.argv[1:]])

@@ -21,7 +21,7 @@ def run(
     """Train as svm_rank_learn does, and write an SVMrank model."""
     import rankwise
     from rankwise.cli.data_files import ReadOptions, read_data, warn_of_one_ranking
-    from rankwise.cli.fitting import criterion_and_usual, fit, measure_parts, show_result
+    from rankwise.cli.fitting import criterion_and_usual, evaluate_parts, fit, show_result
     from rankwise.export.svmrank import alpha_from_c, save_svmrank
 
     if not 0.0 < c < float("inf"):
@@ -40,5 +40,5 @@ def run(
     fit(ranker, rows)
     seconds = time.perf_counter() - start
     save_svmrank(ranker.coef_, model, n_rows=rows.n_rows)
-    means = measure_parts(ranker, {"training": rows}, criterion_and_usual(ranker, rows))
-    show_result(ranker, rows, model, seconds, means, json)
+    found = evaluate_parts(ranker, {"training": rows}, criterion_and_usual(ranker, rows))
+    show_result(ranker, rows, model, seconds, found, json)

@@ -9,14 +9,15 @@ from typing import Annotated, Any
 import typer
 
 from rankwise.cli import learner_options, options
+from rankwise.cli.card import CARD, CardOptions, saving, used_rows
 from rankwise.cli.cluster import refuse_with_dask, train_on_cluster
-from rankwise.cli.data_files import warn_of_one_ranking
+from rankwise.cli.data_files import files_to_read, warn_of_one_ranking
 from rankwise.cli.fitting import (
     criterion_and_usual,
+    evaluate_left_out,
+    evaluate_parts,
     fit,
     fit_pairs,
-    left_out_quality,
-    measure_parts,
     read_parts,
     show_result,
     warn_of_leaks,
@@ -85,6 +86,16 @@ def run(
         ),
     ] = None,
     validation: learner_options.Validation = None,
+    test: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DATA",
+            help="Judged rows of other queries, on which the model is only measured, for its card.",
+            rich_help_panel=CARD,
+            show_default=False,
+        ),
+        Input(files_to_read),
+    ] = None,
     features_at_most: Annotated[
         int | None,
         of_choice("Also choose features, greedily, up to this number; prints what each adds."),
@@ -113,6 +124,7 @@ def run(
         ),
     ] = None,
     report: options.Report = None,
+    card: CardOptions,
     json: options.Json = False,
 ) -> None:
     """Train a ranker on judged rows and write it to a model file.
@@ -145,12 +157,17 @@ def run(
             features=rows.features,
             exclude=rows.exclude,
             doc=rows.doc,
+            test=test,
             report=report,
         )
-        train_on_cluster(ranker, data, model, dask, how, validation, json)
+        train_on_cluster(ranker, data, model, dask, how, validation, card, json)
         return
-    parts = read_parts(data, validation, how, rows.columns(), judgments)
+    parts = read_parts(data, validation, how, rows.columns(), judgments, test)
     training = parts["training"]
+    used = [*used_rows("training", data, training, how), *used_rows("judgments", judgments)]
+    used += used_rows("pairs", pairs)
+    for part, path in (("validation", validation), ("test", test)):
+        used += used_rows(part, path, parts.get(part), how)
     start = time.perf_counter()
     if pairs is None:
         warn_of_one_ranking(data, training, how)
@@ -160,14 +177,15 @@ def run(
         fit_pairs(ranker, training, pairs)
         del parts["training"]  # whose labels, if it has any, were not learned
     seconds = time.perf_counter() - start
-    ranker.save(model)
     judged = next(iter(parts.values()), None)
-    measures = [] if judged is None else criterion_and_usual(ranker, judged)
+    measures: list[Any] = []
+    with saving(ranker, model, card, used) as found:
+        if judged is not None:
+            measures = criterion_and_usual(ranker, judged)
+            found |= evaluate_parts(ranker, parts, measures)
+        if pairs is None:
+            found |= evaluate_left_out(ranker, training, measures)
     if report is not None:
-        files = [model, data, validation]
+        files = [model, data, validation, test]
         write_page_of_new(report, ranker, parts, measures, files, parts.get("training"))
-    means, margins = measure_parts(ranker, parts, measures), {}
-    left_out = left_out_quality(ranker, training, measures) if pairs is None else None
-    if left_out is not None:
-        means["left_out"], margins["left_out"] = left_out
-    show_result(ranker, training, model, seconds, means, json, margins)
+    show_result(ranker, training, model, seconds, found, json)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from rankwise.cli import options
+from rankwise.cli.card import CardOptions, saving, used_rows
 from rankwise.cli.data_files import files_to_read
 from rankwise.cli.outputs import check_model
 from rankwise.cli.paths import Input, Output
@@ -39,6 +40,7 @@ def run(
         Output(check_model),
     ] = None,
     rows: options.RowOptions,
+    card: CardOptions,
     json: options.Json = False,
 ) -> None:
     """Add DATA to what a model has learned, exactly as if it had been trained on both.
@@ -47,7 +49,7 @@ def run(
     """
     import rankwise
     from rankwise.cli.data_files import warn_of_one_ranking
-    from rankwise.cli.fitting import criterion_and_usual, measure_parts, show_result
+    from rankwise.cli.fitting import criterion_and_usual, evaluate_parts, show_result
     from rankwise.cli.reading import load_model, read_for_model, read_matching
     from rankwise.model.data_scores import scaled_like
 
@@ -61,6 +63,7 @@ def run(
     new = scaled_like(read_for_model(data, how, known), known.features)
     old = None if forget is None else read_matching(forget, how, new)
     warn_of_one_ranking(data, new, how)
+    used = [*used_rows("forgotten", forget, old, how), *used_rows("learned", data, new, how)]
     start = time.perf_counter()
     with task(f"Updating {type(ranker).__name__}"):
         if old is not None:
@@ -68,6 +71,6 @@ def run(
         ranker.partial_fit(new)
     seconds = time.perf_counter() - start
     written = model if out is None else out
-    ranker.save(written)
-    means = measure_parts(ranker, {"training": new}, criterion_and_usual(ranker, new))
-    show_result(ranker, new, written, seconds, means, json)
+    with saving(ranker, written, card, used) as found:
+        found |= evaluate_parts(ranker, {"learned": new}, criterion_and_usual(ranker, new))
+    show_result(ranker, new, written, seconds, found, json)

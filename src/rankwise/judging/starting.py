@@ -77,7 +77,7 @@ class Start:
             self.encoding,
             parameters=ranker.get_params(deep=False),
             outcome=Outcome(solver=str(Solver.PRIMAL)),
-            origin=Origin.now(len(live.said), None),
+            origin=Origin.now(len(live.said), None, method="judge"),
         )
 
 

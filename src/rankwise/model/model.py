@@ -11,6 +11,7 @@ from rankwise.columns.encoding import Encoding
 from rankwise.columns.profile import Profile
 from rankwise.errors import DataError
 from rankwise.features import Features, matrix_of
+from rankwise.model.history import History, documented
 from rankwise.model.outcome import Origin, Outcome
 from rankwise.ridge.moments.moments import Moments
 from rankwise.rows.table import Table
@@ -94,6 +95,10 @@ class Model:
 
     def without_moments(self) -> Self:
         return replace(self, form_moments=None)
+
+    def documented(self, **known: Any) -> History:
+        """The history of the model with a note, results and files of data, or without dates."""
+        return documented(self.origin.history, **known)
 
     @property
     def n_features(self) -> int:

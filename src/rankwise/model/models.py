@@ -9,19 +9,20 @@ import rankwise
 from rankwise.errors import DataError
 from rankwise.model.attributes import attributes_of
 from rankwise.model.fields import Plain, plain
+from rankwise.model.history import History
 from rankwise.model.model import Model
 from rankwise.model.model_file import read_model
 from rankwise.model.schemas import SCHEMAS
 from rankwise.tensor_file import Content, write_tensors
 
 
-def save_model(model: Model, path: str | os.PathLike[str]) -> None:
-    """Save a model to a file that `load_model` reads.
+def save_model(model: Model, path: str | os.PathLike[str], history: History | None = None) -> None:
+    """Save a model to a file that `load_model` reads, with a history in place of its own.
 
     The file is written under a temporary name and moved into place, so a failed save leaves an existing model
     intact.
     """
-    header, content = _pack(model)
+    header, content = _pack(model, model.origin.history if history is None else history)
     write_tensors(path, header, content.tensors)
 
 
@@ -60,10 +61,12 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     return ranker
 
 
-def _pack(model: Model) -> tuple[dict[str, Plain], Content]:
+def _pack(model: Model, history: History | None) -> tuple[dict[str, Plain], Content]:
     if model.class_name not in SCHEMAS:
         raise DataError(f"The model cannot be saved: {model.class_name} is not a class of rankwise.")
     attributes, content = attributes_of(model), Content()
+    if history:
+        attributes["history_"] = history
     if model.moments is not None:
         attributes["moments_"] = model.moments
     if model.profile is not None:

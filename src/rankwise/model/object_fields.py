@@ -12,6 +12,8 @@ from rankwise.columns.encoding import Encoding
 from rankwise.columns.profile import N_QUANTILES, ColumnProfile, Profile
 from rankwise.columns.stored import encoding_of, plain_encoding
 from rankwise.model.fields import Field, array, check_within, value
+from rankwise.model.history import History
+from rankwise.model.stored_history import history_of, plain_history
 from rankwise.path.graphs import PreferenceGraph
 from rankwise.path.path_solutions import PathSolutions
 from rankwise.ridge.moments import file as moments_file
@@ -45,6 +47,23 @@ class EncodingField:
             raise RefusedError(f"{len(encoding.columns)} columns are encoded; the model needs {n_columns}")
         content.sizes["features"] = encoding.n_features
         return encoding
+
+
+@dataclass(frozen=True)
+class HistoryField:
+    """How the model was made and updated; files of early versions do not say."""
+
+    name: str
+    optional: bool = True
+
+    def pack(self, attribute: History, content: Content) -> None:
+        content.values[self.name] = plain_history(attribute)
+
+    def is_in(self, content: Content) -> bool:
+        return self.name in content.values
+
+    def unpack(self, content: Content) -> History:
+        return history_of(content.values.pop(self.name))
 
 
 @dataclass(frozen=True)

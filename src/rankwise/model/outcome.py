@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import rankwise
 from rankwise.held_out import EvalResults
+from rankwise.model.history import History, Step, UsedRows, updated
 from rankwise.path.path_solutions import PathSolutions
 from rankwise.scoring.calibration import Calibration
 from rankwise.types import Floats, Ints
@@ -15,7 +16,7 @@ from rankwise.validation import Problem
 
 @dataclass(frozen=True)
 class Origin:
-    """Which version of rankwise made a model, and of how much data; None is what an old file does not say.
+    """Which version of rankwise made a model, of how much data, and how; None is what an old file lacks.
 
     Attributes
     ----------
@@ -24,22 +25,33 @@ class Origin:
     n_queries : int or None
         None for rows without queries as well.
     fitted_with_qid : bool or None
+    history : tuple of Step or None
+        The fit and all updates, the last of which the others describe.
     """
 
     version: str | None = None
     n_rows: int | None = None
     n_queries: int | None = None
     fitted_with_qid: bool | None = None
+    history: History | None = field(default=None, compare=False)
 
     @classmethod
-    def of(cls, problem: Problem) -> Origin:
+    def of(cls, problem: Problem, *, method: str = "fit") -> Origin:
         """The origin of a model that this version makes of these rows."""
-        return cls.now(problem.X.shape[0], problem.queries.n_queries if problem.has_queries else None)
+        n_queries = problem.queries.n_queries if problem.has_queries else None
+        return cls.now(problem.X.shape[0], n_queries, method=method)
 
     @classmethod
-    def now(cls, n_rows: int, n_queries: int | None = None) -> Origin:
+    def now(cls, n_rows: int, n_queries: int | None = None, *, method: str = "fit") -> Origin:
         """The origin of a model that this version makes; without queries, the rows form one ranking."""
-        return cls(rankwise.__version__, n_rows, n_queries, n_queries is not None)
+        history = (Step.now(method, UsedRows("training", n_rows, n_queries)),)
+        return cls(rankwise.__version__, n_rows, n_queries, n_queries is not None, history)
+
+    def updated(self, n_rows: int, n_queries: int | None) -> Origin:
+        """The origin of this model once it has learned of so many rows altogether."""
+        learned = None if self.n_rows is None else n_rows - self.n_rows
+        history = updated(self.history, learned)
+        return replace(Origin.now(n_rows, n_queries), history=history)
 
 
 @dataclass(frozen=True, eq=False)

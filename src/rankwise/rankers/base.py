@@ -123,14 +123,36 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         """Whether there is a model; a failed fit leaves none."""
         return "model_" in vars(self)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the fitted model to a file, which `rankwise.load_model` reads.
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        note: str | None = None,
+        results: Any = None,
+        data: Any = None,
+        date: bool = True,
+    ) -> None:
+        """Save the fitted model to a file, which `rankwise.load_model` reads, with its model card.
 
         The file is written under a temporary name and moved into place, so a failed save leaves an existing
-        model intact.
+        model intact. ``rankwise info`` shows the card.
+
+        Parameters
+        ----------
+        path : path
+        note : str, optional
+            What else readers of the card should know.
+        results : Evaluation or dict, optional
+            How good the model is on test data, or a dictionary of several parts of the data: evaluations, or
+            numbers by measure.
+        data : path or list of paths, optional
+            The files that it was fitted to, of which the card has names and checksums.
+        date : bool, default=True
+            Whether the card says when the model was fitted; without, the same fit gives the same file.
         """
         check_fitted(self)
-        save_model(self.model_, path)
+        known = {"note": note, "results": results, "data": data, "date": date}
+        save_model(self.model_, path, self.model_.documented(**known))
 
     def _forget(self) -> None:
         """Drop the model of an earlier fit, so that it does not survive the failure of the next one."""

@@ -193,7 +193,7 @@ class RankRLS(Updatable, FixedAlphaRidge):
         model = cls(alpha, ties=ties, weighting=weighting, monotonic_cst=monotonic_cst)
         features = Features(moments.feature_names, count=moments.n_features)
         model._rows = RowsOfFit(Inputs(cls.__name__, features), Origin())
-        model._adopt(moments, Outcome())
+        model._adopt(moments, Outcome(), method="from_moments")
         return model
 
     @available_if(has_primal_solver)  # type: ignore[untyped-decorator]

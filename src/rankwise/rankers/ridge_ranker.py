@@ -146,7 +146,8 @@ class FixedAlphaRidge(Ranker):
             losses, choices = [loss_on_pairs(checked, rows.shape[0])], self._checked_loss()
             if y is not None:
                 problem, _ = self._inputs.problem(matrix_of(X), y, qid, sample_weight, multi_output=True)
-                self._rows = replace(self._rows, origin=Origin.of(problem))
+                origin = Origin.of(problem, method="fit_preferences")
+                self._rows = replace(self._rows, origin=origin)
                 losses = [with_pairs(scored, losses[0]) for scored in losses_on_scores(problem, *choices)]
             return self._solve(self._families_of(rows, losses, held_out), held_out)
 

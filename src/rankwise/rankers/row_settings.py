@@ -207,7 +207,7 @@ class RowSettings:
                 "of any rows, so leave it at 0."
             )
         if isinstance(X, JudgedParts):
-            of_fit = RowsOfFit(self._inputs_of_parts(X), Origin.now(X.n_rows))
+            of_fit = RowsOfFit(self._inputs_of_parts(X), Origin.now(X.n_rows, method="fit_preferences"))
             return *X.preferences(check_pairs_to_learn(pairs, X.n_rows, magnitude, weight)), of_fit
         table = None
         if self.columns is None:
@@ -225,7 +225,7 @@ class RowSettings:
             inputs = Inputs(self.who, features_behind(X, encoding), encoding)
         n_rows = rows.shape[0]
         sample = replace(SampledRows.of(rows, one_query(n_rows), table), sizes=None)
-        of_fit = RowsOfFit(inputs, Origin.now(n_rows), sample)
+        of_fit = RowsOfFit(inputs, Origin.now(n_rows, method="fit_preferences"), sample)
         return rows, check_pairs_to_learn(pairs, n_rows, magnitude, weight), of_fit
 
     def _encoding_of(self, X: Any, qid: Any) -> tuple[Encoding, Table]:

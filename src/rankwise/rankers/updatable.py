@@ -75,8 +75,17 @@ class Updatable(Ranker):
         self._adopt(forgotten(moments, problem), self._kept_outcome(), refuse_noise=True)
         return self
 
-    def save(self, path: str | os.PathLike[str], *, moments: bool = True) -> None:
-        """Save the fitted model to a file, which `rankwise.load_model` reads.
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        moments: bool = True,
+        note: str | None = None,
+        results: Any = None,
+        data: Any = None,
+        date: bool = True,
+    ) -> None:
+        """Save the fitted model to a file, which `rankwise.load_model` reads, with its model card.
 
         Parameters
         ----------
@@ -85,9 +94,14 @@ class Updatable(Ranker):
         moments : bool, default=True
             Whether the file holds the moments, half a matrix of n × n features. Without them, the loaded
             model cannot be updated.
+        note, results, data, date : optional
+            For the card, as in the other rankers: text; an `Evaluation` on test data, or several by part of
+            the data; the files that were learned; False to leave out when.
         """
         check_fitted(self)
-        save_model(self.model_ if check_flag("moments", moments) else self.model_.without_moments(), path)
+        known = {"note": note, "results": results, "data": data, "date": date}
+        model = self.model_ if check_flag("moments", moments) else self.model_.without_moments()
+        save_model(model, path, model.documented(**known))
 
     @abstractmethod
     def _alpha_to_use(self) -> float:
@@ -142,8 +156,9 @@ class Updatable(Ranker):
         batch: SampledRows | None = None,
         *,
         refuse_noise: bool = False,
+        method: str = "partial_fit",
     ) -> None:
-        """Set the model that the moments give; `known` is what they do not say."""
+        """Set the model that the moments give; `known` is what they do not say, `method` made the first."""
         alpha = self._alpha_to_use() if known.best is None else float(known.best["alpha"])
         if moments.open_queries:
             raise DataError(
@@ -167,7 +182,9 @@ class Updatable(Ranker):
         self.__dict__.pop("_families", None)
         outcome = replace(known, solver=str(Solver.PRIMAL), coef_error=error)
         outcome = self._certified(outcome, moments.quadratic, alpha, coef)
-        origin = Origin.now(moments.n_rows, moments.n_queries if moments.has_qid else None)
+        seen = moments.n_rows, moments.n_queries if moments.has_qid else None
+        is_update = self.__sklearn_is_fitted__()
+        origin = self._rows.origin.updated(*seen) if is_update else Origin.now(*seen, method=method)
         self._rows = replace(self._rows, origin=origin)
         share = 1.0 if batch is None else batch.of_rows / moments.n_rows
         form_profile = self._form_profile_with(batch, share)

@@ -1,0 +1,251 @@
+"""The card of a model: what it is, how it was made and how good it is, as a page and as facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rankwise.columns.context import about_context
+from rankwise.columns.profile import ColumnProfile
+from rankwise.model.history import File, History, Result, Step
+from rankwise.model.model import Model
+from rankwise.model.spreads import spreads
+from rankwise.rendering import Cell, Page, Section, counted
+from rankwise.scoring.functions import KernelExpansion
+from rankwise.types import Reading
+
+#: Parts of the data that a model has seen: intervals would say nothing of other queries.
+SEEN = ("training", "learned")
+_PARTS = {
+    "training": "queries that the model was trained on",
+    "learned": "queries that the update added",
+    "left_out": "queries scored by models that were not trained on them, and used to choose settings",
+    "validation": "validation data",
+    "test": "test data",
+}
+# Values of a list that are shown, and categories of a column.
+_FEW, _FREQUENT = 5, 3
+_DAY = np.timedelta64(1, "D")
+
+
+def card_page(model: Model, title: str, *, short: bool = False) -> Page:
+    """The card as a page; `short` for a terminal, with the first digits of checksums."""
+    history = model.origin.history or ()
+    sections = (
+        _data(history, short),
+        _quality(history),
+        _columns(model),
+        _interactions(model),
+        _steps(history),
+        _settings(model, history),
+    )
+    shown = tuple(section for section in sections if section.rows)
+    return Page(title, tuple(_sentences(model, history)), shown)
+
+
+def _sentences(model: Model, history: History) -> list[str]:
+    origin, outcome = model.origin, model.outcome
+    rows = "" if origin.n_rows is None else f", learned from {counted(origin.n_rows, 'row')}"
+    queries = "" if origin.n_queries is None else f" in {counted(origin.n_queries, 'query')}"
+    first = history[0].date if history else None
+    when = "" if first is None else f" on {shown_date(first)}"
+    made = "" if origin.version is None else f" with rankwise {origin.version}"
+    fitted = f"; fitted{when}{made}" if when or made else ""
+    said = [f"{model.class_name}: {_kind_of(model)}{rows}{queries}{fitted}."]
+    if len(history) > 1:
+        last = "" if history[-1].date is None else f", last on {shown_date(history[-1].date)}"
+        said.append(f"Updated {_times(len(history) - 1)}{last}.")
+    if outcome.best is not None:
+        best = dict(outcome.best)
+        score = best.pop("score")
+        chosen = ", ".join(f"{name} {_shown(value)}" for name, value in best.items())
+        said.append(f"Chosen: {chosen}; {model.parameters['measure']} {score:.4f} by {_chosen_on(model)}.")
+    said += [f"Note: {note}" for step in history for note in step.notes]
+    if outcome.context_columns:
+        said.append(about_context(list(map(str, outcome.context_columns))))
+    if model.calibration is not None:
+        probability = float(model.calibration.probability(np.ones(1))[0])
+        error = model.calibration.expected_calibration_error
+        said.append(
+            f"A row that scores 1 more than another is judged above it with probability {probability:.2f} "
+            f"(expected calibration error {error:.3f})."
+        )
+    return said
+
+
+def _kind_of(model: Model) -> str:
+    n_interactions = 0 if model.encoding is None else len(model.encoding.interactions)
+    n_columns = model.n_features if model.encoding is None else len(model.encoding.codes)
+    columns = counted(n_columns, "feature" if model.encoding is None else "column")
+    if isinstance(model.of_features, KernelExpansion):
+        kernel = model.of_features.kernel.function
+        return f"{kernel} kernel with {counted(len(model.of_features.indices), 'basis row')} of {columns}"
+    kind = "linear in" if model.encoding is None else "a sum of functions of"
+    more = "" if not n_interactions else f" and {counted(n_interactions, 'interaction')}"
+    return f"{kind} {columns}{more}"
+
+
+def _chosen_on(model: Model) -> str:
+    return "validation data" if model.outcome.cv == "eval_set" else str(model.outcome.cv)
+
+
+def _data(history: History, short: bool) -> Section:
+    rows: list[tuple[Cell, ...]] = []
+    for number, step in enumerate(history, start=1):
+        for used in step.rows:
+            columns = (used.label or "", used.qid or "")
+            counts = ("" if n is None else f"{n:,}" for n in (used.n_rows, used.n_queries))
+            n_rows, n_queries = counts
+            for place, file in enumerate(used.files or (File(""),)):
+                digest = (file.sha256 or "")[: 12 if short else None]
+                cells = (n_rows, n_queries, *columns) if place == 0 else ("",) * 4
+                rows.append((str(number), used.part, file.name, *cells, digest))
+    header = ("step", "part", "file", "rows", "queries", "label", "qid", "SHA-256")
+    return _without_empty("Data", header, rows, one_step=len(history) == 1)
+
+
+def _quality(history: History) -> Section:
+    """The results of the last step that has any."""
+    results: Sequence[Result] = next((step.results for step in reversed(history) if step.results), ())
+    parts = list(dict.fromkeys(one.part for one in results))
+    found = {(one.measure, one.part): one for one in results}
+    rows = tuple(
+        (measure, *(_measured(found.get((measure, part))) for part in parts))
+        for measure in dict.fromkeys(one.measure for one in results)
+    )
+    counts = {one.part: one.n_queries for one in results if one.n_queries is not None}
+    notes = [
+        f"{part}: {_PARTS.get(part, 'results given when it was saved')}"
+        + (f" ({counts[part]:,} counted)" if part in counts else "")
+        for part in parts
+    ]
+    margins = [] if all(part in SEEN for part in parts) else ["± is half of a 95 % interval over queries"]
+    return Section("Quality", ("measure", *parts), rows, "; ".join([*notes, *margins]) + ".")
+
+
+def _measured(result: Result | None) -> str:
+    if result is None or result.mean is None:
+        return "–"
+    margin = None if result.part in SEEN else result.margin
+    return f"{result.mean:.4f}" + ("" if margin is None else f" ±{margin:.4f}")
+
+
+def _columns(model: Model) -> Section:
+    """What every column became, with its values in training; those that move scores most come first."""
+    profile = model.profile
+    became = {} if model.encoding is None else model.encoding.describe()
+    effects = spreads(model)
+    names = list(became or effects or ({} if profile is None else profile.columns))
+    codes = {} if model.encoding is None else model.encoding.codes
+    known = {} if profile is None else profile.columns
+    names = [name for name in names if name in codes or model.encoding is None]
+    order = sorted(names, key=lambda name: -effects.get(name, 0.0))
+    about = {
+        "column": {name: name for name in order},
+        "became": became,
+        "moves scores by": {name: f"{effect:.3g}" for name, effect in effects.items()},
+        "missing": {name: f"{column.missing:.1%}" for name, column in known.items() if column.missing},
+        **{
+            heading: {name: _quantile(column, place) for name, column in known.items()}
+            for heading, place in (("least", 0), ("median", 5), ("most", -1))
+        },
+        "frequent": {name: _frequent(column) for name, column in known.items()},
+    }
+    shown = {heading: cells for heading, cells in about.items() if any(cells.get(name) for name in order)}
+    rows = tuple(tuple(cells.get(name, "") for cells in shown.values()) for name in order)
+    notes = []
+    if "moves scores by" in shown:
+        notes.append(
+            "moves scores by: about the standard deviation of what the column adds to scores of training rows"
+        )
+    if profile is not None:
+        notes.append(f"values are those of {counted(profile.n_rows, 'training row')}")
+    return Section("Columns", tuple(shown), rows, f"{'; '.join(notes)}." if notes else None)
+
+
+def _quantile(column: ColumnProfile, place: int) -> str:
+    if not column.quantiles:
+        return ""
+    value = column.quantiles[place]
+    if column.reading is Reading.DATE:
+        return str(np.datetime64(0, "D") + int(np.floor(value)) * _DAY)
+    return f"{value:.6g}"
+
+
+def _frequent(column: ColumnProfile) -> str:
+    most = sorted(column.frequencies.items(), key=lambda item: -item[1])[:_FREQUENT]
+    return ", ".join(f"{name} {share:.0%}" for name, share in most)
+
+
+def _interactions(model: Model) -> Section:
+    codes = () if model.encoding is None else model.encoding.interactions
+    became = {} if model.encoding is None else model.encoding.describe()
+    search = None if model.encoding is None else model.encoding.search
+    note = None if search is None else f"{counted(search.tried, 'pair')} of columns were tried."
+    return Section(
+        "Interactions", ("columns", "became"), tuple((c.name, became[c.name]) for c in codes), note
+    )
+
+
+def _steps(history: History) -> Section:
+    """What was done, a line for each fit and update, if there is more to say than in the first sentence."""
+    rows = tuple(
+        (
+            str(number),
+            shown_date(step.date) if step.date else "",
+            _done(step),
+            _first_result(step),
+            _versions(step),
+        )
+        for number, step in enumerate(history, start=1)
+    )
+    header = ("step", "date", "made by", "quality", "versions")
+    return _without_empty("History", header, rows, one_step=len(history) == 1)
+
+
+def _without_empty(
+    title: str, header: tuple[str, ...], rows: Sequence[tuple[Cell, ...]], *, one_step: bool
+) -> Section:
+    """A section without columns that are empty, or that number a single step."""
+    used = [k for k in range(len(header)) if any(row[k] for row in rows) and not (one_step and k == 0)]
+    return Section(title, tuple(header[k] for k in used), tuple(tuple(row[k] for k in used) for row in rows))
+
+
+def _done(step: Step) -> str:
+    return step.command or f"{step.method} in Python"
+
+
+def _first_result(step: Step) -> str:
+    one = next((one for one in step.results if one.part not in SEEN), None)
+    return "" if one is None else f"{one.measure} {_measured(one)} ({one.part})"
+
+
+def _versions(step: Step) -> str:
+    return ", ".join(f"{name} {version}" for name, version in step.versions.items())
+
+
+def _settings(model: Model, history: History) -> Section:
+    rows = [(name, _shown(value)) for name, value in model.parameters.items() if value is not None]
+    return Section("Parameters", ("name", "value"), tuple(rows))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {_shown(one)}" for name, one in value.items())
+    if isinstance(value, list | tuple):
+        if len(value) > _FEW:
+            return f"{_shown(value[0])}, {_shown(value[1])}, ..., {_shown(value[-1])} ({len(value)} values)"
+        return ", ".join(map(_shown, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
+
+
+def shown_date(date: str) -> str:
+    """Such as 2026-11-19 21:45 UTC; anything else as it is."""
+    day, _, time = date.removesuffix("Z").partition("T")
+    return f"{day} {time[:5]} UTC" if len(day) == 10 and len(time) == 8 and date.endswith("Z") else date
