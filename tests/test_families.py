@@ -27,7 +27,7 @@ ALPHAS = np.array([1e-2, 1.0, 100.0])
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("method", ["scores", "solve", "leave_out", "solve_without", "with_loss", "part"])
+@pytest.mark.parametrize("method", ["scores", "solve", "leave_out", "solve_without", "with_loss", "for_run"])
 def test_methods_of_families_take_the_same_arguments(family, method):
     assert Family in family.__mro__
     found, expected = (inspect.signature(getattr(one, method)).parameters for one in (family, Family))

@@ -132,7 +132,7 @@ class Family(Protocol):
             if scores is not None:
                 yield FoldScores(scores, np.ones(len(alphas), dtype=np.bool_))
                 continue
-            found = self.part(f"fold-{number}").solve_without(fold.loss, alphas, on_alpha)
+            found = self.for_run(f"fold-{number}").solve_without(fold.loss, alphas, on_alpha)
             scores = np.full((len(fold.index), len(alphas)), np.nan)
             if found.finished.any():
                 scores[:, found.finished] = self._scores_of(fold, found.coef[found.finished])
@@ -165,8 +165,8 @@ class Family(Protocol):
         """The family for another loss on the same rows; whatever does not depend on the loss is shared."""
         return replace(self, loss=loss)  # type: ignore[type-var]  # families are dataclasses
 
-    def part(self, name: str) -> Self:
-        """The same family for a part of the work, such as one fold, with its own checkpoint, if any."""
+    def for_run(self, name: str) -> Self:
+        """The same family for one run of several, such as that of a fold, with its own checkpoint, if any."""
         return self
 
 

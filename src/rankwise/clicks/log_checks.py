@@ -101,14 +101,14 @@ def check_varied(name: str, clicked: AnyArray, shown: Floats | None = None) -> N
         raise DataError(f"{name} has {have}: there is nothing to learn unless some results were {lack}.")
 
 
-def check_propensity(propensity: ArrayLike, n: int, name: str = "propensity") -> Floats:
+def check_propensity(propensity: ArrayLike, n: int) -> Floats:
     """Return probabilities above 0, one per result shown; a single number applies to all."""
     values = np.full(n, propensity) if np.ndim(propensity) == 0 else propensity
-    look = check_labels(values, n, name=name)
+    look = check_labels(values, n, name="propensity")
     bad = (look <= 0) | (look > 1)
     if bad.any():
         at = int(bad.argmax())
-        raise DataError(f"{name} must be above 0 and at most 1; entry {at} is {look[at]}.")
+        raise DataError(f"propensity must be above 0 and at most 1; entry {at} is {look[at]}.")
     return look
 
 

@@ -225,7 +225,7 @@ class OnPartedFolds:
                 # Digests are as good as random numbers.
                 held = distinct[number :: self.n_folds]
                 loss = partial(loss_without, loss_of, self.problem, held, number)
-                found = family.part(f"fold-{number}").solve_without(loss, alphas)
+                found = family.for_run(f"fold-{number}").solve_without(loss, alphas)
                 if found.interrupted:
                     raise KeyboardInterrupt
                 total = total + self._measured(found.coef, held)

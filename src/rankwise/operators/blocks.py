@@ -81,10 +81,10 @@ def _block_of_matrix(differences: MatrixDifferences, X: Rows) -> Iterator[tuple[
 @difference_blocks.register(StackedDifferences)
 def _blocks_of_each(differences: StackedDifferences, X: Rows) -> Iterator[tuple[Floats, slice]]:
     start = 0
-    for part in differences.parts:
-        for Z, place in difference_blocks(part, X):
+    for one in differences.stacked:
+        for Z, place in difference_blocks(one, X):
             yield Z, slice(start + place.start, start + place.stop)
-        start += part.n_differences
+        start += one.n_differences
 
 
 @difference_blocks.register(QueryDifferences)

@@ -151,7 +151,7 @@ def _gram_of_matrix(differences: MatrixDifferences, X: Any) -> Floats:
 
 @sparse_gram.register(StackedDifferences)
 def _sum_of_grams(differences: StackedDifferences, X: Any) -> Floats:
-    return np.asarray(sum(sparse_gram(part, X) for part in differences.parts))
+    return np.asarray(sum(sparse_gram(one, X) for one in differences.stacked))
 
 
 def _scale_rows(X: Any, scale: Floats) -> Any:

@@ -71,35 +71,35 @@ class StackedDifferences:
     Stacking the operators adds their Laplacians, and hence their losses.
     """
 
-    def __init__(self, parts: Sequence[Differences]) -> None:
-        self.parts = tuple(parts)
-        self._splits = np.cumsum([part.n_differences for part in self.parts])[:-1]
+    def __init__(self, stacked: Sequence[Differences]) -> None:
+        self.stacked = tuple(stacked)
+        self._splits = np.cumsum([one.n_differences for one in self.stacked])[:-1]
 
     @property
     def n_rows(self) -> int:
-        return self.parts[0].n_rows
+        return self.stacked[0].n_rows
 
     @property
     def n_differences(self) -> int:
-        return sum(part.n_differences for part in self.parts)
+        return sum(one.n_differences for one in self.stacked)
 
     def apply(self, rows: Floats) -> Floats:
-        return np.concatenate([part.apply(rows) for part in self.parts])
+        return np.concatenate([one.apply(rows) for one in self.stacked])
 
     def adjoint(self, differences: Floats) -> Floats:
         pieces = np.split(differences, self._splits)
-        total = self.parts[0].adjoint(pieces[0])
-        for part, piece in zip(self.parts[1:], pieces[1:], strict=True):
-            total = total + part.adjoint(piece)
+        total = self.stacked[0].adjoint(pieces[0])
+        for one, piece in zip(self.stacked[1:], pieces[1:], strict=True):
+            total = total + one.adjoint(piece)
         return total
 
     def laplacian(self, rows: Floats) -> Floats:
         return self.adjoint(self.apply(rows))
 
     def reference(self) -> Ints:
-        # A row is connected with its reference row in every part.
-        others = np.concatenate([part.reference() for part in self.parts])
-        return _first_connected(np.tile(np.arange(self.n_rows), len(self.parts)), others, self.n_rows)
+        # A row is connected with its reference row in each of them.
+        others = np.concatenate([one.reference() for one in self.stacked])
+        return _first_connected(np.tile(np.arange(self.n_rows), len(self.stacked)), others, self.n_rows)
 
 
 def _first_connected(row: Ints, other: Ints, n_rows: int) -> Ints:

@@ -167,8 +167,8 @@ class FixedAlphaRidge(Ranker):
         other.alpha = check_number("alpha", alpha, minimum=0.0)
         for family in families:
             family.decompose()
-        parts = [family.part(f"alpha-{other.alpha:.17g}") for family in families]
-        found = solve_targets(parts, other.alpha, held_out)
+        runs = [family.for_run(f"alpha-{other.alpha:.17g}") for family in families]
+        found = solve_targets(runs, other.alpha, held_out)
         if found.interrupted:
             let_interrupt_through()
         outcome, function = self._outcome(families[0], found), families[0].space.function(found.coef[0])

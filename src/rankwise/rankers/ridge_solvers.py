@@ -88,7 +88,7 @@ def ridge_candidates(
 
     def family(space: int, loss_of: LossOf, number: int) -> RidgeFamily:
         made = ridge_family(space_of(space), loss_of(statements), solver, iterations)
-        return made.part(f"setting-{number}")
+        return made.for_run(f"setting-{number}")
 
     candidates: list[Candidate] = []
     for number, loss in product(range(len(spaces)), losses):

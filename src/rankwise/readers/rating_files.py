@@ -11,10 +11,10 @@ from rankwise.readers.judgment_columns import has_column, named_columns, take_co
 from rankwise.rows.ratings import Ratings, check_scale
 
 
-def has_raters(path: str | PathLike[str], rater: str = "rater") -> bool:
+def has_raters(path: str | PathLike[str]) -> bool:
     """Whether a file of judgments names raters."""
     with open_delimited(as_path(path)) as lines:
-        return has_column(lines, rater)
+        return has_column(lines, "rater")
 
 
 def load_ratings(

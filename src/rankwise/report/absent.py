@@ -17,7 +17,7 @@ def absent_facts(
     models = [one for one in entrants if one.model is not None]
     found = {
         "weights": _of(
-            [one for one in entrants if one.parts is None],
+            [one for one in entrants if one.terms is None],
             "scores are not sums over columns, unlike those of linear models and trees",
         ),
         "choices": _of(

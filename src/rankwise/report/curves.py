@@ -56,7 +56,7 @@ def curve_facts(model: Model) -> dict[str, Any] | None:
 
 def size_facts(one: Entrant) -> dict[str, Any] | None:
     """Quality by the number of features, and the features that each size adds; None for other models."""
-    if one.model is None or one.model.outcome.coefs is None or one.parts is None:
+    if one.model is None or one.model.outcome.coefs is None or one.terms is None:
         return None
     outcome = one.model.outcome
     used = np.asarray(outcome.coefs) != 0.0
@@ -66,7 +66,7 @@ def size_facts(one: Entrant) -> dict[str, Any] | None:
         "measure": measure.name,
         "higher_is_better": measure.higher_is_better,
         "by": outcome.cv,
-        "added": [[short_name(one.parts.columns[k]) for k in np.flatnonzero(new)] for new in used & ~before],
+        "added": [[short_name(one.terms.columns[k]) for k in np.flatnonzero(new)] for new in used & ~before],
         "scores": rounded(outcome.scores),
         "standard_errors": rounded(outcome.standard_errors),
         "costs": rounded(outcome.costs),

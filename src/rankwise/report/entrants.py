@@ -59,7 +59,7 @@ class Entrant:
         The class of a model, or "scores" or "run".
     scores : Floats, shape (m,)
         Masked where a row was not retrieved.
-    parts : Terms or None
+    terms : Terms or None
         None where the scores are not sums over columns.
     model : Model or None
         None for rankers that are not of rankwise.
@@ -70,7 +70,7 @@ class Entrant:
     name: str
     kind: str
     scores: Floats
-    parts: Terms | None = None
+    terms: Terms | None = None
     model: Model | None = None
     n_unknown: int = 0
 
@@ -126,8 +126,8 @@ def _of_peer(name: str, peer: PeerModel, data: RankingData) -> Entrant:
     X = arranged(with_numbers(data).X, sources)
     features = data.features
     columns = peer.names or [features.label(k) if k >= 0 else "none" for k in sources]
-    parts = Terms(columns, sources, lambda rows, shown: peer.contributions(X[rows[shown]]), is_slow=True)
-    return Entrant(name, peer.kind, peer.scores(X), parts)
+    terms = Terms(columns, sources, lambda rows, shown: peer.contributions(X[rows[shown]]), is_slow=True)
+    return Entrant(name, peer.kind, peer.scores(X), terms)
 
 
 def _of_model(name: str, model: Model, judged: RankingData) -> Entrant:
@@ -143,11 +143,11 @@ def _of_model(name: str, model: Model, judged: RankingData) -> Entrant:
     labels = [features.label(k) for k in range(model.n_features)]
     places = {feature: k for k, feature in enumerate(judged.feature_names or ())}
     sources = [places.get(label, k) for k, label in enumerate(labels)]
-    parts = _parts_of(model, data, labels, sources)
-    return Entrant(name, model.class_name, scores, parts, model)
+    terms = _terms_of(model, data, labels, sources)
+    return Entrant(name, model.class_name, scores, terms, model)
 
 
-def _parts_of(model: Model, data: RankingData, labels: list[str], sources: list[int]) -> Terms | None:
+def _terms_of(model: Model, data: RankingData, labels: list[str], sources: list[int]) -> Terms | None:
     """The contributions of columns: weights times values, or functions of values; None for kernels."""
     function = model.function
     if isinstance(function, AdditiveFunction):

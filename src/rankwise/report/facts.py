@@ -179,7 +179,7 @@ def _described(one: Entrant) -> dict[str, Any]:
         "name": one.name,
         "kind": one.kind,
         "not_retrieved": int(np.ma.getmaskarray(one.scores).sum()),
-        "explained": one.parts is not None,
+        "explained": one.terms is not None,
     }
 
 

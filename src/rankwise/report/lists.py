@@ -43,7 +43,7 @@ def list_facts(entrants: Sequence[Entrant], judged: RankingData, order: Sequence
         if kept and n_numbers > MAX_NUMBERS:
             break
         kept.append(one)
-    parts = {one.name: one.parts for one in entrants if one.parts is not None}
+    parts = {one.name: one.terms for one in entrants if one.terms is not None}
     return {
         "columns": {name: list(map(short_name, one.columns)) for name, one in parts.items()},
         "sources": {name: one.sources for name, one in parts.items()},
@@ -65,7 +65,7 @@ def _query(entrants: Sequence[Entrant], judged: RankingData, query: int) -> dict
     ranks = {one.name: ranks_of(one.scores[rows]) for one in entrants}
     ideal = ranks_of(y)
     shown = _rows_to_show([*ranks.values(), ideal])
-    parts = {one.name: _parts(one.parts.of_rows(rows, shown)) for one in entrants if one.parts is not None}
+    parts = {one.name: _parts(one.terms.of_rows(rows, shown)) for one in entrants if one.terms is not None}
     names = rows if judged.docs is None else judged.docs[rows]
     return {
         "query": query,
@@ -113,9 +113,9 @@ def _parts(contributions: Floats) -> dict[str, Any]:
 def _sources(entrants: Sequence[Entrant], parts: dict[str, Any]) -> list[int]:
     """The columns of the data that the kept contributions are functions of."""
     found = {
-        one.parts.sources[column]
+        one.terms.sources[column]
         for one in entrants
-        if one.parts is not None
+        if one.terms is not None
         for column in parts[one.name]["columns"]
     }
     return sorted(found - {-1})

@@ -45,17 +45,17 @@ def weight_facts(
     entrants: Sequence[Entrant], judged: RankingData, training: RankingData | None
 ) -> dict[str, Any] | None:
     """Effects and weights of the columns of each model; intervals where the training data is known."""
-    found = {one.name: _of_model(one, judged, training) for one in entrants if one.parts is not None}
+    found = {one.name: _of_model(one, judged, training) for one in entrants if one.terms is not None}
     return found or None
 
 
 def _of_model(one: Entrant, judged: RankingData, training: RankingData | None) -> dict[str, Any]:
-    assert one.parts is not None
+    assert one.terms is not None
     effects, n_queries = _effects(one, judged)
     order = np.argsort(-effects, kind="stable")[:MAX_COLUMNS]
     order = order[effects[order] > NO_EFFECT * effects.max()]
     facts: dict[str, Any] = {
-        "columns": [short_name(one.parts.columns[k]) for k in order],
+        "columns": [short_name(one.terms.columns[k]) for k in order],
         "effects": rounded(effects[order]),
         "n_columns": len(effects),
         "effects_from_queries": n_queries,
@@ -80,15 +80,15 @@ def _of_model(one: Entrant, judged: RankingData, training: RankingData | None) -
 
 def _effects(one: Entrant, judged: RankingData) -> tuple[Floats, int]:
     """The standard deviation within queries of what each column contributes, and from how many queries."""
-    assert one.parts is not None
-    n_queries, n_columns = judged.queries.n_queries, len(one.parts.columns)
-    most_rows = MAX_SLOW_ROWS if one.parts.is_slow else MAX_NUMBERS / n_columns
+    assert one.terms is not None
+    n_queries, n_columns = judged.queries.n_queries, len(one.terms.columns)
+    most_rows = MAX_SLOW_ROWS if one.terms.is_slow else MAX_NUMBERS / n_columns
     wanted = int(np.clip(most_rows / judged.queries.sizes.mean(), 1, min(MAX_QUERIES, n_queries)))
     chosen = np.unique(np.linspace(0, n_queries - 1, wanted).astype(int))
-    squares, n_rows = np.zeros(len(one.parts.columns)), 0
+    squares, n_rows = np.zeros(len(one.terms.columns)), 0
     for query in chosen:
         rows = judged.queries.rows_of(query)
-        contributions = one.parts.of_rows(rows, np.arange(len(rows)))
+        contributions = one.terms.of_rows(rows, np.arange(len(rows)))
         squares += ((contributions - contributions.mean(axis=0)) ** 2).sum(axis=0)
         n_rows += len(contributions)
     return np.sqrt(squares / n_rows), len(chosen)

@@ -59,8 +59,8 @@ class Checkpoint:
     seconds: float = 60.0
     name: str = NAME
 
-    def part(self, name: str) -> Checkpoint:
-        """Return a checkpoint for part of the work: another file in the same folder."""
+    def for_run(self, name: str) -> Checkpoint:
+        """Return the checkpoint of one run of several: another file in the same folder."""
         return replace(self, name=f"{self.name}-{name}")
 
     @property

@@ -26,8 +26,8 @@ class Runner(Protocol):
 
     def __call__(self, run: partial[ShiftedCGResult]) -> ShiftedCGResult: ...
 
-    def part(self, name: str) -> Runner:
-        """The runner for a part of the work, such as one fold, with its own checkpoint."""
+    def for_run(self, name: str) -> Runner:
+        """The runner for one run of several, such as that of a fold, with its own checkpoint."""
         ...
 
 
@@ -37,7 +37,7 @@ class RunAtOnce:
     def __call__(self, run: partial[ShiftedCGResult]) -> ShiftedCGResult:
         return run()
 
-    def part(self, name: str) -> Runner:
+    def for_run(self, name: str) -> Runner:
         return self
 
 
@@ -130,8 +130,8 @@ class ConjugateGradientFamily(Family):
             )
         return result
 
-    def part(self, name: str) -> ConjugateGradientFamily:
-        return replace(self, iterations=replace(self.iterations, run=self.iterations.run.part(name)))
+    def for_run(self, name: str) -> ConjugateGradientFamily:
+        return replace(self, iterations=replace(self.iterations, run=self.iterations.run.for_run(name)))
 
     def decompose(self) -> None:
         """Do nothing: there is no decomposition, and each alpha takes a run."""
