@@ -3,14 +3,16 @@
 import os
 import re
 import shlex
-import subprocess
+import shutil
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 import rankwise
 from command_line import done, folder, refused
+from rankwise.cli import main
 from rankwise.cli.app import COMMANDS, command_line
 from rankwise.cli.examples import EXAMPLES, GROUPS
 
@@ -78,12 +80,46 @@ def test_commands_that_write_say_what_and_where(done, folder, tmp_path):
         assert re.match(rf"Written to {re.escape(str(arguments[-1]))}: .*{written}", done(*arguments))
 
 
-def test_a_shell_completes_commands_and_options():
-    program = Path(sys.executable).with_name("rankwise")
-    for words, place, expected in (
-        ("rankwise conv", 1, "convert"),
-        ("rankwise train --vali", 2, "--validation"),
-    ):
-        asked = {"_RANKWISE_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(place)}
-        run = subprocess.run([program], env={**os.environ, **asked}, capture_output=True, encoding="utf-8")
-        assert (expected in run.stdout.split(), run.stderr) == (True, "")
+COMPLETED = (
+    ("rankwise conv", "convert"),
+    ("rankwise evaluate a b --measures map,nd", "map,ndcg"),
+    ("rankwise train a b --vali", "--validation"),
+    ("rankwise train a b --learner k", "kernel-rankrls"),
+    ("rankwise export a b --to elasticsearch-s", "elasticsearch-script"),
+    ("rankwise train a b --columns sp", "spline"),
+)
+
+
+def test_bash_completes_commands_options_choices_and_files(tmp_path):
+    pexpect = pytest.importorskip("pexpect")  # which the kernels of notebooks need
+    if shutil.which("bash") is None:
+        pytest.skip("needs bash")
+    (tmp_path / "judged.csv").touch()
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    surroundings = {**os.environ, "PATH": path, "HOME": str(tmp_path), "TERM": "dumb", "PS1": "$ "}
+    shell = pexpect.spawn(
+        "bash --norc --noprofile -i", env=surroundings, cwd=tmp_path, encoding="utf-8", dimensions=(50, 200)
+    )
+    shell.sendline("bind 'set enable-bracketed-paste off'; PS1='rea''dy> '")
+    shell.expect("ready> ")
+    shell.sendline("rankwise --show-completion > script; source ./script")
+    shell.expect("ready> ")
+    for words, expected in (*COMPLETED[:3], ("rankwise train jud", "judged.csv")):
+        shell.send(f"{words}\t")
+        shell.expect_exact(f"{words.rpartition(' ')[0]} {expected} ", timeout=60)
+        shell.sendcontrol("c")
+        shell.expect("ready> ")
+    shell.close()
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+@pytest.mark.parametrize(("words", "expected"), COMPLETED)
+def test_other_shells_are_told_the_same(shell, words, expected, monkeypatch, capsys):
+    monkeypatch.setenv("_RANKWISE_COMPLETE", f"complete_{shell}")
+    monkeypatch.setenv("_TYPER_COMPLETE_ARGS", words)
+    monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
+    with suppress(SystemExit):
+        main([])
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert re.search(rf"(^|\W){re.escape(expected)}(\W|$)", printed.out), printed.out

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from inspect import signature
 from itertools import islice
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -56,6 +57,8 @@ COMMANDS = (
 )
 # Set by the scripts of --install-completion.
 COMPLETION = "_RANKWISE_COMPLETE"
+# What the help calls the value of an option that does not say it.
+VALUES = {Path: "FILE", str: "NAME", int: "N", float: "X"}
 # Options that are not called what the parameter is called.
 RENAMED = {"alphas": "alpha", "max_features": "features_at_most", "n_suspects": "count"}
 
@@ -115,14 +118,15 @@ def application(commands: Sequence[str]) -> typer.Typer:
 
 
 def command_line(commands: Sequence[str]) -> Any:
-    """The application as a command; its help names no type for flags, which take no value."""
+    """The application as a command; its help says what the value of an option is, in words."""
     group: Any = typer.main.get_command(application(commands))
     above = typer.Context(group, **group.context_settings)
     below = [typer.Context(command, parent=above) for command in group.commands.values()]
     for context in (above, *below):
-        for parameter in context.command.get_params(context):
-            if getattr(parameter, "is_flag", False):
-                parameter.metavar = ""
+        options: list[Any] = context.command.get_params(context)
+        for option in options:
+            if option.param_type_name == "option" and option.metavar is None:
+                option.metavar = "" if option.is_flag else VALUES[option.type_descriptor.annotation]
     return group
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rankwise.cli import learner_options, options
+from rankwise.cli import completion, learner_options, options
 from rankwise.cli.data_files import data_files, is_table
 from rankwise.cli.learner_options import of_learner
 from rankwise.cli.learners import SELECTORS, make_learner, parse_columns
@@ -43,7 +43,7 @@ def run(
     ] = None,
     learner: Annotated[
         str,
-        of_learner(f"Scores left-out queries: {', '.join(SELECTORS)}; the first by default."),
+        of_learner("What scores left-out queries.", **completion.one_of(*SELECTORS)),
     ] = "rankrls",
     count: Annotated[
         int,

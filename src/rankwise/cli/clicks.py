@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rankwise.cli import options
+from rankwise.cli import completion, options
 from rankwise.cli.data_files import ReadOptions, files_to_read, is_table
 from rankwise.cli.paths import Input, Output
 from rankwise.cli.screen import show_facts, show_json, show_table
@@ -61,8 +61,9 @@ def run(
     to: Annotated[
         str,
         typer.Option(
+            **completion.one_of(*FORMS),
             help="What to write: rows (labelled with clicks divided by expected clicks, and weighted) or "
-            "grades, for --judgments of 'train'; or pairs, for --pairs."
+            "grades, for --judgments of 'train'; or pairs, for --pairs.",
         ),
     ] = "rows",
     correct: Annotated[

@@ -78,7 +78,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 
 def epilog(command: str) -> str:
     """The examples of a command, each on a line of its own."""
-    return "\n\n".join(("Examples:", *(f"  {example}" for example in EXAMPLES.get(command, ()))))
+    return "\n".join(("Examples:", *(f"  {example}" for example in EXAMPLES.get(command, ()))))
 
 
 def group_of(command: str) -> str | None:

@@ -7,10 +7,24 @@ from typing import Annotated
 
 import typer
 
-from rankwise.cli import options
+from rankwise.cli import completion, options
 from rankwise.cli.data_files import ReadOptions, files_to_read
 from rankwise.cli.paths import Input, Output
 from rankwise.cli.screen import confirm
+
+FORMATS = (
+    "onnx",
+    "sql",
+    "sqlite",
+    "elasticsearch",
+    "elasticsearch-query",
+    "elasticsearch-script",
+    "opensearch",
+    "solr",
+    "solr-function",
+    "vespa",
+    "svmrank",
+)
 
 
 def run(
@@ -21,11 +35,11 @@ def run(
     to: Annotated[
         str | None,
         typer.Option(
+            **completion.one_of(*FORMATS, listed=False),
             metavar="FORMAT",
             show_default=False,
-            help="One of onnx, sql, sqlite, elasticsearch, elasticsearch-query, elasticsearch-script, "
-            "opensearch, solr, solr-function, vespa or svmrank; by default, the ending of OUT "
-            "decides: .onnx, .sql, or .sd and .profile for Vespa.",
+            help=f"One of {', '.join(FORMATS)}; by default, the ending of OUT decides: .onnx, .sql, or .sd "
+            "and .profile for Vespa.",
         ),
     ] = None,
     name: Annotated[str, typer.Option(help="Name of the model in the engine.")] = "rankwise",
@@ -46,7 +60,7 @@ def run(
         ),
     ] = None,
     dtype: Annotated[
-        str, typer.Option(metavar="float64|float32", help="Number type of an ONNX graph.")
+        str, typer.Option(**completion.one_of("float64", "float32"), help="Number type of an ONNX graph.")
     ] = "float64",
     clauses: Annotated[
         Path | None,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rankwise.cli import options
+from rankwise.cli import completion, options
 from rankwise.cli.data_files import ReadOptions, files_to_read, read_data, warn_of_one_ranking
 from rankwise.cli.folds_report import FILES, show_folds, write_folds, write_folds_page
 from rankwise.cli.interrupts import stop_if_interrupted
@@ -56,6 +56,7 @@ def run(
     learners: Annotated[
         str,
         typer.Option(
+            **completion.some_or_other(*SELECTORS, *PEERS),
             metavar="A,B,...",
             help=f"Any of {', '.join((*SELECTORS, *PEERS))}, with parameters in parentheses as in "
             "'rankrls(ties=drop)', and features such as feature:11.",
@@ -63,14 +64,22 @@ def run(
     ] = "rankrls,ranksvm",
     measure: Annotated[
         str | None,
-        typer.Option(help="The criterion on validation data; the first of --measures by default."),
+        typer.Option(
+            help="The criterion on validation data; the first of --measures by default.",
+            **completion.measure(),
+        ),
     ] = None,
     measures: Annotated[
         str | None,
-        typer.Option(metavar="A,B,...", help=f"Measures on test data; {MEASURES} by default for grades."),
+        typer.Option(
+            **completion.measures(), help=f"Measures on test data; {MEASURES} by default for grades."
+        ),
     ] = None,
     preset: Annotated[
-        str, typer.Option(help="Conventions: letor, default, trec, sklearn, lightgbm or xgboost.")
+        str,
+        typer.Option(
+            help="Follow the conventions of this tool.", **completion.one_of(*options.PRESETS, "default")
+        ),
     ] = PRESET,
     out: Annotated[
         Path | None,

@@ -28,7 +28,7 @@ def run(
     model: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[MODEL]",
+            metavar="MODEL",
             help="A RankRLS model with moments, from 'train', to start from; without one, the first "
             "judgments train the first model.",
             show_default=False,

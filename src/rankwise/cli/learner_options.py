@@ -7,6 +7,7 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from rankwise.cli import completion
 from rankwise.cli.data_files import files_to_read
 from rankwise.cli.paths import Input
 
@@ -14,14 +15,14 @@ from rankwise.cli.paths import Input
 LEARNER, CHOICE = "Learner", "Choosing"
 
 
-def of_learner(help: str) -> Any:
+def of_learner(help: str, **more: Any) -> Any:
     """An option that becomes a parameter of the learner; None leaves it at its default."""
-    return typer.Option(help=help, rich_help_panel=LEARNER, show_default=False)
+    return typer.Option(help=help, rich_help_panel=LEARNER, **more)
 
 
-def of_choice(help: str) -> Any:
+def of_choice(help: str, **more: Any) -> Any:
     """An option that says what to choose from, or by what."""
-    return typer.Option(help=help, rich_help_panel=CHOICE, show_default=False)
+    return typer.Option(help=help, rich_help_panel=CHOICE, **more)
 
 
 MonotonicCst: TypeAlias = Annotated[
@@ -37,6 +38,7 @@ MonotonicCst: TypeAlias = Annotated[
 Columns: TypeAlias = Annotated[
     str | None,
     typer.Option(
+        **completion.one_of("auto", "spline", listed=False),
         metavar="auto|spline|FILE",
         help="How to encode the columns of a table, with missing values, text and dates: detected "
         "(auto), with "
@@ -49,6 +51,7 @@ Columns: TypeAlias = Annotated[
 Interactions: TypeAlias = Annotated[
     str | None,
     typer.Option(
+        **completion.one_of("auto", listed=False),
         metavar="auto|N|A*B,...",
         help="Pairs of columns that matter together: searched for (auto, or at most N) or named, as in "
         "device*price,category*brand; device*price=spline:6 sets the knots.",

@@ -93,7 +93,8 @@ def make_learner(classes: dict[str, str], name: str, options: dict[str, Any], se
         if key not in known:
             few = " with few features" if classes is PATHS else ""
             raise ParameterError(
-                f"The learner {name}{few} has no option '{key}'; expected {', '.join(known)}."
+                f"The learner {name}{few} has no option '{key}'; expected {', '.join(known)}"
+                f"{did_you_mean(key, known)}"
             )
     return kind(**given)
 

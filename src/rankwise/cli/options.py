@@ -8,12 +8,14 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from rankwise.cli import completion
 from rankwise.cli.data_files import ReadOptions, files_to_read
 from rankwise.cli.outputs import check_model, check_page
 from rankwise.cli.paths import Input, Output
 
 # The panels of the help.
 ROWS, TABLES = "Rows", "Tables"
+PRESETS = ("letor", "trec", "sklearn", "lightgbm", "xgboost")
 
 Data: TypeAlias = Annotated[
     Path,
@@ -37,7 +39,7 @@ DataOrRun: TypeAlias = Annotated[
 Rankers: TypeAlias = Annotated[
     list[Path],
     typer.Argument(
-        metavar="RANKER...",
+        metavar="RANKER",
         help="Models of rankwise, SVMrank, LightGBM or XGBoost, files with one score per line, or TREC runs; "
         "the first is the baseline.",
         show_default=False,
@@ -227,7 +229,7 @@ class FeatureOptions(RowOptions):
 Measures: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        metavar="A,B,...",
+        **completion.measures(),
         help="Measures to compute; by default ndcg@10,map,pairwise_error for grades, "
         "pairwise_error,kendall_tau_b for other labels, and ndcg@10,map,p@10,recall@100,rr with --qrels.",
         show_default=False,
@@ -236,7 +238,7 @@ Measures: TypeAlias = Annotated[
 Preset: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        metavar="letor|trec|sklearn|lightgbm|xgboost",
+        **completion.one_of(*PRESETS),
         help="Follow the conventions of this tool.",
         show_default=False,
     ),
@@ -244,7 +246,7 @@ Preset: TypeAlias = Annotated[
 PresetOrTrec: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        metavar="letor|trec|sklearn|lightgbm|xgboost",
+        **completion.one_of(*PRESETS),
         help="Follow the conventions of this tool; trec with --qrels.",
         show_default=False,
     ),

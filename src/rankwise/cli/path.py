@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rankwise.cli import learner_options, options
+from rankwise.cli import completion, learner_options, options
 from rankwise.cli.card import CardOptions, saving, used_rows
 from rankwise.cli.data_files import ReadOptions, files_to_read, warn_of_one_ranking
 from rankwise.cli.interrupts import keeping_what_was_fitted
@@ -49,16 +49,28 @@ def run(
         ),
         Input(files_to_read),
     ] = None,
-    kernel: Annotated[str, of_learner("rbf, linear or polynomial.")] = "rbf",
+    kernel: Annotated[
+        str, of_learner("The kernel.", **completion.one_of("rbf", "linear", "polynomial"))
+    ] = "rbf",
     gamma: Annotated[
         float | None,
         of_learner("Scale of the rbf or polynomial kernel; 1 / features by default."),
     ] = None,
-    graph: Annotated[str, of_learner("Pairs: full, or reduced to about two per row.")] = "full",
-    weighting: Annotated[str, of_learner("Give each query, pair or example the same weight.")] = "query",
+    graph: Annotated[
+        str, of_learner("All pairs, or about two per row.", **completion.one_of("full", "reduced"))
+    ] = "full",
+    weighting: Annotated[
+        str,
+        of_learner(
+            "What counts equally: each query, pair or example.",
+            **completion.one_of("query", "pair", "example"),
+        ),
+    ] = "query",
     columns: learner_options.Columns = None,
     settings: learner_options.Settings = None,
-    measure: Annotated[str, typer.Option(help="The measure for choosing alpha.")] = "pairwise_error",
+    measure: Annotated[
+        str, typer.Option(help="The measure for choosing alpha.", **completion.measure())
+    ] = "pairwise_error",
     model: Annotated[
         Path | None,
         typer.Option(metavar="MODEL", help="File for the chosen model.", show_default=False),

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rankwise.cli import learner_options, options
+from rankwise.cli import completion, learner_options, options
 from rankwise.cli.card import CARD, CardOptions, saving, used_rows
 from rankwise.cli.cluster import refuse_with_dask, train_on_cluster
 from rankwise.cli.data_files import files_to_read, warn_of_one_ranking
@@ -46,20 +46,26 @@ def run(
     data: options.Data,
     model: options.ModelOut,
     *,
-    learner: Annotated[str, of_learner(f"One of: {', '.join(LEARNERS)}; the first by default.")] = "rankrls",
+    learner: Annotated[str, of_learner("What to train.", **completion.one_of(*LEARNERS))] = "rankrls",
     ties: Annotated[
-        str | None, of_learner("Pairs with equal labels: keep or drop; keep,drop to choose.")
+        str | None,
+        of_learner(
+            "Keep or drop pairs with equal labels; keep,drop to choose.", **completion.some_of("keep", "drop")
+        ),
     ] = None,
     weighting: Annotated[
         str | None,
-        of_learner("Give each example, pair or query the same weight; several to choose from."),
+        of_learner(
+            "What counts equally: each example, pair or query; several to choose from.",
+            **completion.some_of("example", "pair", "query"),
+        ),
     ] = None,
     monotonic_cst: learner_options.MonotonicCst = None,
     columns: learner_options.Columns = None,
     interactions: learner_options.Interactions = None,
     checkpoint: Annotated[
         Path | None,
-        of_learner("A folder from which an interrupted run of conjugate gradient resumes."),
+        of_learner("A folder from which an interrupted run of conjugate gradient resumes.", metavar="FOLDER"),
         Output(check_folder, _checkpoint_files),
     ] = None,
     settings: learner_options.Settings = None,
@@ -67,14 +73,16 @@ def run(
         str | None,
         of_choice(
             "Regularization strength (λ in the papers): one value, or several to choose from, such as "
-            "0.1,1,10 or 2^-3..2^3; 2^-15..2^15 by default, or 15 values from 1e-7 to 1 for ranksvm."
+            "0.1,1,10 or 2^-3..2^3; 2^-15..2^15 by default, or 15 values from 1e-7 to 1 for ranksvm.",
+            metavar="X,...",
         ),
     ] = None,
     measure: Annotated[
         str | None,
         of_choice(
             "The measure to choose by, such as ndcg@10 or, with the conventions of a tool, "
-            "letor:ndcg@10; pairwise_error by default."
+            "letor:ndcg@10; pairwise_error by default.",
+            **completion.measure(),
         ),
     ] = None,
     cv: Annotated[
@@ -82,7 +90,9 @@ def run(
         of_choice(
             "How to cross-validate: auto (the default), leave-query-out, leave-pair-out or a number of "
             "folds; auto means leave-query-out where it is exact, in groups if there are many, and 5 "
-            "folds elsewhere (ranksvm, --pairs, conjugate gradient)."
+            "folds elsewhere (ranksvm, --pairs, conjugate gradient).",
+            **completion.one_of("auto", "leave-query-out", "leave-pair-out", listed=False),
+            metavar="HOW",
         ),
     ] = None,
     validation: learner_options.Validation = None,
