@@ -1,6 +1,7 @@
 """The directive ``commands``: every command with its arguments and options, from the program itself."""
 
 from collections.abc import Iterator
+from textwrap import wrap
 
 import typer
 from docutils import nodes
@@ -10,6 +11,8 @@ from typer.core import TyperCommand, TyperOption
 
 from rankwise.cli.app import COMMANDS, application
 from rankwise.cli.examples import EXAMPLES
+
+WIDTH = 74  # of an example, without the backslash at its end
 
 
 class Commands(SphinxDirective):
@@ -26,7 +29,7 @@ def described(name: str, command: TyperCommand) -> Iterator[str]:
     arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
     usage = " ".join(["rankwise", name, *(argument.metavar for argument in arguments), "[options]"])
     yield from (f"## rankwise {name}", "", command.help, "", "```text", usage, "```", "")
-    yield from ("```shell", *EXAMPLES[name], "```", "")
+    yield from ("```shell", *map(folded, EXAMPLES[name]), "```", "")
     panels = {"Arguments": [], "Options": []}
     for parameter in command.params:
         if not parameter.hidden:
@@ -36,6 +39,12 @@ def described(name: str, command: TyperCommand) -> Iterator[str]:
             yield from (f"| {panel} | |", "|---|---|")
             yield from (f"| {spelled(parameter)} | {explained(parameter)} |" for parameter in parameters)
             yield ""
+
+
+def folded(command: str) -> str:
+    """A command as the shell reads it from several lines, if it is too wide for a page."""
+    lines = wrap(command, WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    return " \\\n".join(lines)
 
 
 def panel_of(parameter: TyperOption) -> str:

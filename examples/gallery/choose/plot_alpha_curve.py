@@ -2,8 +2,8 @@
 Choosing alpha
 ==============
 
-How strongly should weights be penalized? ``RankRLSCV`` and ``RankSVMCV`` try a grid of alphas on queries
-that were left out. For RankRLS that is exact leave-query-out, from one decomposition for all alphas.
+How strongly should weights be penalized? ``RankRLSCV`` and ``RankSVMCV`` evaluate a grid of alphas on
+left-out queries. For RankRLS, this is exact leave-query-out, from one decomposition for all alphas.
 """
 
 import matplotlib.pyplot as plt
@@ -26,6 +26,6 @@ axes[0].set(ylabel="pairs in the wrong order")
 plt.show()
 
 # %%
-# The grey lines are the chosen alphas. Both rankers are good over many powers of ten: what matters is not
-# to penalize far too much, on the right. RankRLS sums over pairs and RankSVM averages, so their alphas
-# differ.
+# The grey lines are the chosen alphas. Both rankers are good for alphas over many orders of magnitude, as
+# long as they are not far too large (on the right). RankRLS sums over pairs and RankSVM averages, so their
+# alphas differ.

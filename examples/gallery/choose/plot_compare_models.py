@@ -2,8 +2,9 @@
 Comparing models
 ================
 
-A mean over a hundred queries says little without how much it varies. ``compare`` has confidence intervals,
-two paired tests and Holm's correction, and the queries themselves, among which a good mean may hide losses.
+A mean over a hundred queries means little without its uncertainty. ``compare`` computes confidence intervals
+and two paired tests with Holm's correction, and keeps the values of every query, because a good mean may hide
+losses.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 How many features are enough?
 =============================
 
-Every feature costs something: to compute, to monitor, to explain. ``RankRLSPath`` adds one after the other,
-each time the one that helps left-out queries most, and takes the smallest model about as good as the best.
+Every feature has to be computed, monitored and explained. ``RankRLSPath`` adds features one by one, always
+the one that improves left-out queries most, and chooses the smallest model that is about as good as the best.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 How many judgments are enough?
 ==============================
 
-Judging is expensive. A learning curve shows whether more queries would still help, and whether a simpler or
-a richer ranker suits the judgments that there are.
+Judgments are expensive. A learning curve shows whether more of them would still help, and whether a simpler
+or a more flexible ranker suits those that you have.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,9 @@
 Every alpha and every iteration
 ===============================
 
-Conjugate gradient regularizes twice: by alpha, and by stopping early. The systems of all alphas share their
-Krylov space, so one run gives the whole surface, alpha × iteration, for the products of a single alpha.
+Conjugate gradient regularizes in two ways: by alpha and by early stopping. The systems of all alphas share
+a Krylov space, so a single run gives the measure for every alpha and iteration, with the matrix products of
+one alpha.
 """
 
 import matplotlib.pyplot as plt
@@ -27,8 +28,8 @@ figure.colorbar(shades)
 plt.show()
 
 # %%
-# Below, all alphas converge to nearly the same model; above, a large alpha holds the weights back for good.
-# The three markers are the three ways to read the surface: a grid of converged models, iterations without
-# alpha, and the best of both.
+# At the bottom, all alphas converge to nearly the same model; at the top, a large alpha keeps the weights
+# small. The three markers are the best of the converged models, the best iteration without regularization by
+# alpha, and the best combination.
 for name, reading in model.readings_.items():
     print(name, reading)

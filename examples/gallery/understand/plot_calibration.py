@@ -2,8 +2,8 @@
 How sure is the ranker?
 =======================
 
-Scores have no unit. One logistic slope, fitted to pairs of left-out queries, turns a difference of scores
-into the probability that the first row is judged above the second. The curve shows whether such
+Scores have no unit. A logistic function, fitted to pairs of left-out queries, turns a difference of scores
+into the probability that the first row is judged above the second. The curve shows whether these
 probabilities can be trusted.
 """
 
@@ -26,7 +26,7 @@ axis.legend(title="expected calibration error")
 plt.show()
 
 # %%
-# The probability for two rows of a query, and what it is made of:
+# The probability for two rows of a query, and the contribution of each feature:
 first, second = model.rank(test.X, test.qid)[:2]
 print(np.round(model.predict_preference_proba(test.X, [[first, second]]), 3))
 print(model.explain(test.X, first, second))

@@ -2,9 +2,9 @@
 Context in a shop
 =================
 
-On a phone, people look at the price; at a desk, they read ratings. Brands matter for shoes. What a query has
-in common, such as its device and its category, changes no order by itself, but it changes what the columns of
-products are worth. A search for interactions finds out which.
+On a phone, people look at the price; at a desk, they read ratings. Brands matter for shoes. The device and
+the category of a query are the same for all of its products, so they do not change their order by themselves,
+but they change how much other columns matter. A search for interactions finds these columns.
 """
 
 import warnings
@@ -38,8 +38,8 @@ grade = np.digitize(liking, np.quantile(liking, [0.5, 0.75, 0.9]))
 train, test = query < 300, query >= 300
 
 # %%
-# Without interactions, context cannot matter, and a warning says so. Pairs of columns are judged on queries
-# that did not fit them, so there is no number of pairs to tune.
+# Without interactions, such context columns have no effect, and a warning names them. Pairs of columns are
+# evaluated on queries that they were not fitted to, so there is no number of pairs to tune.
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", ContextWarning)
     alone = rankwise.RankRLSCV(columns="spline", measure="ndcg@10")
@@ -53,14 +53,14 @@ for found in search.found:
     print(f"  {' × '.join(found.columns)}: {found.z:.1f} standard errors above 0")
 
 # %%
-# On other queries:
+# Quality on test queries:
 scores = {"columns alone": alone.predict(shop[test]), "with interactions": together.predict(shop[test])}
 result = rankwise.metrics.compare(grade[test], scores, query[test], ["ndcg@10"])
 print(result)
 
 # %%
-# The model is still a sum of functions: one for each column, and a table for each pair, which holds only what
-# two columns add together. (``plot_columns`` draws all of them.)
+# The model is still a sum of functions: one for each column, and a table for each pair, which holds only the
+# joint effect of the two columns. (``plot_columns`` draws all of them.)
 tables = together.encoding_.function(together.coef_).interactions
 figure, axes = plt.subplots(1, 3, figsize=(11, 3.5), layout="constrained")
 for axis, table in zip(axes, tables, strict=False):
@@ -73,7 +73,7 @@ for axis, table in zip(axes, tables, strict=False):
 figure.colorbar(image, label="added to the score")
 
 # %%
-# One product on a phone and at a desk:
+# The same product on a phone and at a desk:
 pair = shop[test].iloc[[0, 1]].assign(category="shoes")
 for device in (True, False):
     print(f"mobile: {device}")

@@ -2,9 +2,9 @@
 The regularization path
 =======================
 
-Between breakpoints, the solution of a kernel RankSVM times alpha is linear in alpha. ``RankSVMPath``
-follows it from breakpoint to breakpoint and has the exact model for every alpha; there is no grid that
-could miss the best.
+The solution of a kernel RankSVM, multiplied by alpha, is piecewise linear in alpha. ``RankSVMPath`` follows
+it from breakpoint to breakpoint and gives the exact model for every alpha, so there is no grid that could
+miss the best one.
 """
 
 import matplotlib.pyplot as plt
@@ -25,6 +25,5 @@ bottom.set(xlabel="alpha", ylabel="pairs on the margin")
 plt.show()
 
 # %%
-# Every breakpoint records by how much it violates the conditions of optimality, so the path is proven, not
-# assumed:
+# Each breakpoint records the violation of the optimality conditions, which certifies the path:
 print(f"largest violation: {model.violation_.max():.1e}")

@@ -2,8 +2,9 @@
 Weights with the right signs
 ============================
 
-With few judgments, a feature that should help may get a negative weight by chance, which nobody wants to
-defend. ``monotonic_cst`` fits weights with given signs exactly, and here that costs no quality.
+With few judgments, a feature that should help may get a negative weight by chance, which is hard to justify.
+``monotonic_cst`` computes the exact optimum among the weights with given signs, here without a loss of
+quality.
 """
 
 import matplotlib.pyplot as plt

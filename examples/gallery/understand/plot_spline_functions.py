@@ -2,8 +2,8 @@
 One function per column
 =======================
 
-A linear ranker needs features of which more is always better, or always worse. With ``columns="spline"``,
-each column gets a piecewise linear function of its own; the score is their sum, so each function can be
+A linear ranker assumes that more of a feature is always better, or always worse. With ``columns="spline"``,
+each column gets a piecewise linear function of its own. The score is their sum, so each function can be
 drawn.
 """
 
@@ -38,8 +38,8 @@ for name, model in models.items():
     print(f"{name:7} NDCG@10 {rankwise.metrics.ndcg(grade[~train], scores, query[~train], k=10):.3f}")
 
 # %%
-# A function is drawn by moving one column and keeping the others. Dashed is the truth, which only the
-# simulation knows, up to a constant and a factor.
+# Each function is drawn by varying one column and keeping the others fixed. The dashed line is the true
+# function of the simulation, up to a constant and a factor.
 figure, axes = plt.subplots(1, 3, figsize=(11, 3.5), layout="constrained")
 for axis, column in zip(axes, table, strict=True):
     values = np.linspace(*table[column].quantile([0.01, 0.99]), 200)

@@ -2,9 +2,9 @@
 Where a correction for clicks helps
 ===================================
 
-Users look mostly at the top, so a click log says as much about the engine as about its results. Correcting
-for the position helps with some logs and hurts with others. This is a small map of both; ``python -m
-benchmarks clicks`` draws the large one, which :doc:`/clicks` explains.
+Users look mostly at the top, so a click log reflects the engine's order as much as the quality of the
+results. Correcting for the position helps with some logs and hurts with others, as this small map shows;
+``python -m benchmarks clicks`` draws the large one, which :doc:`/clicks` explains.
 """
 
 import matplotlib.pyplot as plt
@@ -51,5 +51,6 @@ figure.colorbar(image)
 plt.show()
 
 # %%
-# One log per cell, so differences of a few thousandths are noise. An engine that is worse than the ranker
-# could be and explores little biases its log most; one that ranks by the grades is worth imitating.
+# There is one log per cell, so differences of a few thousandths are noise. The correction helps most if the
+# engine is worse than the ranker could be and explores little; an engine that ranks by the grades is worth
+# imitating.

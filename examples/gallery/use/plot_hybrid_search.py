@@ -2,10 +2,10 @@
 Hybrid search: weights that depend on the query
 ===============================================
 
-A search has two scores of every document: how well its words match the query, and how similar the embeddings
-of both are. Words decide for a number or a name, embeddings for a long question; no fixed weights do both.
-Columns that describe the query, paired with the scores, say when to trust which. The search is simulated;
-:doc:`/interactions` measures the same on real films.
+A search has two scores for every document: how well its words match the query, and how similar the embeddings
+of both are. Words are better for a number or a name, embeddings for a long question, so no fixed weights suit
+both. Interactions of the scores with columns that describe the query learn when to trust which score. The
+search is simulated; :doc:`/interactions` does the same with real films.
 """
 
 import matplotlib.pyplot as plt
@@ -28,8 +28,9 @@ digits = of_queries(chance.random(N_QUERIES) < 0.25)
 relevance = chance.normal(size=len(query))
 
 # %%
-# Both scores show the same relevance, through noise of another size: more words confuse the matching and
-# help the embedding, to which numbers mean little. BM25 has another scale in every query, too.
+# Both scores measure the same relevance with different noise: long queries make the word match less reliable
+# and the embedding more reliable, and embeddings do not understand numbers. BM25 also has a different scale
+# in every query.
 words_off = 0.4 + 0.25 * length - 0.5 * digits
 meaning_off = 2.2 - 0.2 * length + 1.5 * digits
 matches = relevance + np.abs(words_off) * chance.normal(size=len(query))
@@ -39,7 +40,7 @@ table["cosine"] = np.tanh(0.4 * (relevance + meaning_off * chance.normal(size=le
 grade = np.digitize(relevance, [0.5, 1.0, 1.6])
 
 # %%
-# Two things are known of a query before it is ranked, and a third from its scores: how far the first result
+# Two properties of a query are known in advance, and a third comes from its scores: how far the first result
 # is ahead of the second.
 signals = ["bm25", "cosine"]
 for signal in signals:
@@ -52,7 +53,7 @@ table["query_length"], table["has_digits"] = length, digits
 context = ["query_length", "has_digits", "lead"]
 
 # %%
-# What is usually done, and what can be learned from 200 queries; the other 200 tell which is better.
+# Compare the usual fusions with models learned from 200 queries, on the other 200 queries.
 train, test = query < 200, query >= 200
 ranks = table[signals].groupby(query).rank(ascending=False)
 scores = {
@@ -79,7 +80,7 @@ result = rankwise.metrics.compare(grade[test], rows, query[test], ["ndcg@10"])
 print(result)
 
 # %%
-# What was learned: how much the score grows from the worst match to the best, for each length of the query.
+# The plot shows how much the score grows from the worst match to the best, for each length of the query.
 lengths = np.arange(1, 9)
 figure, axis = plt.subplots(figsize=(7, 3.5), layout="constrained")
 for signal, color in zip(signals, ("C0", "C1"), strict=True):
@@ -93,7 +94,7 @@ axis.legend()
 
 # %%
 # Here, knowing which signal to trust is worth nearly half as much as having two signals instead of one.
-# Whether it is worth anything on your data, left-out queries tell.
+# Left-out queries show whether it also helps on your data.
 figure, axis = plt.subplots(figsize=(7, 3.5), layout="constrained")
 means = [one.means["ndcg@10"] for one in result.evaluations.values()]
 margins = [one.margins["ndcg@10"] for one in result.evaluations.values()]

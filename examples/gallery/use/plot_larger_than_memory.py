@@ -3,8 +3,7 @@ Data larger than memory
 =======================
 
 A store is a folder of plain arrays, mapped from disk. Conjugate gradient reads it once per iteration and
-keeps only the block it is working on, so a fit allocates a few numbers per row and per feature, however
-wide the rows are.
+keeps only the current block in memory, so a fit allocates only a few numbers per row and per feature.
 """
 
 import tempfile

@@ -2,9 +2,9 @@
 A search engine in one file
 ===========================
 
-SQLite has full-text search, and SQL can add up weights. This example indexes the docstrings of Python's
-standard library, learns how much a match in the name, the signature and the text should count, and ranks in
-plain SQL.
+SQLite has full-text search, and a linear model is a simple SQL expression. This example indexes the
+docstrings of Python's standard library, learns how much matches in the name, the signature and the text
+should count, and ranks in plain SQL.
 """
 
 import importlib
@@ -72,9 +72,9 @@ FROM docs WHERE docs MATCH ? ORDER BY bm25(docs) LIMIT 50
 """
 
 # %%
-# Judgments come from the docstrings themselves. A query is three words of a first sentence, which is *not*
-# in the index. What the sentence describes is what the user looks for (grade 2); the rest of its module is
-# near (grade 1).
+# Judgments come from the docstrings themselves. A query consists of three words of a docstring's first
+# sentence, which is *not* in the index. The described object is relevant (grade 2), and the rest of its
+# module is related (grade 1).
 chance = random.Random(0)
 tables = []
 for module, name, _, summary, _ in chance.sample(found, 900):
@@ -90,7 +90,7 @@ train, test = data.split(0.5)
 model = rankwise.RankRLS().fit(train)
 
 # %%
-# The model becomes an expression of SQL, and one statement searches and ranks.
+# The model is exported as an SQL expression, so a single statement searches and ranks.
 script = Path(tempfile.mkdtemp()) / "score.sql"
 rankwise.export_model(model, script, "sqlite")
 SCORE = script.read_text(encoding="utf-8")
@@ -99,7 +99,7 @@ for query in ("compress OR file", "days OR month", "random OR sample"):
     print(f"{query}:", ", ".join(path for path, _ in database.execute(SEARCH, [query])))
 
 # %%
-# Was it worth it? Next to SQLite's own order, on queries that were not learned from:
+# Is it better than SQLite's own order? On test queries:
 candidates = {"SQLite": test.X[:, test.feature_names.index("any_match")], "learned": model.predict(test.X)}
 result = rankwise.metrics.compare(test.y, candidates, test.qid, ["ndcg@10"])
 print(result)
@@ -114,6 +114,6 @@ right.set(xticks=range(2), xticklabels=candidates, xlim=(-0.5, 1.5), ylabel="NDC
 plt.show()
 
 # %%
-# Not by much: SQLite's own order is good for such queries, and learned weights can hardly improve on it.
-# What was learned shows which signals are worth keeping, and a signal that SQLite does not know, such as
-# clicks, would be one more column.
+# Only slightly: SQLite's own order is good for such queries, and learned weights can hardly improve on it.
+# However, the weights show which signals are worth keeping, and a signal that SQLite does not have, such as
+# clicks, would just be another column.

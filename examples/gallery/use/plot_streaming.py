@@ -2,9 +2,8 @@
 Learning week by week
 =====================
 
-New judgments arrive every week. ``RankRLSCV.partial_fit`` scores each week before it learns it, so its
-errors are honest, and the model is the one that a fit to all weeks would give. With a half-life, old weeks
-count less.
+New judgments arrive every week. ``RankRLSCV.partial_fit`` scores each week before learning from it, so its
+errors are unbiased, and the model equals a fit to all weeks. With a half-life, old weeks count less.
 """
 
 import matplotlib.pyplot as plt
@@ -40,6 +39,6 @@ axis.legend()
 plt.show()
 
 # %%
-# Forgetting is exact, too: ``forget`` takes rows out of the model, as if they had never been there.
+# Forgetting is exact, too: ``forget`` removes rows from the model, as if they had never been learned.
 model = rankwise.RankRLS().partial_fit(*judged(0)).partial_fit(*judged(1)).forget(*judged(0))
 print(np.abs(model.coef_ - rankwise.RankRLS().fit(*judged(1)).coef_).max())
