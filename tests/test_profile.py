@@ -1,6 +1,7 @@
 """How the columns of training rows are distributed, as models and their files record it."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import rankwise
 from rankwise.columns import profile as profiles
 from rankwise.columns.profile import N_QUANTILES, ColumnProfile
 from rankwise.rankers import sampled_rows
+from rankwise.tensor_file import read_tensors, write_tensors
 from rankwise.types import Reading
 
 LEVELS = np.linspace(0.0, 1.0, N_QUANTILES)
@@ -23,6 +25,15 @@ def observed(values):
         next(value for n, value in enumerate(values, 1) if 10 * n >= tenths * len(values))
         for tenths in range(11)
     )
+
+
+def upto(values, quantiles):
+    return tuple(float(np.mean(np.asarray(values) <= quantile)) for quantile in quantiles)
+
+
+def distributions(profile):
+    """Without what columns add to the scores, which depends on the weights and their last bits."""
+    return {name: replace(column, contribution=None, effect=None) for name, column in profile.columns.items()}
 
 
 @pytest.fixture
@@ -55,15 +66,18 @@ def test_numbers_have_observed_deciles(rows):
     found = rankwise.RankRLS().fit(X, y, qid).model_.profile
     assert found.n_rows == 300
     assert list(found.columns) == ["x0", "x1", "x2"]
-    for values, column in zip(X.T, found.columns.values(), strict=True):
-        assert column == ColumnProfile(Reading.NUMBER, 0.0, observed(values))
+    for values, column in zip(X.T, distributions(found).values(), strict=True):
+        quantiles = observed(values)
+        assert column == ColumnProfile(Reading.NUMBER, 0.0, quantiles, reached=upto(values, quantiles))
 
 
 def test_zeros_that_a_sparse_matrix_does_not_store_count(rows):
     X, y, qid = rows
     X = X * (np.random.default_rng(0).random(X.shape) < 0.4)
     dense, stored = (rankwise.RankRLS().fit(one, y, qid) for one in (X, sparse.csr_matrix(X)))
-    assert dense.model_.profile == stored.model_.profile
+    assert distributions(dense.model_.profile) == distributions(stored.model_.profile)
+    for one, other in zip(*(each.model_.profile.columns.values() for each in (dense, stored)), strict=True):
+        assert (one.contribution, one.effect) == pytest.approx((other.contribution, other.effect), rel=1e-6)
 
 
 def test_columns_of_a_table_are_described_as_they_are_read(shop):
@@ -106,7 +120,7 @@ def test_a_sample_does_not_depend_on_the_order_of_rows(rows, kind, monkeypatch):
         model = rankwise.RankRLS().fit(X, y, qid)
         permuted = rankwise.RankRLS().fit(X[order], y[order], None if qid is None else qid[order])
     assert model.model_.profile.n_rows <= 64
-    assert model.model_.profile == permuted.model_.profile
+    assert distributions(model.model_.profile) == distributions(permuted.model_.profile)
 
 
 def test_equal_rows_are_drawn_in_proportion(monkeypatch):
@@ -117,6 +131,37 @@ def test_equal_rows_are_drawn_in_proportion(monkeypatch):
         found = rankwise.RankRLS().fit(X, np.arange(4000) % 3).model_.profile
     assert found.n_rows == 400
     assert found.columns["x0"].quantiles == (0.0,) * 8 + (1.0,) * 3
+
+
+def test_what_columns_add_is_recorded(rows, shop):
+    X, y, qid = rows
+    model = rankwise.RankRLS().fit(X, y, qid)
+    columns = model.model_.profile.columns.values()
+    assert [column.effect for column in columns] == model.feature_importances_.tolist()
+    assert [column.contribution for column in columns] == pytest.approx(X.mean(axis=0) * model.coef_)
+    table, y, qid = shop
+    model = rankwise.RankRLS(columns="auto", interactions=[("brand", "new")]).fit(table, y, qid)
+    added = model.model_.profile.columns
+    assert [column.effect for column in added.values()] == model.feature_importances_.tolist()
+    total = sum(column.contribution for column in added.values())
+    features = model.model_.encoding.encode(model.model_.table(table))
+    assert total == pytest.approx(np.mean(features @ model.coef_))
+    kernel = rankwise.KernelRankRLS(kernel="rbf").fit(*rows).model_.profile
+    assert {(column.contribution, column.effect) for column in kernel.columns.values()} == {(None, None)}
+
+
+def test_files_without_what_columns_reach_and_add_are_read(rows, tmp_path):
+    rankwise.RankRLS().fit(*rows).save(tmp_path / "model")
+    header, tensors = read_tensors(tmp_path / "model")
+    for name in ("reached", "effects"):
+        del tensors[f"profile.{name}"]
+    del header["schema"]
+    write_tensors(tmp_path / "early", header, tensors)
+    column = rankwise.load_model(tmp_path / "early").model_.profile.columns["x1"]
+    assert column.effect is None
+    values, reached = column.steps
+    assert values.tolist() == [0.0, 1.0, 2.0]
+    assert reached == pytest.approx([np.mean(rows[0][:, 1] <= value) for value in values], abs=0.1)
 
 
 def test_files_and_copies_hold_the_profile(rows, shop, tmp_path):
@@ -158,19 +203,21 @@ def test_an_update_describes_old_and_new_rows(shop, tmp_path):
     prices = table["price"].dropna()
     assert columns["price"].quantiles[0] == prices.min()
     assert columns["price"].quantiles[-1] == prices.max()
-    reached = [np.mean(prices <= quantile) for quantile in columns["price"].quantiles]
-    np.testing.assert_allclose(reached[1:], LEVELS[1:], atol=0.05)
+    reached = upto(prices, columns["price"].quantiles)
+    np.testing.assert_allclose(columns["price"].reached, reached, atol=0.05)
+    np.testing.assert_allclose(reached[1:], LEVELS[1:], atol=0.1)
     profile = model.model_.profile
     assert model.forget(table[rest], y[rest], qid[rest]).model_.profile == profile
 
 
 def test_the_mean_of_two_columns_has_their_jumps():
-    half = ColumnProfile(Reading.NUMBER, 0.0, (0.0,) * 6 + (1.0,) * 5)
-    ones = ColumnProfile(Reading.NUMBER, 0.5, (1.0,) * N_QUANTILES)
+    half = ColumnProfile(Reading.NUMBER, 0.0, (0.0,) * 6 + (1.0,) * 5, reached=(0.5,) * 6 + (1.0,) * 5)
+    ones = ColumnProfile(Reading.NUMBER, 0.5, (1.0,) * N_QUANTILES, reached=(1.0,) * N_QUANTILES)
     mixed = half.mixed(ones, 0.5)
     assert mixed.missing == 0.25
     assert mixed.quantiles[:3] == pytest.approx((0.0, 0.0, 0.0))  # a third of the values that are present
     assert mixed.quantiles[5:] == (1.0,) * 6
+    assert mixed.reached == pytest.approx((1 / 3,) * 4 + (1.0,) * 7)
     assert half.mixed(half, 0.3).quantiles == pytest.approx(half.quantiles)
     nothing = ColumnProfile(Reading.NUMBER, 1.0)
     assert nothing.mixed(ones, 0.5).quantiles == ones.quantiles

@@ -82,6 +82,8 @@ def calls_of_functions(s):
     compared = {"measures": ["map"], "cv": 2, "baseline": "rls", "preset": None}
     yield rankwise.compare_learners, {"data": s.data, "learners": entrants, **compared}
     yield rankwise.clicks.click_likelihood, {"log": s.log, "n_folds": 2, "random_state": 0}
+    dated = {"time": ["2026-03-02"] * len(Y), "measure": "map"}
+    yield rankwise.drift, {"model": rankwise.RankRLS().fit(X, Y, QID), **rows, **dated}
     yield rankwise.config_context, {"n_threads": 1, "one_ranking": True, "on_interrupt": "raise"}
     letor = {"dtype": "float64", "dense": "auto", "zero_based": "auto", "n_features": 2}
     more = {"merge_queries": False, "progress": None}

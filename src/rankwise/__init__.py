@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rankwise import raters as raters
     from rankwise import trec as trec
     from rankwise.auditing.audit_data import audit as audit
+    from rankwise.auditing.drift import drift as drift
     from rankwise.config import config_context as config_context
     from rankwise.config import get_config as get_config
     from rankwise.config import set_config as set_config
@@ -84,6 +85,7 @@ __all__ = [
     "config_context",
     "convert_letor",
     "dask",
+    "drift",
     "export_model",
     "get_config",
     "load_feature_log",
@@ -112,6 +114,7 @@ __all__ = [
 # Public name -> module that defines it.
 _HOME = {
     "audit": "rankwise.auditing.audit_data",
+    "drift": "rankwise.auditing.drift",
     "ColumnEncoder": "rankwise.rankers.column_encoder",
     "compare_learners": "rankwise.selection.learner_comparison",
     "config_context": "rankwise.config",

@@ -1,8 +1,7 @@
 """The command-line application and its error handling.
 
-Exit codes: 0 success, 1 an error in the data or the system, 2 a usage error. A failure prints one sentence to
-standard error; ``--debug``, anywhere on the command line, adds the traceback. Ctrl-C ends the process by its
-signal, after what could be kept was written.
+A failure prints one sentence to standard error; ``--debug``, anywhere on the command line, adds a traceback.
+Ctrl-C ends the process by its signal, after what could be kept was written.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ import typer
 from rankwise.cli.bundles import unbundled
 from rankwise.cli.card import ARGUMENTS
 from rankwise.cli.examples import epilog, group_of
+from rankwise.cli.exit_codes import ExitCode
 from rankwise.cli.interrupts import end_by_interrupt, end_if_interrupted
 from rankwise.cli.paths import checking_paths
 from rankwise.cli.screen import prepare_streams
@@ -50,6 +50,7 @@ COMMANDS = (
     "compare",
     "interleave",
     "report",
+    "drift",
     "export",
     "convert",
     "info",
@@ -199,20 +200,21 @@ def explain(error: Exception, command: Sequence[str] = ()) -> tuple[str, int]:
         context = getattr(error, "ctx", None)
         path = context.command_path if context is not None else "rankwise"
         message = _one_line(error.format_message())
-        return f"{message}{'' if message.endswith(('.', '?')) else '.'} See '{path} --help'.", 2
+        return f"{message}{'' if message.endswith(('.', '?')) else '.'} See '{path} --help'.", ExitCode.USAGE
     if isinstance(error, ParameterError):
-        return _one_line(_in_options(str(error), command)), 2
+        return _one_line(_in_options(str(error), command)), ExitCode.USAGE
     if isinstance(error, RankwiseError):
-        return _one_line(_in_options(str(error), command)), 1
+        return _one_line(_in_options(str(error), command)), ExitCode.ERROR
     if isinstance(error, OSError):
         reason = error.strerror or str(error)
         place = error.filename or ("standard output" if _concerns_output(error) else None)
-        return (f"{place}: {reason}." if place else f"{reason}."), 1
+        return (f"{place}: {reason}." if place else f"{reason}."), ExitCode.ERROR
     if isinstance(error, MemoryError):
-        return f"not enough memory ({_one_line(str(error)) or 'allocation failed'}).", 1
+        return f"not enough memory ({_one_line(str(error)) or 'allocation failed'}).", ExitCode.ERROR
     if isinstance(error, ValueError):  # scikit-learn's checks of X and y
-        return _one_line(str(error)), 1
-    return f"{type(error).__name__}: {_one_line(str(error))} (use --debug to see the traceback)", 1
+        return _one_line(str(error)), ExitCode.ERROR
+    shown = f"{type(error).__name__}: {_one_line(str(error))}"
+    return f"{shown} (use --debug to see the traceback)", ExitCode.ERROR
 
 
 def _in_options(message: str, command: Sequence[str]) -> str:

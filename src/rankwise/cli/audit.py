@@ -9,6 +9,7 @@ import typer
 
 from rankwise.cli import completion, learner_options, options
 from rankwise.cli.data_files import data_files, is_table
+from rankwise.cli.exit_codes import ExitCode
 from rankwise.cli.learner_options import of_learner
 from rankwise.cli.learners import SELECTORS, make_learner, parse_columns
 from rankwise.cli.paths import Input, Output
@@ -127,7 +128,7 @@ def run(
             if csv is not None:
                 typer.echo(printable(f"Written to {csv}"))
     if any(fault.repair is None or fix is None for fault in found.must_fix):
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.ERROR)
 
 
 def _raw_table(data: Path, how: ReadOptions, features: list[str] | None) -> RawTable:

@@ -67,7 +67,7 @@ def run(
         with_verdict,
     )
     from rankwise.cli.human import compare_sampled, show_sampled
-    from rankwise.cli.rankers import dividing_columns, files_read, named_files, read_rankers
+    from rankwise.cli.rankers import columns_beside, files_read, named_files, read_rankers
     from rankwise.cli.report import page_facts, title_of
     from rankwise.readers.judgment_files import judged_labels
     from rankwise.report.facts import compared_facts
@@ -87,7 +87,7 @@ def run(
         people = judged_labels(human, judged, **how.of_judgments)
         show_sampled(compare_sampled(people, named, judged, chosen, baseline), json)
         return
-    chosen, columns = with_gated(chosen, margins, preset), dividing_columns(data, by)
+    chosen, columns = with_gated(chosen, margins, preset), columns_beside(data, by)
     if report is None:
         with task("Comparing"):
             facts, _ = compared_facts(named, judged, chosen, baseline=baseline, note=note, by=columns)

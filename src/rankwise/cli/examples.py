@@ -6,7 +6,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Start": ("demo", "info"),
     "Data": ("convert", "audit", "split", "clicks", "raters", "next", "judge"),
     "Train": ("train", "update", "path", "folds", "svm_rank_learn"),
-    "Score and compare": ("predict", "evaluate", "compare", "interleave", "report"),
+    "Score and compare": ("predict", "evaluate", "compare", "interleave", "report", "drift"),
     "Deploy": ("export",),
 }
 EXAMPLES: dict[str, tuple[str, ...]] = {
@@ -65,6 +65,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "report": (
         "rankwise report bm25.txt old.safetensors new.safetensors --data test.txt --out report.html",
         "rankwise report run1.txt run2.txt --qrels qrels.txt",
+    ),
+    "drift": (
+        "rankwise drift model.safetensors new.parquet --fail-above 0.1",
+        "rankwise drift model.safetensors judged.csv --time seen --exclude age",
     ),
     "export": (
         "rankwise export model.safetensors model.sql",

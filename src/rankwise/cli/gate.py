@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from rankwise.cli.exit_codes import ExitCode
 from rankwise.cli.screen import show_table, show_text
 from rankwise.errors import ParameterError
 from rankwise.numerals import is_number, read_float
@@ -13,9 +14,6 @@ from rankwise.rendering import markdown_row
 
 if TYPE_CHECKING:
     from rankwise.metrics.noninferiority import NonInferiority
-
-# Exit codes of a gate that does not pass.
-WORSE, UNDECIDED = 3, 4
 
 
 def parse_margins(text: str | None) -> dict[str, float]:
@@ -114,7 +112,7 @@ def with_verdict(facts: dict[str, Any]) -> dict[str, Any]:
 
 def leave(gate: dict[str, Any]) -> None:
     """End with the exit code of a verdict other than that the ranker is not worse."""
-    code = {"worse": WORSE, "undecided": UNDECIDED}.get(gate["verdict"])
+    code = {"worse": ExitCode.FAILED, "undecided": ExitCode.UNDECIDED}.get(gate["verdict"])
     if code is not None:
         raise typer.Exit(code)
 

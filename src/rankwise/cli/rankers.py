@@ -60,19 +60,19 @@ def read_rankers(
     return rankers, rows, chosen, f"{rows.n_rows:,} rows, {rows.n_queries:,} queries"
 
 
-def dividing_columns(data: Path | None, by: str | None) -> dict[str, Column] | None:
-    """The columns of the table that ``--by`` names, one value per row."""
+def columns_beside(data: Path | None, names: str | None, option: str = "--by") -> dict[str, Column] | None:
+    """The columns of the table that an option names besides those of the rankers, one value per row."""
     from rankwise.readers.arrow_tables import open_columns
     from rankwise.rows.frames import check_present
 
-    if by is None:
+    if names is None:
         return None
     files = [] if data is None else data_files(data)
     if len(files) != 1 or not is_table(files[0]):
-        raise ParameterError("--by names columns of a table, so --data must be one.")
-    names, _, column = open_columns(files[0], [])
-    wanted = split_list(by) or []
-    check_present(names, wanted)
+        raise ParameterError(f"{option} names columns of a table, so the data must be one table.")
+    present, _, column = open_columns(files[0], [])
+    wanted = split_list(names) or []
+    check_present(present, wanted)
     return {name: column(name) for name in wanted}
 
 

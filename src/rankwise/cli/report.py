@@ -59,7 +59,7 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Write a page about models, score files or TREC runs: quality, changed queries, explanations."""
-    from rankwise.cli.rankers import dividing_columns, files_read, named_files, read_rankers
+    from rankwise.cli.rankers import columns_beside, files_read, named_files, read_rankers
     from rankwise.readers.title_files import load_titles
 
     files = named_files(rankers, least=1)
@@ -76,7 +76,7 @@ def run(
         titles=None if titles is None else load_titles(titles),
         baseline=baseline,
         note=note,
-        by=dividing_columns(data, by),
+        by=columns_beside(data, by),
         files=files_read(files, data, qrels, train),
     )
     if json:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from rankwise.types import AnyArray, Floats, Matrix, Reading, is_sparse
 
 # The least value, the nine deciles, and the largest.
 N_QUANTILES = 11
+LEVELS = tuple(k / (N_QUANTILES - 1) for k in range(N_QUANTILES))
 # Of wider rows, such as those of words, no column means anything by itself.
 MOST_COLUMNS = 4096
 # Numbers that are sorted together.
@@ -38,12 +40,21 @@ class ColumnProfile:
         are in days since 1970-01-01. Empty for flags and text, and if there are no values.
     frequencies : dict of str to float
         The shares of rows with the categories that the model knows, or with the flags "false" and "true".
+    reached : tuple of float
+        The shares of values, of those that are not missing, that are at most each quantile: where values
+        repeat, more than the tenths.
+    contribution, effect : float or None
+        What the column adds to the scores, by the weights with which the rows were learned: the mean, and the
+        standard deviation within queries. None unless scores are sums over columns.
     """
 
     reading: Reading
     missing: float = 0.0
     quantiles: tuple[float, ...] = ()
     frequencies: Mapping[str, float] = field(default_factory=dict)
+    reached: tuple[float, ...] = ()
+    contribution: float | None = None
+    effect: float | None = None
 
     @property
     def other(self) -> float:
@@ -52,17 +63,34 @@ class ColumnProfile:
             return 0.0
         return max(0.0, 1.0 - self.missing - sum(self.frequencies.values()))
 
+    @property
+    def steps(self) -> tuple[Floats, Floats]:
+        """The distinct quantiles, and the share of the values that are at most each of them.
+
+        Files of early versions do not say more of these shares than how many tenths they reach.
+        """
+        values, last = np.unique(self.quantiles[::-1], return_index=True)
+        reached = np.array(self.reached or LEVELS)
+        return values, reached[len(reached) - 1 - last]
+
     def mixed(self, other: ColumnProfile, share: float) -> ColumnProfile:
-        """The profile of rows of which this share has the other one; quantiles are interpolated."""
+        """The profile of rows of which this share has the other one."""
         both = dict.fromkeys((*self.frequencies, *other.frequencies), 0.0)
+        quantiles, reached = _mixed_quantiles(self, other, share)
+        known = None not in (self.effect, other.effect, self.contribution, other.contribution)
         return ColumnProfile(
             self.reading,
             _between(self.missing, other.missing, share),
-            _mixed_quantiles(self, other, share),
+            quantiles,
             {
                 name: _between(self.frequencies.get(name, 0.0), other.frequencies.get(name, 0.0), share)
                 for name in both
             },
+            reached,
+            _between(self.contribution or 0.0, other.contribution or 0.0, share) if known else None,
+            math.hypot((1.0 - share) ** 0.5 * (self.effect or 0.0), share**0.5 * (other.effect or 0.0))
+            if known
+            else None,
         )
 
 
@@ -101,6 +129,14 @@ class Profile:
             columns = _of_matrix(rows, names)
         return cls(columns, rows.shape[0])
 
+    def with_effects(self, contributions: Mapping[str, float], effects: Mapping[str, float]) -> Profile:
+        """The profile with what each column adds to the scores, by name."""
+        columns = {
+            name: replace(column, contribution=contributions[name], effect=effects[name])
+            for name, column in self.columns.items()
+        }
+        return replace(self, columns=columns)
+
     def mixed(self, other: Profile, share: float) -> Profile:
         """The profile of rows of which this share has the other one."""
         columns = {name: own.mixed(other.columns[name], share) for name, own in self.columns.items()}
@@ -130,21 +166,33 @@ def _of_values(values: AnyArray, reading: Reading, categories: tuple[str, ...]) 
         true = int(present.sum())
         shares = {"false": (len(present) - true) / n_rows, "true": true / n_rows}
         return ColumnProfile(reading, missing, frequencies=shares)
-    if reading is Reading.DATE:
-        present = present.astype("datetime64[us]").astype(np.int64) / _MICROSECONDS_PER_DAY
-    return ColumnProfile(reading, missing, tuple(_quantiles(np.sort(present)[:, None])[:, 0].tolist()))
+    ordered = np.sort(numbers_of(present, reading))
+    quantiles = _quantiles(ordered[:, None])[:, 0]
+    return ColumnProfile(reading, missing, tuple(quantiles.tolist()), reached=_reached(ordered, quantiles))
+
+
+def numbers_of(values: AnyArray, reading: Reading) -> Floats:
+    """Numbers as they are, and dates as days since 1970-01-01; NaN where they are missing."""
+    if reading is not Reading.DATE:
+        return values
+    days = values.astype("datetime64[us]").astype(np.int64) / _MICROSECONDS_PER_DAY
+    return np.where(np.isnat(values), np.nan, days)
 
 
 def _of_matrix(X: Any, names: list[str]) -> dict[str, ColumnProfile]:
     """Features are numbers, none of them missing; those that a sparse matrix does not store are 0."""
     by_column = X.tocsc() if is_sparse(X) else X
     at_once = max(1, _BLOCK // max(1, X.shape[0]))
-    quantiles = []
+    found = []
     for first in range(0, X.shape[1], at_once):
         block = by_column[:, first : first + at_once]
         values = np.array(block.toarray() if is_sparse(X) else block, dtype=np.float64).T
-        quantiles += _quantiles(np.sort(values, axis=1).T).T.tolist()
-    found = (ColumnProfile(Reading.NUMBER, quantiles=tuple(own)) for own in quantiles)
+        ordered = np.sort(values, axis=1)
+        quantiles = _quantiles(ordered.T).T
+        found += [
+            ColumnProfile(Reading.NUMBER, quantiles=tuple(own.tolist()), reached=_reached(column, own))
+            for column, own in zip(ordered, quantiles, strict=True)
+        ]
     return dict(zip(names, found, strict=True))
 
 
@@ -156,35 +204,27 @@ def _quantiles(ordered: Floats) -> Floats:
     return ordered[[max(0, -(-k * n_rows // gaps) - 1) for k in range(N_QUANTILES)]]
 
 
+def _reached(ordered: Floats, quantiles: Floats) -> tuple[float, ...]:
+    return tuple((np.searchsorted(ordered, quantiles, side="right") / max(1, len(ordered))).tolist())
+
+
 def _between(own: float, other: float, share: float) -> float:
     return (1.0 - share) * own + share * other
 
 
-def _mixed_quantiles(own: ColumnProfile, other: ColumnProfile, share: float) -> tuple[float, ...]:
-    """Where the mean of two distribution functions, linear between quantiles, reaches each level."""
+def _mixed_quantiles(
+    own: ColumnProfile, other: ColumnProfile, share: float
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The quantiles of either that are the first to reach each level in the mixture, and what they reach."""
     if not own.quantiles or not other.quantiles:
-        return own.quantiles or other.quantiles
+        known = own if own.quantiles else other
+        return known.quantiles, known.reached
     present = (1.0 - share) * (1.0 - own.missing), share * (1.0 - other.missing)
-    levels = np.linspace(0.0, 1.0, N_QUANTILES)
-    at = np.unique([*own.quantiles, *other.quantiles])
-    # Where a value is several quantiles, the function jumps: it has one level before and one at the value.
-    below, upto = (
-        sum(
-            weight * _reached(np.array(one.quantiles), levels, at, side)
-            for weight, one in zip(present, (own, other), strict=True)
-        )
-        / sum(present)
-        for side in ("left", "right")
-    )
-    ascending = np.column_stack([below, upto]).ravel()
-    return tuple(np.interp(levels, np.maximum.accumulate(ascending), np.repeat(at, 2)).tolist())
-
-
-def _reached(quantiles: Floats, levels: Floats, at: Floats, side: str) -> Floats:
-    """The level that a distribution has reached before each of these values ("left"), or at it ("right")."""
-    next_one = np.minimum(np.searchsorted(quantiles, at, "left"), N_QUANTILES - 1)
-    last_one = np.maximum(np.searchsorted(quantiles, at, "right") - 1, 0)
-    gap = quantiles[next_one] - quantiles[last_one]
-    between = np.divide(at - quantiles[last_one], gap, out=np.zeros(len(at)), where=gap > 0.0)
-    rising = levels[last_one] + between * (levels[next_one] - levels[last_one])
-    return np.where(gap > 0.0, rising, levels[next_one if side == "left" else last_one])
+    values = np.unique([*own.quantiles, *other.quantiles])
+    reached = sum(
+        weight * np.interp(values, *one.steps, left=0.0, right=1.0)
+        for weight, one in zip(present, (own, other), strict=True)
+    ) / sum(present)
+    # Sums of shares may be a rounding error below a level.
+    first = np.minimum(np.searchsorted(reached, np.array(LEVELS) - 1e-12), len(values) - 1)
+    return tuple(values[first].tolist()), tuple(reached[first].tolist())

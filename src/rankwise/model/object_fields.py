@@ -79,6 +79,10 @@ class ProfileField:
         content.tensors |= {
             f"{_PROFILE}.missing": np.array([column.missing for column in columns]),
             f"{_PROFILE}.quantiles": np.array([column.quantiles or none for column in columns]),
+            f"{_PROFILE}.reached": np.array([column.reached or none for column in columns]),
+            f"{_PROFILE}.effects": np.array(
+                [(column.contribution, column.effect) for column in columns], dtype=np.float64
+            ),
         }
         content.values |= {
             f"{_PROFILE}.n_rows": attribute.n_rows,
@@ -105,15 +109,32 @@ class ProfileField:
             raise RefusedError("the profile must hold shares from 0 to 1")
         if not set(readings) <= set(map(str, Reading)) or not all(isinstance(name, str) for name in names):
             raise RefusedError("the profile must hold names and readings of columns")
+        reached, effects = _since_drift(content, len(missing))
         columns = [
-            ColumnProfile(
-                Reading(reading), absent, () if np.isnan(own).any() else tuple(own.tolist()), shares
-            )
-            for reading, absent, own, shares in zip(
-                readings, missing.tolist(), quantiles, frequencies, strict=True
+            ColumnProfile(Reading(reading), absent, _numbers(own), shares, _numbers(levels), *added)
+            for reading, absent, own, shares, levels, added in zip(
+                readings, missing.tolist(), quantiles, frequencies, reached, effects, strict=True
             )
         ]
         return Profile(dict(zip(names, columns, strict=True)), n_rows)
+
+
+def _numbers(found: Floats) -> tuple[float, ...]:
+    """The numbers of a line of a tensor; none if it holds NaN in their place."""
+    return () if np.isnan(found).any() else tuple(found.tolist())
+
+
+def _since_drift(content: Content, n_columns: int) -> tuple[Floats, list[tuple[float | None, ...]]]:
+    """What the first files with a profile lack: shares at the quantiles, and what columns add to scores."""
+    if f"{_PROFILE}.reached" not in content.tensors:
+        return np.full((n_columns, N_QUANTILES), np.nan), [(None, None)] * n_columns
+    reached = content.take_tensor(f"{_PROFILE}.reached", "f", "profiled quantiles", nan=True)
+    if (reached < 0.0).any() or (reached > 1.0).any() or (np.diff(reached, axis=1) < 0.0).any():
+        raise RefusedError("the profile must hold ascending shares from 0 to 1")
+    effects = content.take_tensor(f"{_PROFILE}.effects", "f", "profiled added", nan=True)
+    if effects.shape[1] != 2 or (effects[:, 1] < 0.0).any():
+        raise RefusedError("the effects of the profile must be a mean and a standard deviation per column")
+    return reached, [(None, None) if np.isnan(own).any() else tuple(own.tolist()) for own in effects]
 
 
 def _are_shares(found: Any) -> bool:

@@ -211,7 +211,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             ),
             origin=self._rows.origin,
             form_moments=form_moments,
-            form_profile=form_profile or self._rows.form_profile,
+            form_profile=form_profile or self._rows.form_profile(function),
         )
         self._set_model(model)
 

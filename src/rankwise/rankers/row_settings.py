@@ -57,10 +57,11 @@ class RowsOfFit:
     origin: Origin
     sample: SampledRows | Floats | None = None
 
-    @property
-    def form_profile(self) -> FormProfile | None:
-        """Forms the description of their columns."""
-        return partial(self.sample.profile, self.inputs) if isinstance(self.sample, SampledRows) else None
+    def form_profile(self, function: FeatureFunction) -> FormProfile | None:
+        """Forms the description of their columns, and of what these add to the scores of a function."""
+        if not isinstance(self.sample, SampledRows):
+            return None
+        return partial(self.sample.profile, self.inputs, function)
 
     def effects(self, function: FeatureFunction) -> Floats:
         """How much each column separates rows by a function."""

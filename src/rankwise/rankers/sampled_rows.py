@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from rankwise.columns.effects import column_effects
 from rankwise.columns.inputs import Inputs
 from rankwise.columns.profile import MOST_COLUMNS, Profile
 from rankwise.mapped import is_on_disk, rows_at
-from rankwise.operators.blocks import centred, runs
 from rankwise.preferences.digests import label_digests, mixed, row_digests
 from rankwise.preferences.queries import Queries, members
 from rankwise.rows.table import Table
@@ -23,7 +23,7 @@ MOST_ROWS, MOST_NUMBERS = 1 << 14, 2_000_000
 MOST_OF_BATCH = 1 << 11
 # Rows of a query beyond so many times the mean number of those that are wanted are thinned.
 LONGEST = 8
-# Numbers that are centred, or whose digests are formed, at once.
+# Numbers whose digests are formed at once.
 BLOCK = 1 << 18
 # Columns that tell most rows apart.
 COLUMNS_FIRST = 4
@@ -81,33 +81,32 @@ class SampledRows:
             of_rows=queries.n_rows,
         )
 
-    def profile(self, inputs: Inputs) -> Profile | None:
-        """How their columns are distributed; None for kernel values, and for more columns than tell much."""
+    def profile(self, inputs: Inputs, function: FeatureFunction) -> Profile | None:
+        """How their columns are distributed, and what these add to the scores.
+
+        None for kernel values, and for more columns than tell much.
+        """
         if not inputs.sparse or len(inputs.features.labels) > MOST_COLUMNS:
             return None
         rows = self.X if self.table is None else self.table
-        return Profile.of(rows, inputs.encoding, inputs.features.labels)
+        found = Profile.of(rows, inputs.encoding, inputs.features.labels)
+        added = self._added(function, inputs)
+        if added is None:
+            return found
+        names = inputs.features.labels if inputs.encoding is None else inputs.encoding.columns
+        return found.with_effects(*(dict(zip(names, own.tolist(), strict=True)) for own in added))
 
     def effects(self, function: FeatureFunction, inputs: Inputs) -> Floats | None:
         """The standard deviation within queries of what each column adds; None unless that adds up."""
-        weights, sizes = function.weights, self.sizes
-        if weights is None or weights.ndim != 1 or sizes is None:
+        added = self._added(function, inputs)
+        return None if added is None else added[1]
+
+    def _added(self, function: FeatureFunction, inputs: Inputs) -> tuple[Floats, Floats] | None:
+        weights = function.weights
+        if weights is None or weights.ndim != 1 or self.sizes is None:
             return None
         shares = None if inputs.encoding is None else inputs.encoding.shares()
-        squares = np.zeros(len(weights) if shares is None else shares.shape[1])
-        X: Any = self.X if self.order is None else self.X[self.order]
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
-        at_once = BLOCK // max(1, len(weights)) if isinstance(X, np.ndarray) else 1
-        for first, last in runs(offsets, at_once):
-            start, stop = offsets[[first, last]].tolist()
-            used, values = _occupied(X[start:stop])
-            # Centred before they are multiplied, features far from 0 keep their digits.
-            groups = offsets[first : last + 1] - start
-            values = centred(values, np.arange(len(values)), groups, np.ones(len(values))) * weights[used]
-            if shares is not None:
-                used, values = slice(None), values @ shares[used]
-            squares[used] += (values**2).sum(axis=0)
-        return np.asarray(np.sqrt(squares / sizes.sum()))
+        return column_effects(self.X, self.sizes, self.order, weights, shares)
 
 
 def _numbers_per_row(X: Any) -> float:
@@ -156,11 +155,3 @@ def _numbers_of(labels: AnyArray) -> AnyArray:
         characters: Any = np.ascontiguousarray(labels).view(np.uint32).reshape(len(labels), -1)
         return np.asarray(row_digests(characters))
     return label_digests(labels.tolist())
-
-
-def _occupied(rows: Any) -> tuple[Any, Floats]:
-    """The columns with entries, and the values in them as a dense array."""
-    if not is_sparse(rows):
-        return slice(None), np.asarray(rows, dtype=np.float64)
-    used = np.unique(rows.indices)
-    return used, np.asarray(rows[:, used].toarray(), dtype=np.float64)

@@ -141,12 +141,14 @@ class Updatable(Ranker):
         problem, table = self._inputs.problem(X, y, qid, sample_weight, **options)
         return problem, SampledRows.of(problem.X, problem.queries, table, batch=True)
 
-    def _form_profile_with(self, batch: SampledRows | None, share: float) -> FormProfile | None:
+    def _form_profile_with(
+        self, batch: SampledRows | None, share: float, function: LinearFunction
+    ) -> FormProfile | None:
         """What describes the columns of all rows, of which the batch has this share."""
-        form = self.model_.form_profile if self.__sklearn_is_fitted__() else self._rows.form_profile
+        form = self.model_.form_profile if self.__sklearn_is_fitted__() else self._rows.form_profile(function)
         if batch is None or form is None:
             return form
-        known, new = form(), batch.profile(self._inputs)
+        known, new = form(), batch.profile(self._inputs, function)
         return None if known is None or new is None else partial(given, known.mixed(new, share))
 
     def _adopt(
@@ -187,9 +189,10 @@ class Updatable(Ranker):
         origin = self._rows.origin.updated(*seen) if is_update else Origin.now(*seen, method=method)
         self._rows = replace(self._rows, origin=origin)
         share = 1.0 if batch is None else batch.of_rows / moments.n_rows
-        form_profile = self._form_profile_with(batch, share)
+        function = LinearFunction(coef)
+        form_profile = self._form_profile_with(batch, share, function)
         form_moments = partial(given, moments)
-        self._become(LinearFunction(coef), outcome, form_moments=form_moments, form_profile=form_profile)
+        self._become(function, outcome, form_moments=form_moments, form_profile=form_profile)
 
     def _moments_formed_later(
         self, problem: Problem, family: Any, loss: tuple[Ties, Weighting]
