@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,25 +24,42 @@ from rankwise.ridge.moments.forming import moments_of
 from rankwise.ridge.moments.moments import Moments
 from rankwise.ridge.moments.quadratic import Quadratic
 from rankwise.ridge.spaces import Costs, Equations, linear_costs
-from rankwise.ridge.spectrum import RidgeSystem, Spectrum, spectrum_of_factor
 from rankwise.scoring.functions import LinearFunction
 from rankwise.threads import SMALL, one_blas_thread
 from rankwise.types import Floats, Ints, Matrix, Solver, Ties, Weighting
 from rankwise.validation import Problem
 
 
-@dataclass(frozen=True, eq=False)
-class PartedLoss:
-    """``f ↦ ‖F f − F y‖²`` for rows in parts; the counterpart of `SquaredLoss`."""
-
-    problem: PartedProblem
-    ties: Ties
-    weighting: Weighting
+class LossOfParts(ABC):
+    """A squared loss on rows in parts; the counterpart of `SquaredLoss`."""
 
     n_targets: ClassVar[None] = None
 
     def reference(self) -> None:
         """Parts measure their rows from rows of their own."""
+        return
+
+    @abstractmethod
+    def quadratic(self, rows: PartedRows) -> Quadratic: ...
+
+    @abstractmethod
+    def normal(self) -> NormalParts: ...
+
+    def factor(self, rows: PartedRows) -> tuple[Floats, Floats]:
+        return self.normal().factor().split(rows.shape[1])
+
+    def norm(self, rows: PartedRows, directions: Floats) -> float:
+        """Not known: it would take a pass over the parts, after which the factor may still need its own."""
+        return float("inf")
+
+
+@dataclass(frozen=True, eq=False)
+class PartedLoss(LossOfParts):
+    """``f ↦ ‖F f − F y‖²``."""
+
+    problem: PartedProblem
+    ties: Ties
+    weighting: Weighting
 
     @cached_property
     def coupling(self) -> Coupling | None:
@@ -68,8 +86,7 @@ class PartedLoss:
         learned = replace(total.learned, labels=total.learned.contents)
         return replace(total, learned=learned, has_qid=False)
 
-    @property
-    def quadratic(self) -> Quadratic:
+    def quadratic(self, rows: PartedRows) -> Quadratic:
         return self.moments.quadratic
 
     def normal(self) -> NormalParts:
@@ -85,18 +102,12 @@ class PartedLoss:
 
 
 @dataclass(frozen=True, eq=False)
-class PartedPairLoss:
+class PartedPairLoss(LossOfParts):
     """``Σ_e s_e (magnitude_e − (f_i − f_j))²`` for pairs inside parts."""
 
     pairs: PartedPairs
 
-    n_targets: ClassVar[None] = None
-
-    def reference(self) -> None:
-        """Parts measure their rows from rows of their own."""
-
-    @cached_property
-    def quadratic(self) -> Quadratic:
+    def quadratic(self, rows: PartedRows) -> Quadratic:
         return self.pairs.parts.total(quadratic_of_pairs, own=self.pairs.by_part)
 
     def normal(self) -> NormalParts:
@@ -149,18 +160,8 @@ class PartedSpace:
     def from_weights(self, weights: Floats) -> Floats:
         return weights
 
-    def equations(self, loss: PartedLoss | PartedPairLoss) -> Equations:
+    def equations(self, loss: LossOfParts) -> Equations:
         return loss.normal().equations()
-
-    def quadratic(self, loss: PartedLoss | PartedPairLoss) -> Quadratic:
-        return loss.quadratic
-
-    def precise_spectrum(self, loss: PartedLoss | PartedPairLoss) -> Spectrum:
-        shape = self.features.shape
-        return spectrum_of_factor(*loss.normal().factor().split(shape[1]), shape)
-
-    def spectrum_without_null_space(self, loss: PartedLoss | PartedPairLoss, system: RidgeSystem) -> None:
-        """It would take a pass over the parts, after which `precise_spectrum` may still need its own."""
 
     def scorer(self, X: Matrix) -> LinearMap:
         return MatrixDesign(X).scores

@@ -37,6 +37,7 @@ from rankwise.ridge.spectrum import (
     RidgeSystem,
     Spectrum,
     precise_spectrum,
+    spectrum_without_null_space,
 )
 from rankwise.ridge.squared import SquaredLoss
 from rankwise.ridge.tridiagonal import WELL_CONDITIONED, Decomposition
@@ -100,7 +101,7 @@ class PrimalFamily(ClosedForm):
 
     @cached_property
     def quadratic(self) -> Quadratic:
-        return self.space.quadratic(self.loss)
+        return self.loss.quadratic(self.space.features)
 
     @cached_property
     def system(self) -> RidgeSystem:
@@ -108,11 +109,11 @@ class PrimalFamily(ClosedForm):
 
     @cached_property
     def precise_spectrum(self) -> Spectrum:
-        return self.space.precise_spectrum(self.loss)
+        return precise_spectrum(self.space.features, self.loss)
 
     @cached_property
     def _without_null_space(self) -> Spectrum | None:
-        return self.space.spectrum_without_null_space(self.loss, self.system)
+        return spectrum_without_null_space(self.space.features, self.loss, self.system)
 
     def decomposition(self, smallest_alpha: float) -> Decomposition:
         """The cheapest one that is accurate for every alpha ≥ `smallest_alpha`."""

@@ -13,14 +13,7 @@ from rankwise.operators.design import MatrixDesign
 from rankwise.operators.kernel import Kernel, KernelName, check_kernel_fits
 from rankwise.operators.kernel_products import KernelProducts, kernel_matrix, kernel_norms
 from rankwise.ridge.digits import EPS, ROWS_SAMPLED, digits_of, surviving_digits
-from rankwise.ridge.moments.quadratic import Quadratic
 from rankwise.ridge.spaces import Costs, Equations, normal_equations
-from rankwise.ridge.spectrum import (
-    RidgeSystem,
-    Spectrum,
-    precise_spectrum,
-    spectrum_without_null_space,
-)
 from rankwise.ridge.squared import SquaredLoss
 from rankwise.scoring.functions import KernelExpansion
 from rankwise.types import Floats, Ints, Matrix, Solver
@@ -146,15 +139,6 @@ class BasisSpace:
 
     def from_weights(self, weights: Floats) -> Floats:
         return np.asarray(self._mapped.transform @ weights)
-
-    def quadratic(self, loss: SquaredLoss) -> Quadratic:
-        return loss.quadratic(self.features)
-
-    def precise_spectrum(self, loss: SquaredLoss) -> Spectrum:
-        return precise_spectrum(self.features, loss)
-
-    def spectrum_without_null_space(self, loss: SquaredLoss, system: RidgeSystem) -> Spectrum | None:
-        return spectrum_without_null_space(self.features, loss, system)
 
     def n_digits(self, coef: Floats, reference: Ints) -> Floats:
         """Also counts what is lost with basis vectors that rounding errors make linearly dependent."""

@@ -165,7 +165,7 @@ class SignedFamily(PrimalFamily):
 
     @cached_property
     def _factor_of_rows(self) -> tuple[Floats, Floats]:
-        return self.space.features.difference_factor(self.loss.differences, self.loss.target)
+        return self.loss.factor(self.space.features)
 
     def decompose(self) -> None:
         _ = self.quadratic

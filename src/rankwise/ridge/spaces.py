@@ -16,13 +16,7 @@ from scipy import sparse
 
 from rankwise.family import LinearMap
 from rankwise.operators.design import Design, MatrixDesign
-from rankwise.ridge.moments.quadratic import Quadratic
-from rankwise.ridge.spectrum import (
-    RidgeSystem,
-    Spectrum,
-    precise_spectrum,
-    spectrum_without_null_space,
-)
+from rankwise.ridge.spectrum import precise_spectrum
 from rankwise.ridge.squared import SquaredLoss
 from rankwise.scoring.functions import FeatureFunction, LinearFunction
 from rankwise.types import Floats, Ints, Matrix, Solver
@@ -111,18 +105,6 @@ class PrimalSpace(Space, Protocol):
         """Coefficients from feature weights."""
         ...
 
-    def quadratic(self, loss: SquaredLoss) -> Quadratic:
-        """The loss as a function of weights, in one pass over the rows."""
-        ...
-
-    def precise_spectrum(self, loss: SquaredLoss) -> Spectrum:
-        """The spectrum of ``XᵀLX``, with digits that the matrix itself does not have."""
-        ...
-
-    def spectrum_without_null_space(self, loss: SquaredLoss, system: RidgeSystem) -> Spectrum | None:
-        """The spectrum where ``XᵀLX`` is not 0; None if ill-conditioned, or costly to know."""
-        ...
-
 
 class DualSpace(Space, Protocol):
     """A space with a kernel matrix; the unknowns are coefficients of the training rows."""
@@ -178,16 +160,7 @@ class LinearSpace:
         return None
 
     def precise_weights(self, loss: SquaredLoss, alphas: Floats) -> Floats:
-        return np.moveaxis(self.precise_spectrum(loss).solve_all(alphas), 1, -1)
-
-    def quadratic(self, loss: SquaredLoss) -> Quadratic:
-        return loss.quadratic(self.features)
-
-    def precise_spectrum(self, loss: SquaredLoss) -> Spectrum:
-        return precise_spectrum(self.features, loss)
-
-    def spectrum_without_null_space(self, loss: SquaredLoss, system: RidgeSystem) -> Spectrum | None:
-        return spectrum_without_null_space(self.features, loss, system)
+        return np.moveaxis(precise_spectrum(self.features, loss).solve_all(alphas), 1, -1)
 
     def equations(self, loss: SquaredLoss) -> Equations:
         """``(XᵀLX + αI) w = XᵀFᵀt`` (paper C, equation 8): O(m s + l) per product, O(n) memory."""

@@ -148,16 +148,11 @@ def precise_spectrum(design: Design, loss: SquaredLoss) -> Spectrum:
     below ``max(m, n) eps`` times the largest are 0: rounding can leave that much of those that are 0. It does
     not matter how far from zero the features are, because `operators.blocks.MeasuredRows` are centred.
     """
-    R, projected = design.difference_factor(loss.differences, loss.target)
-    return spectrum_of_factor(R, projected, design.shape)
-
-
-def spectrum_of_factor(R: Floats, projected: Floats, shape: tuple[int, int]) -> Spectrum:
-    """`precise_spectrum`, given R and ``Qᵀt``."""
+    R, projected = loss.factor(design)
     with one_blas_thread(len(R) <= SMALL):
         U, s, Vt = linalg.svd(R, full_matrices=False, check_finite=False)
     target = (s * (U.T @ projected).T).T
-    values = truncated(s[::-1] ** 2, Vt[::-1].T, target[::-1], (max(shape) * EPS) ** 2)
+    values = truncated(s[::-1] ** 2, Vt[::-1].T, target[::-1], (max(design.shape) * EPS) ** 2)
     return replace(values, of_root=True)
 
 
@@ -172,7 +167,7 @@ def spectrum_without_null_space(design: Design, loss: SquaredLoss, system: Ridge
     spectrum = system.spectrum
     largest = spectrum.extremes[1]
     kept = spectrum.values > WELL_CONDITIONED * largest
-    norm = design.difference_norm(loss.differences, spectrum.vectors[:, ~kept])
+    norm = loss.norm(design, spectrum.vectors[:, ~kept])
     if not kept.any() or norm > max(design.shape) * EPS * np.sqrt(largest):
         return None
     values, vectors = spectrum.values[kept], np.ascontiguousarray(spectrum.vectors[:, kept])

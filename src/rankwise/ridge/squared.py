@@ -46,6 +46,14 @@ class SquaredLoss:
         A, b = design.difference_system(self.differences, self.target)
         return Quadratic(A, b, np.asarray((self.target**2).sum(axis=0)))
 
+    def factor(self, design: Design) -> tuple[Floats, Floats]:
+        """``R`` and ``Qᵀt`` of ``F X = QR``, which have digits that the quadratic lacks."""
+        return design.difference_factor(self.differences, self.target)
+
+    def norm(self, design: Design, directions: Floats) -> float:
+        """The Frobenius norm of ``F X V`` for directions V: 0, but for rounding, if ``XᵀL X V`` is 0."""
+        return design.difference_norm(self.differences, directions)
+
     def __call__(self, scores: Floats) -> float:
         residual = self.differences.apply(scores) - self.target
         return float(np.vdot(residual, residual))
