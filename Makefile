@@ -29,7 +29,7 @@ help:
 	@echo "make format   rewrite the sources in the house style"
 	@echo "make sanitize run kernels and tests under ASan, UBSan and TSan"
 	@echo "make engines  load exported models into Solr, Vespa and OpenSearch (needs Java and Maven, and downloads)"
-	@echo "make clients  use rankers in PyTerrier (needs Java, and downloads)"
+	@echo "make clients  use rankers in PyTerrier (needs Java, and downloads), MLflow and Optuna"
 	@echo "make fuzz     feed damaged files to every reader, 60 s each; SECONDS=1200 TARGET=letor"
 
 demo: $(VENV)/.runtime
@@ -75,10 +75,14 @@ kills: $(VENV)/.dev
 # Maven downloads the engines, 300 MB in all, so these tests are not among those of `make test`.
 engines: java $(VENV)/.engines
 	@$(BIN)/python -m pytest tests/engines
+	@$(BIN)/python -m tests.used_versions engines
 
-# Terrier downloads itself from Maven, 100 MB.
+# Terrier downloads itself from Maven, 100 MB. The others are used by tests of `make test`, and on the page about MLflow and Optuna.
 clients: $(VENV)/.clients
 	@$(BIN)/python -m pytest tests/clients
+	@$(BIN)/python -m pytest tests/test_drop_in.py tests/test_retrieval_measures.py
+	@$(BIN)/python -m pytest tests/test_pages.py -k mlops
+	@$(BIN)/python -m tests.used_versions clients
 
 java:
 	@command -v java >/dev/null && command -v mvn >/dev/null || \

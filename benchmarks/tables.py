@@ -2,7 +2,7 @@
 
 A page has ``<!-- table: NAME -->`` above the table and ``<!-- end of table -->`` below it; everything between
 the two is written here, with the date, the machine and the command beneath the table. The rows of the tables
-``headlines`` and ``elsewhere`` come from different runs, so there the origin is part of each row.
+in `GATHERED` come from different runs, so there the origin is part of each row.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 MARKED = re.compile(r"(<!-- table: ([a-z-]+) -->\n\n)(.*?)(\n<!-- end of table -->\n)", re.DOTALL)
 HEADLINES = "headlines"
 # The tables that are written row by row.
-GATHERED = (HEADLINES, "elsewhere")
+GATHERED = (HEADLINES, "elsewhere", "clients")
 
 # What was measured since the last `write`: whole tables by name, rows of others by table and first cell.
 measured: dict[str, Table] = {}

@@ -51,6 +51,14 @@ def test_quick_means_smaller_data(monkeypatch):
     assert timing.sized(100_000) == 5_000
 
 
+def test_the_versions_of_engines_in_the_docs_are_those_that_maven_loads():
+    from tests.used_versions import engines
+
+    page = (ROOT / "docs" / "versions.md").read_text(encoding="utf-8")
+    for name, (version, what) in engines().items():
+        assert f"| {name} | {version} | {what} | " in page  # make engines
+
+
 def test_missing_real_data_is_a_sentence(monkeypatch, capsys, tmp_path):
     from benchmarks import timing
 
@@ -198,6 +206,8 @@ def sources_of(command):
         return [ROOT / "wheels/__main__.py"]
     if command == "make elsewhere":
         return [ROOT / "elsewhere/__main__.py"]
+    if command in ("make engines", "make clients"):
+        return [ROOT / "tests/used_versions.py"]
     if command.startswith("python -m house "):
         return [ROOT / "house/__main__.py"]
     name = command.removeprefix("python -m benchmarks ")
