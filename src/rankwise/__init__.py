@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from rankwise.rows.ranking import RankingData as RankingData
     from rankwise.rows.scaling import scale_per_query as scale_per_query
     from rankwise.selection.learner_comparison import compare_learners as compare_learners
+    from rankwise.selection.learning_curve import learning_curve as learning_curve
+    from rankwise.selection.sampled_labels import fit_sampled as fit_sampled
     from rankwise.selection.scorer import rank_scorer as rank_scorer
     from rankwise.simulated_search import make_search_data as make_search_data
 
@@ -87,7 +89,9 @@ __all__ = [
     "dask",
     "drift",
     "export_model",
+    "fit_sampled",
     "get_config",
+    "learning_curve",
     "load_feature_log",
     "load_judgments",
     "load_letor",
@@ -121,9 +125,11 @@ _HOME = {
     "convert_letor": "rankwise.readers.letor_to_store",
     "DataError": "rankwise.errors",
     "export_model": "rankwise.export.formats",
+    "fit_sampled": "rankwise.selection.sampled_labels",
     "get_config": "rankwise.config",
     "KernelRankRLS": "rankwise.rankers.kernel_rankrls",
     "KernelRankRLSCV": "rankwise.rankers.kernel_rankrls_cv",
+    "learning_curve": "rankwise.selection.learning_curve",
     "load_feature_log": "rankwise.readers.feature_logs",
     "load_judgments": "rankwise.readers.judgment_files",
     "load_letor": "rankwise.readers.letor",

@@ -45,6 +45,7 @@ COMMANDS = (
     "update",
     "path",
     "folds",
+    "curve",
     "predict",
     "evaluate",
     "compare",
@@ -61,7 +62,7 @@ COMPLETION = "_RANKWISE_COMPLETE"
 # What the help calls the value of an option that does not say it.
 VALUES = {Path: "FILE", str: "NAME", int: "N", float: "X"}
 # Options that are not called what the parameter is called.
-RENAMED = {"alphas": "alpha", "max_features": "features_at_most", "n_suspects": "count"}
+RENAMED = {"alphas": "alpha", "max_features": "features_at_most", "n_suspects": "count", "n_draws": "draws"}
 
 
 def _print_version(wanted: bool) -> None:

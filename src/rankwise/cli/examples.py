@@ -5,7 +5,7 @@ from __future__ import annotations
 GROUPS: dict[str, tuple[str, ...]] = {
     "Start": ("demo", "info"),
     "Data": ("convert", "audit", "split", "clicks", "raters", "next", "judge"),
-    "Train": ("train", "update", "path", "folds", "svm_rank_learn"),
+    "Train": ("train", "update", "path", "folds", "curve", "svm_rank_learn"),
     "Score and compare": ("predict", "evaluate", "compare", "interleave", "report", "drift"),
     "Deploy": ("export",),
 }
@@ -48,6 +48,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "path": ("rankwise path train.txt --validation vali.txt --model model.safetensors --plot path.png",),
     "folds": ("rankwise folds MQ2007 --learners rankrls,ranksvm --measures ndcg@10,map",),
+    "curve": (
+        "rankwise curve judged.csv",
+        "rankwise curve judged.csv --columns auto --label grade --qid query --doc title --more 500,1000",
+    ),
     "predict": (
         "rankwise predict test.txt model.safetensors --out scores.txt",
         "rankwise predict test.csv model.safetensors --trec --doc title > run.txt",

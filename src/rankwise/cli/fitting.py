@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rankwise.metrics import Evaluation, Measure
     from rankwise.rendering import Cell
     from rankwise.rows.ranking import RankingData
+    from rankwise.types import Ints
 
 
 # Parts of the data that a model was fitted to: intervals would say nothing of other queries.
@@ -113,16 +114,21 @@ def evaluate_parts(
     }
 
 
-def evaluate_left_out(ranker: Any, data: RankingData, measures: list[Measure]) -> dict[str, Evaluation]:
+def evaluate_left_out(
+    ranker: Any, data: RankingData, measures: list[Measure], rows: Ints | None = None
+) -> dict[str, Evaluation]:
     """The measures on left-out queries, as "left_out"; nothing without any.
 
-    Every query is scored by the model, with the chosen settings, that was not trained on it.
+    Every query is scored by the model, with the chosen settings, that was not trained on it. With `rows`,
+    only these are measured.
     """
     from rankwise.metrics import evaluate
 
     scores = getattr(ranker, "left_out_scores_", None)
     if scores is None or not data.has_queries:
         return {}
+    if rows is not None:
+        data, scores = data.select(rows), scores[rows]
     return {"left_out": evaluate(data.y, scores, data.queries, measures)}
 
 

@@ -98,7 +98,7 @@ Human: TypeAlias = Annotated[
     typer.Option(
         metavar="FILE",
         help="Human labels for a random sample of whole queries: a table of qid,doc,label. The labels of "
-        "DATA come from a model, and make the estimate more precise.",
+        "DATA come from a model, and make the estimate, or the training, more precise.",
         show_default=False,
     ),
     Input(),

@@ -33,6 +33,7 @@ from rankwise.cli.learners import (
 )
 from rankwise.cli.outputs import check_folder
 from rankwise.cli.paths import Input, Output
+from rankwise.cli.screen import show_text
 from rankwise.errors import ParameterError
 
 
@@ -122,6 +123,7 @@ def run(
     ] = None,
     rows: options.FeatureOptions,
     judgments: options.Judgments = None,
+    human: options.Human = None,
     pairs: options.Pairs = None,
     dask: Annotated[
         str | None,
@@ -141,12 +143,16 @@ def run(
 
     Alpha is chosen by exact leave-query-out, on folds or on validation data, unless --alpha has one value.
     """
+    from rankwise.cli.human import refuse_with_human, train_sampled
     from rankwise.cli.report import write_page_of_new
+    from rankwise.readers.judgment_files import judged_labels
 
     if pairs is not None and judgments is not None:
         raise ParameterError("--judgments cannot be used with --pairs.")
     if pairs is not None and report is not None and validation is None:
         raise ParameterError("--report measures labels; with --pairs, it needs --validation.")
+    if human is not None:
+        refuse_with_human(pairs=pairs, validation=validation, dask=dask, report=report)
     given: dict[str, Any] = {"measure": measure}
     given |= {"ties": parse_choices(ties), "weighting": parse_choices(weighting)}
     given |= {"monotonic_cst": parse_by_feature("--monotonic-cst", monotonic_cst)}
@@ -175,11 +181,16 @@ def run(
     parts = read_parts(data, validation, how, rows.columns(), judgments, test)
     training = parts["training"]
     used = [*used_rows("training", data, training, how), *used_rows("judgments", judgments)]
-    used += used_rows("pairs", pairs)
+    used += [*used_rows("pairs", pairs), *used_rows("human", human)]
     for part, path in (("validation", validation), ("test", test)):
         used += used_rows(part, path, parts.get(part), how)
     start = time.perf_counter()
-    if pairs is None:
+    judged_rows, note = None, None
+    if human is not None:
+        people = judged_labels(human, training, **how.of_judgments)
+        ranker, training, judged_rows, note = train_sampled(ranker, training, people)
+        parts["training"] = training.select(judged_rows)
+    elif pairs is None:
         warn_of_one_ranking(data, training, how)
         warn_of_leaks(training)
         fit(ranker, training, parts.get("validation"))
@@ -194,8 +205,10 @@ def run(
             measures = criterion_and_usual(ranker, judged)
             found |= evaluate_parts(ranker, parts, measures)
         if pairs is None:
-            found |= evaluate_left_out(ranker, training, measures)
+            found |= evaluate_left_out(ranker, training, measures, judged_rows)
     if report is not None:
         files = [model, data, validation, test]
         write_page_of_new(report, ranker, parts, measures, files, parts.get("training"))
     show_result(ranker, training, model, seconds, found, json)
+    if note is not None and not json:
+        show_text([note])

@@ -169,7 +169,7 @@ def evaluate_sampled(
     """
     labels = check_labels(y)
     queries = qid if isinstance(qid, Queries) else group_rows(qid, len(labels))
-    true, sampled = _sampled(people, queries)
+    true, sampled = sampled_queries(people, queries)
     named = scores if isinstance(scores, Mapping) else {"scores": scores}
     if not named:
         raise ParameterError("The 'scores' parameter must contain at least one array of scores.")
@@ -191,7 +191,7 @@ def evaluate_sampled(
     return SampledEvaluation(tuple(means), tuple(differences), int(sampled.sum()), queries.n_queries)
 
 
-def _sampled(people: Any, queries: Queries) -> tuple[Any, Bools]:
+def sampled_queries(people: Any, queries: Queries) -> tuple[Any, Bools]:
     """People's labels, and the queries that they judged, which must be whole."""
     given = np.ma.asarray(people)
     mask = np.ma.getmaskarray(given)

@@ -1,0 +1,93 @@
+"""Training on the labels of people for a sample of queries, and on those of a model for all others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from rankwise.errors import ParameterError
+from rankwise.long_tasks import task
+from rankwise.metrics.judged_samples import sampled_queries
+from rankwise.metrics.named_measures import get_measure
+from rankwise.rows.ranking import RankingData
+from rankwise.types import Floats
+from rankwise.validation import check_kind
+
+# How much a query judged by the model counts, if one judged by people counts 1.
+WEIGHTS = (0.0, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+# Folds of the queries judged by people.
+N_FOLDS = 10
+
+
+def fit_sampled(ranker: Any, data: RankingData, people: Any) -> tuple[Any, float]:
+    """Train on human labels for some queries and a model's labels for all others.
+
+    A query judged by people counts 1, and one judged by the model counts what is best by the human labels of
+    left-out queries: nothing if the model misleads, as much as people if it does not. Where ties are kept,
+    the solution of RankRLS is linear in the labels: what the model's labels teach, plus what people correct.
+
+    Parameters
+    ----------
+    ranker : RankRLSCV, KernelRankRLSCV or RankSVMCV
+        It is cloned. Its `measure` is that of the choice; its `cv` is not used for it.
+    data : RankingData
+        With queries; the labels are the model's.
+    people : masked array, shape (m,)
+        As in `rankwise.metrics.evaluate_sampled`.
+
+    Returns
+    -------
+    ranker : estimator
+        Fitted, with the chosen settings as its only ones.
+    weight : float
+        How much a query judged by the model counts.
+
+    See Also
+    --------
+    rankwise.metrics.evaluate_sampled : Measures with labels of both kinds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankwise import RankRLSCV, fit_sampled, make_search_data
+    >>> data = make_search_data(100, random_state=0)
+    >>> sampled = np.isin(data.qid, data.queries.labels[:20])
+    >>> people = np.ma.masked_array(data.y, mask=~sampled)
+    >>> ranker, weight = fit_sampled(RankRLSCV(measure="ndcg@10"), data, people)
+    >>> weight > 0.0
+    True
+    """
+    data = check_kind("data", data, RankingData)
+    if not {"alphas", "cv", "measure"} <= set(ranker.get_params()):
+        raise ParameterError(
+            f"Labels of people and of a model (--human) need a ranker that chooses on left-out queries, "
+            f"such as RankRLSCV, and no single alpha; got {type(ranker).__name__}."
+        )
+    labels, sampled = sampled_queries(people, data.queries)
+    query_of_row = data.queries.query_of_row()
+    human = sampled[query_of_row]
+    mixed = replace(data, y=np.where(human, labels.data, data.y))
+    parts = np.array_split(np.random.default_rng(0).permutation(np.flatnonzero(sampled)), N_FOLDS)
+    held = [np.flatnonzero(np.isin(query_of_row, part)) for part in parts if len(part)]
+    folds = [(np.setdiff1d(np.arange(data.n_rows), rows), rows) for rows in held]
+    better = get_measure(ranker.get_params()["measure"]).is_better
+    best: tuple[Any, float] | None = None
+    with task("Weighing the labels of the model"):
+        for weight in WEIGHTS if not human.all() else (1.0,):
+            tried = clone(ranker).set_params(cv=folds).fit(weighted(mixed, human, weight))
+            if best is None or better(tried.best_score_, best[0].best_score_):
+                best = tried, weight
+    assert best is not None
+    chosen, weight = best
+    settings = {name: value for name, value in chosen.best_.items() if name in ranker.get_params()}
+    final = clone(ranker).set_params(alphas=[chosen.alpha_], **settings)
+    return final.fit(weighted(mixed, human, weight)), weight
+
+
+def weighted(data: RankingData, human: Any, weight: float) -> RankingData:
+    """The rows with those that people did not judge counting less."""
+    given: Floats = np.ones(data.n_rows) if data.sample_weight is None else data.sample_weight
+    return replace(data, sample_weight=np.where(human, given, weight * given))
