@@ -15,6 +15,7 @@ from rankwise.cli.reading import load_model as load_any_model
 from rankwise.export.formats import export_model
 from rankwise.export.svmrank import load_svmrank, save_svmrank
 from rankwise.features import Features
+from rankwise.model.card import card_page
 from rankwise.model.model import Model
 from rankwise.ridge import checkpoint
 from rankwise.ridge.moments import file as moments_file
@@ -39,6 +40,8 @@ def models(content: bytes, folder: Path) -> None:
         encoding = getattr(model, "encoding_", None)
         attempt(model.predict, rows if encoding is None else pd.DataFrame(rows, columns=encoding.columns))
     repr(model)
+    card = card_page(model.model_, "model")
+    assert "<script" not in card.html("") + card.markdown(), "a card holds HTML of others"
     first, second = folder / "first", folder / "second"
     model.save(first)
     rankwise.load_model(first).save(second)

@@ -327,3 +327,47 @@ def test_the_facts_of_a_card_are_there_as_json(shop, done):
     assert facts["profile"]["price"]["missing"] > 0.05
     assert facts["parameters"]["columns"] == "auto"
     assert facts["tensors"]["coef_"].startswith("float64 ")
+
+
+ODD = [None, True, -1, 0, 10**400, float("nan"), 1e308, "", "\ud800", "<script>", [], {}, [[]], {"a": 1}]
+
+
+def damaged(content, rng):
+    """The same JSON with one value, or key, in it replaced."""
+    if isinstance(content, dict) and content:
+        key = list(content)[rng.integers(len(content))]
+        if rng.random() < 0.1:
+            return {(name if name != key else f"{name}x"): value for name, value in content.items()}
+        return content | {key: damaged(content[key], rng)}
+    if isinstance(content, list) and content and rng.random() < 0.9:
+        place = rng.integers(len(content))
+        return [*content[:place], damaged(content[place], rng), *content[place + 1 :]]
+    return ODD[rng.integers(len(ODD))]
+
+
+@pytest.mark.parametrize("part", ["history_", "profile.", "any"])
+def test_whatever_loads_has_a_card_and_the_rest_is_refused(tmp_path, part):
+    frame = clean_table(n_queries=12, seed=3).drop(columns=["product"])
+    model = rankwise.RankRLSCV([1.0, 10.0], columns="auto").fit(
+        frame.drop(columns=["grade", "query"]), frame["grade"], frame["query"]
+    )
+    model.save(tmp_path / "whole", note="An example.", results={"test": {"map": 0.5}})
+    rng, path, loaded = np.random.default_rng(0), tmp_path / "model", 0
+    for _ in range(150):
+
+        def change(header):
+            values = header["values"]
+            names = [name for name in values if part == "any" or name.startswith(part)]
+            name = names[rng.integers(len(names))]
+            values[name] = damaged(values[name], rng)
+
+        path.write_bytes((tmp_path / "whole").read_bytes())
+        rewrite(path, change)
+        try:
+            found = load_for_command(path)
+        except FileFormatError:
+            continue
+        loaded += 1
+        page = card_page(found, "model")
+        assert "<script>" not in page.markdown() + page.html("")
+    assert 10 < loaded < 140

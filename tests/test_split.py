@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from command_line import done, folder, refused
-from dirty_tables import clean_table, raw_table
+from dirty_tables import clean_table
 from rankwise import DataError, load_letor
 from rankwise.cli import main
 from rankwise.preferences.queries import group_rows
@@ -79,37 +79,3 @@ def test_the_command_splits_text_by_query(done, folder, refused, tmp_path):
     assert "--fraction" in refused(
         "split", "train.txt.gz", out, tmp_path / "b.txt", "--fraction", "2", code=2
     )
-
-
-def test_an_afternoon_leads_from_a_raw_table_to_a_gated_model_in_six_commands(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    raw_table(n_queries=300).to_parquet("raw.parquet", index=False)
-    assert main(["audit", "raw.parquet", *ROLES]) == 1
-    said = capsys.readouterr().out
-    for fault in (
-        "'orders' alone orders",
-        "'grade': ",
-        "'query': ",
-        "'price' holds numbers",
-        "'sales': -1 in",
-        "'price': 2 values are negative",
-        "'shop' has the same value",
-        "equal an earlier row",
-    ):
-        assert fault in said
-    assert main(["audit", "raw.parquet", *ROLES, "--exclude", "orders", "--fix", "clean.parquet"]) == 0
-    assert main(["split", "clean.parquet", "train.parquet", "test.parquet", *ROLES]) == 0
-    assert main(["train", "train.parquet", "new", *ROLES, "--columns", "auto"]) == 0
-    assert "left_out" in capsys.readouterr().out
-    by_hand(pd.read_parquet("train.parquet")).to_parquet("hand.parquet", index=False)
-    assert main(["train", "hand.parquet", "old", *ROLES, "--columns", "auto"]) == 0
-    gate = ["compare", "old", "new", "--data", "test.parquet", *ROLES, "--fail-if-worse", "ndcg@10:0.1"]
-    assert main(gate) == 0
-    assert "Passed" in capsys.readouterr().out
-    assert main(["info", "new"]) == 0
-
-
-def by_hand(train):
-    """The rows of the table that never was dirty, which are in the training rows."""
-    clean = clean_table(n_queries=300)
-    return clean[clean["query"].isin(set(train["query"]))]

@@ -154,7 +154,7 @@ def leaks_in(data: RankingData) -> list[Fault]:
         for name, column in columns.items()
         if readable(column) and not column.missing().all()
     }
-    return [fault for fault in leak_faults(ordered, REVEALS) if fault.severity is Severity.MUST_FIX]
+    return list(leak_faults(ordered, REVEALS))
 
 
 def _far_ahead(ordered: dict[str, float]) -> set[str]:

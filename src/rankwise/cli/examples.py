@@ -79,7 +79,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "rankwise export model.safetensors model.json --to elasticsearch --name films",
     ),
     "convert": ("rankwise convert train.txt.gz train.store", "rankwise convert train.csv train.txt"),
-    "info": ("rankwise info model.safetensors", "rankwise info train.store --verify"),
+    "info": (
+        "rankwise info model.safetensors",
+        "rankwise info model.safetensors --html > card.html",
+        "rankwise info train.store --verify",
+    ),
     "svm_rank_learn": ("rankwise svm_rank_learn -c 20 train.dat model",),
 }
 

@@ -27,7 +27,7 @@ _PARTS = {
 }
 # Values of a list that are shown, and categories of a column.
 _FEW, _FREQUENT = 5, 3
-_DAY = np.timedelta64(1, "D")
+_DAY, _MOST_DAYS = np.timedelta64(1, "D"), 1e8
 
 
 def card_page(model: Model, title: str, *, short: bool = False) -> Page:
@@ -61,7 +61,9 @@ def _sentences(model: Model, history: History) -> list[str]:
         best = dict(outcome.best)
         score = best.pop("score")
         chosen = ", ".join(f"{name} {_shown(value)}" for name, value in best.items())
-        said.append(f"Chosen: {chosen}; {model.parameters['measure']} {score:.4f} by {_chosen_on(model)}.")
+        said.append(
+            f"Chosen: {chosen}; {model.parameters.get('measure')} {score:.4f} by {_chosen_on(model)}."
+        )
     said += [f"Note: {note}" for step in history for note in step.notes]
     if outcome.context_columns:
         said.append(about_context(list(map(str, outcome.context_columns))))
@@ -169,7 +171,7 @@ def _quantile(column: ColumnProfile, place: int) -> str:
     if not column.quantiles:
         return ""
     value = column.quantiles[place]
-    if column.reading is Reading.DATE:
+    if column.reading is Reading.DATE and abs(value) < _MOST_DAYS:
         return str(np.datetime64(0, "D") + int(np.floor(value)) * _DAY)
     return f"{value:.6g}"
 

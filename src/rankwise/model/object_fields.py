@@ -107,7 +107,8 @@ class ProfileField:
             raise RefusedError(f"the quantiles of the profile must be {N_QUANTILES} ascending numbers")
         if not all(map(_are_shares, frequencies)) or ((missing < 0.0) | (missing > 1.0)).any():
             raise RefusedError("the profile must hold shares from 0 to 1")
-        if not set(readings) <= set(map(str, Reading)) or not all(isinstance(name, str) for name in names):
+        are_text = all(isinstance(text, str) for text in (*names, *readings))
+        if not are_text or not set(readings) <= set(map(str, Reading)):
             raise RefusedError("the profile must hold names and readings of columns")
         reached, effects = _since_drift(content, len(missing))
         columns = [

@@ -12,6 +12,8 @@ from rankwise.scoring.shapes import Shape
 from rankwise.types import AnyArray, Floats, Reading
 
 _MICROSECONDS_PER_DAY = 86_400_000_000
+# Dates as NumPy can count them in microseconds.
+_MOST_DAYS = 100_000_000
 _SHARES = np.array([0.05, 0.05, *[0.1] * 8, 0.05, 0.05])
 
 
@@ -20,19 +22,20 @@ def spreads(model: Model) -> dict[str, float]:
 
     Interactions are not counted. Empty for functions that are no sums, and if the values are not known.
     """
-    profile, function = model.profile, model.function
-    if profile is None:
-        return {}
+    function = model.function
+    known = {} if model.profile is None else model.profile.columns
     if isinstance(function, AdditiveFunction):
         return {
-            term.column: _spread_of_shape(term.shape, profile.columns[term.column]) for term in function.terms
+            term.column: _spread_of_shape(term.shape, known[term.column])
+            for term in function.terms
+            if term.column in known and known[term.column].reading is term.shape.reading
         }
     if isinstance(function, LinearFunction) and function.weights.ndim == 1:
-        weights = np.abs(function.weights).tolist()
+        weights = zip(model.features.labels, np.abs(function.weights).tolist(), strict=True)
         return {
-            name: weight * _deviation(_points(column.quantiles), _SHARES)
-            for weight, (name, column) in zip(weights, profile.columns.items(), strict=True)
-            if column.quantiles
+            name: weight * _deviation(_points(known[name].quantiles), _SHARES)
+            for name, weight in weights
+            if name in known and known[name].quantiles
         }
     return {}
 
@@ -56,7 +59,7 @@ def _values_of(column: ColumnProfile) -> tuple[AnyArray, Floats]:
     shares_present = (1.0 - column.missing) * _SHARES[: len(present)]
     values: AnyArray = np.append(present, np.nan)
     if column.reading is Reading.DATE:
-        days = np.nan_to_num(values) * _MICROSECONDS_PER_DAY
+        days = np.clip(np.nan_to_num(values), -_MOST_DAYS, _MOST_DAYS) * _MICROSECONDS_PER_DAY
         values = np.where(
             np.isnan(values), np.datetime64("NaT"), days.astype(np.int64).astype("datetime64[us]")
         )
