@@ -121,13 +121,15 @@ def test_a_full_disk_is_a_sentence_and_leaves_the_old_model(folder, tmp_path):
 class FullDisk:
     """A model for which there is no space, after some of what was written."""
 
-    def save(self, path):
+    def save(self, path, **card):
         (path.parent / "report.html").write_text("<!doctype html>", encoding="utf-8")
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
 
 def test_a_demo_on_a_full_disk_leaves_nothing(refused, tmp_path, monkeypatch):
-    monkeypatch.setattr(demo, "run_experiment", lambda seed: demo.DemoRankers(None, None, FullDisk(), {}))
+    monkeypatch.setattr(
+        demo, "run_experiment", lambda seed: demo.DemoRankers(None, None, FullDisk(), {}, None)
+    )
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes").write_text("kept", encoding="utf-8")
     for out in ("new/deep/demo", "mine", "mine/demo"):

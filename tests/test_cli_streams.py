@@ -67,7 +67,8 @@ def test_tables_and_facts_have_names_that_the_encoding_lacks(printed, files, enc
         assert (code, err) == (0, b"")
         assert out
     code, out, err = printed("cp1252", "info", files / "model")
-    assert "Größe, \\u50f9\\u683c, \\u03bb – \\u03b1" in out.decode("cp1252")
+    for shown in ("Größe", r"\u50f9\u683c", r"\u03bb – \u03b1"):
+        assert shown in out.decode("cp1252")
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)

@@ -18,6 +18,7 @@ from rankwise.files import created_folder
 from rankwise.long_tasks import task
 
 if TYPE_CHECKING:
+    from rankwise.metrics import Evaluation
     from rankwise.rows.ranking import RankingData
 
 FILES = ("train.csv", "test.csv", "model.safetensors", "report.html")
@@ -32,6 +33,7 @@ class DemoRankers:
     test: RankingData
     model: Any
     rankers: dict[str, Any]
+    results: Evaluation | None
 
 
 def run(
@@ -51,9 +53,10 @@ def run(
     with created_folder(out):
         with task("Training"):
             experiment = run_experiment(random_state)
+        # Without a date, the same seed gives the same file.
+        experiment.model.save(out / "model.safetensors", results=experiment.results, date=False)
         for name, part in (("train.csv", experiment.training), ("test.csv", experiment.test)):
             write_rows(out / name, part)
-        save(experiment, out)
         facts = write_page(
             out / "report.html",
             experiment.rankers,
@@ -70,15 +73,6 @@ def run(
         return
     show_comparison(facts)
     show_text([f"Written to {out}: {', '.join(FILES)}"])
-
-
-def save(experiment: DemoRankers, out: Path) -> None:
-    """Write the model with its card; without a date, so that the same seed gives the same file."""
-    from rankwise.metrics import evaluate
-
-    model, test = experiment.model, experiment.test
-    results = evaluate(test.y, model.predict(test), test.queries, MEASURES)
-    model.save(out / "model.safetensors", results=results, date=False)
 
 
 def write_rows(path: Path, data: RankingData) -> None:
@@ -100,4 +94,6 @@ def run_experiment(random_state: int) -> DemoRankers:
     model = rankwise.RankRLSCV(measure="ndcg@10").fit(training)
     columns = dict(zip(test.feature_names or (), test.X.T, strict=True))
     words = columns["title_match"] + columns["plot_match"]
-    return DemoRankers(training, test, model, {"words": words, "rating": columns["rating"], "RankRLS": model})
+    rankers = {"words": words, "rating": columns["rating"], "RankRLS": model}
+    results = rankwise.metrics.evaluate(test.y, model.predict(test), test.queries, MEASURES)
+    return DemoRankers(training, test, model, rankers, results)
