@@ -1,4 +1,4 @@
-"""Why a section of a report is missing, or says nothing of some rankers: readers should not have to guess."""
+"""Why a section of a report is missing, or does not cover some rankers, so that readers need not guess."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rankwise.rows.table import Table
 def absent_facts(
     entrants: Sequence[Entrant], judged: RankingData, sections: Mapping[str, Any], *, has_training: bool
 ) -> dict[str, str]:
-    """A sentence for each section that is missing for some ranker of which readers may expect it."""
+    """A sentence for each section that readers may expect, and that is missing for some ranker."""
     models = [one for one in entrants if one.model is not None]
     found = {
         "weights": _of(
@@ -30,7 +30,7 @@ def absent_facts(
         ),
         "calibration": _of(
             [one for one in models if not sections["calibration"].get(one.name)],
-            "not calibrated; rankers that choose alpha and fits with validation data are",
+            "not calibrated; rankers that choose alpha, and fits with validation data, are",
         ),
         "learning": _learning(models, sections, has_training),
         "audit": _audit(judged, sections),
@@ -47,7 +47,7 @@ def _learning(models: Sequence[Entrant], sections: Mapping[str, Any], has_traini
         return "Needs the training data (training= or --train)." if models else None
     return _of(
         [one for one in models if not sections["learning"].get(one.name)],
-        "not drawn; only linear RankRLS on columns of numbers is trained again on fewer queries",
+        "not drawn; only linear RankRLS models of numeric columns are retrained on fewer queries",
     )
 
 
@@ -55,5 +55,5 @@ def _audit(judged: RankingData, sections: Mapping[str, Any]) -> str | None:
     if sections["audit"] is not None or not judged.n_features:
         return None
     if isinstance(judged.X, Table):
-        return "Not searched for, because not all columns are numbers; see rankwise audit."
-    return "Not searched for: too few queries, or too many rows to be quick; see rankwise audit."
+        return "Skipped, because not all columns are numbers; see rankwise audit."
+    return "Skipped: too few queries, or too many rows for a quick audit; see rankwise audit."

@@ -106,8 +106,7 @@ def _one_of(names: list[Any], wanted: Sequence[str]) -> str:
         if name in names:
             return name
     raise DataError(
-        f"The frame needs a column {' or '.join(map(repr, wanted))}; "
-        f"its columns are {', '.join(map(repr, names[:20]))}."
+        f"The frame needs a column {' or '.join(map(repr, wanted))}; its columns are {_first(names)}."
     )
 
 
@@ -168,10 +167,14 @@ def check_present(names: list[str], wanted: list[str]) -> None:
     if absent:
         meant = did_you_mean(absent[0], names) if len(absent) == 1 else "."
         if meant == ".":
-            more = f" and {len(names) - 20} more" if len(names) > 20 else ""
-            meant = f"; its columns are {', '.join(map(repr, names[:20]))}{more}."
+            meant = f"; its columns are {_first(names)}."
         these = f"no column {absent[0]!r}" if len(absent) == 1 else f"no columns {_listed(absent)}"
         raise DataError(f"The table has {these}{meant}")
+
+
+def _first(names: list[Any]) -> str:
+    more = f" and {len(names) - 20} more" if len(names) > 20 else ""
+    return f"{', '.join(map(repr, names[:20]))}{more}"
 
 
 def _listed(names: list[Any]) -> str:
