@@ -7,10 +7,12 @@ is drawn several times; of real data, every query is a test query once.
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 
@@ -30,6 +32,7 @@ from benchmarks.bench_splines import (
     of_queries,
     tuned,
 )
+from benchmarks.kept import Result
 from benchmarks.peers.comparing import is_installed, one_thread
 from benchmarks.peers.shapes import Rows
 from benchmarks.peers.trees import fit_lightgbm, fit_xgboost, rows_of
@@ -46,6 +49,12 @@ TEST_QUERIES = 300
 BASELINES = ("splines", "splines, RankRLSCV", "one set of weights", "LightGBM, depth 2")
 # Training rows, test rows and test queries.
 Split = tuple[Rows, Rows, NDArray]
+# Measures a part of a benchmark, or knows what an earlier run measured.
+Keep = Callable[[str, str, Callable[[], Result]], Result]
+
+
+def measured_anew(name: str, part: str, measure: Callable[[], Result]) -> Result:
+    return measure()
 
 
 @dataclass(frozen=True)
@@ -142,7 +151,8 @@ def by_ebm(rows: Rows) -> Fitted:
     return Fitted(model.predict, lambda: 0)
 
 
-def compare_on(data: Data, methods: Mapping[str, Learner]) -> None:
+def compare_on(data: Data, methods: Mapping[str, Learner], keep: Keep = measured_anew) -> None:
+    """Measure every method on every split, and print the table; `keep` may know results of earlier runs."""
     values = {method: np.full(data.n_queries, np.nan) for method in methods}
     seconds: dict[str, list[float]] = {method: [] for method in methods}
     shape = ""
@@ -150,14 +160,21 @@ def compare_on(data: Data, methods: Mapping[str, Learner]) -> None:
         shape = f"{train.shape} training rows, {data.n_queries:,} test queries in {number} split(s)"
         print(f"{data.name}, split {number}", file=sys.stderr, flush=True)
         for method, fit in methods.items():
-            start = time.process_time()
-            fitted = fit(train)
-            seconds[method].append(time.process_time() - start)
-            found = evaluate(test.y, fitted.scores(test.X), test.qid, MEASURE)
-            values[method][queries] = found.per_query[MEASURE]
-            print(f"  {method}: {found.means[MEASURE]:.4f}", file=sys.stderr, flush=True)
+            part = re.sub(r"\W+", "-", f"{number} {method}")
+            found, taken = keep(data.name, part, partial(measured, fit, train, test))
+            values[method][queries] = found
+            seconds[method].append(taken)
+            print(f"  {method}: {np.nanmean(found):.4f} in {taken:.1f} s", file=sys.stderr, flush=True)
     header(f"{data.name}: {shape}")
     show(data.name, *compared(values, seconds))
+
+
+def measured(fit: Learner, train: Rows, test: Rows) -> Result:
+    """NDCG@10 of each test query, and the processor time of the fit."""
+    start = time.process_time()
+    fitted = fit(train)
+    seconds = time.process_time() - start
+    return evaluate(test.y, fitted.scores(test.X), test.qid, MEASURE).per_query[MEASURE], seconds
 
 
 def compared(

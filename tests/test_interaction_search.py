@@ -7,9 +7,12 @@ import pandas as pd
 import pytest
 
 from command_line import rankwise_process
-from rankwise import DataError, ParameterError, RankRLS, RankRLSCV, RankSVM, RankSVMCV
+from rankwise import ColumnEncoder, DataError, ParameterError, RankRLS, RankRLSCV, RankSVM, RankSVMCV
 from rankwise.preferences.queries import group_rows
 from rankwise.ridge.interaction_gains import PENALTY, interaction_gains
+from rankwise.selection import interaction_search
+from rankwise.selection.folding import queries_or_groups
+from rankwise.validation import Problem
 
 
 def interacting(n_queries=150, rows=12, seed=0):
@@ -163,7 +166,31 @@ def test_columns_far_from_zero_interact_alike(far):
 def test_repeated_columns_are_found_but_once_each():
     frame, y, qid = interacting()
     model = RankRLS(interactions="auto").fit(frame.assign(same=frame["a"]), y, qid)
+    assert len(found(model)) == 2
     assert frozenset({"a", "same"}) not in found(model)
+
+
+def test_more_queries_are_left_out_in_groups_and_the_same_is_found(monkeypatch):
+    frame, y, qid = interacting()
+    monkeypatch.setattr(interaction_search, "MOST_LEFT_OUT", 100)
+    assert found(RankRLS(interactions="auto").fit(frame, y, qid)) == EXPECTED
+    order = np.random.default_rng(0).permutation(len(y))
+    assert found(RankRLS(interactions="auto").fit(frame.iloc[order], y[order], qid[order])) == EXPECTED
+
+
+def test_what_is_left_out_in_groups_is_missed_by_models_without_the_group(monkeypatch):
+    X, y, qid = additive()
+    frame, rows = ColumnEncoder("spline").fit_transform(X), group_rows(qid, len(y))
+    problem = Problem(frame, y, rows, None)
+    monkeypatch.setattr(interaction_search, "MOST_LEFT_OUT", 100)
+    residuals, alpha = interaction_search._left_out_residuals(problem)
+    for group in queries_or_groups(rows, 100, interaction_search.N_GROUPS).held[:3]:
+        rest = np.setdiff1d(np.arange(len(y)), group)
+        scores = RankRLS(alpha).fit(frame[rest], y[rest], qid[rest]).predict(frame[group])
+        for query in np.unique(qid[group]):
+            own = qid[group] == query
+            missed = (y[group] - scores)[own]
+            np.testing.assert_allclose(residuals[group][own], missed - missed.mean(), atol=1e-8)
 
 
 def test_columns_with_a_sign_stay_alone():

@@ -13,6 +13,7 @@ from rankwise.metrics import pairwise_error
 from rankwise.preferences.queries import group_rows
 from rankwise.ridge.closed_form import DualFamily, PrimalFamily
 from rankwise.ridge.leave_out.leave_pair_out import leave_pair_out_error
+from rankwise.ridge.leave_out.left_out_systems import LARGE_FOLD
 from rankwise.ridge.spaces import LinearSpace
 from rankwise.ridge.squared import losses_on_scores
 from rankwise.ridge.tridiagonal import Tridiagonal
@@ -54,6 +55,34 @@ def held_out_scores(family, problem, folds, alphas):
 
 def centred_by_query(scores, qid):
     return scores - np.array([scores[qid == q].mean(axis=0) for q in qid])
+
+
+@pytest.mark.parametrize("ties", Ties)
+@pytest.mark.parametrize("far", [0.0, 1e6])
+@pytest.mark.parametrize("is_singular", [False, True])
+def test_folds_of_many_rows_equal_refits(ties, far, is_singular):
+    X, y, qid = ranking(m=300, n=5, n_queries=30)
+    rng = np.random.default_rng(1)
+    if is_singular:  # constant within queries, twice the same, and 0 outside the first fold
+        X = np.column_stack([X, qid, X[:, 0], np.where(qid < 10, X[:, 1] ** 2, 0.0)])
+    X, weight = X + far, rng.uniform(0.5, 2.0, len(y))
+    folds = [np.arange(10), np.arange(10, 20), np.arange(20, 30)]
+    family, problem = family_of("primal", X, y, qid, ties, weight=weight)
+    rows = [np.flatnonzero(np.isin(problem.queries.query_of_row(), fold)) for fold in folds]
+    assert min(map(len, rows)) >= LARGE_FOLD * X.shape[1]
+    found = held_out_scores(family, problem, folds, ALPHAS)
+    for index in rows:
+        without = problem.without(index)
+        loss = losses_on_scores(without, ties, Weighting.EXAMPLE)[0]
+        refitted = family.with_loss(loss).solve(ALPHAS)
+        expected = family.scores(refitted.coef, X[index])
+        close = 1e-9 if far == 0.0 else 1e-6
+        np.testing.assert_allclose(
+            centred_by_query(found[index], qid[index]),
+            centred_by_query(expected, qid[index]),
+            rtol=close,
+            atol=close,
+        )
 
 
 @pytest.mark.parametrize("kind", ["primal", "dual"])
@@ -265,8 +294,11 @@ def test_a_fold_that_leaves_too_few_digits_is_refitted(kind, n, monkeypatch):
     family, problem = family_of(kind, X, y, qid)
     folds = [np.array([q]) for q in range(problem.queries.n_queries)]
     expected = centred_by_query(held_out_scores(family, problem, folds, ALPHAS), qid)
-    for kernel in ("left_out_systems", "left_out_blocks"):
-        monkeypatch.setattr(f"rankwise.ridge.leave_out.leave_query_out.{kernel}", refused)
+    for module, kernel in (
+        ("left_out_systems", "left_out_systems"),
+        ("leave_query_out", "left_out_blocks"),
+    ):
+        monkeypatch.setattr(f"rankwise.ridge.leave_out.{module}.{kernel}", refused)
     found = held_out_scores(family, problem, folds, ALPHAS)
     np.testing.assert_allclose(centred_by_query(found, qid), expected, rtol=1e-9, atol=1e-11)
 

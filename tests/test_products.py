@@ -8,7 +8,7 @@ from scipy import sparse
 
 from all_pairs import pair_laplacian
 from rankwise import RankRLS, _native, config_context
-from rankwise.operators import design, normal, reference, renumbering
+from rankwise.operators import design, normal, reference, renumbering, spread
 from rankwise.operators.blocks import product_on_threads
 from rankwise.operators.design import MatrixDesign
 from rankwise.operators.native_rows import NativeRows
@@ -286,6 +286,22 @@ def test_narrow_matrices_have_covariances_to_precondition_with():
     assert column_spread(X[:6], weight[:6]).axes is not None
     wide = column_spread(X[:4], weight[:4]).solve(v, 0.1, 2.0)
     assert (v / wide > 0.1).all()
+
+
+def test_long_dense_matrices_may_be_wider_before_they_have_only_variances(monkeypatch):
+    monkeypatch.setattr(spread, "_NARROW", 5)
+    monkeypatch.setattr(spread, "_WIDEST", 10)
+    X = np.random.default_rng(13).normal(size=(1280, 11))
+    for storage, n_rows, n_columns, has_covariances in [
+        (np.asarray, 1280, 10, True),
+        (np.asarray, 1279, 10, False),
+        (np.asarray, 1279, 5, True),
+        (np.asarray, 1280, 11, False),
+        (sparse.csr_matrix, 1280, 10, False),
+        (sparse.csr_matrix, 1280, 5, True),
+    ]:
+        found = MatrixDesign(storage(X[:n_rows, :n_columns])).spread(np.ones(n_rows))
+        assert (found.axes is not None) == has_covariances
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix])

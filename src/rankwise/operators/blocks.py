@@ -57,6 +57,8 @@ class MeasuredRows:
 BLOCK_BYTES = 1 << 20
 # With this many rows, however many columns there are, BLAS computes a Gram matrix at full speed.
 MOST_GRAM_ROWS = 512
+# A Gram matrix of many rows is the sum of those of at most so many parts.
+_MOST_PARTS = 16
 
 
 @singledispatch
@@ -191,3 +193,19 @@ def product_on_threads(rows: Floats, matrix: Floats) -> Floats:
         for _ in map_on_threads(multiply, blocks) if len(blocks) > 1 else map(multiply, blocks):
             pass
     return product
+
+
+def gram_on_threads(rows: Floats, target: Floats) -> tuple[Floats, Floats]:
+    """``rowsᵀ rows`` and ``rowsᵀ target``, in the same way; parts are added in order."""
+
+    def multiply(place: slice) -> tuple[Floats, Floats]:
+        return rows[place].T @ rows[place], rows[place].T @ target[place]
+
+    parts = list(pieces(0, len(rows), max(gram_rows(rows), len(rows) // _MOST_PARTS)))
+    with one_blas_thread():
+        sums = list(map_on_threads(multiply, parts) if len(parts) > 1 else map(multiply, parts))
+    A, b = sums[0]
+    for of_rows, of_target in sums[1:]:
+        A += of_rows
+        b += of_target
+    return A, b

@@ -15,7 +15,7 @@ from rankwise.operators.native_rows import NativeRows, by_column
 from rankwise.operators.normal import NormalOperator, normal_operator
 from rankwise.operators.reference import near_zero
 from rankwise.operators.renumbering import frequency_order, renumbered
-from rankwise.operators.spread import ColumnSums, Spread, column_sums
+from rankwise.operators.spread import ColumnSums, Spread, column_sums, widest_with_covariances
 from rankwise.preferences.differences import Differences
 from rankwise.types import Floats, Ints, Matrix
 
@@ -124,7 +124,10 @@ class MatrixDesign:
 
     def spread(self, weight: Floats) -> Spread:
         """An estimate of how columns vary among rows that are compared, from a sample of weighted rows."""
-        return self.column_sums(weight, self.shape).spread()
+        X, reference = self._near
+        narrow = widest_with_covariances(X)
+        sums = column_sums(X, weight, self.shape, narrow=narrow, reference=reference, group=self._reference)
+        return sums.spread()
 
     def column_sums(self, weight: Floats, shape: tuple[int, int]) -> ColumnSums:
         """What these rows add to the sums behind the spread of a matrix of this shape."""

@@ -17,6 +17,9 @@ _SAMPLE = 16_384
 # per column, of up to so many entries in all, since precise ones save iterations, which are passes over X.
 _NARROW = 512
 _PER_COLUMN = 512
+# A dense matrix may have up to so many columns if it has this many rows for each: covariances, which are
+# estimated from a sample, then take less than the passes over X that they save.
+_WIDEST, _ROWS_PER_COLUMN = 1536, 128
 _ENTRIES = 1 << 23
 # Groups with more rows than this are sampled as well.
 _LARGE = 64
@@ -113,6 +116,12 @@ def column_sums(
     if is_narrow:
         return ColumnSums(*_products(sample, weight), None, float(weight.sum()))
     return ColumnSums(*_moments(sample, weight), float(weight.sum()))
+
+
+def widest_with_covariances(X: Matrix) -> int:
+    """The largest number of columns for which covariances of this matrix are worth their price."""
+    long = not sparse.issparse(X) and X.shape[0] >= _ROWS_PER_COLUMN * X.shape[1]
+    return _WIDEST if long else _NARROW
 
 
 def _is_narrow(shape: tuple[int, ...], narrow: int = _NARROW) -> bool:

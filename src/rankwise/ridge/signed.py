@@ -18,8 +18,8 @@ from scipy.optimize import nnls
 
 from rankwise.errors import ParameterError
 from rankwise.ridge.closed_form import PrimalFamily
-from rankwise.ridge.leave_out.leave_query_out import leaves_enough
 from rankwise.ridge.leave_out.left_out_batches import batches_of_rows, can_leave_queries_out
+from rankwise.ridge.leave_out.left_out_systems import leaves_enough
 from rankwise.ridge.moments.moment_family import ROUNDINGS_PER_UNKNOWN, MomentFamily
 from rankwise.ridge.moments.quadratic import UNIT_ROUNDOFF, Quadratic
 from rankwise.ridge.spectrum import EPS, RidgeSystem

@@ -80,18 +80,18 @@ def each_query(queries: Queries) -> Folds:
     return Folds(LEAVE_QUERY_OUT, held, queries.query_of_row(), list(np.arange(queries.n_queries)[:, None]))
 
 
-def queries_or_groups(queries: Queries) -> Folds:
-    """Make every query a fold or, if there are many, deal them out at random, always the same way."""
-    if queries.n_queries <= MOST_QUERIES:
+def queries_or_groups(queries: Queries, most: int = MOST_QUERIES, n_groups: int = N_GROUPS) -> Folds:
+    """Make every query a fold or, of more than `most`, deal them out at random, always the same way."""
+    if queries.n_queries <= most:
         return each_query(queries)
     dealt = np.random.default_rng(0).permutation(queries.n_queries)
-    groups = [np.sort(group) for group in np.array_split(dealt, N_GROUPS)]
+    groups = [np.sort(group) for group in np.array_split(dealt, n_groups)]
     group_of_query = np.empty(queries.n_queries, dtype=np.int64)
-    group_of_query[np.concatenate(groups)] = np.repeat(np.arange(N_GROUPS), [len(group) for group in groups])
+    group_of_query[np.concatenate(groups)] = np.repeat(np.arange(n_groups), [len(group) for group in groups])
     query_of_row = queries.query_of_row()
     group_of_row = group_of_query[query_of_row]
     held = np.split(np.argsort(group_of_row, kind="stable"), np.cumsum(np.bincount(group_of_row))[:-1])
-    return Folds(f"leave-group-out ({N_GROUPS:,} groups of queries)", held, query_of_row, groups)
+    return Folds(f"leave-group-out ({n_groups:,} groups of queries)", held, query_of_row, groups)
 
 
 def draw_folds(cv: Any, y: Floats, queries: Queries) -> Folds:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,13 +21,15 @@ from rankwise.columns.specs import DEFAULT_KNOTS, ColumnKind, InteractionSpec, S
 from rankwise.errors import DataError
 from rankwise.long_tasks import step
 from rankwise.operators.constant_columns import constant_within_queries
+from rankwise.operators.design import MatrixDesign
+from rankwise.ridge.forward_blocks import forward_blocks
 from rankwise.ridge.interaction_gains import interaction_gains
 from rankwise.ridge.ridge_family import linear_family
 from rankwise.ridge.squared import losses_on_scores
 from rankwise.rows.column import Column
 from rankwise.rows.table import Table
 from rankwise.selection.criteria import folds_of
-from rankwise.selection.folding import each_query
+from rankwise.selection.folding import queries_or_groups
 from rankwise.types import Bools, Floats, Ints, Ties, Weighting
 from rankwise.validation import Problem
 
@@ -37,7 +40,9 @@ LEAST_Z = 3.0
 # not linear in what makes rows relevant, every two columns that matter have a small one.
 LEAST_SHARE = 0.01
 # After so many interactions, the residuals are computed anew.
-STAGES = (5, 20, 60)
+STAGES = (20, 60)
+# Of those found together, so many are compared with each other, on queries of about so many rows in all.
+MOST_COMPARED, ROWS_COMPARED = 40, 30_000
 # A function has so little variance of its own, compared with all of it, if others span it.
 SPANNED = 1e-9
 # The alphas of the models whose residuals are explained. An additive model that is shrunk too much leaves
@@ -46,6 +51,8 @@ ALPHAS = tuple(2.0**k for k in range(-15, 21))
 # Alpha is chosen on so many queries, always the same ones; to leave out all of them for every alpha would
 # take most of the time of a search.
 QUERIES_FOR_ALPHA = 500
+# More queries than these are left out in groups: residuals hardly change, and take a fraction of the time.
+MOST_LEFT_OUT, N_GROUPS = 2_000, 20
 
 
 def find_interactions(
@@ -81,7 +88,8 @@ def find_interactions(
         alphas.append(alpha)
         passed = scored.best(residuals, {one.columns for one in found})
         least = LEAST_SHARE * max((one.gain for one in (*found, *passed)), default=0.0)
-        best = [one for one in passed if one.gain >= least][: end - len(found)]
+        large = [one for one in passed if one.gain >= least][:MOST_COMPARED]
+        best = _each_adding_most(large, current, table, problem)[: end - len(found)]
         found += [replace(one, stage=stage) for one in best]
         if len(found) < end:
             break
@@ -135,6 +143,34 @@ def _check_queries(problem: Problem) -> None:
             "A search for interactions is judged on left-out queries, so it needs qid; or name the pairs of "
             "columns, as in interactions=[('device', 'price')]."
         )
+
+
+def _each_adding_most(
+    passed: Sequence[FoundInteraction], current: Encoding, table: Table, problem: Problem
+) -> list[FoundInteraction]:
+    """Interactions in an order in which each explains most that those before do not; no others.
+
+    Two columns that say much the same interact alike with a third: one of both pairs is enough.
+    """
+    if len(passed) < 2:
+        return list(passed)
+    rows = _rows_of_some_queries(problem)
+    table, problem = table[rows], replace(problem, X=np.zeros((len(problem.y), 0))).select(rows)
+    specs = [InteractionSpec(one.columns, KNOTS, CATEGORIES) for one in passed]
+    encoding = with_interactions(current, table, specs)
+    loss = _loss(problem, Ties.KEEP, Weighting.EXAMPLE)
+    system = MatrixDesign(encoding.encode(table)).difference_system(loss.differences, loss.target)
+    widths = [current.n_features, *(code.width for code in encoding.interactions[-len(passed) :])]
+    order = forward_blocks(*system, float(loss.target @ loss.target), widths, len(rows))
+    return [passed[place] for place in order]
+
+
+def _rows_of_some_queries(problem: Problem) -> Ints:
+    """The rows of queries drawn at random, always the same ones."""
+    dealt = np.random.default_rng(0).permutation(problem.queries.n_queries)
+    n_rows = np.cumsum(problem.queries.sizes[dealt])
+    drawn = dealt[: 1 + int(np.searchsorted(n_rows, ROWS_COMPARED))]
+    return np.flatnonzero(np.isin(problem.queries.query_of_row(), drawn))
 
 
 def _additive(table: Table, encoding: Encoding) -> Encoding:
@@ -235,21 +271,25 @@ def _left_out_residuals(problem: Problem) -> tuple[Floats, float]:
     """What models that have not seen a query miss of its labels, and their alpha: that of the least error."""
     loss_of = partial(_loss, ties=Ties.KEEP, weighting=Weighting.EXAMPLE)
     family = linear_family(problem.X, loss_of(problem))
-    folds = folds_of(each_query(problem.queries), problem, loss_of)
-    weight = _weight(problem)
+    left = queries_or_groups(problem.queries, MOST_LEFT_OUT, N_GROUPS)
+    folds = folds_of(left, problem, loss_of)
+    weight, query_of_row = _weight(problem), problem.queries.query_of_row()
 
-    def left_out(queries: Ints, alphas: Floats) -> Iterator[tuple[Ints, Floats]]:
-        """The rows of some queries and their residuals."""
-        chosen = [folds[query] for query in queries.tolist()]
+    def left_out(places: Ints, alphas: Floats) -> Iterator[tuple[Ints, Floats]]:
+        """The rows of some folds and their residuals."""
+        chosen = [folds[place] for place in places.tolist()]
         for fold, found in zip(chosen, family.leave_out(chosen, alphas), strict=True):
-            yield fold.index, _centered(problem.y[fold.index, None] - found.scores, weight[fold.index])
+            rows = fold.index
+            missed = problem.y[rows, None] - found.scores
+            yield rows, _centered(missed, weight[rows], query_of_row[rows])
 
-    alphas, n_queries = np.array(ALPHAS), len(folds)
-    drawn = np.random.default_rng(0).permutation(n_queries)[:QUERIES_FOR_ALPHA]
+    alphas, n_folds = np.array(ALPHAS), len(folds)
+    n_drawn = math.ceil(n_folds * QUERIES_FOR_ALPHA / problem.queries.n_queries)
+    drawn = np.random.default_rng(0).permutation(n_folds)[:n_drawn]
     errors = sum(weight[rows] @ found**2 for rows, found in left_out(drawn, alphas))
     best = alphas[[int(np.argmin(errors))]]
     residuals = np.empty(len(problem.y))
-    for rows, found in left_out(np.arange(n_queries), best):
+    for rows, found in left_out(np.arange(n_folds), best):
         residuals[rows] = found[:, 0]
     return residuals, float(best[0])
 
@@ -259,7 +299,9 @@ def _loss(problem: Problem, ties: Ties, weighting: Weighting) -> Any:
     return loss
 
 
-def _centered(values: Floats, weight: Floats) -> Floats:
-    """Less their mean; without weight, as they are."""
-    total = weight.sum()
-    return values - weight @ values / total if total > 0.0 else values
+def _centered(values: Floats, weight: Floats, query: Ints) -> Floats:
+    """Less the mean of their query; without weight, as they are."""
+    _, place = np.unique(query, return_inverse=True)
+    total = np.bincount(place, weight)
+    sums = np.stack([np.bincount(place, weight * column) for column in values.T], axis=1)
+    return np.asarray(values - (sums / np.where(total > 0.0, total, 1.0)[:, None])[place])

@@ -17,30 +17,35 @@ queries do, too, up to a constant of all rows. The dual is in `leave_query_out_d
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
 
-from rankwise._native import FoldRows, left_out_blocks, left_out_systems
+from rankwise._native import FoldRows, left_out_blocks
 from rankwise.config import resolve_threads
 from rankwise.operators.blocks import product_on_threads
 from rankwise.operators.design import Design
 from rankwise.ridge.leave_out.left_out_batches import Batch, batches_of_rows, fold_sizes, query_differences
+from rankwise.ridge.leave_out.left_out_systems import (
+    LARGE_FOLD,
+    LEAST_SHARE,
+    LargeFolds,
+    MinimumNorm,
+    Systems,
+    Whole,
+)
 from rankwise.ridge.leave_out.left_out_ties import ScoreRounding
-from rankwise.ridge.spectrum import EPS, RidgeSystem
+from rankwise.ridge.spectrum import RidgeSystem
 from rankwise.ridge.squared import SquaredLoss
-from rankwise.ridge.tridiagonal import WELL_CONDITIONED, Decomposition, lapack
+from rankwise.ridge.tridiagonal import Decomposition, lapack
 from rankwise.threads import SMALL, one_blas_thread
 from rankwise.types import Bools, Floats, Ints
 
 # Scores the rows of a batch, and says which of its folds are resolved.
 Scorer: TypeAlias = Callable[[Batch], tuple[Floats, Bools]]
-# A fold is refitted if more of what it leaves would be lost to rounding.
-LARGEST_LOSS = 1e-7
-LEAST_SHARE = 4.0 * EPS / LARGEST_LOSS
 
 
 def leave_out_primal(
@@ -72,22 +77,22 @@ def leave_out_primal(
         One row per row of the fold, in ascending order of row numbers; None if too few digits would be left.
     """
     F = query_differences(loss)
-    whole = _Whole(design, loss, system)
+    whole = Whole(design, loss, system)
     if not system.tridiagonal.resolves(float(alphas.min())) and decomposition.resolves(0.0):
         projected = RidgeSystem(np.diag(decomposition.diagonal), decomposition.target)
-        whole = _Whole(design, loss, projected, decomposition.basis)
+        whole = Whole(design, loss, projected, decomposition.basis)
     score = _scorer(whole, decomposition, folds, alphas)
     rounding = ScoreRounding.primal(F, decomposition, alphas)
     for batch in batches_of_rows(loss, design, folds):
         yield from unless_lost(batch, rounding, *score(batch))
 
 
-def _scorer(whole: _Whole, decomposition: Decomposition, folds: Sequence[Ints], alphas: Floats) -> Scorer:
+def _scorer(whole: Whole, decomposition: Decomposition, folds: Sequence[Ints], alphas: Floats) -> Scorer:
     """What scores the folds of a batch for these alphas in the fewest multiplications."""
     positive, system = alphas > 0.0, whole.system
     # The rest has no larger eigenvalue than the whole: if the whole does not resolve 0, no fold does.
     if not positive.all() and (whole.is_projected or not system.tridiagonal.resolves(0.0)):
-        at_zero = _MinimumNorm(whole)
+        at_zero = MinimumNorm(whole)
         if not positive.any():
             return at_zero
         return partial(_joined, positive, at_zero, _scorer(whole, decomposition, folds, alphas[positive]))
@@ -96,7 +101,8 @@ def _scorer(whole: _Whole, decomposition: Decomposition, folds: Sequence[Ints], 
     resolves = system.tridiagonal.resolves(smallest)
     blocks = _Blocks(whole.design, whole.loss, decomposition, alphas)
     if smallest == 0.0 or (resolves and _prefers_systems(sizes, len(system.right), len(alphas))):
-        systems = _Systems(whole, alphas)
+        are_large = sizes.min() >= LARGE_FOLD * whole.design.shape[1]
+        systems = LargeFolds(whole, alphas) if are_large else Systems(whole, alphas)
         return partial(_first_resolved, systems, blocks) if whole.is_projected else systems
     return blocks
 
@@ -122,94 +128,12 @@ def _first_resolved(first: Scorer, second: Scorer, batch: Batch) -> tuple[Floats
     return scores, resolved
 
 
-@dataclass(frozen=True)
-class _Whole:
-    """The system of all queries, in coordinates of the features or, if these have null directions, of a
-    basis without them: what is 0 for all queries is 0 without some of them."""
-
-    design: Design
-    loss: SquaredLoss
-    system: RidgeSystem
-    basis: Floats | None = None
-
-    @property
-    def is_projected(self) -> bool:
-        return self.basis is not None
-
-    def rows(self, batch: Batch) -> Floats:
-        """The centred rows of a batch."""
-        rows = batch.centred_rows(self.design)
-        return rows if self.basis is None else product_on_threads(rows, self.basis)
-
-    def removed(self, batch: Batch, rows: Floats) -> tuple[Floats, Floats]:
-        """The differences that folds of these rows remove, and their targets."""
-        return batch.removed(rows), batch.removed_target(self.loss.target)
-
-
 def _prefers_systems(sizes: Floats, n: int, n_alphas: int) -> bool:
     """Whether a tridiagonal form for each fold takes fewer multiplications than a solve for every alpha."""
     systems = len(sizes) * (4 / 3 * n**3 + n_alphas * n**2) + sizes.sum() * n**2 / 2
     h = np.minimum(sizes, n)
     blocks = sizes.sum() * n**2 + n_alphas * (h**2 * n / 2 + h**3 / 6).sum()
     return bool(systems < blocks)
-
-
-class _Systems:
-    """Subtract each fold from the system, and reduce what is left to a tridiagonal one."""
-
-    def __init__(self, whole: _Whole, alphas: Floats) -> None:
-        self._whole, self._system, self._alphas = whole, whole.system, alphas
-        self._smallest = float(alphas.min())
-
-    def __call__(self, batch: Batch) -> tuple[Floats, Bools]:
-        rows = self._whole.rows(batch)
-        (Z, t), X = self._whole.removed(batch, rows), batch.scored(rows)
-        scores = np.empty((len(X), len(self._alphas)))
-        resolved = np.empty(len(batch.folds), dtype=np.bool_)
-        # The rest has no larger eigenvalue than the whole.
-        least = WELL_CONDITIONED * self._system.tridiagonal.extremes[1] - self._smallest
-        with one_blas_thread():
-            left_out_systems(
-                lapack(),
-                self._system.matrix,
-                self._system.right,
-                FoldRows(Z, batch.removed_offsets),
-                t,
-                FoldRows(X, batch.offsets),
-                self._alphas,
-                least,
-                LEAST_SHARE,
-                scores,
-                resolved,
-                resolve_threads(),
-            )
-        return scores, resolved
-
-
-class _MinimumNorm:
-    """The minimum-norm solution (alpha = 0) without each fold, from the rank of what is left."""
-
-    def __init__(self, whole: _Whole) -> None:
-        self._whole, self._system = whole, whole.system
-
-    def __call__(self, batch: Batch) -> tuple[Floats, Bools]:
-        rows = self._whole.rows(batch)
-        (Z, t), X = self._whole.removed(batch, rows), batch.scored(rows)
-        scores, resolved = np.empty((len(X), 1)), np.empty(len(batch.folds), dtype=np.bool_)
-        removed = [slice(*ends) for ends in pairwise(batch.removed_offsets)]
-        for f, place in enumerate(slice(*ends) for ends in pairwise(batch.offsets)):
-            Z_f, t_f = Z[removed[f]], t[removed[f]]
-            with one_blas_thread(self._system.is_small):
-                rest = RidgeSystem(self._system.matrix - Z_f.T @ Z_f, self._system.right - Z_f.T @ t_f)
-            resolved[f] = leaves_enough(np.diag(rest.matrix), np.diag(self._system.matrix))
-            if resolved[f]:
-                scores[place, 0] = X[place] @ rest.spectrum.solve(0.0)
-        return scores, resolved
-
-
-def leaves_enough(left: Floats, total: Floats) -> bool:
-    """Whether what a fold leaves of the diagonal has digits that rounding the whole did not cost it."""
-    return bool((left >= LEAST_SHARE * total).all())
 
 
 class _Blocks:

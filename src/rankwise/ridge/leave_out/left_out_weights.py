@@ -12,8 +12,8 @@ from scipy import linalg
 
 from rankwise.family import Fold
 from rankwise.ridge.closed_form import PrimalFamily
-from rankwise.ridge.leave_out.leave_query_out import LEAST_SHARE
 from rankwise.ridge.leave_out.left_out_batches import batches_of_rows
+from rankwise.ridge.leave_out.left_out_systems import LEAST_SHARE
 from rankwise.ridge.spectrum import RidgeSystem
 from rankwise.threads import one_blas_thread
 from rankwise.types import Floats
