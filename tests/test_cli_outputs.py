@@ -16,9 +16,12 @@ import typer
 import rankwise
 from rankwise.cli import main
 from rankwise.cli.app import COMMANDS, application
+from rankwise.cli.bundles import unbundled
 from rankwise.cli.paths import Input, Output, checking_paths, declared_paths
 
-DECLARED = {command: declared_paths(import_module(f"rankwise.cli.{command}").run) for command in COMMANDS}
+DECLARED = {
+    command: declared_paths(unbundled(import_module(f"rankwise.cli.{command}").run)) for command in COMMANDS
+}
 OUTPUTS = [
     (command, name)
     for command, declared in DECLARED.items()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterable
 from typing import Any
 
@@ -15,6 +14,7 @@ from rankwise.auditing.stability import BinnedColumn, binned, chance_of_shift, s
 from rankwise.columns.codes import CategoryCode, Code
 from rankwise.columns.effects import column_effects
 from rankwise.columns.profile import ColumnProfile, Profile
+from rankwise.columns.unknown import unknown_to
 from rankwise.errors import DataError, ParameterError
 from rankwise.metrics.named_measures import MeasureLike
 from rankwise.metrics.significance import holm
@@ -163,16 +163,7 @@ def _unknown(known: ColumnProfile, values: AnyArray, code: Code | None) -> dict[
     if known.reading is not Reading.TEXT:
         return {}
     assert isinstance(code, CategoryCode)
-    return {
-        name: count / len(values) for name, count in unknown_categories(code, values).most_common(MOST_NAMED)
-    }
-
-
-def unknown_categories(code: CategoryCode, texts: AnyArray) -> Counter[str]:
-    """How often each category occurs that a code does not know."""
-    places = code.places(texts)
-    is_known = (places >= 0) & (places < len(code.categories))
-    return Counter(text for text in texts[~is_known].tolist() if text is not None)
+    return {name: count / len(values) for name, count in unknown_to(code, values).most_common(MOST_NAMED)}
 
 
 def _added(model: Model, profile: Profile, rows: Any, queries: Queries) -> dict[str, dict[str, Any]]:

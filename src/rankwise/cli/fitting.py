@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from rankwise.types import Ints
 
 
+# So many unknown categories of a column are listed.
+SHOWN_CATEGORIES = 5
 # Parts of the data that a model was fitted to: intervals would say nothing of other queries.
 SEEN = ("training", "learned")
 
@@ -139,8 +141,12 @@ def show_result(
     seconds: float,
     found: Mapping[str, Evaluation],
     json: bool,
+    unknown: Mapping[str, Mapping[str, int]] | None = None,
 ) -> None:
-    """Show what was trained, what was chosen and by what, and how good it is."""
+    """Show what was trained, what was chosen and by what, and how good it is.
+
+    Of an update, `unknown` are the categories by column that the model did not know, with their rows.
+    """
     means = {part: one.means for part, one in found.items()}
     margins = {part: one.margins for part, one in found.items() if part not in SEEN}
     if json:
@@ -149,13 +155,15 @@ def show_result(
         facts |= choice_facts(ranker) | ({"columns": became} if became else {})
         context = getattr(ranker, "context_columns_", None)
         facts |= {"context_columns": context} if context else {}
+        facts |= {"unknown_categories": unknown} if unknown else {}
         show_json(facts | means | ({"margins": margins} if margins else {}))
         return
     show_columns(ranker)
     show_choice(ranker)
     done = describe_choice(ranker) + summary(ranker, data, seconds, model) + about_columns(ranker)
+    done = _about_unknown(unknown or {}, data.n_rows) + done
     if means:
-        show_quality(means, _about_left_out(ranker, means) + done, margins)
+        show_quality(means, _about_left_out(ranker, means) + _about_before(means) + done, margins)
     else:
         for line in done.splitlines():
             typer.echo(printable(line))
@@ -176,6 +184,27 @@ def _about_left_out(ranker: Any, means: dict[str, dict[str, float]]) -> str:
         f"left_out: queries scored by models that were not trained on them, {chosen} "
         f"(± is half of a 95 % interval over queries); {expect}\n"
     )
+
+
+def _about_before(means: dict[str, dict[str, float]]) -> str:
+    if "before" not in means:
+        return ""
+    return (
+        "before: the new queries, scored before they were learned; a fair estimate, unlike learned "
+        "(± is half of a 95 % interval over queries)\n"
+    )
+
+
+def _about_unknown(unknown: Mapping[str, Mapping[str, int]], n_rows: int) -> str:
+    """The most frequent categories that a model did not know, a line for each column."""
+    lines = []
+    for column, categories in unknown.items():
+        frequent = sorted(categories.items(), key=lambda item: -item[1])[:SHOWN_CATEGORIES]
+        more = f" and {len(categories) - len(frequent):,} more" if len(categories) > len(frequent) else ""
+        shown = ", ".join(f"{name} ({count:,})" for name, count in frequent)
+        share = sum(categories.values()) / n_rows
+        lines.append(f"Unknown categories of {column} in {share:.1%} of the rows: {shown}{more}\n")
+    return "".join(lines)
 
 
 def show_quality(means: dict[str, dict[str, float]], note: str, margins: dict[str, dict[str, float]]) -> None:

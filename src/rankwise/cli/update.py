@@ -4,34 +4,42 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rankwise.cli import options
 from rankwise.cli.card import CardOptions, saving, used_rows
 from rankwise.cli.data_files import files_to_read
+from rankwise.cli.forgetting import ForgetOptions
 from rankwise.cli.outputs import check_model
 from rankwise.cli.paths import Input, Output
-from rankwise.errors import FileFormatError
+from rankwise.errors import FileFormatError, ParameterError
 from rankwise.long_tasks import task
+from rankwise.rendering import counted
+
+if TYPE_CHECKING:
+    from rankwise.rows.ranking import RankingData
 
 
 def run(
-    data: options.Data,
+    data: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="DATA",
+            help="Rows to learn, in any format that 'train' reads; none to forget only.",
+            show_default=False,
+        ),
+        Input(files_to_read),
+    ] = None,
     model: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
             metavar="MODEL", help="A RankRLS model with the primal solver, from 'train'.", show_default=False
         ),
         Input(replaced_by="out"),
-    ],
-    *,
-    forget: Annotated[
-        Path | None,
-        typer.Option(metavar="DATA", help="Queries to forget before learning DATA.", show_default=False),
-        Input(files_to_read),
     ] = None,
+    *,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -39,6 +47,7 @@ def run(
         ),
         Output(check_model),
     ] = None,
+    forgetting: ForgetOptions,
     rows: options.RowOptions,
     card: CardOptions,
     json: options.Json = False,
@@ -50,27 +59,65 @@ def run(
     import rankwise
     from rankwise.cli.data_files import warn_of_one_ranking
     from rankwise.cli.fitting import criterion_and_usual, evaluate_parts, show_result
-    from rankwise.cli.reading import load_model, read_for_model, read_matching
+    from rankwise.cli.reading import load_model, read_for_model
     from rankwise.model.data_scores import scaled_like
 
     how = rows.how()
-    known, ranker = load_model(model), rankwise.load_model(model)
+    learned, path = (None, data) if model is None else (data, model)
+    if path is None or (learned is None and not forgetting.is_asked):
+        raise ParameterError("Expected DATA to learn and a MODEL, or a MODEL and rows to --forget.")
+    known, ranker = load_model(path), rankwise.load_model(path)
     if not hasattr(ranker, "partial_fit") or not hasattr(ranker, "moments_"):
         raise FileFormatError(
-            model,
+            path,
             "the model has no moments to update; train it with --learner rankrls --set solver=primal.",
         )
-    new = scaled_like(read_for_model(data, how, known), known.features)
-    old = None if forget is None else read_matching(forget, how, new)
-    warn_of_one_ranking(data, new, how)
-    used = [*used_rows("forgotten", forget, old, how), *used_rows("learned", data, new, how)]
+    new = None if learned is None else scaled_like(read_for_model(learned, how, known), known.features)
+    old = forgetting.rows(how, known)
+    used = [] if old is None else used_rows("forgotten", forgetting.forget, old, how)
+    written = path if out is None else out
     start = time.perf_counter()
-    with task(f"Updating {type(ranker).__name__}"):
-        if old is not None:
+    if old is not None:
+        with task("Forgetting"):
             ranker.forget(old)
+    if learned is None or new is None:
+        with saving(ranker, written, card, used):
+            pass
+        _say_forgotten(ranker, old, written, json)
+        return
+    warn_of_one_ranking(learned, new, how)
+    unknown = _unknown(ranker, new)
+    measures = criterion_and_usual(ranker, new)
+    before = evaluate_parts(ranker, {"before": new}, measures)
+    with task(f"Updating {type(ranker).__name__}"):
         ranker.partial_fit(new)
     seconds = time.perf_counter() - start
-    written = model if out is None else out
-    with saving(ranker, written, card, used) as found:
-        found |= evaluate_parts(ranker, {"learned": new}, criterion_and_usual(ranker, new))
-    show_result(ranker, new, written, seconds, found, json)
+    with saving(ranker, written, card, [*used, *used_rows("learned", learned, new, how)]) as found:
+        found |= before | evaluate_parts(ranker, {"learned": new}, measures)
+    show_result(ranker, new, written, seconds, found, json, unknown)
+
+
+def _unknown(ranker: Any, new: RankingData) -> dict[str, dict[str, int]]:
+    """The categories that the model does not know, by column, and in how many rows they are."""
+    from rankwise.columns.unknown import unknown_categories
+
+    model = ranker.model_
+    if model.encoding is None:
+        return {}
+    table = model.table(new).matched(list(model.encoding.codes), model.encoding.labels)
+    return {
+        column: dict(found) for column, found in unknown_categories(model.encoding, table).items() if found
+    }
+
+
+def _say_forgotten(ranker: Any, old: RankingData | None, written: Path, json: bool) -> None:
+    from rankwise.cli.screen import show_json, show_text
+
+    assert old is not None
+    forgotten, left = old.n_queries, ranker.moments_.n_queries
+    if json:
+        facts = {"model": str(written), "class": type(ranker).__name__}
+        show_json(facts | {"forgotten": {"queries": forgotten, "rows": old.n_rows}, "queries": left})
+        return
+    queries = counted(forgotten, "query")
+    show_text([f"Forgot {queries} of {counted(old.n_rows, 'row')}; {left:,} are left; written to {written}"])
