@@ -186,21 +186,35 @@ def test_a_script_asks_for_the_score_of_the_query_only_if_the_model_reads_it(mod
         export_model(ranker, tmp_path / "out", "elasticsearch-script", feature_names={"device": "_score"})
 
 
+@pytest.mark.parametrize("size", [1.0, 1e6, 1e-6])
 @pytest.mark.parametrize("columns", [None, "auto"])
 @pytest.mark.filterwarnings("ignore:.*negative", "ignore:.*constant within queries")
-def test_columns_that_are_constant_within_queries_are_left_out(columns, tmp_path):
+def test_columns_that_are_constant_everywhere_or_within_queries_are_left_out(columns, size, tmp_path):
     rng = np.random.default_rng(0)
     searches = np.repeat(np.arange(20), 6)
     frame = pandas.DataFrame({"price": rng.normal(size=120), "sold": rng.normal(size=120)})
-    frame["words"] = rng.normal(1e3, 100.0, 20).round(1)[searches]
-    y = np.round(frame["price"] - 0.5 * frame["sold"] + frame["words"] / 100.0)
+    frame["words"] = size * rng.normal(1e3, 100.0, 20).round(1)[searches]
+    frame["edition"] = 3.7 * size
+    y = np.round(frame["price"] - 0.5 * frame["sold"] + frame["words"] / 100.0 / size)
     ranker = RankSVM(columns=columns).fit(frame, y, searches)
-    assert np.abs(ranker.coef_).min() < 1e-12 < np.abs(ranker.coef_[:2]).min()
     for to in ("sqlite", "vespa", "solr-function", "elasticsearch-script"):
         export_model(ranker, tmp_path / to, to, feature_names={"words": "params.words"})
         text = (tmp_path / to).read_text(encoding="utf-8")
         assert "price" in text
         assert "words" not in text
+        assert "edition" not in text
+
+
+def test_a_rare_value_that_the_profile_does_not_show_keeps_its_weight(tmp_path):
+    rng = np.random.default_rng(0)
+    X, qid = rng.normal(size=(40_000, 2)), np.repeat(np.arange(4_000), 10)
+    X[:, 1] = 0.0
+    X[25, 1] = 1.0
+    ranker = RankRLS().fit(X, np.round(X @ [1.0, 50.0]), qid)
+    assert ranker.model_.profile.columns["x1"].effect == 0.0
+    export_model(ranker, tmp_path / "out", "elasticsearch-script", feature_names=["price", "offer"])
+    params = script_of(tmp_path / "out")[1]
+    assert [column["field"] for column in params["columns"]] == ["price", "offer"]
 
 
 def test_a_column_that_matters_only_in_an_interaction_adds_nothing_alone(model, tmp_path):

@@ -100,14 +100,26 @@ class ScaledModel:
             assert encoding is not None
             assert weights is not None
             return self._renamed(encoding.function(_above_rounding(weights)))
-        slopes = np.where(self._is_context(), 0.0, self.weights(form)).tolist()
+        slopes = np.where(self._is_rounding(), 0.0, self.weights(form)).tolist()
         lines = zip(self._names(), zero_of(self.factor, self.shift).tolist(), slopes, strict=True)
         return AdditiveFunction(tuple(Term(name, Line(at, 0.0, slope, np.nan)) for name, at, slope in lines))
 
-    def _is_context(self) -> Bools:
-        """Which features were constant within queries in training, so that their weights are rounding."""
+    def _is_rounding(self) -> Bools:
+        """Which features add nothing but rounding errors: those that were constant in training.
+
+        The profile is that of a sample, in which a rare value may be missing. Then the weight is larger, or
+        the feature is 0 in the whole sample.
+        """
         known = set(self.model.outcome.context_columns or ())
-        return np.array([self.model.features.label(c) in known for c in range(self.n_features)])
+        found: Bools = np.array([self.model.features.label(c) in known for c in range(self.n_features)])
+        profiles = [] if self.model.profile is None else list(self.model.profile.columns.values())
+        effects = [one.effect for one in profiles if one.effect is not None]
+        if self.coef is None or len(effects) < self.n_features:
+            return found
+        largest = np.array([np.abs(one.quantiles).max(initial=0.0) for one in profiles])
+        size = np.abs(self.coef) * largest
+        found |= (size > 0.0) & (size <= ROUNDING * max(effects))
+        return found
 
     def _renamed(self, function: AdditiveFunction) -> AdditiveFunction:
         renamed = dict(zip(_columns_of(self.model), self._names(), strict=True))

@@ -81,7 +81,9 @@ class FunctionQuery(Language):
         return f"sub({number},{self.number(from_)})"
 
     def sum(self, summands: Sequence[str]) -> str:
-        return summands[0] if len(summands) == 1 else f"sum({','.join(summands) or '0'})"
+        if len(summands) > 1:
+            return f"sum({','.join(summands)})"
+        return summands[0] if summands else self.number(0.0)
 
 
 def _quoted(text: str) -> str:
@@ -92,7 +94,8 @@ def _quoted(text: str) -> str:
 def solr_function(_: str, function: AdditiveFunction) -> str:
     """Return a function for ``{!func}``; it has no place for the model's name."""
     language = FunctionQuery()
-    return language.sum(summands(function, language)) + "\n"
+    written = summands(function, language) or ["sum(0)"]  # a number alone could not be sorted by
+    return language.sum(written) + "\n"
 
 
 def function_scores(function: AdditiveFunction, values: Values) -> Floats:
