@@ -89,8 +89,8 @@ def markdown_row(cells: Sequence[str]) -> str:
 
 
 def markdown_text(text: str) -> str:
-    """Text of others in Markdown, in which it is no HTML."""
-    return escape(printable(text), quote=False)
+    """Text of others in Markdown, in which it is neither HTML nor a link."""
+    return escape(printable(text), quote=False).replace("[", "\\[")
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from rankwise.scoring.calibration import Calibration
     from rankwise.scoring.functions import FeatureFunction
 
+# The last column of a table, which has the longest texts, may be folded on a page.
+_LONG_CELLS = "td.text:last-child { white-space: normal; min-width: 12rem; overflow-wrap: anywhere; }\n"
 # Rows of a table in a terminal.
 SHOWN_ROWS = 15
 # Values of a model file that are described together.
@@ -71,6 +73,8 @@ def run(
 
     if verify:
         _verify(path)
+    if markdown + html + json > 1:
+        raise ParameterError("Only one of --markdown, --html and --json can be used.")
     if path is not None and is_model(path) and not is_svmrank(path):
         if json:
             show_json(_model(path))
@@ -128,7 +132,7 @@ def _show_card(path: Path, markdown: bool, html: bool, tensors: bool) -> None:
         page = replace(page, sections=(*page.sections, _tensors(path)))
     if html:
         style = (files("rankwise.report") / "page.css").read_text(encoding="utf-8")
-        data_stream().write(page.html(style))
+        data_stream().write(page.html(style + _LONG_CELLS))
     elif markdown:
         data_stream().write(page.markdown())
     else:

@@ -9,6 +9,7 @@ import numpy as np
 
 from rankwise.columns.context import about_context
 from rankwise.columns.profile import ColumnProfile
+from rankwise.model.attributes import attributes_of
 from rankwise.model.history import File, History, Result, Step
 from rankwise.model.model import Model
 from rankwise.model.spreads import spreads
@@ -18,13 +19,7 @@ from rankwise.types import Reading
 
 #: Parts of the data that a model has seen: intervals would say nothing of other queries.
 SEEN = ("training", "learned")
-_PARTS = {
-    "training": "queries that the model was trained on",
-    "learned": "queries that the update added",
-    "left_out": "queries scored by models that were not trained on them, and used to choose settings",
-    "validation": "validation data",
-    "test": "test data",
-}
+_LEFT_OUT = "left_out: queries scored by models that were not trained on them, and used to choose settings."
 # Values of a list that are shown, and categories of a column.
 _FEW, _FREQUENT = 5, 3
 _DAY, _MOST_DAYS = np.timedelta64(1, "D"), 1e8
@@ -39,7 +34,7 @@ def card_page(model: Model, title: str, *, short: bool = False) -> Page:
         _columns(model),
         _interactions(model),
         _steps(history),
-        _settings(model, history),
+        _settings(model),
     )
     shown = tuple(section for section in sections if section.rows)
     return Page(title, tuple(_sentences(model, history)), shown)
@@ -51,20 +46,27 @@ def _sentences(model: Model, history: History) -> list[str]:
     queries = "" if origin.n_queries is None else f" in {counted(origin.n_queries, 'query')}"
     first = history[0].date if history else None
     when = "" if first is None else f" on {shown_date(first)}"
-    made = "" if origin.version is None else f" with rankwise {origin.version}"
+    made = "" if origin.version is None or history else f" with rankwise {origin.version}"
     fitted = f"; fitted{when}{made}" if when or made else ""
     said = [f"{model.class_name}: {_kind_of(model)}{rows}{queries}{fitted}."]
     if len(history) > 1:
         last = "" if history[-1].date is None else f", last on {shown_date(history[-1].date)}"
         said.append(f"Updated {_times(len(history) - 1)}{last}.")
     if outcome.best is not None:
-        best = dict(outcome.best)
+        # Where the default was used, the fitted parameter has the actual value.
+        values = attributes_of(model)
+        best = {name: values.get(f"{name}_", value) for name, value in outcome.best.items()}
         score = best.pop("score")
         chosen = ", ".join(f"{name} {_shown(value)}" for name, value in best.items())
         said.append(
             f"Chosen: {chosen}; {model.parameters.get('measure')} {score:.4f} by {_chosen_on(model)}."
         )
     said += [f"Note: {note}" for step in history for note in step.notes]
+    if len(history) == 1:
+        said.append(f"Made by: {_made_by(history[0])}")
+    if history and history[-1].versions:
+        versions = ", ".join(f"{name} {version}" for name, version in history[-1].versions.items())
+        said.append(f"Versions: {versions}.")
     if outcome.context_columns:
         said.append(about_context(list(map(str, outcome.context_columns))))
     if model.calibration is not None:
@@ -103,9 +105,10 @@ def _data(history: History, short: bool) -> Section:
             for place, file in enumerate(used.files or (File(""),)):
                 digest = (file.sha256 or "")[: 12 if short else None]
                 cells = (n_rows, n_queries, *columns) if place == 0 else ("",) * 4
-                rows.append((str(number), used.part, file.name, *cells, digest))
+                step_number = str(number) if len(history) > 1 else ""
+                rows.append((step_number, used.part, file.name, *cells, digest))
     header = ("step", "part", "file", "rows", "queries", "label", "qid", "SHA-256")
-    return _without_empty("Data", header, rows, one_step=len(history) == 1)
+    return _without_empty("Data", header, rows)
 
 
 def _quality(history: History) -> Section:
@@ -118,13 +121,10 @@ def _quality(history: History) -> Section:
         for measure in dict.fromkeys(one.measure for one in results)
     )
     counts = {one.part: one.n_queries for one in results if one.n_queries is not None}
-    notes = [
-        f"{part}: {_PARTS.get(part, 'results given when it was saved')}"
-        + (f" ({counts[part]:,} counted)" if part in counts else "")
-        for part in parts
-    ]
-    margins = [] if all(part in SEEN for part in parts) else ["± is half of a 95 % interval over queries"]
-    return Section("Quality", ("measure", *parts), rows, "; ".join([*notes, *margins]) + ".")
+    notes = [f"Queries: {', '.join(f'{n:,} {part}' for part, n in counts.items())}."] if counts else []
+    notes += [_LEFT_OUT] if "left_out" in parts else []
+    notes += [] if set(parts) <= set(SEEN) else ["± is half of a 95 % interval over queries."]
+    return Section("Quality", ("measure", *parts), rows, " ".join(notes) or None)
 
 
 def _measured(result: Result | None) -> str:
@@ -146,25 +146,21 @@ def _columns(model: Model) -> Section:
     order = sorted(names, key=lambda name: -effects.get(name, 0.0))
     about = {
         "column": {name: name for name in order},
-        "became": became,
-        "moves scores by": {name: f"{effect:.3g}" for name, effect in effects.items()},
+        "effect": {name: f"{effect:.3g}" for name, effect in effects.items()},
         "missing": {name: f"{column.missing:.1%}" for name, column in known.items() if column.missing},
         **{
             heading: {name: _quantile(column, place) for name, column in known.items()}
             for heading, place in (("least", 0), ("median", 5), ("most", -1))
         },
         "frequent": {name: _frequent(column) for name, column in known.items()},
+        "became": became,
     }
     shown = {heading: cells for heading, cells in about.items() if any(cells.get(name) for name in order)}
     rows = tuple(tuple(cells.get(name, "") for cells in shown.values()) for name in order)
-    notes = []
-    if "moves scores by" in shown:
-        notes.append(
-            "moves scores by: about the standard deviation of what the column adds to scores of training rows"
-        )
-    if profile is not None:
-        notes.append(f"values are those of {counted(profile.n_rows, 'training row')}")
-    return Section("Columns", tuple(shown), rows, f"{'; '.join(notes)}." if notes else None)
+    effect = "effect: about the standard deviation of what the column adds to scores. "
+    values = "" if profile is None else f"Values of {counted(profile.n_rows, 'training row')}."
+    note = f"{effect if 'effect' in shown else ''}{values}"
+    return Section("Columns", tuple(shown), rows, note or None)
 
 
 def _quantile(column: ColumnProfile, place: int) -> str:
@@ -173,7 +169,7 @@ def _quantile(column: ColumnProfile, place: int) -> str:
     value = column.quantiles[place]
     if column.reading is Reading.DATE and abs(value) < _MOST_DAYS:
         return str(np.datetime64(0, "D") + int(np.floor(value)) * _DAY)
-    return f"{value:.6g}"
+    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.6g}"
 
 
 def _frequent(column: ColumnProfile) -> str:
@@ -192,30 +188,22 @@ def _interactions(model: Model) -> Section:
 
 
 def _steps(history: History) -> Section:
-    """What was done, a line for each fit and update, if there is more to say than in the first sentence."""
+    """A line for each fit and update, unless there was only one."""
     rows = tuple(
-        (
-            str(number),
-            shown_date(step.date) if step.date else "",
-            _done(step),
-            _first_result(step),
-            _versions(step),
-        )
+        (str(number), "" if step.date is None else shown_date(step.date), _made_by(step), _first_result(step))
         for number, step in enumerate(history, start=1)
     )
-    header = ("step", "date", "made by", "quality", "versions")
-    return _without_empty("History", header, rows, one_step=len(history) == 1)
+    header = ("step", "date", "made by", "quality")
+    return _without_empty("History", header, rows if len(rows) > 1 else ())
 
 
-def _without_empty(
-    title: str, header: tuple[str, ...], rows: Sequence[tuple[Cell, ...]], *, one_step: bool
-) -> Section:
-    """A section without columns that are empty, or that number a single step."""
-    used = [k for k in range(len(header)) if any(row[k] for row in rows) and not (one_step and k == 0)]
+def _without_empty(title: str, header: tuple[str, ...], rows: Sequence[tuple[Cell, ...]]) -> Section:
+    """A section without columns that are empty."""
+    used = [k for k in range(len(header)) if any(row[k] for row in rows)]
     return Section(title, tuple(header[k] for k in used), tuple(tuple(row[k] for k in used) for row in rows))
 
 
-def _done(step: Step) -> str:
+def _made_by(step: Step) -> str:
     return step.command or f"{step.method} in Python"
 
 
@@ -224,11 +212,7 @@ def _first_result(step: Step) -> str:
     return "" if one is None else f"{one.measure} {_measured(one)} ({one.part})"
 
 
-def _versions(step: Step) -> str:
-    return ", ".join(f"{name} {version}" for name, version in step.versions.items())
-
-
-def _settings(model: Model, history: History) -> Section:
+def _settings(model: Model) -> Section:
     rows = [(name, _shown(value)) for name, value in model.parameters.items() if value is not None]
     return Section("Parameters", ("name", "value"), tuple(rows))
 
