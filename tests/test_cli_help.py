@@ -44,6 +44,8 @@ def test_every_command_is_in_one_group(done):
         (["evaluate", "test.txt", "model", "--measures", "ndgc@10"], "'ndcg'"),
         (["evaluate", "test.txt", "model", "--preset", "lightgmb"], "'lightgbm'"),
         (["train", "train.txt.gz", "OUT", "--learner", "rankrsl"], "'rankrls'"),
+        (["train", "table.csv", "OUT", "--columns", "atuo"], "'auto'"),
+        (["train", "train.txt.gz", "OUT", "--set", "slover=cg"], "'solver'"),
         (["export", "model", "OUT", "--to", "elasticsaerch"], "'elasticsearch'"),
         (["train", "table.csv", "OUT", "--qid", "Query"], "'query'"),
         (["info", "model", "--verfy"], "--verify"),
@@ -52,7 +54,7 @@ def test_every_command_is_in_one_group(done):
 def test_a_name_that_was_nearly_right_is_suggested(arguments, meant, folder, refused, tmp_path):
     (tmp_path / "table.csv").write_text("query,label,x\na,1,2\n", encoding="utf-8")
     place = {"OUT": tmp_path / "out", "table.csv": tmp_path / "table.csv"}
-    code = 1 if "table.csv" in arguments else 2
+    code = 1 if "Query" in arguments else 2
     said = refused(*(place.get(one, one) for one in arguments), code=code)
     assert re.search(rf"(did|Did) you mean:? {meant}|options?: {meant}", said), said
 
@@ -63,6 +65,22 @@ def test_the_ending_of_a_file_decides_the_format_of_an_export(done, refused, fol
     assert '"f0"' in (tmp_path / "model.sql").read_text(encoding="utf-8")
     said = refused("export", "model", tmp_path / "model.json", code=2)
     assert said.startswith("The name 'model.json' does not imply a format; the option --to must be one of ")
+
+
+def test_a_name_and_a_format_that_contradict_each_other_are_refused(done, refused, folder, tmp_path):
+    names = ",".join(f"f{k}" for k in range(rankwise.load_model(folder / "model").n_features_in_))
+    said = refused("export", "model", tmp_path / "model.sql", "--to", "onnx", code=2)
+    assert said.startswith("The name 'model.sql' implies the format 'sql', but the option --to is 'onnx'")
+    assert not (tmp_path / "model.sql").exists()
+    done("export", "model", tmp_path / "model.sql", "--to", "sqlite", "--features", names)
+
+
+def test_a_table_with_other_column_names_is_told_which_options_name_them(refused, tmp_path):
+    (tmp_path / "shop.csv").write_text("search,grade,x\na,1,2\n", encoding="utf-8")
+    said = refused("train", tmp_path / "shop.csv", tmp_path / "model", code=1)
+    assert said.endswith("'grade', 'x'. Name yours with --label and --qid.\n")
+    said = refused("train", tmp_path / "shop.csv", tmp_path / "model", "--qid", "search", code=1)
+    assert said.endswith("'grade', 'x'. Name it with --label.\n")
 
 
 def test_commands_that_write_say_what_and_where(done, folder, tmp_path):

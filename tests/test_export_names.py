@@ -56,7 +56,7 @@ def test_a_hostile_name_is_written_whole_or_refused(kind, engine, model, tmp_pat
         export_model(model, tmp_path / "model", engine, feature_names=names)
         assert READERS[engine]((tmp_path / "model").read_text(encoding="utf-8"), names) == [2.0, 3.0]
     else:
-        with pytest.raises(ParameterError, match=f"cannot be the name of a feature in the form '{engine}'"):
+        with pytest.raises(ParameterError, match=f"cannot be the name of a feature in the format '{engine}'"):
             export_model(model, tmp_path / "model", engine, feature_names=names)
         assert not list(tmp_path.iterdir())
 

@@ -71,7 +71,9 @@ def test_the_share_of_negative_scores_is_reported(engine, rows, tmp_path):
     X, y, qid = rows
     model = RankRLS().fit(X, y, qid)
     share = f"{(model.predict(X) < 0).mean():.0%} of the scores are negative"
-    with pytest.warns(UserWarning, match=f"^{share}, and can sink documents .* pass nonnegative=True"):
+    with pytest.warns(
+        UserWarning, match=f"^{share}, which can put rescored documents below .* pass nonnegative=True"
+    ):
         export_model(model, tmp_path / "model", engine, feature_names=NAMES, X=X)
     with pytest.warns(UserWarning, match="can be negative, .* with rows X"):
         export_model(model, tmp_path / "model", engine, feature_names=NAMES)

@@ -68,7 +68,9 @@ def test_grades_count_the_thresholds_that_clicks_over_expected_clicks_reach(simu
     ratio = clicks[kept] / expected[kept]
     np.testing.assert_array_equal(graded.y, sum((ratio >= step).astype(int) for step in (0.8, 1.0, 1.5)))
     assert set(graded.y) == {0, 1, 2, 3}
-    with pytest.raises(DataError, match=r"No row has 1000 expected clicks \(min_expected\); the most are"):
+    with pytest.raises(
+        DataError, match=r"No row has at least 1000 expected clicks \(min_expected\); the largest"
+    ):
         grades_from_clicks(log, data, min_expected=1000)
 
 

@@ -306,7 +306,7 @@ def test_a_query_never_completed_is_noticed():
     sizes = QuerySizes.of(y, qid)
     rest = np.arange(len(y)) > 0
     part = Moments.of(X[rest], y[rest], qid[rest], sizes=sizes, weighting="pair")
-    with pytest.raises(DataError, match=r"Query \d is not complete: its rows were said to weigh 5 in total"):
+    with pytest.raises(DataError, match=r"Query \d is not complete: its rows should weigh 5 in total"):
         part.close()
     with pytest.raises(DataError, match="is still open; add its remaining rows"):
         RankRLS.from_moments(part)

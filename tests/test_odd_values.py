@@ -139,9 +139,9 @@ def test_labels_that_no_text_file_can_hold_are_refused(tmp_path, field):
 )
 def test_names_that_vespa_would_read_as_something_else_are_refused(tmp_path, name):
     model = RankRLS().fit(X, Y, QID)
-    with pytest.raises(ParameterError, match=r"cannot be the name of a feature in the form 'vespa'"):
+    with pytest.raises(ParameterError, match=r"cannot be the name of a feature in the format 'vespa'"):
         export_model(model, tmp_path / "p", "vespa", feature_names=[name, *NAMES[1:]])
-    with pytest.raises(ParameterError, match=r"cannot be the name of a model in the form 'vespa'"):
+    with pytest.raises(ParameterError, match=r"cannot be the name of a model in the format 'vespa'"):
         export_model(model, tmp_path / "p", "vespa", name=name, feature_names=NAMES)
     assert not list(tmp_path.iterdir())
 
@@ -150,7 +150,7 @@ def test_names_that_vespa_would_read_as_something_else_are_refused(tmp_path, nam
 def test_names_that_json_cannot_carry_are_refused(tmp_path, to):
     model = RankRLS().fit(X, Y, QID)
     for name in ("\ud800", "nul\0", ""):
-        with pytest.raises(ParameterError, match=f"cannot be the name of a feature in the form '{to}'"):
+        with pytest.raises(ParameterError, match=f"cannot be the name of a feature in the format '{to}'"):
             export_model(model, tmp_path / "m", to, feature_names=[name, *NAMES[1:]])
     export_model(model, tmp_path / "m", to, feature_names=['"quoted" } größe', *NAMES[1:]])
 

@@ -142,7 +142,7 @@ def test_pairs_left_out_of_parts_calibrate_as_those_of_all_rows_do(cv, split):
     np.testing.assert_allclose(
         model.predict_preference_proba(data.X, pairs), expected.predict_preference_proba(data.X, pairs)
     )
-    with pytest.raises(AttributeError, match="those of rows in parts stay where the rows are"):
+    with pytest.raises(AttributeError, match="those of rows in parts stay on the workers"):
         _ = model.left_out_scores_
 
 

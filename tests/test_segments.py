@@ -74,7 +74,7 @@ def test_intervals_cover_and_no_segment_loses_by_chance():
 
 
 def test_columns_that_differ_within_a_query_are_refused():
-    with pytest.raises(DataError, match="'price' differs within a query"):
+    with pytest.raises(DataError, match="'price' varies within a query"):
         segment_facts({}, group_rows([1, 1], 2), {"price": column_of_objects([1.0, 2.0])})
     with pytest.raises(DataError, match="'price' has 3 values, but the data has 2 rows"):
         segment_facts({}, group_rows([1, 1], 2), {"price": column_of_objects([1.0, 2.0, 2.0])})
@@ -106,7 +106,7 @@ def test_the_command_divides_queries_by_columns_of_the_table(done, refused, shop
     )
     assert "Changes against good by segment" in done(*command, "--by", "mobile")
     assert "| mobile | false | ndcg@10 | `half` |" in done(*command, "--by", "mobile", "--markdown")
-    assert "'x' differs within a query" in refused(*command, "--by", "x", code=1)
+    assert "'x' varies within a query" in refused(*command, "--by", "x", code=1)
     assert refused("compare", "model", "test.txt", "--data", "test.txt", "--by", "mobile", code=1)
 
 

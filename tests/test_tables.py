@@ -117,11 +117,11 @@ def test_nullable_columns_without_nulls_are_fine():
         ({"label": "grade", "features": ["bm26"]}, "no column 'bm26'; did you mean 'bm25'?"),
         (
             {"label": "grade"},
-            r"cannot be a feature: it contains String \(.* in row 0\), not numbers; .*leave it out",
+            r"cannot be a feature: it contains text \(.* in row 0\), not numbers; .*leave it out",
         ),
         (
             {"label": "query", "features": ["bm25"]},
-            r"Column 'query' must contain numbers; got String \(.* in row 0\)\.$",
+            r"Column 'query' must contain numbers; got text \(.* in row 0\)\.$",
         ),
         ({"label": "grade", "features": ["query"]}, "Column 'query' cannot be a feature"),
     ],
@@ -229,10 +229,10 @@ def test_an_empty_query_label_is_missing(tmp_path):
         (b"y,f\n1,2\n3\n", r"bad.csv, line 3: .*Expected 2 columns, got 1"),
         (
             b"y,f\n1,2\n3,x\n",
-            r"it contains String \('x' in row 1\), not numbers; "
+            r"it contains text \('x' in row 1\), not numbers; "
             r"train with columns='auto' .* leave it out with the 'exclude' parameter\.$",
         ),
-        (b"y,f\nlow,2\n3,4\n", r"Column 'y' must contain numbers; got String \('low' in row 0\)\.$"),
+        (b"y,f\nlow,2\n3,4\n", r"Column 'y' must contain numbers; got text \('low' in row 0\)\.$"),
         (b"y,f\n1,2\n,4\n", "Column 'y' has a missing value in row 1"),
         (b"y,f\n1,2\n3,nan\n", "Column 'f' has a missing value in row 1"),
         (b"y,f\n1,2\n3,inf\n", r"row 1, column 0 \('f'\) is inf"),

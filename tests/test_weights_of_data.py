@@ -73,7 +73,7 @@ def test_sizes_without_the_weights_of_the_rows_are_noticed(parts):
     sizes = QuerySizes.of(train.y, train.qid, train.sample_weight)
     whole = Moments.of(train, weighting="pair", sizes=sizes).close()
     np.testing.assert_allclose(whole.A, Moments.of(train, weighting="pair").A)
-    with pytest.raises(DataError, match="said to weigh"):
+    with pytest.raises(DataError, match="its rows should weigh"):
         Moments.of(train, weighting="pair", sizes=QuerySizes.of(train.y, train.qid)).close()
 
 

@@ -127,7 +127,9 @@ def command_line(commands: Sequence[str]) -> Any:
     for context in (above, *below):
         options: list[Any] = context.command.get_params(context)
         for option in options:
-            if option.param_type_name == "option" and option.metavar is None:
+            if option.param_type_name == "argument":
+                option.display_type_rich = lambda ctx: ""  # its name says it
+            elif option.metavar is None:
                 option.metavar = "" if option.is_flag else VALUES[option.type_descriptor.annotation]
     return group
 
@@ -230,8 +232,11 @@ def _in_options(message: str, command: Sequence[str]) -> str:
         return f"{found[1]} option --set {name}" if "settings" in known else found[0]
 
     message = re.sub(r"\b([Tt]he) '(\w+)' parameter", option, message)
-    if "columns" in known:
-        message = message.replace("columns='auto'", "--columns auto")
+    message = message.replace("columns='auto'", "--columns auto")
+    absent = re.match(r"(?:.*: )?The table has no columns? ([^;]*); its columns are", message)
+    mine = [f"--{name}" for name in ("label", "qid") if absent and f"'{name}'" in absent[1] and name in known]
+    if mine:
+        message += f" Name {'yours' if len(mine) > 1 else 'it'} with {' and '.join(mine)}."
     return message.replace("an eval_set", "--validation")
 
 

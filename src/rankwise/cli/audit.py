@@ -44,7 +44,11 @@ def run(
     ] = None,
     learner: Annotated[
         str,
-        of_learner("What scores left-out queries.", **completion.one_of(*SELECTORS)),
+        of_learner(
+            f"What scores left-out queries: {', '.join(SELECTORS)}.",
+            **completion.one_of(*SELECTORS, listed=False),
+            metavar="LEARNER",
+        ),
     ] = "rankrls",
     count: Annotated[
         int,
@@ -75,7 +79,7 @@ def run(
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """List everything wrong with a table, and judgments that models of the other queries contradict.
+    """List all faults of a table, and judgments that models trained on other queries contradict.
 
     The exit code is 1 if something must be fixed before training.
     """

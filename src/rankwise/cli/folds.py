@@ -78,7 +78,9 @@ def run(
     preset: Annotated[
         str,
         typer.Option(
-            help="Follow the conventions of this tool.", **completion.one_of(*options.PRESETS, "default")
+            **completion.one_of(*options.PRESETS, "default", listed=False),
+            metavar="TOOL",
+            help=f"Follow the conventions of a tool: {', '.join(options.PRESETS)}; or default.",
         ),
     ] = PRESET,
     out: Annotated[

@@ -57,13 +57,16 @@ def run(
     ] = 4,
     alpha: Annotated[
         float | None,
-        typer.Option(help="The regularization, without MODEL; by default from the data.", show_default=False),
+        typer.Option(
+            help="The regularization strength, without MODEL; chosen from the data by default.",
+            show_default=False,
+        ),
     ] = None,
     export: Annotated[
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Write judgments.csv, ratings.csv and pairs.csv there from the journal, and end.",
+            help="Write judgments.csv, ratings.csv and pairs.csv from the journal to this folder, and exit.",
             show_default=False,
         ),
         Output(check_folder, lambda folder: _exported(folder)),

@@ -29,7 +29,7 @@ MonotonicCst: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="A=1,B=-1,...|FILE",
-        help="The sign that weights of features must have, or a JSON file of them (rankrls).",
+        help="The sign of the weight of each of these features, or a JSON file of signs (rankrls).",
         rich_help_panel=LEARNER,
         show_default=False,
     ),
@@ -72,8 +72,8 @@ Validation: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         metavar="DATA",
-        help="Judged rows to choose on instead of left-out queries; with one alpha, with --cv, --pairs or "
-        "chosen features, they are only measured.",
+        help="Judged rows to choose on instead of left-out queries; with one alpha, --cv, --pairs or "
+        "--features-at-most, they only evaluate the model.",
         rich_help_panel=CHOICE,
         show_default=False,
     ),

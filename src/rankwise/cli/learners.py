@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import rankwise
@@ -142,6 +143,11 @@ def parse_columns(text: str | None) -> str | dict[str, Any] | None:
 
     if text is None or text.partition(":")[0] in list(ColumnKind):
         return text
+    if not Path(text).exists():
+        raise ParameterError(
+            f"--columns must be auto, spline or an existing JSON file; got {text!r}"
+            f"{did_you_mean(text, ('auto', 'spline'))}"
+        )
     return read_json_object(text, "what each column becomes")
 
 

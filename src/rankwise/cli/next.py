@@ -60,7 +60,8 @@ def run(
     zero_based: options.ZeroBased = None,
     json: options.Json = False,
 ) -> None:
-    """List what to judge next: what removes most of the variance of the order, and a random reserve."""
+    """List what to judge next: the documents that reduce the variance of the ranking most, and a random
+    reserve."""
     from rankwise.cli.data_files import ReadOptions, read_data
     from rankwise.cli.reading import load_model, read_for_model
     from rankwise.judging.next_judgments import next_judgments

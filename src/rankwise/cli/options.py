@@ -238,16 +238,18 @@ Measures: TypeAlias = Annotated[
 Preset: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        **completion.one_of(*PRESETS),
-        help="Follow the conventions of this tool.",
+        **completion.one_of(*PRESETS, listed=False),
+        metavar="TOOL",
+        help=f"Follow the conventions of a tool: {', '.join(PRESETS)}.",
         show_default=False,
     ),
 ]
 PresetOrTrec: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        **completion.one_of(*PRESETS),
-        help="Follow the conventions of this tool; trec with --qrels.",
+        **completion.one_of(*PRESETS, listed=False),
+        metavar="TOOL",
+        help=f"Follow the conventions of a tool: {', '.join(PRESETS)}; trec by default with --qrels.",
         show_default=False,
     ),
 ]

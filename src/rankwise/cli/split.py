@@ -40,8 +40,8 @@ def run(
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="The column of when a row was seen: the test has the queries that were first seen last, and "
-            "later rows of training queries are left out.",
+            help="The column that says when a row was seen: the queries that were first seen last become the "
+            "test, and rows of training queries from that time on are left out.",
             show_default=False,
         ),
     ] = None,
@@ -49,15 +49,15 @@ def run(
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="The column of the text of queries, if --qid is not; texts that are equal but for case and "
-            "spaces are on the same side.",
+            help="The column with the text of the query, if --qid is an id: queries whose texts differ "
+            "only in case and spaces stay on one side.",
             show_default=False,
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The seed for drawing the test queries.")] = 0,
     row_options: options.RowOptions,
 ) -> None:
-    """Split judged rows into training and test rows by whole queries, by their text, and by time."""
+    """Split judged rows into training and test rows, keeping queries whole."""
     import rankwise
     from rankwise.preferences.queries import group_rows
     from rankwise.selection.splitting import split_rows

@@ -15,7 +15,7 @@ from rankwise.errors import ParameterError
 def run(
     data: options.Data,
     model: options.ModelOut,
-    c: Annotated[float, typer.Option("-c", help="SVMrank's C, which counts errors.")] = 0.01,
+    c: Annotated[float, typer.Option("-c", help="SVMrank's C, the cost of errors.")] = 0.01,
     json: options.Json = False,
 ) -> None:
     """Train as svm_rank_learn does, and write an SVMrank model."""

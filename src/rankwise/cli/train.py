@@ -47,7 +47,14 @@ def run(
     data: options.Data,
     model: options.ModelOut,
     *,
-    learner: Annotated[str, of_learner("What to train.", **completion.one_of(*LEARNERS))] = "rankrls",
+    learner: Annotated[
+        str,
+        of_learner(
+            f"What to train: {', '.join(LEARNERS)}.",
+            **completion.one_of(*LEARNERS, listed=False),
+            metavar="LEARNER",
+        ),
+    ] = "rankrls",
     ties: Annotated[
         str | None,
         of_learner(

@@ -146,7 +146,7 @@ def _positions(table: Any, columns: LogColumns, n: int) -> Ints:
     name, values = f"Column {columns.position!r}", label_values(table, columns.position)
     if columns.impressions is not None and are_averages(values):
         raise DataError(
-            f"{name} holds averages of positions, which do not say where users looked; leave it out, and "
-            "clicks are not corrected for the position."
+            f"{name} holds averages of positions, which do not say where users looked; leave the "
+            "column out, so that clicks are not corrected for the position."
         )
     return check_positions(name, values, n)

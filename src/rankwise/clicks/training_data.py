@@ -116,7 +116,8 @@ def grades_from_clicks(
     kept = expected >= least * (1.0 - ROUNDING)
     if not kept.any():
         raise DataError(
-            f"No row has {least:g} expected clicks (min_expected); the most are {expected.max():.3g}."
+            f"No row has at least {least:g} expected clicks (min_expected); the largest number is "
+            f"{expected.max():.3g}."
         )
     grade = np.searchsorted(steps, label[kept] * (1.0 + ROUNDING), side="right")
     return replace(data.select(rows[kept]), y=grade.astype(np.float64), sample_weight=None)

@@ -76,8 +76,8 @@ def about_context(names: Sequence[str]) -> str:
         shown.append(f"{len(names) - NAMED} others")
     listed = " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
     return (
-        f"{listed} {are} constant within queries; {they} can only matter together with other columns, as "
-        f'with interactions="auto" or in a kernel ranker, or for how queries compare (across_queries).'
+        f"{listed} {are} constant within queries; {they} can only matter together with other columns, "
+        f'through interactions="auto" or a kernel ranker, or between queries, through across_queries.'
     )
 
 

@@ -93,8 +93,8 @@ def _check_columns(spec: InteractionSpec, encoding: Encoding) -> None:
     relative = [column for column in spec.columns if encoding.codes[column].reading.is_relative]
     if relative:
         raise ParameterError(
-            f"The 'interactions' parameter names {relative[0]!r}, which is compared with its query; give the "
-            f"column a second time, under another name and as it is, for interactions."
+            f"The 'interactions' parameter names {relative[0]!r}, which is encoded relative to its query; "
+            f"add a copy of the column under another name, without that encoding."
         )
     if spec.columns[0] == spec.columns[1]:
         raise ParameterError(

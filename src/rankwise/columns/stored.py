@@ -197,7 +197,7 @@ def _axis(stored: Any, column: str) -> AxisCode:
         raise RefusedError(f"the axis of column '{column}' must have a code, means and a reference")
     of, means, reference = code_from(stored["of"], column), stored["means"], stored["reference"]
     if not isinstance(of, AxisBasis) or of.width == 0 or getattr(of, "marks_missing", False):
-        raise RefusedError(f"the code of the axis of column '{column}' makes none")
+        raise RefusedError(f"the code of the axis of column '{column}' makes no functions")
     if not isinstance(means, list) or len(means) != of.width or not all(map(_is_finite, means)):
         raise RefusedError(f"the axis of column '{column}' must have a mean for each of its functions")
     if reference is not None and not (isinstance(reference, str) and is_reference(reference)):
@@ -206,7 +206,7 @@ def _axis(stored: Any, column: str) -> AxisCode:
 
 
 def _search(stored: Any) -> InteractionSearch:
-    fault = RefusedError("what is said of the search for interactions is damaged")
+    fault = RefusedError("the record of the search for interactions is damaged")
     if not isinstance(stored, dict) or stored.keys() != {"found", "tried", "alphas"}:
         raise fault
     found, tried, alphas = stored["found"], stored["tried"], stored["alphas"]

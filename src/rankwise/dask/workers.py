@@ -180,7 +180,7 @@ class WorkerParts(Parts):
             )
         except KilledWorker as error:
             raise ClusterError(
-                f"Several workers died while they worked on the same part of the data; {error.last_worker} "
+                f"Several workers died while working on the same part of the data; {error.last_worker} "
                 f"was the last. Do they have enough memory?"
             ) from None
 

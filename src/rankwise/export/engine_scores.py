@@ -45,7 +45,7 @@ def warn_if_negative(function: AdditiveFunction, values: Values | None) -> None:
             return
         found, how = f"{share:.0%} of the scores are negative", "for an offset"
     warn_caller(
-        f"{found}, and can sink documents below those that the engine does not rescore; pass "
+        f"{found}, which can put rescored documents below those that the engine does not rescore; pass "
         f"nonnegative=True (--nonnegative) {how}."
     )
 

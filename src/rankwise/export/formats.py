@@ -105,24 +105,31 @@ _TEXT_FORMATS = {
 }
 
 
-# Formats that a file can have by its name alone.
+# The formats that a name can have, of which it implies the first.
 _ENDINGS = {
-    ".onnx": Format.ONNX,
-    ".sql": Format.SQL,
-    ".profile": Format.VESPA,
-    ".sd": Format.VESPA,
+    ".onnx": (Format.ONNX,),
+    ".sql": (Format.SQL, Format.SQLITE),
+    ".profile": (Format.VESPA,),
+    ".sd": (Format.VESPA,),
 }
 
 
 def _format_of(path: Path, to: str | None) -> Format:
+    possible = _ENDINGS.get(path.suffix.lower(), ())
     if to is not None:
-        return check_choice("to", to, Format)
-    if path.suffix.lower() not in _ENDINGS:
+        form = check_choice("to", to, Format)
+        if possible and form not in possible:
+            raise ParameterError(
+                f"The name {path.name!r} implies the format '{possible[0]}', but the 'to' parameter is "
+                f"'{form}'; change one of them."
+            )
+        return form
+    if not possible:
         known = ", ".join(repr(str(form)) for form in Format)
         raise ParameterError(
             f"The name {path.name!r} does not imply a format; the 'to' parameter must be one of {known}."
         )
-    return _ENDINGS[path.suffix.lower()]
+    return possible[0]
 
 
 def export_model(
@@ -281,7 +288,7 @@ def _check_names(form: Format, text_format: TextFormat, model: str, function: Ad
     names = [("model", model, text_format.fits_name), *columns]
     for what, name, fits in names:
         if not isinstance(name, str) or not name.strip() or not fits(name):
-            raise ParameterError(f"{name!r} cannot be the name of a {what} in the form '{form}'.")
+            raise ParameterError(f"{name!r} cannot be the name of a {what} in the format '{form}'.")
     for term in function.terms:
         reading = term.shape.reading
         if comes_with_request(term.column) and reading not in text_format.of_request:
@@ -291,6 +298,6 @@ def _check_names(form: Format, text_format: TextFormat, model: str, function: Ad
                 if reading in other.of_request
             ]
             raise ParameterError(
-                f"In the form '{form}', {term.column!r} cannot come with the request as a {reading}; "
-                f"{', '.join(can)} can do this."
+                f"The format '{form}' cannot take {term.column!r} from the request as a {reading}; "
+                f"{', '.join(can)} can."
             )

@@ -48,7 +48,7 @@ def save_onnx(
         raise MissingExtraError("Exporting to ONNX", "onnx") from None
 
     for name in filter(comes_with_request, served.feature_names or ()):
-        raise ParameterError(f"A graph has inputs only, and no request; rename {name!r}.")
+        raise ParameterError(f"An ONNX graph has inputs, but no request; rename {name!r}.")
     with encodable(path):
         encoded = _encoded(served, np.dtype(precision.value))
     onnx.checker.check_model(encoded)

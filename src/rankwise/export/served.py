@@ -190,8 +190,9 @@ def as_served(model: Any, feature_names: Sequence[str] | Mapping[str, str] | Non
     if isinstance(learned.function, ExpansionOfColumns):
         raise ParameterError(
             f"This {learned.class_name} mixes the columns that it encodes by kernel="
-            f"{learned.function.expansion.kernel_parameter!r}, which no format holds; export a linear ranker "
-            "with columns or, to 'onnx', a kernel ranker of the features that a ColumnEncoder makes."
+            f"{learned.function.expansion.kernel_parameter!r}, which no format can express; export a "
+            "linear ranker with columns or, to 'onnx', a kernel ranker of the features that a "
+            "ColumnEncoder makes."
         )
     known = learned.feature_names if model is ranker else getattr(model, "feature_names_in_", None)
     if scalers and _is_marked(scalers[0], "_encodes_columns"):

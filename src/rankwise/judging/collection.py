@@ -41,7 +41,9 @@ class Collection:
             if len(rows) > 1:
                 row_named(self._rows, query, doc)  # raises
         if len(self.names) != self.queries.n_queries:
-            raise DataError("Some query labels of the data differ, but not as text; rename them.")
+            raise DataError(
+                "Some query labels are different but the same as text, such as 1 and '1'; rename them."
+            )
 
     @property
     def queries(self) -> Queries:

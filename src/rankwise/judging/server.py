@@ -159,7 +159,7 @@ class _Handler(BaseHTTPRequestHandler):
         """What is asked for, below the token."""
         hosts = self.headers.get_all("Host", [])
         if len(hosts) != 1 or hosts[0] not in self.server.hosts:
-            raise RefusedRequestError(HTTPStatus.FORBIDDEN, "This host is not served here.")
+            raise RefusedRequestError(HTTPStatus.FORBIDDEN, "This host name is not accepted.")
         origin, site = self.headers.get("Origin"), self.headers.get("Sec-Fetch-Site")
         ours = {f"http://{host}" for host in self.server.hosts}
         if (origin is not None and origin not in ours) or site not in (None, "none", "same-origin"):
@@ -167,7 +167,7 @@ class _Handler(BaseHTTPRequestHandler):
         slash, token, *rest = self.path.split("/", 2)
         if slash or not rest or not secrets.compare_digest(token.encode(), self.server.token.encode()):
             raise RefusedRequestError(
-                HTTPStatus.NOT_FOUND, "This address is incomplete; use the one on the terminal."
+                HTTPStatus.NOT_FOUND, "This address is incomplete; use the one that the terminal shows."
             )
         return rest[0]
 
@@ -179,7 +179,7 @@ class _Handler(BaseHTTPRequestHandler):
         if name in session.files:
             kind = "text/csv" if name in TABLES else "application/octet-stream"
             return session.file(name), kind, {"Content-Disposition": f'attachment; filename="{name}"'}
-        raise RefusedRequestError(HTTPStatus.NOT_FOUND, "There is nothing of this name.")
+        raise RefusedRequestError(HTTPStatus.NOT_FOUND, "There is no such page.")
 
     def _post(self, name: str) -> tuple[bytes, str, dict[str, str]]:
         session = self.server.session
@@ -191,15 +191,17 @@ class _Handler(BaseHTTPRequestHandler):
             "state": session.state,
         }
         if name not in answers:
-            raise RefusedRequestError(HTTPStatus.NOT_FOUND, "There is nothing of this name.")
+            raise RefusedRequestError(HTTPStatus.NOT_FOUND, "There is no such page.")
         return _json(answers[name](self._body())), "application/json", {}
 
     def _body(self) -> dict[str, Any]:
         length, kind = self.headers.get("Content-Length", ""), self.headers.get_content_type()
         if kind != "application/json" or "Transfer-Encoding" in self.headers:
-            raise RefusedRequestError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "Expected JSON of a stated length.")
+            raise RefusedRequestError(
+                HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "Expected JSON with a Content-Length."
+            )
         if not (length.isascii() and length.isdigit()):
-            raise RefusedRequestError(HTTPStatus.LENGTH_REQUIRED, "Expected JSON of a stated length.")
+            raise RefusedRequestError(HTTPStatus.LENGTH_REQUIRED, "Expected JSON with a Content-Length.")
         if len(length) > 9 or int(length) > LARGEST_BODY:
             raise RefusedRequestError(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"A judgment has at most {LARGEST_BODY:,} bytes."

@@ -196,7 +196,9 @@ def sampled_queries(people: Any, queries: Queries) -> tuple[Any, Bools]:
     given = np.ma.asarray(people)
     mask = np.ma.getmaskarray(given)
     if given.ndim != 1 or len(given) != queries.n_rows:
-        raise DataError(f"'people' must have one entry per row, {queries.n_rows}; got shape {given.shape}.")
+        raise DataError(
+            f"The 'people' parameter must have one entry per row, {queries.n_rows}; got {given.shape}."
+        )
     values = as_floats("people", np.where(mask, 0, given.data))
     counts = np.bincount(queries.query_of_row()[~mask], minlength=queries.n_queries)
     partly = (counts > 0) & (counts < queries.sizes)

@@ -24,7 +24,7 @@ def contributions(function: ScoringFunction, inputs: Inputs, rows: Any) -> Any:
     weights = function.weights
     if weights is None:
         raise ParameterError(
-            "contributions needs scores that are sums over columns, as those of a linear ranker; "
+            "contributions needs a model whose score is a sum over columns, such as a linear ranker; "
             "explain compares two rows by any model."
         )
     if weights.ndim != 1:

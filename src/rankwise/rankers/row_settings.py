@@ -69,8 +69,8 @@ class RowsOfFit:
         effects = sample.effects(function, self.inputs) if isinstance(sample, SampledRows) else sample
         if effects is None:
             raise AttributeError(
-                f"This {self.inputs.who} has no attribute 'feature_importances_': linear rankers have it "
-                f"that were fitted to labels in this process, and their copies."
+                f"This {self.inputs.who} has no attribute 'feature_importances_': only linear "
+                f"rankers that were fitted to labels in this process, and their copies, have it."
             )
         return effects
 

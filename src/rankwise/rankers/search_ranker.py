@@ -197,8 +197,8 @@ class SearchRanker(Ranker):
         if scores is None:
             raise AttributeError(
                 f"This {type(self).__name__} has no attribute 'left_out_scores_': fits with an eval_set, to "
-                f"pairs or by leave-pair-out have none, those of rows in parts stay where the rows are, and "
-                f"files do not hold them."
+                f"pairs or by leave-pair-out have none, those of rows in parts stay on the workers, and "
+                "model files do not store them."
             )
         return scores
 

@@ -173,13 +173,13 @@ class Updatable(Ranker):
         error = family.error_bound(alpha, coef)
         if refuse_noise and not np.isfinite(error):
             raise DataError(
-                "Rounding errors of all that was learned and forgotten would be as large as what is left; "
+                "The rounding errors of all updates would be as large as what is left to learn from; "
                 "fit the model to the remaining queries, or choose a larger alpha."
             )
         if not found.is_resolved.all():
             warn_caller(
-                f"XᵀLX is so ill-conditioned that moments lose digits of the model at alpha = {alpha:g} that "
-                f"a fit to all rows keeps; choose a larger alpha, or fit."
+                f"XᵀLX is so ill-conditioned that a model from moments loses digits at alpha = {alpha:g} "
+                f"that a fit to all rows keeps; choose a larger alpha, or fit to all rows."
             )
         self.__dict__.pop("_families", None)
         outcome = replace(known, solver=str(Solver.PRIMAL), coef_error=error)

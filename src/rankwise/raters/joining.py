@@ -32,6 +32,6 @@ def pooled_rows(data: RankingData, ratings: Ratings) -> tuple[RankingData, Ratin
         ratings = ratings.of_documents(np.flatnonzero([row is not None for row in found]))
     known = np.array([row for row in found if row is not None])
     if len(np.unique(known)) < len(known):
-        raise DataError("Two documents of the judgments have the same names as text.")
+        raise DataError("Two documents of the judgments have the same name as text.")
     label, weight = fit_raters(ratings).pooled(ratings)
     return replace(data.select(known), y=label, sample_weight=weight), ratings

@@ -99,7 +99,8 @@ def _warn_of_different(found: dict[int, list[tuple[float, float]]]) -> None:
     if different:
         warn_caller(
             f"{len(several):,} of {len(found):,} documents are judged several times, {different:,} of them "
-            "with different labels, of which the mean is taken; 'rankwise raters' weighs who judged."
+            "with different labels; their labels are averaged. 'rankwise raters' takes into account who "
+            "judged."
         )
 
 

@@ -99,7 +99,7 @@ def _segments(column: Column, name: str, queries: Queries) -> _Segments:
     if len(column.values) != n_rows:
         raise DataError(f"Column {name!r} has {len(column.values)} values, but the data has {n_rows} rows.")
     if not is_constant(column.values, queries):
-        raise DataError(f"Column {name!r} differs within a query; segments are of whole queries.")
+        raise DataError(f"Column {name!r} varies within a query, but segments consist of whole queries.")
     starts = queries.offsets[:-1]
     first = column[starts if queries.order is None else queries.order[starts]]
     known = np.sort(first.values[~first.missing()])

@@ -190,7 +190,7 @@ def _matrix(table: Any, names: list[str], *, named: bool) -> Matrix:
         if not (dtype.is_numeric() or dtype == nw.Boolean):
             _check_complete_objects(table.get_column(name), name)
             hint = f"; {ENCODED}" + ("" if named else ", or leave it out with the 'exclude' parameter")
-            held = f"it contains {dtype}{_first_word(table.get_column(name))}, not numbers{hint}"
+            held = f"it contains {_in_words(dtype)}{_first_word(table.get_column(name))}, not numbers{hint}"
             raise DataError(f"Column {name!r} cannot be a feature: {held}.")
     all_single = all(schema[name] == nw.Float32 for name in names)
     X = np.empty((len(table), len(names)), dtype=np.float32 if all_single else np.float64)
@@ -206,7 +206,7 @@ def number_values(table: Any, name: str, remedy: str = "") -> AnyArray:
     column = table.get_column(name)
     dtype = column.dtype
     if not (dtype.is_numeric() or dtype == nw.Boolean):
-        raise DataError(f"Column {name!r} must contain numbers; got {dtype}{_first_word(column)}.")
+        raise DataError(f"Column {name!r} must contain numbers; got {_in_words(dtype)}{_first_word(column)}.")
     _check_complete(column, name, remedy)
     if dtype.is_integer():
         return exact_floats(f"Column {name!r}", whole_numbers(column))
@@ -222,6 +222,12 @@ def whole_numbers(column: Any) -> AnyArray:
     if column.dtype in (nw.Int128, nw.UInt128):
         return np.array(column.to_list(), dtype=object)
     return np.asarray(column.to_numpy())
+
+
+def _in_words(dtype: Any) -> str:
+    import narwhals as nw
+
+    return "text" if dtype == nw.String else str(dtype)
 
 
 def _first_word(column: Any) -> str:

@@ -133,7 +133,7 @@ def query_by_query(data: RankingData) -> RankingData:
 def _check_learner(name: Any, learner: Any, data: RankingData) -> None:
     if isinstance(learner, str):
         if learner not in data.features.labels:
-            raise DataError(f"The data has no feature {learner!r}, which '{name}' should be.")
+            raise DataError(f"The learner '{name}' is the feature {learner!r}, which the data does not have.")
     elif not (hasattr(learner, "fit") and hasattr(learner, "predict")):
         raise ParameterError(
             f"The learner '{name}' must have 'fit' and 'predict', or be the name of a feature; "

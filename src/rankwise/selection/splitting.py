@@ -66,7 +66,7 @@ def split_rows(
     reached = np.cumsum(np.bincount(group, minlength=n_groups)[order])
     n_test = 1 + int(np.searchsorted(reached, fraction * n_rows))
     if n_test >= n_groups:
-        raise DataError(f"{n_groups} queries with different texts cannot be split; expected more.")
+        raise DataError(f"The data has only {n_groups} different queries, too few to split.")
     is_test = np.zeros(n_groups, dtype=bool)
     is_test[order[:n_test]] = True
     test: Bools = is_test[group]
@@ -74,7 +74,7 @@ def split_rows(
     if times is not None:
         training &= times < times[test].min()
     if not training.any():
-        raise DataError("No row is earlier than the test; expected queries of different times.")
+        raise DataError("No row is earlier than the test rows; the queries must differ in time.")
     return RowSplit(training, test)
 
 

@@ -77,8 +77,8 @@ def qid_of_sizes(group: Any, qid: Any, X: Any, names: tuple[str, str] = ("group"
     differs = group_rows(qid, n_rows).query_of_row() != found
     if differs.any():
         raise DataError(
-            f"{ours} and {theirs} contradict each other: by {ours}, query {found[differs.argmax()]} has row "
-            f"{differs.argmax()}, by {theirs} another has; pass one of them."
+            f"{ours} and {theirs} contradict each other: row {differs.argmax()} belongs to query "
+            f"{found[differs.argmax()]} by {ours}, but to another one by {theirs}; pass only one of them."
         )
     return qid
 

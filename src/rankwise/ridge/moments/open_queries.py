@@ -243,6 +243,6 @@ class OpenQueries:
         off = was_told[query] & (np.abs(found - said) > _SAME_WEIGHT * np.maximum(said, found))
         for at in np.flatnonzero(off)[:1].tolist():
             raise DataError(
-                f"Query {self.labels[query[at]]} is not complete: its rows were said to weigh {said[at]:g} "
-                f"in total, but those that came weigh {found[at]:g}."
+                f"Query {self.labels[query[at]]} is not complete: its rows should weigh {said[at]:g} "
+                f"in total, but those added so far weigh {found[at]:g}."
             )
