@@ -21,7 +21,10 @@ __all__ = ["done", "folder", "refused"]  # fixtures
         (["trian"], "No such command 'trian'"),
         (["train"], "Missing argument 'DATA'"),
         (["train", "test.txt", "out", "--alhpa", "1"], "No such option: --alhpa"),
-        (["train", "test.txt", "out", "--alpha", "much"], "Expected a number like 0.1 or a power like 2^-3"),
+        (
+            ["train", "test.txt", "out", "--alpha", "much"],
+            "--alpha expects a number like 0.1 or a power like 2^-3",
+        ),
         (
             ["train", "test.txt", "out", "--alpha", "-1"],
             "option --alpha must be a finite number of at least 0",
@@ -30,10 +33,13 @@ __all__ = ["done", "folder", "refused"]  # fixtures
         (["train", "test.txt", "out", "--learner", "oracle"], "--learner must be one of rankrls"),
         (["train", "test.txt", "out", "--set", "beta=1"], "The learner rankrls has no option 'beta'"),
         (["train", "test.txt", "out", "--set", "beta"], "--set expects name=value; got 'beta'.\n"),
-        (["train", "test.txt", "out", "--alpha", "2^x"], "Expected a number like 0.1 or a power like 2^-3"),
+        (
+            ["train", "test.txt", "out", "--alpha", "2^x"],
+            "--alpha expects a number like 0.1 or a power like 2^-3",
+        ),
         (
             ["train", "test.txt", "out", "--alpha", "2^1..3^2"],
-            "Expected a range of powers like 2^-15..2^15",
+            "--alpha expects a range of powers like 2^-15..2^15",
         ),
         (["train", "test.txt", "out", "--cv", "guess"], "option --cv must be"),
         (["train", "test.txt", "out", "--cv", "-3"], "between 2 and the number of queries, 24; got -3"),

@@ -189,8 +189,8 @@ def test_the_command_line_says_it_once(done, tmp_path, recwarn):
 
 def test_a_sentence_names_some_columns_and_counts_the_others():
     assert about_context(["is_mobile"]).startswith(
-        "is_mobile is constant within queries; it can only matter "
+        "Column is_mobile is constant within queries; it can only matter "
     )
-    assert about_context(list("ab")).startswith("a and b are constant within queries; they can ")
-    assert about_context(list("abcdef")).startswith("a, b, c, d, e and f are constant")
-    assert about_context(list("abcdefg")).startswith("a, b, c, d, e and 2 others are constant")
+    assert about_context(list("ab")).startswith("Columns a and b are constant within queries; they can ")
+    assert about_context(list("abcdef")).startswith("Columns a, b, c, d, e and f are constant")
+    assert about_context(list("abcdefg")).startswith("Columns a, b, c, d, e and 2 others are constant")

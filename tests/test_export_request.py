@@ -112,14 +112,14 @@ def test_formats_say_what_cannot_come_with_the_request(model, tmp_path):
     for to in ("solr-function", "vespa"):
         with pytest.raises(
             ParameterError,
-            match=r"'params.device' cannot come .* as a text; 'sql', 'sqlite', 'elasticsearch-",
+            match=r"cannot take 'params.device' .* as a text; 'sql', 'sqlite', 'elasticsearch-",
         ):
             export_model(ranker, tmp_path / "out", to, feature_names={"device": "params.device"})
     plain_ranker = RankRLS().fit(frame[["price", "is_mobile"]], frame["price"])
     for to in ("solr", "elasticsearch", "opensearch"):
-        with pytest.raises(ParameterError, match=r"'params.m' cannot come with the request as a number"):
+        with pytest.raises(ParameterError, match=r"cannot take 'params.m' from the request as a number"):
             export_model(plain_ranker, tmp_path / "out", to, feature_names={"is_mobile": "params.m"})
-    with pytest.raises(ParameterError, match=r"inputs only, and no request; rename 'params.m'"):
+    with pytest.raises(ParameterError, match=r"inputs, but no request; rename 'params.m'"):
         export_model(ranker, tmp_path / "out", "onnx", feature_names={"is_mobile": "params.m"})
     for name in ("params.", "params.a b", "params.a;--", "params.1"):
         with pytest.raises(ParameterError, match=r"cannot be a parameter of the request; after 'params.'"):

@@ -80,7 +80,9 @@ def test_what_cannot_be_compared_is_refused():
     both = {"a": RankRLS(), "b": Ridge()}
     with pytest.raises(DataError, match="leaves out queries, but the data has none"):
         compare_learners(RankingData.from_arrays(DATA.X, DATA.y), both)
-    with pytest.raises(DataError, match="The learner 'b' is the feature 'bm25', which the data does not have"):
+    with pytest.raises(
+        DataError, match="The learner 'b' is the feature 'bm25', which the data does not have"
+    ):
         compare_learners(DATA, {"a": RankRLS(), "b": "bm25"})
     with pytest.raises(ParameterError, match="must have 'fit' and 'predict'"):
         compare_learners(DATA, {"a": RankRLS(), "b": StandardScaler()})

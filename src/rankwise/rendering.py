@@ -40,6 +40,11 @@ def counted(n: int, noun: str, nouns: str | None = None) -> str:
     return f"{n:,} {noun if n == 1 else nouns or plural}"
 
 
+def enumerated(words: Sequence[str]) -> str:
+    """Such as "a, b and c"."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
 def text_columns(n_columns: int, rows: Sequence[Sequence[Cell]]) -> list[bool]:
     """Which columns contain only text."""
     return [all(isinstance(row[column], str) for row in rows) for column in range(n_columns)]

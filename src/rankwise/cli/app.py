@@ -30,7 +30,7 @@ from rankwise.cli.screen import prepare_streams
 from rankwise.config import MAX_THREADS, config_context
 from rankwise.errors import ParameterError, RankwiseError
 from rankwise.files import FULL
-from rankwise.rendering import printable
+from rankwise.rendering import enumerated, printable
 
 # In the order of the help.
 COMMANDS = (
@@ -233,10 +233,13 @@ def _in_options(message: str, command: Sequence[str]) -> str:
 
     message = re.sub(r"\b([Tt]he) '(\w+)' parameter", option, message)
     message = message.replace("columns='auto'", "--columns auto")
+    message = message.replace(", a number of folds, a splitter or None", " or a number of folds")
+    if "exclude" not in known:
+        message = message.replace(", or leave it out with the 'exclude' parameter", "")
     absent = re.match(r"(?:.*: )?The table has no columns? ([^;]*); its columns are", message)
-    mine = [f"--{name}" for name in ("label", "qid") if absent and f"'{name}'" in absent[1] and name in known]
+    mine = [f"--{name}" for name in re.findall(r"'(\w+)'", absent[1] if absent else "") if name in known]
     if mine:
-        message += f" Name {'yours' if len(mine) > 1 else 'it'} with {' and '.join(mine)}."
+        message += f" Name {'yours' if len(mine) > 1 else 'it'} with {enumerated(mine)}."
     return message.replace("an eval_set", "--validation")
 
 

@@ -55,7 +55,7 @@ def run(
         typer.Option(
             "--map",
             metavar="A=B,...",
-            help="Names of some features in the engine; params.B is a parameter of the request.",
+            help="What some features are called in the engine; A=params.B takes A from the request.",
             show_default=False,
         ),
     ] = None,

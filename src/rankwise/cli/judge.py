@@ -80,7 +80,7 @@ def run(
     columns: learner_options.Columns = None,
     rows: options.FeatureOptions,
 ) -> None:
-    """Judge documents or pairs on a local page; after every judgment, the ranking equals that of a refit."""
+    """Judge documents or pairs on a local page, which shows the refitted ranking after every judgment."""
     if export is not None:
         _export(journal, export)
         return

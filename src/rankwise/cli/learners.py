@@ -212,7 +212,9 @@ def parse_numbers(text: str) -> list[float]:
         if dots:
             (base, low), (other, high) = _power(first), _power(last)
             if base != other or low != int(low) or high != int(high) or low > high:
-                raise ParameterError(f"Expected a range of powers like 2^-15..2^15; got {part.strip()!r}.")
+                raise ParameterError(
+                    f"--alpha expects a range of powers like 2^-15..2^15; got {part.strip()!r}."
+                )
             numbers += [_value(base, exponent) for exponent in range(int(low), int(high) + 1)]
         else:
             numbers.append(_value(*_power(part)))
@@ -225,7 +227,7 @@ def _power(text: str) -> tuple[float, float]:
         return read_float(base), read_float(exponent or "1")
     except ValueError:
         raise ParameterError(
-            f"Expected a number like 0.1 or a power like 2^-3; got {text.strip()!r}."
+            f"--alpha expects a number like 0.1 or a power like 2^-3; got {text.strip()!r}."
         ) from None
 
 
@@ -233,7 +235,9 @@ def _value(base: float, exponent: float) -> float:
     try:
         return math.pow(base, exponent)
     except (OverflowError, ValueError):
-        raise ParameterError(f"Expected a power with a finite value; got '{base:g}^{exponent:g}'.") from None
+        raise ParameterError(
+            f"--alpha expects a power with a finite value; got '{base:g}^{exponent:g}'."
+        ) from None
 
 
 def parse_choices(text: str | None) -> str | list[str] | None:

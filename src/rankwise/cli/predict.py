@@ -37,8 +37,8 @@ def run(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write probabilities instead: that the first row of each pair of this file is judged above "
-            "the second, given that their labels differ.",
+            help="Write probabilities instead: for each pair of this file, that its first row is judged "
+            "above its second, given that their labels differ.",
             show_default=False,
         ),
         Input(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,12 +98,18 @@ def _load_run(path: Path) -> Any:
 
 
 def _read_rows(data: Path, how: ReadOptions, models: Iterable[Any]) -> RankingData:
-    """Read data with the features of the first rankwise model, preferably of one that encodes columns."""
+    """Read data with the features of the first rankwise model, preferably of one that encodes columns.
+
+    Scores and runs need no features, so the columns of a table may then be anything.
+    """
     from rankwise.model.model import Model
 
+    models = [model for model in models if model is not None and not isinstance(model, dict)]
     known = [model for model in models if isinstance(model, Model)]
     known.sort(key=lambda model: model.encoding is None)
-    return read_for_model(data, how, known[0]) if known else read_data(data, how)
+    return (
+        read_for_model(data, how, known[0]) if known else read_data(data, replace(how, as_table=not models))
+    )
 
 
 def _read_runs(

@@ -48,7 +48,7 @@ def run(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="A table of label,title: texts of queries and titles of documents, to show instead.",
+            help="A table of label,title, with the texts of queries and titles of documents to show instead.",
             show_default=False,
         ),
         Input(),

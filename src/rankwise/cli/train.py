@@ -108,7 +108,7 @@ def run(
         Path | None,
         typer.Option(
             metavar="DATA",
-            help="Judged rows of other queries, on which the model is only measured, for its card.",
+            help="Judged rows of other queries to evaluate the model on, for its card.",
             rich_help_panel=CARD,
             show_default=False,
         ),

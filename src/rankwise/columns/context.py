@@ -10,6 +10,7 @@ import numpy as np
 from rankwise.errors import ContextWarning, warn_caller
 from rankwise.mapped import is_on_disk
 from rankwise.preferences.queries import Queries
+from rankwise.rendering import enumerated
 from rankwise.rows.table import Table
 from rankwise.types import AnyArray, Bools, Ints, Matrix
 
@@ -70,14 +71,14 @@ def warn_of_context(names: tuple[str, ...]) -> None:
 
 def about_context(names: Sequence[str]) -> str:
     """What columns that are constant within queries can do, in a sentence."""
-    are, they = ("are", "they") if len(names) > 1 else ("is", "it")
+    columns, are, they = ("Columns", "are", "they") if len(names) > 1 else ("Column", "is", "it")
     shown = list(names if len(names) <= NAMED + 1 else names[:NAMED])
     if len(shown) < len(names):
         shown.append(f"{len(names) - NAMED} others")
-    listed = " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
     return (
-        f"{listed} {are} constant within queries; {they} can only matter together with other columns, "
-        f'through interactions="auto" or a kernel ranker, or between queries, through across_queries.'
+        f"{columns} {enumerated(shown)} {are} constant within queries; {they} can only matter together "
+        'with other columns, through interactions="auto" or a kernel ranker, or between queries, through '
+        "across_queries."
     )
 
 

@@ -13,7 +13,7 @@ from rankwise.columns.encoding import Encoding
 from rankwise.columns.interaction_codes import AxisBasis, AxisCode, InteractionCode
 from rankwise.columns.number_codes import SplineCode
 from rankwise.columns.specs import ColumnKind, InteractionSpec, Spec
-from rankwise.errors import DataError, ParameterError
+from rankwise.errors import DataError, ParameterError, did_you_mean
 from rankwise.rows.column import Column
 from rankwise.rows.table import Table
 from rankwise.types import Reading
@@ -88,7 +88,8 @@ def _check_columns(spec: InteractionSpec, encoding: Encoding) -> None:
     if unknown:
         raise ParameterError(
             f"The 'interactions' parameter names {unknown[0]!r}, which is not a column that the model uses; "
-            f"those are {', '.join(map(repr, list(encoding.codes)[:20]))}."
+            f"those are {', '.join(map(repr, list(encoding.codes)[:20]))}"
+            f"{did_you_mean(unknown[0], encoding.codes)}"
         )
     relative = [column for column in spec.columns if encoding.codes[column].reading.is_relative]
     if relative:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.errors import DataError, ParameterError
+from rankwise.errors import DataError, ParameterError, did_you_mean
 from rankwise.export.engine_scores import ROUNDING, Values
 from rankwise.features import JudgedRows
 from rankwise.model.model import Model, model_of
@@ -207,7 +207,7 @@ def _renamed(known: Iterable[str] | None, names: Mapping[str, str]) -> list[str]
     own = [] if known is None else list(known)
     for name in names:
         if name not in own:
-            raise ParameterError(f"There is no feature {name!r} in the model to rename.")
+            raise ParameterError(f"The model has no feature {name!r} to rename{did_you_mean(name, own)}")
     return [names.get(name, name) for name in own]
 
 

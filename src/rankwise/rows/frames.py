@@ -10,6 +10,7 @@ import numpy as np
 from rankwise.errors import DataError, ParameterError, did_you_mean
 from rankwise.numerals import is_number
 from rankwise.preferences.queries import refuse_rounded
+from rankwise.rendering import enumerated
 from rankwise.types import AnyArray, Matrix
 from rankwise.validation.arrays import exact_floats
 
@@ -168,17 +169,13 @@ def check_present(names: list[str], wanted: list[str]) -> None:
         meant = did_you_mean(absent[0], names) if len(absent) == 1 else "."
         if meant == ".":
             meant = f"; its columns are {_first(names)}."
-        these = f"no column {absent[0]!r}" if len(absent) == 1 else f"no columns {_listed(absent)}"
+        these = f"no column{'s' if len(absent) > 1 else ''} {enumerated([*map(repr, absent)])}"
         raise DataError(f"The table has {these}{meant}")
 
 
 def _first(names: list[Any]) -> str:
     more = f" and {len(names) - 20} more" if len(names) > 20 else ""
     return f"{', '.join(map(repr, names[:20]))}{more}"
-
-
-def _listed(names: list[Any]) -> str:
-    return f"{', '.join(map(repr, names[:-1]))} and {names[-1]!r}"
 
 
 def _matrix(table: Any, names: list[str], *, named: bool) -> Matrix:

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from rankwise.errors import DataError, ParameterError
+from rankwise.errors import DataError, ParameterError, did_you_mean
 from rankwise.family import Family, Fold, Solutions
 from rankwise.held_out import HeldOut
 from rankwise.metrics.measure import Measure
@@ -193,7 +193,7 @@ def _named_criterion(cv: str, problem: Problem, measure: Measure) -> Criterion:
     if cv not in (LEAVE_QUERY_OUT, LEAVE_PAIR_OUT):
         raise ParameterError(
             f"The 'cv' parameter must be 'auto', '{LEAVE_QUERY_OUT}', '{LEAVE_PAIR_OUT}', a number of folds, "
-            f"a splitter or None; got {cv!r}."
+            f"a splitter or None; got {cv!r}{did_you_mean(cv, ('auto', LEAVE_QUERY_OUT, LEAVE_PAIR_OUT))}"
         )
     if cv == LEAVE_QUERY_OUT:
         if n_queries == 1:
