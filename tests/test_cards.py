@@ -219,6 +219,7 @@ def test_update_appends_to_the_history(shop, done):
     assert [(rows.part, rows.files[0].name) for rows in update.rows] == [("learned", str(test))]
     shown = done("info", path)
     assert "Updated once" in shown
+    assert "Note: Second." in shown
     assert "First." in shown
     assert "Second." in shown
 
@@ -297,7 +298,8 @@ def test_a_column_moves_scores_by_the_deviation_of_what_it_adds(offset):
     frame, rng = clean_table(n_queries=200, seed=2), np.random.default_rng(0)
     frame["match"] += offset
     frame.loc[rng.random(len(frame)) < 0.2, "rating"] = np.nan
-    columns = ["match", "price", "rating", "added", "brand", "in_stock"]
+    frame["maker"] = [f"maker {k}" for k in rng.integers(0, 150, len(frame))]  # more than are kept
+    columns = ["match", "price", "rating", "added", "brand", "in_stock", "maker"]
     for became in ("auto", None):
         used = columns if became else ["match", "price"]
         model = rankwise.RankRLS(columns=became).fit(frame[used], frame["grade"], frame["query"])

@@ -61,7 +61,7 @@ def _sentences(model: Model, history: History) -> list[str]:
         said.append(
             f"Chosen: {chosen}; {model.parameters.get('measure')} {score:.4f} by {_chosen_on(model)}."
         )
-    said += [f"Note: {note}" for step in history for note in step.notes]
+    said += [f"Note: {note}" for step in history[-1:] for note in step.notes]
     if len(history) == 1:
         said.append(f"Made by: {_made_by(history[0])}")
     if history and history[-1].versions:
@@ -97,7 +97,7 @@ def _chosen_on(model: Model) -> str:
 
 def _data(history: History, short: bool) -> Section:
     rows: list[tuple[Cell, ...]] = []
-    for number, step in enumerate(history, start=1):
+    for number, step in _newest_first(history):
         for used in step.rows:
             columns = (used.label or "", used.qid or "")
             counts = ("" if n is None else f"{n:,}" for n in (used.n_rows, used.n_queries))
@@ -190,11 +190,21 @@ def _interactions(model: Model) -> Section:
 def _steps(history: History) -> Section:
     """A line for each fit and update, unless there was only one."""
     rows = tuple(
-        (str(number), "" if step.date is None else shown_date(step.date), _made_by(step), _first_result(step))
-        for number, step in enumerate(history, start=1)
+        (
+            str(number),
+            "" if step.date is None else shown_date(step.date),
+            _made_by(step),
+            _first_result(step),
+            " ".join(step.notes),
+        )
+        for number, step in _newest_first(history)
     )
-    header = ("step", "date", "made by", "quality")
+    header = ("step", "date", "made by", "quality", "note")
     return _without_empty("History", header, rows if len(rows) > 1 else ())
+
+
+def _newest_first(history: History) -> list[tuple[int, Step]]:
+    return list(enumerate(history, start=1))[::-1]
 
 
 def _without_empty(title: str, header: tuple[str, ...], rows: Sequence[tuple[Cell, ...]]) -> Section:
