@@ -11,7 +11,7 @@ from scipy import sparse
 import rankwise
 from rankwise.columns import profile as profiles
 from rankwise.columns.profile import N_QUANTILES, ColumnProfile
-from rankwise.rankers import sampled_rows
+from rankwise.rankers import rows_of_fit
 from rankwise.tensor_file import read_tensors, write_tensors
 from rankwise.types import Reading
 
@@ -105,7 +105,7 @@ def test_columns_that_compare_rows_are_described_as_comparisons(shop):
 
 @pytest.mark.parametrize("kind", ["queries", "names", "long", "one ranking", "repeated"])
 def test_a_sample_does_not_depend_on_the_order_of_rows(rows, kind, monkeypatch):
-    monkeypatch.setattr(sampled_rows, "MOST_ROWS", 64)
+    monkeypatch.setattr(rows_of_fit, "MOST_ROWS", 64)
     X, y, qid = rows
     if kind == "names":
         qid = np.array([f"query {label}" for label in qid])
@@ -124,7 +124,7 @@ def test_a_sample_does_not_depend_on_the_order_of_rows(rows, kind, monkeypatch):
 
 
 def test_equal_rows_are_drawn_in_proportion(monkeypatch):
-    monkeypatch.setattr(sampled_rows, "MOST_ROWS", 400)
+    monkeypatch.setattr(rows_of_fit, "MOST_ROWS", 400)
     X = np.concatenate([np.zeros((3000, 5)), np.ones((1000, 5))])
     X[2000:3000, 4] = 2.0
     with rankwise.config_context(one_ranking=True):
@@ -227,7 +227,7 @@ def test_what_means_nothing_is_not_recorded(rows, monkeypatch):
     X, y, qid = rows
     kernel = rankwise.KernelRankRLS(kernel="precomputed").fit(X[:20, 1:] @ X[:20, 1:].T, y[:20], qid[:20])
     assert kernel.model_.profile is None
-    monkeypatch.setattr(sampled_rows, "MOST_COLUMNS", 2)
+    monkeypatch.setattr(rows_of_fit, "MOST_COLUMNS", 2)
     assert rankwise.RankRLS().fit(X, y, qid).model_.profile is None
     moments = rankwise.Moments.of(X, y, qid)
     assert rankwise.RankRLS.from_moments(moments).model_.profile is None

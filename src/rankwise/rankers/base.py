@@ -15,11 +15,9 @@ from sklearn.base import BaseEstimator
 from rankwise.columns.inputs import Inputs
 from rankwise.errors import DataError
 from rankwise.features import JudgedParts
-from rankwise.held_out import HeldOut
 from rankwise.model.attributes import attributes_of
-from rankwise.model.model import FormMoments, FormProfile, Model
+from rankwise.model.model import Model
 from rankwise.model.models import save_model
-from rankwise.model.outcome import Outcome
 from rankwise.model.schemas import ModelSchema
 from rankwise.plots import draw_calibration, draw_functions
 from rankwise.preferences.pairs import Pairs
@@ -27,10 +25,11 @@ from rankwise.preferences.queries import group_rows
 from rankwise.rankers.contributions import contributions
 from rankwise.rankers.explanation import Explanation, explain
 from rankwise.rankers.own_names import name_after_class
-from rankwise.rankers.row_settings import RowSettings, RowsOfFit
+from rankwise.rankers.row_settings import RowSettings
+from rankwise.rankers.rows_of_fit import RowsOfFit
 from rankwise.scoring.calibration import Calibration, known_calibration, preference_probabilities
-from rankwise.scoring.functions import FeatureFunction, ScoringFunction, checked_scores
-from rankwise.selection.calibrating import calibrate_on, measured_on
+from rankwise.scoring.functions import ScoringFunction, checked_scores
+from rankwise.selection.calibrating import measured_on
 from rankwise.types import Floats, Ints, Matrix
 from rankwise.validation import Problem, check_fitted, taken_apart
 
@@ -186,34 +185,9 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         rows, checked, self._rows = self._row_settings.read_preferences(X, pairs, magnitude, weight)
         return rows, checked
 
-    def _become(
-        self,
-        function: FeatureFunction,
-        outcome: Outcome,
-        calibration: Calibration | None = None,
-        form_moments: FormMoments | None = None,
-        held_out: HeldOut | None = None,
-        form_profile: FormProfile | None = None,
-    ) -> None:
-        """Set the model; what is held out says how good it is, and how sure."""
-        results = None if held_out is None else held_out.results_of(function.scores)
-        if held_out is not None and calibration is None:
-            calibration = calibrate_on(held_out, function)
-        model = Model(
-            type(self).__name__,
-            function,
-            self._inputs.features,
-            self._inputs.encoding,
-            calibration,
-            parameters=self.get_params(deep=False),
-            outcome=replace(
-                outcome, context_columns=list(self._inputs.context) or None, evals_result=results
-            ),
-            origin=self._rows.origin,
-            form_moments=form_moments,
-            form_profile=form_profile or self._rows.form_profile(function),
-        )
-        self._set_model(model)
+    def _become(self, model: Model) -> None:
+        """Set the model that a fit found, with the parameters that it was found with."""
+        self._set_model(replace(model, parameters=self.get_params(deep=False)))
 
     def _set_model(self, model: Model) -> None:
         self.model_ = model

@@ -16,7 +16,7 @@ from rankwise.model.model import FormMoments
 from rankwise.model.outcome import Origin, Outcome
 from rankwise.model.schemas import SCHEMAS
 from rankwise.rankers.ridge_ranker import FixedAlphaRidge
-from rankwise.rankers.row_settings import RowsOfFit
+from rankwise.rankers.rows_of_fit import RowsOfFit
 from rankwise.rankers.updatable import Updatable, has_primal_solver
 from rankwise.ridge.cg_result import RidgeSolutions
 from rankwise.ridge.closed_form import PrimalFamily

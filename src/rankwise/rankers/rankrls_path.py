@@ -206,7 +206,8 @@ class RankRLSPath(Ranker):
         assert path.coefs is not None
         assert path.calibrations is not None
         function, calibration = LinearFunction(path.coefs[size - 1]), path.calibrations.get(size)
-        self._become(function, replace(path, n_features=size), calibration, held_out=held_out)
+        outcome = replace(path, n_features=size)
+        self._become(self._rows.model(function, outcome, calibration, held_out=held_out))
         return self
 
     @property

@@ -263,7 +263,7 @@ class RankSVM(Ranker):
                 validation_score=stopping.curve[stopping.best_iter - 1 if self.early_stopping else -1],
             )
         function = LinearFunction(kept.coef)
-        self._become(function, outcome, held_out=held_out)
+        self._become(self._rows.model(function, outcome, held_out=held_out))
         if found.interrupted:
             let_interrupt_through()
         return self

@@ -226,13 +226,14 @@ class RankSVMPath(Ranker):
         sample = sample_judged_pairs(y, query)
         function = replace(self._expansion(), coefficients=path.coefficients_of(self.n_events_ - place))
         found: dict[str, Any] = {"scores": scores, "best_score": float(scores[place])}
-        self._become(
+        model = self._rows.model(
             function,
             replace(self.model_.outcome, alpha=float(self.alphas_[place]), **found),
             calibrate(np.vecdot(values, function.coefficients), sample, name),
             held_out=held_out,
             form_profile=self.model_.form_profile,
         )
+        self._become(model)
         return self
 
     def plot(self, title: str = "Path") -> Any:
@@ -256,7 +257,7 @@ class RankSVMPath(Ranker):
             violation=path.violations[::-1].copy(),
         )
         last = path.coefficients_of(len(path.alphas) - 1)
-        self._become(replace(space, reference=None).function(last), outcome)
+        self._become(self._rows.model(replace(space, reference=None).function(last), outcome))
         if path.interrupted:
             let_interrupt_through()
         return self

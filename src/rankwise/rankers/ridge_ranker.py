@@ -172,7 +172,8 @@ class FixedAlphaRidge(Ranker):
         if found.interrupted:
             let_interrupt_through()
         outcome, function = self._outcome(families[0], found), families[0].space.function(found.coef[0])
-        other._become(function, outcome, form_moments=self.model_.form_moments, held_out=held_out)
+        moments = self.model_.form_moments
+        other._become(self._rows.model(function, outcome, form_moments=moments, held_out=held_out))
         return other
 
     def _checked_loss(self) -> tuple[Ties, Weighting]:
@@ -199,7 +200,7 @@ class FixedAlphaRidge(Ranker):
         """Set the model for alpha."""
         found = solve_targets(families, check_number("alpha", self.alpha, minimum=0.0), held_out)
         outcome, function = self._outcome(families[0], found), families[0].space.function(found.coef[0])
-        self._become(function, outcome, form_moments=moments, held_out=held_out)
+        self._become(self._rows.model(function, outcome, form_moments=moments, held_out=held_out))
         self._families = families, held_out
         if found.interrupted:
             let_interrupt_through()

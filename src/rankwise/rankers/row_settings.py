@@ -1,10 +1,9 @@
-"""What a ranker takes as rows, as its parameters say, and what it keeps of those of a fit."""
+"""What a ranker takes as rows, as its parameters say."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
@@ -17,16 +16,15 @@ from rankwise.columns.interaction_fitting import with_interactions
 from rankwise.columns.specs import compares_rows, wanted_interactions
 from rankwise.errors import DataError, ParameterError
 from rankwise.features import JudgedParts
-from rankwise.model.model import FormProfile, Model
+from rankwise.model.model import Model
 from rankwise.model.outcome import Origin
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import group_rows, one_query
-from rankwise.rankers.sampled_rows import SampledRows
+from rankwise.rankers.rows_of_fit import RowsOfFit, SampledRows
 from rankwise.rankers.signs import columns_with_sign
 from rankwise.rows.table import Table, table_of
-from rankwise.scoring.functions import FeatureFunction
 from rankwise.selection.interaction_search import with_wanted_interactions
-from rankwise.types import Floats, Matrix
+from rankwise.types import Matrix
 from rankwise.validation import (
     Problem,
     check_judged_rows,
@@ -37,42 +35,6 @@ from rankwise.validation import (
     refuse_beside_parts,
     taken_apart,
 )
-
-
-@dataclass(frozen=True, eq=False)
-class RowsOfFit:
-    """The rows that a ranker was fitted to.
-
-    Attributes
-    ----------
-    inputs : Inputs
-        With which other rows must agree.
-    origin : Origin
-        How many there were.
-    sample : SampledRows, Floats or None
-        Some of them, by which columns and their effects are described; in a copy of the ranker, the effects.
-    """
-
-    inputs: Inputs
-    origin: Origin
-    sample: SampledRows | Floats | None = None
-
-    def form_profile(self, function: FeatureFunction) -> FormProfile | None:
-        """Forms the description of their columns, and of what these add to the scores of a function."""
-        if not isinstance(self.sample, SampledRows):
-            return None
-        return partial(self.sample.profile, self.inputs, function)
-
-    def effects(self, function: FeatureFunction) -> Floats:
-        """How much each column separates rows by a function."""
-        sample = self.sample
-        effects = sample.effects(function, self.inputs) if isinstance(sample, SampledRows) else sample
-        if effects is None:
-            raise AttributeError(
-                f"This {self.inputs.who} has no attribute 'feature_importances_': only linear "
-                f"rankers that were fitted to labels in this process, and their copies, have it."
-            )
-        return effects
 
 
 @dataclass(frozen=True)

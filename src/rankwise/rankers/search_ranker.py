@@ -264,7 +264,7 @@ class SearchRanker(Ranker):
         if left_out is not None:
             calibration = calibrate(left_out.scores, left_out.sample(), left_out_by)
         held_out = criterion.held_out if isinstance(criterion, OnEvalSet) else None
-        self._become(function, outcome, calibration, moments, held_out)
+        self._become(self._rows.model(function, outcome, calibration, moments, held_out))
         if choice.beyond_the_grid is not None:
             warn_caller(choice.beyond_the_grid, GridWarning)
         if choice.cut_short:

@@ -18,7 +18,7 @@ from rankwise.model.model import FormMoments, FormProfile, given
 from rankwise.model.models import save_model
 from rankwise.model.outcome import Origin, Outcome
 from rankwise.rankers.base import Ranker
-from rankwise.rankers.sampled_rows import SampledRows
+from rankwise.rankers.rows_of_fit import SampledRows
 from rankwise.rankers.signs import certificate_of_signs, signs_of_weights
 from rankwise.ridge.closed_form import PrimalFamily
 from rankwise.ridge.moments.forming import moments_of
@@ -190,9 +190,9 @@ class Updatable(Ranker):
         self._rows = replace(self._rows, origin=origin)
         share = 1.0 if batch is None else batch.of_rows / moments.n_rows
         function = LinearFunction(coef)
-        form_profile = self._form_profile_with(batch, share, function)
-        form_moments = partial(given, moments)
-        self._become(function, outcome, form_moments=form_moments, form_profile=form_profile)
+        profile = self._form_profile_with(batch, share, function)
+        formed = partial(given, moments)
+        self._become(self._rows.model(function, outcome, form_moments=formed, form_profile=profile))
 
     def _moments_formed_later(
         self, problem: Problem, family: Any, loss: tuple[Ties, Weighting]

@@ -1,8 +1,9 @@
-"""Some rows of a fit, which say what its columns were like and what they did, once that is asked for."""
+"""What a ranker keeps of the rows of a fit: which rows it takes, how many there were, and some of them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,16 @@ import numpy as np
 from rankwise.columns.effects import column_effects
 from rankwise.columns.inputs import Inputs
 from rankwise.columns.profile import MOST_COLUMNS, Profile
+from rankwise.held_out import HeldOut
 from rankwise.mapped import is_on_disk, rows_at
+from rankwise.model.model import FormMoments, FormProfile, Model
+from rankwise.model.outcome import Origin, Outcome
 from rankwise.preferences.digests import label_digests, mixed, row_digests
 from rankwise.preferences.queries import Queries, members
 from rankwise.rows.table import Table
+from rankwise.scoring.calibration import Calibration
 from rankwise.scoring.functions import FeatureFunction
+from rankwise.selection.calibrating import calibrate_on
 from rankwise.types import AnyArray, Floats, Ints, Matrix, is_sparse
 
 # So many rows are kept, and so many numbers.
@@ -27,6 +33,68 @@ LONGEST = 8
 BLOCK = 1 << 18
 # Columns that tell most rows apart.
 COLUMNS_FIRST = 4
+
+
+@dataclass(frozen=True, eq=False)
+class RowsOfFit:
+    """The rows that a ranker was fitted to.
+
+    Attributes
+    ----------
+    inputs : Inputs
+        With which other rows must agree.
+    origin : Origin
+        How many there were.
+    sample : SampledRows, Floats or None
+        Some of them, by which columns and their effects are described; in a copy of the ranker, the effects.
+    """
+
+    inputs: Inputs
+    origin: Origin
+    sample: SampledRows | Floats | None = None
+
+    def model(
+        self,
+        function: FeatureFunction,
+        outcome: Outcome,
+        calibration: Calibration | None = None,
+        form_moments: FormMoments | None = None,
+        held_out: HeldOut | None = None,
+        form_profile: FormProfile | None = None,
+    ) -> Model:
+        """The model that a fit found; what is held out says how good it is, and how sure."""
+        results = None if held_out is None else held_out.results_of(function.scores)
+        if held_out is not None and calibration is None:
+            calibration = calibrate_on(held_out, function)
+        context = list(self.inputs.context) or None
+        return Model(
+            self.inputs.who,
+            function,
+            self.inputs.features,
+            self.inputs.encoding,
+            calibration,
+            outcome=replace(outcome, context_columns=context, evals_result=results),
+            origin=self.origin,
+            form_moments=form_moments,
+            form_profile=form_profile or self.form_profile(function),
+        )
+
+    def form_profile(self, function: FeatureFunction) -> FormProfile | None:
+        """Forms the description of their columns, and of what these add to the scores of a function."""
+        if not isinstance(self.sample, SampledRows):
+            return None
+        return partial(self.sample.profile, self.inputs, function)
+
+    def effects(self, function: FeatureFunction) -> Floats:
+        """How much each column separates rows by a function."""
+        sample = self.sample
+        effects = sample.effects(function, self.inputs) if isinstance(sample, SampledRows) else sample
+        if effects is None:
+            raise AttributeError(
+                f"This {self.inputs.who} has no attribute 'feature_importances_': only linear "
+                f"rankers that were fitted to labels in this process, and their copies, have it."
+            )
+        return effects
 
 
 @dataclass(frozen=True, eq=False)
