@@ -22,6 +22,7 @@ help:
 	@echo "make wheel    build wheels and sdist in dist, and use them with every Python here (minutes)"
 	@echo "make bench    measure speed against peers, and write the tables of the docs (many minutes)"
 	@echo "make house    count what a reader must know, and compare it and bits of fits with AGAINST=REV"
+	@echo "              or, with TIMES=1, the times of fits and predictions"
 	@echo "make kills    kill training, converting and saving KILLS times (default 300) and check what is left,"
 	@echo "              and the workers of a cluster in ROUNDS fits (default 50)"
 	@echo "make mutate   change the sources at random, and count the changes that the tests notice (an hour)"
@@ -63,7 +64,7 @@ bench: $(VENV)/.dev
 	@$(BIN)/python -m benchmarks
 
 house: $(VENV)/.dev
-	@$(BIN)/python -m house $(addprefix --against=,$(AGAINST))
+	@$(BIN)/python -m house $(addprefix --against=,$(AGAINST)) $(if $(TIMES),--times)
 
 # Many kills; the tests do a few. One BLAS thread, because the kills share the cores with what they hit.
 KILLS ?= 300

@@ -15,12 +15,18 @@ from benchmarks import tables
 from house.checkout import ROOT, checkout
 from house.sources import size_of
 
+# How often times are taken of each of two copies.
+ROUNDS = 5
+
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m house", description=__doc__)
     parser.add_argument("--against", metavar="REV", help="a revision with the same native code")
     parser.add_argument("--write", action="store_true", help="write the table into docs/architecture.md")
+    parser.add_argument("--times", action="store_true", help="compare how long fits and predictions take")
     arguments = parser.parse_args()
+    if arguments.times and arguments.against is None:
+        parser.error("--times needs --against.")
     revision = arguments.against
     with tempfile.TemporaryDirectory(prefix="rankwise-house-") as folder:
         here = checkout(Path(folder, "now"))
@@ -28,6 +34,8 @@ def main() -> int:
             show(measure(here), {}, None)
             return write(arguments.write, "python -m house --write")
         there = checkout(Path(folder, "then"), revision)
+        if arguments.times:
+            return compare_times(here, there, revision)
         show(measure(here), measure(there), revision)
         write(arguments.write, f"python -m house --against {revision} --write")
         return compare_fits(_run("fits", here), _run("fits", there))
@@ -52,6 +60,22 @@ def compare_fits(now: dict[str, str], then: dict[str, str]) -> int:
     for name in changed:
         print(f"  changed: {name}")
     return 1 if changed else 0
+
+
+def compare_times(here: Path, there: Path, revision: str) -> int:
+    """Print how long fits and predictions take, of each the fastest time of runs in turn, and the ratio."""
+    now: dict[str, float] = {}
+    then: dict[str, float] = {}
+    for _ in range(ROUNDS):
+        for fastest, root in ((then, there), (now, here)):
+            for name, seconds in _run("times", root).items():
+                fastest[name] = min(seconds, fastest.get(name, seconds))
+    rows = (
+        [name, f"{1e3 * then[name]:.3g}", f"{1e3 * now[name]:.3g}", f"{now[name] / then[name]:.2f}"]
+        for name in then
+    )
+    tables.show("times", ["milliseconds", revision, "now", "ratio"], rows)
+    return 0
 
 
 def show(now: dict[str, int], then: dict[str, int], revision: str | None) -> None:

@@ -1,0 +1,70 @@
+"""How long fits and predictions take: what a user waits for, on few rows and on many.
+
+Run as a module, with a folder that `checkout` made, it prints the seconds of each as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from house.checkout import import_from
+
+# Something is repeated for so long, and at least so often; the fastest time counts.
+SECONDS, LEAST = 0.5, 3
+
+
+def main() -> None:
+    import_from(Path(sys.argv[1]))
+    warnings.simplefilter("ignore")
+    print(json.dumps({name: shortest(work) for name, work in works().items()}))
+
+
+def works() -> dict[str, Callable[[], Any]]:
+    """What is timed, by name."""
+    import numpy as np
+
+    import rankwise
+
+    few, rng = rankwise.make_search_data(30, random_state=0), np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 60))
+    y = np.floor(X[:, :5].sum(axis=1) + rng.normal(size=len(X)))
+    qid = np.repeat(np.arange(len(X) // 20), 20)
+    sizes = {"few rows": (few.X, few.y, few.qid), "20,000 x 60": (X, y, qid)}
+    found: dict[str, Callable[[], Any]] = {}
+    for size, rows in sizes.items():
+        for name in ("RankRLS", "RankRLSCV", "RankSVM", "RankSVMCV"):
+            found[f"{name}.fit, {size}"] = partial(fit, getattr(rankwise, name)(), rows)
+    kernel = rankwise.KernelRankRLS(kernel="rbf")
+    found["KernelRankRLS.fit, few rows"] = partial(fit, kernel, sizes["few rows"])
+    fitted = rankwise.RankRLS().fit(X, y, qid)
+    found["predict, one row"] = lambda: fitted.predict(X[:1])
+    found["predict, 20,000 x 60"] = lambda: fitted.predict(X)
+    found["rank, 20,000 x 60"] = lambda: fitted.rank(X, qid)
+    return found
+
+
+def fit(ranker: Any, rows: tuple[Any, ...]) -> None:
+    ranker.fit(*rows)
+
+
+def shortest(work: Callable[[], Any]) -> float:
+    """The fastest of several runs, after one that imports what is needed."""
+    work()
+    times: list[float] = []
+    started = time.perf_counter()
+    while len(times) < LEAST or time.perf_counter() - started < SECONDS:
+        before = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - before)
+    return min(times)
+
+
+if __name__ == "__main__":
+    main()
