@@ -15,7 +15,7 @@ from rankwise.cli.reading import load_model as load_any_model
 from rankwise.export.formats import export_model
 from rankwise.export.svmrank import load_svmrank, save_svmrank
 from rankwise.features import Features
-from rankwise.model.card import card_page
+from rankwise.model.card_page import card_page
 from rankwise.model.model import Model
 from rankwise.ridge import checkpoint
 from rankwise.ridge.moments import file as moments_file

@@ -14,7 +14,7 @@ from dirty_tables import clean_table
 from rankwise.cli.reading import load_model as load_for_command
 from rankwise.errors import FileFormatError, ParameterError
 from rankwise.metrics import evaluate
-from rankwise.model.card import card_page, shown_date
+from rankwise.model.card_page import card_page, shown_date
 from rankwise.model.spreads import spreads
 from test_golden_models import READABLE, name_of
 from test_model_files import rewrite

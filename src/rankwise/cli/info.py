@@ -124,7 +124,7 @@ def _build() -> dict[str, Any]:
 
 def _show_card(path: Path, markdown: bool, html: bool, tensors: bool) -> None:
     from rankwise.cli.reading import load_model
-    from rankwise.model.card import card_page
+    from rankwise.model.card_page import card_page
 
     model, plain = load_model(path), markdown or html
     page = card_page(model, path.name, short=not plain)
