@@ -145,15 +145,3 @@ LEAKS = {
     ),
     "most of it": lambda frame, rng: frame["grade"] + rng.normal(0.0, 0.35, len(frame)),
 }
-
-
-def raw_table(n_queries=40, seed=0):
-    """A table as it comes out of a database: with faults of many kinds, one of them a leak."""
-    frame, rng = clean_table(n_queries, seed), np.random.default_rng(seed)
-    frame["orders"] = rng.poisson(np.exp(2.5 * frame["grade"])) + 0.1 * rng.random(len(frame))
-    for kind in ("missing labels", "negative values", "duplicate rows", "constant", "missing queries"):
-        FAULTS[kind](frame, rng)
-    SENTINELS["-1"](frame, rng)
-    frame["price"] = frame["price"].astype(str)
-    frame.loc[some(frame, rng), "price"] = "call us"
-    return frame

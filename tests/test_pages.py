@@ -93,19 +93,13 @@ rankwise.save_pairs([[0, 1], [2, 3]], "test.pairs")
 table = pandas.DataFrame(train.X, columns=train.feature_names).assign(label=train.y, qid=train.qid)
 table.to_csv("train.csv", index=False)
 """
-RELEASED = f"""
-import sys
-sys.path.insert(0, {str(ROOT / "tests")!r})
-from dirty_tables import raw_table
-raw_table().to_parquet("raw.parquet", index=False)
-"""
 # LightGBM warns of an argument that it called so itself for years.
 PORTED = "import warnings\nwarnings.filterwarnings('ignore', message='.*eval_set')"
 # Packages that a page is about, which `make clients` installs.
 CLIENTS = {"mlops.md": ("mlflow", "optuna")}
 GIVEN = {
     "lightgbm-xgboost.md": PORTED,
-    "releasing.md": FILED + RELEASED,
+    "releasing.md": FILED,
     "features.md": SELECTED,
     "reports.md": REPORTED,
     "data-files.md": FILED,
@@ -131,14 +125,19 @@ def python_of(page):
     return [text for language, text in blocks(page) if language == "python"]
 
 
-def commands_of(page):
-    lines = (
-        line
-        for language, text in blocks(page)
-        if language == ""
-        for line in text.replace("\\\n", " ").splitlines()
-    )
+def commands_in(text):
+    lines = text.replace("\\\n", " ").splitlines()
     return [shlex.split(line, comments=True) for line in lines if line.startswith("rankwise ")]
+
+
+def commands_of(page):
+    return [command for language, text in blocks(page) if language == "" for command in commands_in(text)]
+
+
+def called(commands):
+    """Code that runs commands one after the other."""
+    calls = [f"assert main({command[1:]!r}) == 0, {shlex.join(command)!r}" for command in commands]
+    return "\n".join(["from rankwise.cli import main", *calls])
 
 
 def need(page):
@@ -154,8 +153,7 @@ def test_a_page_runs_from_top_to_bottom(page, tmp_path):
     for text in python_of(page):
         if named := re.match(r"# (\w+\.py)\n", text):
             (tmp_path / named[1]).write_text(text, encoding="utf-8")
-    called = [f"assert main({command[1:]!r}) == 0, {shlex.join(command)!r}" for command in commands_of(page)]
-    script = [GIVEN.get(page.name, ""), *python_of(page), "from rankwise.cli import main", *called]
+    script = [GIVEN.get(page.name, ""), *python_of(page), called(commands_of(page))]
     run = run_warm("\n".join(script), cwd=tmp_path)
     assert run.returncode == 0, run.stderr
     assert page.name in CLIENTS or run.stderr == ""  # some of these packages report there what they do
@@ -164,8 +162,12 @@ def test_a_page_runs_from_top_to_bottom(page, tmp_path):
 @pytest.mark.parametrize("page", ["tutorial", *GUIDES])
 def test_the_first_block_of_a_guide_runs_alone(page, tmp_path):
     need(ROOT / "docs" / f"{page}.md")
-    blocks = python_of(ROOT / "docs" / f"{page}.md")
-    run = run_warm(blocks[0], cwd=tmp_path) if blocks else None  # some have commands only
+    shown = [
+        text if language == "python" else called(commands_in(text))
+        for language, text in blocks(ROOT / "docs" / f"{page}.md")
+        if language == "python" or (language == "" and commands_in(text))
+    ]
+    run = run_warm(shown[0], cwd=tmp_path) if shown else None
     assert run is None or run.returncode == 0, run.stderr
 
 
