@@ -71,6 +71,11 @@ def test_many_pairs_across_queries_make_it_a_regression_with_an_intercept():
     np.testing.assert_allclose(model.coef_, pointwise.coef_, rtol=0, atol=1e-6)
 
 
+def level(model, X, qid, weight, factor):
+    """The mean score of all rows, which left-out scores have, too."""
+    return np.average(model.predict(X), weights=weight * np.array([factor[q] for q in qid]))
+
+
 def refitted(model, X, y, qid, weight, factor, left):
     """Scores of rows by the model of the others, minus the mean score of these."""
     rest = ~left
@@ -95,6 +100,7 @@ def test_leave_query_out_equals_refitting(ties, weighting, solver, monkeypatch):
     for q in np.unique(qid):
         one = RankRLS(model.alpha_, **options)
         expected[qid == q] = refitted(one, X, y, qid, weight, factor, qid == q)
+    expected += level(model, X, qid, weight, factor)
     np.testing.assert_allclose(model.left_out_scores_, expected, rtol=0, atol=1e-9)
     assert model.best_score_ == pytest.approx(pairwise_error(y, expected, qid))
 
@@ -116,6 +122,7 @@ def test_leaving_out_groups_of_queries_equals_refitting(n, alphas, signs):
     for g in range(3):
         one = RankRLS(model.alpha_, across_queries=BETA, **options)
         expected[group == g] = refitted(one, X, y, qid, weight, factor, group == g)
+    expected += level(model, X, qid, weight, factor)
     scale = np.abs(expected).max()
     np.testing.assert_allclose(model.left_out_scores_, expected, rtol=0, atol=1e-8 * scale)
 
@@ -146,7 +153,8 @@ def test_stressed_data_gives_the_model_of_sixty_digits(kind, solver):
         one = RankRLS(1.0, across_queries=BETA).fit(X[rest], y[rest], qid[rest])
         differences = (dense(X)[~rest].astype(float) - dense(X)[rest].astype(float).mean(axis=0)) @ one.coef_
         scale = max(1.0, np.abs(differences).max())
-        np.testing.assert_allclose(left_out.left_out_scores_[~rest], differences, rtol=0, atol=1e-5 * scale)
+        found = left_out.left_out_scores_[~rest] - left_out.predict(X).mean()
+        np.testing.assert_allclose(found, differences, rtol=0, atol=1e-5 * scale)
 
 
 def test_labels_may_be_shifted_together_but_not_by_query():

@@ -81,6 +81,13 @@ def calls_of_functions(s):
     entrants = {"rls": rankwise.RankRLS(), "first": rankwise.RankRLS(10.0)}
     compared = {"measures": ["map"], "cv": 2, "baseline": "rls", "preset": None}
     yield rankwise.compare_learners, {"data": s.data, "learners": entrants, **compared}
+    many = rankwise.RankingData.from_arrays(
+        np.tile(X, (32, 1)), np.tile(Y, 32), np.repeat(np.arange(32), len(Y))
+    )
+    drawn = {"learner": rankwise.RankRLS(), "measure": "map", "n_draws": 10, "random_state": 0}
+    yield rankwise.learning_curve, {"data": many, **drawn}
+    people = np.ma.masked_array(many.y, np.arange(many.n_rows) >= 6 * len(Y))
+    yield rankwise.fit_sampled, {"ranker": rankwise.RankRLSCV([1.0]), "data": many, "people": people}
     yield rankwise.clicks.click_likelihood, {"log": s.log, "n_folds": 2, "random_state": 0}
     dated = {"time": ["2026-03-02"] * len(Y), "measure": "map"}
     yield rankwise.drift, {"model": rankwise.RankRLS().fit(X, Y, QID), **rows, **dated}
@@ -200,6 +207,7 @@ def calls_of_measures(s):
     yield metrics.auc, {**labelled, "relevant": 1.0, "sample_weight": None}
     yield metrics.average_precision, {**common, "k": 3, "relevant": 1.0}
     yield metrics.best_threshold, {"y": Y > 1, "scores": X[:, 0]}
+    yield metrics.find_good_results, {**labelled, "precision": 0.1, "relevant": 1.0}
     scores = {"a": X[:, 0], "b": X[:, 1]}
     compared = {"measures": ["map"], "preset": None, "baseline": "a", "n_permutations": 10, "random_state": 0}
     people = np.ma.masked_array(np.tile(Y, 2), np.repeat([0, 1], 12))

@@ -21,6 +21,7 @@ immutable value that specifies *what* is measured (`conventions.py`); `list_form
 from rankwise.metrics.comparison import Comparison, PairedTest, compare
 from rankwise.metrics.conventions import PRESETS, Conventions
 from rankwise.metrics.evaluation import DEFAULT_MEASURES, Evaluation, evaluate
+from rankwise.metrics.good_results import GoodResults, ThresholdQuality, find_good_results
 from rankwise.metrics.judged_samples import SampledEvaluation, SampledMean, evaluate_sampled
 from rankwise.metrics.kinds import KINDS
 from rankwise.metrics.list_functions import (
@@ -53,12 +54,14 @@ __all__ = [
     "Comparison",
     "Conventions",
     "Evaluation",
+    "GoodResults",
     "Measure",
     "NonInferiority",
     "PairedTest",
     "PreparedMeasure",
     "SampledEvaluation",
     "SampledMean",
+    "ThresholdQuality",
     "auc",
     "average_precision",
     "best_threshold",
@@ -69,6 +72,7 @@ __all__ = [
     "evaluate",
     "evaluate_run",
     "evaluate_sampled",
+    "find_good_results",
     "get_measure",
     "holm",
     "kendall_tau_b",

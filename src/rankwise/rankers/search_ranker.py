@@ -18,6 +18,7 @@ from rankwise.metrics.measure import Measure
 from rankwise.metrics.named_measures import get_measure
 from rankwise.model.model import FormMoments
 from rankwise.model.outcome import Outcome
+from rankwise.preferences.across import weight_of_rows
 from rankwise.preferences.pairs import Pairs
 from rankwise.rankers.base import Ranker
 from rankwise.scoring.functions import FeatureFunction
@@ -145,7 +146,7 @@ class SearchRanker(Ranker):
             scores = None
             if choice.left_out is not None and choice.left_out.rows is not None:
                 scores = np.full(len(problem.y), np.nan)
-                scores[choice.left_out.rows] = choice.left_out.scores
+                scores[choice.left_out.rows] = choice.left_out.scores + _level(choice, problem)
             return self._use(choice, criterion, scores, self._moments_from(problem, choice))
 
     def fit_preferences(
@@ -270,3 +271,12 @@ class SearchRanker(Ranker):
         if choice.cut_short:
             let_interrupt_through()
         return self
+
+
+def _level(choice: Choice, problem: Problem) -> float:
+    """The mean score of all rows, which left-out scores across queries lack."""
+    if not problem.across_queries:
+        return 0.0
+    scores = choice.family.scores(choice.solutions.coef[[choice.place]], problem.X)[:, 0]
+    weight = weight_of_rows(problem.queries, problem.row_weight, problem.query_weight)
+    return float(np.average(scores, weights=weight))

@@ -78,7 +78,7 @@ def compare_learners(
     if data.queries.labels is None:
         raise DataError("compare_learners leaves out queries, but the data has none.")
     for name, learner in check_kind("learners", learners, Mapping).items():
-        _check_learner(name, learner, data)
+        check_learner(name, learner, data)
     chosen = chosen_measures(measures, preset)
     folds = draw_folds(cv, data.y, data.queries)
     tested = np.concatenate(folds.held)
@@ -130,7 +130,7 @@ def query_by_query(data: RankingData) -> RankingData:
     return data if data.queries.order is None else data.select(data.queries.order)
 
 
-def _check_learner(name: Any, learner: Any, data: RankingData) -> None:
+def check_learner(name: Any, learner: Any, data: RankingData) -> None:
     if isinstance(learner, str):
         if learner not in data.features.labels:
             raise DataError(f"The learner '{name}' is the feature {learner!r}, which the data does not have.")

@@ -16,7 +16,7 @@ from rankwise.metrics.named_measures import MeasureLike
 from rankwise.metrics.significance import CONFIDENCE
 from rankwise.rendering import Cell, html_table, text_table
 from rankwise.rows.ranking import RankingData
-from rankwise.selection.learner_comparison import query_by_query, scores_without
+from rankwise.selection.learner_comparison import check_learner, query_by_query, scores_without
 from rankwise.selection.power_law import Points
 from rankwise.types import Floats, Ints, RandomSource
 from rankwise.validation import check_kind, check_random_state
@@ -199,6 +199,7 @@ def learning_curve(
     rng = check_random_state("random_state", random_state)
     if data.queries.labels is None:
         raise DataError("A learning curve leaves out queries, but the data has none.")
+    check_learner("learner", learner, data)
     sizes = training_sizes(data.n_queries)
     values = np.full((n_draws, len(sizes), data.n_queries), np.nan)
     with task("Learning from more and more queries"):

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from rankwise.errors import ParameterError
 from rankwise.long_tasks import task
@@ -61,7 +61,7 @@ def fit_sampled(ranker: Any, data: RankingData, people: Any) -> tuple[Any, float
     True
     """
     data = check_kind("data", data, RankingData)
-    if not {"alphas", "cv", "measure"} <= set(ranker.get_params()):
+    if not isinstance(ranker, BaseEstimator) or not {"alphas", "cv", "measure"} <= set(ranker.get_params()):
         raise ParameterError(
             f"Labels of people and of a model (--human) need a ranker that chooses on left-out queries, "
             f"such as RankRLSCV, and no single alpha; got {type(ranker).__name__}."
