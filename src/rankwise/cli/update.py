@@ -47,6 +47,14 @@ def run(
         ),
         Output(check_model),
     ] = None,
+    add_categories: Annotated[
+        bool,
+        typer.Option(
+            "--add-categories",
+            help="Learn a value for each category that the model does not know; rows learned before count as "
+            "having none of them.",
+        ),
+    ] = False,
     forgetting: ForgetOptions,
     rows: options.RowOptions,
     card: CardOptions,
@@ -90,7 +98,7 @@ def run(
     measures = criterion_and_usual(ranker, new)
     before = evaluate_parts(ranker, {"before": new}, measures)
     with task(f"Updating {type(ranker).__name__}"):
-        ranker.partial_fit(new)
+        ranker.partial_fit(new, add_categories=add_categories)
     seconds = time.perf_counter() - start
     with saving(ranker, written, card, [*used, *used_rows("learned", learned, new, how)]) as found:
         found |= before | evaluate_parts(ranker, {"learned": new}, measures)

@@ -158,7 +158,7 @@ def _columns_of(features: Features, encoding: Encoding | None) -> AnyArray:
 
 def _apart(moments: Moments, problem: Problem) -> tuple[Quadratic | None, AnyArray]:
     """What was learned from other queries, None if nothing was, and which of these rows were learned."""
-    labels, contents = digests_of(problem)
+    labels, contents = digests_of(problem, moments.learned.places)
     known = np.isin(labels, moments.learned.labels)
     learned = known[problem.queries.query_of_row()]
     if not known.any():

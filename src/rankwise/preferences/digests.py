@@ -35,9 +35,14 @@ def _digest(text: str) -> int:
     return int.from_bytes(hashed, "little", signed=True)
 
 
-def row_digests(*blocks: Matrix) -> Any:
-    """Digests of the rows that these matrices have side by side, as uint64; storage plays no part."""
+def row_digests(*blocks: Matrix, places: Ints | None = None) -> Any:
+    """Digests of the rows that these matrices have side by side, as uint64; storage plays no part.
+
+    `places` are the numbers of all columns, if they are not in order: a column of zeros that comes later, but
+    has a number after all others, changes no digest.
+    """
     factors = np.random.PCG64(2026).random_raw(sum(X.shape[1] for X in blocks)) | np.uint64(1)
+    factors = factors if places is None else factors[places]
     sums, start = np.zeros(blocks[0].shape[0], dtype=np.uint64), 0
     for X in blocks:
         sums += _row_sums(X, factors[start : start + X.shape[1]])

@@ -206,18 +206,24 @@ class RankRLS(Updatable, FixedAlphaRidge):
         *,
         group: Any = None,
         query_weight: Any = None,
+        add_categories: bool = False,
     ) -> Self:
         """Learn more queries: the model is then that of a fit to all of them.
 
         O(m n²) for m new rows, and O(n³), however many rows were learned before. The parameters are those of
         `fit`. A query must be complete, and cannot be learned twice; for rows that arrive in parts, add
         `Moments` and use `from_moments`.
+
+        With `add_categories`, each category that the model does not know becomes a feature of its own, which
+        is 0 in all rows learned before; with `columns` only. Rare categories that were learned together as
+        "other" stay there.
         """
-        moments = self._moments_to_update()
-        options = {"group": group, "query_weight": query_weight}
-        problem, batch = self._check_batch(X, y, qid, sample_weight, **options, multi_output=True)
-        learned = learned_too(moments, problem, *self._checked_loss(), self._inputs.weight_names)
-        self._adopt(learned, Outcome(), batch)
+        with self._knowing_categories(X, add_categories):
+            moments = self._moments_to_update()
+            options = {"group": group, "query_weight": query_weight}
+            problem, batch = self._check_batch(X, y, qid, sample_weight, **options, multi_output=True)
+            learned = learned_too(moments, problem, *self._checked_loss(), self._inputs.weight_names)
+            self._adopt(learned, Outcome(), batch)
         return self
 
     def _families_of(

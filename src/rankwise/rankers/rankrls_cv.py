@@ -209,21 +209,21 @@ class RankRLSCV(Updatable, SearchRanker):
         *,
         group: Any = None,
         query_weight: Any = None,
+        add_categories: bool = False,
     ) -> Self:
-        """Learn more queries, and choose alpha by progressive validation.
+        """Learn more queries, and choose alpha by progressive validation; otherwise as in `RankRLS`.
 
         The models of all alphas first score the new queries; the best alpha is that with the best mean over
-        all batches so far, old ones discounted by `half_life`. A first batch has no models to score it, and
-        is fitted as by `fit`. The queries must be complete, and cannot be learned twice.
+        all batches so far, old ones discounted by `half_life`. A first batch is fitted as by `fit`.
         """
+        with self._knowing_categories(X, add_categories):
+            return self._learn(X, y, qid, sample_weight, group=group, query_weight=query_weight)
+
+    def _learn(self, X: Any, y: Any, qid: Any, sample_weight: Any, **options: Any) -> Self:
         half_life, moments = self._checked_half_life(), self._moments_to_update()
-        options = {"group": group, "query_weight": query_weight}
         if moments is None:
             self.fit(X, y, qid, sample_weight, **options)
-        (problem, batch), measure = (
-            self._check_batch(X, y, qid, sample_weight, **options),
-            get_measure(self.measure),
-        )
+        problem, batch = self._check_batch(X, y, qid, sample_weight, **options)
         loss, names = _loss_of(self.best_), self._inputs.weight_names
         if moments is None:
             if self.model_.moments is None:  # because another solver was cheaper for the first batch
@@ -235,7 +235,7 @@ class RankRLSCV(Updatable, SearchRanker):
             so_far = Progress(known.progress, known.progress_queries, half_life)
         learned = learned_too(moments * so_far.factor, problem, *loss, names)
         family = self._family_of(moments)
-        progress = so_far.then(family, problem, measure, self.alphas_)
+        progress = so_far.then(family, problem, measure := get_measure(self.measure), self.alphas_)
         known = replace(known, progress=progress.values, progress_queries=progress.n_queries)
         if progress.is_measured:
             known = replace(known, **self._chosen_by(progress.means(), measure))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
+from rankwise.columns.unknown import unknown_categories, with_categories
 from rankwise.errors import DataError, ParameterError, warn_caller
 from rankwise.model.model import FormMoments, FormProfile, given
 from rankwise.model.models import save_model
@@ -25,7 +27,7 @@ from rankwise.ridge.moments.forming import moments_of
 from rankwise.ridge.moments.moment_family import MomentFamily
 from rankwise.ridge.moments.moments import Moments
 from rankwise.ridge.moments.quadratic import Quadratic
-from rankwise.ridge.moments.updating import forgotten
+from rankwise.ridge.moments.updating import forgotten, with_features
 from rankwise.ridge.signed import moment_family
 from rankwise.scoring.functions import LinearFunction
 from rankwise.types import Floats, Ints, Solver, Ties, Weighting
@@ -140,6 +142,37 @@ class Updatable(Ranker):
         self._rows = replace(self._rows, inputs=replace(self._inputs, context=()))
         problem, table = self._inputs.problem(X, y, qid, sample_weight, **options)
         return problem, SampledRows.of(problem.X, problem.queries, table, batch=True)
+
+    @contextmanager
+    def _knowing_categories(self, X: Any, add: bool) -> Iterator[None]:
+        """Give categories of X that the model does not know a feature each, and take it back by an error."""
+        if not check_flag("add_categories", add) or not self.__sklearn_is_fitted__():
+            yield
+            return
+        encoding, moments = self._inputs.encoding, self._moments_to_update()
+        if encoding is None or moments is None:
+            raise ParameterError("add_categories=True needs a ranker with columns; this one takes features.")
+        table = encoding.table(X).matched(list(encoding.codes), encoding.labels)
+        unknown = unknown_categories(encoding, table)
+        wider, at = with_categories(encoding, unknown)
+        before = self._rows, self.model_
+        weights = np.zeros(wider.n_features)
+        weights[at] = self.model_.of_features.weights  # of one target, as columns have
+        learned = with_features(moments, at, tuple(wider.feature_names))
+        self._rows = replace(self._rows, inputs=replace(self._inputs, encoding=wider))
+        self._set_model(
+            replace(
+                self.model_,
+                of_features=LinearFunction(weights),
+                encoding=wider,
+                form_moments=partial(given, learned),
+            )
+        )
+        try:
+            yield
+        except BaseException:
+            self._rows, self.model_ = before
+            raise
 
     def _form_profile_with(
         self, batch: SampledRows | None, share: float, function: LinearFunction

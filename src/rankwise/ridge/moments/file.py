@@ -17,7 +17,7 @@ from rankwise.ridge.moments.open_queries import OpenLevels, OpenQueries
 from rankwise.ridge.moments.pool import LevelWeights, Pool
 from rankwise.ridge.moments.quadratic import Quadratic
 from rankwise.tensor_file import Content, RefusedError, read_tensors, write_tensors
-from rankwise.types import AnyArray, Bools, Floats, Ties, Weighting
+from rankwise.types import AnyArray, Bools, Floats, Ints, Ties, Weighting
 
 CLASS = "Moments"
 PREFIX = "moments."
@@ -77,6 +77,7 @@ def pack_moments(moments: Moments, content: Content) -> None:
     learned = moments.learned
     tensors = _packed(moments.quadratic, "")
     tensors |= {"labels": learned.labels, "contents": learned.contents, "weights": learned.weights}
+    tensors |= {} if learned.places is None else {"places": learned.places}
     opened, groups = moments.open_queries, moments.open_queries.groups
     if len(opened):
         tensors |= {f"open.{name}": getattr(groups, name) for name in _COLUMNS}
@@ -109,6 +110,7 @@ def unpack_moments(content: Content, feature_names: tuple[str, ...] | None = Non
         content.take_tensor(f"{PREFIX}labels", "i", "learned").astype(np.int64),
         content.take_tensor(f"{PREFIX}contents", "i", "learned").astype(np.int64),
         content.take_tensor(f"{PREFIX}weights", "f", "learned").astype(np.float64),
+        _places(content, len(quadratic.matrix)),
     )
     if not (learned.weights > 0.0).all():
         raise RefusedError(f"the tensor '{PREFIX}weights' must hold positive numbers")
@@ -127,6 +129,16 @@ def unpack_moments(content: Content, feature_names: tuple[str, ...] | None = Non
         )
     except (KeyError, ValueError, TypeError, IndexError) as error:
         raise RefusedError(f"the values of the moments are malformed ({error})") from None
+
+
+def _places(content: Content, n_features: int) -> Ints | None:
+    """The numbers of the features, if some were added."""
+    if f"{PREFIX}places" not in content.tensors:
+        return None
+    places = content.take_tensor(f"{PREFIX}places", "i", "features").astype(np.int64)
+    if len(np.unique(places)) != n_features or places.min() < 0 or places.max() > n_features + 1:
+        raise RefusedError(f"the tensor '{PREFIX}places' must hold different numbers of features")
+    return places
 
 
 def _entries(opened: OpenQueries) -> list[list[Any]]:

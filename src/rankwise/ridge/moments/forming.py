@@ -111,6 +111,7 @@ def moments_of(
     still_open: Bools | None = None,
     sizes: QuerySizes | None = None,
     quadratic: Quadratic | None = None,
+    places: Ints | None = None,
 ) -> Moments:
     """The moments of checked rows.
 
@@ -125,11 +126,13 @@ def moments_of(
     sizes : QuerySizes or None
     quadratic : Quadratic or None
         The sums, if they are known already; no query is open then.
+    places : Ints or None
+        As in `LearnedQueries`.
     """
     queries = problem.queries
     still_open = np.zeros(queries.n_queries, dtype=np.bool_) if still_open is None else still_open
     complete, rows_open = ~still_open, still_open[queries.query_of_row()]
-    labels, contents = digests_of(problem)
+    labels, contents = digests_of(problem, places)
     if ties is Ties.DROP and problem.y.ndim == 2:
         raise ParameterError("Moments with ties='drop' have one target; y has several.")
     weights = np.ones(queries.n_queries) if problem.query_weight is None else problem.query_weight
@@ -137,7 +140,7 @@ def moments_of(
         ties=ties,
         weighting=weighting,
         quadratic=Pool(ties, weighting, (problem.X.shape[1], *problem.y.shape[1:])).total(),
-        learned=LearnedQueries(labels[complete], contents[complete], weights[complete]),
+        learned=LearnedQueries(labels[complete], contents[complete], weights[complete], places),
         n_rows=len(problem.y),
         n_pairs=int(_pair_counts(queries, problem.y, ties)[complete].sum()),
         feature_names=feature_names,
@@ -155,10 +158,10 @@ def moments_of(
     return replace(made, quadratic=made.quadratic + pooled, open_queries=opened)
 
 
-def digests_of(problem: Problem) -> tuple[Ints, Ints]:
-    """The digests of the labels of queries, and of their rows."""
+def digests_of(problem: Problem, places: Ints | None = None) -> tuple[Ints, Ints]:
+    """The digests of the labels of queries, and of their rows; `places` as in `LearnedQueries`."""
     queries = problem.queries
-    contents = query_digests(problem.X, problem.y, problem.row_weight, queries)
+    contents = query_digests(problem.X, problem.y, problem.row_weight, queries, places)
     if queries.labels is None:
         return contents, contents
     return label_digests(queries.labels.tolist()), contents

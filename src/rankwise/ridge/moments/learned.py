@@ -6,7 +6,7 @@ from someone who constructs rows with the same digest.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,24 +28,29 @@ class LearnedQueries:
         Digests of the rows in any order, with their labels and weights.
     weights : Floats
         The weight with which the query counts now.
+    places : Ints or None
+        The number by which digests know each feature, if some were added since the first query: those have
+        the last numbers, wherever they are. None if the features are in order.
     """
 
     labels: Ints
     contents: Ints
     weights: Floats
+    places: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def __add__(self, other: LearnedQueries) -> LearnedQueries:
-        return LearnedQueries(
-            np.concatenate([self.labels, other.labels]),
-            np.concatenate([self.contents, other.contents]),
-            np.concatenate([self.weights, other.weights]),
+        return replace(
+            self,
+            labels=np.concatenate([self.labels, other.labels]),
+            contents=np.concatenate([self.contents, other.contents]),
+            weights=np.concatenate([self.weights, other.weights]),
         )
 
     def __mul__(self, factor: float) -> LearnedQueries:
-        return LearnedQueries(self.labels, self.contents, factor * self.weights)
+        return replace(self, weights=factor * self.weights)
 
     def find(self, labels: Ints, contents: Ints) -> Ints:
         """The position of each of these queries; different ones even for queries learned twice.
@@ -68,7 +73,17 @@ class LearnedQueries:
     def without(self, positions: Ints) -> LearnedQueries:
         kept = np.ones(len(self), dtype=np.bool_)
         kept[positions] = False
-        return LearnedQueries(self.labels[kept], self.contents[kept], self.weights[kept])
+        columns = {name: getattr(self, name)[kept] for name in ("labels", "contents", "weights")}
+        return replace(self, **columns)
+
+    def with_features(self, at: Ints, n_features: int) -> LearnedQueries:
+        """The same queries, whose features are now at these places among others, all of which are 0."""
+        n_old = len(at)
+        places = np.full(n_features, -1)
+        places[at] = np.arange(n_old) if self.places is None else self.places
+        # Labels and weights, which follow the first features, have two numbers.
+        places[places < 0] = n_old + 2 + np.arange(n_features - n_old)
+        return replace(self, places=places)
 
 
 class NeverLearnedError(DataError):
@@ -87,8 +102,16 @@ class NeverLearnedError(DataError):
         return "was learned with other rows, labels or weights" if label_is_known else "was never learned"
 
 
-def query_digests(X: Matrix, y: Floats, weight: Floats | None, queries: Queries) -> Ints:
-    """The sum of the digests of the rows of each query, which does not depend on their order or storage."""
+def query_digests(
+    X: Matrix, y: Floats, weight: Floats | None, queries: Queries, places: Ints | None = None
+) -> Ints:
+    """The sum of the digests of the rows of each query, which does not depend on their order or storage.
+
+    `places` are the numbers of the features, if they are not in order.
+    """
     judged = np.column_stack([y, np.ones(len(y)) if weight is None else weight])
-    grouped = queries.grouped(row_digests(X, judged))
+    if places is not None:
+        others = np.setdiff1d(np.arange(X.shape[1] + judged.shape[1]), places)
+        places = np.concatenate([places, others])
+    grouped = queries.grouped(row_digests(X, judged, places=places))
     return np.add.reduceat(grouped, queries.offsets[:-1]).view(np.int64)

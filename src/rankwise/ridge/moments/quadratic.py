@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from rankwise.threads import SMALL, one_blas_thread
-from rankwise.types import Floats
+from rankwise.types import Floats, Ints
 
 # A rounded result is off by at most this fraction of itself.
 UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2.0
@@ -71,6 +71,16 @@ class Quadratic:
     def without(self, Z: Floats, t: Floats) -> Self:
         """The quadratic without some of the differences that it sums; nobody asks how exact it is."""
         return type(self)(self.matrix - Z.T @ Z, self.right - Z.T @ t, self.constant - (t**2).sum(axis=0))
+
+    def with_features(self, at: Ints, n_features: int) -> Self:
+        """The quadratic in more weights, of features that are 0; the old ones are at these places."""
+        matrix, right = np.zeros((n_features, n_features)), np.zeros((n_features, *self.shape[1:]))
+        matrix[np.ix_(at, at)], right[at] = self.matrix, self.right
+        rounding = None
+        if self.rounding is not None:
+            rounding = np.zeros(n_features + 1)
+            rounding[at], rounding[-1] = self.rounding[:-1], self.rounding[-1]
+        return type(self)(matrix, right, self.constant, rounding)
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -11,7 +11,8 @@ from rankwise.ridge.moments.combining import AlreadyLearnedError
 from rankwise.ridge.moments.forming import digests_of, moments_of
 from rankwise.ridge.moments.learned import NeverLearnedError
 from rankwise.ridge.moments.moments import Moments
-from rankwise.types import Ties, Weighting
+from rankwise.ridge.moments.open_queries import OpenQueries
+from rankwise.types import Ints, Ties, Weighting
 from rankwise.validation import Problem
 
 
@@ -23,7 +24,8 @@ def learned_too(
     feature_names: tuple[str, ...] | None,
 ) -> Moments:
     """The moments with those of more queries."""
-    batch = moments_of(problem, ties, weighting, feature_names)
+    places = None if moments is None else moments.learned.places
+    batch = moments_of(problem, ties, weighting, feature_names, places=places)
     if moments is None:
         return batch
     try:
@@ -40,7 +42,7 @@ def learned_too(
 def forgotten(moments: Moments, problem: Problem) -> Moments:
     """The moments without those of some queries, which count as much as they do now."""
     try:
-        positions = moments.learned.find(*digests_of(problem))
+        positions = moments.learned.find(*digests_of(problem, moments.learned.places))
     except NeverLearnedError as error:
         raise DataError(
             f"Query {_label(problem, error.at)} {error.reason}, so it cannot be forgotten."
@@ -48,7 +50,30 @@ def forgotten(moments: Moments, problem: Problem) -> Moments:
     if len(positions) == len(moments.learned):
         raise DataError("These are all queries that the model has learned, so nothing would be left.")
     counted = replace(problem, query_weight=moments.learned.weights[positions])
-    return moments - moments_of(counted, moments.ties, moments.weighting, moments.feature_names)
+    known = moments.ties, moments.weighting, moments.feature_names
+    return moments - moments_of(counted, *known, places=moments.learned.places)
+
+
+def with_features(moments: Moments, at: Ints, feature_names: tuple[str, ...]) -> Moments:
+    """The moments of the same rows with more features, all of which are 0 in them; O(n²).
+
+    Parameters
+    ----------
+    moments : Moments
+        Without open queries.
+    at : Ints
+        Where the features are among all.
+    feature_names : tuple of str
+        The names of all features.
+    """
+    assert not moments.open_queries
+    return replace(
+        moments,
+        quadratic=moments.quadratic.with_features(at, len(feature_names)),
+        learned=moments.learned.with_features(at, len(feature_names)),
+        feature_names=feature_names,
+        open_queries=OpenQueries.none(),
+    )
 
 
 def _label(problem: Problem, query: int) -> str:
