@@ -220,6 +220,7 @@ def test_update_appends_to_the_history(shop, done):
     shown = done("info", path)
     assert "Updated once" in shown
     assert "Note: Second." in shown
+    assert "before: the learned queries, scored before they were learned." in shown
     assert "First." in shown
     assert "Second." in shown
 

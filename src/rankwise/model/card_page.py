@@ -19,7 +19,10 @@ from rankwise.types import Reading
 
 #: Parts of the data that a model has seen: intervals would say nothing of other queries.
 SEEN = ("training", "learned")
-_LEFT_OUT = "left_out: queries scored by models that were not trained on them, and used to choose settings."
+_ABOUT_PARTS = {
+    "left_out": "queries scored by models that were not trained on them, and used to choose settings",
+    "before": "the learned queries, scored before they were learned",
+}
 # Values of a list that are shown, and categories of a column.
 _FEW, _FREQUENT = 5, 3
 _DAY, _MOST_DAYS = np.timedelta64(1, "D"), 1e8
@@ -122,7 +125,7 @@ def _quality(history: History) -> Section:
     )
     counts = {one.part: one.n_queries for one in results if one.n_queries is not None}
     notes = [f"Queries: {', '.join(f'{n:,} {part}' for part, n in counts.items())}."] if counts else []
-    notes += [_LEFT_OUT] if "left_out" in parts else []
+    notes += [f"{part}: {about}." for part, about in _ABOUT_PARTS.items() if part in parts]
     notes += [] if set(parts) <= set(SEEN) else ["± is half of a 95 % interval over queries."]
     return Section("Quality", ("measure", *parts), rows, " ".join(notes) or None)
 
