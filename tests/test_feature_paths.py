@@ -295,12 +295,12 @@ def test_one_ranking_and_labels_without_pairs_are_refused():
     X, y, qid = plain()
     with (
         rankwise.config_context(one_ranking=True),
-        pytest.raises(DataError, match="which needs at least 3 queries; got 1"),
+        pytest.raises(DataError, match="so it needs at least 3 queries; got 1"),
     ):
         RankRLSPath().fit(X, y)
     with pytest.raises(DataError, match="There is nothing to learn"):
         RankRLSPath().fit(X, np.ones(len(y)), qid)
-    with pytest.raises(DataError, match="which needs at least 3 queries; got 2"):
+    with pytest.raises(DataError, match="so it needs at least 3 queries; got 2"):
         RankRLSPath().fit(X, y, qid % 2)
     with pytest.raises(DataError, match="y should be a 1d array"):
         RankRLSPath().fit(X, np.column_stack([y, y]), qid)

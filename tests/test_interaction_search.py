@@ -10,7 +10,7 @@ from command_line import rankwise_process
 from rankwise import ColumnEncoder, DataError, ParameterError, RankRLS, RankRLSCV, RankSVM, RankSVMCV
 from rankwise.preferences.queries import group_rows
 from rankwise.ridge.interaction_gains import PENALTY, interaction_gains
-from rankwise.selection import interaction_search
+from rankwise.selection import left_out_residuals
 from rankwise.selection.folding import queries_or_groups
 from rankwise.validation import Problem
 
@@ -172,7 +172,7 @@ def test_repeated_columns_are_found_but_once_each():
 
 def test_more_queries_are_left_out_in_groups_and_the_same_is_found(monkeypatch):
     frame, y, qid = interacting()
-    monkeypatch.setattr(interaction_search, "MOST_LEFT_OUT", 100)
+    monkeypatch.setattr(left_out_residuals, "MOST_LEFT_OUT", 100)
     assert found(RankRLS(interactions="auto").fit(frame, y, qid)) == EXPECTED
     order = np.random.default_rng(0).permutation(len(y))
     assert found(RankRLS(interactions="auto").fit(frame.iloc[order], y[order], qid[order])) == EXPECTED
@@ -182,9 +182,9 @@ def test_what_is_left_out_in_groups_is_missed_by_models_without_the_group(monkey
     X, y, qid = additive()
     frame, rows = ColumnEncoder("spline").fit_transform(X), group_rows(qid, len(y))
     problem = Problem(frame, y, rows, None)
-    monkeypatch.setattr(interaction_search, "MOST_LEFT_OUT", 100)
-    residuals, alpha = interaction_search._left_out_residuals(problem)
-    for group in queries_or_groups(rows, 100, interaction_search.N_GROUPS).held[:3]:
+    monkeypatch.setattr(left_out_residuals, "MOST_LEFT_OUT", 100)
+    residuals, alpha = left_out_residuals.left_out_residuals(problem)
+    for group in queries_or_groups(rows, 100, left_out_residuals.N_GROUPS).held[:3]:
         rest = np.setdiff1d(np.arange(len(y)), group)
         scores = RankRLS(alpha).fit(frame[rest], y[rest], qid[rest]).predict(frame[group])
         for query in np.unique(qid[group]):

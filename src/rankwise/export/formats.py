@@ -292,11 +292,7 @@ def _check_names(form: Format, text_format: TextFormat, model: str, function: Ad
     for term in function.terms:
         reading = term.shape.reading
         if comes_with_request(term.column) and reading not in text_format.of_request:
-            can = [
-                f"'{other_form}'"
-                for other_form, other in _TEXT_FORMATS.items()
-                if reading in other.of_request
-            ]
+            can = [f"'{other}'" for other, one in _TEXT_FORMATS.items() if reading in one.of_request]
             raise ParameterError(
                 f"The format '{form}' cannot take {term.column!r} from the request as a {reading}; "
                 f"{', '.join(can)} can."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from rankwise.errors import DataError, ParameterError, did_you_mean
 from rankwise.export.engine_scores import ROUNDING, Values
+from rankwise.export.pipeline_steps import affine, is_marked, passes_through
 from rankwise.features import JudgedRows
 from rankwise.model.model import Model, model_of
 from rankwise.rows.scaling import scale_per_query
@@ -21,13 +22,6 @@ from rankwise.validation import check_kind, check_matrix, check_read_rows
 
 # Formats that see all rows of a query.
 COMPARING = ("sql", "sqlite")
-# Scalers of sklearn.preprocessing, as the factor and shift of ``factor * x + shift`` for a feature x.
-_AFFINE: dict[str, Callable[[Any], tuple[Any, Any]]] = {
-    "StandardScaler": lambda step: _divided(step.mean_ if step.with_mean else None, step.scale_),
-    "RobustScaler": lambda step: _divided(getattr(step, "center_", None), getattr(step, "scale_", None)),
-    "MaxAbsScaler": lambda step: _divided(None, step.scale_),
-    "MinMaxScaler": lambda step: (step.scale_, step.min_),
-}
 
 
 @dataclass(frozen=True)
@@ -183,7 +177,7 @@ def _columns_of(model: Model) -> Sequence[str]:
 def as_served(model: Any, feature_names: Sequence[str] | Mapping[str, str] | None = None) -> ScaledModel:
     """Decompose a ranker, or a pipeline of scalers ending in one; `feature_names` renames its features."""
     steps = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
-    *scalers, ranker = [step for step in steps[:-1] if not _passes_through(step)] + steps[-1:]
+    *scalers, ranker = [step for step in steps[:-1] if not passes_through(step)] + steps[-1:]
     learned = model_of(ranker)
     if learned is None:
         raise ParameterError(f"Only rankwise rankers can be exported; got {type(ranker).__name__}.")
@@ -195,7 +189,7 @@ def as_served(model: Any, feature_names: Sequence[str] | Mapping[str, str] | Non
             "ColumnEncoder makes."
         )
     known = learned.feature_names if model is ranker else getattr(model, "feature_names_in_", None)
-    if scalers and _is_marked(scalers[0], "_encodes_columns"):
+    if scalers and is_marked(scalers[0], "_encodes_columns"):
         encoder, *scalers = scalers
         learned = _of_columns(encoder, scalers, learned)
     if isinstance(feature_names, Mapping):
@@ -209,11 +203,6 @@ def _renamed(known: Iterable[str] | None, names: Mapping[str, str]) -> list[str]
         if name not in own:
             raise ParameterError(f"The model has no feature {name!r} to rename{did_you_mean(name, own)}")
     return [names.get(name, name) for name in own]
-
-
-def _passes_through(step: Any) -> bool:
-    """Whether this is what a pipeline has in place of a step that was left out."""
-    return step is None or (isinstance(step, str) and step == "passthrough")
 
 
 def _of_columns(encoder: Any, between: Sequence[Any], model: Model) -> Model:
@@ -237,11 +226,11 @@ def _decomposed(scalers: Sequence[Any], model: Model, names: Sequence[str] | Non
             "ranker standardizes its columns itself."
         )
     for step in scalers:
-        if _is_marked(step, "_scales_inside_queries"):
+        if is_marked(step, "_scales_inside_queries"):
             # This undoes any previous factors and shifts.
             scaled, factor, shift = True, np.ones(n_features), np.zeros(n_features)
         else:
-            by, to = _affine(step)
+            by, to = affine(step)
             factor, shift = factor * by, shift * by + to
     weights = model.function.weights
     return ScaledModel(
@@ -266,39 +255,6 @@ def _checked_names(known: Sequence[str] | None, n_features: int) -> list[str] | 
     return names
 
 
-def _is_marked(step: Any, mark: str) -> bool:
-    """Whether the class of the step, or one whose `transform` it keeps, has this mark.
-
-    `QueryMinMaxScaler` and `ColumnEncoder` are marked, because this layer cannot import estimators.
-    """
-    kinds = (kind for kind in type(step).__mro__ if vars(kind).get(mark))
-    return any(_transforms_as(step, kind) for kind in kinds)
-
-
-def _affine(step: Any) -> tuple[Any, Any]:
-    from sklearn import preprocessing
-
-    for name, factor_and_shift in _AFFINE.items():
-        if _transforms_as(step, getattr(preprocessing, name)) and not getattr(step, "clip", False):
-            return factor_and_shift(step)
-    how = " with clip=True" if getattr(step, "clip", False) else ""
-    raise ParameterError(
-        f"The step {type(step).__name__}{how} cannot be exported; use ColumnEncoder, "
-        f"QueryMinMaxScaler, {', '.join(_AFFINE)} or a subclass that keeps their transform."
-    )
-
-
-def _transforms_as(step: Any, kind: Any) -> bool:
-    """Whether the step is an instance of this class or of a subclass that does not override `transform`."""
-    return isinstance(step, kind) and type(step).transform is kind.transform
-
-
 def zero_of(factor: Floats, shift: Floats) -> Floats:
     """Where ``factor * x + shift`` is 0; 0 where it is constant."""
     return np.divide(-shift, factor, out=np.zeros_like(shift), where=factor != 0.0)
-
-
-def _divided(centre: Any, scale: Any) -> tuple[Any, Any]:
-    """Return factor and shift of ``(x - centre) / scale``; either may be None."""
-    by = 1.0 / np.asarray(1.0 if scale is None else scale)
-    return by, -np.asarray(0.0 if centre is None else centre) * by

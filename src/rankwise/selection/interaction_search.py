@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -24,13 +21,10 @@ from rankwise.operators.constant_columns import constant_within_queries
 from rankwise.operators.design import MatrixDesign
 from rankwise.ridge.forward_blocks import forward_blocks
 from rankwise.ridge.interaction_gains import interaction_gains
-from rankwise.ridge.ridge_family import linear_family
-from rankwise.ridge.squared import losses_on_scores
 from rankwise.rows.column import Column
 from rankwise.rows.table import Table
-from rankwise.selection.criteria import folds_of
-from rankwise.selection.folding import queries_or_groups
-from rankwise.types import Bools, Floats, Ints, Ties, Weighting
+from rankwise.selection.left_out_residuals import left_out_residuals, loss_of, weight_of_rows
+from rankwise.types import Bools, Floats, Ints
 from rankwise.validation import Problem
 
 # Interactions whose gain is at least so many standard errors are found: of 100,000 pairs of columns with
@@ -45,14 +39,6 @@ STAGES = (20, 60)
 MOST_COMPARED, ROWS_COMPARED = 40, 30_000
 # A function has so little variance of its own, compared with all of it, if others span it.
 SPANNED = 1e-9
-# The alphas of the models whose residuals are explained. An additive model that is shrunk too much leaves
-# residuals that look like interactions, so the grid is fine and wide.
-ALPHAS = tuple(2.0**k for k in range(-15, 21))
-# Alpha is chosen on so many queries, always the same ones; to leave out all of them for every alpha would
-# take most of the time of a search.
-QUERIES_FOR_ALPHA = 500
-# More queries than these are left out in groups: residuals hardly change, and take a fraction of the time.
-MOST_LEFT_OUT, N_GROUPS = 2_000, 20
 
 
 def find_interactions(
@@ -84,7 +70,7 @@ def find_interactions(
     alphas: list[float] = []
     for stage, end in enumerate((*(size for size in STAGES if size < at_most), at_most), start=1):
         step(f"searching for interactions, stage {stage}")
-        residuals, alpha = _left_out_residuals(replace(problem, X=current.encode(table)))
+        residuals, alpha = left_out_residuals(replace(problem, X=current.encode(table)))
         alphas.append(alpha)
         passed = scored.best(residuals, {one.columns for one in found})
         least = LEAST_SHARE * max((one.gain for one in (*found, *passed)), default=0.0)
@@ -158,7 +144,7 @@ def _each_adding_most(
     table, problem = table[rows], replace(problem, X=np.zeros((len(problem.y), 0))).select(rows)
     specs = [InteractionSpec(one.columns, KNOTS, CATEGORIES) for one in passed]
     encoding = with_interactions(current, table, specs)
-    loss = _loss(problem, Ties.KEEP, Weighting.EXAMPLE)
+    loss = loss_of(problem)
     system = MatrixDesign(encoding.encode(table)).difference_system(loss.differences, loss.target)
     widths = [current.n_features, *(code.width for code in encoding.interactions[-len(passed) :])]
     order = forward_blocks(*system, float(loss.target @ loss.target), widths, len(rows))
@@ -200,7 +186,7 @@ class _Scored:
 
     @classmethod
     def of(cls, table: Table, encoding: Encoding, problem: Problem, barred: Sequence[str]) -> _Scored:
-        weight = _weight(problem)
+        weight = weight_of_rows(problem)
         blocks = {
             name: _whitened(axis.encode(table.read(name, axis.reading)), weight)
             for name, axis in axes_of(encoding, table, KNOTS, CATEGORIES).items()
@@ -222,7 +208,7 @@ class _Scored:
         if not self.n_pairs:
             return []
         scores = interaction_gains(
-            self.functions, self.starts, residuals, self.problem.queries, _weight(self.problem)
+            self.functions, self.starts, residuals, self.problem.queries, weight_of_rows(self.problem)
         )
         passed = [
             FoundInteraction(
@@ -232,13 +218,6 @@ class _Scored:
         ]
         new = [one for one in passed if one.columns not in known]
         return sorted(new, key=lambda one: -one.gain)
-
-
-def _weight(problem: Problem) -> Floats:
-    weight = np.ones(len(problem.y)) if problem.row_weight is None else problem.row_weight
-    if problem.query_weight is not None:
-        weight = weight * problem.query_weight[problem.queries.query_of_row()]
-    return weight
 
 
 def _whitened(functions: Floats, weight: Floats) -> Floats:
@@ -265,43 +244,3 @@ def _varies_within_queries(functions: Floats, problem: Problem) -> bool:
     grouped, starts = problem.queries.grouped(functions), problem.queries.offsets[:-1]
     low, high = (of.reduceat(grouped, starts, axis=0) for of in (np.minimum, np.maximum))
     return bool((high > low).any())
-
-
-def _left_out_residuals(problem: Problem) -> tuple[Floats, float]:
-    """What models that have not seen a query miss of its labels, and their alpha: that of the least error."""
-    loss_of = partial(_loss, ties=Ties.KEEP, weighting=Weighting.EXAMPLE)
-    family = linear_family(problem.X, loss_of(problem))
-    left = queries_or_groups(problem.queries, MOST_LEFT_OUT, N_GROUPS)
-    folds = folds_of(left, problem, loss_of)
-    weight, query_of_row = _weight(problem), problem.queries.query_of_row()
-
-    def left_out(places: Ints, alphas: Floats) -> Iterator[tuple[Ints, Floats]]:
-        """The rows of some folds and their residuals."""
-        chosen = [folds[place] for place in places.tolist()]
-        for fold, found in zip(chosen, family.leave_out(chosen, alphas), strict=True):
-            rows = fold.index
-            missed = problem.y[rows, None] - found.scores
-            yield rows, _centered(missed, weight[rows], query_of_row[rows])
-
-    alphas, n_folds = np.array(ALPHAS), len(folds)
-    n_drawn = math.ceil(n_folds * QUERIES_FOR_ALPHA / problem.queries.n_queries)
-    drawn = np.random.default_rng(0).permutation(n_folds)[:n_drawn]
-    errors = sum(weight[rows] @ found**2 for rows, found in left_out(drawn, alphas))
-    best = alphas[[int(np.argmin(errors))]]
-    residuals = np.empty(len(problem.y))
-    for rows, found in left_out(np.arange(n_folds), best):
-        residuals[rows] = found[:, 0]
-    return residuals, float(best[0])
-
-
-def _loss(problem: Problem, ties: Ties, weighting: Weighting) -> Any:
-    (loss,) = losses_on_scores(problem, ties, weighting)
-    return loss
-
-
-def _centered(values: Floats, weight: Floats, query: Ints) -> Floats:
-    """Less the mean of their query; without weight, as they are."""
-    _, place = np.unique(query, return_inverse=True)
-    total = np.bincount(place, weight)
-    sums = np.stack([np.bincount(place, weight * column) for column in values.T], axis=1)
-    return np.asarray(values - (sums / np.where(total > 0.0, total, 1.0)[:, None])[place])
