@@ -83,6 +83,16 @@ def test_a_table_with_other_column_names_is_told_which_options_name_them(refused
     assert said.endswith("'grade', 'x'. Name it with --label.\n")
 
 
+def test_scores_can_be_compared_on_a_table_of_any_columns(done, tmp_path):
+    rows = "".join(f"a,{grade},word {grade}\n" for grade in range(4))
+    (tmp_path / "shop.csv").write_text(f"qid,label,title\n{rows}", encoding="utf-8")
+    for name, scores in (("up", "1\n2\n3\n4\n"), ("down", "4\n3\n2\n1\n")):
+        (tmp_path / name).write_text(scores, encoding="utf-8")
+    files = [tmp_path / "up", tmp_path / "down", "--data", tmp_path / "shop.csv"]
+    assert "1.0000" in done("compare", *files)
+    done("report", *files, "--out", tmp_path / "report.html")
+
+
 def test_commands_that_write_say_what_and_where(done, folder, tmp_path):
     test = rankwise.load_letor(folder / "test.txt")
     for arguments, written in (
@@ -125,8 +135,7 @@ def test_bash_completes_commands_options_choices_and_files(tmp_path):
     for words, expected in (*COMPLETED[:3], ("rankwise train jud", "judged.csv")):
         shell.send(f"{words}\t")
         shell.expect_exact(f"{words.rpartition(' ')[0]} {expected} ", timeout=60)
-        shell.sendcontrol("c")
-        shell.expect("ready> ")
+        shell.sendcontrol("u")  # which empties the line
     shell.close()
 
 

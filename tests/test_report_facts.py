@@ -376,7 +376,7 @@ def test_mistakes_get_one_sentence(parts):
         ({}, {}, "at least one ranker"),
         ({"a": np.ones(3)}, {}, "has length 3|3 rows|one per row|must have"),
         ({"a": np.ones((3, 3))}, {}, "'a' must be a fitted ranker"),
-        ({"a": parts[1].X[:, 0]}, {"baseline": "b"}, "baseline must be one of 'a'; got 'b'"),
+        ({"a": parts[1].X[:, 0]}, {"baseline": "b"}, "The 'baseline' parameter must be one of 'a'; got 'b'"),
         ({"a": {"x": {"y": 1.0}}}, {}, "share no document"),
     ):
         with pytest.raises((DataError, ParameterError), match=message):

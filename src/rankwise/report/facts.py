@@ -106,7 +106,9 @@ def entered(
         raise ParameterError(f"The names of rankers must differ in their first {MAX_NAME - 1} characters.")
     baseline = next(iter(named)) if baseline is None else short_name(baseline)
     if baseline not in named:
-        raise ParameterError(f"baseline must be one of {', '.join(map(repr, named))}; got {baseline!r}.")
+        raise ParameterError(
+            f"The 'baseline' parameter must be one of {', '.join(map(repr, named))}; got {baseline!r}."
+        )
     return [entrant(name, ranker, judged) for name, ranker in named.items()], baseline
 
 
