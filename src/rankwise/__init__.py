@@ -86,7 +86,6 @@ __all__ = [
     "compare_learners",
     "config_context",
     "convert_letor",
-    "dask",
     "drift",
     "export_model",
     "fit_sampled",
@@ -166,7 +165,8 @@ _HOME = {
 
 _SUBMODULES = ("clicks", "dask", "metrics", "raters", "trec")
 
-__all__ = sorted(("__version__", *_HOME, *_SUBMODULES))
+# With dask, ``from rankwise import *`` would need an extra.
+__all__ = sorted(("__version__", *_HOME, *(name for name in _SUBMODULES if name != "dask")))
 
 # Names that used to be here -> where they are now.
 _MOVED = dict.fromkeys(
@@ -199,4 +199,4 @@ if not TYPE_CHECKING:  # which would take any name for an object
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted({*__all__, *_SUBMODULES})
