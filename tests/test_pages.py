@@ -215,6 +215,10 @@ def test_every_target_link_module_and_command_that_is_named_exists(page):
         assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
     for link in re.findall(r"\]\(([^)#:]+)\)", text):
         assert (page.parent / link).exists(), link
+    for link, anchor in re.findall(r"\]\(([\w-]*\.md)?#([^)]+)\)", text):
+        target = (page.parent / link if link else page).read_text(encoding="utf-8")
+        headings = re.findall(r"^#+ (.*)", target, flags=re.MULTILINE)
+        assert anchor in [re.sub(r"[^\w -]", "", one.lower()).replace(" ", "-") for one in headings], anchor
     for name in re.findall(r"python -m benchmarks (\w+)", text):
         assert (ROOT / "benchmarks" / f"bench_{name}.py").exists(), name
     for path in re.findall(r"`((?:src|native|tests|benchmarks|examples|docs)/[\w/.-]+)`", text):

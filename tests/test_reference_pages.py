@@ -61,6 +61,17 @@ def test_a_class_has_an_example_and_names_related_ones(name):
     assert "See Also\n--------\n" in text, name
 
 
+@pytest.mark.parametrize("name", CLASSES)
+def test_related_names_are_in_the_reference(name):
+    """From the module in which the reference describes a class, or with all of their name."""
+    known = {*PUBLIC, *(f"rankwise.{one.removeprefix('rankwise.')}" for one in CLASSES)}
+    module = f"rankwise.{name.removeprefix('rankwise.')}".rpartition(".")[0]
+    section = inspect.getdoc(CLASSES[name]).partition("See Also\n--------\n")[2].partition("\n\n")[0]
+    related = re.findall(r"^([\w.]+) : ", section, re.MULTILINE)
+    assert related
+    assert [one for one in related if not {one, f"{module}.{one}"} & known] == []
+
+
 def documented(thing):
     """A thing and, of a class, its own methods and properties."""
     members = vars(thing).values() if inspect.isclass(thing) else ()

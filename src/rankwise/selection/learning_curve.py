@@ -45,7 +45,7 @@ class LearningCurve:
 
     See Also
     --------
-    learning_curve : Makes it.
+    rankwise.learning_curve : Returns it.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def learning_curve(
     See Also
     --------
     compare_learners : Several learners, trained on all queries but those left out.
-    LearningCurve : The result.
+    rankwise.selection.learning_curve.LearningCurve : The result.
 
     Examples
     --------
