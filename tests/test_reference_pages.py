@@ -26,7 +26,7 @@ PUBLIC = {
 }
 # Classes that the reference describes because methods return them.
 RESULTS = re.findall(
-    r"^   ((?:rankers|scoring|report|auditing)\.\S+)\.(\w+)$",
+    r"^   (\w+\.\w+)\.([A-Z]\w+)$",
     (DOCS / "python.rst").read_text(encoding="utf-8"),
     re.MULTILINE,
 )

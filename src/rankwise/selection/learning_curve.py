@@ -38,10 +38,11 @@ class LearningCurve:
     Attributes
     ----------
     measure : Measure
+        What was measured.
     points : Points
         The numbers of training queries, the means, and their errors.
     rows_per_query : float
-        The mean number of judgments of a query.
+        The mean number of judgments per query.
 
     See Also
     --------
@@ -79,7 +80,7 @@ class LearningCurve:
         return margins
 
     def predict(self, n_queries: float) -> tuple[float, float]:
-        """Predict the measure of a model trained on so many queries.
+        """Predict the measure of a model trained on this number of queries.
 
         Parameters
         ----------
@@ -96,9 +97,9 @@ class LearningCurve:
         return mean, self._quantile * error
 
     def gain(self, n_queries: float) -> tuple[float, float]:
-        """Predict how much better such a model is than one trained on all queries of the data.
+        """Predict the gain of such a model over one trained on all queries of the data.
 
-        Both are measured on the same queries, so this is far more certain than either.
+        Both are measured on the same queries, so the gain is far more certain than either measure.
 
         Parameters
         ----------
