@@ -23,7 +23,12 @@ from rankwise.ridge.forward_blocks import forward_blocks
 from rankwise.ridge.interaction_gains import interaction_gains
 from rankwise.rows.column import Column
 from rankwise.rows.table import Table
-from rankwise.selection.left_out_residuals import left_out_residuals, loss_of, weight_of_rows
+from rankwise.selection.left_out_residuals import (
+    MOST_LEFT_OUT,
+    left_out_residuals,
+    loss_of,
+    weight_of_rows,
+)
 from rankwise.types import Bools, Floats, Ints
 from rankwise.validation import Problem
 
@@ -33,8 +38,8 @@ LEAST_Z = 3.0
 # An interaction that gains less than this share of the best one is not worth its features: where grades are
 # not linear in what makes rows relevant, every two columns that matter have a small one.
 LEAST_SHARE = 0.01
-# After so many interactions, the residuals are computed anew.
-STAGES = (20, 60)
+# After so many interactions, the residuals are computed anew; less often if there are many queries.
+STAGES, STAGES_OF_MANY = (5, 20, 60), (20, 60)
 # Of those found together, so many are compared with each other, on queries of about so many rows in all.
 MOST_COMPARED, ROWS_COMPARED = 40, 30_000
 # A function has so little variance of its own, compared with all of it, if others span it.
@@ -68,7 +73,8 @@ def find_interactions(
     scored = _Scored.of(table, current, problem, barred)
     found: list[FoundInteraction] = []
     alphas: list[float] = []
-    for stage, end in enumerate((*(size for size in STAGES if size < at_most), at_most), start=1):
+    stages = STAGES if problem.queries.n_queries <= MOST_LEFT_OUT else STAGES_OF_MANY
+    for stage, end in enumerate((*(size for size in stages if size < at_most), at_most), start=1):
         step(f"searching for interactions, stage {stage}")
         residuals, alpha = left_out_residuals(replace(problem, X=current.encode(table)))
         alphas.append(alpha)
