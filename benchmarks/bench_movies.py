@@ -1,7 +1,7 @@
 """Interactions on the movies, 266,000 rows: NDCG@10 of test queries and processor time.
 
 Every query is a test query once. Every learner chooses its settings on training queries, which is part of its
-time: ours the loss and alpha on a third of them, fitted to another third. All folds take half an hour of one
+time: ours the loss and alpha on a third of them, fitted to another third. All folds take ten minutes of one
 core, and EBM much longer; a run that is interrupted goes on where it stopped.
 """
 
