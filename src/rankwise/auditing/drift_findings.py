@@ -10,8 +10,9 @@ from rankwise.errors import ParameterError
 from rankwise.rendering import Cell, TableRows, html_table, jsonable, text_table
 from rankwise.validation import check_number
 
-# A difference is clear if chance would make it in at most one of a hundred sets of new rows, in any column.
-CLEAR = 0.01
+# A difference is clear if chance would make it in one of a thousand sets of new rows, in any column: a check
+# that runs every night should not raise a false alarm every few months.
+CLEAR = 0.001
 # The index above which a population is usually said to have shifted.
 ABOVE = 0.1
 
