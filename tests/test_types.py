@@ -14,8 +14,8 @@ import rankwise
 
 ROOT = Path(__file__).parent.parent
 
-# A comment names the checkers that must complain about its line; scikit-learn has no types for mypy, so it
-# accepts any attribute of a class derived from one of theirs.
+# A comment names the checkers that must complain about its line. They accept any attribute of a ranker: those
+# of fitted ones come from its model.
 SCRIPT = """\
 import rankwise
 from rankwise import RankRLSCV, load_letor
@@ -27,7 +27,7 @@ best = RankRLSCV([0.1, 1.0]).fit(data.X, data.y, data.qid).alpha_ + 1.0
 rankwise.RankRLS(alfa=1)  # mypy pyright
 rankwise.RankRLS(alpha="one")  # mypy pyright
 rankwise.RankRSL()  # mypy pyright
-model.predcit(data.X)  # pyright
+model.predcit(data.X)
 data.labels  # mypy pyright
 model.fit(data.X, data.y, query=data.qid)  # mypy pyright
 load_letor("rows.txt", zero_based="yes")  # mypy pyright

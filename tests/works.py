@@ -91,7 +91,7 @@ def large_model(version):
 
 
 def save(version):
-    large_model(version).save("save.safetensors")
+    large_model(version).save("save.safetensors", date=False)
 
 
 def save_store(version):
@@ -118,14 +118,16 @@ def train_in_steps(version):
     data, rest = data_of(version), data_of("old", 150)
     options = {"solver": "cg", "alpha": 0.01, "early_stopping": True, "patience": 100, "tol": 1e-12}
     ranker = rankwise.RankRLS(checkpoint="steps", checkpoint_seconds=0.0, **options)
-    ranker.fit(data.X, data.y, data.qid, eval_set=(rest.X, rest.y, rest.qid)).save("steps.safetensors")
+    ranker.fit(data.X, data.y, data.qid, eval_set=(rest.X, rest.y, rest.qid)).save(
+        "steps.safetensors", date=False
+    )
 
 
 def search_in_steps(version):
     data = data_of(version)
     options = {"solver": "cg", "alphas": [0.01, 1.0], "cv": 3, "ties": ("keep", "drop"), "tol": 0.01}
     ranker = rankwise.RankRLSCV(checkpoint="search", checkpoint_seconds=0.0, **options)
-    ranker.fit(data.X, data.y, data.qid).save("search.safetensors")
+    ranker.fit(data.X, data.y, data.qid).save("search.safetensors", date=False)
 
 
 def command(line, version):
@@ -145,8 +147,12 @@ WORKS = {
 } | {
     line.split()[0] if name is None else name: Work(place, partial(command, f"{line} {place}"))
     for name, line, place in [
-        (None, "train {}.store --learner ranksvm --alpha 0.001 --set tol=1e-4", "train.safetensors"),
-        ("choose", "train {}.store", "choose.safetensors"),
+        (
+            None,
+            "train {}.store --learner ranksvm --alpha 0.001 --set tol=1e-4 --no-date",
+            "train.safetensors",
+        ),
+        ("choose", "train {}.store --no-date", "choose.safetensors"),
         (None, "convert {}.txt", "convert.store"),
         ("write_text", "convert {}.store", "rows.txt"),
         (None, "predict {}.store model.safetensors --out", "scores.txt"),

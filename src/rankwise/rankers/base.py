@@ -218,8 +218,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     def feature_importances_(self) -> Floats:
         """How much each column of X separates the rows of a query, if scores are sums over columns.
 
-        The standard deviation within queries of the column's contribution, over up to 16,384 evenly spaced
-        rows of the last fit to labels. Not saved in files.
+        The standard deviation within queries of the column's contribution, over a sample of the rows of the
+        last fit to labels. Not saved in files.
         """
         check_fitted(self)
         return self._rows.effects(self.model_.of_features)
