@@ -164,6 +164,8 @@ _SHARE_OF_X, _SHARE_OF_COMPUTED = 0.05, 0.2
 _MOST_PARTS = 16
 # Small matrices are summed in as many parts as this, if each is worth so many multiply-adds.
 _PARTS_IF_SMALL, _WORTH_A_PART = 4, 1e8
+# Starting threads takes as long as about so many multiply-adds.
+_WORTH_THREADS = 1e7
 
 
 @dense_system.register(QueryDifferences)
@@ -182,7 +184,8 @@ def query_system(differences: QueryDifferences, X: Rows, target: Floats) -> tupl
         n_parts = max(n_parts, min(_PARTS_IF_SMALL, int(n_rows * n_features**2 // _WORTH_A_PART)))
     units, with_levels = _units(blocks, differences)
     with one_blas_thread(n_parts > 1 or n_features <= SMALL):
-        each = map_on_threads if n_parts > 1 else map
+        on_threads = n_parts > 1 and n_rows * n_features**2 > _WORTH_THREADS
+        each = map_on_threads if on_threads else map
         sums = list(each(blocks.sum_of, _parts(units, n_parts)))
     A, b = sums[0].A, sums[0].b
     for part in sums[1:]:
