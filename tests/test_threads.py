@@ -16,7 +16,7 @@ from rankwise.threads import one_blas_thread
 # Modules of `linalg` that only contain names, and functions without large products.
 NO_DECOMPOSITION = {"lapack", "norm", "LinAlgError", "eigvalsh_tridiagonal", "blas"}
 # Whoever calls these is pinned already: `minimize_bundle`, and what calls `signed_least_squares`.
-PINNED_BY_CALLERS = {"svm/subspace.py", "ridge/signed.py"}
+PINNED_BY_CALLERS = {"svm/subspace.py", "ridge/forward_blocks.py", "ridge/signed.py"}
 
 
 def blas_threads():

@@ -12,6 +12,7 @@ from rankwise.errors import DataError
 from rankwise.metrics.measure import QueryLike
 from rankwise.metrics.significance import margin_of_mean
 from rankwise.preferences.queries import Queries, group_rows
+from rankwise.threads import one_blas_thread
 from rankwise.types import Bools, Floats
 from rankwise.validation import check_labels
 from rankwise.validation.parameters import check_number
@@ -190,6 +191,7 @@ def _share(part: Any, whole: Any) -> tuple[float, float]:
     return float(weight @ values / weight.sum()), margin_of_mean(values, weight)
 
 
+@one_blas_thread()
 def _logistic(scores: Floats, good: Bools) -> tuple[float, float]:
     """The slope and intercept of most likelihood, with Platt's targets, which keep them finite."""
     n_good, n = int(good.sum()), len(good)

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwise.threads import one_blas_thread
 from rankwise.types import Floats, Ints
 
 EXPONENTS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
@@ -76,6 +77,7 @@ class Points:
         return mean, float(np.sqrt(variance + of_model))
 
 
+@one_blas_thread()
 def _fitted(
     sizes: Ints, noise: Floats, exponent: float, size: float, than: float | None
 ) -> tuple[Floats, Floats]:
