@@ -128,7 +128,7 @@ def test_formats_say_what_cannot_come_with_the_request(model, tmp_path):
         export_model(
             ranker, tmp_path / "out", "elasticsearch-script", feature_names={"price": "params.columns"}
         )
-    with pytest.raises(ParameterError, match="no feature 'prise' in the model to rename"):
+    with pytest.raises(ParameterError, match="no feature 'prise' to rename; did you mean 'price'"):
         export_model(ranker, tmp_path / "out", "sql", feature_names={"prise": "price"})
     assert not list(tmp_path.iterdir())
 

@@ -222,7 +222,7 @@ def test_a_log_becomes_a_model_for_the_engine(done, refused, tmp_path):
     for q in range(12):
         bm25, age = rng.normal(5, 2, 8), rng.integers(0, 100, 8)
         docs = [f"d{q}-{n}" for n in range(8)]
-        liked = bm25 + rng.normal(size=8)  # a feature that orders all pairs would be taken for a leak
+        liked = bm25 + rng.normal(0, 3, 8)  # a feature far ahead of the other would be taken for a leak
         qrels[f"q{q}"] = {doc: int(value > 5) for doc, value in zip(docs, liked, strict=True)}
         hits = [hit(doc, bm25=b, age=a) for doc, b, a in zip(docs, bm25.tolist(), age.tolist(), strict=True)]
         responses.append(elasticsearch(*hits, qid=f"q{q}"))

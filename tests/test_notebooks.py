@@ -72,8 +72,8 @@ def test_a_notebook_shows_how_far_a_long_fit_is_and_nothing_afterwards():
     fit = """
         import rankwise
         from rankwise import long_tasks
-        long_tasks.PATIENCE_SECONDS = 0.0
-        model = rankwise.RankSVM(tol=1e-6).fit(rankwise.make_search_data(300, random_state=0))
+        long_tasks.PATIENCE_SECONDS, long_tasks.INTERVAL_SECONDS = 0.0, 0.01
+        model = rankwise.RankSVM(tol=1e-6).fit(rankwise.make_search_data(2000, random_state=0))
     """
     cells = [
         nbformat.v4.new_code_cell(dedent(code)) for code in (fit, "model.explain([[0.0] * 22] * 2, 0, 1)")

@@ -45,8 +45,7 @@ def test_rankrlscv_scores_are_leave_query_out_and_the_model_is_the_best_one():
 
 def test_of_many_queries_groups_are_left_out(monkeypatch):
     X, y, qid = ranking(m=120, n_queries=30)
-    monkeypatch.setattr("rankwise.selection.folding.MOST_QUERIES", 20)
-    monkeypatch.setattr("rankwise.selection.folding.N_GROUPS", 7)
+    monkeypatch.setattr(queries_or_groups, "__defaults__", (20, 7))
     groups = queries_or_groups(group_rows(qid, len(y)))
     assert sorted(np.concatenate(groups.queries).tolist()) == list(range(31))
     assert {len(group) for group in groups.queries} == {4, 5}

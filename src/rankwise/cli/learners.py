@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 import math
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import rankwise
@@ -143,7 +143,7 @@ def parse_columns(text: str | None) -> str | dict[str, Any] | None:
 
     if text is None or text.partition(":")[0] in list(ColumnKind):
         return text
-    if not Path(text).exists():
+    if not os.path.lexists(text):
         raise ParameterError(
             f"--columns must be auto, spline or an existing JSON file; got {text!r}"
             f"{did_you_mean(text, ('auto', 'spline'))}"
