@@ -137,17 +137,16 @@ class SampledRows:
         longest = max(2, min(most, LONGEST * most // len(chosen)))
         _, grouped, _ = members(queries.offsets, chosen)
         rows = grouped if queries.order is None else queries.order[grouped]
-        kept = [
-            own if len(own) <= longest else own[_drawn(_digests(X, own), longest)]
-            for own in np.split(rows, np.cumsum(queries.sizes[chosen])[:-1])
-        ]
-        places = np.concatenate(kept)
-        return cls(
-            rows_at(X, places),
-            np.array([len(own) for own in kept]),
-            table=None if table is None else table[places],
-            of_rows=queries.n_rows,
-        )
+        sizes = queries.sizes[chosen]
+        if sizes.max() > longest:
+            rows = np.concatenate(
+                [
+                    own if len(own) <= longest else own[_drawn(_digests(X, own), longest)]
+                    for own in np.split(rows, np.cumsum(sizes)[:-1])
+                ]
+            )
+        kept_table = None if table is None else table[rows]
+        return cls(rows_at(X, rows), np.minimum(sizes, longest), table=kept_table, of_rows=queries.n_rows)
 
     def profile(self, inputs: Inputs, function: FeatureFunction) -> Profile | None:
         """How their columns are distributed, and what these add to the scores.
