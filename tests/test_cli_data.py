@@ -10,6 +10,7 @@ import pytest
 
 import rankwise
 from command_line import done, folder, refused
+from rankwise.cli import main
 
 __all__ = ["done", "folder", "refused"]  # fixtures
 
@@ -84,3 +85,38 @@ def test_scores_are_measured_against_a_table_whose_other_columns_hold_anything(d
         expected = rankwise.metrics.evaluate(y, scores, qid, ["map"], preset="trec", docs=docs)
         printed = json.loads(done(*command, *more, "--measures", "map"))
         assert printed["measures"] == expected.to_dict()["measures"]
+
+
+@pytest.mark.parametrize("option", ["--exclude", "--features"])
+@pytest.mark.parametrize("command", ["train", "audit", "curve", "convert"])
+def test_a_choice_of_columns_is_refused_for_text_and_stores(done, refused, tmp_path, command, option):
+    done("convert", "test.txt", tmp_path / "test.store")
+    out = {"train": [tmp_path / "chosen"], "convert": [tmp_path / "chosen.store"]}.get(command, [])
+    for data in ("test.txt", tmp_path / "test.store"):
+        says = refused(command, data, *out, option, "1", code=2)
+        assert f"{option} chooses columns of tables, but {data} is not a table" in says
+
+
+def test_arguments_in_the_wrong_order_are_named(refused, tmp_path):
+    (tmp_path / "rows.csv").write_text("label,qid,x\n1,a,1\n0,a,2\n", encoding="utf-8")
+    assert "model: is a model; expected data." in refused("evaluate", "model", "test.txt", code=1)
+    for command in (["predict", "model"], ["update", "model"]):
+        assert "rows.csv: is not a model file but a table." in refused(
+            *command, tmp_path / "rows.csv", code=1
+        )
+
+
+def test_more_queries_of_a_curve_are_whole_numbers(refused):
+    for given in ("1e3", "0", "-1", "many", "50,"):
+        says = refused("curve", "test.txt", f"--more={given}", code=2)
+        assert "--more expects whole numbers of queries" in says
+
+
+def test_results_on_the_rows_of_training_are_questioned(folder, tmp_path, capsys):
+    same = tmp_path / "same.txt"
+    same.write_bytes((folder / "test.txt").read_bytes())
+    arguments = ["train", str(folder / "test.txt"), str(tmp_path / "model"), "--alpha", "1", "--test"]
+    assert main([*arguments, str(same)]) == 0
+    assert f"--test {same}: the model is trained on these rows" in capsys.readouterr().err
+    assert main([*arguments, str(folder / "train.txt.gz")]) == 0
+    assert "trained on these rows" not in capsys.readouterr().err

@@ -248,3 +248,10 @@ def test_the_command_says_what_is_wrong_with_a_log(files, capsys, tmp_path):
     (tmp_path / "few.csv").write_text("session,team,clicked\n1,a,1\n1,b,1\n2,b,0\n", encoding="utf-8")
     assert main(["interleave", "few.csv"]) == 0
     assert "No preference is shown (sign test, p = 1)." in capsys.readouterr().out
+
+
+def test_a_log_without_clicks_is_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "quiet.csv").write_text("session,team,click\n1,a,0\n1,b,0\n", encoding="utf-8")
+    assert main(["interleave", "quiet.csv"]) == 1
+    assert "quiet.csv: clicked has no clicks" in capsys.readouterr().err

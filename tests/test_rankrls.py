@@ -222,7 +222,8 @@ def test_a_printed_explanation_adds_up_to_the_difference(n):
     difference, *parts = (float(line.split()[-1]) for line in (first, *lines))
     assert sum(parts) == pytest.approx(difference, abs=1e-4 * max(map(abs, [difference, *parts])))
     assert len(lines) == min(n, 11)
-    assert [line.split()[:2] for line in lines[10:]] == [[str(n - 10), "others"]][: n - 10]
+    others = "other" if n == 11 else "others"
+    assert [line.split()[:2] for line in lines[10:]] == [[str(n - 10), others]][: n - 10]
     magnitudes = np.abs(parts[:10])
     assert (np.diff(magnitudes) <= 0.0).all()
 

@@ -192,3 +192,24 @@ def test_training_warns_of_a_leak_and_says_how_to_leave_it_out(tmp_path, capsys)
     assert "'orders' alone orders 100.0% of the pairs" in capsys.readouterr().err
     assert main([*arguments, "--exclude", "orders"]) == 0
     assert not capsys.readouterr().err
+
+
+def test_only_named_columns_are_to_be_excluded_by_an_option():
+    rng = np.random.default_rng(0)
+    y, qid = rng.integers(0, 3, 400), np.repeat(np.arange(40), 10)
+    X = np.column_stack([y, rng.random((400, 2))])
+    for names, says in (
+        (None, "Leave it out of the data, unless"),
+        (["a", "b", "c"], "Use --exclude a, unless"),
+    ):
+        rows = RankingData.from_arrays(X, y, qid, feature_names=names)
+        (fault,) = (fault for fault in audit_table(RawTable.of_data(rows)).faults if fault.kind == "leak")
+        assert says in fault.remedy
+
+
+def test_labels_that_are_text_are_said_to_be_read_not_made_missing():
+    frame = clean_table(seed=0)
+    frame["grade"] = frame["grade"].map("{:g}".format)
+    frame.loc[3, "grade"] = "good"
+    (fault,) = (fault for fault in faults_of(frame) if fault.kind == "text labels")
+    assert fault.repair == "text read as numbers"

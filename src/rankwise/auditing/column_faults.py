@@ -110,7 +110,7 @@ def _words(column: Column, name: str, rows: Ints) -> Fault:
         f"{name!r} holds numbers, but {counted(len(rows), 'value is', 'values are')} text",
         f"Training stops at row {rows[0]}.",
         "",
-        tuple(f"{text!r:.40}: {times:,} times" for text, times in most),
+        tuple(f"{text!r:.40}: {counted(times, 'time')}" for text, times in most),
         Repair.BLANK,
         rows,
     )

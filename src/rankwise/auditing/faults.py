@@ -30,6 +30,7 @@ class Repair(StrEnum):
 
     DROP_ROWS = "rows dropped"
     BLANK = "values made missing"
+    READ = "text read as numbers"
     DROP_COLUMN = "column dropped"
 
 
@@ -105,7 +106,7 @@ def fixed(arrow: Any, table: RawTable, faults: Sequence[Fault]) -> tuple[Any, li
             kept[fault.rows] = False
             n_dropped = n_before - int(kept.sum())
             said.append(f"Dropped {counted(n_dropped, 'row')} ({fault.kind}).")
-        elif fault.repair is Repair.BLANK and fault.column is not None:
+        elif fault.repair in (Repair.BLANK, Repair.READ) and fault.column is not None:
             place = arrow.column_names.index(fault.column)
             if fault.column not in dropped:
                 repaired = _blanked(arrow, table, fault)
@@ -135,6 +136,6 @@ def _blanked(arrow: Any, table: RawTable, fault: Fault) -> Any:
 
 
 def _about(fault: Fault) -> str:
-    if not len(fault.rows):
+    if fault.repair is Repair.READ:
         return f"Read the text in {fault.column!r} as numbers."
     return f"Made {counted(len(fault.rows), 'value')} of {fault.column!r} missing ({fault.kind})."

@@ -59,7 +59,7 @@ def label_faults(column: Column, name: str) -> tuple[Floats, list[Fault]]:
         found = f"{name!r}: {counted(n_texts, 'label is', 'labels are')} text"
         training = "Training expects numbers in a column of numbers."
         faults.append(
-            Fault("text labels", Severity.MUST_FIX, name, n_texts, found, training, "", repair=Repair.BLANK)
+            Fault("text labels", Severity.MUST_FIX, name, n_texts, found, training, "", repair=Repair.READ)
         )
     return y, faults
 
@@ -134,7 +134,7 @@ def judgment_faults(judged: UsableRows) -> Iterator[Fault]:
             n_tied,
             f"{counted(n_tied, 'query', 'queries')} of {queries.n_queries:,} "
             f"{'has' if n_tied == 1 else 'have'} only one label",
-            "Training learns nothing from them, and no measure counts them.",
+            "Training learns nothing from such queries, and no measure counts them.",
             "",
             queries_shown(queries, np.flatnonzero(tied)),
         )

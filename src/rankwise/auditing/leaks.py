@@ -120,12 +120,16 @@ def _hashable(value: object) -> object:
     return value if value is None or isinstance(value, str) else str(value)
 
 
-def leak_faults(ordered: dict[str, float], reveals: float) -> Iterator[Fault]:
-    """The columns that order at least a share of the pairs, and those that are far ahead of all others."""
+def leak_faults(ordered: dict[str, float], reveals: float, *, named: bool = True) -> Iterator[Fault]:
+    """The columns that order at least a share of the pairs, and those that are far ahead of all others.
+
+    Only columns that are `named` can be excluded by an option.
+    """
     ahead = _far_ahead(ordered)
     for name, share in sorted(ordered.items(), key=lambda item: -item[1]):
         surely = share >= reveals
         if surely or name in ahead:
+            leave_out = f"Use --exclude {name}" if named else "Leave it out of the data"
             far = "" if surely else ", far more than the columns after it"
             yield Fault(
                 "leak",
@@ -135,7 +139,7 @@ def leak_faults(ordered: dict[str, float], reveals: float) -> Iterator[Fault]:
                 f"{name!r} alone orders {share:.1%} of the pairs of rows{far}: it may be derived from the "
                 "label, or known only afterwards",
                 "Training would rely on it, and the measured quality would be meaningless.",
-                f"Use --exclude {name}, unless it is known at ranking time.",
+                f"{leave_out}, unless it is known at ranking time.",
             )
 
 
@@ -154,7 +158,7 @@ def leaks_in(data: RankingData) -> list[Fault]:
         for name, column in columns.items()
         if readable(column) and not column.missing().all()
     }
-    return list(leak_faults(ordered, REVEALS))
+    return list(leak_faults(ordered, REVEALS, named=table.named))
 
 
 def _far_ahead(ordered: dict[str, float]) -> set[str]:

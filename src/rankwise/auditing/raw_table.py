@@ -30,6 +30,8 @@ class RawTable:
         Reads the column with a name; label, query and document columns, too.
     label, qid, doc : str or None
         The columns with these roles; without `qid`, all rows are one ranking.
+    named : bool
+        Whether the columns have names; otherwise their numbers stand for them.
     """
 
     names: list[str]
@@ -38,6 +40,7 @@ class RawTable:
     label: str
     qid: str | None = None
     doc: str | None = None
+    named: bool = True
 
     @classmethod
     def of_columns(
@@ -88,6 +91,7 @@ class RawTable:
             label,
             qid if data.has_queries else None,
             doc if data.docs is not None else None,
+            named=isinstance(X, Table) or data.features.names is not None,
         )
 
 

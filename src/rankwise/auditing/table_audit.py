@@ -89,7 +89,7 @@ def audit_table(table: RawTable, *, reveals: float = REVEALS) -> TableAudit:
     if table.doc is not None:
         others = np.setdiff1d(twice, np.concatenate([twice[:0], *(fault.rows for fault in alike)]))
         faults += _documents_twice(others, table.doc)
-    faults += leak_faults(looked.ordered, reveals)
+    faults += leak_faults(looked.ordered, reveals, named=table.named)
     needs = {name: facts.needs_encoding for name, facts in looked.facts.items() if facts.needs_encoding}
     faults += [*_encoded(needs), *_context(looked.context)]
     n_queries = None if qid is None else judged.queries.n_queries
@@ -161,7 +161,7 @@ def equal_rows(hashes: Hashes, y: Floats, *, same_row: bool) -> Iterator[Fault]:
             Severity.NOTE,
             None,
             len(exact),
-            f"{counted(len(exact), 'row')} equal an earlier row of the query, label and all",
+            f"{counted(len(exact), 'row equals', 'rows equal')} an earlier row of the query, label and all",
             "Training counts them again.",
             "" if same_row else "If they are the same documents, name the column of documents with --doc.",
             _pairs_shown(exact, first),
@@ -175,7 +175,8 @@ def equal_rows(hashes: Hashes, y: Floats, *, same_row: bool) -> Iterator[Fault]:
             Severity.LOOK,
             None,
             len(judged),
-            f"{counted(len(judged), 'row')} equal an earlier row of the query, but have another label",
+            f"{counted(len(judged), 'row equals', 'rows equal')} an earlier row of the query in all but the "
+            "label",
             "No model can learn both labels; training finds a compromise.",
             "",
             _pairs_shown(judged, first),
@@ -215,7 +216,7 @@ def _context(names: list[str]) -> Iterator[Fault]:
             len(names),
             f"{counted(len(names), 'column is', 'columns are')} constant in each query",
             "On its own, such a column changes no order.",
-            "--interactions auto searches for columns with which they matter.",
+            "--interactions auto searches for columns with which it matters.",
             tuple(names[: 2 * EXAMPLES]),
         )
 

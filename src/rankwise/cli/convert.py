@@ -75,9 +75,10 @@ def run(
         check_file(out)
     how = row_options.how()
     logged = judgments is not None or any(map(is_log, data_files(data)))
-    if logged and row_options.features is not None:
-        raise ParameterError("--features selects the columns of tables, not those of a feature log.")
+    if logged and how.chosen_by is not None:
+        raise ParameterError(f"{how.chosen_by} selects the columns of tables, not those of a feature log.")
     files = data_files(data)
+    how.check_columns([] if logged else files)
     streams = not (logged or how.scale or any(f.is_dir() or is_table(f) for f in files))
     if to_store and streams and parts is None:
         stream(files, out, how)

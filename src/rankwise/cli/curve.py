@@ -8,8 +8,10 @@ import typer
 
 from rankwise.cli import learner_options, options
 from rankwise.cli.data_files import read_data
-from rankwise.cli.learners import SELECTORS, make_learner, parse_columns, parse_interactions, parse_numbers
+from rankwise.cli.learners import SELECTORS, make_learner, parse_columns, parse_interactions
 from rankwise.cli.screen import show_json, show_table
+from rankwise.errors import ParameterError
+from rankwise.numerals import is_whole, read_whole
 
 
 def run(
@@ -42,7 +44,7 @@ def run(
     from rankwise.metrics import get_measure
     from rankwise.selection.learning_curve import HEADER, learning_curve
 
-    sizes = None if more is None else parse_numbers(more)
+    sizes = None if more is None else [_whole(part) for part in more.split(",")]
     given = {"columns": parse_columns(columns), "interactions": parse_interactions(interactions)}
     ranker = make_learner(SELECTORS, learner, given | {"measure": measure}, settings or [])
     chosen = get_measure(measure)
@@ -54,3 +56,10 @@ def run(
         return
     note = f"{judged.n_queries:,} judged queries; ± is half of a 95 % interval."
     show_table(f"{curve.measure.name} by training queries", HEADER, curve.rows(sizes), note)
+
+
+def _whole(text: str) -> int:
+    number = text.strip()
+    if not is_whole(number) or read_whole(number) < 1:
+        raise ParameterError(f"--more expects whole numbers of queries, such as 500,1000; got {number!r}.")
+    return read_whole(number)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankwise.errors import DataError, QueryWarning, warn_caller
+from rankwise.errors import DataError, FileFormatError, ParameterError, QueryWarning, warn_caller
 from rankwise.files import matching_files
 from rankwise.long_tasks import step, task
 from rankwise.readers.group_files import find_group_sizes
@@ -25,7 +25,8 @@ class ReadOptions:
     several files may share queries.
 
     Without `labelled`, labels come from another file, and a table need not have a label column. With
-    `as_table`, the columns of a table stay as they are, for models that encode them.
+    `as_table`, the columns of a table stay as they are, for models that encode them. `chosen_by` is the
+    option, if any, that chooses columns of tables.
     """
 
     label: str | None = "label"
@@ -37,6 +38,16 @@ class ReadOptions:
     exclude: Sequence[str] | None = None
     labelled: bool = True
     as_table: bool = False
+    chosen_by: str | None = None
+
+    def check_columns(self, files: Sequence[Path]) -> None:
+        """Refuse to ignore a choice of columns for text and stores, which are read with all features."""
+        other = next((file for file in files if file.is_dir() or not is_table(file)), None)
+        if self.chosen_by is not None and other is not None:
+            raise ParameterError(
+                f"{self.chosen_by} chooses columns of tables, but {other} is not a table; all its features "
+                "are read."
+            )
 
     @property
     def of_judgments(self) -> dict[str, str]:
@@ -68,6 +79,7 @@ def read_data(
     `features` selects the columns of a table; `n_features` widens text whose last features never occur.
     """
     files = data_files(path)
+    how.check_columns(files)
     if len(files) > 1 and not any(file.is_dir() or is_table(file) for file in files):
         data = _read_text(files, how, n_features)
     else:
@@ -110,19 +122,26 @@ def _read_table(path: Path, how: ReadOptions, features: Sequence[str] | None) ->
 
 
 def _read_text(files: list[Path], how: ReadOptions, n_features: int | None) -> RankingData:
+    from rankwise.cli.reading import is_model
     from rankwise.readers.letor import load_letor
 
     log = next(filter(is_log, files), None)
     if log is not None:
         raise DataError(f"{log}: a feature log must first be joined to judgments (rankwise convert).")
-    with task(f"Reading {files[0].name}{' and others' if len(files) > 1 else ''}"):
-        return load_letor(
-            files,
-            zero_based="auto" if how.zero_based is None else how.zero_based,
-            n_features=n_features,
-            merge_queries=how.merge_queries,
-            progress=lambda done, total: step(done=done / max(total, 1)),
-        )
+    try:
+        with task(f"Reading {files[0].name}{' and others' if len(files) > 1 else ''}"):
+            return load_letor(
+                files,
+                zero_based="auto" if how.zero_based is None else how.zero_based,
+                n_features=n_features,
+                merge_queries=how.merge_queries,
+                progress=lambda done, total: step(done=done / max(total, 1)),
+            )
+    except FileFormatError as error:
+        if not is_model(error.path):
+            raise
+        message = "is a model; expected data. Is the order of the arguments right?"
+        raise FileFormatError(error.path, message) from None
 
 
 def warn_of_one_ranking(path: Path, data: RankingData, how: ReadOptions) -> None:

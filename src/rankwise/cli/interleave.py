@@ -10,6 +10,7 @@ import typer
 from rankwise.cli import options
 from rankwise.cli.paths import Input
 from rankwise.cli.screen import show_json, show_table, show_text
+from rankwise.errors import blaming
 from rankwise.long_tasks import task
 from rankwise.rendering import counted
 
@@ -55,7 +56,8 @@ def run(
 
     with task(f"Reading {log.name}"):
         columns = read_interleaved_log(log, unit=unit, team=team, clicked=clicked)
-    result = interleaving_test(*columns)
+    with blaming(log):
+        result = interleaving_test(*columns)
     planned = {share: result.n_to_detect(share) for share in PLANNED} if result.n_won else {}
     if json:
         show_json(_facts(result, planned))

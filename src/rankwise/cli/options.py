@@ -215,8 +215,14 @@ class FeatureOptions(RowOptions):
         from rankwise.cli.reading import excluded
 
         left_out = excluded(self.exclude, self.features)
+        given = {"--exclude": self.exclude, "--features": self.features}
         return replace(
-            super().how(), scale=self.scale, exclude=left_out, labelled=labelled, as_table=as_table
+            super().how(),
+            scale=self.scale,
+            exclude=left_out,
+            labelled=labelled,
+            as_table=as_table,
+            chosen_by=next((option for option, names in given.items() if names is not None), None),
         )
 
     def columns(self) -> list[str] | None:

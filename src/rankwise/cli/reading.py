@@ -47,6 +47,7 @@ def read_matching(path: Path, how: ReadOptions, training: RankingData) -> Rankin
 
 def read_with_features(path: Path, how: ReadOptions, known: Features) -> RankingData:
     """Text need not contain the first or the last feature, so what is known of them decides."""
+    how = replace(how, chosen_by=None)
     if how.zero_based is None and known.numbered_from is not None:
         how = replace(how, zero_based=known.numbered_from == 0)
     return read_data(path, how, features=known.names, n_features=known.count)
@@ -60,6 +61,8 @@ def load_model(path: Path) -> Model:
     from rankwise.model.model_file import read_model
     from rankwise.scoring.functions import LinearFunction
 
+    if is_table(path) and path.is_file() and not is_model(path):
+        raise FileFormatError(path, "is not a model file but a table. Is the order of the arguments right?")
     if not is_svmrank(path):
         return read_model(path)
     coef = load_svmrank(path)

@@ -21,6 +21,7 @@ from rankwise.cli.fitting import (
     read_parts,
     show_result,
     warn_of_leaks,
+    warn_of_seen_rows,
 )
 from rankwise.cli.learner_options import CHOICE, of_choice, of_learner
 from rankwise.cli.learners import (
@@ -191,6 +192,7 @@ def run(
     used += [*used_rows("pairs", pairs), *used_rows("human", human)]
     for part, path in (("validation", validation), ("test", test)):
         used += used_rows(part, path, parts.get(part), how)
+    warn_of_seen_rows(used)
     start = time.perf_counter()
     judged_rows, note = None, None
     if human is not None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from rankwise.columns.inputs import Inputs
 from rankwise.errors import DataError
-from rankwise.rendering import html_table
+from rankwise.rendering import counted, html_table
 from rankwise.scoring.additive import AdditiveFunction
 from rankwise.scoring.calibration import Calibration
 from rankwise.scoring.functions import ExpansionOfColumns, KernelExpansion, ScoringFunction
@@ -117,7 +117,7 @@ class Explanation:
         """The largest contributions, and the sum of all others; those that are 0 are only counted."""
         used = [c for c in self._largest() if self.contributions[c] != 0.0]  # few, if features were chosen
         rest = np.delete(self.contributions, used)
-        return used, [(f"{len(rest)} others", float(rest.sum()))] if len(rest) else []
+        return used, [(counted(len(rest), "other"), float(rest.sum()))] if len(rest) else []
 
 
 def explain(

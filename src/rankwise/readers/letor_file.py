@@ -158,7 +158,8 @@ class LetorFile:
         message = f"every row has {found} features, but {expected} are expected"
         if not values.all():
             raise FileFormatError(self.source, f"{message}, and zeros are not left out.")
-        warn_caller(f"{self.source}: {message}; the last {expected - found} are taken to be 0.")
+        last = "the last is" if expected - found == 1 else f"the last {expected - found} are"
+        warn_caller(f"{self.source}: {message}; {last} taken to be 0.")
 
     def group_sizes(self) -> list[int] | None:
         """The sizes of the queries of rows without qid, if there is a file of them next to the text."""
