@@ -156,7 +156,9 @@ def test_interactions_are_named_or_searched_for(done, refused, rows, tmp_path):
     assert named["columns"]["brand × price"] == "table of 3 categories × 3 knots"
     assert "in_stock × price" in json.loads(done("info", model, "--json"))["columns"]
     done("evaluate", rows, model, *NAMES)
-    done("train", rows, model, "--interactions", "auto", *NAMES)
+    trained = done("train", rows, model, "--interactions", "auto", *NAMES)
+    searched = load_model(model).encoding_.search
+    assert ("none explains left-out queries: the model has no" in trained) == (not searched.found)
     done("train", rows, model, "--interactions", "2", "--learner", "ranksvm", "--alpha", "0.01", *NAMES)
     assert "device*price" in refused("train", rows, model, "--interactions", "price", *NAMES, code=2)
     assert "'nowhere'" in refused("train", rows, model, "--interactions", "nowhere*price", *NAMES, code=2)

@@ -14,7 +14,7 @@ from rankwise.cli.chosen import choice_facts, describe_choice, show_choice
 from rankwise.cli.interrupts import keeping_what_was_fitted
 from rankwise.cli.screen import show_json, show_table
 from rankwise.errors import ContextWarning, ParameterError, warn_caller
-from rankwise.rendering import format_cell, printable
+from rankwise.rendering import counted, format_cell, printable
 
 if TYPE_CHECKING:
     from rankwise.cli.data_files import ReadOptions
@@ -248,11 +248,16 @@ def show_columns(ranker: Any) -> None:
 
 
 def about_columns(ranker: Any) -> str:
-    """Which columns play no part, on a line of its own; empty if all do."""
+    """Which columns play no part, and whether a search for interactions found none, on lines of their own."""
     from rankwise.columns.context import about_context
 
     context = getattr(ranker, "context_columns_", None)
-    return f"\n{about_context(context)}" if context else ""
+    search = getattr(getattr(ranker, "encoding_", None), "search", None)
+    found = f"\n{about_context(context)}" if context else ""
+    if search is not None and not search.found:
+        tried = counted(search.tried, "pair")
+        found += f"\nOf {tried} of columns, none explains left-out queries: the model has no interactions."
+    return found
 
 
 def summary(ranker: Any, data: RankingData | DistributedData, seconds: float, model: Path) -> str:
