@@ -12,7 +12,6 @@ from rankwise.columns.profile import ColumnProfile
 from rankwise.model.attributes import attributes_of
 from rankwise.model.history import File, History, Result, Step
 from rankwise.model.model import Model
-from rankwise.model.spreads import spreads
 from rankwise.rendering import Cell, Page, Section, counted
 from rankwise.scoring.functions import KernelExpansion
 from rankwise.types import Reading
@@ -141,10 +140,10 @@ def _columns(model: Model) -> Section:
     """What every column became, with its values in training; those that move scores most come first."""
     profile = model.profile
     became = {} if model.encoding is None else model.encoding.describe()
-    effects = spreads(model)
-    names = list(became or effects or ({} if profile is None else profile.columns))
     codes = {} if model.encoding is None else model.encoding.codes
     known = {} if profile is None else profile.columns
+    effects = {name: column.effect for name, column in known.items() if column.effect is not None}
+    names = list(became or known)
     names = [name for name in names if name in codes or model.encoding is None]
     order = sorted(names, key=lambda name: -effects.get(name, 0.0))
     about = {
@@ -160,7 +159,7 @@ def _columns(model: Model) -> Section:
     }
     shown = {heading: cells for heading, cells in about.items() if any(cells.get(name) for name in order)}
     rows = tuple(tuple(cells.get(name, "") for cells in shown.values()) for name in order)
-    effect = "effect: about the standard deviation of what the column adds to scores. "
+    effect = "effect: the standard deviation within queries of what the column adds to scores. "
     values = "" if profile is None else f"Values of {counted(profile.n_rows, 'training row')}."
     note = f"{effect if 'effect' in shown else ''}{values}"
     return Section("Columns", tuple(shown), rows, note or None)
