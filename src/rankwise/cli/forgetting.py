@@ -96,11 +96,12 @@ class ForgetOptions:
     def _named(self, data: RankingData, names: set[str]) -> tuple[set[str], list[Any]]:
         """Which of the names occur, and the labels of the queries that have them."""
         from rankwise.cli.rankers import columns_beside
+        from rankwise.preferences.digests import label_text
 
         labels = data.queries.labels
         if labels is None:
             raise DataError(f"{self.forget}: the data has no queries to forget by name.")
-        of_query = [_text(label) for label in labels.tolist()]
+        of_query = [label_text(label) for label in labels.tolist()]
         if self.forget_by is None:
             chosen = [name in names for name in of_query]
             return names.intersection(of_query), labels[chosen].tolist()
@@ -113,10 +114,6 @@ class ForgetOptions:
         return names.intersection(values), labels[
             sorted(set(data.queries.query_of_row()[rows].tolist()))
         ].tolist()
-
-
-def _text(label: Any) -> str:
-    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
 
 
 def _names(path: Path) -> set[str]:

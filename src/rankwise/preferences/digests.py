@@ -20,13 +20,14 @@ def label_digests(labels: Sequence[Any]) -> Ints:
     1, 1.0 and "1" are the same label, because text files cannot tell them apart, unless several of them
     occur together.
     """
-    texts = [_text(label) for label in labels]
+    texts = [label_text(label) for label in labels]
     if len(set(texts)) < len(texts):
         texts = [repr(label) for label in labels]
     return np.array([_digest(text) for text in texts], dtype=np.int64)
 
 
-def _text(label: Any) -> str:
+def label_text(label: Any) -> str:
+    """A label as files show it: 1.0 is 1."""
     return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
 
 
