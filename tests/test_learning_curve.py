@@ -1,6 +1,7 @@
 """Quality by the number of training queries: draws, intervals, and what is predicted for more queries."""
 
 import json
+import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 from command_line import done, folder, refused
 from rankwise import DataError, ParameterError, RankingData, RankRLS, RankRLSCV, learning_curve
+from rankwise.errors import GridWarning
 from rankwise.metrics import evaluate
 from rankwise.selection.learning_curve import points_of
 from rankwise.selection.power_law import Points
@@ -126,6 +128,16 @@ def test_tables_are_encoded_anew_for_each_training_set():
     table = RankingData.from_frame(frame, label="y", qid="qid", as_table=True)
     curve = learning_curve(table, RankRLSCV(columns="auto"), n_draws=10)
     assert curve.means[-1] > 0.6
+
+
+def test_only_a_fit_to_all_queries_warns_that_alpha_ends_its_grid():
+    data = make_search_data(40, random_state=0)
+    too_large = RankRLSCV([2.0**12, 2.0**14, 2.0**16])
+    with pytest.warns(GridWarning):
+        too_large.fit(data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", GridWarning)
+        learning_curve(data, too_large, n_draws=10)
 
 
 def test_the_interval_covers_quality_at_twice_the_queries():

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from rankwise.errors import DataError
+from rankwise.errors import DataError, GridWarning
 from rankwise.long_tasks import step, task
 from rankwise.metrics.evaluation import chosen_measures
 from rankwise.metrics.measure import Measure
@@ -162,7 +163,8 @@ def learning_curve(
 
     Each draw tests on a fifth of the queries, chosen at random, and trains on more and more of the others, in
     random order. The judged queries must be a random sample: a curve of judgments that were chosen because a
-    model learns most from them says nothing about queries to come.
+    model learns most from them says nothing about queries to come. Fits to few queries issue no
+    `GridWarning`, because their best alpha often ends its grid.
 
     Parameters
     ----------
@@ -212,7 +214,7 @@ def learning_curve(
             for at, size in enumerate(sizes.tolist()):
                 training, _ = _of_queries(data, order[:size])
                 try:
-                    scores = scores_without(learner, query_by_query(training), tested, type(learner).__name__)
+                    scores = _scores(learner, query_by_query(training), tested)
                 except DataError as error:
                     raise DataError(f"With {size} training queries: {error}") from error
                 values[draw, at, places] = prepared.per_query(scores)
@@ -237,6 +239,13 @@ def _parts(n_queries: int, n_draws: int, rng: np.random.Generator) -> Iterator[I
     for _ in range(n_draws):
         parts = parts or np.array_split(rng.permutation(n_queries), N_PARTS)
         yield parts.pop()
+
+
+def _scores(learner: Any, training: RankingData, tested: RankingData) -> Floats:
+    """Scores by a learner fitted to a few queries, whose best alpha may well be an end of the grid."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GridWarning)
+        return scores_without(learner, training, tested, type(learner).__name__)
 
 
 def _of_queries(data: RankingData, chosen: Ints) -> tuple[RankingData, Ints]:
