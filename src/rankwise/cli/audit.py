@@ -142,7 +142,7 @@ def _raw_table(data: Path, how: ReadOptions, features: list[str] | None) -> RawT
     from rankwise.readers.arrow_tables import open_columns
     from rankwise.rows.table import Table, stacked
 
-    files, roles = data_files(data), [name for name in (how.qid, how.doc) if name]
+    files, roles = data_files(data), [name for name in (how.qid_column, how.doc) if name]
     opened = [open_columns(path, roles) for path in files]
     with blaming(files[0]):
         names = opened[0][0]
@@ -150,8 +150,8 @@ def _raw_table(data: Path, how: ReadOptions, features: list[str] | None) -> RawT
             names,
             sum(n_rows for _, n_rows, _ in opened),
             lambda name: stacked([Table({name: column(name)}) for _, _, column in opened]).columns[name],
-            label=how.label or "label",
-            qid=how.qid or None,
+            label=how.label_column or "label",
+            qid=how.qid_column,
             doc=how.doc,
             features=features,
             exclude=how.exclude,
@@ -186,7 +186,7 @@ def _fix(data: Path, how: ReadOptions, table: RawTable, found: TableAudit, out: 
     from rankwise.readers.arrow_tables import read_columns_of, write_table
 
     (path,) = data_files(data)
-    arrow = read_columns_of(path, None, [name for name in (how.qid, how.doc) if name])
+    arrow = read_columns_of(path, None, [name for name in (how.qid_column, how.doc) if name])
     repaired, said = fixed(arrow, table, found.faults)
     write_table(repaired, out)
     return [*said, f"Written to {out}: {repaired.num_rows:,} rows, {repaired.num_columns} columns."]

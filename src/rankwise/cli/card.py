@@ -70,7 +70,7 @@ def used_rows(
     n_queries = data.n_queries if data.has_queries else None
     columns: dict[str, Any] = {}
     if how is not None and any(map(is_table, data_files(path))):
-        columns = {"label": how.label if how.labelled else None, "qid": how.qid or None}
+        columns = {"label": how.label_column if how.labelled else None, "qid": how.qid_column}
     return [UsedRows(part, data.n_rows, n_queries, **columns, files=files)]
 
 

@@ -283,6 +283,6 @@ def _conclusion(correct: bool, likelihood: ClickLikelihood | None) -> str:
 
 def _next_step(data: Path, how: ReadOptions, to: str, out: Path) -> str:
     """The command that trains on what was written."""
-    columns = ["--qid", str(how.qid), "--doc", str(how.doc)] if is_table(data) else []
+    columns = ["--qid", str(how.qid_column), "--doc", str(how.doc)] if is_table(data) else []
     file = "--pairs" if to == "pairs" else "--judgments"
     return shlex.join(["rankwise", "train", str(data), "MODEL", file, str(out), *columns])

@@ -51,7 +51,7 @@ def run(
     ] = False,
     measures: options.Measures = None,
     preset: options.PresetOrTrec = None,
-    rows: options.RowOptions,
+    rows: options.KnownRowOptions,
     report: options.Report = None,
     json: options.Json = False,
 ) -> None:

@@ -132,8 +132,7 @@ def read_log(data: Path, judgments: Path | None, how: ReadOptions) -> RankingDat
         raise ParameterError(f"{data}: a feature log needs --judgments, a file of TREC qrels or a table.")
     judged: Mapping[str, Mapping[str, float]]
     if is_table(judgments):
-        columns = {"label": how.label or "label", "qid": how.qid or "qid", "doc": how.doc or "doc"}
-        rows = read_judgments(judgments, **columns)
+        rows = read_judgments(judgments, **how.of_judgments)
         judged = values_by_name(rows, rows.y.tolist())
     else:
         judged = load_qrels(judgments)

@@ -24,13 +24,16 @@ class ReadOptions:
     """How to read data: the columns of tables, the feature numbering of text, whether to scale, and whether
     several files may share queries.
 
+    If `label` and `qid` are None, the columns of labels and queries have these names, or those that a model
+    knows (`column_names`); "" means that there is no such column.
+
     Without `labelled`, labels come from another file, and a table need not have a label column. With
     `as_table`, the columns of a table stay as they are, for models that encode them. `chosen_by` is the
     option, if any, that chooses columns of tables.
     """
 
-    label: str | None = "label"
-    qid: str | None = "qid"
+    label: str | None = None
+    qid: str | None = None
     doc: str | None = None
     zero_based: bool | None = None
     scale: bool = False
@@ -50,9 +53,20 @@ class ReadOptions:
             )
 
     @property
+    def label_column(self) -> str | None:
+        """The column of labels in a table; None for rows without."""
+        return "label" if self.label is None else self.label or None
+
+    @property
+    def qid_column(self) -> str | None:
+        """The column of query labels in a table; None for one ranking."""
+        return "qid" if self.qid is None else self.qid or None
+
+    @property
     def of_judgments(self) -> dict[str, str]:
         """What the columns of a file of judgments are called; `load_judgments` also knows the usual names."""
-        return {"label": self.label or "label", "qid": self.qid or "qid", "doc": self.doc or "doc"}
+        names = {"label": self.label_column, "qid": self.qid_column, "doc": self.doc}
+        return {role: name or role for role, name in names.items()}
 
 
 def data_files(path: Path) -> list[Path]:
@@ -113,8 +127,8 @@ def _read_one(
 def _read_table(path: Path, how: ReadOptions, features: Sequence[str] | None) -> RankingData:
     from rankwise.readers.tables import load_features, load_table
 
-    label, exclude = how.label or None, how.exclude if features is None else None
-    columns: dict[str, Any] = {"qid": how.qid or None, "doc": how.doc, "features": features}
+    label, exclude = how.label_column, how.exclude if features is None else None
+    columns: dict[str, Any] = {"qid": how.qid_column, "doc": how.doc, "features": features}
     columns |= {"exclude": exclude, "as_table": how.as_table}
     if how.labelled:
         return load_table(path, label=label, **columns)

@@ -56,7 +56,7 @@ def run(
             help="The measure of quality over time; by default as in 'evaluate'.", show_default=False
         ),
     ] = None,
-    rows: options.RowOptions,
+    rows: options.KnownRowOptions,
     json: options.Json = False,
 ) -> None:
     """Compare new rows with those that a model was trained on, column by column.

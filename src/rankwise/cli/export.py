@@ -81,7 +81,7 @@ def run(
         ),
         Input(files_to_read),
     ] = None,
-    qid: options.Qid = None,
+    qid: options.KnownQid = None,
     nonnegative: Annotated[
         bool, typer.Option("--nonnegative", help="Add a constant that makes the scores of DATA positive.")
     ] = False,

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 # So many unknown categories of a column are listed.
 SHOWN_CATEGORIES = 5
-# Parts of the data that a model was fitted to: intervals would say nothing of other queries.
-SEEN = ("training", "learned")
 
 
 def read_parts(
@@ -160,6 +158,8 @@ def show_result(
 
     Of an update, `unknown` are the categories by column that the model did not know, with their rows.
     """
+    from rankwise.model.history import SEEN
+
     means = {part: one.means for part, one in found.items()}
     margins = {part: one.margins for part, one in found.items() if part not in SEEN}
     if json:

@@ -49,8 +49,8 @@ def run(
         typer.Argument(metavar="FILE", help="A model or a data set.", show_default=False),
         Input(files_to_read),
     ] = None,
-    label: options.Label = "label",
-    qid: options.Qid = "qid",
+    label: options.Label = None,
+    qid: options.Qid = None,
     doc: options.Doc = None,
     zero_based: options.ZeroBased = None,
     verify: Annotated[

@@ -18,6 +18,7 @@ from rankwise.rendering import printable
 
 if TYPE_CHECKING:
     from rankwise.judging.starting import Start
+    from rankwise.model.model import Model
     from rankwise.rows.ranking import RankingData
 
 HIGHEST_GRADE = 9
@@ -84,12 +85,16 @@ def run(
     if export is not None:
         _export(journal, export)
         return
+    from rankwise.cli.column_names import named_as_in
+    from rankwise.cli.reading import load_model
     from rankwise.judging.journal import Journal
     from rankwise.judging.server import JudgingServer
     from rankwise.judging.session import Session
 
-    how = rows.how(labelled=False)
-    start = _start(data, model, how, rows.columns(), columns, alpha, _shown(data, show, how))
+    how, known = rows.how(labelled=False), None if model is None else load_model(model)
+    if known is not None:
+        how = named_as_in([known], data, how)
+    start = _start(data, known, how, rows.columns(), columns, alpha, _shown(data, show, how))
     with Journal.resume(journal) as kept:
         session = Session(start, kept, rater or _user(), range(grades + 1))
         with JudgingServer(session, port or 0) as server:
@@ -102,7 +107,7 @@ def run(
 
 def _start(
     path: Path,
-    model: Path | None,
+    known: Model | None,
     how: ReadOptions,
     features: list[str] | None,
     columns: str | None,
@@ -110,15 +115,14 @@ def _start(
     shown: dict[str, list[str]],
 ) -> Start:
     from rankwise.cli.learners import parse_columns
-    from rankwise.cli.reading import load_model, read_for_model
+    from rankwise.cli.reading import read_for_model
     from rankwise.judging.starting import start_with_model, start_without_model
     from rankwise.validation import check_number
 
-    if model is not None:
+    if known is not None:
         if alpha is not None or columns is not None:
             given = "--alpha" if columns is None else "--columns"
             raise ParameterError(f"{given} is for sessions without MODEL; this model has its own.")
-        known = load_model(model)
         how = replace(how, labelled=_has_labels(path, how))
         return start_with_model(read_for_model(path, how, known), known, shown=shown)
     encode = columns is not None or all(map(is_table, data_files(path)))
@@ -142,7 +146,7 @@ def _has_labels(path: Path, how: ReadOptions) -> bool:
     from rankwise.readers.arrow_tables import open_columns
 
     tables = [file for file in data_files(path) if is_table(file)]
-    return all(how.label in open_columns(file, [])[0] for file in tables)
+    return all(how.label_column in open_columns(file, [])[0] for file in tables)
 
 
 def _shown(path: Path, show: str | None, how: ReadOptions) -> dict[str, list[str]]:

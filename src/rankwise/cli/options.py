@@ -120,10 +120,34 @@ Judgments: TypeAlias = Annotated[
     ),
     Input(),
 ]
-Label: TypeAlias = Annotated[str, typer.Option(help="The label column.", rich_help_panel=TABLES)]
+Label: TypeAlias = Annotated[
+    str | None, typer.Option(help="The label column.", rich_help_panel=TABLES, show_default="label")
+]
 Qid: TypeAlias = Annotated[
     str | None,
-    typer.Option(help="The column of query labels; '' for one global ranking.", rich_help_panel=TABLES),
+    typer.Option(
+        help="The column of query labels; '' for one global ranking.",
+        rich_help_panel=TABLES,
+        show_default="qid",
+    ),
+]
+# Of commands that take models, which know what the columns were called in training.
+KnownLabel: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="The label column; by default as in training, otherwise label.",
+        rich_help_panel=TABLES,
+        show_default=False,
+    ),
+]
+KnownQid: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="The column of query labels, '' for one global ranking; by default as in training, otherwise "
+        "qid.",
+        rich_help_panel=TABLES,
+        show_default=False,
+    ),
 ]
 Doc: TypeAlias = Annotated[
     str | None, typer.Option(help="The column of document labels.", rich_help_panel=TABLES)
@@ -193,14 +217,22 @@ Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print machine-rea
 class RowOptions:
     """How to read judged rows whose features are known."""
 
-    label: Label = "label"
-    qid: Qid = "qid"
+    label: Label = None
+    qid: Qid = None
     doc: Doc = None
     zero_based: ZeroBased = None
     merge_queries: MergeQueries = False
 
     def how(self) -> ReadOptions:
         return ReadOptions(self.label, self.qid, self.doc, self.zero_based, merge_queries=self.merge_queries)
+
+
+@dataclass(frozen=True)
+class KnownRowOptions(RowOptions):
+    """How to read judged rows for models."""
+
+    label: KnownLabel = None
+    qid: KnownQid = None
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,10 @@ def run(
     ] = None,
     qid: Annotated[
         str | None,
-        typer.Option(help="The column of query labels; qid by default, if needed.", rich_help_panel="Tables"),
+        typer.Option(
+            help="The column of query labels, if they are needed; by default as in training, otherwise qid.",
+            rich_help_panel="Tables",
+        ),
     ] = None,
     doc: options.Doc = None,
     zero_based: options.ZeroBased = None,
@@ -65,7 +68,14 @@ def run(
     ranker = load_model(model)
     by_query = trec or ranker.scaled_per_query or ranker.compares_rows
     # Rows of several files that share a query are ranked together.
-    how = ReadOptions(label, qid or ("qid" if by_query else None), doc, zero_based, merge_queries=True)
+    how = ReadOptions(
+        label,
+        "" if qid is None and not by_query else qid,
+        doc,
+        zero_based,
+        labelled=False,
+        merge_queries=True,
+    )
     rows = read_for_model(data, how, ranker)
     scores = predict_scores(ranker, rows)
     if pairs is not None:

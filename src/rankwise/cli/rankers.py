@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rankwise.cli.column_names import named_as_in
 from rankwise.cli.data_files import ReadOptions, data_files, is_table, read_data
 from rankwise.cli.evaluate import count_coverage, describe_coverage
 from rankwise.cli.reading import (
@@ -21,6 +22,7 @@ from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
     from rankwise.metrics import Measure
+    from rankwise.model.model import Model
     from rankwise.rows.column import Column
     from rankwise.rows.ranking import RankingData
 
@@ -52,7 +54,7 @@ def read_rankers(
         raise ParameterError("--complete needs --qrels.")
     assert data is not None
     models = {name: load_ranker(path) for name, path in files.items()}
-    rows = _read_rows(data, how, models.values())
+    rows = _read_rows(data, how, models)
     rankers = {
         name: read_scores(files[name], rows.n_rows) if model is None else model
         for name, model in models.items()
@@ -97,19 +99,23 @@ def _load_run(path: Path) -> Any:
     return load_run(path) if is_run else None
 
 
-def _read_rows(data: Path, how: ReadOptions, models: Iterable[Any]) -> RankingData:
+def _read_rows(data: Path, how: ReadOptions, rankers: Mapping[str, Any]) -> RankingData:
     """Read data with the features of the first rankwise model, preferably of one that encodes columns.
 
     Scores and runs need no features, so the columns of a table may then be anything.
     """
+    known = sorted(rankwise_models(rankers), key=lambda model: model.encoding is None)
+    if known:
+        return read_for_model(data, named_as_in(known, data, how), known[0])
+    peers = [ranker for ranker in rankers.values() if ranker is not None and not isinstance(ranker, dict)]
+    return read_data(data, replace(how, as_table=not peers))
+
+
+def rankwise_models(rankers: Mapping[str, Any]) -> list[Model]:
+    """The models of rankwise among them."""
     from rankwise.model.model import Model
 
-    models = [model for model in models if model is not None and not isinstance(model, dict)]
-    known = [model for model in models if isinstance(model, Model)]
-    known.sort(key=lambda model: model.encoding is None)
-    return (
-        read_for_model(data, how, known[0]) if known else read_data(data, replace(how, as_table=not models))
-    )
+    return [ranker for ranker in rankers.values() if isinstance(ranker, Model)]
 
 
 def _read_runs(

@@ -42,8 +42,8 @@ def run(
         ),
         Output(),
     ] = None,
-    label: options.Label = "label",
-    qid: options.Qid = "qid",
+    label: options.Label = None,
+    qid: options.Qid = None,
     doc: options.Doc = None,
     json: options.Json = False,
 ) -> None:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from rankwise.cli.column_names import named_as_in
 from rankwise.cli.data_files import ReadOptions, concatenate, data_files, is_table, read_data
 from rankwise.errors import DataError, FileFormatError, ParameterError
 from rankwise.long_tasks import task
@@ -29,7 +30,7 @@ MAX_GRADE = 30
 
 def read_for_model(path: Path, how: ReadOptions, model: Model) -> RankingData:
     """Read data with the features, or the columns, of a fitted model."""
-    how = replace(how, as_table=model.encoding is not None)
+    how = replace(named_as_in([model], path, how), as_table=model.encoding is not None)
     return read_with_features(path, how, model.features)
 
 
@@ -137,10 +138,10 @@ def read_judged(data: Path, how: ReadOptions, scores: Path) -> tuple[RankingData
         model = load_model(scores)
         rows = read_for_model(data, how, model)
         return rows, predict_scores(model, rows)
-    if how.label and all(map(is_table, data_files(data))):
+    if how.label != "" and all(map(is_table, data_files(data))):
         from rankwise.readers.tables import read_judgments
 
-        columns: dict[str, Any] = {"label": how.label, "qid": how.qid or None, "doc": how.doc}
+        columns: dict[str, Any] = {"label": how.label_column, "qid": how.qid_column, "doc": how.doc}
         rows = concatenate(data_files(data), lambda path: read_judgments(path, **columns), how)
     else:
         rows = read_data(data, how)
@@ -153,7 +154,7 @@ def read_names(path: Path, how: ReadOptions) -> RankingData:
         return read_data(path, how)
     from rankwise.readers.tables import read_judgments
 
-    return read_judgments(path, label=None, qid=how.qid or None, doc=how.doc)
+    return read_judgments(path, label=None, qid=how.qid_column, doc=how.doc)
 
 
 def split_list(text: str | None) -> list[str] | None:

@@ -55,7 +55,7 @@ def run(
     ] = None,
     measures: options.Measures = None,
     preset: options.PresetOrTrec = None,
-    rows: options.RowOptions,
+    rows: options.KnownRowOptions,
     json: options.Json = False,
 ) -> None:
     """Write a page about models, score files or TREC runs: quality, changed queries, explanations."""
@@ -65,7 +65,7 @@ def run(
     files = named_files(rankers, least=1)
     how = rows.how()
     named, judged, chosen, note = read_rankers(files, data, qrels, how, measures, preset, complete)
-    training = None if train is None else _read_training(train, how, judged)
+    training = None if train is None else _read_training(train, how, named, judged)
     facts = write_page(
         out,
         named,
@@ -90,13 +90,17 @@ def title_of(rankers: Iterable[str], data: Path | None) -> str:
     return f"{', '.join(rankers)} on {'' if data is None else data.name}"
 
 
-def _read_training(path: Path, how: ReadOptions, data: RankingData) -> RankingData:
+def _read_training(
+    path: Path, how: ReadOptions, rankers: Mapping[str, Any], data: RankingData
+) -> RankingData:
+    from rankwise.cli.column_names import named_as_in
+    from rankwise.cli.rankers import rankwise_models
     from rankwise.cli.reading import read_matching
     from rankwise.errors import ParameterError
 
     if not data.n_features:
         raise ParameterError("--train needs --data, because the rows of runs have no features.")
-    return read_matching(path, how, data)
+    return read_matching(path, named_as_in(rankwise_models(rankers), path, how), data)
 
 
 def write_page(

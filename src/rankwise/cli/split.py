@@ -76,13 +76,14 @@ def run(
     from rankwise.readers.arrow_tables import TABLE_SUFFIXES, open_columns, read_columns_of, write_table
     from rankwise.rows.frames import check_present
 
-    if len(files) > 1 or not how.qid:
+    if len(files) > 1 or how.qid_column is None:
         raise ParameterError("split takes one table, with the column of its queries, --qid.")
     _check_names((training, test), TABLE_SUFFIXES)
-    named = [name for name in (how.qid, how.doc) if name]
+    query = how.qid_column
+    named = [name for name in (query, how.doc) if name]
     names, n_rows, column = open_columns(files[0], named)
-    check_present(names, [name for name in (how.qid, time, text) if name is not None])
-    queries = group_rows(_complete(column(how.qid), how.qid), n_rows)
+    check_present(names, [name for name in (query, time, text) if name is not None])
+    queries = group_rows(_complete(column(query), query), n_rows)
     more: dict[str, Any] = {"texts": None if text is None else _complete(column(text), text)}
     more["times"] = None if time is None else _times(column(time), time)
     sides = split_rows(queries, fraction, random_state=seed, **more)

@@ -56,7 +56,7 @@ def run(
         ),
     ] = False,
     forgetting: ForgetOptions,
-    rows: options.RowOptions,
+    rows: options.KnownRowOptions,
     card: CardOptions,
     json: options.Json = False,
 ) -> None:
@@ -65,6 +65,7 @@ def run(
     The model keeps its parameters, features and scaling; one that chose alpha chooses it again.
     """
     import rankwise
+    from rankwise.cli.column_names import named_as_in
     from rankwise.cli.data_files import warn_of_one_ranking
     from rankwise.cli.fitting import criterion_and_usual, evaluate_parts, show_result
     from rankwise.cli.reading import load_model, read_for_model
@@ -80,6 +81,8 @@ def run(
             path,
             "the model has no moments to update; train it with --learner rankrls --set solver=primal.",
         )
+    if learned is not None:
+        how = named_as_in([known], learned, how)
     new = None if learned is None else scaled_like(read_for_model(learned, how, known), known.features)
     old = forgetting.rows(how, known)
     used = [] if old is None else used_rows("forgotten", forgetting.forget, old, how)

@@ -10,14 +10,12 @@ import numpy as np
 from rankwise.columns.context import about_context
 from rankwise.columns.profile import ColumnProfile
 from rankwise.model.attributes import attributes_of
-from rankwise.model.history import File, History, Result, Step
+from rankwise.model.history import SEEN, File, History, Result, Step
 from rankwise.model.model import Model
 from rankwise.rendering import Cell, Page, Section, counted
 from rankwise.scoring.functions import KernelExpansion
 from rankwise.types import Reading
 
-#: Parts of the data that a model has seen: intervals would say nothing of other queries.
-SEEN = ("training", "learned")
 _ABOUT_PARTS = {
     "left_out": "queries scored by models that were not trained on them, and used to choose settings",
     "before": "the learned queries, scored before they were learned",

@@ -19,6 +19,8 @@ from rankwise.files import as_path
 _PACKAGES = {"numpy": "numpy", "scipy": "scipy", "sklearn": "scikit-learn"}
 _BLOCK = 1 << 20
 UPDATE = "update"
+# The parts of the data that a model is fitted to.
+SEEN = ("training", "learned")
 
 
 @dataclass(frozen=True)

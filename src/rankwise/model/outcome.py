@@ -7,7 +7,7 @@ from typing import Any
 
 import rankwise
 from rankwise.held_out import EvalResults
-from rankwise.model.history import History, Step, UsedRows, updated
+from rankwise.model.history import SEEN, History, Step, UsedRows, updated
 from rankwise.path.path_solutions import PathSolutions
 from rankwise.scoring.calibration import Calibration
 from rankwise.types import Floats, Ints
@@ -34,6 +34,20 @@ class Origin:
     n_queries: int | None = None
     fitted_with_qid: bool | None = None
     history: History | None = field(default=None, compare=False)
+
+    @property
+    def column_names(self) -> dict[str, str]:
+        """The columns with the "label" and the "qid" of the rows that were learned last, as far as known.
+
+        "" stands for the queries of a table that was learned as one ranking.
+        """
+        names: dict[str, str] = {}
+        for rows in (rows for step in self.history or () for rows in step.rows if rows.part in SEEN):
+            if rows.label is not None:
+                names |= {"label": rows.label, "qid": rows.qid or ""}
+            elif rows.qid is not None:  # the labels came from another file
+                names["qid"] = rows.qid
+        return names
 
     @classmethod
     def of(cls, problem: Problem, *, method: str = "fit") -> Origin:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,17 @@ def open_table(path: Path, labels: list[str]) -> tuple[list[str], Callable[[list
     return table.column_names, lambda names: table
 
 
+def column_names(path: Path) -> list[str]:
+    """The names of the columns; of a text file, little more than its header is read."""
+    if path.suffix.lower() in _PARQUET:
+        return _parquet_shape(path)[0]
+    from pyarrow import csv
+
+    with _text_stream(path) as stream:
+        names: list[str] = csv.open_csv(stream, parse_options=_parsing(path)).schema.names
+        return names
+
+
 def write_table(table: Any, path: Path) -> None:
     """Write an arrow table as a Parquet or CSV file, by its name."""
     from pyarrow import csv, parquet
@@ -73,17 +85,9 @@ def _column_of(table: Any, name: str) -> Column:
 
 def read_columns_of(path: Path, columns: list[str] | None, labels: list[str]) -> Any:
     """An arrow table; only the given columns of a Parquet file. `labels` are the columns that name things."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in _COMPRESSIONS:
-        suffixes.pop()
-    kind = suffixes[-1] if suffixes else ""
-    if kind not in _DELIMITERS and path.suffix.lower() not in _PARQUET:
-        raise ParameterError(
-            f"{path}: the file name must end in .csv, .tsv (or .csv.gz and the like) or .parquet."
-        )
-    if kind in _PARQUET:
+    if path.suffix.lower() in _PARQUET:
         return _read_parquet(path, columns)
-    return _read_text(path, _DELIMITERS[kind], labels)
+    return _read_text(path, labels)
 
 
 def _parquet_shape(path: Path) -> tuple[list[str], int]:
@@ -124,9 +128,24 @@ def _read_parquet(path: Path, columns: list[str] | None) -> Any:
             raise _not_parquet(path, error) from error
 
 
-def _read_text(path: Path, delimiter: str, labels: list[str]) -> Any:
-    import pyarrow as pa
+def _parsing(path: Path) -> Any:
+    """How pyarrow takes a text file apart."""
     from pyarrow import csv
+
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in _COMPRESSIONS:
+        suffixes.pop()
+    if not suffixes or suffixes[-1] not in _DELIMITERS:
+        raise ParameterError(
+            f"{path}: the file name must end in .csv, .tsv (or .csv.gz and the like) or .parquet."
+        )
+    return csv.ParseOptions(delimiter=_DELIMITERS[suffixes[-1]])
+
+
+@contextmanager
+def _text_stream(path: Path) -> Iterator[Any]:
+    """The text of a file, decompressed; what pyarrow finds wrong with it is an error that names the line."""
+    import pyarrow as pa
 
     compression = _COMPRESSIONS.get(path.suffix.lower())
     try:
@@ -136,13 +155,9 @@ def _read_text(path: Path, delimiter: str, labels: list[str]) -> Any:
             path.open("rb") as file,
             pa.input_stream(file, compression=compression) as stream,
         ):
-            # A single thread, so that errors can name the line.
-            table = csv.read_csv(
-                stream,
-                read_options=csv.ReadOptions(use_threads=False),
-                parse_options=csv.ParseOptions(delimiter=delimiter),
-                convert_options=csv.ConvertOptions(column_types=dict.fromkeys(labels, pa.string())),
-            )
+            yield stream
+    except UnicodeDecodeError:
+        raise FileFormatError(path, "the header is not UTF-8 text.", 1) from None
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.filename is not None:
             raise  # the usual system error, such as that of a missing file
@@ -152,10 +167,22 @@ def _read_text(path: Path, delimiter: str, labels: list[str]) -> Any:
             message = "the file is empty; expected a header line and rows"
         message = message.strip().rstrip(".")
         raise FileFormatError(path, f"{message}.", int(row[1]) if row else None) from error
-    try:
+
+
+def _read_text(path: Path, labels: list[str]) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    parsing = _parsing(path)
+    with _text_stream(path) as stream:
+        # A single thread, so that errors can name the line.
+        table = csv.read_csv(
+            stream,
+            read_options=csv.ReadOptions(use_threads=False),
+            parse_options=parsing,
+            convert_options=csv.ConvertOptions(column_types=dict.fromkeys(labels, pa.string())),
+        )
         names = table.column_names
-    except UnicodeDecodeError:
-        raise FileFormatError(path, "the header is not UTF-8 text.", 1) from None
     for i, name in enumerate(names):
         if name in labels:
             table = table.set_column(i, name, _label_column(table.column(i)))
