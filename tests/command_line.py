@@ -36,14 +36,18 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def done(folder, monkeypatch, capsys):
-    """Runs a command that must succeed, and returns its output."""
+    """Runs a command that must succeed, and returns its output.
+
+    It may warn that a model is measured on rows that it has seen, as many tests do.
+    """
 
     def run(*arguments):
         monkeypatch.chdir(folder)
         capsys.readouterr()
         returned = main([str(argument) for argument in arguments])
         printed = capsys.readouterr()
-        assert (returned, printed.err) == (0, ""), printed
+        heard = [line for line in printed.err.splitlines() if "was trained on" not in line]
+        assert (returned, heard) == (0, []), printed
         return printed.out
 
     return run

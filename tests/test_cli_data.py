@@ -117,6 +117,6 @@ def test_results_on_the_rows_of_training_are_questioned(folder, tmp_path, capsys
     same.write_bytes((folder / "test.txt").read_bytes())
     arguments = ["train", str(folder / "test.txt"), str(tmp_path / "model"), "--alpha", "1", "--test"]
     assert main([*arguments, str(same)]) == 0
-    assert f"--test {same}: the model is trained on these rows" in capsys.readouterr().err
+    assert f"{same}: the model was trained on these rows" in capsys.readouterr().err
     assert main([*arguments, str(folder / "train.txt.gz")]) == 0
     assert "trained on these rows" not in capsys.readouterr().err

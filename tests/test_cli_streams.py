@@ -34,15 +34,18 @@ def printed(monkeypatch):
 
 @pytest.fixture
 def files(tmp_path):
-    """A data set with names, queries and documents outside of ASCII, and a model of it."""
-    data = rankwise.make_search_data(6, random_state=0)
+    """A data set with names, queries and documents outside of ASCII, and a model of other rows like them."""
+    rankwise.save_letor(named_rows(0), tmp_path / "rows.txt")
+    rankwise.RankRLS().fit(named_rows(1)).save(tmp_path / "model")
+    return tmp_path
+
+
+def named_rows(seed):
+    data = rankwise.make_search_data(6, random_state=seed)
     docs = [f"Stück {row} 件".replace(" ", "_") for row in range(data.n_rows)]
-    named = rankwise.RankingData.from_arrays(
+    return rankwise.RankingData.from_arrays(
         data.X[:, : len(NAMES)], data.y, data.qid, feature_names=NAMES, docs=docs
     )
-    rankwise.save_letor(named, tmp_path / "rows.txt")
-    rankwise.RankRLS().fit(named).save(tmp_path / "model")
-    return tmp_path
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from rankwise.cli.data_files import ReadOptions
     from rankwise.dask import DistributedData
     from rankwise.metrics import Evaluation, Measure
-    from rankwise.model.history import UsedRows
     from rankwise.rendering import Cell
     from rankwise.rows.ranking import RankingData
     from rankwise.types import Ints
@@ -49,18 +48,6 @@ def read_parts(
     others = {"validation": validation, "test": test}
     matching = {part: read_matching(path, how, training) for part, path in others.items() if path is not None}
     return {"training": training, **matching}
-
-
-def warn_of_seen_rows(used: Sequence[UsedRows]) -> None:
-    """Say that the test rows are those of training, which flatters the model."""
-    learned = {file.sha256 for rows in used if rows.part == "training" for file in rows.files} - {None}
-    for rows in used:
-        if rows.part == "test" and {file.sha256 for file in rows.files} <= learned:
-            names = ", ".join(file.name for file in rows.files)
-            warn_caller(
-                f"--test {names}: the model is trained on these rows, so its results on them say "
-                "nothing about new queries."
-            )
 
 
 def warn_of_leaks(data: RankingData) -> None:

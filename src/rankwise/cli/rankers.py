@@ -18,6 +18,7 @@ from rankwise.cli.reading import (
     read_scores,
     split_list,
 )
+from rankwise.cli.seen import warn_of_seen_rows
 from rankwise.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ def read_rankers(
     assert data is not None
     models = {name: load_ranker(path) for name, path in files.items()}
     rows = _read_rows(data, how, models)
+    for name, model in rankwise_models(models).items():
+        warn_of_seen_rows(model, data, rows, name=name)
     rankers = {
         name: read_scores(files[name], rows.n_rows) if model is None else model
         for name, model in models.items()
@@ -104,18 +107,18 @@ def _read_rows(data: Path, how: ReadOptions, rankers: Mapping[str, Any]) -> Rank
 
     Scores and runs need no features, so the columns of a table may then be anything.
     """
-    known = sorted(rankwise_models(rankers), key=lambda model: model.encoding is None)
+    known = sorted(rankwise_models(rankers).values(), key=lambda model: model.encoding is None)
     if known:
         return read_for_model(data, named_as_in(known, data, how), known[0])
     peers = [ranker for ranker in rankers.values() if ranker is not None and not isinstance(ranker, dict)]
     return read_data(data, replace(how, as_table=not peers))
 
 
-def rankwise_models(rankers: Mapping[str, Any]) -> list[Model]:
-    """The models of rankwise among them."""
+def rankwise_models(rankers: Mapping[str, Any]) -> dict[str, Model]:
+    """The models of rankwise among them, by name."""
     from rankwise.model.model import Model
 
-    return [ranker for ranker in rankers.values() if isinstance(ranker, Model)]
+    return {name: ranker for name, ranker in rankers.items() if isinstance(ranker, Model)}
 
 
 def _read_runs(

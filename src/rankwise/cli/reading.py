@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from rankwise.cli.column_names import named_as_in
 from rankwise.cli.data_files import ReadOptions, concatenate, data_files, is_table, read_data
+from rankwise.cli.seen import warn_of_seen_rows
 from rankwise.errors import DataError, FileFormatError, ParameterError
 from rankwise.long_tasks import task
 from rankwise.numerals import read_float
@@ -137,6 +138,7 @@ def read_judged(data: Path, how: ReadOptions, scores: Path) -> tuple[RankingData
     if is_model(scores):
         model = load_model(scores)
         rows = read_for_model(data, how, model)
+        warn_of_seen_rows(model, data, rows)
         return rows, predict_scores(model, rows)
     if how.label != "" and all(map(is_table, data_files(data))):
         from rankwise.readers.tables import read_judgments

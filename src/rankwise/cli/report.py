@@ -100,7 +100,7 @@ def _read_training(
 
     if not data.n_features:
         raise ParameterError("--train needs --data, because the rows of runs have no features.")
-    return read_matching(path, named_as_in(rankwise_models(rankers), path, how), data)
+    return read_matching(path, named_as_in(rankwise_models(rankers).values(), path, how), data)
 
 
 def write_page(

@@ -21,7 +21,6 @@ from rankwise.cli.fitting import (
     read_parts,
     show_result,
     warn_of_leaks,
-    warn_of_seen_rows,
 )
 from rankwise.cli.learner_options import CHOICE, of_choice, of_learner
 from rankwise.cli.learners import (
@@ -35,6 +34,7 @@ from rankwise.cli.learners import (
 from rankwise.cli.outputs import check_folder
 from rankwise.cli.paths import Input, Output
 from rankwise.cli.screen import show_text
+from rankwise.cli.seen import warn_of_seen_rows
 from rankwise.errors import ParameterError
 
 
@@ -153,6 +153,7 @@ def run(
     """
     from rankwise.cli.human import refuse_with_human, train_sampled
     from rankwise.cli.report import write_page_of_new
+    from rankwise.model.history import Step
     from rankwise.readers.judgment_files import judged_labels
 
     if pairs is not None and judgments is not None:
@@ -192,7 +193,6 @@ def run(
     used += [*used_rows("pairs", pairs), *used_rows("human", human)]
     for part, path in (("validation", validation), ("test", test)):
         used += used_rows(part, path, parts.get(part), how)
-    warn_of_seen_rows(used)
     start = time.perf_counter()
     judged_rows, note = None, None
     if human is not None:
@@ -207,6 +207,9 @@ def run(
         fit_pairs(ranker, training, pairs)
         del parts["training"]  # whose labels, if it has any, were not learned
     seconds = time.perf_counter() - start
+    for part, path in (("validation", validation), ("test", test)):
+        if path is not None:
+            warn_of_seen_rows(ranker.model_, path, parts[part], history=(Step("fit", rows=tuple(used)),))
     judged = next(iter(parts.values()), None)
     measures: list[Any] = []
     with saving(ranker, model, card, used) as found:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.types import Ints, Matrix, is_sparse
+from rankwise.types import AnyArray, Ints, Matrix, is_sparse
 
 # Rows whose values are looked at together.
 _ROWS_AT_ONCE = 1024
@@ -49,6 +49,12 @@ def row_digests(*blocks: Matrix, places: Ints | None = None) -> Any:
         sums += _row_sums(X, factors[start : start + X.shape[1]])
         start += X.shape[1]
     return mixed(sums)
+
+
+def repeated(digests: AnyArray) -> AnyArray:
+    """Those that occur more than once."""
+    ordered = np.sort(digests)
+    return np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
 
 
 def mixed(numbers: Any) -> Any:

@@ -15,7 +15,7 @@ from rankwise.held_out import HeldOut
 from rankwise.mapped import is_on_disk, rows_at
 from rankwise.model.model import FormMoments, FormProfile, Model
 from rankwise.model.outcome import Origin, Outcome
-from rankwise.preferences.digests import label_digests, mixed, row_digests
+from rankwise.preferences.digests import label_digests, mixed, repeated, row_digests
 from rankwise.preferences.queries import Queries, members
 from rankwise.rows.table import Table
 from rankwise.scoring.calibration import Calibration
@@ -185,7 +185,7 @@ def _digests(X: Any, rows: Ints) -> AnyArray:
     if is_sparse(X) or is_on_disk(X):
         return _digests_of_all(X, rows)
     digests: AnyArray = row_digests(X[:, :COLUMNS_FIRST][rows])
-    tied = np.isin(digests, _repeated(digests))
+    tied = np.isin(digests, repeated(digests))
     digests[tied] = _digests_of_all(X, rows[tied])
     return digests
 
@@ -196,15 +196,9 @@ def _digests_of_all(X: Any, rows: Ints) -> AnyArray:
     return np.concatenate([row_digests(rows_at(X, part)) for part in parts])
 
 
-def _repeated(numbers: AnyArray) -> AnyArray:
-    """Numbers that occur more than once."""
-    ordered = np.sort(numbers)
-    return np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
-
-
 def _drawn(digests: AnyArray, n: int) -> Ints:
     """Draw n rows by their digests; equal rows are drawn one by one, as if each had a digest of its own."""
-    tied = np.flatnonzero(np.isin(digests, _repeated(digests)))
+    tied = np.flatnonzero(np.isin(digests, repeated(digests)))
     order = tied[np.argsort(digests[tied])]
     ordered = digests[order]
     first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(order) else order

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rankwise.errors import DataError
-from rankwise.preferences.digests import row_digests
+from rankwise.preferences.digests import repeated, row_digests
 from rankwise.preferences.queries import Queries
-from rankwise.types import Floats, Ints, Matrix
+from rankwise.types import Bools, Floats, Ints, Matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +69,18 @@ class LearnedQueries:
                 raise NeverLearnedError(at, bool(np.isin(labels[at], self.labels)))
             positions.append(places[query].pop())
         return np.array(positions, dtype=np.int64)
+
+    def holds(self, labels: Ints, contents: Ints) -> Bools:
+        """Which of these queries were learned; none of those whose rows are also those of another query."""
+        pairs = set(zip(self.labels.tolist(), self.contents.tolist(), strict=True))
+        unclear = {*repeated(self.contents).tolist(), *repeated(contents).tolist()}
+        return np.array(
+            [
+                query in pairs and query[1] not in unclear
+                for query in zip(labels.tolist(), contents.tolist(), strict=True)
+            ],
+            dtype=np.bool_,
+        )
 
     def without(self, positions: Ints) -> LearnedQueries:
         kept = np.ones(len(self), dtype=np.bool_)
