@@ -57,6 +57,17 @@ def _add(name, values):
     return plant
 
 
+def _write_dates(frame, rng):
+    frame["added"] = frame["added"].dt.strftime("%Y-%m-%d").astype(object)
+    return "added"
+
+
+def _misspell(frame, rng):
+    _write_dates(frame, rng)
+    frame.loc[some(frame, rng), "added"] = rng.choice(["2024-02-30", "soon", "5/31/24"])
+    return "added"
+
+
 def _negative(frame, rng):
     frame.loc[rng.choice(len(frame), 2, replace=False), "price"] *= -1
     return "price"
@@ -112,6 +123,8 @@ FAULTS = {
     "queries spelled in several ways": _spell,
     "infinite values": _set("match", -np.inf),
     "text in a column of numbers": _set("price", "call us"),
+    "text in a column of dates": _misspell,
+    "dates as text": _write_dates,
     "mixed kinds": _add("size", lambda frame, rng: [k if k % 2 else f"size {k}" for k in range(len(frame))]),
     "all missing": _add("color", lambda frame, rng: [None] * len(frame)),
     "constant": _add("shop", lambda frame, rng: "main"),

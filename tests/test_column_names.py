@@ -27,6 +27,7 @@ def files(tmp_path_factory):
     table(0, **own).to_parquet(folder / "train.parquet")
     table(0, **rated).to_csv(folder / "ratings.csv", index=False)
     table(0, **own).drop(columns="query").to_csv(folder / "unqueried.csv", index=False)
+    table(1, **own).drop(columns="query").to_csv(folder / "other.csv", index=False)
     table(1, **own).to_csv(folder / "test.csv", index=False)
     table(2, **own).to_csv(folder / "more.csv.gz", index=False)
     table(1).to_csv(folder / "usual.csv", index=False)
@@ -89,7 +90,7 @@ def test_models_that_disagree_are_an_error_only_where_the_table_has_both_columns
 
 
 def test_a_table_that_was_learned_as_one_ranking_is_read_as_one(said):
-    assert "1 queries" in said("evaluate", "unqueried.csv", "one")
+    assert "1 queries" in said("evaluate", "other.csv", "one")
     assert "20 queries" in said("evaluate", "usual.csv", "one")
 
 

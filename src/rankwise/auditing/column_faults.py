@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rankwise.auditing.date_faults import look_at_dates, look_at_text_of_dates
 from rankwise.auditing.faults import EXAMPLES, Fault, Repair, Severity, rows_shown
-from rankwise.auditing.sentinels import SENTINELS, date_sentinels, sentinel_fault, sentinels
-from rankwise.columns.choosing_codes import words_among_numbers
+from rankwise.auditing.sentinels import SENTINELS, sentinel_fault, sentinels
+from rankwise.columns.odd_words import dates_among_text, words_among_numbers
 from rankwise.columns.specs import DEFAULT_CATEGORIES
 from rankwise.numerals import is_number
 from rankwise.rendering import counted
 from rankwise.rows.column import Column
-from rankwise.types import AnyArray, Bools, Floats, Ints, Reading
+from rankwise.types import Bools, Floats, Ints, Reading
 
 # At most this share of the values are negative by mistake; more than a few must be as large as most others.
 FEW_NEGATIVE, MOST_NEGATIVE = 0.01, 0.05
@@ -75,9 +76,15 @@ def look_at(column: Column, name: str) -> ColumnFacts:
         rest = _look_at_numbers(numbers, name, numbers.missing())
         return replace(rest, faults=[_words(column, name, words), *rest.faults])
     if column.reading is Reading.TEXT:
+        dates = dates_among_text(column)
+        if dates is not None:
+            return ColumnFacts(look_at_text_of_dates(column, name, dates), "text")
         return _look_at_text(column, name, missing)
     if column.reading is Reading.DATE:
-        return ColumnFacts(_look_at_dates(column.values, missing, name), "dates")
+        constant = not missing.any() and (column.values == column.values[0]).all()
+        return ColumnFacts(
+            [_constant(name, len(missing))] if constant else look_at_dates(column.values, name), "dates"
+        )
     if column.values.dtype.kind == "O":  # integers that float64 cannot hold
         return _look_at_text(column, name, missing)
     return _look_at_numbers(column, name, missing)
@@ -232,16 +239,6 @@ def _by_mistake(negative: Floats, finite: Floats, values: Floats) -> bool:
 def _leaves_a_gap(values: Floats, usual: float) -> bool:
     """Whether a column seldom has values near zero on both sides, as one centred at zero has."""
     return bool((np.abs(values) >= 0.05 * usual).mean() > 0.9)
-
-
-def _look_at_dates(values: AnyArray, missing: Bools, name: str) -> list[Fault]:
-    days, counts = np.unique(values[~missing], return_counts=True)
-    if len(days) == 1 and not missing.any():
-        return [_constant(name, len(values))]
-    return [
-        sentinel_fault(name, str(one.astype("datetime64[D]")), np.flatnonzero(values == one), len(values))
-        for one in date_sentinels(days, counts)
-    ]
 
 
 def _constant(name: str, n_rows: int) -> Fault:

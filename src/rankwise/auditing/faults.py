@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from rankwise.auditing.raw_table import RawTable
+from rankwise.columns.odd_words import as_dates, dates_among_text
 from rankwise.rendering import counted
-from rankwise.types import Bools, Ints
+from rankwise.types import Bools, Ints, Reading
 
 # Examples of each fault that are shown.
 EXAMPLES = 3
@@ -131,7 +132,13 @@ def _blanked(arrow: Any, table: RawTable, fault: Fault) -> Any:
         wrong = np.zeros(table.n_rows, dtype=bool)
         wrong[fault.rows] = True
         return compute.if_else(pa.array(wrong), pa.scalar(None, kind), column)
-    numbers, _ = table.column(fault.column).numbers_among()
+    values = table.column(fault.column)
+    dates = dates_among_text(values) if values.reading is Reading.TEXT else None
+    if dates is not None:
+        times = as_dates(values, fault.column, dates)
+        days = times.astype("datetime64[D]")
+        return pa.array(days if (days == times)[dates].all() else times)
+    numbers, _ = values.numbers_among()
     return pa.array(numbers, mask=np.isnan(numbers))
 
 

@@ -10,22 +10,20 @@ import numpy as np
 from rankwise.columns.codes import AgeCode, CategoryCode, Code, FlagCode, RelativeCode
 from rankwise.columns.encoding import Encoding
 from rankwise.columns.number_codes import NumberCode, NumericCode, SplineCode
+from rankwise.columns.odd_words import refuse_mostly_numbers, warn_of_dates_as_text
 from rankwise.columns.specs import DEFAULT_CATEGORIES, DEFAULT_KNOTS, RELATIVE, ColumnKind, Spec, specs_of
 from rankwise.errors import DataError, warn_caller
-from rankwise.numerals import is_number
 from rankwise.preferences.queries import Queries
 from rankwise.rows.column import Column
 from rankwise.rows.frames import check_present
 from rankwise.rows.table import Table
 from rankwise.scoring.shapes import age_in_days, signed_log
-from rankwise.types import AnyArray, Floats, Ints, Reading
+from rankwise.types import AnyArray, Floats, Reading
 
 # "auto" takes the logarithm of non-negative numbers with a skewness above this, if that halves it.
 SKEWED = 1.0
 # A category with fewer rows is one of the others.
 LEAST_ROWS_OF_CATEGORY = 2
-# Text of which more than this share are numbers is rather a column of numbers with something else in it.
-MOSTLY = 0.5
 # Knots closer together than this fraction of their range are one.
 CLOSEST_KNOTS = 1e-9
 
@@ -80,7 +78,8 @@ def _detected(column: Column, name: str, numbers: Spec) -> Spec:
             f"columns={{{name!r}: 'category'}}."
         )
     if column.reading is Reading.TEXT:
-        _refuse_mostly_numbers(column, name)
+        refuse_mostly_numbers(column, name)
+        warn_of_dates_as_text(column, name)
         return Spec(ColumnKind.CATEGORY, DEFAULT_CATEGORIES)
     if column.reading is Reading.FLAG:
         return Spec(ColumnKind.FLAG)
@@ -93,25 +92,6 @@ def _detected(column: Column, name: str, numbers: Spec) -> Spec:
     if numbers.kind is not ColumnKind.AUTO:
         return numbers
     return Spec(ColumnKind.LOG if _is_skewed(column.read(Reading.NUMBER, name)) else ColumnKind.NUMBER)
-
-
-def _refuse_mostly_numbers(column: Column, name: str) -> None:
-    rows = words_among_numbers(column)
-    if len(rows):
-        word, row = column.values[rows[0]], rows[0]
-        raise DataError(
-            f"Column {name!r} holds numbers as text, but {word[:40]!r} in row {row}; clean it or, if it "
-            f"is a category, say so: columns={{{name!r}: 'category'}}."
-        )
-
-
-def words_among_numbers(column: Column) -> Ints:
-    """The rows of the few words that made a column of numbers one of text; all numbers may be codes."""
-    texts = column.values[~column.missing()].tolist()
-    n_words = sum(not is_number(text) for text in texts)
-    if not 0 < n_words < (1 - MOSTLY) * len(texts):
-        return np.empty(0, dtype=np.int64)
-    return np.flatnonzero([text is not None and not is_number(text) for text in column.values])
 
 
 def _is_skewed(x: Floats) -> bool:
