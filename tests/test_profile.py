@@ -250,3 +250,23 @@ def test_a_store_is_described_without_reading_all_of_it(rows, tmp_path, monkeypa
     assert [column.quantiles for column in found.columns.values()] == [
         column.quantiles for column in expected.columns.values()
     ]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_of_training_in_another_order_have_not_drifted_by_rounding_either(seed):
+    rng = np.random.default_rng(seed)
+    n, query = 607, np.sort(rng.integers(0, 61, 607))
+    table = pd.DataFrame(
+        {
+            "price": np.where(rng.random(n) < 0.2, np.nan, 1e9 * rng.lognormal(size=n)),
+            "sales": np.where(rng.random(n) < 0.8, 0.0, rng.exponential(size=n)),
+            "brand": rng.choice(["oak", "elm", "fir"], n).astype(object),
+            "since": pd.Timestamp("2024-01-29") + pd.to_timedelta(rng.integers(0, 90, n), "D"),
+        }
+    )
+    model = rankwise.RankRLS(columns="auto").fit(table, rng.integers(0, 3, n), query)
+    order = rng.permutation(n)
+    found = rankwise.drift(model, table.iloc[order], qid=query[order])
+    assert {column.stability_index for column in found.columns.values()} == {0.0}
+    assert {column.p_value for column in found.columns.values()} == {1.0}
+    assert {cells[6] for cells in found.rows()} == {"+0.00"}

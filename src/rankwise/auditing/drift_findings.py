@@ -130,7 +130,7 @@ class Drift:
                 _change(*column.missing),
                 f"{column.new:.1%}",
                 "–" if column.effect is None else _change(*column.effect),
-                "–" if column.score_shift is None else f"{column.score_shift:+.2f}",
+                "–" if column.score_shift is None else f"{round(column.score_shift, 2) + 0.0:+.2f}",
                 column.verdict(above),
             )
             for name, column in sorted(self.columns.items(), key=order)

@@ -18,6 +18,8 @@ MOST_CATEGORIES = 20
 LEAST_SHARE = 1e-4
 # A least value that so many have, such as 0, has a bin of its own.
 ATOM = 0.05
+# Shares are sums and ratios; a single row of a billion is more than this.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +43,9 @@ class BinnedColumn:
 
     @property
     def observed(self) -> Floats:
-        return np.bincount(self.place, minlength=len(self.expected)) / len(self.place)
+        """The share of each bin now; differences that are only rounding noise are none."""
+        shares = np.bincount(self.place, minlength=len(self.expected)) / len(self.place)
+        return np.where(np.abs(shares - self.expected) <= ROUNDING, self.expected, shares)
 
     @property
     def share_of_new(self) -> float:
