@@ -89,6 +89,16 @@ def test_grades_are_trained_on_as_in_python(files, made, capsys):
     np.testing.assert_allclose(rankwise.load_model("model").coef_, expected.coef_, rtol=1e-5, atol=1e-10)
 
 
+@pytest.mark.parametrize("name", ["brands.csv", "brands.parquet"])
+def test_the_next_step_encodes_columns_that_are_no_numbers(files, made, capsys, name):
+    brands = made[2].assign(brand=lambda rows: rows["url"].astype(str).str[-1].map("brand {}".format))
+    brands.to_csv(name, index=False) if name.endswith("csv") else brands.to_parquet(name)
+    printed = clicks(capsys, "--data", name, "--out", "judged.csv")
+    step = printed.strip().splitlines()[-1].partition("rankwise ")[2].split()
+    assert step[-2:] == ["--columns", "auto"]
+    assert main([part.replace("MODEL", "model") for part in step]) == 0
+
+
 def test_pairs_name_documents_and_are_trained_on_as_in_python(files, made, capsys):
     printed = clicks(capsys, "--data", "features.parquet", "--to", "pairs", "--out", "pairs.csv")
     assert "  rankwise train features.parquet MODEL --pairs pairs.csv --qid query --doc url" in printed

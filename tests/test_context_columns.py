@@ -22,6 +22,7 @@ from rankwise import (
     audit,
     load_model,
 )
+from rankwise.cli import main
 from rankwise.columns.context import ROWS_FIRST, about_context, context_of_matrix, warn_of_context
 from rankwise.errors import ContextWarning
 from rankwise.model.model_file import read_model
@@ -183,8 +184,24 @@ def test_the_command_line_says_it_once(done, tmp_path, recwarn):
     printed = " ".join(done("train", tmp_path / "rows.csv", model, "--columns", "auto").split())
     assert printed.count("is_mobile, category, length and asked are constant within queries") == 1
     assert "they can only matter together with other columns" in " ".join(done("info", model).split())
+    for said in (printed, " ".join(done("info", model).split())):
+        assert (
+            "through --interactions auto or --learner kernel-rankrls, or between queries, through --set"
+            in said
+        )
     shown = json.loads(done("train", tmp_path / "rows.csv", model, "--columns", "auto", "--json"))
     assert shown["context_columns"] == CONTEXT
+
+
+@pytest.mark.filterwarnings("always::rankwise.errors.ContextWarning")
+def test_a_warning_names_options_of_the_command_line(tmp_path, capsys):
+    frame, y, qid = shop(n_queries=40)
+    frame.assign(label=y, qid=qid).to_csv(tmp_path / "rows.csv", index=False)
+    assert main(["curve", str(tmp_path / "rows.csv"), "--columns", "auto", "--draws", "10"]) == 0
+    said = capsys.readouterr().err
+    assert "constant within queries" in said
+    assert "through --interactions auto" in said
+    assert 'interactions="auto"' not in said
 
 
 def test_a_sentence_names_some_columns_and_counts_the_others():

@@ -10,7 +10,7 @@ from pyarrow import parquet
 
 from command_line import folder, refused
 from dirty_tables import FAULTS, LEAKS, ROLES, SENTINELS, clean_table
-from rankwise import RankingData, load_table, make_search_data
+from rankwise import RankingData, load_table, make_search_data, save_letor
 from rankwise.auditing.raw_table import RawTable
 from rankwise.auditing.table_audit import audit_table
 from rankwise.cli import main
@@ -205,6 +205,23 @@ def test_only_named_columns_are_to_be_excluded_by_an_option():
         rows = RankingData.from_arrays(X, y, qid, feature_names=names)
         (fault,) = (fault for fault in audit_table(RawTable.of_data(rows)).faults if fault.kind == "leak")
         assert says in fault.remedy
+
+
+@pytest.mark.parametrize("name", ["rows.txt", "rows.store"])
+def test_no_option_is_named_that_text_and_stores_do_not_take(name, tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    y, qid = rng.integers(0, 3, 400), np.repeat(np.arange(40), 10)
+    X = np.column_stack([rng.permutation(400) + 70_000, y + 0.0, rng.integers(0, 2, 400)])
+    X[1:31:10] = X[:30:10]  # some rows twice
+    y[1:31:10] = y[:30:10]
+    save_letor(RankingData.from_arrays(X, y, qid), tmp_path / "rows.txt")
+    if name.endswith("store"):
+        assert main(["convert", str(tmp_path / "rows.txt"), str(tmp_path / name)]) == 0
+    assert main(["audit", str(tmp_path / name)]) == 1
+    printed = capsys.readouterr().out
+    for found in ("seems to name things", "alone orders", "equal an earlier row"):
+        assert found in printed
+    assert not {"--exclude", "--doc", "--fix"} & set(printed.replace(",", " ").split())
 
 
 def test_labels_that_are_text_are_said_to_be_read_not_made_missing():

@@ -47,8 +47,19 @@ class ColumnFacts:
     distinct: float = 0.0
 
 
-def look_at(column: Column, name: str) -> ColumnFacts:
-    """The faults of a column, whatever it holds; O(m log m)."""
+def look_at(column: Column, name: str, *, named: bool = True) -> ColumnFacts:
+    """The faults of a column, whatever it holds; O(m log m). Options name columns only if `named`."""
+    facts = _look_at(column, name)
+    if named:
+        return facts
+    said = "Leave it out of the data, unless it is an amount."
+    return replace(
+        facts,
+        faults=[replace(one, remedy=said) if one.kind == "identifier" else one for one in facts.faults],
+    )
+
+
+def _look_at(column: Column, name: str) -> ColumnFacts:
     missing = column.missing()
     if missing.all():
         found = f"{name!r}: all values are missing"

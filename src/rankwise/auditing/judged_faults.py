@@ -106,7 +106,7 @@ def query_faults(column: Column, name: str) -> Iterator[Fault]:
             )
 
 
-def judgment_faults(judged: UsableRows) -> Iterator[Fault]:
+def judgment_faults(judged: UsableRows, *, named: bool = True) -> Iterator[Fault]:
     """What labels and queries cannot be learned from, together."""
     y, queries = judged.y, judged.queries
     if not len(y):
@@ -122,7 +122,7 @@ def judgment_faults(judged: UsableRows) -> Iterator[Fault]:
             queries.n_queries,
             f"{every} two different labels",
             "There is nothing to learn.",
-            "Is it the right --label and --qid?",
+            "Is it the right --label and --qid?" if named else "",
         )
         return
     if tied.any():

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwise.mapped import is_on_disk
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.rows.column import Column, column_of_numbers, column_of_objects
 from rankwise.rows.frames import check_present
@@ -31,7 +32,7 @@ class RawTable:
     label, qid, doc : str or None
         The columns with these roles; without `qid`, all rows are one ranking.
     named : bool
-        Whether the columns have names; otherwise their numbers stand for them.
+        Whether options can name columns: those of tables, but not those of text and stores.
     """
 
     names: list[str]
@@ -91,7 +92,7 @@ class RawTable:
             label,
             qid if data.has_queries else None,
             doc if data.docs is not None else None,
-            named=isinstance(X, Table) or data.features.names is not None,
+            named=isinstance(X, Table) or (data.features.names is not None and not is_on_disk(X)),
         )
 
 

@@ -67,7 +67,7 @@ def audit_table(table: RawTable, *, reveals: float = REVEALS) -> TableAudit:
     if qid is not None and table.qid is not None:
         faults += query_faults(qid, table.qid)
     judged = UsableRows.of(y, qid)
-    faults += judgment_faults(judged)
+    faults += judgment_faults(judged, named=table.named)
     hashes, twice = no_hashes(table.n_rows), np.empty(0, dtype=np.int64)
     if qid is not None:
         add_column(hashes, qid)
@@ -84,7 +84,7 @@ def audit_table(table: RawTable, *, reveals: float = REVEALS) -> TableAudit:
     tells_apart = table.doc is not None or any(
         facts.distinct >= TELLS_ROWS_APART for facts in looked.facts.values()
     )
-    alike = list(equal_rows(hashes, y, same_row=tells_apart)) if table.names else []
+    alike = list(equal_rows(hashes, y, same_row=tells_apart, named=table.named)) if table.names else []
     faults += alike
     if table.doc is not None:
         others = np.setdiff1d(twice, np.concatenate([twice[:0], *(fault.rows for fault in alike)]))
@@ -111,7 +111,7 @@ class _Looked:
         self.sample = Sample.of(self.judged) if len(self.judged.y) else None
 
     def at(self, name: str, column: Column) -> None:
-        facts = self.facts[name] = look_at(column, name)
+        facts = self.facts[name] = look_at(column, name, named=self.table.named)
         add_column(self.hashes, column)
         if self.sample is not None and readable(column) and not column.missing().all():
             self.ordered[name] = self.sample.ordered(column[self.sample.rows])
@@ -143,7 +143,7 @@ def _documents_twice(again: Ints, doc: str) -> Iterator[Fault]:
         )
 
 
-def equal_rows(hashes: Hashes, y: Floats, *, same_row: bool) -> Iterator[Fault]:
+def equal_rows(hashes: Hashes, y: Floats, *, same_row: bool, named: bool = True) -> Iterator[Fault]:
     """Rows that equal an earlier one of their query, with the same label and with another one."""
     again = _again(hashes)
     if not len(again):
@@ -163,7 +163,9 @@ def equal_rows(hashes: Hashes, y: Floats, *, same_row: bool) -> Iterator[Fault]:
             len(exact),
             f"{counted(len(exact), 'row equals', 'rows equal')} an earlier row of the query, label and all",
             "Training counts them again.",
-            "" if same_row else "If they are the same documents, name the column of documents with --doc.",
+            ""
+            if same_row or not named
+            else "If they are the same documents, name the column of documents with --doc.",
             _pairs_shown(exact, first),
             Repair.DROP_ROWS if same_row else None,
             exact,

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from inspect import signature
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,13 +22,14 @@ from rankwise.cli.bundles import unbundled
 from rankwise.cli.card import ARGUMENTS
 from rankwise.cli.examples import epilog, group_of
 from rankwise.cli.exit_codes import ExitCode
+from rankwise.cli.in_options import in_options
 from rankwise.cli.interrupts import end_by_interrupt, end_if_interrupted
 from rankwise.cli.paths import checking_paths
 from rankwise.cli.screen import prepare_streams
 from rankwise.config import MAX_THREADS, config_context
 from rankwise.errors import ParameterError, RankwiseError
 from rankwise.files import FULL
-from rankwise.rendering import enumerated, printable
+from rankwise.rendering import printable
 
 # In the order of the help.
 COMMANDS = (
@@ -61,8 +60,6 @@ COMMANDS = (
 COMPLETION = "_RANKWISE_COMPLETE"
 # What the help calls the value of an option that does not say it.
 VALUES = {Path: "FILE", str: "NAME", int: "N", float: "X"}
-# Options that are not called what the parameter is called.
-RENAMED = {"alphas": "alpha", "max_features": "features_at_most", "n_suspects": "count", "n_draws": "draws"}
 
 
 def _print_version(wanted: bool) -> None:
@@ -205,9 +202,9 @@ def explain(error: Exception, command: Sequence[str] = ()) -> tuple[str, int]:
         message = _one_line(error.format_message())
         return f"{message}{'' if message.endswith(('.', '?')) else '.'} See '{path} --help'.", ExitCode.USAGE
     if isinstance(error, ParameterError):
-        return _one_line(_in_options(str(error), command)), ExitCode.USAGE
+        return _one_line(in_options(str(error), command)), ExitCode.USAGE
     if isinstance(error, RankwiseError):
-        return _one_line(_in_options(str(error), command)), ExitCode.ERROR
+        return _one_line(in_options(str(error), command)), ExitCode.ERROR
     if isinstance(error, OSError):
         reason = error.strerror or str(error)
         place = error.filename or ("standard output" if _concerns_output(error) else None)
@@ -220,32 +217,10 @@ def explain(error: Exception, command: Sequence[str] = ()) -> tuple[str, int]:
     return f"{shown} (use --debug to see the traceback)", ExitCode.ERROR
 
 
-def _in_options(message: str, command: Sequence[str]) -> str:
-    """A message of the library, which speaks of parameters, as a command does, which has options."""
-    runs = [unbundled(import_module(f"rankwise.cli.{name}").run) for name in command]
-    known = {parameter for run in runs for parameter in signature(run).parameters}
-
-    def option(found: re.Match[str]) -> str:
-        name = RENAMED.get(found[2], found[2])
-        if name in known:
-            return f"{found[1]} option --{name.replace('_', '-')}"
-        return f"{found[1]} option --set {name}" if "settings" in known else found[0]
-
-    message = re.sub(r"\b([Tt]he) '(\w+)' parameter", option, message)
-    message = message.replace("columns='auto'", "--columns auto")
-    message = message.replace(", a number of folds, a splitter or None", " or a number of folds")
-    if "exclude" not in known:
-        message = message.replace(", or leave it out with the 'exclude' parameter", "")
-    absent = re.match(r"(?:.*: )?The table has no columns? ([^;]*); its columns are", message)
-    mine = [f"--{name}" for name in re.findall(r"'(\w+)'", absent[1] if absent else "") if name in known]
-    if mine:
-        message += f" Name {'yours' if len(mine) > 1 else 'it'} with {enumerated(mine)}."
-    return message.replace("an eval_set", "--validation")
-
-
 def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-    typer.echo(printable(f"rankwise: warning: {_one_line(str(message))}"), err=True)
+    said = in_options(str(message), ARGUMENTS.get()[:1])
+    typer.echo(printable(f"rankwise: warning: {_one_line(said)}"), err=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankwise.cli import completion, options
-from rankwise.cli.data_files import ReadOptions, files_to_read, is_table
+from rankwise.cli.data_files import ReadOptions, data_files, files_to_read, is_table
 from rankwise.cli.paths import Input, Output
 from rankwise.cli.screen import show_facts, show_json, show_table
 from rankwise.errors import DataError, ParameterError
@@ -283,6 +283,11 @@ def _conclusion(correct: bool, likelihood: ClickLikelihood | None) -> str:
 
 def _next_step(data: Path, how: ReadOptions, to: str, out: Path) -> str:
     """The command that trains on what was written."""
+    from rankwise.readers.arrow_tables import columns_beside_numbers
+
     columns = ["--qid", str(how.qid_column), "--doc", str(how.doc)] if is_table(data) else []
+    others = {name for file in data_files(data) if is_table(file) for name in columns_beside_numbers(file)}
+    if others - {how.label_column, how.qid_column, how.doc}:
+        columns += ["--columns", "auto"]
     file = "--pairs" if to == "pairs" else "--judgments"
     return shlex.join(["rankwise", "train", str(data), "MODEL", file, str(out), *columns])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from rankwise.cli.chosen import choice_facts, describe_choice, show_choice
+from rankwise.cli.in_options import in_options
 from rankwise.cli.interrupts import keeping_what_was_fitted
 from rankwise.cli.screen import show_json, show_table
 from rankwise.errors import ContextWarning, ParameterError, warn_caller
@@ -238,9 +239,11 @@ def about_columns(ranker: Any) -> str:
     """Which columns play no part, and whether a search for interactions found none, on lines of their own."""
     from rankwise.columns.context import about_context
 
-    context = getattr(ranker, "context_columns_", None)
+    context, model = getattr(ranker, "context_columns_", None), ranker.model_
     search = getattr(getattr(ranker, "encoding_", None), "search", None)
-    found = f"\n{about_context(context)}" if context else ""
+    found = ""
+    if context:
+        found = f"\n{in_options(about_context(context, with_interactions=model.takes_interactions))}"
     if search is not None and not search.found:
         tried = counted(search.tried, "pair")
         found += f"\nOf {tried} of columns, none explains left-out queries: the model has no interactions."

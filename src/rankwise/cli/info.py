@@ -11,6 +11,7 @@ import typer
 
 from rankwise.cli import options
 from rankwise.cli.data_files import ReadOptions, files_to_read, read_data
+from rankwise.cli.in_options import in_options
 from rankwise.cli.paths import Input
 from rankwise.cli.screen import SHOWN_ENTRIES, data_stream, show_facts, show_json, show_table, show_text
 from rankwise.errors import ParameterError
@@ -136,7 +137,7 @@ def _show_card(path: Path, markdown: bool, html: bool, tensors: bool) -> None:
     elif markdown:
         data_stream().write(page.markdown())
     else:
-        show_text([page.title, *page.sentences, ""])
+        show_text([page.title, *map(in_options, page.sentences), ""])
         for section in page.sections:
             hidden = len(section.rows) - SHOWN_ROWS
             more = f"... and {hidden:,} more; --markdown, --html and --json list all. " if hidden > 0 else ""
@@ -176,7 +177,7 @@ def _model(path: Path) -> dict[str, Any]:
         "features": header["n_features"],
         "feature names": header.get("feature_names"),
         **({} if encoding is None else {"columns": encoding.describe(), **_searched(encoding.search)}),
-        **_context(model.outcome.context_columns),
+        **_context(model),
         **_weights(model.of_features, features),
         **_learned(model.origin, model.moments),
         **_calibrated(model.calibration),
@@ -198,11 +199,13 @@ def _profiled(model: Model) -> dict[str, Any] | None:
     return None if profile is None else {name: asdict(column) for name, column in profile.columns.items()}
 
 
-def _context(names: list[str] | None) -> dict[str, Any]:
+def _context(model: Model) -> dict[str, Any]:
     """Which columns play no part in a model."""
     from rankwise.columns.context import about_context
 
-    return {} if not names else {"context columns": about_context(list(map(str, names)))}
+    names = list(map(str, model.outcome.context_columns or ()))
+    said = about_context(names, with_interactions=model.takes_interactions)
+    return {"context columns": in_options(said)} if names else {}
 
 
 def _searched(search: InteractionSearch | None) -> dict[str, Any]:

@@ -69,14 +69,20 @@ def warn_of_context(names: tuple[str, ...]) -> None:
     warn_caller(about_context(names), ContextWarning)
 
 
-def about_context(names: Sequence[str]) -> str:
-    """What columns that are constant within queries can do, in a sentence."""
+def about_context(names: Sequence[str], *, with_interactions: bool = False) -> str:
+    """What columns that are constant within queries can do, in a sentence.
+
+    `with_interactions` is whether the model could have used them in interactions.
+    """
     columns, are, they = ("Columns", "are", "they") if len(names) > 1 else ("Column", "is", "it")
     shown = list(names if len(names) <= NAMED + 1 else names[:NAMED])
     if len(shown) < len(names):
         shown.append(f"{len(names) - NAMED} others")
+    fact = f"{columns} {enumerated(shown)} {are} constant within queries"
+    if with_interactions:
+        return f"{fact} and in no interaction, so {they} cannot change any order."
     return (
-        f"{columns} {enumerated(shown)} {are} constant within queries; {they} can only matter together "
+        f"{fact}; {they} can only matter together "
         'with other columns, through interactions="auto" or a kernel ranker, or between queries, through '
         "across_queries."
     )

@@ -68,7 +68,8 @@ def _sentences(model: Model, history: History) -> list[str]:
         versions = ", ".join(f"{name} {version}" for name, version in history[-1].versions.items())
         said.append(f"Versions: {versions}.")
     if outcome.context_columns:
-        said.append(about_context(list(map(str, outcome.context_columns))))
+        names = list(map(str, outcome.context_columns))
+        said.append(about_context(names, with_interactions=model.takes_interactions))
     if model.calibration is not None:
         probability = float(model.calibration.probability(np.ones(1))[0])
         error = model.calibration.expected_calibration_error

@@ -126,6 +126,12 @@ class Model:
         return float(self.choice["alpha"] if chosen is None else chosen)
 
     @property
+    def takes_interactions(self) -> bool:
+        """Whether it has interactions of columns, or such were searched for."""
+        encoding = self.encoding
+        return encoding is not None and (encoding.search is not None or bool(encoding.interactions))
+
+    @property
     def compares_rows(self) -> bool:
         """Whether the score of a row depends on the other rows of its query."""
         return self.encoding is not None and self.encoding.compares_rows

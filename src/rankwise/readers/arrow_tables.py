@@ -30,7 +30,8 @@ def open_columns(path: Path, labels: list[str]) -> tuple[list[str], int, Callabl
     if path.suffix.lower() not in _PARQUET:
         table = without_empty_text(read_columns_of(path, None, labels))
         return table.column_names, table.num_rows, lambda name: _column_of(table, name)
-    names, n_rows = _parquet_shape(path)
+    columns, n_rows = _parquet_shape(path)
+    names = [name for name, _ in columns]
     return (
         names,
         n_rows,
@@ -44,20 +45,32 @@ def open_table(path: Path, labels: list[str]) -> tuple[list[str], Callable[[list
     `labels` are the columns of text files that name things.
     """
     if path.suffix.lower() in _PARQUET:
-        return _parquet_shape(path)[0], lambda names: read_columns_of(path, names, [])
+        return column_names(path), lambda names: read_columns_of(path, names, [])
     table = read_columns_of(path, None, labels)
     return table.column_names, lambda names: table
 
 
 def column_names(path: Path) -> list[str]:
     """The names of the columns; of a text file, little more than its header is read."""
-    if path.suffix.lower() in _PARQUET:
-        return _parquet_shape(path)[0]
+    return [name for name, _ in _columns_of(path)]
+
+
+def columns_beside_numbers(path: Path) -> list[str]:
+    """The columns that do not hold numbers or flags; of a text file, only its first rows are read."""
+    from pyarrow import types
+
+    numbers = (types.is_integer, types.is_floating, types.is_boolean, types.is_null)
+    return [name for name, kind in _columns_of(path) if not any(holds(kind) for holds in numbers)]
+
+
+def _columns_of(path: Path) -> list[tuple[str, Any]]:
+    """The name and the type of each column."""
     from pyarrow import csv
 
+    if path.suffix.lower() in _PARQUET:
+        return _parquet_shape(path)[0]
     with _text_stream(path) as stream:
-        names: list[str] = csv.open_csv(stream, parse_options=_parsing(path)).schema.names
-        return names
+        return [(one.name, one.type) for one in csv.open_csv(stream, parse_options=_parsing(path)).schema]
 
 
 def write_table(table: Any, path: Path) -> None:
@@ -90,15 +103,17 @@ def read_columns_of(path: Path, columns: list[str] | None, labels: list[str]) ->
     return _read_text(path, labels)
 
 
-def _parquet_shape(path: Path) -> tuple[list[str], int]:
+def _parquet_shape(path: Path) -> tuple[list[tuple[str, Any]], int]:
+    """The name and type of each column, and the number of rows."""
     import pyarrow as pa
     from pyarrow import parquet
 
     with path.open("rb") as file:
         try:
             found = parquet.ParquetFile(file)
-            names = [name for name in found.schema_arrow.names if not _INDEX_OF_FRAME.fullmatch(name)]
-            return names, found.metadata.num_rows
+            columns = [(one.name, one.type) for one in found.schema_arrow]
+            named = [column for column in columns if not _INDEX_OF_FRAME.fullmatch(column[0])]
+            return named, found.metadata.num_rows
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise _not_parquet(path, error) from error
 
