@@ -194,8 +194,8 @@ def query_system(differences: QueryDifferences, X: Rows, target: Floats) -> tupl
     for start in sorted({start for part in sums for start in part.moved}):
         rest = sum(part.moved[start] for part in sums if start in part.moved)
         A -= np.outer(rest, rest)
-    with one_blas_thread(n_features <= SMALL):
-        for place in with_levels:
+    for place in with_levels:
+        with one_blas_thread(n_features <= SMALL):
             for Z, rows in large_query_blocks(differences, X, place, gram_rows(X)):
                 A += Z.T @ Z
                 b += Z.T @ target[rows]
