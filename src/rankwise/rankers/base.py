@@ -187,7 +187,9 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
     def _become(self, model: Model) -> None:
         """Set the model that a fit found, with the parameters that it was found with."""
-        self._set_model(replace(model, parameters=self.get_params(deep=False)))
+        # `get_params` would parse the signature of the class each time.
+        names = sorted(self._schema.parameters)
+        self._set_model(replace(model, parameters={name: getattr(self, name) for name in names}))
 
     def _set_model(self, model: Model) -> None:
         self.model_ = model
