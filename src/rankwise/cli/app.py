@@ -20,6 +20,7 @@ import typer
 
 from rankwise.cli.bundles import unbundled
 from rankwise.cli.card import ARGUMENTS
+from rankwise.cli.completion import COMPLETION, answering_shell
 from rankwise.cli.examples import epilog, group_of
 from rankwise.cli.exit_codes import ExitCode
 from rankwise.cli.in_options import in_options
@@ -56,8 +57,6 @@ COMMANDS = (
     "info",
     "svm_rank_learn",
 )
-# Set by the scripts of --install-completion.
-COMPLETION = "_RANKWISE_COMPLETE"
 # What the help calls the value of an option that does not say it.
 VALUES = {Path: "FILE", str: "NAME", int: "N", float: "X"}
 
@@ -135,7 +134,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
     prepare_streams()
     if COMPLETION in os.environ:  # the shell asks what could come next
-        return int(command_line(COMMANDS).main(prog_name="rankwise", standalone_mode=False) or 0)
+        with answering_shell():
+            return int(command_line(COMMANDS).main(prog_name="rankwise", standalone_mode=False) or 0)
     common, arguments = _common_first(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in common
     try:
