@@ -10,7 +10,7 @@ from command_line import rankwise_process
 from rankwise import ColumnEncoder, DataError, ParameterError, RankRLS, RankRLSCV, RankSVM, RankSVMCV
 from rankwise.preferences.queries import group_rows
 from rankwise.ridge.interaction_gains import PENALTY, interaction_gains
-from rankwise.selection import left_out_residuals
+from rankwise.selection import interaction_search, left_out_residuals
 from rankwise.selection.folding import queries_or_groups
 from rankwise.validation import Problem
 
@@ -183,14 +183,41 @@ def test_what_is_left_out_in_groups_is_missed_by_models_without_the_group(monkey
     frame, rows = ColumnEncoder("spline").fit_transform(X), group_rows(qid, len(y))
     problem = Problem(frame, y, rows, None)
     monkeypatch.setattr(left_out_residuals, "MOST_LEFT_OUT", 100)
-    residuals, alpha = left_out_residuals.left_out_residuals(problem)
+    learned = left_out_residuals.left_out_residuals(problem)
     for group in queries_or_groups(rows, 100, left_out_residuals.N_GROUPS).held[:3]:
         rest = np.setdiff1d(np.arange(len(y)), group)
-        scores = RankRLS(alpha).fit(frame[rest], y[rest], qid[rest]).predict(frame[group])
+        scores = RankRLS(learned.alpha).fit(frame[rest], y[rest], qid[rest]).predict(frame[group])
         for query in np.unique(qid[group]):
             own = qid[group] == query
             missed = (y[group] - scores)[own]
-            np.testing.assert_allclose(residuals[group][own], missed - missed.mean(), atol=1e-8)
+            np.testing.assert_allclose(learned.residuals[group][own], missed - missed.mean(), atol=1e-8)
+
+
+def test_of_many_rows_models_are_fitted_to_some_and_miss_the_labels_of_all(monkeypatch):
+    frame, y, qid = interacting()
+    learned, explained = [], []
+    learn, explain = left_out_residuals.left_out_residuals, interaction_gains
+
+    def learning(problem):
+        learned.append(problem)
+        return learn(problem)
+
+    def explaining(functions, starts, residuals, queries, weight):
+        explained.append(residuals)
+        return explain(functions, starts, residuals, queries, weight)
+
+    monkeypatch.setattr(interaction_search, "ROWS_FITTED", 900)
+    monkeypatch.setattr(interaction_search, "left_out_residuals", learning)
+    monkeypatch.setattr(interaction_search, "interaction_gains", explaining)
+    model = RankRLS(interactions="auto").fit(frame, y, qid)
+    assert found(model) == EXPECTED
+    assert {len(problem.y) for problem in learned} == {900}
+    fitted = np.isin(y, learned[0].y)
+    assert fitted.sum() == 900
+    X, alpha = ColumnEncoder("spline").fit_transform(frame), model.encoding_.search.alphas[0]
+    missed = y - RankRLS(alpha).fit(X[fitted], y[fitted], qid[fitted]).predict(X)
+    off = (explained[0] - missed)[~fitted].reshape(-1, 12)  # up to a constant of each query
+    np.testing.assert_allclose(off, np.repeat(off[:, :1], 12, axis=1), atol=1e-8)
 
 
 def test_columns_with_a_sign_stay_alone():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from rankwise.columns.codes import CategoryCode, Code
 from rankwise.columns.interaction_codes import InteractionCode, InteractionSearch
 from rankwise.errors import ParameterError
 from rankwise.features import Features
+from rankwise.operators.blocks import dense
 from rankwise.preferences.queries import Queries, group_rows
 from rankwise.rendering import html_table, text_table
 from rankwise.rows.table import Table, table_of
@@ -23,6 +24,10 @@ from rankwise.validation.problems import taken_apart
 FEATURES_PER_ENTRY = 4
 # Rows that are encoded together: few enough for the features of a column to stay in the processor's cache.
 ROWS_AT_ONCE = 4096
+
+
+# Codes with the values that they encode, of one column or of two.
+Values: TypeAlias = list[tuple[Any, tuple[AnyArray, ...]]]
 
 
 @dataclass(frozen=True)
@@ -89,34 +94,31 @@ class Encoding:
                 columns[name] = columns[name].relative(code.reading, queries, name)
         return replace(table, columns=columns)
 
+    @property
+    def is_sparse(self) -> bool:
+        """Whether most features of a row must be zero."""
+        codes = (*self.codes.values(), *self.interactions)
+        n_entries = sum(1 if isinstance(code, CategoryCode) else code.width for code in codes)
+        return n_entries * FEATURES_PER_ENTRY <= self.n_features
+
+    def read(self, table: Table) -> Values:
+        """The values of a table for each code, of columns and then of pairs."""
+        table = table.matched(list(self.codes), self.labels)
+        of_columns = [(code, (table.read(column, code.reading),)) for column, code in self.codes.items()]
+        return [*of_columns, *((code, code.read(table)) for code in self.interactions)]
+
     def encode(self, table: Table) -> Matrix:
         """The features of the rows: C-ordered or, where most of them must be zero, CSR.
 
         What compares the rows of a query must have been read so (`in_queries`).
         """
-        table = table.matched(list(self.codes), self.labels)
-        read: list[tuple[Any, tuple[AnyArray, ...]]] = [
-            (code, (table.read(column, code.reading),)) for column, code in self.codes.items()
-        ]
-        read += [(code, code.read(table)) for code in self.interactions]
+        values = self.read(table)
+        if not self.is_sparse:
+            return dense_features(values, table.n_rows, self.n_features)
+        from scipy import sparse
 
-        def blocks(rows: slice) -> list[Matrix]:
-            return [code.encode(*(values[rows] for values in columns)) for code, columns in read]
-
-        n_entries = sum(1 if isinstance(code, CategoryCode) else code.width for code, _ in read)
-        if n_entries * FEATURES_PER_ENTRY <= self.n_features:
-            from scipy import sparse
-
-            every = blocks(slice(None))
-            return sparse.csr_matrix(sparse.hstack([sparse.csr_matrix(block) for block in every]))
-        X = np.empty((table.n_rows, self.n_features))
-        for first in range(0, table.n_rows, ROWS_AT_ONCE):
-            rows, start = slice(first, first + ROWS_AT_ONCE), 0
-            for block in blocks(rows):
-                values = block if isinstance(block, np.ndarray) else block.toarray()
-                X[rows, start : start + block.shape[1]] = values
-                start += block.shape[1]
-        return X
+        every = [sparse.csr_matrix(code.encode(*own)) for code, own in values]
+        return sparse.csr_matrix(sparse.hstack(every))
 
     def function(self, weights: Floats) -> AdditiveFunction:
         """The sum of functions of columns, and of two columns, that the weights of the features stand for."""
@@ -186,3 +188,20 @@ class Encoding:
         return of_columns | {
             code.name: f"table of {code.describe()}{z.get(code.columns, '')}" for code in self.interactions
         }
+
+
+def values_at(values: Values, rows: slice | Ints) -> Values:
+    """The values in some rows."""
+    return [(code, tuple(of_column[rows] for of_column in own)) for code, own in values]
+
+
+def dense_features(values: Values, n_rows: int, n_features: int) -> Floats:
+    """The features of values, in C order."""
+    X = np.empty((n_rows, n_features))
+    for first in range(0, n_rows, ROWS_AT_ONCE):
+        rows, start = slice(first, first + ROWS_AT_ONCE), 0
+        for code, own in values_at(values, rows):
+            block = dense(code.encode(*own))
+            X[rows, start : start + block.shape[1]] = block
+            start += block.shape[1]
+    return X

@@ -12,7 +12,7 @@ from rankwise.columns.number_codes import SplineCode
 from rankwise.rows.table import Table
 from rankwise.scoring.interactions import AgeAxis, Axis, CategoryAxis, FlagAxis, Interaction, KnotAxis
 from rankwise.scoring.shapes import age_in_days
-from rankwise.types import AnyArray, Bools, Floats, Reading
+from rankwise.types import AnyArray, Bools, Floats, Ints, Reading
 
 # What the functions of an axis are made of.
 AxisBasis: TypeAlias = SplineCode | FlagCode | CategoryCode
@@ -155,8 +155,19 @@ class InteractionCode:
         u, v = self.axes[0].encode(first), self.axes[1].encode(second)
         if self.kept is None:
             return (u[:, :, None] * v[:, None, :]).reshape(len(u), -1)
-        i, j = np.divmod(np.array(self.kept, dtype=np.int64), self.axes[1].width)
+        i, j = self.factors
         return u[:, i] * v[:, j]
+
+    @property
+    def factors(self) -> tuple[Ints, Ints]:
+        """The functions of the two axes of which each feature is the product."""
+        width = self.axes[1].width
+        kept = (
+            np.arange(self.axes[0].width * width)
+            if self.kept is None
+            else np.array(self.kept, dtype=np.int64)
+        )
+        return np.divmod(kept, width)
 
     def function(self, weights: Floats) -> Interaction:
         """The function of the two columns that the weights of the features stand for."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
 from rankwise.columns.choosing_codes import code_of
 from rankwise.columns.codes import AgeCode, CategoryCode, Code, FlagCode
+from rankwise.columns.encoded_rows import bytes_of_large
 from rankwise.columns.encoding import Encoding
 from rankwise.columns.interaction_codes import AxisBasis, AxisCode, InteractionCode
 from rankwise.columns.number_codes import SplineCode
@@ -41,13 +43,18 @@ def with_interactions(encoding: Encoding, table: Table, specs: Sequence[Interact
     """
     table = table.matched(list(encoding.codes), encoding.labels)
     known = {frozenset(code.columns) for code in encoding.interactions}
+
+    @cache  # a column may be in many pairs
+    def axis_of(name: str, knots: int, categories: int) -> AxisCode | None:
+        return fit_axis(table.columns[name], name, encoding.codes[name], knots, categories)
+
     codes = []
     for spec in specs:
         _check_columns(spec, encoding)
         if frozenset(spec.columns) in known:
             raise ParameterError(f"The 'interactions' parameter names {spec.name} twice.")
         known.add(frozenset(spec.columns))
-        codes.append(_fitted(spec, encoding, table))
+        codes.append(_fitted(spec, axis_of, table))
     found = replace(encoding, interactions=(*encoding.interactions, *codes))
     _check_size(found, table.n_rows)
     return found
@@ -104,11 +111,13 @@ def _check_columns(spec: InteractionSpec, encoding: Encoding) -> None:
         )
 
 
-def _fitted(spec: InteractionSpec, encoding: Encoding, table: Table) -> InteractionCode:
+def _fitted(
+    spec: InteractionSpec, axis_of: Callable[[str, int, int], AxisCode | None], table: Table
+) -> InteractionCode:
     knots = spec.knots or (MORE_KNOTS if table.n_rows >= ROWS_FOR_MORE_KNOTS else KNOTS)
     axes = []
     for name in spec.columns:
-        axis = fit_axis(table.columns[name], name, encoding.codes[name], knots, spec.categories or CATEGORIES)
+        axis = axis_of(name, knots, spec.categories or CATEGORIES)
         if axis is None:
             raise DataError(f"Column {name!r} is constant, so it cannot interact; leave {spec.name} out.")
         axes.append(axis)
@@ -130,7 +139,7 @@ def _with_frequent_products(code: InteractionCode, table: Table) -> InteractionC
 
 
 def _check_size(encoding: Encoding, n_rows: int) -> None:
-    n_bytes = 8 * n_rows * encoding.n_features
+    n_bytes = n_rows * bytes_of_large(encoding)
     if n_bytes > MOST_BYTES:
         widest = max(encoding.interactions, key=lambda code: code.width)
         raise DataError(

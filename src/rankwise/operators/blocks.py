@@ -168,8 +168,7 @@ def centred(X: Any, index: Ints, offsets: Ints, weight: Floats, scale: Floats | 
     `offsets` says where groups start.
     """
     if not isinstance(X, np.ndarray):
-        parts = [dense(X[index[place]]) for place in pieces(0, len(index), block_rows(X))]
-        X, index = np.concatenate(parts), np.arange(len(index))
+        X, index = dense(X[index]), np.arange(len(index))
     scale = np.ones(len(index)) if scale is None else scale
     rows = np.empty((len(index), X.shape[1]))
     centred_rows(X, index, offsets, weight, scale, None, rows, resolve_threads())

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from rankwise.operators.blocks import centred, dense
+from rankwise.operators.factored_rows import FactoredRows
 from rankwise.operators.gram import difference_factor, difference_norm, difference_system
 from rankwise.operators.kernel import Kernel, KernelName
 from rankwise.operators.native_rows import NativeRows, by_column
@@ -47,7 +48,7 @@ class Design(Protocol):
 
 
 class MatrixDesign:
-    """A dense or CSR matrix, in memory or memory-mapped.
+    """A dense or CSR matrix, in memory or memory-mapped, or `FactoredRows`.
 
     With `reference`, such as the first row of each row's query, the products are those of each row minus its
     reference row, wherever features far from zero would otherwise cost digits (`operators.reference`).
@@ -56,12 +57,12 @@ class MatrixDesign:
     of X, and are bit-identical for any number of threads.
     """
 
-    def __init__(self, X: Matrix, reference: Ints | None = None) -> None:
-        self.X = X
+    def __init__(self, X: Matrix | FactoredRows, reference: Ints | None = None) -> None:
+        self.X: Any = X
         self._reference = reference
 
     @cached_property
-    def _near(self) -> tuple[Matrix, Ints | None]:
+    def _near(self) -> tuple[Any, Ints | None]:
         """The rows to compute with, and those to measure them from if need be; a pass over X to find out."""
         return near_zero(self.X, self._reference)
 
@@ -106,7 +107,8 @@ class MatrixDesign:
     def inner_products(self) -> Floats:
         """``X Xᵀ`` as a dense m × m matrix, O(m² s)."""
         X, reference = self._near
-        rows: Any = X if reference is None else self.rows(np.arange(X.shape[0]))
+        whole = reference is None and not isinstance(X, FactoredRows)
+        rows: Any = X if whole else self.rows(np.arange(X.shape[0]))
         return Kernel(KernelName.LINEAR)(rows, rows)
 
     def row_length(self) -> float:
@@ -140,8 +142,10 @@ class MatrixDesign:
         if reference is not None:
             return dense(self.X[reference[index]])
         if X is self.X:
-            return 0.0 * self.X[index]
-        return self.X[index] - X[index]
+            left_out: Matrix = 0.0 * self.X[index]
+        else:
+            left_out = self.X[index] - X[index]
+        return left_out
 
     @property
     def leaves_out(self) -> bool:

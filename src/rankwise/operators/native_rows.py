@@ -10,6 +10,7 @@ import numpy as np
 from rankwise import _native
 from rankwise.config import resolve_threads
 from rankwise.mapped import check_not_cut, is_on_disk, mapped_parts
+from rankwise.operators.factored_rows import FactoredRows
 from rankwise.preferences.queries import restored
 from rankwise.types import Floats, Ints, Matrix
 
@@ -23,7 +24,7 @@ class NativeRows:
 
     Parameters
     ----------
-    X : Matrix, shape (m, n)
+    X : Matrix or FactoredRows, shape (m, n)
         Already validated; see `validation.check_problem`.
     reference : Ints, shape (m,), or None
         For a dense X: the products are those of each row less the row named here.
@@ -33,29 +34,35 @@ class NativeRows:
 
     def __init__(
         self,
-        X: Matrix,
+        X: Matrix | FactoredRows,
         reference: Ints | None = None,
         column_order: Ints | None = None,
     ) -> None:
-        self._column_order = column_order
+        self._column_order, self._factor = column_order, None
         self.shape = (int(X.shape[0]), int(X.shape[1]))
+        stored: Any = X
+        if isinstance(X, FactoredRows):
+            stored, self._factor = X.factors
+        self._n_columns = int(stored.shape[1])
         self.n_threads = resolve_threads()
-        self._mapped = mapped_parts(X)
-        if isinstance(X, np.ndarray):
-            values = np.ascontiguousarray(X)
+        self._mapped = mapped_parts(stored)
+        if isinstance(stored, np.ndarray):
+            values = np.ascontiguousarray(stored)
             self.n_entries = values.size
             self.entry_bytes = values.itemsize
             self.matrix = _native.dense_rows(values, reference, is_on_disk(values))
         else:
-            columns: Any = X.indices
-            offsets = np.ascontiguousarray(X.indptr, dtype=np.int64)
+            columns = stored.indices
+            offsets = np.ascontiguousarray(stored.indptr, dtype=np.int64)
             self.n_entries = int(offsets[-1])
-            self.entry_bytes = X.data.itemsize + columns.itemsize
-            self.matrix = _native.sparse_rows(offsets, columns, X.data, self.shape[1], is_on_disk(X))
+            self.entry_bytes = stored.data.itemsize + columns.itemsize
+            self.matrix = _native.sparse_rows(
+                offsets, columns, stored.data, self._n_columns, is_on_disk(stored)
+            )
 
     def column_ranges(self) -> tuple[Floats, Floats]:
-        """The largest absolute value of each column in the reference rows, and less them."""
-        offset, spread = np.empty((2, self.shape[1]))
+        """The largest absolute value of each column in the reference rows, and less them; of dense rows."""
+        offset, spread = np.empty((2, self._n_columns))
         _native.column_ranges(self.matrix, offset, spread, self.n_threads)
         return offset, spread
 
@@ -73,14 +80,14 @@ class NativeRows:
     def scores(self, weights: Floats) -> Floats:
         out = np.empty(self.shape[0])
         check_not_cut(self._mapped)
-        _native.scores(self.matrix, self._numbered(weights), out, self.n_threads)
+        _native.scores(self.matrix, self._inward(weights), out, self.n_threads)
         return out
 
     def adjoint(self, u: Floats) -> Floats:
-        out = np.empty(self.shape[1])
+        out = np.empty(self._n_columns)
         check_not_cut(self._mapped)
         _native.adjoint(self.matrix, u, out, self.n_threads)
-        return restored(out, self._column_order)
+        return self._outward(out)
 
     def query_normal_product(
         self,
@@ -92,7 +99,7 @@ class NativeRows:
         weights: Floats,
     ) -> Floats:
         """``XᵀLXw`` for the pairs within queries, one query at a time."""
-        out = np.empty(self.shape[1])
+        out = np.empty(self._n_columns)
         check_not_cut(self._mapped)
         _native.query_normal_product(
             self.matrix,
@@ -101,22 +108,30 @@ class NativeRows:
             level_offsets,
             row_weight,
             query_weight,
-            self._numbered(weights),
+            self._inward(weights),
             out,
             self.n_threads,
         )
-        return restored(out, self._column_order)
+        return self._outward(out)
 
     def row_normal_product(self, scale: Floats, shift: Floats, weights: Floats) -> Floats:
         """``Xᵀ(scale ∘ Xw − shift)``, one row at a time."""
-        out = np.empty(self.shape[1])
+        out = np.empty(self._n_columns)
         check_not_cut(self._mapped)
-        _native.row_normal_product(self.matrix, scale, shift, self._numbered(weights), out, self.n_threads)
-        return restored(out, self._column_order)
+        _native.row_normal_product(self.matrix, scale, shift, self._inward(weights), out, self.n_threads)
+        return self._outward(out)
 
-    def _numbered(self, weights: Floats) -> Floats:
-        """The weights in the order of the columns of X."""
+    def _inward(self, weights: Floats) -> Floats:
+        """The weights of the columns of the matrix that is stored."""
+        if self._factor is not None:
+            return np.asarray(self._factor @ weights)
         return weights if self._column_order is None else weights[self._column_order]
+
+    def _outward(self, sums: Floats) -> Floats:
+        """Sums over the columns of the matrix that is stored as those of X."""
+        if self._factor is not None:
+            return np.asarray(self._factor.T @ sums)
+        return restored(sums, self._column_order)
 
 
 def by_column(product: Callable[[Floats], Floats], operand: Floats) -> Floats:

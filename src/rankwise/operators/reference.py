@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwise.operators.factored_rows import FactoredRows
 from rankwise.operators.native_rows import NativeRows
 from rankwise.types import Floats, Ints, Matrix
 
@@ -19,22 +20,37 @@ from rankwise.types import Floats, Ints, Matrix
 FAR = 100.0
 # Sparse rows are shifted if this many queries, evenly chosen, show that it is needed.
 SAMPLED_QUERIES = 1000
+# Of factored rows, so many are looked at.
+SAMPLED_ROWS = 4096
 # So many rows of a query usually have no column in common if all of its rows have none.
 COMPARED_ROWS = 32
 
 
-def near_zero(X: Matrix, reference: Ints | None) -> tuple[Matrix, Ints | None]:
+def near_zero(X: Matrix | FactoredRows, reference: Ints | None) -> tuple[Any, Ints | None]:
     """The rows to compute with and, if they are to be measured from reference rows, those.
 
     One pass over a dense X. Of a sparse one, a column that every row of a query stores is shifted in a copy;
-    elsewhere the zeros make it vary as much as it is far from zero, and nothing is lost.
+    elsewhere the zeros make it vary as much as it is far from zero, and nothing is lost. Factored rows, which
+    cannot be measured from others, become a matrix if a sample shows that it is needed.
     """
     if reference is None:
         return X, None
+    if isinstance(X, FactoredRows):
+        sample = np.linspace(0, len(X) - 1, min(len(X), SAMPLED_ROWS)).astype(np.int64)
+        rows = np.union1d(sample, reference[sample])
+        is_far = _are_far(*column_ranges(X[rows], np.searchsorted(rows, reference[rows])))
+        return (X[:], reference) if is_far else (X, None)
     if not isinstance(X, np.ndarray):
         return _shifted_sparse(X, reference), None
-    offset, spread = NativeRows(X, reference=reference).column_ranges()
+    offset, spread = column_ranges(X, reference)
     return X, reference if _are_far(offset, spread) else None
+
+
+def column_ranges(X: Any, reference: Ints) -> tuple[Floats, Floats]:
+    """The largest absolute value of each column in the reference rows, and less them; X is not sparse."""
+    if isinstance(X, FactoredRows):
+        return X.column_ranges(reference)
+    return NativeRows(X, reference=reference).column_ranges()
 
 
 def _are_far(offset: Floats, spread: Floats) -> bool:

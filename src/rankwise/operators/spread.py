@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from rankwise.operators.blocks import MeasuredRows, Rows, block_rows, centred, dense, pieces, runs
+from rankwise.operators.blocks import MeasuredRows, Rows, block_rows, centred, dense, gram_rows, pieces, runs
 from rankwise.operators.native_rows import NativeRows
 from rankwise.threads import SMALL, one_blas_thread
 from rankwise.types import Floats, Ints, Matrix
@@ -145,7 +145,7 @@ def _within_groups(X: Rows, weight: Floats, index: Ints, sizes: Ints) -> ColumnS
     n_columns, weight, offsets = X.shape[1], weight[index], np.concatenate([[0], np.cumsum(sizes)])
     square = np.zeros((n_columns, n_columns))
     with one_blas_thread(n_columns <= SMALL):
-        for first, last in runs(offsets, block_rows(X)):
+        for first, last in runs(offsets, gram_rows(X)):
             place = slice(int(offsets[first]), int(offsets[last]))
             groups, own = offsets[first : last + 1] - place.start, weight[place]
             rows = centred(X, index[place], groups, own, np.sqrt(own))

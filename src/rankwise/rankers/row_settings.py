@@ -6,10 +6,12 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwise.columns.choosing_codes import fit_encoding
 from rankwise.columns.context import context_of_matrix, context_of_table, warn_of_context
+from rankwise.columns.encoded_rows import rows_of
 from rankwise.columns.encoding import Encoding
 from rankwise.columns.inputs import Inputs, features_behind
 from rankwise.columns.interaction_fitting import with_interactions
@@ -18,6 +20,7 @@ from rankwise.errors import DataError, ParameterError
 from rankwise.features import JudgedParts
 from rankwise.model.model import Model
 from rankwise.model.outcome import Origin
+from rankwise.operators.factored_rows import FactoredRows
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import group_rows, one_query
 from rankwise.rankers.rows_of_fit import RowsOfFit, SampledRows
@@ -55,7 +58,7 @@ class RowSettings:
     parts: bool
     columns: Any = None
     interactions: Any = None
-    kernel: Any = "linear"
+    kernel: Any = None
     monotonic_cst: Any = None
     across_queries: Any = 0.0
 
@@ -74,7 +77,7 @@ class RowSettings:
     @property
     def adds_columns_up(self) -> bool:
         """Whether scores are sums over columns, in which what is constant within queries cancels out."""
-        linear = isinstance(self.kernel, str) and self.kernel == "linear"
+        linear = self.kernel is None or (isinstance(self.kernel, str) and self.kernel == "linear")
         return linear and self.interactions is None and self.beta == 0.0
 
     @property
@@ -148,7 +151,11 @@ class RowSettings:
     ) -> tuple[Problem, Inputs, Table]:
         """The rest of `read`, if columns are encoded."""
         encoding, table = self._encoding_of(X, qid)
-        rows, y, _ = check_judged_rows(encoding.encode(table), y, who=self.who, least=2)
+        wanted = wanted_interactions(self.interactions)
+        # One column stands for the features, of which a search encodes what it needs.
+        rows, y, _ = check_judged_rows(np.zeros((table.n_rows, 1)), y, who=self.who, least=2)
+        if not wanted.at_most:
+            rows = self._features(encoding, table)
         problem = check_problem(X, rows, y, qid, sample_weight, query_weight)
         context: tuple[str, ...] = ()
         if self.adds_columns_up and problem.has_queries:
@@ -157,8 +164,8 @@ class RowSettings:
         if context:
             warn_of_context(context)
         inputs = Inputs(self.who, features_behind(X, encoding), encoding, context=context)
-        signed, wanted = columns_with_sign(self.monotonic_cst, encoding), self.interactions
-        return *with_wanted_interactions(problem, inputs, table, wanted_interactions(wanted), signed), table
+        signed = columns_with_sign(self.monotonic_cst, encoding)
+        return *with_wanted_interactions(problem, inputs, table, wanted, signed), table
 
     def read_preferences(
         self, X: Any, pairs: Any, magnitude: ArrayLike | None, weight: ArrayLike | None
@@ -190,6 +197,13 @@ class RowSettings:
         sample = replace(SampledRows.of(rows, one_query(n_rows), table), sizes=None)
         of_fit = RowsOfFit(inputs, Origin.now(n_rows, method="fit_preferences"), sample)
         return rows, check_pairs_to_learn(pairs, n_rows, magnitude, weight), of_fit
+
+    def _features(self, encoding: Encoding, table: Table) -> Any:
+        """The features of a table, as the ranker takes them."""
+        features = rows_of(encoding, table) if self.kernel is None else encoding.encode(table)
+        if isinstance(features, FactoredRows):
+            return features
+        return check_rows(features, who=self.who, least=2)[0]
 
     def _encoding_of(self, X: Any, qid: Any) -> tuple[Encoding, Table]:
         """What the columns of X become, and the columns."""

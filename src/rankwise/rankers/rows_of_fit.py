@@ -15,6 +15,7 @@ from rankwise.held_out import HeldOut
 from rankwise.mapped import is_on_disk, rows_at
 from rankwise.model.model import FormMoments, FormProfile, Model
 from rankwise.model.outcome import Origin, Outcome
+from rankwise.operators.factored_rows import FactoredRows
 from rankwise.preferences.digests import label_digests, mixed, repeated, row_digests
 from rankwise.preferences.queries import Queries, members
 from rankwise.rows.table import Table
@@ -129,7 +130,13 @@ class SampledRows:
         at_most = MOST_OF_BATCH if batch else MOST_ROWS
         most = int(min(at_most, max(2, MOST_NUMBERS // _numbers_per_row(X))))
         if queries.n_rows <= most and not is_on_disk(X):
-            return cls(X, queries.sizes, queries.order, table, queries.n_rows)
+            return cls(
+                X[:] if isinstance(X, FactoredRows) else X,
+                queries.sizes,
+                queries.order,
+                table,
+                queries.n_rows,
+            )
         wanted = max(1, int(most * queries.n_queries / queries.n_rows))
         chosen = np.arange(queries.n_queries)
         if queries.labels is not None and wanted < queries.n_queries:

@@ -9,7 +9,8 @@ import numpy as np
 
 from rankwise.columns.choosing_codes import code_of
 from rankwise.columns.codes import AgeCode, Code
-from rankwise.columns.encoding import Encoding
+from rankwise.columns.encoded_rows import rows_of
+from rankwise.columns.encoding import ROWS_AT_ONCE, Encoding
 from rankwise.columns.inputs import Inputs
 from rankwise.columns.interaction_codes import FoundInteraction, InteractionSearch
 from rankwise.columns.interaction_fitting import CATEGORIES, KNOTS, axes_of, with_interactions
@@ -17,6 +18,7 @@ from rankwise.columns.number_codes import NumberCode, SplineCode
 from rankwise.columns.specs import DEFAULT_KNOTS, ColumnKind, InteractionSpec, Spec, Wanted
 from rankwise.errors import DataError
 from rankwise.long_tasks import step
+from rankwise.operators.blocks import pieces
 from rankwise.operators.constant_columns import constant_within_queries
 from rankwise.operators.design import MatrixDesign
 from rankwise.ridge.forward_blocks import forward_blocks
@@ -40,6 +42,8 @@ LEAST_Z = 3.0
 LEAST_SHARE = 0.01
 # After so many interactions, the residuals are computed anew; less often if there are many queries.
 STAGES, STAGES_OF_MANY = (5, 20, 60), (20, 60)
+# With so many rows, more of them hardly change the model whose residuals are explained.
+ROWS_FITTED = 60_000
 # Of those found together, so many are compared with each other, on queries of about so many rows in all.
 MOST_COMPARED, ROWS_COMPARED = 40, 30_000
 # A function has so little variance of its own, compared with all of it, if others span it.
@@ -71,19 +75,20 @@ def find_interactions(
     table = table.matched(list(encoding.codes), encoding.labels)
     current = _additive(table, encoding)
     scored = _Scored.of(table, current, problem, barred)
+    fitted = _rows_of_some_queries(problem, ROWS_FITTED)
     found: list[FoundInteraction] = []
     alphas: list[float] = []
     stages = STAGES if problem.queries.n_queries <= MOST_LEFT_OUT else STAGES_OF_MANY
     for stage, end in enumerate((*(size for size in stages if size < at_most), at_most), start=1):
         step(f"searching for interactions, stage {stage}")
-        residuals, alpha = left_out_residuals(replace(problem, X=current.encode(table)))
+        residuals, alpha = _residuals(table, current, problem, fitted)
         alphas.append(alpha)
         passed = scored.best(residuals, {one.columns for one in found})
         least = LEAST_SHARE * max((one.gain for one in (*found, *passed)), default=0.0)
         large = [one for one in passed if one.gain >= least][:MOST_COMPARED]
         best = _each_adding_most(large, current, table, problem)[: end - len(found)]
         found += [replace(one, stage=stage) for one in best]
-        if len(found) < end:
+        if len(found) < end or end == at_most:
             break
         current = with_interactions(current, table, [InteractionSpec(one.columns) for one in best])
     return InteractionSearch(tuple(found), scored.n_pairs, tuple(alphas))
@@ -97,8 +102,8 @@ def with_wanted_interactions(
     Parameters
     ----------
     problem, inputs, table
-        As `rankwise.columns.inputs.read_problem` returns them of encoded columns, with the interactions that
-        the user named.
+        As `rankwise.rankers.row_settings.RowSettings` reads them, with the interactions that the user named;
+        before a search, `problem.X` may be anything.
     wanted : Wanted
     barred : sequence of str
         Columns that must stay alone.
@@ -106,27 +111,25 @@ def with_wanted_interactions(
     encoding = inputs.encoding
     assert encoding is not None
     if not wanted.at_most:
-        _refuse_idle(problem, encoding)
+        _refuse_idle(problem, encoding, table)
         return problem, inputs
     search = find_interactions(table, encoding, problem, wanted.at_most, barred)
     specs = [InteractionSpec(one.columns) for one in search.found]
     encoding = replace(with_interactions(encoding, table, specs), search=search)
-    return replace(problem, X=encoding.encode(table)), replace(inputs, encoding=encoding)
+    return replace(problem, X=rows_of(encoding, table)), replace(inputs, encoding=encoding)
 
 
-def _refuse_idle(problem: Problem, encoding: Encoding) -> None:
+def _refuse_idle(problem: Problem, encoding: Encoding, table: Table) -> None:
     """Refuse pairs of columns both of which are constant within queries: they order nothing."""
     if not problem.has_queries:
         return
-    stop = encoding.n_features
-    for code in reversed(encoding.interactions):
-        start = stop - code.width
-        if constant_within_queries(problem.X[:, start:stop], problem.queries).all():
+    table = table.matched(list(encoding.codes), encoding.labels)
+    for code in encoding.interactions:
+        if constant_within_queries(code.encode(*code.read(table)), problem.queries).all():
             raise DataError(
                 f"Both columns of the interaction {code.name} are constant within queries, so it orders no "
                 f"rows; pair one of them with a column that is not."
             )
-        stop = start
 
 
 def _check_queries(problem: Problem) -> None:
@@ -135,6 +138,24 @@ def _check_queries(problem: Problem) -> None:
             "A search for interactions is judged on left-out queries, so it needs qid; or name the pairs of "
             "columns, as in interactions=[('device', 'price')]."
         )
+
+
+def _residuals(table: Table, current: Encoding, problem: Problem, fitted: Ints) -> tuple[Floats, float]:
+    """What models that have not seen a row's query miss of its label, and their alpha.
+
+    Parameters
+    ----------
+    fitted : Ints
+        Rows of whole queries. Models are fitted to these alone, so that all of them leave out the others.
+    """
+    residuals = np.empty(len(problem.y))
+    learned = left_out_residuals(replace(problem.select(fitted), X=current.encode(table[fitted])))
+    residuals[fitted] = learned.residuals
+    others = np.setdiff1d(np.arange(len(residuals)), fitted)
+    for place in pieces(0, len(others), ROWS_AT_ONCE):
+        rows = others[place]
+        residuals[rows] = problem.y[rows] - learned.scores(current.encode(table[rows]))
+    return residuals, learned.alpha
 
 
 def _each_adding_most(
@@ -146,7 +167,7 @@ def _each_adding_most(
     """
     if len(passed) < 2:
         return list(passed)
-    rows = _rows_of_some_queries(problem)
+    rows = _rows_of_some_queries(problem, ROWS_COMPARED)
     table, problem = table[rows], replace(problem, X=np.zeros((len(problem.y), 0))).select(rows)
     specs = [InteractionSpec(one.columns, KNOTS, CATEGORIES) for one in passed]
     encoding = with_interactions(current, table, specs)
@@ -157,11 +178,11 @@ def _each_adding_most(
     return [passed[place] for place in order]
 
 
-def _rows_of_some_queries(problem: Problem) -> Ints:
-    """The rows of queries drawn at random, always the same ones."""
+def _rows_of_some_queries(problem: Problem, at_least: int) -> Ints:
+    """The rows of queries drawn at random, always the same ones: at least so many rows, or all."""
     dealt = np.random.default_rng(0).permutation(problem.queries.n_queries)
     n_rows = np.cumsum(problem.queries.sizes[dealt])
-    drawn = dealt[: 1 + int(np.searchsorted(n_rows, ROWS_COMPARED))]
+    drawn = dealt[: 1 + int(np.searchsorted(n_rows, at_least))]
     return np.flatnonzero(np.isin(problem.queries.query_of_row(), drawn))
 
 
@@ -175,8 +196,8 @@ def _additive(table: Table, encoding: Encoding) -> Encoding:
 def _as_spline(column: Column, name: str, code: Code) -> Code:
     if isinstance(code, AgeCode):
         return code_of(column, name, Spec(ColumnKind.DATE, DEFAULT_KNOTS, ColumnKind.SPLINE))
-    if isinstance(code, NumberCode | SplineCode):
-        return code_of(column, name, Spec(ColumnKind.SPLINE, max(DEFAULT_KNOTS, code.width)))
+    if isinstance(code, NumberCode) or (isinstance(code, SplineCode) and len(code.knots) < DEFAULT_KNOTS):
+        return code_of(column, name, Spec(ColumnKind.SPLINE, DEFAULT_KNOTS))
     return code
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from rankwise.family import Family
 from rankwise.ridge.ridge_family import linear_family
 from rankwise.ridge.squared import SquaredLoss, losses_on_scores
 from rankwise.selection.criteria import folds_of
 from rankwise.selection.folding import queries_or_groups
-from rankwise.types import Floats, Ints, Ties, Weighting
+from rankwise.types import Floats, Ints, Matrix, Ties, Weighting
 from rankwise.validation import Problem
 
 # The alphas of the models whose residuals are explained. An additive model that is shrunk too much leaves
@@ -24,8 +27,35 @@ QUERIES_FOR_ALPHA = 500
 MOST_LEFT_OUT, N_GROUPS = 2_000, 20
 
 
-def left_out_residuals(problem: Problem) -> tuple[Floats, float]:
-    """What models that have not seen a query miss of its labels, and their alpha: that of the least error."""
+@dataclass(frozen=True)
+class Learned:
+    """A model, and what it misses.
+
+    Attributes
+    ----------
+    residuals : Floats, shape (m,)
+        What models that have not seen a query miss of its labels.
+    alpha : float
+        That of the least such error.
+    model : Family
+        The family of the models of all queries.
+    """
+
+    residuals: Floats
+    alpha: float
+    model: Family
+
+    def scores(self, X: Matrix) -> Floats:
+        """The scores of other rows by the model of all queries."""
+        return self.model.scores(self._coef, X)[:, 0]
+
+    @cached_property
+    def _coef(self) -> Floats:
+        return np.asarray(self.model.solve(np.array([self.alpha])).coef)
+
+
+def left_out_residuals(problem: Problem) -> Learned:
+    """Learn the labels of rows, leaving out each query or group of queries."""
     family = linear_family(problem.X, loss_of(problem))
     left = queries_or_groups(problem.queries, MOST_LEFT_OUT, N_GROUPS)
     folds = folds_of(left, problem, loss_of)
@@ -47,7 +77,7 @@ def left_out_residuals(problem: Problem) -> tuple[Floats, float]:
     residuals = np.empty(len(problem.y))
     for rows, found in left_out(np.arange(n_folds), best):
         residuals[rows] = found[:, 0]
-    return residuals, float(best[0])
+    return Learned(residuals, float(best[0]), family)
 
 
 def loss_of(problem: Problem) -> SquaredLoss:

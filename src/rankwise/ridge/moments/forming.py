@@ -14,8 +14,7 @@ from rankwise.errors import DataError, ParameterError
 from rankwise.mapped import is_on_disk
 from rankwise.operators.blocks import block_rows, dense, gram_rows, runs
 from rankwise.operators.design import MatrixDesign
-from rankwise.operators.native_rows import NativeRows
-from rankwise.operators.reference import near_zero
+from rankwise.operators.reference import column_ranges, near_zero
 from rankwise.preferences.differences import QueryDifferences, order_by_level
 from rankwise.preferences.digests import label_digests
 from rankwise.preferences.queries import Queries, one_query, restored
@@ -280,7 +279,7 @@ def _bounded(problem: Problem, loss: SquaredLoss, quadratic: Quadratic | None = 
     in_block = min(X.shape[0], gram_rows(X))
     bounded = made.with_rounding(in_block + X.shape[0] // in_block, np.diag(made.matrix), target)
     # A mean of h rows is off by at most h roundings of the largest, and its square enters.
-    offset, spread = NativeRows(X, reference=F.reference()).column_ranges()
+    offset, spread = column_ranges(X, F.reference())
     rows_of_mean = np.minimum(F.queries.sizes, in_block) + 2.0
     weight = float((F.query_weight * (F.query_sum * rows_of_mean * UNIT_ROUNDOFF) ** 2).sum())
     assert bounded.rounding is not None

@@ -1,0 +1,157 @@
+"""Features of large tables, of which only points are stored, are those of the matrix."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rankwise import KernelRankRLS, RankRLS, RankRLSCV, RankSVM, RankSVMCV
+from rankwise.columns import encoded_rows
+from rankwise.columns.choosing_codes import fit_encoding
+from rankwise.columns.encoded_rows import EncodedRows, rows_of
+from rankwise.columns.interaction_fitting import with_interactions
+from rankwise.columns.specs import wanted_interactions
+from rankwise.operators.design import MatrixDesign
+from rankwise.operators.reference import near_zero
+from rankwise.preferences.queries import group_rows
+from rankwise.rows.table import table_of
+
+PAIRS = [("price", "sold"), ("price", "brand"), ("brand", "color"), ("day", "mobile"), ("sold", "day")]
+COLUMNS = {"size": "number", "*": "spline:7"}
+
+
+def shop(n_queries=30, rows=8, seed=0):
+    """A table with every kind of column and missing values of each."""
+    rng = np.random.default_rng(seed)
+    qid = np.repeat(np.arange(n_queries), rows)
+    m = len(qid)
+    frame = pd.DataFrame({"price": rng.exponential(size=m), "size": rng.normal(size=m)})
+    frame["sold"] = rng.poisson(2.0, m).astype(float)
+    frame["day"] = pd.Timestamp("2026-01-01") + pd.to_timedelta(rng.integers(0, 400, m), unit="D")
+    frame["mobile"] = rng.random(n_queries)[qid] < 0.5
+    frame["brand"] = rng.choice(list("abcdefghijklm"), m)
+    frame["color"] = rng.choice(list("nopqrstuvwxyz"), m)
+    y = frame["sold"] - frame["price"] * (frame["brand"] < "d") + rng.normal(size=m)
+    for name in ("price", "day", "brand"):
+        frame.loc[rng.random(m) < 0.1, name] = None
+    return frame, np.clip(np.round(y + 3.0), 0.0, 6.0).to_numpy(), qid
+
+
+def encoded(table, columns=COLUMNS, pairs=PAIRS):
+    encoding = fit_encoding(table, columns)
+    return with_interactions(encoding, table, wanted_interactions(pairs).named)
+
+
+@pytest.fixture
+def never_a_matrix(monkeypatch):
+    monkeypatch.setattr(encoded_rows, "LARGE", 0)
+    monkeypatch.setattr(encoded_rows, "SHARE", np.inf)
+
+
+def test_products_and_rows_are_those_of_the_matrix_also_for_values_that_were_not_seen():
+    frame, _, _ = shop()
+    encoding = encoded(table_of(frame))
+    others = shop(seed=1)[0]
+    others.loc[:3, "price"], others.loc[:3, "brand"] = [-5.0, 0.0, 9.0, 99.0], "unseen"
+    table, rng = table_of(others), np.random.default_rng(0)
+    X, rows = encoding.encode(table), EncodedRows(encoding, table)
+    assert rows.shape == X.shape
+    points, features = rows.factors
+    np.testing.assert_allclose((points @ features).toarray(), X, atol=1e-12)
+    for some in (slice(None, None, 3), np.array([7, 0, 7, 100])):
+        np.testing.assert_array_equal(rows[some], X[some])
+    design, expected = MatrixDesign(rows), MatrixDesign(X)
+    w, u = rng.normal(size=X.shape[1]), rng.normal(size=len(X))
+    np.testing.assert_allclose(design.scores(w), expected.scores(w), atol=1e-11)
+    np.testing.assert_allclose(design.adjoint(u), expected.adjoint(u), atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        RankRLS(0.5),
+        RankRLS(0.5, solver="dual"),
+        RankRLS(0.5, solver="cg", tol=1e-10),
+        RankRLS(0.5, ties="drop", weighting="pair"),
+        RankRLS(0.5, across_queries=0.1),
+        RankRLSCV([0.1, 1.0, 10.0]),
+        RankRLSCV([0.1, 1.0, 10.0], cv=3, measure="ndcg@10"),
+        RankRLSCV([0.1, 1.0], solver="cg", tol=1e-10, cv=3),
+        RankSVM(0.1, tol=1e-7),
+        RankSVM(0.1, loss="squared_hinge", tol=1e-9),
+        RankSVMCV([1.0, 0.1], loss="squared_hinge", tol=1e-9, cv=3),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("interactions", [None, PAIRS], ids=["alone", "pairs"])
+def test_every_linear_ranker_learns_the_same_model(ranker, interactions, never_a_matrix, monkeypatch):
+    frame, y, qid = shop()
+    weight = np.random.default_rng(0).integers(1, 3, len(y))
+    ranker.set_params(columns=COLUMNS, interactions=interactions)
+    scores = ranker.fit(frame, y, qid, weight).predict(frame)
+    assert isinstance(rows_of(ranker.encoding_, table_of(frame)), EncodedRows)
+    monkeypatch.setattr(encoded_rows, "LARGE", np.inf)
+    assert isinstance(rows_of(ranker.encoding_, table_of(frame)), np.ndarray)
+    np.testing.assert_allclose(scores, ranker.fit(frame, y, qid, weight).predict(frame), atol=2e-4)
+
+
+def test_signs_held_out_rows_and_updates_work_alike(never_a_matrix, monkeypatch):
+    frame, y, qid = shop()
+    more, labels, queries = shop(seed=1)
+    models = []
+    for large in (0, np.inf):
+        monkeypatch.setattr(encoded_rows, "LARGE", large)
+        signed = RankRLS(columns=COLUMNS, monotonic_cst={"sold": 1}).fit(frame, y, qid)
+        updated = RankRLS(columns=COLUMNS, interactions=PAIRS[:1]).fit(frame, y, qid)
+        updated.partial_fit(more, labels, queries + 1000).forget(frame[:16], y[:16], qid[:16])
+        chosen = RankRLSCV(columns=COLUMNS).fit(frame, y, qid, eval_set=(more, labels, queries))
+        models.append((signed, updated, chosen))
+    for one, other in zip(*models, strict=True):
+        np.testing.assert_allclose(one.predict(frame), other.predict(frame), atol=1e-8)
+    assert models[0][1].coef_error_ == pytest.approx(models[1][1].coef_error_, rel=1e-3)
+    assert models[0][2].alpha_ == models[1][2].alpha_
+
+
+def test_columns_that_hardly_vary_within_queries_keep_their_digits():
+    frame, _, qid = shop()
+    frame["size"] = 1e3 * qid + 1e-6 * frame["size"]  # standardized, still far from zero within queries
+    table = table_of(frame[["size", "sold"]])
+    rows = EncodedRows(encoded(table, {"*": "number"}, [("size", "sold")]), table)
+    reference = group_rows(qid, len(qid)).first_rows()
+    kept, measured_from = near_zero(rows, reference)
+    assert isinstance(kept, np.ndarray)
+    np.testing.assert_array_equal(measured_from, reference)
+    others = EncodedRows(encoded(table_of(shop()[0])), table_of(shop()[0]))
+    assert near_zero(others, reference) == (others, None)
+
+
+def test_points_are_stored_where_they_take_less_memory():
+    frame, _, _ = shop(n_queries=2000, rows=30)
+    table = table_of(frame)
+    many = encoded(table, "spline:30")
+    rows = rows_of(many, table)
+    assert isinstance(rows, EncodedRows)
+    points, _ = rows.factors
+    assert points.data.nbytes + points.indices.nbytes < 0.5 * 8 * rows.size
+    assert isinstance(rows_of(fit_encoding(table, "auto"), table), np.ndarray)
+    assert isinstance(rows_of(many, table[: len(table) // 10]), np.ndarray)
+
+
+def test_iterations_of_a_hinge_compute_no_rows_but_a_sample(never_a_matrix, monkeypatch):
+    frame, y, qid = shop(n_queries=3000, rows=10)
+    computed, of_rows = [], EncodedRows.__getitem__
+
+    def counting(self, rows):
+        found = of_rows(self, rows)
+        computed.append(len(found))
+        return found
+
+    monkeypatch.setattr(EncodedRows, "__getitem__", counting)
+    model = RankSVM(1e-4, loss="squared_hinge", columns=COLUMNS, interactions=PAIRS).fit(frame, y, qid)
+    assert model.n_products_ > 20
+    assert sum(computed) < 2 * len(y)
+
+
+def test_kernels_take_a_matrix(never_a_matrix):
+    frame, y, qid = shop()
+    model = KernelRankRLS(columns=COLUMNS, gamma=0.1).fit(frame, y, qid)
+    assert np.isfinite(model.predict(frame)).all()
