@@ -64,8 +64,10 @@ class Planes:
         if k == len(self._slopes):
             self._slopes = np.concatenate([self._slopes, np.empty_like(self._slopes)])
         self._slopes[k] = slope
-        self._gram = np.pad(self._gram, (0, 1))
-        self._gram[k, :] = self._gram[:, k] = self._slopes[: k + 1] @ slope
+        gram = np.empty((k + 1, k + 1))  # `np.pad` would take six times as long
+        gram[:k, :k] = self._gram
+        gram[k, :] = gram[:, k] = self._slopes[: k + 1] @ slope
+        self._gram = gram
         self._offsets = np.append(self._offsets, offset)
         self._share = np.append(self._share, 0.0)
         self._pulled = np.append(self._pulled, 0.0)
