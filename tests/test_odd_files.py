@@ -1,5 +1,6 @@
 """Files that are none: closed streams, pipes, devices without end, links in a circle; and odd names."""
 
+import gzip
 import os
 import subprocess
 import sys
@@ -140,13 +141,14 @@ def test_links_in_a_circle_are_not_replaced(circle, writing):
 @pytest.mark.skipif(sys.platform != "linux", reason="file names need not be text only on some systems")
 def test_names_that_are_no_text_are_shown_escaped(folder, tmp_path, capsys):
     odd = os.fsdecode(b"caf\xe9")
-    data, model, page = (str(tmp_path / f"{odd}{end}") for end in (".txt", ".model", ".html"))
-    Path(data).write_bytes((folder / "test.txt").read_bytes())
+    data, new, model, page = (str(tmp_path / f"{odd}{end}") for end in (".txt", "2.txt", ".model", ".html"))
+    Path(data).write_bytes(gzip.decompress((folder / "train.txt.gz").read_bytes()))
+    Path(new).write_bytes((folder / "test.txt").read_bytes())
     for line in (
         ["train", data, model],
         ["train", data, model, "--json"],
         ["info", model],
-        ["report", model, "--data", data, "--out", page, "--title", odd],
+        ["report", model, "--data", new, "--out", page, "--title", odd],
         ["audit", data, "--csv", f"{data}.csv"],
     ):
         assert main(line) == 0, line
