@@ -224,6 +224,25 @@ def test_no_option_is_named_that_text_and_stores_do_not_take(name, tmp_path, cap
     assert not {"--exclude", "--doc", "--fix"} & set(printed.replace(",", " ").split())
 
 
+def test_many_columns_with_the_same_fault_are_shown_together(tmp_path, capsys):
+    constants = {f"shop {k}": "main" for k in range(40)}
+    clean_table().assign(**constants).to_csv(tmp_path / "rows.csv", index=False)
+    assert main(["audit", str(tmp_path / "rows.csv"), *OPTIONS, "--count", "0"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("has the same value in all rows") == 2
+    assert "constant: the same of 38 more columns, 'shop 2', 'shop 3'" in printed
+    assert main(["audit", str(tmp_path / "rows.csv"), *OPTIONS, "--count", "0", "--json"]) == 0
+    faults = json.loads(capsys.readouterr().out)["faults"]
+    assert sum(fault["kind"] == "constant" for fault in faults) == 40
+
+
+def test_categories_are_quoted_so_that_an_empty_one_is_seen():
+    frame = clean_table()
+    frame["maker"] = [f"maker {k % 300}" if k % 3 else "" for k in range(len(frame))]
+    (fault,) = (fault for fault in faults_of(frame) if fault.kind == "many categories")
+    assert fault.examples[0] == "''"
+
+
 def test_labels_that_are_text_are_said_to_be_read_not_made_missing():
     frame = clean_table(seed=0)
     frame["grade"] = frame["grade"].map("{:g}".format)

@@ -156,7 +156,7 @@ def _look_at_text(column: Column, name: str, missing: Bools) -> ColumnFacts:
                 f"{most / n_present:.0%} of its rows",
                 "With --columns auto, the others share one weight, and so do those that occur once.",
                 f'--columns FILE with {{"{name}": "category:1000", "*": "auto"}} keeps more.',
-                tuple(f"{text!s:.40}" for text, _ in counts.most_common(EXAMPLES)),
+                tuple(f"{text!r:.40}" for text, _ in counts.most_common(EXAMPLES)),
             )
         )
     if column.reading is Reading.TEXT and all(map(is_number, counts)):
@@ -265,6 +265,6 @@ def _identifier(name: str, n_values: int, n_present: int) -> Fault:
         n_values,
         f"{name!r} has {n_values:,} different values in {n_present:,} rows: it seems to name things",
         "Training would memorize names, or treat ids as amounts.",
-        f"Leave it out with --exclude {name}, or say what it names with --doc {name}.",
+        f"Leave it out with --exclude {name} or, if it names documents or queries, use it as --doc or --qid.",
         repair=Repair.DROP_COLUMN,
     )

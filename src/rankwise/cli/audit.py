@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +20,7 @@ from rankwise.long_tasks import task
 from rankwise.rendering import printable
 
 if TYPE_CHECKING:
+    from rankwise.auditing.faults import Fault
     from rankwise.auditing.findings import Audit
     from rankwise.auditing.raw_table import RawTable
     from rankwise.auditing.table_audit import TableAudit
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from rankwise.rows.ranking import RankingData
     from rankwise.rows.ratings import Ratings
 
+# Up to so many columns with the same fault are shown in full, of more the first ones; some are only named.
+MOST_ALIKE, FIRST_ALIKE, NAMED_ALIKE = 5, 2, 10
 HEADINGS = {"must fix": "Must be fixed", "look": "Worth a look", "note": "To know"}
 
 
@@ -197,13 +201,23 @@ def _show_faults(data: Path, found: TableAudit, said: list[str], *, repairs: boo
     lines = [f"{data}: {found.n_rows:,} rows{queries}"]
     for severity, heading in HEADINGS.items():
         these = [fault for fault in found.faults if fault.severity == severity]
-        shown = [
-            f"- {fault}{f' --fix: {fault.repair}.' if repairs and fault.repair else ''}" for fault in these
-        ]
-        lines += ["", f"{heading}:", *shown] if these else []
+        lines += ["", f"{heading}:", *_listed(these, repairs=repairs)] if these else []
     if not found.faults:
         lines.append("No faults were found in its columns, labels and queries.")
     show_text([*lines, "", *([*said, ""] if said else [])])
+
+
+def _listed(faults: list[Fault], *, repairs: bool) -> Iterator[str]:
+    """A line for each fault; of many columns with the same one, only the first in full."""
+    for kind in dict.fromkeys(fault.kind for fault in faults):
+        alike = [fault for fault in faults if fault.kind == kind]
+        shown = alike if len(alike) <= MOST_ALIKE else alike[:FIRST_ALIKE]
+        for fault in shown:
+            yield f"- {fault}{f' --fix: {fault.repair}.' if repairs and fault.repair else ''}"
+        if rest := [str(fault.column) for fault in alike[len(shown) :]]:
+            more = f" and {len(rest) - NAMED_ALIKE:,} more" if len(rest) > NAMED_ALIKE else ""
+            named = ", ".join(map(repr, rest[:NAMED_ALIKE]))
+            yield f"- {kind}: the same of {len(rest):,} more columns, {named}{more}; --json lists them all."
 
 
 def _show(found: Audit, count: int) -> None:
