@@ -18,7 +18,7 @@ from rankwise.cli.reading import load_model as load_for_command
 from rankwise.errors import DataError, FileFormatError
 from rankwise.model.attributes import attributes_of
 from rankwise.model.fields import array, plain, rows, value
-from rankwise.model.outcome import Origin
+from rankwise.model.history import Origin
 from rankwise.model.schemas import SCHEMAS
 from rankwise.rankers.base import Ranker
 from rankwise.tensor_file import Content, RefusedError

@@ -20,8 +20,8 @@ from rankwise.rendering import Section
 if TYPE_CHECKING:
     from rankwise.columns.interaction_codes import InteractionSearch
     from rankwise.features import Features
+    from rankwise.model.history import Origin
     from rankwise.model.model import Model
-    from rankwise.model.outcome import Origin
     from rankwise.ridge.moments.moments import Moments
     from rankwise.scoring.calibration import Calibration
     from rankwise.scoring.functions import FeatureFunction

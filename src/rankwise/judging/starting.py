@@ -16,8 +16,9 @@ from rankwise.features import Features
 from rankwise.judging.collection import Collection
 from rankwise.judging.live_model import LiveModel, Loss
 from rankwise.model.data_scores import must_scale_for
+from rankwise.model.history import Origin
 from rankwise.model.model import Model
-from rankwise.model.outcome import Origin, Outcome
+from rankwise.model.outcome import Outcome
 from rankwise.ridge.moments.forming import digests_of
 from rankwise.ridge.moments.learned import NeverLearnedError
 from rankwise.ridge.moments.moments import Moments

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from rankwise.features import Features
+from rankwise.model.history import Origin
 from rankwise.model.model import Model, given
-from rankwise.model.outcome import Origin, Outcome
+from rankwise.model.outcome import Outcome
 from rankwise.operators.kernel import Kernel, KernelName, checked_function
 from rankwise.scoring.functions import FeatureFunction, KernelExpansion, LinearFunction
 

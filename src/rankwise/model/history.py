@@ -15,6 +15,7 @@ from typing import Any, Self
 import rankwise
 from rankwise.errors import ParameterError
 from rankwise.files import as_path
+from rankwise.validation import Problem
 
 _PACKAGES = {"numpy": "numpy", "scipy": "scipy", "sklearn": "scikit-learn"}
 _BLOCK = 1 << 20
@@ -146,6 +147,60 @@ def updated(history: History | None, learned: int | None) -> History:
     part = "learned" if learned >= 0 else "forgotten"
     counts[part] = counts.get(part, 0) + abs(learned)
     return (*before, replace(step, rows=tuple(UsedRows(name, count) for name, count in counts.items())))
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Which version of rankwise made a model, of how much data, and how; None is what an old file lacks.
+
+    Attributes
+    ----------
+    version : str or None
+    n_rows : int or None
+    n_queries : int or None
+        None for rows without queries as well.
+    fitted_with_qid : bool or None
+    history : tuple of Step or None
+        The fit and all updates, the last of which the others describe.
+    """
+
+    version: str | None = None
+    n_rows: int | None = None
+    n_queries: int | None = None
+    fitted_with_qid: bool | None = None
+    history: History | None = field(default=None, compare=False)
+
+    @property
+    def column_names(self) -> dict[str, str]:
+        """The columns with the "label" and the "qid" of the rows that were learned last, as far as known.
+
+        "" stands for the queries of a table that was learned as one ranking.
+        """
+        names: dict[str, str] = {}
+        for rows in (rows for step in self.history or () for rows in step.rows if rows.part in SEEN):
+            if rows.label is not None:
+                names |= {"label": rows.label, "qid": rows.qid or ""}
+            elif rows.qid is not None:  # the labels came from another file
+                names["qid"] = rows.qid
+        return names
+
+    @classmethod
+    def of(cls, problem: Problem, *, method: str = "fit") -> Origin:
+        """The origin of a model that this version makes of these rows."""
+        n_queries = problem.queries.n_queries if problem.has_queries else None
+        return cls.now(problem.X.shape[0], n_queries, method=method)
+
+    @classmethod
+    def now(cls, n_rows: int, n_queries: int | None = None, *, method: str = "fit") -> Origin:
+        """The origin of a model that this version makes; without queries, the rows form one ranking."""
+        history = (Step.now(method, UsedRows("training", n_rows, n_queries)),)
+        return cls(rankwise.__version__, n_rows, n_queries, n_queries is not None, history)
+
+    def updated(self, n_rows: int, n_queries: int | None) -> Origin:
+        """The origin of this model once it has learned of so many rows altogether."""
+        learned = None if self.n_rows is None else n_rows - self.n_rows
+        history = updated(self.history, learned)
+        return replace(Origin.now(n_rows, n_queries), history=history)
 
 
 def documented(

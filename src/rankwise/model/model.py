@@ -11,8 +11,8 @@ from rankwise.columns.encoding import Encoding
 from rankwise.columns.profile import Profile
 from rankwise.errors import DataError
 from rankwise.features import Features, matrix_of
-from rankwise.model.history import History, documented
-from rankwise.model.outcome import Origin, Outcome
+from rankwise.model.history import History, Origin, documented
+from rankwise.model.outcome import Outcome
 from rankwise.ridge.moments.moments import Moments
 from rankwise.rows.table import Table
 from rankwise.scoring.calibration import Calibration

@@ -12,8 +12,9 @@ from rankwise.columns.inputs import Inputs
 from rankwise.errors import ParameterError
 from rankwise.features import Features
 from rankwise.held_out import HeldOut
+from rankwise.model.history import Origin
 from rankwise.model.model import FormMoments
-from rankwise.model.outcome import Origin, Outcome
+from rankwise.model.outcome import Outcome
 from rankwise.model.schemas import SCHEMAS
 from rankwise.rankers.ridge_ranker import FixedAlphaRidge
 from rankwise.rankers.rows_of_fit import RowsOfFit

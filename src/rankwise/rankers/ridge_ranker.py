@@ -16,8 +16,9 @@ from rankwise.errors import ParameterError, RankwiseError
 from rankwise.features import matrix_of
 from rankwise.held_out import HeldOut
 from rankwise.long_tasks import task
+from rankwise.model.history import Origin
 from rankwise.model.model import FormMoments
-from rankwise.model.outcome import Origin, Outcome
+from rankwise.model.outcome import Outcome
 from rankwise.rankers.base import Ranker
 from rankwise.rankers.ridge_solvers import checked_solver, solver_outcome
 from rankwise.ridge.cg_result import RidgeSolutions

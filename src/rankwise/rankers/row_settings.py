@@ -17,9 +17,9 @@ from rankwise.columns.inputs import Inputs, features_behind
 from rankwise.columns.interaction_fitting import with_interactions
 from rankwise.columns.specs import compares_rows, wanted_interactions
 from rankwise.errors import DataError, ParameterError
-from rankwise.features import JudgedParts
+from rankwise.features import JudgedParts, features_of
+from rankwise.model.history import Origin
 from rankwise.model.model import Model
-from rankwise.model.outcome import Origin
 from rankwise.operators.factored_rows import FactoredRows
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import group_rows, one_query

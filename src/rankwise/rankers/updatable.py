@@ -16,9 +16,10 @@ from sklearn.utils.metaestimators import available_if
 
 from rankwise.columns.unknown import unknown_categories, with_categories
 from rankwise.errors import DataError, ParameterError, warn_caller
+from rankwise.model.history import Origin
 from rankwise.model.model import FormMoments, FormProfile, given
 from rankwise.model.models import save_model
-from rankwise.model.outcome import Origin, Outcome
+from rankwise.model.outcome import Outcome
 from rankwise.rankers.base import Ranker
 from rankwise.rankers.rows_of_fit import SampledRows
 from rankwise.rankers.signs import certificate_of_signs, signs_of_weights
