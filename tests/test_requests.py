@@ -116,7 +116,7 @@ def test_a_frame_of_any_numbers_becomes_what_scikit_learn_makes_of_it(dtypes):
     numbers = np.random.default_rng(0).integers(0, 2, size=(N_ROWS, 2))
     frame = pandas.DataFrame(numbers, columns=["a", "b"]).astype(dict(zip("ab", dtypes, strict=True)))
     expected = check_array(frame, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
-    rows, _ = check_rows(frame, who="RankRLS")
+    rows = check_rows(frame, who="RankRLS")
     assert (type(rows), rows.dtype) == (type(expected), expected.dtype)
     assert np.array_equal(
         *(each if isinstance(each, np.ndarray) else each.toarray() for each in (rows, expected))

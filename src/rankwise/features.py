@@ -132,12 +132,14 @@ def features_of(X: Any) -> Features:
     if isinstance(X, JudgedRows):
         return X.features
     columns = column_names(X)
-    names = [] if columns is None else _listed(columns)
+    if columns is None:
+        return UNNAMED
+    names = _listed(columns)
     texts = [isinstance(name, str) for name in names]
     if any(texts) and not all(texts):
         odd = names[texts.index(False)]
         raise DataError(f"Column names must be text; got {odd!r}, a name of type {type(odd).__name__}.")
-    return Features(tuple(names), of_frame=True) if any(texts) else Features()
+    return Features(tuple(names), of_frame=True) if any(texts) else UNNAMED
 
 
 def _listed(columns: Any) -> list[Any]:

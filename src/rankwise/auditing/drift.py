@@ -113,7 +113,7 @@ def _profile_of(model: Model) -> Profile:
 def _rows(model: Model, X: Any, qid: Any) -> Any:
     """A matrix or a `Table`, as the function of the model takes it."""
     if model.encoding is None:
-        return check_rows(X, who=model.class_name, like=model.features)[0]
+        return check_rows(X, who=model.class_name, like=model.features)
     return model.table(X, None if isinstance(X, RankingData) else qid)
 
 

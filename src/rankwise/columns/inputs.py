@@ -84,7 +84,7 @@ class Inputs:
         if self.encoding is not None:
             return self.encoding.encode(self._table(X, qid, self.encoding))
         how = {"sparse": self.sparse, "finite": finite}
-        return check_rows(X, who=self.who, like=self.features, **how)[0]
+        return check_rows(X, who=self.who, like=self.features, **how)
 
     def _table(self, X: Any, qid: Any, encoding: Encoding) -> Table:
         refuse_parts(X)
@@ -108,10 +108,10 @@ class Inputs:
         table: Table | None = None
         if self.encoding is None:
             how: dict[str, Any] = {"sparse": self.sparse, "multi_output": multi_output}
-            rows, y, _ = check_judged_rows(X, y, who=self.who, like=self.features, **how)
+            rows, y = check_judged_rows(X, y, who=self.who, like=self.features, **how)
         else:
             table = self._table(X, given, self.encoding)
-            rows, y, _ = check_judged_rows(self.encoding.encode(table), y, who=self.who)
+            rows, y = check_judged_rows(self.encoding.encode(table), y, who=self.who)
         return check_problem(X, rows, y, qid, sample_weight, query_weight), table
 
 

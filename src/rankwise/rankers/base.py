@@ -94,7 +94,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         return self._predict(X, self.model_.function, qid)
 
     def _predict(self, X: Any, function: ScoringFunction, qid: Any) -> Floats:
-        return checked_scores(function, partial(self._rows_to_score, X, qid=qid))
+        return checked_scores(function, partial(self._inputs.rows_to_score, X, qid=qid))
 
     def _rows_to_score(self, X: Any, finite: bool = True, *, qid: Any = None) -> Any:
         """Rows that the function takes, checked against those of the fit."""

@@ -137,13 +137,13 @@ class RowSettings:
     ) -> tuple[Problem, Inputs]:
         """The rest of `read`, if X holds features."""
         sparse = not self.takes_kernel_values
-        rows, y, features = check_judged_rows(
-            X, y, who=self.who, sparse=sparse, least=2, multi_output=multi_output
-        )
+        features = features_of(X)
+        rows, y = check_judged_rows(X, y, who=self.who, sparse=sparse, least=2, multi_output=multi_output)
         problem = check_problem(X, rows, y, qid, sample_weight, query_weight)
         context: tuple[str, ...] = ()
         if self.adds_columns_up and problem.has_queries:
             context = tuple(map(features.label, context_of_matrix(problem.X, problem.queries).tolist()))
+        features = replace(features, count=rows.shape[1])
         return problem, Inputs(self.who, features, sparse=sparse, context=context)
 
     def _read_table(
@@ -153,7 +153,7 @@ class RowSettings:
         encoding, table = self._encoding_of(X, qid)
         wanted = wanted_interactions(self.interactions)
         # One column stands for the features, of which a search encodes what it needs.
-        rows, y, _ = check_judged_rows(np.zeros((table.n_rows, 1)), y, who=self.who, least=2)
+        rows, y = check_judged_rows(np.zeros((table.n_rows, 1)), y, who=self.who, least=2)
         if not wanted.at_most:
             rows = self._features(encoding, table)
         problem = check_problem(X, rows, y, qid, sample_weight, query_weight)
@@ -182,8 +182,9 @@ class RowSettings:
         table = None
         if self.columns is None:
             sparse = not self.takes_kernel_values
-            rows, features = check_rows(X, who=self.who, sparse=sparse, least=2)
-            inputs = Inputs(self.who, features, sparse=sparse)
+            features = features_of(X)
+            rows = check_rows(X, who=self.who, sparse=sparse, least=2)
+            inputs = Inputs(self.who, replace(features, count=rows.shape[1]), sparse=sparse)
         else:
             if wanted_interactions(self.interactions).at_most:
                 raise ParameterError(
@@ -191,7 +192,7 @@ class RowSettings:
                     f"interactions={self.interactions!r}."
                 )
             encoding, table = self._encoding_of(X, taken_apart(X, None, None)[1])
-            rows, _ = check_rows(encoding.encode(table), who=self.who, least=2)
+            rows = check_rows(encoding.encode(table), who=self.who, least=2)
             inputs = Inputs(self.who, features_behind(X, encoding), encoding)
         n_rows = rows.shape[0]
         sample = replace(SampledRows.of(rows, one_query(n_rows), table), sizes=None)
@@ -203,7 +204,7 @@ class RowSettings:
         features = rows_of(encoding, table) if self.kernel is None else encoding.encode(table)
         if isinstance(features, FactoredRows):
             return features
-        return check_rows(features, who=self.who, least=2)[0]
+        return check_rows(features, who=self.who, least=2)
 
     def _encoding_of(self, X: Any, qid: Any) -> tuple[Encoding, Table]:
         """What the columns of X become, and the columns."""

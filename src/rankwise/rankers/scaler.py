@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from dataclasses import replace
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
@@ -11,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rankwise.columns.inputs import Inputs
 from rankwise.errors import DataError
+from rankwise.features import features_of
 from rankwise.preferences.queries import group_rows
 from rankwise.rows.scaling import scale_grouped
 from rankwise.types import Matrix
@@ -59,8 +61,9 @@ class QueryMinMaxScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator): 
 
     def fit(self, X: Any, y: Any = None, qid: ArrayLike | Iterable[Hashable] | None = None) -> Self:
         """Record the features and whether there are queries; y is ignored."""
-        rows, features = check_rows(X, who=type(self).__name__)
+        rows = check_rows(X, who=type(self).__name__)
         group_rows(qid, rows.shape[0])
+        features = replace(features_of(X), count=rows.shape[1])
         self._inputs = Inputs(type(self).__name__, features)
         self._inputs.record_on(self)
         self.fitted_with_qid_ = qid is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -39,8 +38,8 @@ def check_rows(
     sparse: bool = True,
     finite: bool = True,
     least: int = 1,
-) -> tuple[Matrix, Features]:
-    """Return rows, CSR or C-ordered, and their features.
+) -> Matrix:
+    """Return rows, CSR or C-ordered.
 
     Parameters
     ----------
@@ -56,9 +55,10 @@ def check_rows(
     least : int
         The least number of rows.
     """
-    features = _known_features(X, like, who)
+    _check_features(X, like, who)
+    rows: Matrix
     (rows,) = _checked(matrix_of(X), who=who, like=like, sparse=sparse, finite=finite, least=least)
-    return rows, replace(features, count=int(rows.shape[1]))
+    return rows
 
 
 def check_judged_rows(
@@ -70,14 +70,14 @@ def check_judged_rows(
     sparse: bool = True,
     least: int = 1,
     multi_output: bool = False,
-) -> tuple[Matrix, Any, Features]:
+) -> tuple[Matrix, Any]:
     """Return rows as `check_rows` does, and their labels."""
-    features = _known_features(X, like, who)
+    _check_features(X, like, who)
     of_y = {"multi_output": multi_output, "y_numeric": True}
     rows, labels = _checked(
         matrix_of(X), y, who=who, like=like, sparse=sparse, finite=True, least=least, **of_y
     )
-    return rows, labels, replace(features, count=int(rows.shape[1]))
+    return rows, labels
 
 
 def check_read_rows(X: Matrix, finite: bool = True) -> Matrix:
@@ -92,16 +92,16 @@ def check_read_rows(X: Matrix, finite: bool = True) -> Matrix:
     return X
 
 
-def _known_features(X: Any, like: Features | None, who: str) -> Features:
-    """The features of rows, which must be called and scaled like those of a fit.
+def _check_features(X: Any, like: Features | None, who: str) -> None:
+    """Reject rows elsewhere, and rows whose features are not called and scaled like those of a fit.
 
     Plain arrays have no names, and may have been taken from a data set; only if a fit saw a frame, rows
     without names are worth a warning. About frames, these are the words of scikit-learn.
     """
     refuse_parts(X)
-    given = features_of(X)
     if like is None:
-        return given
+        return
+    given = features_of(X)
     if given.names is None or not given.of_frame:
         like.check(given)
         if like.of_frame and given.names is None:
@@ -110,7 +110,6 @@ def _known_features(X: Any, like: Features | None, who: str) -> Features:
         warn_caller(f"X has feature names, but {who} was fitted without feature names")
     elif like.difference(given, "the model", "X") is not None:
         raise _other_names(given.names, like.names)
-    return given
 
 
 def _other_names(given: Sequence[str], like: Sequence[str]) -> DataError:
