@@ -29,6 +29,7 @@ def main() -> None:
 def works() -> dict[str, Callable[[], Any]]:
     """What is timed, by name."""
     import numpy as np
+    from benchmarks.rcv1_shaped import generate
 
     import rankwise
 
@@ -41,6 +42,11 @@ def works() -> dict[str, Callable[[], Any]]:
     for size, rows in sizes.items():
         for name in ("RankRLS", "RankRLSCV", "RankSVM", "RankSVMCV"):
             found[f"{name}.fit, {size}"] = partial(fit, getattr(rankwise, name)(), rows)
+    one = rng.normal(size=(200_000, 46))
+    ranking = one, one[:, 0] + rng.normal(size=len(one))
+    found["RankRLS.fit, one ranking, 200,000 x 46"] = partial(fit, rankwise.RankRLS(), ranking)
+    text, by_cg = generate(20_000), rankwise.RankRLS(solver="cg", tol=1e-2)
+    found["RankRLS.fit, text, 20,000 x 47,152"] = partial(fit, by_cg, (text.X, text.utility))
     kernel = rankwise.KernelRankRLS(kernel="rbf")
     found["KernelRankRLS.fit, few rows"] = partial(fit, kernel, sizes["few rows"])
     fitted = rankwise.RankRLS().fit(X, y, qid)

@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 import rankwise
+from rankwise.columns import encoded_rows
 from rankwise.columns import profile as profiles
 from rankwise.columns.profile import N_QUANTILES, ColumnProfile
 from rankwise.rankers import rows_of_fit
@@ -103,9 +104,18 @@ def test_columns_that_compare_rows_are_described_as_comparisons(shop):
     assert found.columns["price"].quantiles[-1] == 1.0
 
 
-@pytest.mark.parametrize("kind", ["queries", "names", "long", "one ranking", "repeated"])
-def test_a_sample_does_not_depend_on_the_order_of_rows(rows, kind, monkeypatch):
+@pytest.fixture
+def few_rows_are_kept(monkeypatch):
+    monkeypatch.setattr(rows_of_fit, "FEW_ROWS", 64)
     monkeypatch.setattr(rows_of_fit, "MOST_ROWS", 64)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize(
+    "kind", ["queries", "names", "long", "one ranking", "utilities", "repeated", "empty"]
+)
+@pytest.mark.usefixtures("few_rows_are_kept")
+def test_a_sample_does_not_depend_on_the_order_of_rows(rows, kind, form):
     X, y, qid = rows
     if kind == "names":
         qid = np.array([f"query {label}" for label in qid])
@@ -113,24 +123,64 @@ def test_a_sample_does_not_depend_on_the_order_of_rows(rows, kind, monkeypatch):
         qid = np.where(qid < 25, 0, qid)
     elif kind == "repeated":
         X, qid = np.round(X - 1e6) * [1.0, 1.0, 0.0], None
+    elif kind == "empty":
+        X, qid = X * (np.random.default_rng(3).random((300, 1)) < 0.3), None
     elif kind == "one ranking":
         qid = None
+    elif kind == "utilities":
+        y, qid = np.round(np.random.default_rng(4).normal(size=300), 2), None
     order = np.random.default_rng(1).permutation(300)
     with rankwise.config_context(one_ranking=True):
-        model = rankwise.RankRLS().fit(X, y, qid)
-        permuted = rankwise.RankRLS().fit(X[order], y[order], None if qid is None else qid[order])
+        model = rankwise.RankRLS().fit(form(X), y, qid)
+        permuted = rankwise.RankRLS().fit(form(X[order]), y[order], None if qid is None else qid[order])
     assert model.model_.profile.n_rows <= 64
     assert distributions(model.model_.profile) == distributions(permuted.model_.profile)
 
 
-def test_equal_rows_are_drawn_in_proportion(monkeypatch):
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_equal_rows_are_drawn_in_proportion(form, monkeypatch):
+    monkeypatch.setattr(rows_of_fit, "FEW_ROWS", 400)
     monkeypatch.setattr(rows_of_fit, "MOST_ROWS", 400)
     X = np.concatenate([np.zeros((3000, 5)), np.ones((1000, 5))])
     X[2000:3000, 4] = 2.0
     with rankwise.config_context(one_ranking=True):
-        found = rankwise.RankRLS().fit(X, np.arange(4000) % 3).model_.profile
+        found = rankwise.RankRLS().fit(form(X), np.arange(4000) % 3).model_.profile
     assert found.n_rows == 400
     assert found.columns["x0"].quantiles == (0.0,) * 8 + (1.0,) * 3
+
+
+@pytest.mark.usefixtures("few_rows_are_kept")
+def test_one_ranking_of_a_large_table_is_sampled_without_its_features(shop, monkeypatch):
+    monkeypatch.setattr(encoded_rows, "LARGE", 0)
+    monkeypatch.setattr(encoded_rows, "SHARE", np.inf)
+    table, y, _ = shop
+    with rankwise.config_context(one_ranking=True):
+        model = rankwise.RankRLS(columns="spline").fit(table, y)
+    assert model.model_.profile.n_rows == 64
+
+
+def test_of_few_rows_all_are_described_and_of_more_a_sample(rows, monkeypatch):
+    X, y, qid = rows
+    monkeypatch.setattr(rows_of_fit, "MOST_ROWS", 100)
+    assert rankwise.RankRLS().fit(X, y, qid).model_.profile.n_rows == 300
+    monkeypatch.setattr(rows_of_fit, "FEW_ROWS", 299)
+    assert rankwise.RankRLS().fit(X, y, qid).model_.profile.n_rows == 100
+
+
+def test_digests_of_whole_rows_are_for_those_that_a_few_numbers_do_not_tell_apart(rows, monkeypatch):
+    X, y, _ = rows
+    monkeypatch.setattr(rows_of_fit, "FEW_ROWS", 64)
+    monkeypatch.setattr(rows_of_fit, "MOST_ROWS", 64)
+    told_apart, looked_at = rows_of_fit._told_apart, []
+    monkeypatch.setattr(
+        rows_of_fit, "_told_apart", lambda digests: looked_at.append(len(digests)) or told_apart(digests)
+    )
+    with rankwise.config_context(one_ranking=True):
+        for form in (np.asarray, sparse.csr_matrix):
+            rankwise.RankRLS().fit(form(X), y)
+            assert looked_at == []
+            rankwise.RankRLS().fit(form(np.vstack([X, X[:1]])), np.append(y, 0))
+            assert looked_at.pop() == 2
 
 
 def test_what_columns_add_is_recorded(rows, shop):

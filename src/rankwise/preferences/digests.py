@@ -10,8 +10,8 @@ import numpy as np
 
 from rankwise.types import AnyArray, Ints, Matrix, is_sparse
 
-# Rows whose values are looked at together.
-_ROWS_AT_ONCE = 1024
+# Values that are looked at together.
+_AT_ONCE = 1 << 16
 
 
 def label_digests(labels: Sequence[Any]) -> Ints:
@@ -75,8 +75,9 @@ def _row_sums(X: Matrix, factors: Any) -> Any:
         stored: Any = X
         return sparse.csr_array((_bits(X.data), stored.indices, stored.indptr), shape=X.shape) @ factors
     sums = np.empty(X.shape[0], dtype=np.uint64)
-    for first in range(0, X.shape[0], _ROWS_AT_ONCE):
-        place = slice(first, first + _ROWS_AT_ONCE)
+    rows = max(1, _AT_ONCE // max(1, X.shape[1]))
+    for first in range(0, X.shape[0], rows):
+        place = slice(first, first + rows)
         sums[place] = np.einsum("ij,j->i", _bits(X[place]), factors)
     return sums
 

@@ -123,7 +123,7 @@ class RowSettings:
         else:
             problem, inputs = self._read_matrix(X, y, qid, sample_weight, query_weight, multi_output)
             table = None
-        sample = SampledRows.of(problem.X, problem.queries, table)
+        sample = SampledRows.of(problem.X, problem.y, problem.queries, table)
         return self._with_pairs_across(problem), RowsOfFit(inputs, Origin.of(problem), sample)
 
     def _read_matrix(
@@ -195,7 +195,7 @@ class RowSettings:
             rows = check_rows(encoding.encode(table), who=self.who, least=2)
             inputs = Inputs(self.who, features_behind(X, encoding), encoding)
         n_rows = rows.shape[0]
-        sample = replace(SampledRows.of(rows, one_query(n_rows), table), sizes=None)
+        sample = replace(SampledRows.of(rows, None, one_query(n_rows), table), sizes=None)
         of_fit = RowsOfFit(inputs, Origin.now(n_rows, method="fit_preferences"), sample)
         return rows, check_pairs_to_learn(pairs, n_rows, magnitude, weight), of_fit
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -13,8 +14,8 @@ from rankwise.columns.inputs import Inputs
 from rankwise.columns.profile import MOST_COLUMNS, Profile
 from rankwise.held_out import HeldOut
 from rankwise.mapped import is_on_disk, rows_at
-from rankwise.model.model import FormMoments, FormProfile, Model
 from rankwise.model.history import Origin
+from rankwise.model.model import FormMoments, FormProfile, Model
 from rankwise.model.outcome import Outcome
 from rankwise.operators.factored_rows import FactoredRows
 from rankwise.preferences.digests import label_digests, mixed, repeated, row_digests
@@ -25,16 +26,21 @@ from rankwise.scoring.functions import FeatureFunction
 from rankwise.selection.calibrating import calibrate_on
 from rankwise.types import AnyArray, Floats, Ints, Matrix, is_sparse
 
-# So many rows are kept, and so many numbers.
-MOST_ROWS, MOST_NUMBERS = 1 << 14, 2_000_000
+# So many rows are kept as they are.
+FEW_ROWS = 1 << 14
+# Of more, or of rows with more numbers than this, so many are copied, which must not delay a fit.
+MOST_ROWS, MOST_NUMBERS = 1 << 13, 2_000_000
 # Of a batch that a model learns besides, which costs little as well.
 MOST_OF_BATCH = 1 << 11
 # Rows of a query beyond so many times the mean number of those that are wanted are thinned.
 LONGEST = 8
-# Numbers whose digests are formed at once.
-BLOCK = 1 << 18
-# Columns that tell most rows apart.
+# Numbers whose digests are formed at once: new memory for more takes longer than the digests.
+BLOCK = 1 << 16
+# Columns that tell most rows apart, if labels do not.
 COLUMNS_FIRST = 4
+
+# Returns numbers of rows, of which each has about so many.
+_Look: TypeAlias = tuple[Callable[[Ints], Matrix], float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +109,8 @@ class RowsOfFit:
 class SampledRows:
     """Queries of the rows of a fit; all of them if there are few.
 
-    Which ones depends on the labels of the queries, and of a query that is much larger than others, on the
-    values in its rows, but never on their order.
+    Which ones depends on the labels of the queries, and of a query that is much larger than others, on what
+    is in its rows, but never on their order.
 
     Attributes
     ----------
@@ -127,32 +133,28 @@ class SampledRows:
     of_rows: int = 0
 
     @classmethod
-    def of(cls, X: Any, queries: Queries, table: Table | None, *, batch: bool = False) -> SampledRows:
-        at_most = MOST_OF_BATCH if batch else MOST_ROWS
-        most = int(min(at_most, max(2, MOST_NUMBERS // _numbers_per_row(X))))
-        if queries.n_rows <= most and not is_on_disk(X):
-            return cls(
-                X[:] if isinstance(X, FactoredRows) else X,
-                queries.sizes,
-                queries.order,
-                table,
-                queries.n_rows,
-            )
+    def of(
+        cls, X: Any, y: Floats | None, queries: Queries, table: Table | None, *, batch: bool = False
+    ) -> SampledRows:
+        """Some of these rows; y, their labels, tells apart those of a long query."""
+        few, most = (MOST_OF_BATCH, MOST_OF_BATCH) if batch else (FEW_ROWS, MOST_ROWS)
+        within_numbers = max(2, int(MOST_NUMBERS // _numbers_per_row(X)))
+        if queries.n_rows <= min(few, within_numbers) and not is_on_disk(X):
+            kept = X[:] if isinstance(X, FactoredRows) else X
+            return cls(kept, queries.sizes, queries.order, table, queries.n_rows)
+        most = min(most, within_numbers)
         wanted = max(1, int(most * queries.n_queries / queries.n_rows))
         chosen = np.arange(queries.n_queries)
         if queries.labels is not None and wanted < queries.n_queries:
             chosen = np.sort(np.argpartition(_numbers_of(queries.labels), wanted - 1)[:wanted])
         longest = max(2, min(most, LONGEST * most // len(chosen)))
-        _, grouped, _ = members(queries.offsets, chosen)
-        rows = grouped if queries.order is None else queries.order[grouped]
         sizes = queries.sizes[chosen]
         if sizes.max() > longest:
-            rows = np.concatenate(
-                [
-                    own if len(own) <= longest else own[_drawn(_digests(X, own), longest)]
-                    for own in np.split(rows, np.cumsum(sizes)[:-1])
-                ]
-            )
+            looks, each = _looks(X, y), map(queries.rows_of, chosen.tolist())
+            rows = np.concatenate([_drawn(looks, own, longest) for own in each])
+        else:
+            _, grouped, _ = members(queries.offsets, chosen)
+            rows = grouped if queries.order is None else queries.order[grouped]
         kept_table = None if table is None else table[rows]
         return cls(rows_at(X, rows), np.minimum(sizes, longest), table=kept_table, of_rows=queries.n_rows)
 
@@ -185,35 +187,62 @@ class SampledRows:
 
 
 def _numbers_per_row(X: Any) -> float:
-    return float(max(1.0, X.nnz / X.shape[0] if is_sparse(X) else X.shape[1]))
+    """About so many; the size of a sparse matrix is that of what it stores."""
+    return float(max(1.0, X.size / X.shape[0]))
 
 
-def _digests(X: Any, rows: Ints) -> AnyArray:
-    """Digests of rows: of a few columns where these tell them apart, otherwise of all."""
-    if is_sparse(X) or is_on_disk(X):
-        return _digests_of_all(X, rows)
-    digests: AnyArray = row_digests(X[:, :COLUMNS_FIRST][rows])
-    tied = np.isin(digests, repeated(digests))
-    digests[tied] = _digests_of_all(X, rows[tied])
-    return digests
+def _looks(X: Any, y: Floats | None) -> list[_Look]:
+    """What tells rows apart: most of them by little, and all that differ by what comes last."""
+    looks: list[_Look] = [] if y is None else [(partial(rows_at, y.reshape(len(y), -1)), y.size / len(y))]
+    if isinstance(X, np.ndarray) and not is_on_disk(X):
+        looks.append((partial(rows_at, X[:, :COLUMNS_FIRST]), COLUMNS_FIRST))
+    elif is_sparse(X) and not is_on_disk(X):
+        looks.append((partial(_outer_entries, X), COLUMNS_FIRST))
+    return [*looks, (partial(rows_at, X), _numbers_per_row(X))]
 
 
-def _digests_of_all(X: Any, rows: Ints) -> AnyArray:
-    at_once = max(1, int(BLOCK // _numbers_per_row(X)))
-    parts = (rows[start : start + at_once] for start in range(0, max(1, len(rows)), at_once))
-    return np.concatenate([row_digests(rows_at(X, part)) for part in parts])
+def _outer_entries(X: Any, rows: Ints) -> Floats:
+    """The number of entries in rows of a sparse matrix, and the first and the last of them."""
+    start, stop = X.indptr[rows], X.indptr[rows + 1]
+    found, occupied = np.zeros((len(rows), 5)), start < stop
+    found[:, 0] = stop - start
+    for column, entry in ((1, start[occupied]), (3, stop[occupied] - 1)):
+        found[occupied, column], found[occupied, column + 1] = X.indices[entry], X.data[entry]
+    return found
 
 
-def _drawn(digests: AnyArray, n: int) -> Ints:
-    """Draw n rows by their digests; equal rows are drawn one by one, as if each had a digest of its own."""
+def _drawn(looks: list[_Look], rows: Ints, n: int) -> Ints:
+    """Draw at most n of these rows, by digests of the first look at which they differ from others."""
+    if len(rows) <= n:
+        return rows
+    first, *others = looks
+    digests = _digests(rows, *first)
     tied = np.flatnonzero(np.isin(digests, repeated(digests)))
-    order = tied[np.argsort(digests[tied])]
-    ordered = digests[order]
-    first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(order) else order
-    repeats = np.arange(len(order)) - np.repeat(first, np.diff(np.append(first, len(order))))
-    own = digests.copy()
+    for look in others:
+        if len(tied) == 0:
+            break
+        found = digests[tied] = _digests(rows[tied], *look)
+        tied = tied[np.isin(found, repeated(found))]
+    if len(tied):
+        digests[tied] = _told_apart(digests[tied])
+    return rows[np.sort(np.argpartition(digests, n - 1)[:n])]
+
+
+def _digests(rows: Ints, numbers_of: Callable[[Ints], Matrix], per_row: float) -> AnyArray:
+    at_once = max(1, int(BLOCK // per_row))
+    parts = (rows[start : start + at_once] for start in range(0, len(rows), at_once))
+    return np.concatenate([row_digests(numbers_of(part)) for part in parts])
+
+
+def _told_apart(digests: AnyArray) -> AnyArray:
+    """Digests of rows of which equal ones are drawn one by one, as if each had a digest of its own."""
+    order = np.argsort(digests)
+    ordered, place = digests[order], np.arange(len(order))
+    is_first = np.append(True, ordered[1:] != ordered[:-1])
+    repeats = place - np.maximum.accumulate(np.where(is_first, place, 0))
+    own = np.empty_like(digests)
     own[order] = mixed(ordered + mixed(repeats.astype(np.uint64)))
-    return np.sort(np.argpartition(own, n - 1)[:n])
+    return own
 
 
 def _numbers_of(labels: AnyArray) -> AnyArray:

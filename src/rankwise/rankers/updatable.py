@@ -142,7 +142,7 @@ class Updatable(Ranker):
         # What was constant within queries may vary in others.
         self._rows = replace(self._rows, inputs=replace(self._inputs, context=()))
         problem, table = self._inputs.problem(X, y, qid, sample_weight, **options)
-        return problem, SampledRows.of(problem.X, problem.queries, table, batch=True)
+        return problem, SampledRows.of(problem.X, problem.y, problem.queries, table, batch=True)
 
     @contextmanager
     def _knowing_categories(self, X: Any, add: bool) -> Iterator[None]:
