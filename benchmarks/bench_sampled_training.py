@@ -13,7 +13,7 @@ from benchmarks.timing import header, quick, real_data
 from rankwise import RankingData, RankRLSCV, fit_sampled
 from rankwise.metrics import evaluate
 
-REPEATS = 2 if quick else 10
+REPEATS = 2 if quick else 20
 N_TRAINING, N_TEST = (200, 200) if quick else (1000, 2000)
 JUDGED, NOISE = (30, 100), (0.3, 0.8, 1.0)
 # Of the labels of a biased model, so many are whether the movie is popular.

@@ -9,7 +9,7 @@ import rankwise
 from command_line import done, folder, refused
 from rankwise import DataError, ParameterError, RankRLS, RankRLSCV, fit_sampled, make_search_data
 from rankwise.metrics import evaluate
-from rankwise.selection.sampled_labels import WEIGHTS, weighted
+from rankwise.selection.sampled_labels import WEIGHTS, _correlation, weighted
 
 __all__ = ["done", "folder", "refused"]  # fixtures
 
@@ -57,13 +57,60 @@ def test_a_model_that_misleads_counts_nothing_and_one_that_is_right_counts():
     assert means[2] > means[0] - 0.02
 
 
+def test_few_labels_of_people_do_not_spoil_those_of_a_good_model():
+    test, lost = make_search_data(400, random_state=99), []
+    ranker = RankRLSCV(measure="ndcg@10")
+    for seed in range(5):
+        data, _, people = sampled(n_queries=200, n_judged=10, seed=seed)
+        rng = np.random.default_rng(seed)
+        judge = np.where(rng.random(data.n_rows) < 0.3, rng.choice(data.y, data.n_rows), data.y)
+        by_model = replace(data, y=judge)
+        rankers = ranker.fit(by_model), fit_sampled(ranker, by_model, people)[0]
+        alone, both = (
+            evaluate(test.y, one.predict(test.X), test.qid, "ndcg@10").means["ndcg@10"] for one in rankers
+        )
+        lost.append(alone - both)
+    assert np.mean(lost) < 0.005
+
+
+def test_the_weight_predicts_left_out_labels_of_people_best_and_settings_are_those_of_all_queries():
+    data, human, people = sampled(seed=4)
+    rng = np.random.default_rng(4)
+    data = replace(data, y=np.where(rng.random(data.n_rows) < 0.5, rng.choice(data.y, data.n_rows), data.y))
+    mixed = replace(data, y=np.where(human, people.data, data.y))
+    found, weight = fit_sampled(RankRLSCV(), data, people)
+    fits = {w: RankRLSCV().fit(weighted(mixed, human, w)) for w in WEIGHTS if w > 0.0}
+    correlations = {w: within_queries(mixed, one.left_out_scores_, human) for w, one in fits.items()}
+    assert weight == max(correlations, key=correlations.get)
+    assert found.alpha_ == fits[weight].alpha_
+    np.testing.assert_array_equal(found.coef_, fits[weight].coef_)
+
+
+def within_queries(data, scores, rows):
+    parts = [np.flatnonzero(rows & (data.qid == label)) for label in np.unique(data.qid[rows])]
+    y, s = (np.concatenate([v[part] - v[part].mean() for part in parts]) for v in (data.y, scores))
+    return np.corrcoef(y, s)[0, 1]
+
+
+def test_the_correlation_ignores_scale_and_offsets_of_queries_and_is_zero_without_differences():
+    labels, scores, query = (
+        np.array([0.0, 1, 2, 5, 4]),
+        np.array([1.0, 3, 2, 0, 9]),
+        np.array([0, 0, 0, 3, 3]),
+    )
+    found = _correlation(labels, scores, query)
+    assert _correlation(labels, 0.01 * scores + 7.0 * query, query) == pytest.approx(found)
+    assert _correlation(labels, 3.0 * labels - query, query) == pytest.approx(1.0)
+    assert _correlation(labels, query.astype(float), query) == 0.0
+
+
 def test_the_ranker_has_the_chosen_settings_and_weights_of_rows_stay(tmp_path):
     data, human, people = sampled()
     data = replace(data, sample_weight=np.random.default_rng(0).uniform(1.0, 2.0, data.n_rows))
     ranker = RankRLSCV(ties=["keep", "drop"])
     found, weight = fit_sampled(ranker, data, people)
     assert not hasattr(ranker, "coef_")
-    one = RankRLS(found.alpha_, ties=found.ties).fit(weighted(data, human, weight))
+    one = RankRLS(found.alpha_, ties=found.best_["ties"]).fit(weighted(data, human, weight))
     np.testing.assert_allclose(found.coef_, one.coef_, atol=1e-9)
     found.save(tmp_path / "model")
     np.testing.assert_array_equal(rankwise.load_model(tmp_path / "model").coef_, found.coef_)
@@ -85,6 +132,9 @@ def test_what_cannot_be_joined_is_refused_in_a_sentence():
         fit_sampled(RankRLSCV(), data, cut)
     with pytest.raises(DataError, match="People judged 3 queries; at least 5 are needed"):
         fit_sampled(RankRLSCV(), data, sampled(n_judged=3)[2])
+    others = np.flatnonzero(~human)
+    with pytest.raises(ParameterError, match="must leave out every query that people judged"):
+        fit_sampled(RankRLSCV(cv=[(np.flatnonzero(human), others)]), data, people)
 
 
 def test_the_command_trains_on_both(folder, done, refused, tmp_path):

@@ -11,28 +11,28 @@ from sklearn.base import BaseEstimator, clone
 from rankwise.errors import ParameterError
 from rankwise.long_tasks import task
 from rankwise.metrics.judged_samples import sampled_queries
-from rankwise.metrics.named_measures import get_measure
 from rankwise.rows.ranking import RankingData
-from rankwise.types import Floats
+from rankwise.types import Floats, Ints
 from rankwise.validation import check_kind
 
 # How much a query judged by the model counts, if one judged by people counts 1.
 WEIGHTS = (0.0, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
-# Folds of the queries judged by people.
+# Folds of the queries judged by people, where they alone are learned.
 N_FOLDS = 10
 
 
 def fit_sampled(ranker: Any, data: RankingData, people: Any) -> tuple[Any, float]:
     """Train on human labels for some queries and a model's labels for all others.
 
-    A query judged by people counts 1, and one judged by the model counts what is best by the human labels of
-    left-out queries: nothing if the model misleads, as much as people if it does not. Where ties are kept,
-    the solution of RankRLS is linear in the labels: what the model's labels teach, plus what people correct.
+    A query judged by people counts 1, and one judged by the model counts what predicts the human labels of
+    left-out queries best: nothing if the model misleads, as much as people if it does not. Settings are
+    chosen as usual, on all queries. Where ties are kept, the solution of RankRLS is linear in the labels:
+    what the model's labels teach, plus what people correct.
 
     Parameters
     ----------
     ranker : RankRLSCV, KernelRankRLSCV or RankSVMCV
-        It is cloned. Its `measure` is that of the choice; its `cv` is not used for it.
+        It is cloned. Its `cv` must leave out every query that people judged, as it does by default.
     data : RankingData
         With queries; the labels are the model's.
     people : masked array, shape (m,)
@@ -41,7 +41,7 @@ def fit_sampled(ranker: Any, data: RankingData, people: Any) -> tuple[Any, float
     Returns
     -------
     ranker : estimator
-        Fitted, with the chosen settings as its only ones.
+        Fitted.
     weight : float
         How much a query judged by the model counts.
 
@@ -73,18 +73,31 @@ def fit_sampled(ranker: Any, data: RankingData, people: Any) -> tuple[Any, float
     parts = np.array_split(np.random.default_rng(0).permutation(np.flatnonzero(sampled)), N_FOLDS)
     held = [np.flatnonzero(np.isin(query_of_row, part)) for part in parts if len(part)]
     folds = [(np.setdiff1d(np.arange(data.n_rows), rows), rows) for rows in held]
-    better = get_measure(ranker.get_params()["measure"]).is_better
-    best: tuple[Any, float] | None = None
+    best: tuple[Any, float, float] | None = None
     with task("Weighing the labels of the model"):
         for weight in WEIGHTS if not human.all() else (1.0,):
-            tried = clone(ranker).set_params(cv=folds).fit(weighted(mixed, human, weight))
-            if best is None or better(tried.best_score_, best[0].best_score_):
-                best = tried, weight
+            # Without weight, the labels of the model must not choose settings either.
+            tried = clone(ranker) if weight else clone(ranker).set_params(cv=folds)
+            tried.fit(weighted(mixed, human, weight))
+            found = _correlation(labels.data[human], tried.left_out_scores_[human], query_of_row[human])
+            if best is None or found > best[2]:
+                best = tried, weight, found
     assert best is not None
-    chosen, weight = best
-    settings = {name: value for name, value in chosen.best_.items() if name in ranker.get_params()}
-    final = clone(ranker).set_params(alphas=[chosen.alpha_], **settings)
-    return final.fit(weighted(mixed, human, weight)), weight
+    return best[:2]
+
+
+def _correlation(labels: Floats, scores: Floats, query: Ints) -> float:
+    """The correlation within queries; 0 for equal labels or scores.
+
+    A ranker's measure looks at the first few rows, and says little about a weight if there are few queries.
+    This looks at all rows, and ignores the scale of the scores, which noisy labels reduce.
+    """
+    if np.isnan(scores).any():
+        raise ParameterError("The ranker's 'cv' parameter must leave out every query that people judged.")
+    sizes = np.maximum(np.bincount(query), 1)
+    y, s = (values - (np.bincount(query, values) / sizes)[query] for values in (labels, scores))
+    size = float(np.sqrt((y @ y) * (s @ s)))
+    return float(y @ s) / size if size > 0.0 else 0.0
 
 
 def weighted(data: RankingData, human: Any, weight: float) -> RankingData:
