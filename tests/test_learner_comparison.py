@@ -1,6 +1,7 @@
 """Learners of several libraries on the same folds of queries."""
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -60,6 +61,9 @@ def test_boosted_trees_get_the_queries_in_their_own_form():
     means = compare_learners(data, learners, ["ndcg@10"], baseline="random").means
     for name in ("lgbm", "xgb"):
         assert means[name]["ndcg@10"] > means["random"]["ndcg@10"] + 0.1
+    weighted = replace(data, sample_weight=np.ones(data.n_rows))  # XGBoost would take those of queries
+    with pytest.raises(DataError, match="weights of rows, which XGBRanker does not take"):
+        compare_learners(weighted, learners, ["ndcg@10"])
 
 
 def test_values_of_queries_tests_a_table_and_runs_are_written(tmp_path):
@@ -74,6 +78,21 @@ def test_values_of_queries_tests_a_table_and_runs_are_written(tmp_path):
     assert sum(map(len, load_run(out / "a-ridge.run").values())) == data.n_rows
     assert "toprule" in (out / "table.tex").read_text(encoding="utf-8")
     assert len((out / "tests.csv").read_text(encoding="utf-8").splitlines()) == 2
+
+
+def test_weights_of_the_data_are_learned_or_refused():
+    weight = np.random.default_rng(0).integers(1, 9, DATA.n_rows).astype(float)
+    data, X, y, qid = replace(DATA, sample_weight=weight), DATA.X, DATA.y, DATA.qid
+    by_hand = {
+        "rls": scores_by_hand(lambda r: RankRLS().fit(X[r], y[r], qid[r], sample_weight=weight[r]), DATA, 4),
+        "ridge": scores_by_hand(lambda r: Ridge().fit(X[r], y[r], sample_weight=weight[r]), DATA, 4),
+    }
+    expected = compare(y, by_hand, qid, ["ndcg@10"]).means
+    found = compare_learners(data, {"rls": RankRLS(), "ridge": Ridge()}, ["ndcg@10"], cv=4).means
+    for name, means in expected.items():
+        assert found[name] == pytest.approx(means, rel=1e-9)
+    with pytest.raises(DataError, match="weights of rows, which Pipeline does not take"):
+        compare_learners(data, {"rls": RankRLS(), "p": make_pipeline(StandardScaler(), Ridge())}, ["map"])
 
 
 def test_what_cannot_be_compared_is_refused():

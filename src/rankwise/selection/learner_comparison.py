@@ -50,7 +50,8 @@ def compare_learners(
     learners : dict of name to estimator or str
         Estimators with `fit` and `predict`, which are cloned; or the name of a feature, which is used as the
         score. Rows are passed query by query, with ``qid`` if `fit` accepts it (rankers, `XGBRanker`), with
-        ``group`` if it accepts that (`LGBMRanker`), and otherwise on their own.
+        ``group`` if it accepts that (`LGBMRanker`), and otherwise on their own. Weights of the data are
+        passed as ``sample_weight``.
     measures, baseline, preset
         As in `rankwise.metrics.compare`.
     cv : int, splitter or list of splits, default=5
@@ -109,11 +110,18 @@ def scores_without(learner: Any, training: RankingData, test: RankingData, name:
 def fit_any(learner: Any, training: RankingData, **options: Any) -> Any:
     """Fit an estimator of any library to rows that are given query by query."""
     parameters = inspect.signature(learner.fit).parameters
-    routed = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values())
-    if "qid" in parameters or (routed and sklearn.get_config()["enable_metadata_routing"]):
+    open_ended = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values())
+    routed = open_ended and sklearn.get_config()["enable_metadata_routing"]
+    if "qid" in parameters or routed:
         options["qid"] = training.qid if "group" not in parameters else training.queries.query_of_row()
     elif "group" in parameters:
         options["group"] = training.queries.sizes
+    if training.sample_weight is not None:
+        # XGBoost's rankers have a parameter of this name for weights of queries.
+        by_row = "sample_weight" in parameters and not type(learner).__module__.startswith("xgboost")
+        if not by_row and not routed:
+            raise DataError(f"The data has weights of rows, which {type(learner).__name__} does not take.")
+        options["sample_weight"] = training.sample_weight
     learner.fit(training.X, training.y, **options)
     return learner
 
