@@ -54,7 +54,9 @@ def run(
     if json:
         show_json(curve.to_dict(sizes))
         return
-    note = f"{judged.n_queries:,} judged queries; ± is half of a 95 % interval."
+    note = (
+        f"{judged.n_queries:,} judged queries, over which gains are predicted; ± is half of a 95 % interval."
+    )
     show_table(f"{curve.measure.name} by training queries", HEADER, curve.rows(sizes), note)
 
 

@@ -14,22 +14,22 @@ from rankwise.long_tasks import step, task
 from rankwise.metrics.evaluation import chosen_measures
 from rankwise.metrics.measure import Measure
 from rankwise.metrics.named_measures import MeasureLike
-from rankwise.metrics.significance import CONFIDENCE
 from rankwise.rendering import Cell, html_table, text_table
 from rankwise.rows.ranking import RankingData
 from rankwise.selection.learner_comparison import check_learner, query_by_query, scores_without
-from rankwise.selection.power_law import Points
+from rankwise.selection.power_law import DECAY, Points
 from rankwise.types import Floats, Ints, RandomSource
 from rankwise.validation import check_kind, check_random_state
 from rankwise.validation.parameters import check_count, check_number
 
-# Each draw trains on 4 of 5 parts of the queries, or fewer of them, and tests on the fifth.
-N_PARTS = 5
+# Each draw trains on at most 4 of 5 parts of the queries, and tests on the others. Of many others, so many or
+# a fifth of all queries are enough.
+N_PARTS, ENOUGH_TESTED = 5, 200
 # Training sizes, each smaller than the next by this factor, and the least.
 N_SIZES, GROWTH, LEAST = 6, 1.6, 10
 # Three sizes tell a straight line from a curve, which takes so many queries.
 LEAST_SIZES, LEAST_QUERIES = 3, 32
-HEADER = ("queries", "judgments", "mean", "±", "")
+HEADER = ("queries", "judgments", "mean", "±", "gain over all", "±", "")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,11 +77,10 @@ class LearningCurve:
     @property
     def margins(self) -> Floats:
         """Half of 95 % intervals of the means: of the quality on new queries, averaged over training sets."""
-        margins: Floats = self._quantile * np.sqrt(np.diag(self.points.covariance))
-        return margins
+        return self.points.margins
 
     def predict(self, n_queries: float) -> tuple[float, float]:
-        """Predict the measure of a model trained on this number of queries.
+        """Predict the measure of a model trained on this number of queries, those of the data among them.
 
         Parameters
         ----------
@@ -93,9 +92,7 @@ class LearningCurve:
         mean, margin : float
             A 95 % interval is ``mean ± margin``.
         """
-        size = check_number("n_queries", n_queries, minimum=1.0)
-        mean, error = self.points.predict(size)
-        return mean, self._quantile * error
+        return self.points.predict(check_number("n_queries", n_queries, minimum=1.0))
 
     def gain(self, n_queries: float) -> tuple[float, float]:
         """Predict the gain of such a model over one trained on all queries of the data.
@@ -111,15 +108,7 @@ class LearningCurve:
         -------
         mean, margin : float
         """
-        size = check_number("n_queries", n_queries, minimum=1.0)
-        mean, error = self.points.predict(size, self.points.n_queries)
-        return mean, self._quantile * error
-
-    @property
-    def _quantile(self) -> float:
-        from scipy.special import stdtrit
-
-        return float(stdtrit(max(len(self.points.effects) - 1, 1), (1.0 + CONFIDENCE) / 2.0))
+        return self.points.predict(check_number("n_queries", n_queries, minimum=1.0), gain=True)
 
     def rows(self, more: Any = None) -> list[tuple[Cell, ...]]:
         """The rows of the table: what was measured, and what is predicted for more queries.
@@ -131,13 +120,15 @@ class LearningCurve:
         """
         n = self.points.n_queries
         measured = zip(self.sizes.tolist(), self.means.tolist(), self.margins.tolist(), strict=True)
-        lines = [(size, mean, margin, "measured") for size, mean, margin in measured]
-        lines += [(size, *self.predict(size), "predicted") for size in ([n, 2 * n] if more is None else more)]
+        lines: list[tuple[Any, ...]] = [(*line, None, None, "measured") for line in measured]
+        for size in [n, 2 * n] if more is None else more:
+            gain = (None, None) if size == n else self.gain(size)
+            lines.append((size, *self.predict(size), *gain, "predicted"))
         return [(size, round(size * self.rows_per_query), *rest) for size, *rest in lines]
 
     def to_dict(self, more: Any = None) -> dict[str, Any]:
         """Plain numbers, strings and lists: ready for JSON."""
-        names = ("queries", "judgments", "mean", "margin", "source")
+        names = ("queries", "judgments", "mean", "margin", "gain", "gain_margin", "source")
         rows = [dict(zip(names, row, strict=True)) for row in self.rows(more)]
         return {"measure": self.measure.name, "curve": rows}
 
@@ -161,10 +152,11 @@ def learning_curve(
 ) -> LearningCurve:
     """Measure quality by the number of training queries, and predict it for more of them.
 
-    Each draw tests on a fifth of the queries, chosen at random, and trains on more and more of the others, in
-    random order. The judged queries must be a random sample: a curve of judgments that were chosen because a
-    model learns most from them says nothing about queries to come. Fits to few queries issue no
-    `GridWarning`, because their best alpha often ends its grid.
+    Each draw trains on more and more of the queries, in random order and up to four fifths of them, and tests
+    every model on the queries that it was not trained on; of many, on 200 or on the last fifth. The judged
+    queries must be a random sample: a curve of judgments that were chosen because a model learns most from
+    them says nothing about queries to come. Fits to few queries issue no `GridWarning`, because their best
+    alpha often ends its grid.
 
     Parameters
     ----------
@@ -176,7 +168,7 @@ def learning_curve(
     measure : str, Measure or callable, default="ndcg@10"
         A name such as "map", or what `rankwise.metrics.get_measure` takes.
     n_draws : int, default=20
-        At least 10, so that every query is tested twice.
+        At least 10, so that every query is tested twice by the largest models.
     random_state : int, RandomState, Generator or None, default=0
         The seed of the draws.
 
@@ -205,26 +197,26 @@ def learning_curve(
     check_learner("learner", learner, data)
     sizes = training_sizes(data.n_queries)
     values = np.full((n_draws, len(sizes), data.n_queries), np.nan)
+    first_tested = min(sizes[-1], max(data.n_queries - ENOUGH_TESTED, 0))
     with task("Learning from more and more queries"):
-        for draw, part in enumerate(_parts(data.n_queries, n_draws, rng)):
+        for draw, order in enumerate(_orders(data.n_queries, n_draws, rng)):
             step(f"draw {draw + 1} of {n_draws}", done=draw / n_draws)
-            order = rng.permutation(np.setdiff1d(np.arange(data.n_queries), part))
-            tested, places = _of_queries(data, part)
-            prepared = chosen.prepare(tested.y, tested.queries, docs=tested.docs)
             for at, size in enumerate(sizes.tolist()):
                 training, _ = _of_queries(data, order[:size])
+                tested, places = _of_queries(data, order[max(size, first_tested) :])
                 try:
                     scores = _scores(learner, query_by_query(training), tested)
                 except DataError as error:
                     raise DataError(f"With {size} training queries: {error}") from error
-                values[draw, at, places] = prepared.per_query(scores)
+                measured = chosen.prepare(tested.y, tested.queries, docs=tested.docs)
+                values[draw, at, places] = measured.per_query(scores)
     whole = chosen.prepare(data.y, data.queries, docs=data.docs)
     weight = np.where(whole.left_out, 0.0, whole.query_weight)
     return LearningCurve(chosen, points_of(sizes, values, weight), data.n_rows / data.n_queries)
 
 
 def training_sizes(n_queries: int) -> Ints:
-    """Numbers of training queries, up to all that are not tested."""
+    """Numbers of training queries, up to all but a fifth."""
     most = n_queries - -(-n_queries // N_PARTS)
     sizes = sorted({round(most / GROWTH**power) for power in range(N_SIZES)})
     sizes = [size for size in sizes if size >= LEAST]
@@ -233,12 +225,13 @@ def training_sizes(n_queries: int) -> Ints:
     return np.array(sizes)
 
 
-def _parts(n_queries: int, n_draws: int, rng: np.random.Generator) -> Iterator[Ints]:
-    """The queries that are tested in each draw; all have their turn before one is tested again."""
+def _orders(n_queries: int, n_draws: int, rng: np.random.Generator) -> Iterator[Ints]:
+    """The queries in random order; all have their turn in the last fifth, on which no model is trained."""
     parts: list[Ints] = []
     for _ in range(n_draws):
         parts = parts or np.array_split(rng.permutation(n_queries), N_PARTS)
-        yield parts.pop()
+        last = parts.pop()
+        yield np.append(rng.permutation(np.setdiff1d(np.arange(n_queries), last)), last)
 
 
 def _scores(learner: Any, training: RankingData, tested: RankingData) -> Floats:
@@ -259,21 +252,33 @@ def _of_queries(data: RankingData, chosen: Ints) -> tuple[RankingData, Ints]:
 
 def points_of(sizes: Ints, values: Floats, weight: Floats) -> Points:
     """What the values of each draw, size and query say; NaN where a query was not tested."""
-    tested = ~np.isnan(values[:, 0]).all(axis=0) & (weight > 0.0)
+    tested = ~np.isnan(values).all(axis=0).any(axis=0) & (weight > 0.0)
     values, share = values[:, :, tested], weight[tested] / weight[tested].sum()
     by_query = np.nanmean(values, axis=0).T
     means = share @ by_query
-    # A draw is compared with what its queries have in all draws, a few of which it is itself.
-    in_draw = ~np.isnan(values[:, 0])
-    own = np.where(in_draw, share, 0.0)
-    own /= own.sum(axis=1, keepdims=True)
-    few = int(np.flatnonzero(sizes <= values.shape[2] / 2)[-1])  # larger draws have most queries in common
-    gaps = np.where(in_draw, values[:, few] - by_query[:, few], 0.0)
-    apart = (own * gaps).sum(axis=1)
-    by_chance = (np.square(own) * np.square(gaps - apart[:, None])).sum(axis=1)
-    n_tests = in_draw.sum(axis=0).mean()
-    scale = float(sizes[few] * n_tests / (n_tests - 1.0))
-    spread = scale * float(np.square(apart).mean())
-    tau = max(spread - scale * float(by_chance.mean()), 0.0)
     effects = (by_query - means) * share[:, None]
-    return Points(sizes, means, effects, tau, spread, len(values), len(weight))
+    tau = variance_of_models(sizes, values, share)
+    return Points(sizes, means, effects, *tau, len(values), len(weight))
+
+
+def variance_of_models(sizes: Ints, values: Floats, share: Floats) -> tuple[float, float]:
+    """The variance between models of n queries, times ``n ** DECAY``, and its error.
+
+    From how much draws gain with each size. Both models of a gain are tested on the same queries, whatever
+    these are like; which ones they are is chance, whose part of the variance the queries of the draws tell.
+    """
+    gains = np.diff(values, axis=1)
+    own = np.where(np.isnan(gains), 0.0, share)
+    n_tested = np.count_nonzero(own, axis=2).mean(axis=0)
+    own /= np.maximum(own.sum(axis=2, keepdims=True), 1e-300)  # a draw may have tested nothing that counts
+    gains = np.where(own > 0.0, gains, 0.0)
+    mean = (own * gains).sum(axis=2)
+    chance = (np.square(own) * np.square(gains - mean[:, :, None])).sum(axis=2)
+    chance /= np.maximum(1.0 - np.square(own).sum(axis=2), 1e-12)
+    n_draws, falls = len(values), sizes[:-1] ** -DECAY - sizes[1:] ** -DECAY
+    counts = n_tested / n_tested.sum()  # the more queries test a gain, the less of its variance is chance
+    spread = np.square(mean - mean.mean(axis=0)) * (n_draws / (n_draws - 1.0)) / falls @ counts
+    by_draw = spread - chance / falls @ counts
+    # A few draws may happen to agree: at least half of their spread is taken for the variance between models.
+    found = max(float(by_draw.mean()), 0.5 * float(spread.mean()))
+    return found, float(by_draw.std(ddof=1) / np.sqrt(n_draws))

@@ -5,9 +5,10 @@ at the measured sizes. The exponents of `EXPONENTS` are averaged by how well the
 not tell c, and how much the exponents disagree is part of the error.
 
 The values have two kinds of errors. *Tested queries* are a sample, common to all sizes: their covariance
-comes from the effects of the queries. *Training queries* are a sample, too: the variance between draws falls
-as ``τ / n``. Draws of the same queries overlap, so their mean keeps ``τ / N`` of it, however many there are.
-A single model varies as draws do, which is the spread: τ is what remains of it without chance in the tests.
+comes from the effects of the queries. *Training queries* are a sample, too: models of n queries differ, with
+a variance of ``τ n⁻ᵖ``. Where one training set holds another, the variance of the difference between their
+models is the difference of the variances. All draws are parts of the N queries of the data, so their mean is
+as far from the mean over all training sets as a model of all N; a gain over that model has no such error.
 """
 
 from __future__ import annotations
@@ -17,10 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from rankwise.metrics.significance import CONFIDENCE
 from rankwise.threads import one_blas_thread
 from rankwise.types import Floats, Ints
 
 EXPONENTS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
+# p: 1 if the measure were linear in the weights, 2 if it were quadratic around the best ones. In simulations,
+# the variance falls by about this power.
+DECAY = 1.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,10 +39,8 @@ class Points:
     means : Floats, shape (k,)
     effects : Floats, shape (n_queries, k)
         What each tested query adds to the deviation of the means; their sums are 0.
-    tau : float
-        The variance between models that were trained on n queries, times n.
-    spread : float
-        The variance between draws of n training queries, times n, which also differ in their test queries.
+    tau, tau_error : float
+        The variance between models that were trained on n queries, times ``n ** DECAY``, and its error.
     n_draws : int
     n_queries : int
         From how many queries the draws took training and test queries.
@@ -47,34 +50,59 @@ class Points:
     means: Floats
     effects: Floats
     tau: float
-    spread: float
+    tau_error: float
     n_draws: int
     n_queries: int
 
     @property
+    def margins(self) -> Floats:
+        """Half of 95 % intervals of the means."""
+        variances = np.diag(self.covariance).tolist()
+        return np.array([self._margin(variance, self.n_queries**-DECAY) for variance in variances])
+
+    @property
     def covariance(self) -> Floats:
-        """Of the means."""
+        """Of the means, but for what all draws have in common."""
         n = len(self.effects)
         tested: Floats = self.effects.T @ self.effects * (n / max(n - 1, 1))
-        return tested + self.tau / self.n_queries + np.diag(self.tau / (self.n_draws * self.sizes))
+        larger = np.maximum.outer(self.sizes, self.sizes).astype(np.float64)  # of two sizes of a draw
+        return tested + self.tau / self.n_draws * larger**-DECAY
 
-    def predict(self, size: float, than: float | None = None) -> tuple[float, float]:
-        """The quality of a model that is trained on so many queries, and the standard error.
+    def predict(self, size: float, *, gain: bool = False) -> tuple[float, float]:
+        """The quality of a model that is trained on so many queries, and half of a 95 % interval.
 
-        With `than`, how much better it is than the model before it, which was trained on fewer.
+        The queries of the data are among those of the model, or the other way round. With `gain`, how much
+        better it is than the model of all queries of the data.
         """
-        noise = self.spread / (self.n_draws * self.sizes)
-        noise = noise + 1e-12 * max(float(np.square(self.means).max()), 1e-300)  # models may all be equal
-        fits = [_fitted(self.sizes, noise, exponent, size, than) for exponent in EXPONENTS]
+        covariance = self.covariance
+        than = self.n_queries if gain else None
+        fits = [_fitted(self.sizes, self._noise, exponent, size, than) for exponent in EXPONENTS]
         found = np.array([weights @ self.means for weights, _ in fits])
         misfit = np.array([np.square(residual @ self.means).sum() for _, residual in fits])
         share = np.exp(-0.5 * (misfit - misfit.min()))
         share /= share.sum()
         mean = float(share @ found)
-        errors = np.array([weights @ self.covariance @ weights for weights, _ in fits])
+        errors = np.array([weights @ covariance @ weights for weights, _ in fits])
         variance = float(share @ (errors + np.square(found - mean)))
-        of_model = self.spread * (1.0 / size if than is None else abs(1.0 / than - 1.0 / size))
-        return mean, float(np.sqrt(variance + of_model))
+        return mean, self._margin(variance, abs(self.n_queries**-DECAY - size**-DECAY))
+
+    @property
+    def _noise(self) -> Floats:
+        """The variance of each mean around a curve: of models, and of queries that prefer some sizes."""
+        of_queries = np.square(self.effects - self.effects.mean(axis=1, keepdims=True)).sum(axis=0)
+        noise: Floats = of_queries + self.tau / self.n_draws * self.sizes**-DECAY
+        return noise + 1e-12 * max(float(np.square(self.means).max()), 1e-300)  # models may all be equal
+
+    def _margin(self, variance: float, share: float) -> float:
+        """Half of a 95 % interval, from the variance of a mean over queries, and a share of tau."""
+        from scipy.special import stdtrit
+
+        total = variance + share * self.tau
+        if not total > 0.0:
+            return 0.0
+        # By Satterthwaite: the more of the variance is known only from a few draws, the wider the interval.
+        freedom = 1.0 / (1.0 / max(len(self.effects) - 1, 1) + 0.5 * (share * self.tau_error / total) ** 2)
+        return float(stdtrit(freedom, (1.0 + CONFIDENCE) / 2.0) * np.sqrt(total))
 
 
 @one_blas_thread()
