@@ -212,12 +212,28 @@ def test_a_feature_path_says_what_each_size_adds(parts):
     assert facts["sizes"]["few"]["chosen"] == model.n_features_
 
 
-def test_a_learning_curve_ends_with_the_model_itself(facts):
-    curve = facts["learning"]["new"]
-    assert curve["queries"][-1] == 30
-    assert curve["values"][-1] == pytest.approx(facts["means"]["new"]["ndcg@10"], rel=1e-6)
-    assert curve["margins"][-1] == 0.0
-    assert curve["margins"][0] > curve["margins"][-2] > 0.0
+@pytest.mark.parametrize("settings", [{}, {"ties": "drop"}, {"across_queries": 2.0}])
+def test_a_learning_curve_is_that_of_the_library_with_the_settings_of_the_model(parts, settings):
+    training, test = rankwise.make_search_data(60, random_state=2), parts[1]
+    model = rankwise.RankRLSCV(alphas=[1.0, 10.0], **settings).fit(training)
+    found = report_facts({"m": model}, test, MEASURES, title="curve", training=training)["learning"]["m"]
+    ranker = rankwise.RankRLS(model.alpha_, solver="primal", **settings)
+    curve = rankwise.learning_curve(training, ranker, MEASURES[0], n_draws=10)
+    assert found["queries"] == [*curve.sizes, 60, 120]
+    assert found["source"] == ["measured"] * len(curve.sizes) + ["predicted"] * 2
+    np.testing.assert_allclose(
+        found["values"], [*curve.means, *(curve.predict(n)[0] for n in (60, 120))], 1e-6
+    )
+    margins = [*curve.margins, *(curve.predict(n)[1] for n in (60, 120))]
+    np.testing.assert_allclose(found["margins"], margins, 1e-6)
+    gain = found["gain"]
+    assert (gain["queries"], gain["mean"], gain["margin"]) == pytest.approx((120, *curve.gain(120)))
+
+
+def test_too_few_training_queries_make_no_learning_curve(facts):
+    assert "learning" not in facts
+    assert "old, new: not drawn" in facts["absent"]["learning"]
+    assert "at least 32" in facts["absent"]["learning"]
 
 
 def test_constant_repeated_and_tied_data_is_reported():

@@ -45,7 +45,7 @@ def validate(schema, monkeypatch):
 
 @pytest.fixture(scope="module")
 def parts():
-    return rankwise.make_search_data(40, random_state=4).split(0.6)
+    return rankwise.make_search_data(54, random_state=4).split(0.6)
 
 
 def test_facts_of_all_kinds_of_models_follow_the_schema(parts, validate):

@@ -210,8 +210,7 @@ def test_an_audit_trains_with_the_weights(parts):
 
 
 def test_intervals_of_a_report_are_those_of_refitting_with_the_weights(parts):
-    train, test = parts
-    train = without_weights(train)
+    train = without_weights(parts[0])
     weight = np.random.default_rng(1).integers(0, 3, train.n_rows).astype(float)
     weight[train.queries.query_of_row() < 12] = 0.0  # whole queries that do not count
     train = replace(train, sample_weight=weight)
@@ -220,10 +219,23 @@ def test_intervals_of_a_report_are_those_of_refitting_with_the_weights(parts):
     for query in (0, 20):
         rest = train.select(train.queries.query_of_row() != query)
         np.testing.assert_allclose(without[query], rankwise.RankRLS(10.0).fit(rest).coef_, atol=1e-8)
-    facts = rankwise.make_report({"model": model}, test, training=train).facts
-    curve = facts["learning"]["model"]["values"]
-    expected = evaluate(test.y, model.predict(test), test.qid, facts["learning"]["model"]["measure"]).means
-    assert curve[-1] == pytest.approx(next(iter(expected.values())), abs=1e-3)
+
+
+def test_learning_curves_learn_the_weights_and_reports_leave_out_queries_without_any(parts):
+    train = rankwise.make_search_data(60, random_state=3)
+    weight = np.random.default_rng(1).integers(1, 5, train.n_rows) ** 3.0
+    weighted, ranker = replace(train, sample_weight=weight), rankwise.RankRLS(10.0)
+    curve = rankwise.learning_curve(weighted, ranker, n_draws=10)
+    assert (curve.means != rankwise.learning_curve(train, ranker, n_draws=10).means).all()
+    alike = replace(train, sample_weight=np.full(train.n_rows, 8.0))
+    expected = rankwise.learning_curve(train, rankwise.RankRLS(10.0 / 8.0), n_draws=10).means
+    np.testing.assert_allclose(rankwise.learning_curve(alike, ranker, n_draws=10).means, expected)
+    unseen = replace(train, sample_weight=np.where(train.queries.query_of_row() < 12, 0.0, weight))
+    facts = rankwise.make_report({"m": ranker.fit(unseen)}, parts[1], training=unseen).facts
+    counted = rankwise.learning_curve(unseen.select(unseen.sample_weight > 0.0), ranker, n_draws=10)
+    assert facts["learning"]["m"]["queries"] == [*counted.sizes, 48, 96]
+    measured = facts["learning"]["m"]["values"][: len(counted.sizes)]
+    np.testing.assert_allclose(measured, counted.means, rtol=1e-6)
 
 
 def test_weights_of_judgments_reach_train_and_audit(parts, tmp_path, capsys):

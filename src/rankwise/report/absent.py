@@ -8,6 +8,7 @@ from typing import Any
 from rankwise.report.entrants import Entrant
 from rankwise.rows.ranking import RankingData
 from rankwise.rows.table import Table
+from rankwise.selection.learning_curve import LEAST_QUERIES
 
 
 def absent_facts(
@@ -47,7 +48,8 @@ def _learning(models: Sequence[Entrant], sections: Mapping[str, Any], has_traini
         return "Needs the training data (training= or --train)." if models else None
     return _of(
         [one for one in models if not sections["learning"].get(one.name)],
-        "not drawn; only linear RankRLS models of numeric columns are retrained on fewer queries",
+        "not drawn; only linear RankRLS models of numeric columns are retrained on fewer queries, "
+        f"if there are at least {LEAST_QUERIES}",
     )
 
 

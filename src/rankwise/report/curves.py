@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from rankwise.metrics.named_measures import MeasureLike, get_measure
-from rankwise.metrics.significance import CONFIDENCE
-from rankwise.model.data_scores import scaled_like, score_data
+from rankwise.model.data_scores import scaled_like
 from rankwise.model.model import Model
 from rankwise.report.entrants import Entrant, with_numbers
 from rankwise.report.lists import rounded, short_name
 from rankwise.report.weights import MAX_FEATURES, is_explained_by_alpha
 from rankwise.rows.ranking import RankingData
+from rankwise.selection.learning_curve import LEAST_QUERIES, learning_curve
 from rankwise.selection.search import distinguished
 from rankwise.types import Floats, Ints
 
@@ -22,10 +22,10 @@ from rankwise.types import Floats, Ints
 MAX_POINTS, MAX_ALPHAS, MAX_ITERATIONS = 300, 40, 80
 # What the criterion was measured on, where the model has other words for it, or none.
 _BY = {"eval_set": "validation rows", None: "the rows given to select"}
-# Points of a learning curve, each with about 1.6 times the queries of the one before.
-LEARNING_POINTS, GROWTH = 8, 1.6
-# Random orders in which queries are learned; with fewer, an interval is as uncertain as what it is of.
+# Random orders in which queries are learned.
 LEARNING_DRAWS = 10
+# What is refitted on fewer queries has these settings of the model.
+_SETTINGS = ("ties", "weighting", "across_queries")
 
 
 def curve_facts(model: Model) -> dict[str, Any] | None:
@@ -102,55 +102,35 @@ def _surface(values: Floats, alphas: Floats, alpha: float, iteration: int) -> di
     }
 
 
-def learning_curve(
-    one: Entrant, judged: RankingData, training: RankingData, measure: MeasureLike, random_state: int
+def learning_facts(
+    one: Entrant, training: RankingData, measure: MeasureLike, random_state: int
 ) -> dict[str, Any] | None:
-    """The measure on the judged rows after training on more and more queries, in several random orders.
+    """The measure on left-out training queries by the number of queries learned, with the alpha of the model.
 
-    The margins hold what 95 % of such draws of queries would give, by Student's t: 0 for all queries. For
-    linear RankRLS, which learns further queries exactly; None for other models.
+    For linear RankRLS, which is learned quickly; None for other models, and for too few queries.
     """
-    from scipy.special import stdtrit
-    from sklearn.base import clone
-
     from rankwise.rankers.rankrls import RankRLS
 
     learned = one.model
-    if learned is None or not judged.n_features:
+    if learned is None or learned.encoding is not None or not is_explained_by_alpha(learned):
         return None
-    if learned.encoding is not None or not is_explained_by_alpha(learned):
+    if training.n_features > MAX_FEATURES or training.queries.labels is None:
         return None
-    if training.n_features > MAX_FEATURES:
-        return None
-    training = scaled_like(training, learned.features)
+    training = with_numbers(scaled_like(training, learned.features), learned.feature_names)
     if training.sample_weight is not None:  # queries without weight teach nothing, and cannot be learned
         training = training.select(training.sample_weight > 0.0)
-    sizes, labels = _sizes(training.n_queries), training.queries.labels
-    if len(sizes) < 2 or labels is None:
+    if training.n_queries < LEAST_QUERIES:
         return None
-    chosen = {name: learned.choice[name] for name in ("ties", "weighting")}
-    names = learned.feature_names
-    training, data = with_numbers(training, names), with_numbers(judged, names)
-    ranker = RankRLS(learned.alpha, solver="primal", **chosen)
-    prepared = get_measure(measure).prepare(judged.y, judged.queries, docs=judged.docs)
-    rng, values = np.random.default_rng(random_state), np.empty((LEARNING_DRAWS, len(sizes)))
-    for draw in values:
-        order, done, learner = rng.permutation(training.n_queries), 0, clone(ranker)
-        for at, size in enumerate(sizes):
-            learner.partial_fit(training.select(queries=labels[order[done:size]].tolist()))
-            draw[at] = prepared(score_data(learner.model_, data))
-            done = size
-    quantile = float(stdtrit(LEARNING_DRAWS - 1, (1.0 + CONFIDENCE) / 2.0))
-    margins = quantile * values.std(axis=0, ddof=1)
-    margins[-1] = 0.0  # all draws are the same queries, but for rounding
+    settings = {name: learned.choice[name] for name in _SETTINGS if name in learned.choice}
+    ranker = RankRLS(learned.alpha, solver="primal", **settings)
+    curve = learning_curve(training, ranker, measure, n_draws=LEARNING_DRAWS, random_state=random_state)
+    rows = curve.to_dict()["curve"]
+    *_, last = rows
     return {
-        "measure": prepared.measure.name,
-        "queries": sizes,
-        "values": rounded(values.mean(axis=0)),
-        "margins": rounded(margins),
+        "measure": curve.measure.name,
+        "queries": [row["queries"] for row in rows],
+        "values": rounded(np.array([row["mean"] for row in rows])),
+        "margins": rounded(np.array([row["margin"] for row in rows])),
+        "source": [row["source"] for row in rows],
+        "gain": {"queries": last["queries"], "mean": last["gain"], "margin": last["gain_margin"]},
     }
-
-
-def _sizes(n_queries: int) -> list[int]:
-    smaller = (round(n_queries / GROWTH**power) for power in range(LEARNING_POINTS))
-    return sorted({size for size in smaller if size >= 2})

@@ -20,7 +20,7 @@ from rankwise.rendering import jsonable
 from rankwise.report.absent import absent_facts
 from rankwise.report.audits import audit_facts
 from rankwise.report.column_functions import interaction_facts, shape_facts
-from rankwise.report.curves import curve_facts, learning_curve, size_facts
+from rankwise.report.curves import curve_facts, learning_facts, size_facts
 from rankwise.report.data_facts import data_facts
 from rankwise.report.entrants import Entrant, entrant
 from rankwise.report.lists import MAX_NAME, list_facts, short_name
@@ -157,7 +157,7 @@ def report_facts(
     }
     if training is not None:
         sections["learning"] = {
-            one.name: learning_curve(one, judged, training, measures[0], random_state) for one in entrants
+            one.name: learning_facts(one, training, measures[0], random_state) for one in entrants
         }
     absent = absent_facts(entrants, judged, sections, has_training=training is not None)
     seconds = time.perf_counter() - start

@@ -216,10 +216,14 @@ function calibration() {
 function learning() {
   const found = Object.entries(facts.learning || {});
   if (!found.length) return null;
-  const [, { measure, queries }] = found[0];
+  const [, { measure, queries, gain }] = found[0];
+  const gains = found.map(
+    ([model, one]) => `${visible(model)} ${withMargin(one.gain.mean, one.gain.margin, signed)}`,
+  );
   const caption =
-    `${measure} on the judged rows after training on so many queries, drawn at random several times, with the alpha of ` +
-    "the model. The band holds 95 % of the draws.";
+    `${measure} on left-out training queries after training on so many others, with the alpha of the model; the last ` +
+    "two points are predicted. The band shows 95 % intervals. The gain over the training data is more certain than the " +
+    `band: with ${brief(gain.queries)} queries, ${gains.join(", ")}.`;
   const series = found.map(([model, one]) => ({ name: model, values: one.values, margins: one.margins }));
   const label = "Quality by number of training queries";
   return section(
