@@ -203,12 +203,13 @@ def learning_curve(
             step(f"draw {draw + 1} of {n_draws}", done=draw / n_draws)
             for at, size in enumerate(sizes.tolist()):
                 training, _ = _of_queries(data, order[:size])
-                tested, places = _of_queries(data, order[max(size, first_tested) :])
+                if at == 0 or size > first_tested:
+                    tested, places = _of_queries(data, order[max(size, first_tested) :])
+                    measured = chosen.prepare(tested.y, tested.queries, docs=tested.docs)
                 try:
                     scores = _scores(learner, query_by_query(training), tested)
                 except DataError as error:
                     raise DataError(f"With {size} training queries: {error}") from error
-                measured = chosen.prepare(tested.y, tested.queries, docs=tested.docs)
                 values[draw, at, places] = measured.per_query(scores)
     whole = chosen.prepare(data.y, data.queries, docs=data.docs)
     weight = np.where(whole.left_out, 0.0, whole.query_weight)
