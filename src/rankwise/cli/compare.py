@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rankwise.cli import options
+from rankwise.cli.gate import (
+    gate_facts,
+    leave,
+    markdown_of,
+    parse_margins,
+    power_facts,
+    show_gate,
+    show_power,
+    with_verdict,
+)
+from rankwise.cli.human import compare_sampled, show_sampled
+from rankwise.cli.rankers import columns_beside, files_read, named_files, read_rankers
+from rankwise.cli.report import page_facts, title_of
 from rankwise.cli.screen import show_json, show_table, show_text
 from rankwise.errors import ParameterError
 from rankwise.long_tasks import task
@@ -15,6 +29,7 @@ from rankwise.rendering import Cell, format_cell, printable
 
 if TYPE_CHECKING:
     from rankwise.metrics import Measure
+    from rankwise.rows.ranking import RankingData
 
 
 def run(
@@ -56,57 +71,25 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Compare models, score files or TREC runs with a baseline, query by query."""
-    from rankwise.cli.gate import (
-        gate_facts,
-        leave,
-        markdown_of,
-        parse_margins,
-        power_facts,
-        show_gate,
-        show_power,
-        with_verdict,
-    )
-    from rankwise.cli.human import compare_sampled, show_sampled
-    from rankwise.cli.rankers import columns_beside, files_read, named_files, read_rankers
-    from rankwise.cli.report import page_facts, title_of
-    from rankwise.readers.judgment_files import judged_labels
-    from rankwise.report.facts import compared_facts
-    from rankwise.report.make_report import Report
-    from rankwise.report.verdict import answer
-
     margins = parse_margins(fail_if_worse)
     if human is not None:
         more = {"qrels": qrels, "fail-if-worse": margins, "detect": detect, "by": by, "report": report}
         _check_alone(more | {"worst": worst, "markdown": markdown})
     if detect is not None and not detect > 0.0:
         raise ParameterError(f"--detect expects a difference above 0; got {detect:g}.")
-    files = named_files(rankers, least=2)
-    how = rows.how()
+    files, how = named_files(rankers, least=2), rows.how()
     named, judged, chosen, note = read_rankers(files, data, qrels, how, measures, preset, complete)
     if human is not None:
+        from rankwise.readers.judgment_files import judged_labels
+
         people = judged_labels(human, judged, **how.of_judgments)
         show_sampled(compare_sampled(people, named, judged, chosen, baseline), json)
         return
     chosen, columns = with_gated(chosen, margins, preset), columns_beside(data, by)
-    if report is None:
-        with task("Comparing"):
-            facts, _ = compared_facts(named, judged, chosen, baseline=baseline, note=note, by=columns)
-    else:
-        facts = page_facts(
-            named,
-            judged,
-            chosen,
-            title=title_of(files, data or qrels),
-            baseline=baseline,
-            note=note,
-            by=columns,
-            files=files_read(files, data, qrels),
-        )
-    if margins:
-        facts["gate"] = gate_facts(facts, margins)
-        facts["answer"] = answer(facts, facts["baseline"], advise=False)  # the gate decides
+    about: dict[str, Any] = {"baseline": baseline, "note": note, "by": columns}
     if report is not None:
-        Report(with_verdict(facts) if margins else facts).save(report)
+        about |= {"title": title_of(files, data or qrels), "files": files_read(files, data, qrels)}
+    facts = _facts(named, judged, chosen, margins, report, about)
     if detect is not None:
         facts["power"] = power_facts(facts, detect)
     if json:
@@ -115,17 +98,47 @@ def run(
         for line in markdown_of(facts).split("\n"):
             typer.echo(printable(line))
     else:
-        show_comparison(facts)
-        if worst:
-            show_worst(facts, worst)
-        if columns:
-            show_segments(facts["segments"], facts["baseline"])
-        if detect is not None:
-            show_power(facts["power"], detect)
-        if margins:
-            show_gate(facts["gate"], facts["baseline"])
+        _show(facts, worst, detect, segments=bool(columns))
     if margins:
         leave(facts["gate"])
+
+
+def _facts(
+    named: Mapping[str, Any],
+    judged: RankingData,
+    measures: Sequence[Measure],
+    margins: dict[str, float],
+    report: Path | None,
+    about: dict[str, Any],
+) -> dict[str, Any]:
+    """The facts of the comparison and of its gate, also as a page if one is wanted."""
+    from rankwise.report.facts import compared_facts
+    from rankwise.report.make_report import Report
+    from rankwise.report.verdict import answer
+
+    if report is None:
+        with task("Comparing"):
+            facts, _ = compared_facts(named, judged, measures, **about)
+    else:
+        facts = page_facts(named, judged, measures, **about)
+    if margins:
+        facts["gate"] = gate_facts(facts, margins)
+        facts["answer"] = answer(facts, facts["baseline"], advise=False)  # the gate decides
+    if report is not None:
+        Report(with_verdict(facts) if margins else facts).save(report)
+    return facts
+
+
+def _show(facts: dict[str, Any], worst: int, detect: float | None, *, segments: bool) -> None:
+    show_comparison(facts)
+    if worst:
+        show_worst(facts, worst)
+    if segments:
+        show_segments(facts["segments"], facts["baseline"])
+    if detect is not None:
+        show_power(facts["power"], detect)
+    if "gate" in facts:
+        show_gate(facts["gate"], facts["baseline"])
 
 
 def _check_alone(options: dict[str, Any]) -> None:
