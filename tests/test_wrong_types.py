@@ -73,44 +73,16 @@ class Setting:
         (folder / "log.jsonl").write_text(hit + hit.replace("d1", "d0"), encoding="utf-8")
 
 
-def calls_of_functions(s):
-    """A valid call of each public function: what to call, and with which arguments."""
+def calls_of_data(s):
+    """A valid call of each function of rows and files: what to call, and with which arguments."""
     rows = {"X": X, "y": Y, "qid": QID}
     table = {"label": "y", "qid": "q", "features": ["f"], "doc": None, "exclude": None, "as_table": False}
-    yield rankwise.audit, {**rows, "ranker": rankwise.RankRLSCV([1.0]), "n_suspects": 2, "reveals": 0.9}
-    entrants = {"rls": rankwise.RankRLS(), "first": rankwise.RankRLS(10.0)}
-    compared = {"measures": ["map"], "cv": 2, "baseline": "rls", "preset": None}
-    yield rankwise.compare_learners, {"data": s.data, "learners": entrants, **compared}
-    many = rankwise.RankingData.from_arrays(
-        np.tile(X, (32, 1)), np.tile(Y, 32), np.repeat(np.arange(32), len(Y))
-    )
-    drawn = {"learner": rankwise.RankRLS(), "measure": "map", "n_draws": 10, "random_state": 0}
-    yield rankwise.learning_curve, {"data": many, **drawn}
-    people = np.ma.masked_array(many.y, np.arange(many.n_rows) >= 6 * len(Y))
-    yield rankwise.fit_sampled, {"ranker": rankwise.RankRLSCV([1.0]), "data": many, "people": people}
-    yield rankwise.clicks.click_likelihood, {"log": s.log, "n_folds": 2, "random_state": 0}
-    dated = {"time": ["2026-03-02"] * len(Y), "measure": "map"}
-    yield rankwise.drift, {"model": rankwise.RankRLS().fit(X, Y, QID), **rows, **dated}
-    yield rankwise.config_context, {"n_threads": 1, "one_ranking": True, "on_interrupt": "raise"}
     letor = {"dtype": "float64", "dense": "auto", "zero_based": "auto", "n_features": 2}
     more = {"merge_queries": False, "progress": None}
     yield rankwise.load_letor, {"path": s.folder / "rows.txt", **letor, **more}
     yield (
         rankwise.convert_letor,
         {"path": s.folder / "rows.txt", "store": s.folder / "new.store", **letor, **more},
-    )
-    yield (
-        rankwise.export_model,
-        {"model": s.model, "path": s.folder / "out", "to": "sql", "name": "n", "feature_names": ["f", "g"]}
-        | {"dtype": "float64", "clauses": None, "X": X, "qid": QID, "nonnegative": False},
-    )
-    yield (
-        rankwise.export_model,
-        {"model": s.model, "path": s.folder / "out.onnx", "dtype": "float32", "X": X, "qid": QID},
-    )
-    yield (
-        rankwise.clicks.grades_from_clicks,
-        {"log": s.log, "data": s.data, "thresholds": (0.5, 1.0), "min_expected": 0.0},
     )
     yield (
         rankwise.load_feature_log,
@@ -123,11 +95,41 @@ def calls_of_functions(s):
         },
     )
     yield rankwise.load_judgments, {"path": s.folder / "judgments.csv", "data": s.data}
-    yield rankwise.load_model, {"path": s.folder / "model"}
     yield rankwise.load_pairs, {"path": s.folder / "pairs.txt", "n_rows": 12, "data": None}
     yield rankwise.trec.load_qrels, {"path": s.folder / "qrels.txt"}
     yield rankwise.trec.load_run, {"path": s.folder / "run.txt"}
     yield rankwise.load_table, {"path": s.folder / "table.csv", **table}
+    yield (
+        rankwise.make_search_data,
+        {"n_queries": 3, "mean_rows": 4.0, "noise": 1.0, "habits": 0.0, "random_state": 0, "clicks": False},
+    )
+    yield rankwise.open_store, {"path": s.folder / "rows.store", "verify": False}
+    yield rankwise.qid_from_group_sizes, {"sizes": [2, 3]}
+    yield rankwise.trec.qrels_from_data, {"data": s.data}
+    yield rankwise.trec.run_from_scores, {"data": s.data, "scores": X[:, 0]}
+    yield rankwise.load_movies, {}
+    yield rankwise.save_judgments, {"data": s.data, "path": s.folder / "out"}
+    yield rankwise.save_letor, {"data": s.data, "path": s.folder / "out", "zero_based": False}
+    yield rankwise.save_pairs, {"pairs": PAIRS, "path": s.folder / "out", "weight": np.ones(3), "data": None}
+    yield rankwise.trec.save_qrels, {"qrels": QRELS, "path": s.folder / "out"}
+    yield rankwise.trec.save_run, {"run": RUN, "path": s.folder / "out", "tag": "t"}
+    yield rankwise.save_store, {"data": s.data, "path": s.folder / "again.store"}
+    yield rankwise.scale_per_query, {"X": X, "qid": QID}
+    yield rankwise.RankingData.from_arrays, {**rows, "docs": DOCS, "feature_names": ["f", "g"]}
+    yield rankwise.RankingData.from_frame, {"df": FRAME, **table}
+    yield rankwise.RankingData.concat, {"parts": [s.data], "merge_queries": False}
+    yield s.data.select, {"rows": [0, 1], "queries": None}
+    yield s.data.select, {"queries": ["a"]}
+    yield s.data.split, {"fraction": 0.5, "random_state": 0}
+
+
+def calls_of_clicks(s):
+    """Those of click logs."""
+    yield rankwise.clicks.click_likelihood, {"log": s.log, "n_folds": 2, "random_state": 0}
+    yield (
+        rankwise.clicks.grades_from_clicks,
+        {"log": s.log, "data": s.data, "thresholds": (0.5, 1.0), "min_expected": 0.0},
+    )
     yield (
         rankwise.clicks.make_click_log,
         {"data": s.data, "scores": X[:, 0], "n_sessions": 5, "n_shown": 3, "exploration": 0.3}
@@ -140,46 +142,17 @@ def calls_of_functions(s):
     )
     yield rankwise.clicks.team_draft, {"a": DOCS[:3], "b": DOCS[3:6], "n": 2, "random_state": 0}
     yield rankwise.clicks.interleaving_test, {"unit": QID, "team": ["a", "b"] * 6, "clicked": Y > 1}
-    yield (
-        rankwise.make_report,
-        {"rankers": {"m": s.model, "o": X[:, 1]}, "data": s.data, "training": s.data, "measures": ["map"]}
-        | {"preset": None, "baseline": "m", "title": "t", "titles": {"a": "b"}, "random_state": 0},
-    )
-    yield (
-        rankwise.make_search_data,
-        {"n_queries": 3, "mean_rows": 4.0, "noise": 1.0, "habits": 0.0, "random_state": 0, "clicks": False},
-    )
-    yield rankwise.open_store, {"path": s.folder / "rows.store", "verify": False}
     yield rankwise.clicks.pairs_from_clicks, {"log": s.log, "max_weight": None}
-    yield rankwise.qid_from_group_sizes, {"sizes": [2, 3]}
-    yield rankwise.trec.qrels_from_data, {"data": s.data}
-    yield rankwise.rank_scorer, {"measure": "ndcg@5", "preset": None}
-    yield rankwise.raters.load_ratings, {"path": s.ratings, "rater": "rater", "scale": (0.0, 4.0)}
-    yield (
-        rankwise.raters.study_raters,
-        {"ratings": rankwise.raters.load_ratings(s.ratings), "random_state": 0},
-    )
     yield rankwise.clicks.rows_from_clicks, {"log": s.log, "data": s.data, "prior_clicks": 1.0}
-    yield rankwise.trec.run_from_scores, {"data": s.data, "scores": X[:, 0]}
-    yield rankwise.load_movies, {}
-    yield rankwise.save_judgments, {"data": s.data, "path": s.folder / "out"}
-    yield rankwise.save_letor, {"data": s.data, "path": s.folder / "out", "zero_based": False}
-    yield rankwise.save_pairs, {"pairs": PAIRS, "path": s.folder / "out", "weight": np.ones(3), "data": None}
-    yield rankwise.trec.save_qrels, {"qrels": QRELS, "path": s.folder / "out"}
-    yield rankwise.trec.save_run, {"run": RUN, "path": s.folder / "out", "tag": "t"}
-    yield rankwise.save_store, {"data": s.data, "path": s.folder / "again.store"}
-    yield rankwise.scale_per_query, {"X": X, "qid": QID}
-    yield rankwise.set_config, {"n_threads": None, "one_ranking": False, "on_interrupt": "raise"}
-    yield rankwise.RankingData.from_arrays, {**rows, "docs": DOCS, "feature_names": ["f", "g"]}
-    yield rankwise.RankingData.from_frame, {"df": FRAME, **table}
-    yield rankwise.RankingData.concat, {"parts": [s.data], "merge_queries": False}
-    yield s.data.select, {"rows": [0, 1], "queries": None}
-    yield s.data.select, {"queries": ["a"]}
-    yield s.data.split, {"fraction": 0.5, "random_state": 0}
     yield rankwise.clicks.ClickLog.from_arrays, s.shown
     yield rankwise.clicks.ClickLog.from_frame, {"df": s.named, **s.columns, "propensity": 1.0}
     yield rankwise.clicks.ClickLog.from_frame(s.named, **s.columns, propensity=1.0).match, {"data": s.data}
     yield s.log.with_propensity, {"propensity": np.ones(24)}
+
+
+def calls_of_moments(s):
+    """Those of moments."""
+    rows = {"X": X, "y": Y, "qid": QID}
     yield (
         rankwise.Moments.of,
         {**rows, "sample_weight": np.ones(12), "ties": "keep", "weighting": "example", "query_weight": None}
@@ -196,6 +169,47 @@ def calls_of_functions(s):
     yield s.moments.loss, {"coef": np.zeros(2)}
     yield rankwise.QuerySizes.of, {"y": Y, "qid": QID, "sample_weight": None}
     yield rankwise.RankRLS.from_moments, {"moments": s.moments, "alpha": 1.0, "monotonic_cst": None}
+
+
+def calls_of_models(s):
+    """Those that make, measure and export models."""
+    rows = {"X": X, "y": Y, "qid": QID}
+    yield rankwise.audit, {**rows, "ranker": rankwise.RankRLSCV([1.0]), "n_suspects": 2, "reveals": 0.9}
+    entrants = {"rls": rankwise.RankRLS(), "first": rankwise.RankRLS(10.0)}
+    compared = {"measures": ["map"], "cv": 2, "baseline": "rls", "preset": None}
+    yield rankwise.compare_learners, {"data": s.data, "learners": entrants, **compared}
+    many = rankwise.RankingData.from_arrays(
+        np.tile(X, (32, 1)), np.tile(Y, 32), np.repeat(np.arange(32), len(Y))
+    )
+    drawn = {"learner": rankwise.RankRLS(), "measure": "map", "n_draws": 10, "random_state": 0}
+    yield rankwise.learning_curve, {"data": many, **drawn}
+    people = np.ma.masked_array(many.y, np.arange(many.n_rows) >= 6 * len(Y))
+    yield rankwise.fit_sampled, {"ranker": rankwise.RankRLSCV([1.0]), "data": many, "people": people}
+    dated = {"time": ["2026-03-02"] * len(Y), "measure": "map"}
+    yield rankwise.drift, {"model": rankwise.RankRLS().fit(X, Y, QID), **rows, **dated}
+    yield rankwise.config_context, {"n_threads": 1, "one_ranking": True, "on_interrupt": "raise"}
+    yield (
+        rankwise.export_model,
+        {"model": s.model, "path": s.folder / "out", "to": "sql", "name": "n", "feature_names": ["f", "g"]}
+        | {"dtype": "float64", "clauses": None, "X": X, "qid": QID, "nonnegative": False},
+    )
+    yield (
+        rankwise.export_model,
+        {"model": s.model, "path": s.folder / "out.onnx", "dtype": "float32", "X": X, "qid": QID},
+    )
+    yield rankwise.load_model, {"path": s.folder / "model"}
+    yield (
+        rankwise.make_report,
+        {"rankers": {"m": s.model, "o": X[:, 1]}, "data": s.data, "training": s.data, "measures": ["map"]}
+        | {"preset": None, "baseline": "m", "title": "t", "titles": {"a": "b"}, "random_state": 0},
+    )
+    yield rankwise.rank_scorer, {"measure": "ndcg@5", "preset": None}
+    yield rankwise.raters.load_ratings, {"path": s.ratings, "rater": "rater", "scale": (0.0, 4.0)}
+    yield (
+        rankwise.raters.study_raters,
+        {"ratings": rankwise.raters.load_ratings(s.ratings), "random_state": 0},
+    )
+    yield rankwise.set_config, {"n_threads": None, "one_ranking": False, "on_interrupt": "raise"}
     yield rankwise.ColumnEncoder().fit, {"X": FRAME}
     yield rankwise.ColumnEncoder().fit(FRAME).transform, {"X": FRAME}
     yield rankwise.QueryMinMaxScaler().fit_transform, {"X": X, "y": None, "qid": QID}
@@ -276,6 +290,16 @@ def calls_of_rankers(s):
     yield rankwise.RankRLSPath().fit(X, Y, QID).select, {"n_features": 1}
 
 
+CALLS = (
+    calls_of_data,
+    calls_of_clicks,
+    calls_of_moments,
+    calls_of_models,
+    calls_of_measures,
+    calls_of_rankers,
+)
+
+
 @pytest.fixture
 def setting(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # some odd values are names of files to write
@@ -302,7 +326,7 @@ def complaints(call, arguments):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("calls", [calls_of_functions, calls_of_measures, calls_of_rankers])
+@pytest.mark.parametrize("calls", CALLS)
 def test_an_odd_argument_is_taken_or_refused_in_a_sentence(calls, setting):
     found = [said for call, arguments in calls(setting) for said in complaints(call, arguments)]
     assert not found, "\n".join(found)
@@ -319,7 +343,7 @@ def test_an_odd_parameter_is_taken_or_refused_in_a_sentence(kind, setting):
 
 
 def test_every_public_function_is_called(setting):
-    called = {call for calls in (calls_of_functions, calls_of_measures) for call, _ in calls(setting)}
+    called = {call for calls in CALLS for call, _ in calls(setting)}
     public = [getattr(module, name) for module in MODULES for name in module.__all__]
     functions = {each for each in public if isinstance(each, types.FunctionType)}
     assert functions - called == {rankwise.get_config, rankwise.register_onnx_converters}
