@@ -63,18 +63,23 @@ def compare_fits(now: dict[str, str], then: dict[str, str]) -> int:
 
 
 def compare_times(here: Path, there: Path, revision: str) -> int:
-    """Print how long fits and predictions take, of each the fastest time of runs in turn, and the ratio."""
-    now: dict[str, float] = {}
-    then: dict[str, float] = {}
+    """Print how long fits and predictions take, of each the fastest time of runs in turn, and the ratios."""
+    now: dict[str, list[float]] = {}
+    then: dict[str, list[float]] = {}
     for _ in range(ROUNDS):
         for fastest, root in ((then, there), (now, here)):
             for name, seconds in _run("times", root).items():
-                fastest[name] = min(seconds, fastest.get(name, seconds))
+                fastest[name] = list(map(min, seconds, fastest.get(name, seconds)))
     rows = (
-        [name, f"{1e3 * then[name]:.3g}", f"{1e3 * now[name]:.3g}", f"{now[name] / then[name]:.2f}"]
+        [
+            name,
+            *(f"{1e3 * times[name][0]:.3g}" for times in (then, now)),
+            *(f"{after / before:.2f}" for before, after in zip(then[name], now[name], strict=True)),
+        ]
         for name in then
     )
-    tables.show("times", ["milliseconds", revision, "now", "ratio"], rows)
+    headings = ["milliseconds", revision, "now", "ratio", "ratio of processor times"]
+    tables.show("times", headings, rows)
     return 0
 
 
