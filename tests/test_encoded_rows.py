@@ -66,24 +66,25 @@ def test_products_and_rows_are_those_of_the_matrix_also_for_values_that_were_not
 
 
 @pytest.mark.parametrize(
-    "ranker",
+    ("ranker", "atol"),
     [
-        RankRLS(0.5),
-        RankRLS(0.5, solver="dual"),
-        RankRLS(0.5, solver="cg", tol=1e-10),
-        RankRLS(0.5, ties="drop", weighting="pair"),
-        RankRLS(0.5, across_queries=0.1),
-        RankRLSCV([0.1, 1.0, 10.0]),
-        RankRLSCV([0.1, 1.0, 10.0], cv=3, measure="ndcg@10"),
-        RankRLSCV([0.1, 1.0], solver="cg", tol=1e-10, cv=3),
-        RankSVM(0.1, tol=1e-7),
-        RankSVM(0.1, loss="squared_hinge", tol=1e-9),
-        RankSVMCV([1.0, 0.1], loss="squared_hinge", tol=1e-9, cv=3),
+        (RankRLS(0.5), 1e-8),
+        (RankRLS(0.5, solver="dual"), 1e-8),
+        (RankRLS(0.5, solver="cg", tol=1e-10), 1e-6),
+        (RankRLS(0.5, ties="drop", weighting="pair"), 1e-8),
+        (RankRLS(0.5, across_queries=0.1), 1e-8),
+        (RankRLSCV([0.1, 1.0, 10.0]), 1e-8),
+        (RankRLSCV([0.1, 1.0, 10.0], cv=3, measure="ndcg@10"), 1e-8),
+        (RankRLSCV([0.1, 1.0], solver="cg", tol=1e-10, cv=3), 1e-6),
+        (RankSVM(0.1, tol=1e-7), 1e-2),
+        (RankSVM(0.1, loss="squared_hinge", tol=1e-9), 1e-3),
+        (RankSVMCV([1.0, 0.1], loss="squared_hinge", tol=1e-9, cv=3), 1e-3),
     ],
     ids=str,
 )
 @pytest.mark.parametrize("interactions", [None, PAIRS], ids=["alone", "pairs"])
-def test_every_linear_ranker_learns_the_same_model(ranker, interactions, never_a_matrix, monkeypatch):
+@pytest.mark.filterwarnings("ignore::rankwise.errors.ContextWarning")
+def test_every_linear_ranker_learns_the_same_model(ranker, atol, interactions, never_a_matrix, monkeypatch):
     frame, y, qid = shop()
     weight = np.random.default_rng(0).integers(1, 3, len(y))
     ranker.set_params(columns=COLUMNS, interactions=interactions)
@@ -91,7 +92,7 @@ def test_every_linear_ranker_learns_the_same_model(ranker, interactions, never_a
     assert isinstance(rows_of(ranker.encoding_, table_of(frame)), EncodedRows)
     monkeypatch.setattr(encoded_rows, "LARGE", np.inf)
     assert isinstance(rows_of(ranker.encoding_, table_of(frame)), np.ndarray)
-    np.testing.assert_allclose(scores, ranker.fit(frame, y, qid, weight).predict(frame), atol=2e-4)
+    np.testing.assert_allclose(scores, ranker.fit(frame, y, qid, weight).predict(frame), atol=atol)
 
 
 def test_signs_held_out_rows_and_updates_work_alike(never_a_matrix, monkeypatch):
