@@ -1,5 +1,6 @@
 """Training on few labels of people and many of a model."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import rankwise
 from command_line import done, folder, refused
 from rankwise import DataError, ParameterError, RankRLS, RankRLSCV, fit_sampled, make_search_data
+from rankwise.errors import GridWarning
 from rankwise.metrics import evaluate
 from rankwise.selection.sampled_labels import WEIGHTS, _correlation, weighted
 
@@ -90,6 +92,20 @@ def within_queries(data, scores, rows):
     parts = [np.flatnonzero(rows & (data.qid == label)) for label in np.unique(data.qid[rows])]
     y, s = (np.concatenate([v[part] - v[part].mean() for part in parts]) for v in (data.y, scores))
     return np.corrcoef(y, s)[0, 1]
+
+
+@pytest.mark.parametrize("seed", [7, 8])
+def test_warnings_are_those_of_the_fit_that_is_returned(seed):
+    data, human, people = sampled(seed=seed)
+    data = replace(data, y=np.random.default_rng(seed).permutation(data.y))
+    ranker = RankRLSCV([1.0, 10.0, 100.0])
+    with pytest.warns(GridWarning):  # of a weight that is too large
+        ranker.fit(weighted(replace(data, y=np.where(human, people.data, data.y)), human, 1.0))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found, _ = fit_sampled(ranker, data, people)
+    at_an_end = found.alpha_ in (1.0, 100.0)
+    assert [one.category for one in said if one.category is GridWarning] == [GridWarning] * at_an_end
 
 
 def test_the_correlation_ignores_scale_and_offsets_of_queries_and_is_zero_without_differences():

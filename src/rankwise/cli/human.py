@@ -50,8 +50,9 @@ def train_sampled(
     judged = np.flatnonzero(~labels.mask)
     n_judged = len(np.unique(data.queries.query_of_row()[judged]))
     note = (
-        f"People judged {n_judged:,} of {data.n_queries:,} queries, which are those measured; a query judged "
-        f"by the model counts {weight:g} of one that they judged."
+        f"People judged {n_judged:,} of {data.n_queries:,} queries. Quality is measured on these; settings "
+        f"are chosen on {'all' if weight else 'these'}. A query judged by the model counts {weight:g} of one "
+        "that people judged."
     )
     return fitted, replace(data, y=np.where(labels.mask, data.y, labels.data)), judged, note
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -73,17 +74,22 @@ def fit_sampled(ranker: Any, data: RankingData, people: Any) -> tuple[Any, float
     parts = np.array_split(np.random.default_rng(0).permutation(np.flatnonzero(sampled)), N_FOLDS)
     held = [np.flatnonzero(np.isin(query_of_row, part)) for part in parts if len(part)]
     folds = [(np.setdiff1d(np.arange(data.n_rows), rows), rows) for rows in held]
-    best: tuple[Any, float, float] | None = None
+    best: tuple[Any, float, float, list[warnings.WarningMessage]] | None = None
     with task("Weighing the labels of the model"):
         for weight in WEIGHTS if not human.all() else (1.0,):
             # Without weight, the labels of the model must not choose settings either.
             tried = clone(ranker) if weight else clone(ranker).set_params(cv=folds)
-            tried.fit(weighted(mixed, human, weight))
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always")
+                tried.fit(weighted(mixed, human, weight))
             found = _correlation(labels.data[human], tried.left_out_scores_[human], query_of_row[human])
             if best is None or found > best[2]:
-                best = tried, weight, found
+                best = tried, weight, found, said
     assert best is not None
-    return best[:2]
+    chosen, weight, _, said = best
+    for one in said:  # only of what is returned
+        warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    return chosen, weight
 
 
 def _correlation(labels: Floats, scores: Floats, query: Ints) -> float:
