@@ -204,6 +204,26 @@ def test_a_warning_names_options_of_the_command_line(tmp_path, capsys):
     assert 'interactions="auto"' not in said
 
 
+def test_columns_without_an_interaction_are_named_where_interactions_were_searched_for(tmp_path, capsys):
+    frame, y, qid = shop()
+    frame = frame[["price", "is_mobile", "category"]].assign(label=y, qid=qid)
+    model = RankRLSCV([1.0], interactions="auto").fit(frame.drop(columns=["label", "qid"]), y, qid)
+    assert not model.encoding_.interactions
+    assert model.context_columns_ == ["is_mobile", "category"]
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    arguments = [str(tmp_path / "rows.csv"), str(tmp_path / "model"), "--alpha", "1"]
+    sentence = (
+        "is_mobile and category are constant within queries and in no interaction, so they cannot change"
+    )
+    assert main(["train", *arguments, "--interactions", "auto"]) == 0
+    assert sentence in " ".join(capsys.readouterr().out.split())
+    assert main(["info", str(tmp_path / "model")]) == 0
+    assert sentence in " ".join(capsys.readouterr().out.split())
+    named = RankRLSCV([1.0], interactions=[("price", "is_mobile")])
+    named.fit(frame.drop(columns=["label", "qid"]), y, qid)
+    assert named.context_columns_ == ["category"]
+
+
 def test_a_sentence_names_some_columns_and_counts_the_others():
     assert about_context(["is_mobile"]).startswith(
         "Column is_mobile is constant within queries; it can only matter "

@@ -76,9 +76,12 @@ class RowSettings:
 
     @property
     def adds_columns_up(self) -> bool:
-        """Whether scores are sums over columns, in which what is constant within queries cancels out."""
+        """Whether scores are sums over columns, in which what is constant within queries cancels out.
+
+        But for interactions, which these sums may contain.
+        """
         linear = self.kernel is None or (isinstance(self.kernel, str) and self.kernel == "linear")
-        return linear and self.interactions is None and self.beta == 0.0
+        return linear and self.beta == 0.0
 
     @property
     def beta(self) -> float:
@@ -161,11 +164,15 @@ class RowSettings:
         if self.adds_columns_up and problem.has_queries:
             used = table.matched(list(encoding.codes), encoding.labels)
             context = context_of_table(used, problem.queries)
-        if context:
+        if context and self.interactions is None:
             warn_of_context(context)
-        inputs = Inputs(self.who, features_behind(X, encoding), encoding, context=context)
+        inputs = Inputs(self.who, features_behind(X, encoding), encoding)
         signed = columns_with_sign(self.monotonic_cst, encoding)
-        return *with_wanted_interactions(problem, inputs, table, wanted, signed), table
+        problem, inputs = with_wanted_interactions(problem, inputs, table, wanted, signed)
+        found = inputs.encoding.interactions if inputs.encoding is not None else ()
+        paired = {column for code in found for column in code.columns}
+        context = tuple(column for column in context if column not in paired)
+        return problem, replace(inputs, context=context), table
 
     def read_preferences(
         self, X: Any, pairs: Any, magnitude: ArrayLike | None, weight: ArrayLike | None
