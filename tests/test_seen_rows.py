@@ -105,6 +105,16 @@ def test_one_ranking_is_recognized_as_a_whole():
     assert count_learned_queries(model, data) == 0
 
 
+def test_queries_with_the_same_rows_are_counted_beside_others():
+    data = rankwise.make_search_data(6, random_state=0)
+    first = np.flatnonzero(data.qid == data.qid[0])
+    rows, qid = np.append(np.arange(data.n_rows), first), np.append(data.qid, np.full(len(first), 99))
+    twice = rankwise.RankingData.from_arrays(data.X[rows], data.y[rows], qid)
+    model = rankwise.RankRLS().fit(twice).model_
+    assert count_learned_queries(model, twice) == 7
+    assert count_learned_queries(model, twice.select(queries=[qid[0], 99])) == 0
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_rows_of_few_values_are_no_false_alarm(seed):
     """Queries of other data are called the same, and many have the same rows by chance."""

@@ -32,7 +32,7 @@ def is_trained_on(history: History, files: Sequence[File]) -> bool:
 def count_learned_queries(model: Model, data: RankingData) -> int:
     """The number of queries that the model learned with the same rows and labels, as its moments say.
 
-    A query that has the rows of another one does not count, because rows of few values are equal by chance.
+    None, unless one of them has rows that no other query has: rows of few values are equal by chance.
     """
     labels, moments = data.queries.labels, model.moments
     if moments is None or moments.has_qid is (labels is None):

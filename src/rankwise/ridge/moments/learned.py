@@ -71,16 +71,12 @@ class LearnedQueries:
         return np.array(positions, dtype=np.int64)
 
     def holds(self, labels: Ints, contents: Ints) -> Bools:
-        """Which of these queries were learned; none of those whose rows are also those of another query."""
+        """Which of these queries were learned; none, unless one of them has rows that no other query has."""
         pairs = set(zip(self.labels.tolist(), self.contents.tolist(), strict=True))
-        unclear = {*repeated(self.contents).tolist(), *repeated(contents).tolist()}
-        return np.array(
-            [
-                query in pairs and query[1] not in unclear
-                for query in zip(labels.tolist(), contents.tolist(), strict=True)
-            ],
-            dtype=np.bool_,
-        )
+        queries = zip(labels.tolist(), contents.tolist(), strict=True)
+        known = np.fromiter((query in pairs for query in queries), dtype=np.bool_, count=len(labels))
+        shared = np.concatenate([repeated(self.contents), repeated(contents)])
+        return known & bool((known & ~np.isin(contents, shared)).any())
 
     def without(self, positions: Ints) -> LearnedQueries:
         kept = np.ones(len(self), dtype=np.bool_)
