@@ -147,7 +147,8 @@ def test_missing_sections_say_why(opened, report):
     said = " ".join(shown(opened(report), "#not-shown li"))
     assert "Columns: title, again, kernel: scores are not sums over columns" in said
     assert "Choice of alpha: kernel, model, spline: alpha was given" in said
-    assert "Number of training queries: kernel, spline: not drawn" in said
+    assert "Number of training queries: kernel, model, spline: not drawn" in said
+    assert "if there are at least 32." in said
 
 
 def test_dates_have_an_axis_of_dates(opened):
