@@ -1,8 +1,8 @@
 """Interactions on the movies, 266,000 rows: NDCG@10 of test queries and processor time.
 
 Every query is a test query once. Every learner chooses its settings on training queries, which is part of its
-time: ours the loss and alpha on a third of them, fitted to another third. All folds take ten minutes of one
-core, and EBM much longer; a run that is interrupted goes on where it stopped.
+time: ours the loss and alpha on a quarter of them, fitted to another quarter. All folds take ten minutes of
+one core, and EBM much longer; a run that is interrupted goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def with_chosen_loss(n_interactions: int | None) -> Learner:
 
 
 def chosen(rows: Rows) -> RankRLS | RankSVM:
-    """The loss and alpha with the best NDCG@10 on a third of the queries, fitted to another third."""
+    """The loss and alpha with the best NDCG@10 on a quarter of the queries, fitted to another quarter."""
     train, validation = (part for _, part, _ in folds_of(rows, 4, seed=0)[:2])
     squared, hinge = (
         ranker.fit(train.X, train.y, train.qid, eval_set=(validation.X, validation.y, validation.qid))
