@@ -20,7 +20,7 @@ ROOMS = [
     {"errors", "types", "numerals"},
     {"config"},
     {"threads", "files", "rendering", "_native"},
-    {"mapped", "features", "foreign_json", "long_tasks"},
+    {"mapped", "features", "factored_rows", "foreign_json", "long_tasks"},
     {"tensor_file"},
     {"preferences"},
     {"validation"},

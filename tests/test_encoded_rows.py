@@ -8,6 +8,7 @@ from rankwise import KernelRankRLS, RankRLS, RankRLSCV, RankSVM, RankSVMCV
 from rankwise.columns import encoded_rows
 from rankwise.columns.choosing_codes import fit_encoding
 from rankwise.columns.encoded_rows import EncodedRows, rows_of
+from rankwise.columns.encoding import Encoding
 from rankwise.columns.interaction_fitting import with_interactions
 from rankwise.columns.specs import wanted_interactions
 from rankwise.operators.design import MatrixDesign
@@ -53,7 +54,7 @@ def test_products_and_rows_are_those_of_the_matrix_also_for_values_that_were_not
     others = shop(seed=1)[0]
     others.loc[:3, "price"], others.loc[:3, "brand"] = [-5.0, 0.0, 9.0, 99.0], "unseen"
     table, rng = table_of(others), np.random.default_rng(0)
-    X, rows = encoding.encode(table), EncodedRows(encoding, table)
+    X, rows = encoding.encode(table), EncodedRows.of(encoding, table)
     assert rows.shape == X.shape
     points, features = rows.factors
     np.testing.assert_allclose((points @ features).toarray(), X, atol=1e-12)
@@ -116,12 +117,12 @@ def test_columns_that_hardly_vary_within_queries_keep_their_digits():
     frame, _, qid = shop()
     frame["size"] = 1e3 * qid + 1e-6 * frame["size"]  # standardized, still far from zero within queries
     table = table_of(frame[["size", "sold"]])
-    rows = EncodedRows(encoded(table, {"*": "number"}, [("size", "sold")]), table)
+    rows = EncodedRows.of(encoded(table, {"*": "number"}, [("size", "sold")]), table)
     reference = group_rows(qid, len(qid)).first_rows()
     kept, measured_from = near_zero(rows, reference)
     assert isinstance(kept, np.ndarray)
     np.testing.assert_array_equal(measured_from, reference)
-    others = EncodedRows(encoded(table_of(shop()[0])), table_of(shop()[0]))
+    others = EncodedRows.of(encoded(table_of(shop()[0])), table_of(shop()[0]))
     assert near_zero(others, reference) == (others, None)
 
 
@@ -137,19 +138,69 @@ def test_points_are_stored_where_they_take_less_memory():
     assert isinstance(rows_of(many, table[: len(table) // 10]), np.ndarray)
 
 
-def test_iterations_of_a_hinge_compute_no_rows_but_a_sample(never_a_matrix, monkeypatch):
-    frame, y, qid = shop(n_queries=3000, rows=10)
-    computed, of_rows = [], EncodedRows.__getitem__
+def test_a_matrix_is_stored_where_the_points_of_pairs_would_take_more_memory(monkeypatch):
+    monkeypatch.setattr(encoded_rows, "LARGE", 0)
+    frame, _, _ = shop()
+    for of_pair, stored in (("spline:3", EncodedRows), ("spline:12", np.ndarray)):
+        table = table_of(frame)
+        encoding = encoded(table, "spline:20", {("price", "size"): of_pair})
+        assert isinstance(rows_of(encoding, table), stored)
+        if stored is np.ndarray:
+            factors = EncodedRows.of(encoding, table).factors
+            n_bytes = sum(factor.data.nbytes + factor.indices.nbytes for factor in factors)
+            assert n_bytes > 4 * len(table) * encoding.n_features
+
+
+@pytest.fixture
+def computed(never_a_matrix, monkeypatch):
+    """How many rows were computed each time that some were."""
+    found, of_rows = [], EncodedRows.__getitem__
 
     def counting(self, rows):
-        found = of_rows(self, rows)
-        computed.append(len(found))
-        return found
+        block = of_rows(self, rows)
+        found.append(len(block))
+        return block
 
     monkeypatch.setattr(EncodedRows, "__getitem__", counting)
+    return found
+
+
+def test_iterations_of_a_hinge_compute_no_rows_but_a_sample(computed):
+    frame, y, qid = shop(n_queries=3000, rows=10)
     model = RankSVM(1e-4, loss="squared_hinge", columns=COLUMNS, interactions=PAIRS).fit(frame, y, qid)
     assert model.n_products_ > 20
     assert sum(computed) < 2 * len(y)
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        RankSVM(1e-2, loss="squared_hinge", early_stopping=True, validation_fraction=0.4, random_state=0),
+        RankSVMCV([1.0, 0.1], loss="squared_hinge", cv=3),
+        RankRLS(1.0, solver="cg", early_stopping=True, validation_fraction=0.4, random_state=0),
+        RankRLSCV([10.0, 1.0], cv=3),
+        RankRLSCV([10.0, 1.0], solver="cg", cv=3),
+    ],
+    ids=str,
+)
+def test_rows_left_out_and_all_others_are_never_computed_at_once(ranker, computed):
+    frame, y, qid = shop(n_queries=3000, rows=10)
+    ranker.set_params(columns=COLUMNS).fit(frame, y, qid)
+    assert max(computed) < len(y) / 3
+
+
+@pytest.mark.parametrize(("ranker", "atol"), [(RankRLS(0.5), 1e-8), (RankSVM(0.1, tol=1e-7), 1e-2)], ids=str)
+def test_preferences_are_learned_without_a_matrix(ranker, atol, never_a_matrix, monkeypatch):
+    frame, y, _ = shop()
+    better, worse = np.random.default_rng(0).permutation(len(y)).reshape(2, -1)
+    pairs = np.where((y[better] > y[worse])[:, None], np.c_[better, worse], np.c_[worse, better])
+    ranker.set_params(columns=COLUMNS, interactions=PAIRS)
+    with monkeypatch.context() as patched:
+        patched.setattr(Encoding, "encode", None)
+        scores = ranker.fit_preferences(frame, pairs).predict(frame)
+    monkeypatch.setattr(encoded_rows, "LARGE", np.inf)
+    expected = ranker.fit_preferences(frame, pairs).predict(frame)
+    np.testing.assert_allclose(scores - scores.mean(), expected - expected.mean(), atol=atol)
 
 
 def test_kernels_take_a_matrix(never_a_matrix):

@@ -19,6 +19,7 @@ from typing import Any, Protocol, Self, TypeAlias
 import numpy as np
 
 from rankwise.errors import ParameterError
+from rankwise.factored_rows import selected
 from rankwise.held_out import HeldOut
 from rankwise.types import Bools, Floats, Ints, Matrix
 
@@ -93,7 +94,8 @@ class Fold:
 
     @property
     def rows(self) -> Matrix:
-        return self.data[self.index]
+        rows: Matrix = selected(self.data, self.index)
+        return rows
 
 
 @dataclass(frozen=True)

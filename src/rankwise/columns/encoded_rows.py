@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from rankwise.columns.encoding import ROWS_AT_ONCE, Encoding, Values, dense_features, values_at
 from rankwise.columns.points import points_of
-from rankwise.operators.factored_rows import FactoredRows
+from rankwise.factored_rows import FactoredRows
 from rankwise.rows.table import Table
 from rankwise.types import Floats, Ints
 
@@ -20,17 +20,20 @@ ENTRY_BYTES = 12
 
 def rows_of(encoding: Encoding, table: Table) -> Any:
     """The features of a table for linear models: a matrix or, if these take much less, `EncodedRows`."""
-    in_matrix = 8 * encoding.n_features
-    is_small = table.n_rows * in_matrix < LARGE or encoding.is_sparse
-    if is_small or bytes_of_large(encoding) == in_matrix:
+    in_matrix = 8 * table.n_rows * encoding.n_features
+    is_small = in_matrix < LARGE or encoding.is_sparse
+    if is_small or bytes_of_large(encoding, table.n_rows) == in_matrix:
         return encoding.encode(table)
-    return EncodedRows(encoding, table)
+    return EncodedRows.of(encoding, table)
 
 
-def bytes_of_large(encoding: Encoding) -> int:
-    """How many bytes `rows_of` stores of a row of a large table."""
-    in_matrix, codes = 8 * encoding.n_features, (*encoding.codes.values(), *encoding.interactions)
-    as_points = ENTRY_BYTES * sum(points_of(code).n_shares for code in codes)
+def bytes_of_large(encoding: Encoding, n_rows: int) -> int:
+    """How many bytes `rows_of` stores of the features of a large table."""
+    in_matrix = 8 * n_rows * encoding.n_features
+    n_shares = sum(points_of(code).n_shares for code in (*encoding.codes.values(), *encoding.interactions))
+    # Those of columns alone are few.
+    of_points = sum(points_of(code).n_points * code.width for code in encoding.interactions)
+    as_points = ENTRY_BYTES * (n_rows * n_shares + of_points)
     return as_points if as_points <= SHARE * in_matrix else in_matrix
 
 
@@ -38,29 +41,24 @@ class EncodedRows(FactoredRows):
     """The features of the rows of a table.
 
     P has the shares of the points between which the values of a row lie, and C the features at these points.
-
-    Parameters
-    ----------
-    encoding : Encoding
-    table : Table
     """
 
-    def __init__(self, encoding: Encoding, table: Table) -> None:
-        self._values = encoding.read(table)
-        self._shape = table.n_rows, encoding.n_features
-        self._factors = _factors(self._values, table.n_rows)
+    def __init__(self, values: Values, factors: tuple[Any, Any]) -> None:
+        super().__init__(factors)
+        self._values = values
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self._shape
-
-    @property
-    def factors(self) -> tuple[Any, Any]:
-        return self._factors
+    @classmethod
+    def of(cls, encoding: Encoding, table: Table) -> Self:
+        values = encoding.read(table)
+        return cls(values, _factors(values, table.n_rows))
 
     def __getitem__(self, rows: Ints | slice) -> Floats:
         values = values_at(self._values, rows)
-        return dense_features(values, len(values[0][1][0]), self._shape[1])
+        return dense_features(values, len(values[0][1][0]), self.shape[1])
+
+    def select(self, rows: Ints) -> Self:
+        points, features = self.factors
+        return type(self)(values_at(self._values, rows), (points[rows], features))
 
 
 def _factors(values: Values, n_rows: int) -> tuple[Any, Any]:

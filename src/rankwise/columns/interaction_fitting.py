@@ -139,7 +139,7 @@ def _with_frequent_products(code: InteractionCode, table: Table) -> InteractionC
 
 
 def _check_size(encoding: Encoding, n_rows: int) -> None:
-    n_bytes = n_rows * bytes_of_large(encoding)
+    n_bytes = bytes_of_large(encoding, n_rows)
     if n_bytes > MOST_BYTES:
         widest = max(encoding.interactions, key=lambda code: code.width)
         raise DataError(

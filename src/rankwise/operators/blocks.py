@@ -167,10 +167,13 @@ def centred(X: Any, index: Ints, offsets: Ints, weight: Floats, scale: Floats | 
 
     `offsets` says where groups start.
     """
-    if not isinstance(X, np.ndarray):
-        X, index = dense(X[index]), np.arange(len(index))
-    scale = np.ones(len(index)) if scale is None else scale
     rows = np.empty((len(index), X.shape[1]))
+    if not isinstance(X, np.ndarray):
+        for place in pieces(0, len(index), block_rows(X)):
+            rows[place] = dense(X[index[place]])
+        # These are centred in place: the mean of a group is known before its first row is written.
+        X, index = rows, np.arange(len(index))
+    scale = np.ones(len(index)) if scale is None else scale
     centred_rows(X, index, offsets, weight, scale, None, rows, resolve_threads())
     return rows
 

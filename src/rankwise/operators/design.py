@@ -8,8 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
+from rankwise.factored_rows import FactoredRows
 from rankwise.operators.blocks import centred, dense
-from rankwise.operators.factored_rows import FactoredRows
 from rankwise.operators.gram import difference_factor, difference_norm, difference_system
 from rankwise.operators.kernel import Kernel, KernelName
 from rankwise.operators.native_rows import NativeRows, by_column

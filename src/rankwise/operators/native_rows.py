@@ -9,8 +9,8 @@ import numpy as np
 
 from rankwise import _native
 from rankwise.config import resolve_threads
+from rankwise.factored_rows import FactoredRows
 from rankwise.mapped import check_not_cut, is_on_disk, mapped_parts
-from rankwise.operators.factored_rows import FactoredRows
 from rankwise.preferences.queries import restored
 from rankwise.types import Floats, Ints, Matrix
 

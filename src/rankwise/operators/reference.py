@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.operators.factored_rows import FactoredRows
+from rankwise.factored_rows import FactoredRows
+from rankwise.operators.blocks import MeasuredRows, block_rows, pieces
 from rankwise.operators.native_rows import NativeRows
 from rankwise.types import Floats, Ints, Matrix
 
@@ -48,9 +49,15 @@ def near_zero(X: Matrix | FactoredRows, reference: Ints | None) -> tuple[Any, In
 
 def column_ranges(X: Any, reference: Ints) -> tuple[Floats, Floats]:
     """The largest absolute value of each column in the reference rows, and less them; X is not sparse."""
-    if isinstance(X, FactoredRows):
-        return X.column_ranges(reference)
-    return NativeRows(X, reference=reference).column_ranges()
+    if not isinstance(X, FactoredRows):
+        return NativeRows(X, reference=reference).column_ranges()
+    origins, measured = np.unique(reference), MeasuredRows(X, reference)
+    offset, spread = np.zeros((2, X.shape[1]))
+    for place in pieces(0, len(origins), block_rows(X)):
+        np.maximum(offset, np.abs(X[origins[place]]).max(axis=0), out=offset)
+    for place in pieces(0, len(X), block_rows(X)):
+        np.maximum(spread, np.abs(measured[place]).max(axis=0), out=spread)
+    return offset, spread
 
 
 def _are_far(offset: Floats, spread: Floats) -> bool:

@@ -17,10 +17,10 @@ from rankwise.columns.inputs import Inputs, features_behind
 from rankwise.columns.interaction_fitting import with_interactions
 from rankwise.columns.specs import compares_rows, wanted_interactions
 from rankwise.errors import DataError, ParameterError
+from rankwise.factored_rows import FactoredRows
 from rankwise.features import JudgedParts, features_of
 from rankwise.model.history import Origin
 from rankwise.model.model import Model
-from rankwise.operators.factored_rows import FactoredRows
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import group_rows, one_query
 from rankwise.rankers.rows_of_fit import RowsOfFit, SampledRows
@@ -199,7 +199,7 @@ class RowSettings:
                     f"interactions={self.interactions!r}."
                 )
             encoding, table = self._encoding_of(X, taken_apart(X, None, None)[1])
-            rows = check_rows(encoding.encode(table), who=self.who, least=2)
+            rows = self._features(encoding, table)
             inputs = Inputs(self.who, features_behind(X, encoding), encoding)
         n_rows = rows.shape[0]
         sample = replace(SampledRows.of(rows, None, one_query(n_rows), table), sizes=None)

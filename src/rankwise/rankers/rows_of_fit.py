@@ -12,12 +12,12 @@ import numpy as np
 from rankwise.columns.effects import column_effects
 from rankwise.columns.inputs import Inputs
 from rankwise.columns.profile import MOST_COLUMNS, Profile
+from rankwise.factored_rows import FactoredRows
 from rankwise.held_out import HeldOut
 from rankwise.mapped import is_on_disk, rows_at
 from rankwise.model.history import Origin
 from rankwise.model.model import FormMoments, FormProfile, Model
 from rankwise.model.outcome import Outcome
-from rankwise.operators.factored_rows import FactoredRows
 from rankwise.preferences.digests import label_digests, mixed, repeated, row_digests
 from rankwise.preferences.queries import Queries, members
 from rankwise.rows.table import Table

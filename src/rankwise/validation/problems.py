@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from rankwise.config import get_config
 from rankwise.errors import DataError, QueryWarning, warn_caller
+from rankwise.factored_rows import selected
 from rankwise.features import Features, JudgedParts, JudgedRows, refuse_parts
 from rankwise.preferences.pairs import Pairs
 from rankwise.preferences.queries import Queries, group_rows, one_query, qid_from_group_sizes
@@ -166,7 +167,7 @@ class Problem:
         """Return the problem of some rows."""
         queries = self.queries.select(rows)
         return Problem(
-            X=self.X[rows],
+            X=selected(self.X, rows),
             y=self.y[rows],
             queries=queries,
             row_weight=None if self.row_weight is None else self.row_weight[rows],
