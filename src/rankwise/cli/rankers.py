@@ -14,8 +14,8 @@ from rankwise.cli.reading import (
     choose_measures,
     is_model,
     load_model,
-    read_for_model,
     read_scores,
+    read_with_features,
     split_list,
 )
 from rankwise.cli.seen import warn_of_seen_rows
@@ -103,13 +103,16 @@ def _load_run(path: Path) -> Any:
 
 
 def _read_rows(data: Path, how: ReadOptions, rankers: Mapping[str, Any]) -> RankingData:
-    """Read data with the features of the first rankwise model, preferably of one that encodes columns.
+    """Read data with the features of all rankwise models: a table with every column that one of them names.
 
     Scores and runs need no features, so the columns of a table may then be anything.
     """
-    known = sorted(rankwise_models(rankers).values(), key=lambda model: model.encoding is None)
-    if known:
-        return read_for_model(data, named_as_in(known, data, how), known[0])
+    models = list(rankwise_models(rankers).values())
+    if models:
+        names = dict.fromkeys(name for model in models for name in model.features.names or ())
+        encoded = any(model.encoding is not None for model in models)
+        how = replace(named_as_in(models, data, how), as_table=encoded)
+        return read_with_features(data, how, replace(models[0].features, names=tuple(names) or None))
     peers = [ranker for ranker in rankers.values() if ranker is not None and not isinstance(ranker, dict)]
     return read_data(data, replace(how, as_table=not peers))
 

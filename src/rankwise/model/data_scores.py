@@ -9,8 +9,12 @@ import numpy as np
 
 from rankwise.errors import DataError
 from rankwise.rows.scaling import scaled_parts
+from rankwise.rows.table import Table
+from rankwise.types import Reading
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rankwise.features import Features
     from rankwise.model.model import Model
     from rankwise.rows.ranking import RankingData
@@ -57,3 +61,20 @@ def _must_scale(data: RankingData, known: Features) -> bool:
             "but the data has no queries."
         )
     return True
+
+
+def with_numbers(data: RankingData, names: Sequence[str] | None = None) -> RankingData:
+    """The rows for models that take numbers: a matrix of all columns, or of those named.
+
+    Data without these names stays as it is, so that checks of its features can say how they differ.
+    """
+    if isinstance(data.X, Table):
+        wanted = tuple(data.X.columns if names is None else names)
+        table = data.X.matched(wanted)
+        X = np.column_stack([table.read(column, Reading.NUMBER) for column in wanted])
+        return replace(data, X=X, features=replace(data.features, names=wanted))
+    known = data.feature_names
+    if names is None or known is None or tuple(names) == known or not set(names) <= set(known):
+        return data
+    places = [known.index(name) for name in names]
+    return replace(data, X=data.X[:, places], features=replace(data.features, names=tuple(names)))

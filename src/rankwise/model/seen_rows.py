@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwise.model.data_scores import scaled_like
+from rankwise.model.data_scores import scaled_like, with_numbers
 from rankwise.model.history import SEEN, File, History
 from rankwise.preferences.digests import label_digests
 from rankwise.ridge.moments.learned import query_digests
@@ -58,5 +58,8 @@ def _contents(model: Model, data: RankingData) -> Ints:
     """The digests of the rows of each query, as moments have them."""
     assert model.moments is not None
     data = scaled_like(data, model.features)
-    X = data.X if model.encoding is None else model.encoding.encode(model.table(data))
+    if model.encoding is None:
+        X = with_numbers(data, model.feature_names).X
+    else:
+        X = model.encoding.encode(model.table(data))
     return query_digests(X, data.y, data.sample_weight, data.queries, model.moments.learned.places)

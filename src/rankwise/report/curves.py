@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from rankwise.metrics.named_measures import MeasureLike, get_measure
-from rankwise.model.data_scores import scaled_like
+from rankwise.model.data_scores import scaled_like, with_numbers
 from rankwise.model.model import Model
-from rankwise.report.entrants import Entrant, with_numbers
+from rankwise.report.entrants import Entrant
 from rankwise.report.lists import rounded, short_name
 from rankwise.report.weights import MAX_FEATURES, is_explained_by_alpha
 from rankwise.rows.ranking import RankingData

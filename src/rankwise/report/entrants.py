@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from rankwise.errors import DataError, ParameterError
 from rankwise.features import Features
-from rankwise.model.data_scores import must_scale_for, score_data
+from rankwise.model.data_scores import must_scale_for, score_data, with_numbers
 from rankwise.model.model import Model, model_of
 from rankwise.operators.blocks import dense
 from rankwise.preferences.queries import one_query
@@ -18,10 +18,9 @@ from rankwise.report.peers import PeerModel, arranged, peer_model
 from rankwise.rows.documents import rows_by_name
 from rankwise.rows.ranking import RankingData
 from rankwise.rows.scaling import scale_grouped
-from rankwise.rows.table import Table
 from rankwise.scoring.additive import AdditiveFunction
 from rankwise.trec import Run
-from rankwise.types import Floats, Ints, Matrix, Reading
+from rankwise.types import Floats, Ints, Matrix
 from rankwise.validation.arrays import check_scores
 
 
@@ -172,16 +171,6 @@ def _from_first(X: Matrix, scaled: bool) -> Floats:
         X = scale_grouped(X, one_query(X.shape[0]))
     rows = dense(X)
     return rows - rows[:1]
-
-
-def with_numbers(data: RankingData, names: Sequence[str] | None = None) -> RankingData:
-    """The rows for models that take numbers: a table becomes a matrix of its columns, or of those named."""
-    if not isinstance(data.X, Table):
-        return data
-    wanted = list(data.X.columns if names is None else names)
-    table = data.X.matched(wanted)
-    X = np.column_stack([table.read(column, Reading.NUMBER) for column in wanted])
-    return replace(data, X=X, features=replace(data.features, names=tuple(wanted)))
 
 
 def scores_of_run(run: Run, data: RankingData) -> tuple[np.ma.MaskedArray[Any, np.dtype[np.float64]], int]:

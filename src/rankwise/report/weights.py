@@ -15,9 +15,9 @@ import numpy as np
 
 from rankwise.errors import DataError
 from rankwise.metrics.significance import CONFIDENCE
-from rankwise.model.data_scores import scaled_like
+from rankwise.model.data_scores import scaled_like, with_numbers
 from rankwise.model.model import Model
-from rankwise.report.entrants import Entrant, with_numbers
+from rankwise.report.entrants import Entrant
 from rankwise.report.lists import rounded, short_name
 from rankwise.ridge.leave_out.left_out_weights import weights_without
 from rankwise.ridge.ridge_family import linear_family
