@@ -7,10 +7,11 @@ import pytest
 from rankwise import KernelRankRLS, RankRLS, RankRLSCV, RankSVM, RankSVMCV
 from rankwise.columns import encoded_rows
 from rankwise.columns.choosing_codes import fit_encoding
-from rankwise.columns.encoded_rows import EncodedRows, rows_of
+from rankwise.columns.encoded_rows import factored, rows_of
 from rankwise.columns.encoding import Encoding
 from rankwise.columns.interaction_fitting import with_interactions
 from rankwise.columns.specs import wanted_interactions
+from rankwise.factored_rows import FactoredRows
 from rankwise.operators.design import MatrixDesign
 from rankwise.operators.reference import near_zero
 from rankwise.preferences.queries import group_rows
@@ -54,7 +55,7 @@ def test_products_and_rows_are_those_of_the_matrix_also_for_values_that_were_not
     others = shop(seed=1)[0]
     others.loc[:3, "price"], others.loc[:3, "brand"] = [-5.0, 0.0, 9.0, 99.0], "unseen"
     table, rng = table_of(others), np.random.default_rng(0)
-    X, rows = encoding.encode(table), EncodedRows.of(encoding, table)
+    X, rows = encoding.encode(table), factored(encoding, table)
     assert rows.shape == X.shape
     points, features = rows.factors
     np.testing.assert_allclose((points @ features).toarray(), X, atol=1e-12)
@@ -90,7 +91,7 @@ def test_every_linear_ranker_learns_the_same_model(ranker, atol, interactions, n
     weight = np.random.default_rng(0).integers(1, 3, len(y))
     ranker.set_params(columns=COLUMNS, interactions=interactions)
     scores = ranker.fit(frame, y, qid, weight).predict(frame)
-    assert isinstance(rows_of(ranker.encoding_, table_of(frame)), EncodedRows)
+    assert isinstance(rows_of(ranker.encoding_, table_of(frame)), FactoredRows)
     monkeypatch.setattr(encoded_rows, "LARGE", np.inf)
     assert isinstance(rows_of(ranker.encoding_, table_of(frame)), np.ndarray)
     np.testing.assert_allclose(scores, ranker.fit(frame, y, qid, weight).predict(frame), atol=atol)
@@ -116,14 +117,23 @@ def test_signs_held_out_rows_and_updates_work_alike(never_a_matrix, monkeypatch)
 def test_columns_that_hardly_vary_within_queries_keep_their_digits():
     frame, _, qid = shop()
     frame["size"] = 1e3 * qid + 1e-6 * frame["size"]  # standardized, still far from zero within queries
-    table = table_of(frame[["size", "sold"]])
-    rows = EncodedRows.of(encoded(table, {"*": "number"}, [("size", "sold")]), table)
+    frame["price"] = 1e3 * qid + 1e-3 * frame["price"]
+    table, rng = table_of(frame), np.random.default_rng(0)
+    encoding = encoded(table, pairs=[("price", "sold"), ("sold", "day")])
     reference = group_rows(qid, len(qid)).first_rows()
-    kept, measured_from = near_zero(rows, reference)
-    assert isinstance(kept, np.ndarray)
-    np.testing.assert_array_equal(measured_from, reference)
-    others = EncodedRows.of(encoded(table_of(shop()[0])), table_of(shop()[0]))
-    assert near_zero(others, reference) == (others, None)
+    design = MatrixDesign(factored(encoding, table), reference)
+    expected = MatrixDesign(encoding.encode(table), reference)
+    assert design.leaves_out
+    for own in (slice(None), encoding.feature_names.index("size")):
+        w = np.zeros(encoding.n_features)
+        w[own] = rng.normal(size=w[own].shape)
+        scores = expected.scores(w)
+        np.testing.assert_allclose(design.scores(w), scores, rtol=1e-13, atol=1e-14 * np.abs(scores).max())
+    rows = np.array([0, 9, 9, 100])
+    np.testing.assert_array_equal(design.rows(rows), expected.rows(rows))
+    np.testing.assert_allclose(design.subtracted(rows), expected.subtracted(rows), atol=1e-15)
+    near = factored(encoded(table_of(shop()[0])), table_of(shop()[0]))
+    assert near_zero(near, reference) == (near, None)
 
 
 def test_points_are_stored_where_they_take_less_memory():
@@ -131,7 +141,7 @@ def test_points_are_stored_where_they_take_less_memory():
     table = table_of(frame)
     many = encoded(table, "spline:30")
     rows = rows_of(many, table)
-    assert isinstance(rows, EncodedRows)
+    assert isinstance(rows, FactoredRows)
     points, _ = rows.factors
     assert points.data.nbytes + points.indices.nbytes < 0.5 * 8 * rows.size
     assert isinstance(rows_of(fit_encoding(table, "auto"), table), np.ndarray)
@@ -141,12 +151,12 @@ def test_points_are_stored_where_they_take_less_memory():
 def test_a_matrix_is_stored_where_the_points_of_pairs_would_take_more_memory(monkeypatch):
     monkeypatch.setattr(encoded_rows, "LARGE", 0)
     frame, _, _ = shop()
-    for of_pair, stored in (("spline:3", EncodedRows), ("spline:12", np.ndarray)):
+    for of_pair, stored in (("spline:3", FactoredRows), ("spline:12", np.ndarray)):
         table = table_of(frame)
         encoding = encoded(table, "spline:20", {("price", "size"): of_pair})
         assert isinstance(rows_of(encoding, table), stored)
         if stored is np.ndarray:
-            factors = EncodedRows.of(encoding, table).factors
+            factors = factored(encoding, table).factors
             n_bytes = sum(factor.data.nbytes + factor.indices.nbytes for factor in factors)
             assert n_bytes > 4 * len(table) * encoding.n_features
 
@@ -154,14 +164,14 @@ def test_a_matrix_is_stored_where_the_points_of_pairs_would_take_more_memory(mon
 @pytest.fixture
 def computed(never_a_matrix, monkeypatch):
     """How many rows were computed each time that some were."""
-    found, of_rows = [], EncodedRows.__getitem__
+    found, of_rows = [], FactoredRows.__getitem__
 
     def counting(self, rows):
         block = of_rows(self, rows)
         found.append(len(block))
         return block
 
-    monkeypatch.setattr(EncodedRows, "__getitem__", counting)
+    monkeypatch.setattr(FactoredRows, "__getitem__", counting)
     return found
 
 

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any, Protocol
 
 from rankwise.types import Floats, Ints
 
 
-class FactoredRows(ABC):
+class ComputedRows(Protocol):
+    """Rows that are computed when they are indexed."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    def __getitem__(self, rows: Ints | slice) -> Floats: ...
+
+
+class FactoredRows:
     """Rows of ``X = P C``, of which neither X nor the product is stored.
 
     Each row of P has few entries. Products with vectors go through the factors, O(entries of P) each. Rows
@@ -18,20 +26,26 @@ class FactoredRows(ABC):
     ----------
     factors : tuple of CSR arrays
         P and C.
+    computed : ComputedRows
+        Rows of X, among others.
+    places : Ints, optional
+        Which of these are the rows of X; all of them by default.
     """
 
     ndim = 2
 
-    def __init__(self, factors: tuple[Any, Any]) -> None:
-        self.factors = factors
+    def __init__(self, factors: tuple[Any, Any], computed: ComputedRows, places: Ints | None = None) -> None:
+        self.factors, self._computed, self._places = factors, computed, places
 
-    @abstractmethod
     def __getitem__(self, rows: Ints | slice) -> Floats:
         """Selected rows, dense."""
+        return self._computed[rows if self._places is None else self._places[rows]]
 
-    @abstractmethod
-    def select(self, rows: Ints) -> Self:
+    def select(self, rows: Ints) -> FactoredRows:
         """Selected rows, which are not computed."""
+        points, features = self.factors
+        places = rows if self._places is None else self._places[rows]
+        return FactoredRows((points[rows], features), self._computed, places)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,12 +20,12 @@ ENTRY_BYTES = 12
 
 
 def rows_of(encoding: Encoding, table: Table) -> Any:
-    """The features of a table for linear models: a matrix or, if these take much less, `EncodedRows`."""
+    """The features of a table for linear models: a matrix or, if these take much less, `FactoredRows`."""
     in_matrix = 8 * table.n_rows * encoding.n_features
     is_small = in_matrix < LARGE or encoding.is_sparse
     if is_small or bytes_of_large(encoding, table.n_rows) == in_matrix:
         return encoding.encode(table)
-    return EncodedRows.of(encoding, table)
+    return factored(encoding, table)
 
 
 def bytes_of_large(encoding: Encoding, n_rows: int) -> int:
@@ -37,28 +38,25 @@ def bytes_of_large(encoding: Encoding, n_rows: int) -> int:
     return as_points if as_points <= SHARE * in_matrix else in_matrix
 
 
-class EncodedRows(FactoredRows):
-    """The features of the rows of a table.
+def factored(encoding: Encoding, table: Table) -> FactoredRows:
+    """The features of a table as products.
 
     P has the shares of the points between which the values of a row lie, and C the features at these points.
     """
+    values = encoding.read(table)
+    return FactoredRows(_factors(values, table.n_rows), _Encoded(values, (table.n_rows, encoding.n_features)))
 
-    def __init__(self, values: Values, factors: tuple[Any, Any]) -> None:
-        super().__init__(factors)
-        self._values = values
 
-    @classmethod
-    def of(cls, encoding: Encoding, table: Table) -> Self:
-        values = encoding.read(table)
-        return cls(values, _factors(values, table.n_rows))
+@dataclass(frozen=True)
+class _Encoded:
+    """Features that are computed when rows are indexed."""
+
+    values: Values
+    shape: tuple[int, int]
 
     def __getitem__(self, rows: Ints | slice) -> Floats:
-        values = values_at(self._values, rows)
+        values = values_at(self.values, rows)
         return dense_features(values, len(values[0][1][0]), self.shape[1])
-
-    def select(self, rows: Ints) -> Self:
-        points, features = self.factors
-        return type(self)(values_at(self._values, rows), (points[rows], features))
 
 
 def _factors(values: Values, n_rows: int) -> tuple[Any, Any]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from rankwise._native import centred_rows
 from rankwise.config import resolve_threads
+from rankwise.factored_rows import ComputedRows
 from rankwise.preferences.differences import QueryDifferences
 from rankwise.preferences.pair_differences import MatrixDifferences, PairDifferences, StackedDifferences
 from rankwise.threads import map_on_threads, one_blas_thread
@@ -18,15 +19,6 @@ from rankwise.types import Floats, Ints, Matrix
 
 # Which rows: a slice, or their numbers.
 Index: TypeAlias = "slice | Ints"
-
-
-class ComputedRows(Protocol):
-    """Rows that are computed when they are indexed."""
-
-    @property
-    def shape(self) -> tuple[int, int]: ...
-
-    def __getitem__(self, rows: Index) -> Floats: ...
 
 
 # Whatever yields blocks of rows when it is indexed.

@@ -31,8 +31,8 @@ def near_zero(X: Matrix | FactoredRows, reference: Ints | None) -> tuple[Any, In
     """The rows to compute with and, if they are to be measured from reference rows, those.
 
     One pass over a dense X. Of a sparse one, a column that every row of a query stores is shifted in a copy;
-    elsewhere the zeros make it vary as much as it is far from zero, and nothing is lost. Factored rows, which
-    cannot be measured from others, become a matrix if a sample shows that it is needed.
+    elsewhere the zeros make it vary as much as it is far from zero, and nothing is lost. Of factored rows,
+    those of P are shifted in a copy if a sample of X shows that it is needed.
     """
     if reference is None:
         return X, None
@@ -40,7 +40,7 @@ def near_zero(X: Matrix | FactoredRows, reference: Ints | None) -> tuple[Any, In
         sample = np.linspace(0, len(X) - 1, min(len(X), SAMPLED_ROWS)).astype(np.int64)
         rows = np.union1d(sample, reference[sample])
         is_far = _are_far(*column_ranges(X[rows], np.searchsorted(rows, reference[rows])))
-        return (X[:], reference) if is_far else (X, None)
+        return _shifted_factors(X, reference) if is_far else X, None
     if not isinstance(X, np.ndarray):
         return _shifted_sparse(X, reference), None
     offset, spread = column_ranges(X, reference)
@@ -64,6 +64,11 @@ def _are_far(offset: Floats, spread: Floats) -> bool:
     """Constant columns are far from zero if they are so compared with those that vary."""
     varies = np.where(spread > 0.0, spread, spread.max(initial=0.0))
     return bool((offset > FAR * varies).any()) and bool(varies.any())
+
+
+def _shifted_factors(X: FactoredRows, reference: Ints) -> FactoredRows:
+    points, features = X.factors
+    return FactoredRows((points - points[reference], features), MeasuredRows(X, reference))
 
 
 def _shifted_sparse(X: Any, reference: Ints) -> Any:
