@@ -61,6 +61,9 @@ def test_products_and_rows_are_those_of_the_matrix_also_for_values_that_were_not
     np.testing.assert_allclose((points @ features).toarray(), X, atol=1e-12)
     for some in (slice(None, None, 3), np.array([7, 0, 7, 100])):
         np.testing.assert_array_equal(rows[some], X[some])
+    part, places = rows.select(np.arange(100, 0, -2)).select(np.array([3, 3, 40])), np.array([94, 94, 20])
+    np.testing.assert_array_equal(part[:], X[places])
+    np.testing.assert_allclose((part.factors[0] @ part.factors[1]).toarray(), X[places], atol=1e-12)
     design, expected = MatrixDesign(rows), MatrixDesign(X)
     w, u = rng.normal(size=X.shape[1]), rng.normal(size=len(X))
     np.testing.assert_allclose(design.scores(w), expected.scores(w), atol=1e-11)
