@@ -94,7 +94,11 @@ def test_markdown_has_the_verdict_and_power_the_queries(gate):
     assert code == 0
     assert "**Passed: shown to lose less than the margin.**" in shown
     assert "| ndcg@10 | `model` | 0.05 |" in shown
-    assert "Queries to detect a difference of 0.01" in gate("noise", "model", "--detect", "0.01")[1]
+    for options in (), ("--markdown",):
+        shown = gate("noise", "model", "--detect", "0.01", *options)[1]
+        assert "Queries to detect a difference of 0.01" in shown
+    assert "| measure | ranker | spread | queries | needed |\n| --- | --- | --- | --- | --- |" in shown
+    assert gate("noise", "model", "--worst", "3", "--markdown")[0] == 2
 
 
 def test_the_page_of_a_gated_comparison_advises_nothing_but_the_gate(gate, folder):

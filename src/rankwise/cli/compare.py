@@ -75,6 +75,8 @@ def run(
     if human is not None:
         more = {"qrels": qrels, "fail-if-worse": margins, "detect": detect, "by": by, "report": report}
         _check_alone(more | {"worst": worst, "markdown": markdown})
+    if markdown and worst:
+        raise ParameterError("--worst cannot be combined with --markdown, which has no list of queries.")
     if detect is not None and not detect > 0.0:
         raise ParameterError(f"--detect expects a difference above 0; got {detect:g}.")
     files, how = named_files(rankers, least=2), rows.how()

@@ -138,14 +138,16 @@ def power_facts(facts: dict[str, Any], difference: float) -> list[dict[str, Any]
     return found
 
 
+_POWER_HEADER = ["measure", "ranker", "spread", "queries", "needed"]
+_POWER_NOTE = (
+    "By a two-sided test at 5 %, with a power of 80 %; spread is the standard deviation over queries."
+)
+
+
 def show_power(found: list[dict[str, Any]], difference: float) -> None:
     """The table of `power_facts`."""
-    show_table(
-        f"Queries to detect a difference of {difference:g}",
-        ["measure", "ranker", "spread", "queries", "needed"],
-        [(f["measure"], f["ranker"], f["spread"], f["queries"], f["needed"]) for f in found],
-        "By a two-sided test at 5 %, with a power of 80 %; spread is the standard deviation over queries.",
-    )
+    rows = [tuple(fact[name] for name in _POWER_HEADER) for fact in found]
+    show_table(f"Queries to detect a difference of {difference:g}", _POWER_HEADER, rows, _POWER_NOTE)
 
 
 def markdown_of(facts: dict[str, Any]) -> str:
@@ -173,6 +175,13 @@ def markdown_of(facts: dict[str, Any]) -> str:
             numbers = [f"{test['margin']:g}", f"{test['gain']:+.4f}", f"{test['n_queries']:,}"]
             shown = [f"`{test['ranker']}`", *numbers, f"{test['p_not_worse']:.4f}", str(test["verdict"])]
             lines.append(markdown_row([test["measure"], *shown]))
+    if facts.get("power"):
+        lines += ["", f"Queries to detect a difference of {facts['power'][0]['difference']:g}:", ""]
+        lines += [markdown_row(_POWER_HEADER), markdown_row(["---"] * len(_POWER_HEADER))]
+        for fact in facts["power"]:
+            numbers = [f"{fact['spread']:.4f}", f"{fact['queries']:,}", f"{fact['needed']:,}"]
+            lines.append(markdown_row([fact["measure"], f"`{fact['ranker']}`", *numbers]))
+        lines += ["", _POWER_NOTE]
     return "\n".join([*lines, "", facts["note"] or ""])
 
 
