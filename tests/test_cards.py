@@ -313,6 +313,18 @@ def test_columns_come_in_order_of_what_they_add_within_queries(offset):
         np.testing.assert_allclose(found, expected[[row[0] for row in section.rows]], rtol=0.01, atol=1e-9)
 
 
+def test_a_column_that_moves_nothing_within_queries_has_no_effect_but_rounding():
+    frame = clean_table(n_queries=60, seed=2)
+    frame["words"] = np.random.default_rng(0).random(60)[frame["query"].astype("category").cat.codes] / 3.0
+    with pytest.warns(rankwise.errors.ContextWarning):
+        model = rankwise.RankRLS(columns="auto").fit(
+            frame[["match", "words"]], frame["grade"], frame["query"]
+        )
+    assert 0.0 < model.model_.profile.columns["words"].effect < 1e-12
+    (section,) = [one for one in card_page(model.model_, "model").sections if one.title == "Columns"]
+    assert [row[1] for row in section.rows if row[0] == "words"] == ["0"]
+
+
 def test_kernels_pairs_and_single_values_have_cards():
     X = np.column_stack([np.zeros(20), np.arange(20.0)])
     for model in (rankwise.KernelRankRLS(gamma=0.1), rankwise.RankRLS()):

@@ -20,6 +20,8 @@ N_QUANTILES = 11
 LEVELS = tuple(k / (N_QUANTILES - 1) for k in range(N_QUANTILES))
 # Of wider rows, such as those of words, no column means anything by itself.
 MOST_COLUMNS = 4096
+# Effects smaller than this, relative to the largest, are rounding.
+NO_EFFECT = 1e-9
 # Numbers that are sorted together.
 _BLOCK = 1 << 20
 _MICROSECONDS_PER_DAY = 86_400_000_000

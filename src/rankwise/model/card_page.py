@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankwise.columns.context import about_context
-from rankwise.columns.profile import ColumnProfile
+from rankwise.columns.profile import NO_EFFECT, ColumnProfile
 from rankwise.model.attributes import attributes_of
 from rankwise.model.history import SEEN, File, History, Result, Step
 from rankwise.model.model import Model
@@ -142,12 +142,13 @@ def _columns(model: Model) -> Section:
     codes = {} if model.encoding is None else model.encoding.codes
     known = {} if profile is None else profile.columns
     effects = {name: column.effect for name, column in known.items() if column.effect is not None}
+    least = NO_EFFECT * max(effects.values(), default=0.0)
     names = list(became or known)
     names = [name for name in names if name in codes or model.encoding is None]
     order = sorted(names, key=lambda name: -effects.get(name, 0.0))
     about = {
         "column": {name: name for name in order},
-        "effect": {name: f"{effect:.3g}" for name, effect in effects.items()},
+        "effect": {name: f"{effect if effect > least else 0.0:.3g}" for name, effect in effects.items()},
         "missing": {name: f"{column.missing:.1%}" for name, column in known.items() if column.missing},
         **{
             heading: {name: _quantile(column, place) for name, column in known.items()}

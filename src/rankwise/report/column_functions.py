@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from rankwise.columns.encoding import Encoding
+from rankwise.columns.profile import NO_EFFECT
 from rankwise.model.model import Model
 from rankwise.plots import labels_of, points_of
 from rankwise.report.entrants import Entrant
 from rankwise.report.lists import rounded, short_name
 from rankwise.report.weights import (
     MAX_FEATURES,
-    NO_EFFECT,
     is_explained_by_alpha,
     jackknife_margins,
     left_out_weights,

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwise.columns.profile import NO_EFFECT
 from rankwise.errors import DataError
 from rankwise.metrics.significance import CONFIDENCE
 from rankwise.model.data_scores import scaled_like, with_numbers
@@ -35,8 +36,6 @@ MAX_COLUMNS, MAX_QUERIES, MAX_NUMBERS = 40, 60, 20_000_000
 MAX_SLOW_ROWS = 1000
 # With more features, forming their products takes longer than anyone waits for a page.
 MAX_FEATURES = 2000
-# Effects smaller than this, relative to the largest, are rounding.
-NO_EFFECT = 1e-9
 # How far weights may be from those of a fit to what is said to be the training data.
 SAME_WEIGHTS = 1e-4
 
