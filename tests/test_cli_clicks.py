@@ -309,6 +309,11 @@ def test_a_log_without_positions_is_not_corrected_and_says_why(counted, capsys):
     printed = capsys.readouterr().out
     assert "The log has no positions of results (--position)." in printed
     assert "Labels are not corrected for the position: its effect cannot be estimated" in printed
+    assert "Positions" not in printed  # there are none
+    assert (
+        main(["clicks", "counts.csv", *own, "--data", "features.parquet", "--to", "pairs", "--out", "p"]) == 1
+    )
+    assert "this log has no sessions; --to rows and --to grades need none." in capsys.readouterr().err
     assert main(["clicks", "usual.parquet", "--position", ""]) == 0
     assert "has no positions of results" in capsys.readouterr().out
 

@@ -12,7 +12,7 @@ import typer
 from rankwise.cli import completion, options
 from rankwise.cli.data_files import ReadOptions, data_files, files_to_read, is_table
 from rankwise.cli.paths import Input, Output
-from rankwise.cli.screen import show_facts, show_json, show_table
+from rankwise.cli.screen import show_facts, show_json, show_table, show_text
 from rankwise.errors import DataError, ParameterError
 from rankwise.long_tasks import task
 from rankwise.numerals import read_float
@@ -266,6 +266,9 @@ def _show_positions(
 ) -> None:
     columns = POSITION_COLUMNS if correct else POSITION_COLUMNS[:-1]
     lines = [[line[name] for name in columns] for line in positions[:SHOWN_POSITIONS]]
+    if len(positions) == 1:  # counts without positions, of which the facts say everything
+        show_text([_conclusion(correct, likelihood)])
+        return
     more = f" (the first {len(lines)} of {len(positions)})" if len(lines) < len(positions) else ""
     show_table(f"Positions{more}", columns, lines, _conclusion(correct, likelihood))
 

@@ -19,6 +19,7 @@ IN_OPTIONS = {
     "through across_queries": "through --set across_queries=1",
     ", a number of folds, a splitter or None": " or a number of folds",
     "an eval_set": "--validation",
+    "rows_from_clicks and grades_from_clicks need none": "--to rows and --to grades need none",
 }
 
 

@@ -52,7 +52,7 @@ def estimate_position_bias(
         if change < _TOLERANCE:
             break
     else:
-        _warn_unfinished(change)
+        _warn_unfinished()
     return look[place]
 
 
@@ -71,11 +71,11 @@ def _check_connected(impressions: Any, places: Ints) -> None:
         )
 
 
-def _warn_unfinished(change: float) -> None:
+def _warn_unfinished() -> None:
     from sklearn.exceptions import ConvergenceWarning
 
-    message = (
-        f"The position bias estimate did not converge: it still changes by {change:.1e} "
-        f"after {_MAX_ROUNDS} rounds."
+    message = (  # the same for every fold, so that it is shown once
+        f"The position bias estimate did not converge in {_MAX_ROUNDS:,} rounds, so it may be inaccurate; "
+        "a longer log would help."
     )
     warn_caller(message, ConvergenceWarning)
