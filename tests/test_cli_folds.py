@@ -212,7 +212,8 @@ def test_mistakes_get_one_sentence(refused, folder, tmp_path):
     assert "found neither folds" in refused("folds", tmp_path / "nothing", code=1)
     assert "expected a folder with the folds" in refused("folds", tmp_path / "absent", code=1)
     for learners, sentence in (
-        ("lambdamart", "--learner must be one of rankrls, kernel-rankrls, ranksvm"),
+        ("lambdamart", "--learners must name any of rankrls, kernel-rankrls, ranksvm, lightgbm, xgboost, or"),
+        ("lgbm(num_leaves=3)", "feature:11; got 'lgbm'; did you mean 'lightgbm'?"),
         ("rankrls(alfa=1)", "The learner rankrls has no option 'alfa'"),
         ("rankrls,rankrls", "one or more different learners"),
         ("rankrls(", "--learners expects names such as"),

@@ -198,6 +198,12 @@ def parse_learner(text: str) -> LearnerSpec | BoostedTrees | OneFeature:
         peer = BoostedTrees(text, found[1], _parsed(settings))
         peer.make()
         return peer
+    if found[1] not in SELECTORS:
+        known = (*SELECTORS, *PEERS)
+        raise ParameterError(
+            f"--learners must name any of {', '.join(known)}, or a feature such as {FEATURE}11; got "
+            f"{found[1]!r}{did_you_mean(found[1], known)}"
+        )
     spec = LearnerSpec(text, found[1], settings)
     spec.make("map")  # an unknown name or parameter is an error before any data is read
     return spec

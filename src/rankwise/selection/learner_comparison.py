@@ -78,7 +78,11 @@ def compare_learners(
     data = check_kind("data", data, RankingData)
     if data.queries.labels is None:
         raise DataError("compare_learners leaves out queries, but the data has none.")
-    for name, learner in check_kind("learners", learners, Mapping).items():
+    if len(check_kind("learners", learners, Mapping)) < 2:
+        raise ParameterError(
+            f"The 'learners' parameter must contain at least two learners; got {len(learners)}."
+        )
+    for name, learner in learners.items():
         check_learner(name, learner, data)
     chosen = chosen_measures(measures, preset)
     folds = draw_folds(cv, data.y, data.queries)
