@@ -99,11 +99,9 @@ PORTED = "import warnings\nwarnings.filterwarnings('ignore', message='.*eval_set
 CLIENTS = {"mlops.md": ("mlflow", "optuna")}
 GIVEN = {
     "lightgbm-xgboost.md": PORTED,
-    "releasing.md": FILED,
     "features.md": SELECTED,
     "reports.md": REPORTED,
     "data-files.md": FILED,
-    "experiments.md": MEASURED + FILED,
     "how-sure.md": FILED + PAIRED,
     "measures.md": MEASURED,
     "scaling.md": DIVIDED,
