@@ -43,7 +43,7 @@ LEAST_SHARE = 0.01
 # After so many interactions, the residuals are computed anew; less often if there are many queries.
 STAGES, STAGES_OF_MANY = (5, 20, 60), (20, 60)
 # With so many rows, more of them hardly change the model whose residuals are explained.
-ROWS_FITTED = 60_000
+ROWS_FITTED = 40_000
 # Of those found together, so many are compared with each other, on queries of about so many rows in all.
 MOST_COMPARED, ROWS_COMPARED = 40, 30_000
 # A function has so little variance of its own, compared with all of it, if others span it.
