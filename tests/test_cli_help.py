@@ -81,6 +81,17 @@ def test_a_table_with_other_column_names_is_told_which_options_name_them(refused
     assert said.endswith("'grade', 'x'. Name yours with --label and --qid.\n")
     said = refused("train", tmp_path / "shop.csv", tmp_path / "model", "--qid", "search", code=1)
     assert said.endswith("'grade', 'x'. Name it with --label.\n")
+    said = refused("interleave", tmp_path / "shop.csv", code=1)
+    assert said.endswith("Name yours with --unit, --team and --clicked.\n")
+
+
+def test_names_that_text_cannot_hold_are_said_to_fit_into_a_store(refused, done, tmp_path):
+    table = tmp_path / "shop.csv"
+    table.write_text("qid,label,x\nred shoes,1,2\nred shoes,0,1\n", encoding="utf-8")
+    said = refused("convert", table, tmp_path / "shop.txt", code=1)
+    assert "qid is 'red shoes' in row 0" in said
+    assert "but a store (.store) does not" in said
+    done("convert", table, tmp_path / "shop.store")
 
 
 def test_scores_can_be_compared_on_a_table_of_any_columns(done, tmp_path):

@@ -12,6 +12,8 @@ from rankwise.rendering import enumerated
 
 # Options that are not called what the parameter is called.
 RENAMED = {"alphas": "alpha", "max_features": "features_at_most", "n_suspects": "count", "n_draws": "draws"}
+# Columns that are named by an option with another name, where none has theirs.
+NAMED_BY = {"session": "unit"}
 # How messages say what a user of Python would write, and what that is here.
 IN_OPTIONS = {
     "columns='auto'": "--columns auto",
@@ -40,7 +42,9 @@ def in_options(message: str, command: Sequence[str] = ()) -> str:
     if "exclude" not in known:
         message = message.replace(", or leave it out with the 'exclude' parameter", "")
     absent = re.match(r"(?:.*: )?The table has no columns? ([^;]*); its columns are", message)
-    mine = [f"--{name}" for name in re.findall(r"'(\w+)'", absent[1] if absent else "") if name in known]
+    missing = re.findall(r"'(\w+)'", absent[1] if absent else "")
+    options = [name if name in known else NAMED_BY.get(name) for name in missing]
+    mine = [f"--{name}" for name in options if name in known]
     if mine:
         message += f" Name {'yours' if len(mine) > 1 else 'it'} with {enumerated(mine)}."
     return message

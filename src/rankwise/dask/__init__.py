@@ -1,4 +1,4 @@
-"""Training past one machine, on the workers of a Dask cluster; needs the 'dask' extra."""
+"""Training beyond one machine, on the workers of a Dask cluster; needs the 'dask' extra."""
 
 from rankwise.errors import MissingExtraError
 

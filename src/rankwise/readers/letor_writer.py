@@ -144,6 +144,7 @@ def _words(name: str, labels: AnyArray, start: int, *, may_be_empty: bool = Fals
         is_word = word != "" and not _ENDS_WORD.search(word) and not _SURROGATES.search(word)
         if not is_word and not (may_be_empty and word == ""):
             raise DataError(
-                f"{name} is {word!r} in row {row}; LETOR text requires a word without spaces or '#'."
+                f"{name} is {word!r} in row {row}; LETOR text requires a word without spaces or '#', but a "
+                "store (.store) does not."
             )
     return words
