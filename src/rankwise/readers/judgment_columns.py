@@ -9,6 +9,8 @@ from rankwise.readers.delimited import DelimitedReader
 from rankwise.validation import check_kind
 
 WEIGHT = "weight"
+# Characters of a header that an error quotes.
+_SHOWN = 200
 
 
 def named_columns(**names: str) -> dict[str, str]:
@@ -34,6 +36,8 @@ def take_columns(lines: DelimitedReader, names: Mapping[str, str]) -> None:
     if lacking or len(set(places.values())) < len(names):
         expected = ", ".join(names.values())
         meant = did_you_mean(lacking[0], header) if len(lacking) == 1 else "."
+        if meant == ".":
+            meant = f"; got {', '.join(header)[:_SHOWN] or 'nothing'}."
         raise DataError(f"expected a header with the columns {expected}{meant}")
     if len(set(header)) < len(header):
         twice = next(name for name in header if header.count(name) > 1)
