@@ -123,5 +123,5 @@ def _sentences(found: Drift, shifted: list[str], above: float) -> list[str]:
     else:
         said.append(f"No column has shifted by more than {above:g} ({compared}).")
     if any(column.verdict(above) == "may be chance" for column in found.columns.values()):
-        said.append("Of columns that may be chance, more queries would tell.")
+        said.append("More queries would show whether columns marked 'may be chance' have shifted.")
     return said

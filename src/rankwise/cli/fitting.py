@@ -180,7 +180,7 @@ def _about_left_out(ranker: Any, means: dict[str, dict[str, float]]) -> str:
         expect = "optimistic, because the search has seen them; evaluate the model on other queries"
     else:
         chosen = "and used to choose settings"
-        expect = "of new queries, expect this rather than training"
+        expect = "expect these values on new queries, not those of training"
     return (
         f"left_out: queries scored by models that were not trained on them, {chosen} "
         f"(± is half of a 95 % interval over queries); {expect}\n"
