@@ -10,7 +10,7 @@ import numpy as np
 from rankwise.columns.choosing_codes import code_of
 from rankwise.columns.codes import AgeCode, Code
 from rankwise.columns.encoded_rows import rows_of
-from rankwise.columns.encoding import ROWS_AT_ONCE, Encoding
+from rankwise.columns.encoding import Encoding
 from rankwise.columns.inputs import Inputs
 from rankwise.columns.interaction_codes import FoundInteraction, InteractionSearch
 from rankwise.columns.interaction_fitting import CATEGORIES, KNOTS, axes_of, with_interactions
@@ -18,7 +18,6 @@ from rankwise.columns.number_codes import NumberCode, SplineCode
 from rankwise.columns.specs import DEFAULT_KNOTS, ColumnKind, InteractionSpec, Spec, Wanted
 from rankwise.errors import DataError
 from rankwise.long_tasks import step
-from rankwise.operators.blocks import pieces
 from rankwise.operators.constant_columns import constant_within_queries
 from rankwise.operators.design import MatrixDesign
 from rankwise.ridge.forward_blocks import forward_blocks
@@ -152,9 +151,7 @@ def _residuals(table: Table, current: Encoding, problem: Problem, fitted: Ints) 
     learned = left_out_residuals(replace(problem.select(fitted), X=current.encode(table[fitted])))
     residuals[fitted] = learned.residuals
     others = np.setdiff1d(np.arange(len(residuals)), fitted)
-    for place in pieces(0, len(others), ROWS_AT_ONCE):
-        rows = others[place]
-        residuals[rows] = problem.y[rows] - learned.scores(current.encode(table[rows]))
+    residuals[others] = problem.y[others] - current.function(learned.weights).scores(table[others])
     return residuals, learned.alpha
 
 

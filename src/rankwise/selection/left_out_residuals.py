@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
-from rankwise.family import Family
 from rankwise.ridge.ridge_family import linear_family
 from rankwise.ridge.squared import SquaredLoss, losses_on_scores
 from rankwise.selection.criteria import folds_of
 from rankwise.selection.folding import queries_or_groups
-from rankwise.types import Floats, Ints, Matrix, Ties, Weighting
+from rankwise.types import Floats, Ints, Ties, Weighting
 from rankwise.validation import Problem
 
 # The alphas of the models whose residuals are explained. An additive model that is shrunk too much leaves
@@ -37,21 +35,13 @@ class Learned:
         What models that have not seen a query miss of its labels.
     alpha : float
         That of the least such error.
-    model : Family
-        The family of the models of all queries.
+    weights : Floats, shape (n,)
+        Those of the model of all queries.
     """
 
     residuals: Floats
     alpha: float
-    model: Family
-
-    def scores(self, X: Matrix) -> Floats:
-        """The scores of other rows by the model of all queries."""
-        return self.model.scores(self._coef, X)[:, 0]
-
-    @cached_property
-    def _coef(self) -> Floats:
-        return np.asarray(self.model.solve(np.array([self.alpha])).coef)
+    weights: Floats
 
 
 def left_out_residuals(problem: Problem) -> Learned:
@@ -77,7 +67,7 @@ def left_out_residuals(problem: Problem) -> Learned:
     residuals = np.empty(len(problem.y))
     for rows, found in left_out(np.arange(n_folds), best):
         residuals[rows] = found[:, 0]
-    return Learned(residuals, float(best[0]), family)
+    return Learned(residuals, float(best[0]), family.solve(best).coef[0])
 
 
 def loss_of(problem: Problem) -> SquaredLoss:
