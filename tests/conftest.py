@@ -10,6 +10,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from rankwise.columns.context import warn_of_context
+
 # However slow the machine is, a time decides no test.
 hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
@@ -53,6 +55,12 @@ def shuffled(items, seed, file_of):
 def pytest_collection_finish():
     """Do not look for garbage among thousands of tests again and again."""
     gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)  # before the fixtures of the test
+def pytest_runtest_setup():
+    """Forget which context columns were warned of, because they are named once in a process."""
+    warn_of_context.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,7 @@ from rankwise import (
     load_model,
 )
 from rankwise.cli import main
-from rankwise.columns.context import ROWS_FIRST, about_context, context_of_matrix, warn_of_context
+from rankwise.columns.context import ROWS_FIRST, about_context, context_of_matrix
 from rankwise.errors import ContextWarning
 from rankwise.model.model_file import read_model
 from rankwise.preferences.queries import group_rows
@@ -55,12 +55,6 @@ def shop(n_rows=400, n_queries=20, seed=0):
         }
     )
     return frame, np.digitize(frame["price"] + rng.normal(size=n_rows), [-0.5, 0.5]), qid
-
-
-@pytest.fixture(autouse=True)
-def nothing_was_said():
-    """What was warned of is not repeated."""
-    warn_of_context.cache_clear()
 
 
 CONTEXT = ["is_mobile", "category", "length", "asked"]

@@ -7,7 +7,6 @@ from sklearn.base import clone
 
 from messy_tables import messy_frame
 from rankwise import DataError, ParameterError, RankRLS, RankRLSCV, RankSVM, RankSVMCV, load_model
-from rankwise.columns.context import warn_of_context
 from rankwise.errors import ContextWarning, FileFormatError
 from rankwise.scoring.interactions import Interaction, KnotAxis
 from rankwise.tensor_file import read_tensors, write_tensors
@@ -89,7 +88,6 @@ def shares_at_points(axis, values):
 
 def test_context_matters_only_together_with_other_columns():
     frame, y, qid = with_context()
-    warn_of_context.cache_clear()
     with pytest.warns(ContextWarning, match='interactions="auto"'):
         alone = RankRLSCV(columns="spline").fit(frame, y, qid)
     together = RankRLSCV(interactions=[("mobile", "price")]).fit(frame, y, qid)
