@@ -12,6 +12,7 @@ from rankwise.columns.encoding import Encoding
 from rankwise.columns.interaction_fitting import with_interactions
 from rankwise.columns.specs import wanted_interactions
 from rankwise.factored_rows import FactoredRows
+from rankwise.operators import reference as reference_rows
 from rankwise.operators.design import MatrixDesign
 from rankwise.operators.reference import near_zero
 from rankwise.preferences.queries import group_rows
@@ -135,7 +136,18 @@ def test_columns_that_hardly_vary_within_queries_keep_their_digits():
     rows = np.array([0, 9, 9, 100])
     np.testing.assert_array_equal(design.rows(rows), expected.rows(rows))
     np.testing.assert_allclose(design.subtracted(rows), expected.subtracted(rows), atol=1e-15)
-    near = factored(encoded(table_of(shop()[0])), table_of(shop()[0]))
+
+
+def test_columns_that_vary_in_few_rows_are_near_zero(monkeypatch):
+    frame, _, qid = shop()
+    table, reference = table_of(frame), group_rows(qid, len(qid)).first_rows()
+    near = factored(encoded(table), table)
+    assert near_zero(near, reference) == (near, None)
+    frame["sold"] = 1.0 + 1e-6 * frame["sold"]  # hardly varies in the sample, but elsewhere
+    frame.loc[1, "sold"] = 100.0
+    table = table_of(frame[["sold", "price"]])
+    near = factored(fit_encoding(table, "number"), table)
+    monkeypatch.setattr(reference_rows, "SAMPLED_ROWS", 40)
     assert near_zero(near, reference) == (near, None)
 
 

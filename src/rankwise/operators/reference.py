@@ -15,7 +15,7 @@ import numpy as np
 from rankwise.factored_rows import FactoredRows
 from rankwise.operators.blocks import MeasuredRows, block_rows, pieces
 from rankwise.operators.native_rows import NativeRows
-from rankwise.types import Floats, Ints, Matrix
+from rankwise.types import Bools, Floats, Ints, Matrix
 
 # A column is far from zero if its values are this many times its spread: two digits would be lost.
 FAR = 100.0
@@ -32,19 +32,16 @@ def near_zero(X: Matrix | FactoredRows, reference: Ints | None) -> tuple[Any, In
 
     One pass over a dense X. Of a sparse one, a column that every row of a query stores is shifted in a copy;
     elsewhere the zeros make it vary as much as it is far from zero, and nothing is lost. Of factored rows,
-    those of P are shifted in a copy if a sample of X shows that it is needed.
+    those of P are shifted in a copy if a column of X shows that it is needed.
     """
     if reference is None:
         return X, None
     if isinstance(X, FactoredRows):
-        sample = np.linspace(0, len(X) - 1, min(len(X), SAMPLED_ROWS)).astype(np.int64)
-        rows = np.union1d(sample, reference[sample])
-        is_far = _are_far(*column_ranges(X[rows], np.searchsorted(rows, reference[rows])))
-        return _shifted_factors(X, reference) if is_far else X, None
+        return _shifted_factors(X, reference) if _has_far_features(X, reference) else X, None
     if not isinstance(X, np.ndarray):
         return _shifted_sparse(X, reference), None
     offset, spread = column_ranges(X, reference)
-    return X, reference if _are_far(offset, spread) else None
+    return X, reference if _far(offset, spread).any() else None
 
 
 def column_ranges(X: Any, reference: Ints) -> tuple[Floats, Floats]:
@@ -60,10 +57,25 @@ def column_ranges(X: Any, reference: Ints) -> tuple[Floats, Floats]:
     return offset, spread
 
 
-def _are_far(offset: Floats, spread: Floats) -> bool:
-    """Constant columns are far from zero if they are so compared with those that vary."""
+def _far(offset: Floats, spread: Floats) -> Bools:
+    """Which columns are far from zero; constant ones, if they are so compared with those that vary."""
     varies = np.where(spread > 0.0, spread, spread.max(initial=0.0))
-    return bool((offset > FAR * varies).any()) and bool(varies.any())
+    return np.asarray((offset > FAR * varies) & (varies > 0.0))
+
+
+def _has_far_features(X: FactoredRows, reference: Ints) -> bool:
+    """Look at a sample of rows, in which columns vary less, and at all rows of columns that seem far."""
+    sample = np.linspace(0, len(X) - 1, min(len(X), SAMPLED_ROWS)).astype(np.int64)
+    few = np.union1d(sample, reference[sample])
+    offset, spread = column_ranges(X[few], np.searchsorted(few, reference[few]))
+    rows, unit = NativeRows(X), np.zeros(X.shape[1])
+    for column in np.flatnonzero(_far(offset, spread)).tolist():
+        unit[column] = 1.0
+        values = rows.scores(unit)
+        unit[column] = 0.0
+        offset[column] = np.abs(values[reference]).max()
+        spread[column] = np.abs(values - values[reference]).max()
+    return bool(_far(offset, spread).any())
 
 
 def _shifted_factors(X: FactoredRows, reference: Ints) -> FactoredRows:
@@ -97,7 +109,7 @@ def _has_far_columns(X: Any, reference: Ints) -> bool:
     common = _common_part(X, reference)
     stored = common != 0
     spread = abs((X - common).multiply(stored)).max(axis=0).toarray().ravel()
-    return _are_far(abs(common).max(axis=0).toarray().ravel(), spread)
+    return bool(_far(abs(common).max(axis=0).toarray().ravel(), spread).any())
 
 
 def _common_part(X: Any, reference: Ints) -> Any:
